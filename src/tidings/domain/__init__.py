@@ -1,0 +1,1 @@
+"""What is decided without touching the world: values in, values out."""

@@ -1,0 +1,103 @@
+"""Links, and what a page loads by itself: pictures, players, frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from selectolax.lexbor import LexborNode
+
+from tidings.domain.cleaning import attributes as check
+from tidings.domain.cleaning import frames, images
+from tidings.domain.cleaning.attributes import Attributes, Check, escape_value, start_tag
+from tidings.domain.cleaning.elements import EVERYWHERE, numbers
+from tidings.domain.cleaning.page import Mode, Page
+
+_LINK_CHECKS: Mapping[str, Check] = {"title": check.text, "id": check.text, **EVERYWHERE}
+_VIDEO_CHECKS: Mapping[str, Check] = {"width": check.length, "height": check.length, **EVERYWHERE}
+
+_FOREIGN_LINK = ' rel="noopener noreferrer" referrerpolicy="no-referrer"'
+
+
+def _link(page: Page, node: LexborNode) -> str | None:
+    attributes = node.attributes
+    if page.hides(attributes):
+        return None
+    address = page.links.link((attributes.get("href") or "").strip())
+    # Inside of another link only a parser with tables in between leaves one; nobody could follow it anyway.
+    if not address or "a" in page.open:
+        return ""
+    tag = start_tag("a", attributes, _LINK_CHECKS, page.links)[:-1]
+    tag += f' href="{escape_value(address)}"'
+    if not address.startswith("#"):
+        tag += _FOREIGN_LINK + (' target="_blank"' if page.policy.new_tab else "")
+    return page.start_inline("a", tag + ">")
+
+
+def _image(page: Page, node: LexborNode) -> None:
+    attributes = node.attributes
+    picture = None if page.hides(attributes) else images.image(attributes, page.links)
+    if picture is not None:
+        page.picture(picture)
+
+
+def _noscript(page: Page, node: LexborNode) -> None:
+    """Where scripts load a picture, this often holds it for readers without scripts."""
+    inner = node.css_first("img")
+    if inner is None or page.hides(inner.attributes):
+        return
+    picture = images.image(inner.attributes, page.links)
+    if picture is not None:
+        page.fallback_picture(picture)
+
+
+def _source(page: Page, node: LexborNode) -> None:
+    tag = images.source(node.attributes, page.links)
+    if tag:
+        page.out.append(tag)
+
+
+def _frame(page: Page, node: LexborNode) -> None:
+    attributes = node.attributes
+    if page.hides(attributes):
+        return
+    frame = frames.frame(attributes, images.lazy_source(attributes), page.links, page.policy)
+    if frame:
+        page.void_inline(frame)
+
+
+def _audio(page: Page, node: LexborNode) -> str | None:
+    return _player(page, "audio", node.attributes, EVERYWHERE)
+
+
+def _video(page: Page, node: LexborNode) -> str | None:
+    return _player(page, "video", node.attributes, _VIDEO_CHECKS)
+
+
+def _player(page: Page, name: str, attributes: Attributes, checks: Mapping[str, Check]) -> str | None:
+    if page.hides(attributes):
+        return None
+    tag = start_tag(name, attributes, checks, page.links)[:-1]
+    for key, value in _player_addresses(name, attributes):
+        address = page.links.media(value)
+        if address:
+            tag += f' {key}="{escape_value(address)}"'
+    return page.start_inline(name, tag + ' controls="">')
+
+
+def _player_addresses(name: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
+    yield "src", images.lazy_source(attributes)
+    if name == "video":
+        yield "poster", attributes.get("poster") or ""
+
+
+_BY_NAME: Mapping[str, Mode] = {
+    "a": _link,
+    "audio": _audio,
+    "iframe": _frame,
+    "img": _image,
+    "noscript": _noscript,
+    "source": _source,
+    "video": _video,
+}
+EMBEDDED: Final[Mapping[int, Mode]] = {number: _BY_NAME[name] for number, name in numbers(_BY_NAME).items()}

@@ -1,0 +1,83 @@
+"""Frames: the players we know, each in a sandbox, and no other."""
+
+from __future__ import annotations
+
+import re
+
+from tidings.domain.cleaning import attributes as check
+from tidings.domain.cleaning.attributes import Attributes, escape_value
+from tidings.domain.cleaning.links import Links
+from tidings.domain.cleaning.policy import CleaningPolicy
+from tidings.domain.cleaning.urls import host_of
+
+# Host, without `www.` -> whether its player needs its own origin (storage, cookies) to start at all. Such a
+# frame reaches its own data, never ours: the hosts differ. The others get an origin that owns nothing.
+PLAYERS: dict[str, bool] = {
+    "bandcamp.com": False,
+    "cdn.embedly.com": True,  # shows players of other hosts, which inherit its sandbox
+    "dailymotion.com": True,
+    "framatube.org": True,
+    "open.spotify.com": True,
+    "player.bilibili.com": True,
+    "player.twitch.tv": True,
+    "player.vimeo.com": True,
+    "soundcloud.com": True,
+    "vk.com": True,
+    "w.soundcloud.com": True,
+    "youtube-nocookie.com": True,
+    "youtube.com": True,
+}
+
+_SANDBOX = "allow-scripts allow-popups allow-popups-to-escape-sandbox"
+_SANDBOX_OWN_ORIGIN = "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox"
+# YouTube refuses to play for pages that do not say who they are.
+_YOUTUBE_REFERRER = ' referrerpolicy="strict-origin-when-cross-origin"'
+
+_START = re.compile(r"https?://[^/?#]*")
+_YOUTUBE_EMBED = re.compile(r"^https://[^/?#]*/embed/")
+
+_CHECKS = {
+    "width": check.length,
+    "height": check.length,
+    "frameborder": check.matching(re.compile("[01]")),
+    "allowfullscreen": check.always,
+}
+
+
+def frame(attributes: Attributes, src: str, links: Links, policy: CleaningPolicy) -> str:
+    """The whole `iframe` element, or "" when it is not of a host on the list.
+
+    src: as written, after the repair of lazy loading.
+    """
+    address = links.media(src) if src else ""
+    host = host_of(address).removeprefix("www.")
+    if not host or host == policy.own_host.removeprefix("www."):
+        return ""
+    if host in PLAYERS:
+        address, own_origin = _private(_at_the_host_itself(address), host), PLAYERS[host]
+    elif host in policy.embed_hosts:
+        # Most players need it, and who runs the service chose this one.
+        own_origin = True
+    else:
+        return ""
+    start = check.start_tag("iframe", attributes, _CHECKS, links)[:-1]
+    sandbox = _SANDBOX_OWN_ORIGIN if own_origin else _SANDBOX
+    referrer = _YOUTUBE_REFERRER if host in {"youtube.com", "youtube-nocookie.com"} else ""
+    return f'{start} src="{escape_value(address)}" sandbox="{sandbox}" loading="lazy"{referrer}></iframe>'
+
+
+def _at_the_host_itself(address: str) -> str:
+    """With https, and without a user name or a port, where somebody else may answer."""
+    start = _START.match(address)
+    rest = address[start.end() :] if start else ""
+    return f"https://{host_of(address)}{'' if rest.startswith('/') else '/'}{rest}"
+
+
+def _private(address: str, host: str) -> str:
+    """The same player where it asks the host not to follow its viewers."""
+    if host == "youtube.com":
+        return _YOUTUBE_EMBED.sub("https://www.youtube-nocookie.com/embed/", address)
+    if host == "player.vimeo.com" and "/video/" in address and not re.search(r"[?&]dnt=", address):
+        location, mark, fragment = address.partition("#")
+        return f"{location}{'&' if '?' in location else '?'}dnt=1{mark}{fragment}"
+    return address

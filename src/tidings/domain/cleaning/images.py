@@ -1,0 +1,129 @@
+"""Pictures: lazy ones made to load, invisible ones left out."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from tidings.domain.cleaning import attributes as check
+from tidings.domain.cleaning.attributes import Attributes, Check, escape_value
+from tidings.domain.cleaning.links import Links, picture_data
+from tidings.domain.cleaning.srcset import clean_srcset
+
+# Where scripts for lazy loading keep the address until the reader scrolls there; the usual ones first.
+LAZY_SRC = (
+    "data-src",
+    "data-lazy-src",
+    "data-original",
+    "data-orig",
+    "data-url",
+    "data-actualsrc",
+    "data-original-mos",
+    "data-orig-file",
+    "data-large-file",
+    "data-medium-file",
+    *(f"data-{width}src" for width in (2000, 1000, 800, 655, 500, 380)),
+)
+LAZY_SRCSET = ("data-srcset", "data-lazy-srcset")
+
+_PLACEHOLDER = re.compile(
+    r"(?:^|[/_.-])(?:blank|spacer|pixel|placeholder|transparent|lazy(?:[-_]?load(?:er|ing)?)?|loading|1x1|empty|grey|gray)"
+    r"(?:[_.-][\w.-]*)?\.(?:gif|png|svg|jpe?g|webp)(?:[?#]|$)",
+    re.IGNORECASE,
+)
+_SIZE = re.compile(r"[1-9][0-9]{0,5}")
+_INVISIBLE = re.compile(r"\s*0*[01](?:px)?\s*", re.IGNORECASE)
+_INVISIBLE_WIDTH = re.compile(r"(?:^|;)\s*width\s*:\s*[01](?:px)?\s*(?:!important\s*)?(?:;|$)", re.IGNORECASE)
+_INVISIBLE_HEIGHT = re.compile(r"(?:^|;)\s*height\s*:\s*[01](?:px)?\s*(?:!important\s*)?(?:;|$)", re.IGNORECASE)
+
+_CHECKS: dict[str, Check] = {
+    "alt": lambda value, _: value,
+    "title": check.text,
+    "sizes": check.text,
+    "width": check.matching(_SIZE),
+    "height": check.matching(_SIZE),
+    "fetchpriority": check.one_of("high", "low", "auto"),
+    "decoding": check.one_of("sync", "async", "auto"),
+    "dir": check.direction,
+    "lang": check.language,
+}
+_SOURCE_CHECKS: dict[str, Check] = {
+    "type": check.text,
+    "media": check.text,
+    "sizes": check.text,
+    "width": check.matching(_SIZE),
+    "height": check.matching(_SIZE),
+}
+
+
+class Picture(Struct, frozen=True):
+    """tag: the whole `img` element. is_placeholder: whether it only stands in for another picture."""
+
+    tag: str
+    is_placeholder: bool
+
+
+def image(attributes: Attributes, links: Links) -> Picture | None:
+    """None when nothing would be seen of the image."""
+    if _is_invisible(attributes):
+        return None
+    tag = _with_sources("img", attributes, links, _CHECKS, ' loading="lazy"')
+    return Picture(tag, " srcset=" not in tag and is_placeholder(lazy_source(attributes))) if tag else None
+
+
+def source(attributes: Attributes, links: Links) -> str:
+    """The whole `source` element of a picture or a player; "" when it names nothing to load."""
+    return _with_sources("source", attributes, links, _SOURCE_CHECKS, "")
+
+
+def is_placeholder(src: str) -> bool:
+    """Whether an address looks like the picture that stands in until the real one loads."""
+    return not src or src[:5].lower() == "data:" or _PLACEHOLDER.search(src) is not None
+
+
+def lazy_source(attributes: Attributes) -> str:
+    """The address an element means: its `src`, or what a script would have put there."""
+    src = (attributes.get("src") or "").strip()
+    if is_placeholder(src) or "lazy" in (attributes.get("class") or "").lower():
+        return _first(attributes, LAZY_SRC) or src
+    return src
+
+
+def _with_sources(name: str, attributes: Attributes, links: Links, checks: dict[str, Check], added: str) -> str:
+    clean = links.picture if name == "img" else links.media
+    src = clean(lazy_source(attributes)) or clean(attributes.get("src") or "")
+    srcset = clean_srcset(_lazy_srcset(attributes), links.media)
+    if not src and not srcset:
+        return ""
+    written = check.start_tag(name, attributes, checks, links)[:-1]
+    if src:
+        written += f' src="{escape_value(src)}"'
+    if srcset:
+        written += f' srcset="{escape_value(srcset)}"'
+    return written + added + ">"
+
+
+def _lazy_srcset(attributes: Attributes) -> str:
+    srcset = attributes.get("srcset") or ""
+    if not srcset or is_placeholder(srcset) or "lazy" in (attributes.get("class") or "").lower():
+        return _first(attributes, LAZY_SRCSET) or srcset
+    return srcset
+
+
+def _first(attributes: Attributes, names: tuple[str, ...]) -> str:
+    """Scripts keep other things under these names as well: colours, JSON, numbers."""
+    for name in names:
+        value = (attributes.get(name) or "").strip()
+        if value and not value.startswith(("{", "[")) and ("/" in value or "." in value) and "<" not in value:
+            return value if not value.startswith("data:") or picture_data(value) else ""
+    return ""
+
+
+def _is_invisible(attributes: Attributes) -> bool:
+    """A picture of a pixel counts readers; it shows nothing."""
+    width, height = attributes.get("width"), attributes.get("height")
+    if width and height:
+        return _INVISIBLE.fullmatch(width) is not None and _INVISIBLE.fullmatch(height) is not None
+    style = attributes.get("style")
+    return bool(style and _INVISIBLE_WIDTH.search(style) and _INVISIBLE_HEIGHT.search(style))

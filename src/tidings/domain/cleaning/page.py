@@ -1,0 +1,159 @@
+"""The clean text while it is being written: its pieces, the elements still open, and where its lines end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from selectolax.lexbor import LexborNode
+
+from tidings.domain.cleaning import elements
+from tidings.domain.cleaning.attributes import Attributes, escape_text, is_hidden
+from tidings.domain.cleaning.images import Picture
+from tidings.domain.cleaning.links import Links
+from tidings.domain.cleaning.policy import CleaningPolicy
+
+# Elements inside of elements; browsers give up at 512. What lies deeper is kept as text.
+MAX_DEPTH: Final = 200
+
+# In the place of a closing tag: nothing to write, but a line ends here.
+LINE_END: Final = "\n"
+
+# A line: nothing is on it; something is; the same, and what follows belongs on another. Plain numbers, because
+# nothing in here is asked for as often.
+_NEW, _BEGUN, _ENDED = range(3)
+
+# Without one of these in the source, only elements with attributes of their own need to be asked for them.
+_SIGNS_OF_COMMON_ATTRIBUTES = (b"hidden", b"dir=", b"lang=")
+_SIGN_OF_HIDING = re.compile(rb"display\s*:\s*none")
+
+
+class Page:
+    """mode: how the element at hand is read. Gives the closing tag to write after its content, "" when there
+    is none to write, and None to skip the content as well. mode_of_the_deep: the one beyond `MAX_DEPTH`.
+    has_common_attributes: whether any element may carry one that matters everywhere.
+    has_fallen_walls: whether something was left out that kept its content apart (`elements.WALLS`).
+    """
+
+    def __init__(
+        self, source: bytes, links: Links, policy: CleaningPolicy, *, mode: Mode, mode_of_the_deep: Mode
+    ) -> None:
+        lowered = source.lower()
+        self.links = links
+        self.policy = policy
+        self.mode = mode
+        self._mode_of_the_deep = mode_of_the_deep
+        self.has_common_attributes = (
+            any(sign in lowered for sign in _SIGNS_OF_COMMON_ATTRIBUTES) or _SIGN_OF_HIDING.search(lowered) is not None
+        )
+        self.has_fallen_walls = False
+        self.out: list[str] = []
+        self.open: list[str] = []
+        self._line = _NEW
+        self._picture: Picture | None = None
+        self._picture_at = -1
+
+    def hides(self, attributes: Attributes) -> bool:
+        return self.has_common_attributes and is_hidden(attributes)
+
+    def text(self, text: str) -> None:
+        # Spelled out: half of all nodes are text, and most of it has nothing to escape.
+        if "&" in text or "<" in text or ">" in text or "\r" in text:
+            text = escape_text(text)
+        if self._line != _BEGUN:
+            text = self._begin(text)
+        self.out.append(text)
+
+    def _begin(self, text: str) -> str:
+        # The parser takes the line feed after <pre> for a courtesy of the author and drops it.
+        if text.startswith("\n") and self.out and self.out[-1].startswith("<pre"):
+            text = "\n" + text
+        if text and not text.isspace():
+            self.continue_line()
+        return text
+
+    def start_block(self, name: str, tag: str) -> str:
+        """An element that begins and ends a line. Gives its closing tag."""
+        self._line = _NEW
+        self.out.append(tag)
+        self._push(name)
+        return f"</{name}>"
+
+    def start_inline(self, name: str, tag: str) -> str:
+        """An element within a line. Gives its closing tag."""
+        self.void_inline(tag)
+        self._push(name)
+        return f"</{name}>"
+
+    def void_inline(self, tag: str) -> None:
+        """An element without content, or one written whole, within a line."""
+        if self._line != _BEGUN:
+            self.continue_line()
+        self.out.append(tag)
+
+    def plain(self, element: elements.Element, tag: str) -> str:
+        """An element of the tables. Gives its closing tag, "" when it has none."""
+        if element.is_block:
+            self._line = _NEW
+        elif self._line != _BEGUN:
+            self.continue_line()
+        self.out.append(tag)
+        if element.close:
+            self._push(element.name)
+        return element.close
+
+    def _push(self, name: str) -> None:
+        self.open.append(name)
+        if len(self.open) >= MAX_DEPTH and name not in elements.TABLE_FRAMES:
+            self.mode = self._mode_of_the_deep
+
+    def end(self, close: str) -> None:
+        if close is LINE_END:
+            self.end_line()
+            return
+        self.out.append(close)
+        self.open.pop()
+        if close in elements.BLOCK_ENDS:
+            self._line = _NEW
+
+    def continue_line(self) -> None:
+        """Something follows on the line; where an element that ended it was left out, a break does so."""
+        if self._line == _ENDED:
+            self.out.append("<br>")
+        self._line = _BEGUN
+
+    def end_line(self) -> None:
+        if self._line == _BEGUN:
+            self._line = _ENDED
+
+    def picture(self, picture: Picture) -> None:
+        self.continue_line()
+        self._picture, self._picture_at = picture, len(self.out)
+        self.out.append(picture.tag)
+
+    def fallback_picture(self, picture: Picture) -> None:
+        """A picture for readers without scripts: the one just written again, unless that needs scripts."""
+        if self._picture is None or not self._follows_picture():
+            self.picture(picture)
+        elif self._picture.is_placeholder:
+            self._picture = picture
+            self.out[self._picture_at] = picture.tag
+
+    def _follows_picture(self) -> bool:
+        since = self.out[self._picture_at + 1 : self._picture_at + 5]
+        return len(since) < 4 and all(piece.isspace() or piece.startswith("</") for piece in since)
+
+    def would_split(self, name: str) -> bool:
+        """Whether a parser would close an element around this one instead of putting this one into it."""
+        outer = elements.SPLITS.get(name)
+        if outer is not None:
+            return self.open[-1] in outer
+        outer = elements.SPLITS_FROM_AFAR.get(name)
+        if outer is None:
+            return False
+        place = next((above for above in reversed(self.open) if above in elements.PLACES), "")
+        return place in outer
+
+
+Mode = Callable[[Page, LexborNode], str | None]

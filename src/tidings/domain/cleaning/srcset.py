@@ -1,0 +1,52 @@
+"""The `srcset` attribute: candidates with their descriptors, read as browsers read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_BLANKS = " \t\n\r\f"
+_URL = re.compile(r"[ \t\n\r\f,]*+([^ \t\n\r\f]++)")
+# Descriptors end at a comma outside of parentheses.
+_DESCRIPTORS = re.compile(r"((?:[^,(]|\([^)]*+\)?)*+)(?:,|$)")
+_WIDTH = re.compile(r"[1-9][0-9]{0,5}w")
+_DENSITY = re.compile(r"(?:[0-9]{1,4}(?:\.[0-9]{1,8})?|\.[0-9]{1,8})x")
+
+
+def clean_srcset(value: str, clean_url: Callable[[str], str]) -> str:
+    """The usable candidates, written uniformly; "" when there is none.
+
+    clean_url: gives the absolute address, or "" to leave the candidate out.
+    Source: HTML Standard, section 4.8.4.3.10 (parsing a srcset attribute).
+    """
+    kept: list[str] = []
+    for url, descriptor in candidates(value):
+        address = clean_url(url) if _is_descriptor(descriptor) else ""
+        if address:
+            # A comma at either end of an address would be read as the end of the candidate.
+            address = "%2C" + address[1:] if address.startswith(",") else address
+            address = address[:-1] + "%2C" if address.endswith(",") else address
+            kept.append(f"{address} {descriptor}" if descriptor else address)
+    return ", ".join(kept)
+
+
+def candidates(value: str) -> list[tuple[str, str]]:
+    """Addresses with their descriptors, as written and unchecked."""
+    found: list[tuple[str, str]] = []
+    position = 0
+    while (match := _URL.match(value, position)) is not None:
+        url, position = match[1], match.end()
+        descriptor = ""
+        if url.endswith(","):
+            url = url.rstrip(",")
+        else:
+            rest = _DESCRIPTORS.match(value, position)
+            if rest is None:
+                break
+            descriptor, position = rest[1].strip(_BLANKS), rest.end()
+        found.append((url, descriptor))
+    return found
+
+
+def _is_descriptor(text: str) -> bool:
+    return not text or _WIDTH.fullmatch(text) is not None or _DENSITY.fullmatch(text) is not None

@@ -1,0 +1,135 @@
+"""What a user may do to an entry by hand: change its words, or bring it along from elsewhere.
+
+Content is cleaned as if a publisher had sent it: it will be shown in our pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from msgspec import Struct
+
+from tidings.domain import cleaning
+from tidings.domain.entries import STATUS_BY_WORD, Edited, Entry, Status
+from tidings.domain.errors import InvalidInput
+from tidings.domain.ingestion import ReadyEntry
+from tidings.domain.reading_time import reading_minutes
+from tidings.domain.text import reject_control_characters
+from tidings.domain.times import LATEST, SECOND, Instant
+from tidings.domain.users import User
+
+# Characters, of everything but the content, which the size of a request limits.
+MAX_TEXT = 100_000
+MAX_TAGS = 1_000
+
+
+class EntryEdit(Struct, frozen=True):
+    """Values to store; None stays as it is. edited: what is the user's own from now on."""
+
+    title: str | None = None
+    content: str | None = None
+    reading_time: int | None = None
+    edited: Edited = Edited(0)
+
+
+def edit(entry: Entry, user: User, *, title: str | None = None, content: str | None = None) -> EntryEdit:
+    """InvalidInput for a text that is empty: None is what leaves a value."""
+    edited = Edited(0)
+    reading_time = None
+    if title is not None:
+        if not title.strip():
+            raise InvalidInput("title: an entry needs one.", field="title")
+        _check(title, "title")
+        edited |= Edited.TITLE
+    if content is not None:
+        if not content:
+            raise InvalidInput("content: send some, or leave the field out to keep what is there.", field="content")
+        content = _clean(content, entry.url, user)
+        reading_time = _reading_time(content, user) if user.show_reading_time else None
+        edited |= Edited.CONTENT
+    return EntryEdit(title, content, reading_time, edited)
+
+
+def imported(given: Mapping[str, Any], user: User, *, now: Instant) -> ReadyEntry:
+    """An entry that its user brings along, read unless it says otherwise.
+
+    given: fields of the API, those that were not sent left out. InvalidInput names the field.
+    """
+    url = _web_address(given.get("url", ""), "url")
+    if not url:
+        raise InvalidInput("url: send the address of the article.", field="url")
+    author, external_id = given.get("author", ""), given.get("external_id", "")
+    title = given.get("title", "")
+    for name, text in (("author", author), ("external_id", external_id), ("title", title)):
+        _check(text, name)
+    content = _clean(given.get("content", ""), url, user)
+    status = state(given)
+    return ReadyEntry(
+        hash=sha256((external_id or given["url"]).encode("utf-8", "replace")).digest(),
+        # As no publisher's is: should the feed bring the same entry, the publisher's words are taken.
+        fingerprint=b"",
+        title=title if title.strip() else url,
+        url=url,
+        content=content,
+        author=author,
+        comments_url=_web_address(given.get("comments_url", ""), "comments_url"),
+        published_at=_published_at(given.get("published_at", 0), now),
+        reading_time=_reading_time(content, user) if user.show_reading_time else 0,
+        tags=_tags(given.get("tags", [])),
+        status=Status.READ if status is None else status,
+        starred=given.get("starred", False),
+    )
+
+
+def state(given: Mapping[str, Any]) -> Status | None:
+    """The status that an imported entry was sent with, if any."""
+    word = given.get("status", "")
+    if not word:
+        return None
+    status = STATUS_BY_WORD.get(word)
+    if status not in (Status.READ, Status.UNREAD):
+        raise InvalidInput(f"status: {word[:40]!r} is not read or unread.", field="status")
+    return status
+
+
+def _clean(html: str, url: str, user: User) -> str:
+    policy = cleaning.CleaningPolicy(new_tab=user.open_external_links_in_new_tab)
+    return cleaning.clean(html, base_url=url, policy=policy)
+
+
+def _reading_time(content: str, user: User) -> int:
+    return reading_minutes(content, words_per_minute=user.default_reading_speed, cjk_per_minute=user.cjk_reading_speed)
+
+
+def _web_address(url: str, field: str) -> str:
+    """ "" stays. Anything but http and https could run code or open other programs when it is clicked."""
+    _check(url, field)
+    address = cleaning.web_address("", url)
+    if url and not address:
+        raise InvalidInput(f"{field}: send a complete address that begins with http:// or https://.", field=field)
+    return address
+
+
+def _published_at(seconds: int, now: Instant) -> Instant:
+    """Without a date, or one before 1970, it is published now."""
+    if seconds <= 0:
+        return now
+    if seconds > LATEST // SECOND:
+        raise InvalidInput("published_at: Unix seconds up to the year 9999, please.", field="published_at")
+    return Instant(seconds * SECOND)
+
+
+def _tags(tags: list[str]) -> tuple[str, ...]:
+    if len(tags) > MAX_TAGS:
+        raise InvalidInput(f"tags: too many, {MAX_TAGS:,} at most.", field="tags")
+    for tag in tags:
+        _check(tag, "tags")
+    return tuple(tags)
+
+
+def _check(text: str, field: str) -> None:
+    reject_control_characters(text, field=field)
+    if len(text) > MAX_TEXT:
+        raise InvalidInput(f"{field}: too long, {MAX_TEXT:,} characters at most.", field=field)

@@ -1,0 +1,212 @@
+"""Atom 1.0 (RFC 4287) and 0.3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from lxml.etree import _Element
+from msgspec import Struct
+
+from tidings.domain.feeds import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
+from tidings.domain.formats import dates, text
+from tidings.domain.formats.addresses import absolute, is_web, web
+from tidings.domain.formats.atom_text import as_html, as_plain
+from tidings.domain.formats.drafts import Draft, finish, unique_sorted
+from tidings.domain.formats.elements import Fields, about, attribute
+from tidings.domain.formats.hints import read_hints
+from tidings.domain.formats.identity import Identity
+from tidings.domain.formats.inherited import declared_base, language_inside
+from tidings.domain.formats.media import Media, once_each, read_size
+from tidings.domain.formats.names import Names
+from tidings.domain.formats.people import joined, person
+from tidings.domain.formats.rss_items import read_duration
+from tidings.domain.times import Instant
+
+# Atom 1.0, then Atom 0.3, then what some add from elsewhere.
+_DATES: Final = (
+    "published",
+    "issued",
+    "dc:date",
+    "pubdate",
+    "updated",
+    "modified",
+    "created",
+    "dcterms:issued",
+)
+_PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
+
+
+class Feed(Struct, frozen=True):
+    """What an entry falls back to."""
+
+    names: Names
+    url: str
+    declared_base: str
+    site_url: str
+    author: str = ""
+    tags: tuple[str, ...] = ()
+    language: str = ""
+    now: Instant | None = None
+
+
+def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instant | None = None) -> ParsedFeed:
+    """url: the document's address. is_cut_off: an incomplete last entry was left out.
+
+    A lone `entry` document is a feed of one.
+    """
+    names = Names(root, core=frozenset({"atom"}))
+    fields = Fields(root, names)
+    is_lone = names[str(root.tag)] == "entry"
+    entry_elements = [root] if is_lone else fields.get("entry", [])
+    feed = _read_feed(fields, names, url, now)
+    entries, skipped = finish(read_entry(each, feed) for each in entry_elements)
+    near = feed.declared_base or url
+    return ParsedFeed(
+        format=FeedFormat.ATOM,
+        title=_plain(fields, "title") or feed.site_url,
+        site_url=feed.site_url,
+        description=_plain(fields, "subtitle", "tagline", "info"),
+        language=feed.language,
+        icon_url=absolute(fields.text("icon", "logo", "webfeeds:icon"), near),
+        self_url=next(_addresses(fields, "self", near), ""),
+        hubs=tuple(dict.fromkeys(_addresses(fields, "hub", near))),
+        hints=read_hints(fields, names),
+        entries=entries,
+        skipped=skipped + is_cut_off,
+    )
+
+
+def _read_feed(fields: Fields, names: Names, url: str, now: Instant | None) -> Feed:
+    base = declared_base(fields.element, "", url)
+    return Feed(
+        names=names,
+        url=url,
+        declared_base=base,
+        site_url=web(page_link(fields), base or url) or url,
+        author=_people(fields, names),
+        tags=unique_sorted(_tags(fields)),
+        language=language_inside(fields.element),
+        now=now,
+    )
+
+
+def read_entry(element: _Element, feed: Feed) -> Draft | None:
+    """None for an entry that says nothing at all."""
+    fields = Fields(element, feed.names)
+    declared = declared_base(element, feed.declared_base, feed.url)
+    base = declared or feed.site_url
+    media = Media(fields, feed.names, base)
+    body, content = _content(fields, media)
+    title = _plain(fields, "title") or text.one_line(media.title())
+    link, entry_id = page_link(fields), fields.raw("id")
+    url = _entry_url(link, entry_id, fields, base) or web(feed.site_url, "")
+    if not len(element):
+        return None
+    entry = ParsedEntry(
+        hash="",
+        url=url,
+        title=title or text.excerpt(content) or url,
+        content=content,
+        base_url=(declared if body is None else declared_base(body, declared, url or feed.url)) or url or feed.url,
+        author=_people(fields, feed.names) or _source_people(fields, feed.names) or feed.author,
+        comments_url=_comments_url(fields),
+        language=_language(element, body, feed),
+        published_at=_published(fields, feed.now),
+        tags=unique_sorted(_tags(fields)) or feed.tags,
+        enclosures=once_each(_enclosures(fields, media, base)),
+        duration_minutes=read_duration(fields.text("itunes:duration")),
+    )
+    says = title + fields.text(*_DATES) + content
+    return Draft(Identity(id=entry_id, link=link, url=url, says=says or about(element)), entry)
+
+
+def _language(element: _Element, body: _Element | None, feed: Feed) -> str:
+    """That of the text one reads, else of the entry, else of the feed."""
+    around = language_inside(element, feed.language)
+    return around if body is None else language_inside(body, around)
+
+
+def page_link(fields: Fields) -> str:
+    """The address of the page, as written: the first alternate link, or one that does not say what it is."""
+    for link in fields.get("link", ()):
+        rel, kind = attribute(link, "rel").lower(), attribute(link, "type").lower()
+        if (rel == "alternate" or (not rel and kind in _PAGE_TYPES)) and (address := attribute(link, "href")):
+            return address
+    # Some write the address between the tags, as RSS does.
+    return fields.text("link")
+
+
+def _entry_url(link: str, entry_id: str, fields: Fields, base: str) -> str:
+    if found := web(link, base):
+        return found
+    # Some ids end in the title as it is, blanks and all.
+    return web(entry_id, "") or web(fields.attribute("content", "src"), base)
+
+
+def _content(fields: Fields, media: Media) -> tuple[_Element | None, str]:
+    """The element the body comes from, if any, and the body."""
+    for name in ("content", "summary"):
+        for element in reversed(fields.get(name, ())):
+            if (found := as_html(element)) and not found.isspace():
+                return element, found
+    return None, text.escaped(media.description()).replace("\n", "<br>")
+
+
+def _plain(fields: Fields, *names: str) -> str:
+    for element in fields.every(*names):
+        if found := as_plain(element):
+            return found
+    return ""
+
+
+def _people(fields: Fields, names: Names) -> str:
+    for name in ("author", "contributor"):
+        if found := joined(person(each, names) for each in fields.get(name, ())):
+            return found
+    return fields.text("dc:creator")
+
+
+def _source_people(fields: Fields, names: Names) -> str:
+    """An aggregated entry without an author has that of the feed it comes from."""
+    for source in fields.get("source", ()):
+        return _people(Fields(source, names), names)
+    return ""
+
+
+def _comments_url(fields: Fields) -> str:
+    """Where people answer (RFC 4685)."""
+    for link in fields.get("link", ()):
+        is_page = attribute(link, "type").lower() in _PAGE_TYPES
+        if attribute(link, "rel").lower() == "replies" and is_page and is_web(attribute(link, "href")):
+            return web(attribute(link, "href"), "")
+    return next((web(written, "") for written in fields.texts("comments") if is_web(written)), "")
+
+
+def _published(fields: Fields, now: Instant | None) -> Instant | None:
+    for name in _DATES:
+        for written in reversed(fields.texts(name)):
+            if (instant := dates.read(written, now)) is not None:
+                return instant
+    return None
+
+
+def _tags(fields: Fields) -> Iterator[str]:
+    for category in fields.get("category", ()):
+        yield attribute(category, "label") or attribute(category, "term") or (category.text or "")
+    yield from fields.texts("dc:subject")
+
+
+def _enclosures(fields: Fields, media: Media, base: str) -> Iterator[ParsedEnclosure]:
+    yield from media.thumbnails()
+    for link in fields.get("link", ()):
+        if attribute(link, "rel").lower() == "enclosure":
+            address = absolute(attribute(link, "href"), base)
+            yield ParsedEnclosure(address, attribute(link, "type"), read_size(attribute(link, "length")))
+    yield from media.enclosures()
+
+
+def _addresses(fields: Fields, rel: str, base: str) -> Iterator[str]:
+    for link in fields.get("link", ()):
+        if attribute(link, "rel").lower() == rel and (address := absolute(attribute(link, "href"), base)):
+            yield address

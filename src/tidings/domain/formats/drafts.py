@@ -1,0 +1,43 @@
+"""From items that were read one by one to the entries of a feed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tidings.domain.feeds import ParsedEntry
+from tidings.domain.formats.identity import Identity, hashes
+
+
+class Draft(Struct, frozen=True):
+    """An entry whose hash is still missing, because that depends on the other entries."""
+
+    identity: Identity
+    entry: ParsedEntry
+
+
+def finish(drafts: Iterable[Draft | None]) -> tuple[tuple[ParsedEntry, ...], int]:
+    """The entries in document order, and how many items could not be used (None, or nothing to tell them by).
+
+    An entry that the document repeats stands once; the first one counts, which is the newest in most feeds.
+    """
+    usable, skipped = [], 0
+    for draft in drafts:
+        if draft is None:
+            skipped += 1
+        else:
+            usable.append(draft)
+    entries: dict[str, ParsedEntry] = {}
+    for draft, hash_ in zip(usable, hashes([draft.identity for draft in usable]), strict=True):
+        if not hash_:
+            skipped += 1
+        elif hash_ not in entries:
+            entries[hash_] = replace(draft.entry, hash=hash_)
+    return tuple(entries.values()), skipped
+
+
+def unique_sorted(values: Iterable[str]) -> tuple[str, ...]:
+    """Trimmed, without empty and repeated ones, in the order of their code points."""
+    return tuple(sorted({value.strip() for value in values} - {""}))

@@ -1,0 +1,124 @@
+"""Drawings: what may run, load or refer to anything outside is not copied; only shapes, colours and words are."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from lxml import etree
+from lxml.etree import _Element
+
+from tidings.domain.cleaning.words import words
+from tidings.domain.formats.charset import decode
+
+LARGEST: Final = 256 * 1024
+MOST_ELEMENTS: Final = 3_000
+MOST_COPIES: Final = 50
+
+_NAMESPACE: Final = "http://www.w3.org/2000/svg"
+_SHAPES: Final = words("path rect circle ellipse line polyline polygon text use")
+_WITH_TEXT: Final = words("text tspan title desc style")
+_ELEMENTS: Final = (
+    _SHAPES
+    | _WITH_TEXT
+    | words("""
+    svg g defs symbol clipPath mask linearGradient radialGradient stop
+""")
+)
+_ATTRIBUTES: Final = words("""
+    id class x y x1 y1 x2 y2 cx cy r rx ry fx fy width height d points viewBox version preserveAspectRatio transform
+    fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin stroke-miterlimit
+    stroke-dasharray stroke-dashoffset opacity color clip-path clip-rule mask style display visibility
+    offset stop-color stop-opacity gradientUnits gradientTransform spreadMethod clipPathUnits maskUnits
+    maskContentUnits font-family font-size font-weight font-style text-anchor dominant-baseline letter-spacing
+    vector-effect shape-rendering paint-order dx dy href
+""")
+_REFERRING: Final = words("use linearGradient radialGradient")
+
+# Atomic: what was once read as a comment is not read in another way.
+_START: Final = re.compile(
+    r"(?>\s+|<\?[^>]*>|<!--.*?-->|<!DOCTYPE[^\[>]*>)*+(?=<(?:\w+:)?svg[\s>])", re.DOTALL | re.IGNORECASE
+)
+_LOCAL_URL: Final = re.compile(r"""url\(\s*["']?#[\w.-]+["']?\s*\)|@media\b""", re.IGNORECASE)
+_OUTSIDE: Final = re.compile(r"url\s*\(|[\\@<]|//|/\*|script|expression|import|behaviou?r|binding|data:", re.IGNORECASE)
+
+
+def disarmed(body: bytes) -> bytes | None:
+    """The drawing without anything active. None when it is no SVG, is damaged, or nothing to see is left.
+
+    Declared entities, and copies of copies (which could multiply without end), are reason enough to refuse it.
+    """
+    if len(body) > LARGEST or b"svg" not in body[:4096]:
+        return None
+    text = decode(body)
+    start = _START.match(text)
+    if start is None:
+        return None
+    try:
+        source = etree.fromstring(text[start.end() :].encode("utf-8", "replace"), _parser())
+    except etree.XMLSyntaxError:
+        return None
+    if _local(source) != "svg" or sum(1 for _ in source.iter()) > MOST_ELEMENTS:
+        return None
+    drawing = etree.Element(f"{{{_NAMESPACE}}}svg", nsmap={None: _NAMESPACE})
+    _copy(source, drawing)
+    if not _shows_something(drawing) or _multiplies(drawing):
+        return None
+    return etree.tostring(drawing)
+
+
+def _parser() -> etree.XMLParser:
+    return etree.XMLParser(
+        encoding="utf-8",
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+
+
+def _copy(source: _Element, target: _Element) -> None:
+    """The parser allows 256 levels, so recursion is safe."""
+    name = _local(source)
+    for key, value in source.items():
+        attribute = "href" if str(key).endswith("}href") else str(key)
+        if attribute in _ATTRIBUTES and _is_harmless(name, attribute, str(value)):
+            target.set(attribute, str(value))
+    if name in _WITH_TEXT and source.text and (name != "style" or not _reaches_out(source.text)):
+        target.text = source.text
+    for child in source:
+        if _local(child) in _ELEMENTS:
+            copied = etree.SubElement(target, f"{{{_NAMESPACE}}}{_local(child)}")
+            _copy(child, copied)
+            copied.tail = child.tail if name in _WITH_TEXT else None
+
+
+def _local(element: _Element) -> str:
+    """The name of an element of SVG, or of no namespace; "" for anything else."""
+    if not isinstance(element.tag, str):
+        return ""
+    namespace, _, name = element.tag.rpartition("}")
+    return name if namespace in ("", f"{{{_NAMESPACE}") else ""
+
+
+def _is_harmless(element: str, attribute: str, value: str) -> bool:
+    if attribute == "href":
+        return element in _REFERRING and value.startswith("#")
+    return not _reaches_out(value)
+
+
+def _reaches_out(value: str) -> bool:
+    return _OUTSIDE.search(_LOCAL_URL.sub("", value)) is not None
+
+
+def _shows_something(drawing: _Element) -> bool:
+    return any(_local(element) in _SHAPES for element in drawing.iter())
+
+
+def _multiplies(drawing: _Element) -> bool:
+    """Whether there are very many copies, or one inside of what is copied."""
+    copies = [element for element in drawing.iter() if _local(element) == "use"]
+    copied = {element.get("href", "")[1:] for element in copies} - {""}
+    around = {around.get("id") for copy in copies for around in (copy, *copy.iterancestors())}
+    return len(copies) > MOST_COPIES or not around.isdisjoint(copied)

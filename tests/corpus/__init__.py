@@ -1,0 +1,1 @@
+"""Scores against other people's test data, where it is present."""

@@ -1,0 +1,27 @@
+"""Where other people's test data lies, and how to read it without unpacking it into the project."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpora"
+
+
+def members(name: str) -> Iterator[tuple[str, bytes]]:
+    """Path and bytes of every file in an archive, sorted by path. FileNotFoundError where it is absent."""
+    with tarfile.open(FOLDER / f"{name}.tar.xz") as archive:
+        found = {}
+        for member in archive:
+            if member.isfile() and (source := archive.extractfile(member)):
+                found[member.name.partition("/")[2]] = source.read()
+    yield from sorted(found.items())
+
+
+def needs(name: str) -> pytest.MarkDecorator:
+    """Marks tests that read an archive."""
+    present = (FOLDER / f"{name}.tar.xz").exists()
+    return pytest.mark.skipif(not present, reason=f"the corpus {name} is not on this machine")

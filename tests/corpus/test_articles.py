@@ -1,0 +1,27 @@
+"""Articles of real pages: the scores do not fall."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus import articles
+from corpus.archives import needs
+
+pytestmark = needs(articles.ARCHIVE)
+
+
+@pytest.fixture(scope="module")
+def found() -> list[articles.Score]:
+    return list(articles.scores())
+
+
+def test_the_words_are_those_of_the_article(found: list[articles.Score]) -> None:
+    f1, _ = articles.overall(found)
+
+    assert f1 >= 0.975, sorted((one.f1, one.page) for one in found)[:10]
+
+
+def test_pictures_come_along(found: list[articles.Score]) -> None:
+    _, kept = articles.overall(found)
+
+    assert kept >= 0.95, [one.page for one in found if one.pictures is not None and one.pictures < articles.MOST]

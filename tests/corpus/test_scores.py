@@ -1,0 +1,56 @@
+"""Other people's test data: the scores do not fall. All of them, and without leaving anything out: `make corpus`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from corpus import agreement, expected, expressions, hostile, real
+from corpus.archives import needs
+from corpus.claims import Claim, misses
+from corpus.scores import of_claims
+
+
+def assert_scores(part: str, claims: Iterable[Claim]) -> None:
+    """As high as `floors` has it."""
+    found = of_claims(part, claims)
+    assert [score for score in found.scores if not score.is_reached] == [], misses(found.misses)
+
+
+@needs(expected.ARCHIVE)
+def test_fields_of_real_feeds_are_as_another_library_reads_them() -> None:
+    assert_scores("feeds-expected", expected.claims())
+
+
+@needs(expressions.ARCHIVE)
+def test_expressions_about_one_oddity_each_hold() -> None:
+    assert_scores("feeds-expressions", expressions.claims())
+
+
+@pytest.fixture(scope="module")
+def documents() -> list[real.Document]:
+    return list(real.documents())
+
+
+@needs(real.ARCHIVE)
+def test_real_feeds_are_read_whole_cut_off_and_damaged(documents: list[real.Document]) -> None:
+    """Two cuts in a third of them, where `make corpus` makes ten in each."""
+    claims = [*real.whole(documents), *real.cut_off(documents[::3], times=2), *real.damaged(documents[::3])]
+
+    assert_scores("feeds-real", claims)
+
+
+@needs(expected.ARCHIVE)
+@needs(expressions.ARCHIVE)
+@needs(real.ARCHIVE)
+def test_another_parser_finds_the_same_in_the_same_feeds() -> None:
+    assert_scores("agreement", agreement.claims(agreement.sources()))
+
+
+@needs(hostile.BODIES)
+def test_long_bodies_are_harmless_as_well() -> None:
+    """The longest of the real ones; the others, and what is hostile, are looked at beside the cleaner's own tests."""
+    longest = sorted(hostile.bodies(), key=len)[-40:]
+
+    assert_scores("bodies", hostile.claims(longest, "body"))

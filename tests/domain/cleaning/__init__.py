@@ -1,0 +1,1 @@
+"""Cleaning HTML and addresses."""

@@ -1,0 +1,172 @@
+"""Content written to break out: other people's collections, damaged and deep documents, and chance."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus.archives import FOLDER
+from domain.cleaning.trees import PAGE, cleaned, dangers, tree, words
+from tidings.domain.cleaning import clean, text_of
+
+PAYLOADS = FOLDER / "hostile.json.xz"
+
+NAMES = """
+    a a b p p div span li ul dd dt h1 h2 pre table tr td th caption colgroup blockquote ruby rt details summary
+    figure img video source iframe svg math mi mtext annotation-xml foreignObject desc title style script template
+    noscript textarea select option button object marquee form xmp plaintext font body html frameset
+"""
+ATTRIBUTES = [
+    "",
+    ' href="x"',
+    " href='java\tscript:alert(1)'",
+    ' src="/y.png"',
+    " onload=alert(1)",
+    " dir=rtl",
+    " id=x",
+    " hidden",
+    ' encoding="text/html"',
+    ' title="</title><img src=x onerror=alert(1)>"',
+    ' class="language-x lazy" data-src="/z.png"',
+    ' style="display:none"',
+]
+TEXTS = [
+    "x",
+    " ",
+    "\n",
+    "&lt;img src=x onerror=alert(1)&gt;",
+    "&amp;lt;",
+    "-->",
+    "<!--",
+    "]]>",
+    "<![CDATA[",
+    "\0",
+    "\r",
+    "<",
+]
+
+tags = st.builds(
+    lambda slash, name, attribute, end: f"<{slash}{name}{attribute if not slash else ''}{end}",
+    st.sampled_from(["", "", "/"]),
+    st.sampled_from(words(NAMES)),
+    st.sampled_from(ATTRIBUTES),
+    st.sampled_from([">", ">", "/>", ""]),
+)
+html = st.lists(tags | st.sampled_from(TEXTS), max_size=25).map("".join)
+
+
+def check(page: str, source: str) -> None:
+    assert dangers(page) == [], source
+    assert tree(cleaned(page)) == tree(page), source
+
+
+def payloads() -> list[str]:
+    return [case["payload"] for case in json.loads(lzma.decompress(PAYLOADS.read_bytes()))]
+
+
+@pytest.mark.skipif(not PAYLOADS.exists(), reason="the corpus hostile is not on this machine")
+def test_nothing_hostile_gets_through() -> None:
+    for payload in payloads():
+        check(cleaned(payload), payload)
+
+
+@pytest.mark.skipif(not PAYLOADS.exists(), reason="the corpus hostile is not on this machine")
+@pytest.mark.parametrize(
+    "frame", ["<math><mtext>{}", "<svg><desc>{}", "<table>{}", "<select>{}", "<a href=x>{}</a>", "<p>{}"]
+)
+def test_nor_does_it_from_a_place_where_parsers_switch(frame: str) -> None:
+    for payload in payloads()[::3]:
+        hidden = frame.format(payload)
+        check(cleaned(hidden), hidden)
+
+
+@given(html)
+@settings(max_examples=400, deadline=None)
+def test_no_mixture_of_tags_gets_through(source: str) -> None:
+    check(cleaned(source), source)
+
+
+@given(st.text())
+@settings(max_examples=300, deadline=None)
+def test_no_text_breaks_it(source: str) -> None:
+    check(cleaned(source), source)
+    assert text_of(cleaned(source)).split() == text_of(cleaned(cleaned(source))).split()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "\ud800<b>\udfff</b>&",
+        "\ud83d",
+        "<a href='\ud800'>x",
+        "\ufeff\ufeffx",
+        "\0<b\0>x",
+        "&#0;&#xD800;&#x110000;&#13;",
+    ],
+)
+def test_characters_that_are_none_break_nothing(source: str) -> None:
+    page = cleaned(source)
+    check(page, source)
+    page.encode()
+    assert "\0" not in page
+
+
+N = 100_000
+FONTS = "".join(f"<b a{number}>" for number in range(700))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("<div>" * N + "x", id="deep"),
+        pytest.param("<blockquote>" * N + "x", id="deep and kept"),
+        pytest.param("<ul><li>" * N + "x", id="lists in lists"),
+        pytest.param("<li><dd>" * N + "x", id="items in items"),
+        pytest.param("<table><tr><td>" * (N // 4) + "x", id="tables in tables"),
+        pytest.param("<div>" * N + "</p>" * N + "x", id="ends of nothing"),
+        pytest.param("<math>" + "<mrow>" * N + "x", id="a deep formula"),
+        pytest.param("<svg>" + "<g>" * N + "<text>x", id="a deep drawing"),
+        pytest.param("<div><a title='</div>'>" * N + "x", id="ends inside of values"),
+        pytest.param("<div><!--</div>-->" * N + "x", id="ends inside of comments"),
+        pytest.param("<div><script></div></script>" * N + "x", id="ends inside of scripts"),
+        pytest.param("<div><table><tr><td></div></table>" * (N // 4) + "x", id="ends behind walls"),
+        pytest.param("<p>" + FONTS * 20 + "<p>x" * N, id="unclosed formatting"),
+        pytest.param("<a " + " ".join(f"a{number}" for number in range(N)) + ">x", id="many attributes"),
+        pytest.param("<img srcset='" + "a 1x," * N + "' src=y>x", id="many candidates"),
+        pytest.param("<!--" * N, id="unclosed comments"),
+        pytest.param("<a title='" * N, id="unclosed values"),
+        pytest.param("<" * N, id="angle brackets"),
+    ],
+)
+def test_time_grows_with_the_length_only(source: str) -> None:
+    started = time.process_time()
+    page = cleaned(source)
+    # 20 seconds and more without protection. A tenth of this limit on an idle machine.
+    assert time.process_time() - started < 10
+    assert tree(cleaned(page[:50_000])) is not None
+    assert cleaned(page) == page
+    assert text_of(page).endswith("x") or "x" not in source.rpartition(">")[2]
+
+
+def test_a_little_does_not_become_much() -> None:
+    source = "<p>" + FONTS + "<p>x" * 700
+    assert len(cleaned(source)) < 20 * len(source)
+
+
+def test_what_is_too_deep_is_kept_as_text() -> None:
+    page = cleaned("<blockquote>" * 300 + "a<table><tr><td>b</table><p>c")
+    assert text_of(page).split() == ["a", "b", "c"]
+    assert "<table" not in page
+    assert clean(page, base_url=PAGE) == page
+
+
+def test_a_long_article_with_careless_markup_keeps_its_structure() -> None:
+    rows = "".join(f"<p>a <b>b <i>c</b> d</i><ul><li>e<li>f</ul><td>{number}" for number in range(500))
+    page = cleaned(rows)
+    assert page.count("<p>") >= 500
+    assert page.count("<li>") == 1_000

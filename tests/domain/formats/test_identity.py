@@ -1,0 +1,117 @@
+"""Hashes: what makes an entry the same entry next time."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+
+from domain.formats.documents import atom, feed, item, rdf, rss
+
+
+def hash_of(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("inside", "identity"),
+    [
+        ("<guid> tag:1 </guid><link>https://site.example/1</link>", " tag:1 "),
+        ("<link> /1 </link><title>t</title>", "/1"),
+        ('<atom:link href="/2"/>', "/2"),
+        (
+            "<link>https://a.example/</link><feedburner:origLink>https://b.example/</feedburner:origLink>",
+            "https://b.example/",
+        ),
+        ("<guid> </guid><link>/1</link>", "/1"),
+        ("<title>t</title><description>d</description>", "td"),
+    ],
+)
+def test_an_rss_item_is_known_by_guid_link_or_text(inside: str, identity: str) -> None:
+    assert item(inside).hash == hash_of(identity)
+
+
+def test_an_atom_entry_is_known_by_its_id_else_its_link() -> None:
+    one, two = feed(atom('<entry><id>urn:1</id></entry><entry><link href="/2"/></entry>')).entries
+
+    assert (one.hash, two.hash) == (hash_of("urn:1"), hash_of("/2"))
+
+
+def test_an_rss_1_0_item_is_known_by_its_link_else_its_text() -> None:
+    items = (
+        '<item rdf:about="https://a.example/"><link> https://site.example/1 </link></item>'
+        "<item><title>t</title><description>d</description></item>"
+    )
+
+    one, two = feed(rdf(items=items)).entries
+
+    assert (one.hash, two.hash) == (hash_of("https://site.example/1"), hash_of("td"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "identity"),
+    [
+        ('"id": " 1 ", "url": "https://a.example/"', "1"),
+        ('"url": "https://a.example/", "external_url": "https://b.example/"', "https://a.example/"),
+        ('"external_url": "https://b.example/"', "https://b.example/"),
+        ('"content_text": "t", "content_html": "h", "summary": "s"', "ths"),
+    ],
+)
+def test_a_json_item_is_known_by_the_first_that_it_has(fields: str, identity: str) -> None:
+    found = feed(f'{{"version": "https://jsonfeed.org/version/1", "items": [{{{fields}}}]}}')
+
+    assert found.entries[0].hash == hash_of(identity)
+
+
+def test_a_guid_used_again_takes_in_the_address() -> None:
+    items = "".join(f"<item><guid>same</guid><link>https://site.example/{n}</link></item>" for n in (1, 2, 3))
+
+    found = [entry.hash for entry in feed(rss(items)).entries]
+
+    assert found == [
+        hash_of("same"),
+        hash_of("same|https://site.example/2"),
+        hash_of("same|https://site.example/3"),
+    ]
+    assert found == [entry.hash for entry in feed(rss(items)).entries]
+
+
+def test_a_link_that_all_items_share_does_not_make_them_one() -> None:
+    titles = ["one", "two", "three"]
+    items = [f"<item><link>https://site.example/</link><title>{title}</title></item>" for title in titles]
+
+    now, later = feed(rss("".join(items[1:]))), feed(rss("".join(items)))
+
+    assert [entry.title for entry in later.entries] == titles
+    assert [entry.hash for entry in later.entries[1:]] == [entry.hash for entry in now.entries]
+
+
+def test_a_text_that_several_items_share_takes_in_the_date() -> None:
+    items = "".join(f"<item><title>Again</title><pubDate>2006-01-0{day}</pubDate></item>" for day in (1, 2, 2))
+
+    assert len(feed(rss(items)).entries) == 2
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        atom("<entry><title>a</title></entry><entry><title>b</title></entry><entry><updated>2006</updated></entry>"),
+        '{"items": [{"title": "a"}, {"title": "b"}, {"date_published": "2006"}]}',
+        rss("<item><title>a</title></item><item><title>b</title></item><item><pubDate>2006</pubDate></item>"),
+    ],
+)
+def test_entries_without_id_and_link_do_not_collapse(document: str) -> None:
+    assert len({entry.hash for entry in feed(document).entries}) == 3
+
+
+def test_an_entry_that_is_repeated_as_it_is_stands_once() -> None:
+    assert [entry.title for entry in feed(rss("<item><guid>1</guid><title>new</title></item>" * 3)).entries] == [
+        "new",
+        "new",
+    ]
+
+
+def test_items_that_say_nothing_are_skipped_and_counted() -> None:
+    found = feed(rss("<item/><item> </item><item><title/></item><item><title>t</title></item>"))
+
+    assert (len(found.entries), found.skipped) == (1, 3)

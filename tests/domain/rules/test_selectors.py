@@ -1,0 +1,102 @@
+"""Selectors find what the engine finds, in the order of the page, and never without end."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from tidings.domain.rules.regex import GaveUp
+from tidings.domain.rules.scraper import scrape
+from tidings.domain.rules.selectors import parse_selector, select
+
+PAGE = """<body><main id="m"><h1>Rain</h1><article class="a b"><p>One</p><!-- x --><p class="ad">Two</p>
+<div><p lang="en">Three</p></div></article></main><p>Four</p></body>"""
+
+
+@pytest.mark.parametrize(
+    ("selector", "result"),
+    [
+        ("h1", "<h1>Rain</h1>"),
+        ("table", None),
+        ("p.ad, h1", '<h1>Rain</h1><p class="ad">Two</p>'),
+        ("h1, h1, main h1", "<h1>Rain</h1>"),
+        ("article > p", '<p>One</p><p class="ad">Two</p>'),
+        ("article p[lang]", '<p lang="en">Three</p>'),
+        ("p + p", '<p class="ad">Two</p>'),
+        ("h1 ~ article div", '<div><p lang="en">Three</p></div>'),
+        ("main ~ p", "<p>Four</p>"),
+        ("main + p , article>p.ad", '<p class="ad">Two</p><p>Four</p>'),
+        ("div, div p", '<div><p lang="en">Three</p></div><p lang="en">Three</p>'),
+        ("article:has(.ad) > p:not(.ad)", "<p>One</p>"),
+        ("p:nth-child( 2n + 1 )", '<p>One</p><p lang="en">Three</p>'),
+        ("#m /* the main part */ .a.b>p:first-child", "<p>One</p>"),
+        ("p:is(.ad, [lang])", '<p class="ad">Two</p><p lang="en">Three</p>'),
+        ("P.ad", '<p class="ad">Two</p>'),
+    ],
+)
+def test_all_matches_are_joined_in_the_order_of_the_page(selector: str, result: str | None) -> None:
+    assert scrape(PAGE, parse_selector(selector)) == result
+
+
+trees = st.recursive(
+    st.just("x"),
+    lambda inner: st.builds(
+        "<{0} class={1}>{2}</{0}>".format,
+        st.sampled_from(["b", "i", "u"]),
+        st.sampled_from(["p", "q"]),
+        st.lists(inner, max_size=3).map("".join),
+    ),
+    max_leaves=12,
+)
+compounds = st.sampled_from(
+    ["b", "i", "u", "*", ".p", ".q", "b.p", ":not(.p)", ":first-child", "i:last-child", ":has(b)"]
+)
+paths = st.lists(
+    st.tuples(compounds, st.sampled_from([" ", " > ", " + ", " ~ ", ">", "+\n", "\t~ "])), min_size=1, max_size=4
+).map(lambda steps: "".join(part for step in steps for part in step[::-1])[len(steps[0][1]) :])
+
+
+@settings(deadline=None)
+@given(html=trees, selector=paths)
+def test_following_combinators_finds_what_the_engine_finds(html: str, selector: str) -> None:
+    tree = LexborHTMLParser(f"<div>{html}</div>")
+
+    ours = [node.mem_id for node in select(tree, parse_selector(selector))]
+
+    assert ours == [node.mem_id for node in tree.css(selector)]
+
+
+HOSTILE_PAGES = {
+    "flat": "<p>x" * 20_000,
+    "deep": "<span>" * 20_000,
+    "deep blocks": "<div>" * 4_900 + "<p>x",
+    "bushy": "<div><p>x<b>y</b></p>" * 4_900,
+    "too deep": "<div>" * 100_000,
+    "formatting left open": "<b><p>" * 50_000,
+}
+DEMANDING = [
+    *("x * * * * * * *", "* * * * * * x", "* ~ * ~ * ~ * ~ *", "p:nth-last-child(2n)", ":has(~ x)", ":root *"),
+    *("*:has(*:has(*:has(x)))", "*:has(* * * x)", "*:not(* * * x)", "p:last-of-type", "div > div > div p"),
+]
+
+
+@pytest.mark.parametrize("page", HOSTILE_PAGES)
+def test_no_selector_runs_without_end_on_any_page(page: str) -> None:
+    started = time.thread_time()
+
+    for selector in DEMANDING:
+        with suppress(GaveUp):
+            scrape(HOSTILE_PAGES[page], parse_selector(selector))
+
+    assert time.thread_time() - started < 2 * len(DEMANDING)
+
+
+def test_signs_inside_strings_cost_nothing() -> None:
+    page = "<p title='a b ~ c'>x</p>" * 20_000
+
+    assert scrape(page, parse_selector('p:not([title="a b ~ c :has( d"])')) is not None

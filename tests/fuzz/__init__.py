@@ -1,0 +1,1 @@
+"""Input that is guided by what it reaches in the code: `make fuzz-ingestion`."""
