@@ -1,0 +1,1 @@
+"""Every SQL statement, the tables and their migrations."""

@@ -1,0 +1,247 @@
+"""Connections and transactions, alike on SQLite and PostgreSQL.
+
+`Database.reading()` gives a `Read`, `Database.writing()` a `Write`; every other function of this ring takes one of
+them first. A write is one transaction: it commits when its block ends, and nothing of it stays when the block raises.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from sqlalchemy import (
+    URL,
+    Column,
+    Connection,
+    CursorResult,
+    Engine,
+    Executable,
+    Integer,
+    RowMapping,
+    Table,
+    create_engine,
+    event,
+    literal,
+    make_url,
+    select,
+)
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from tidings.domain.errors import InvalidInput, StartError, StoreUnavailable
+
+# How long a SQLite writer waits for another process's transaction. Ours take milliseconds; a lost write is a bug.
+BUSY_TIMEOUT_S = 30
+
+
+_ONE = select(literal(1))
+
+R = TypeVar("R", bound=Struct)
+
+
+def columns(table: Table, record: type[Struct]) -> list[Column[Any]]:
+    """The columns of a table that a record has fields for, in the record's order."""
+    return [table.c[name] for name in record.__struct_fields__]
+
+
+class Read:
+    """A consistent view: what one snapshot of the database holds."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def rows(self, statement: Executable, /, **parameters: Any) -> Sequence[RowMapping]:
+        return self.connection.execute(statement, parameters).mappings().all()
+
+    def row(self, statement: Executable, /, **parameters: Any) -> RowMapping | None:
+        return self.connection.execute(statement, parameters).mappings().first()
+
+    def tuples(self, statement: Executable, /, **parameters: Any) -> Sequence[Any]:
+        return self.connection.execute(statement, parameters).all()
+
+    def all(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[R]:
+        """One record a row: the statement selects the record's fields in their order (`columns`)."""
+        return [record(*row) for row in self.connection.execute(statement, parameters)]
+
+    def one(self, record: type[R], statement: Executable, /, **parameters: Any) -> R | None:
+        found = self.connection.execute(statement, parameters).first()
+        return None if found is None else record(*found)
+
+    def scalar(self, statement: Executable, /, **parameters: Any) -> Any:
+        return self.connection.execute(statement, parameters).scalar()
+
+    def scalars(self, statement: Executable, /, **parameters: Any) -> list[Any]:
+        return list(self.connection.execute(statement, parameters).scalars())
+
+
+class Write(Read):
+    """One transaction."""
+
+    def run(self, statement: Executable, /, **parameters: Any) -> int:
+        """How many rows it changed."""
+        result: CursorResult[Any] = self.connection.execute(statement, parameters)
+        return result.rowcount
+
+    def run_many(self, statement: Executable, parameters: Sequence[Mapping[str, Any]], /) -> None:
+        if parameters:
+            self.connection.execute(statement, parameters)
+
+    def insert_many(self, statement: Executable, rows: Sequence[Mapping[str, Any]], /) -> list[int]:
+        """statement: returns the id in the order of its rows, which this gives back."""
+        return list(self.connection.execute(statement, rows).scalars()) if rows else []
+
+    def insert(self, statement: Executable, /, **parameters: Any) -> int:
+        """The id of the new row."""
+        result: CursorResult[Any] = self.connection.execute(statement, parameters)
+        assert result.inserted_primary_key is not None
+        return int(result.inserted_primary_key[0])
+
+
+class Database:
+    """url: as in TIDINGS_DATABASE_URL; pool_size: connections this process may hold."""
+
+    def __init__(self, url: str, *, pool_size: int = 8) -> None:
+        self.url = driver_url(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        if self.is_sqlite:
+            self._reader = _sqlite_engine(self.url, pool_size, begin="BEGIN")
+            self._writer = _sqlite_engine(self.url, 1, begin="BEGIN IMMEDIATE")
+        else:
+            self._writer = _postgres_engine(self.url, pool_size)
+            # A read is mostly one statement: BEGIN and COMMIT around it would triple its round trips.
+            self._reader = self._writer.execution_options(isolation_level="AUTOCOMMIT")
+        # SQLite has one writer at a time: our own threads queue here, where waiting costs nothing.
+        self._turn = threading.Lock()
+
+    @property
+    def engine(self) -> Engine:
+        return self._writer
+
+    @contextmanager
+    def reading(self) -> Iterator[Read]:
+        with _translated(), self._reader.connect() as connection:
+            yield Read(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Write]:
+        if self.is_sqlite:
+            with self._turn, _translated(), self._writer.begin() as connection:
+                yield Write(connection)
+        else:
+            with _translated(), self._writer.begin() as connection:
+                yield Write(connection)
+
+    def prepare_file(self) -> None:
+        """What stays with an SQLite file, said once before its first table.
+
+        Not for every connection: both ask for the write lock, and a new reader would wait for whoever writes.
+        """
+        if self.is_sqlite:
+            with _translated(), self._reader.connect() as connection:
+                raw = connection.connection.driver_connection
+                assert raw is not None
+                raw.rollback()
+                raw.execute("PRAGMA auto_vacuum = INCREMENTAL")
+                raw.execute("PRAGMA journal_mode = WAL")
+
+    def ping(self) -> None:
+        """StoreUnavailable when the database does not answer."""
+        with self.reading() as db:
+            db.scalar(_ONE)
+
+    def close(self) -> None:
+        self._reader.dispose()
+        self._writer.dispose()
+
+
+def driver_url(url: str) -> URL:
+    """`postgres://` is a common spelling of `postgresql://`; both are served by psycopg 3."""
+    parsed = make_url(url)
+    backend = parsed.get_backend_name()
+    if backend in ("postgresql", "postgres"):
+        return parsed.set(drivername="postgresql+psycopg")
+    if backend == "sqlite" and parsed.database and parsed.database != ":memory:":
+        return parsed.set(drivername="sqlite")
+    raise StartError(
+        f"TIDINGS_DATABASE_URL begins with {parsed.drivername!r}: use sqlite:///path/to/file or postgresql://user@host/name"
+    )
+
+
+class _Whole(Integer):
+    """A parameter that says its own size. Cast to INTEGER, an id beyond 2^31 would be an error, not merely unknown."""
+
+    render_bind_cast = False
+
+
+def _postgres_engine(url: URL, pool_size: int) -> Engine:
+    engine = create_engine(url, pool_size=pool_size, max_overflow=0, pool_pre_ping=True, hide_parameters=True)
+    engine.dialect.colspecs = {**engine.dialect.colspecs, Integer: _Whole}
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        # The defaults are made for spinning disks: with them a page of unread entries is sorted out of all of them
+        # instead of being read from its index. Compiling a statement takes longer than any of ours runs.
+        connection.execute("SET random_page_cost = 1.1")
+        connection.execute("SET jit = off")
+        connection.commit()
+
+    return engine
+
+
+def _sqlite_engine(url: URL, pool_size: int, *, begin: str) -> Engine:
+    engine = create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=BUSY_TIMEOUT_S,
+        connect_args={"timeout": BUSY_TIMEOUT_S},
+        hide_parameters=True,
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        # We begin transactions ourselves (below): the driver would begin late and never IMMEDIATE.
+        connection.isolation_level = None
+        for pragma in (
+            "synchronous = NORMAL",  # a killed process loses nothing; a power cut may take the last moments
+            "foreign_keys = ON",
+            "temp_store = MEMORY",
+            "cache_size = -32000",
+            "mmap_size = 268435456",
+            "journal_size_limit = 67108864",
+        ):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    @event.listens_for(engine, "begin")
+    def start(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """What a caller can act on; a mistake of ours travels on as it is."""
+    try:
+        yield
+    except IntegrityError as error:
+        raise InvalidInput("Somebody else changed the same thing at this moment: look again, then repeat.") from error
+    except DBAPIError as error:
+        if error.connection_invalidated or _out_of_reach(error):
+            raise StoreUnavailable("The database does not answer at the moment; try again shortly.") from error
+        raise
+
+
+def _out_of_reach(error: DBAPIError) -> bool:
+    text = str(error.orig).lower()
+    signs = (
+        "database is locked",
+        "unable to open",
+        "disk i/o error",
+        "disk is full",
+        "connection",
+        "readonly database",
+    )
+    return type(error).__name__ == "OperationalError" and any(sign in text for sign in signs)

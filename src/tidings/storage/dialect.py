@@ -1,0 +1,192 @@
+"""The one place where the engines differ: full-text search.
+
+SQLite has FTS5, PostgreSQL tsvector under a GIN index. Both get terms that `domain.search` made, each with its owner
+in front (`7/rain`): what a search reads of the index is the user's own, however many others there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import ColumnElement, Executable, Text, bindparam, cast, delete, select, text
+from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.dialects.postgresql import insert as insert_or_update
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
+from tidings.domain.search import Phrase, Question
+from tidings.storage.database import Read, Write
+from tidings.storage.schema import search_documents, search_vectors
+
+# Body and title are apart in a tsvector by at least this much: no phrase begins in one and ends in the other.
+_GAP = 2
+
+
+class Document(Struct, frozen=True):
+    """An entry as the index sees it: the terms of its title and of its body."""
+
+    entry_id: int
+    user_id: int
+    title: Sequence[str]
+    body: Sequence[str]
+
+
+def is_sqlite(db: Read) -> bool:
+    return db.connection.dialect.name == "sqlite"
+
+
+# Asking
+
+
+class matches(FunctionElement[Any]):  # noqa: N801 - reads as a function of SQL, which it is
+    """matches(id, question): whether the index has that entry for it. question: made by `asked`.
+
+    Not declared as a boolean: SQLAlchemy would write `= 1` behind it, and SQLite not start from what was found.
+    """
+
+    inherit_cache = True
+
+
+@compiles(matches, "sqlite")
+def _matches_on_sqlite(element: matches, compiler: Any, **how: Any) -> str:
+    id_, question = (compiler.process(one, **how) for one in element.clauses)
+    return f"{id_} IN (SELECT rowid FROM entry_words WHERE entry_words MATCH {question})"  # noqa: S608 - parameters both
+
+
+@compiles(matches, "postgresql")
+def _matches_on_postgresql(element: matches, compiler: Any, **how: Any) -> str:
+    id_, question = (compiler.process(one, **how) for one in element.clauses)
+    # OFFSET 0: first what was found, then what else is asked of it. Otherwise each entry may have its vector compared.
+    found = f"SELECT entry_id FROM search_vectors WHERE words @@ CAST({question} AS tsquery) OFFSET 0"  # noqa: S608
+    return f"{id_} IN ({found})"
+
+
+class off_index(FunctionElement[Any]):  # noqa: N801
+    """A column for a condition that SQLite is not to take from an index. PostgreSQL decides by its statistics."""
+
+    inherit_cache = True
+
+    def __init__(self, column: ColumnElement[Any]) -> None:
+        super().__init__(column)
+        self.type = column.type
+
+
+@compiles(off_index, "sqlite")
+def _off_index_on_sqlite(element: off_index, compiler: Any, **how: Any) -> str:
+    return f"+{compiler.process(element.clauses, **how)}"
+
+
+@compiles(off_index, "postgresql")
+def _off_index_on_postgresql(element: off_index, compiler: Any, **how: Any) -> str:
+    return str(compiler.process(element.clauses, **how))
+
+
+def asked(db: Read, user_id: int, question: Question) -> str:
+    """For `matches`. A question without anything required asks for what it excludes: the caller turns that round."""
+    words = _Fts5(user_id) if is_sqlite(db) else _TsQuery(user_id)
+    required = [words.any_of(phrases) for phrases in question.required]
+    excluded = [words.any_of(phrases) for phrases in question.excluded]
+    if not required:
+        return words.or_.join(excluded)
+    return words.and_.join(required) + (words.not_ + f"({words.or_.join(excluded)})" if excluded else "")
+
+
+class _Fts5:
+    and_, or_, not_ = " AND ", " OR ", " NOT "
+
+    def __init__(self, user_id: int) -> None:
+        self._user_id = user_id
+
+    def any_of(self, phrases: Iterable[Phrase]) -> str:
+        return f"({self.or_.join(map(self._phrase, phrases))})"
+
+    def _phrase(self, phrase: Phrase) -> str:
+        return f'"{_owned(self._user_id, phrase.terms)}"' + (" *" if phrase.is_open else "")
+
+
+class _TsQuery(_Fts5):
+    and_, or_, not_ = " & ", " | ", " & !"
+
+    def _phrase(self, phrase: Phrase) -> str:
+        terms = " <-> ".join(f"'{self._user_id}/{term}'" for term in phrase.terms)
+        return f"({terms}:*)" if phrase.is_open else f"({terms})"
+
+
+# Indexing
+
+
+def index(db: Write, documents: Sequence[Document]) -> None:
+    """Put them in, in place of what was there of the same entries. The entries exist, and belong to those users."""
+    documents = sorted(documents, key=lambda one: one.entry_id)
+    if is_sqlite(db):
+        _take_out(db, _documents_of, ids=[one.entry_id for one in documents])
+        db.run_many(_put_in, [_fts_row(one.entry_id, one.user_id, one.title, one.body) for one in documents])
+        db.run_many(_remember, [_remembered(one) for one in documents])
+    else:
+        db.run_many(_set_vector, [{"entry": one.entry_id, "vector": _vector(one)} for one in documents])
+
+
+def has_deleted(db: Read) -> bool:
+    """Whether entries that are gone are still in the index. PostgreSQL takes them out by itself."""
+    return is_sqlite(db) and bool(db.tuples(_documents_of_nobody, limit=1))
+
+
+def forget_deleted(db: Write, limit: int) -> int:
+    """Take them out, `limit` at most; how many."""
+    return _take_out(db, _documents_of_nobody, limit=limit) if is_sqlite(db) else 0
+
+
+_put_in = text("INSERT INTO entry_words (rowid, title, body) VALUES (:id, :title, :body)")
+_put_out = text("INSERT INTO entry_words (entry_words, rowid, title, body) VALUES ('delete', :id, :title, :body)")
+_remember = search_documents.insert()
+_documents = select(search_documents.c.id, search_documents.c.user_id, search_documents.c.words).order_by(
+    search_documents.c.id
+)
+_documents_of = _documents.where(search_documents.c.id.in_(bindparam("ids", expanding=True)))
+_documents_of_nobody = _documents.where(search_documents.c.entry_id.is_(None)).limit(bindparam("limit"))
+_forget = delete(search_documents).where(search_documents.c.id.in_(bindparam("ids", expanding=True)))
+
+_vector_parameter = cast(bindparam("vector", type_=Text), TSVECTOR)
+_set_vector = (
+    insert_or_update(search_vectors)
+    .values(entry_id=bindparam("entry"), words=_vector_parameter)
+    .on_conflict_do_update(index_elements=["entry_id"], set_={"words": text("excluded.words")})
+)
+
+
+def _take_out(db: Write, which: Executable, **parameters: Any) -> int:
+    known = db.tuples(which, **parameters)
+    rows = []
+    for id_, user_id, words in known:
+        title, _, body = words.partition("\n")
+        rows.append(_fts_row(id_, user_id, title.split(), body.split()))
+    db.run_many(_put_out, rows)
+    db.run(_forget, ids=[row["id"] for row in rows])
+    return len(rows)
+
+
+def _fts_row(entry_id: int, user_id: int, title: Sequence[str], body: Sequence[str]) -> dict[str, Any]:
+    return {"id": entry_id, "title": _owned(user_id, title), "body": _owned(user_id, body)}
+
+
+def _remembered(document: Document) -> dict[str, Any]:
+    words = f"{' '.join(document.title)}\n{' '.join(document.body)}"
+    return {"id": document.entry_id, "entry_id": document.entry_id, "user_id": document.user_id, "words": words}
+
+
+def _owned(user_id: int, terms: Sequence[str]) -> str:
+    """7/rain 7/tomorrow"""
+    return f"{user_id}/" + f" {user_id}/".join(terms) if terms else ""
+
+
+def _vector(document: Document) -> str:
+    """'7/rain':1,4 '7/tomorrow':2"""
+    places: dict[str, list[str]] = {}
+    for place, term in enumerate(document.title, 1):
+        places.setdefault(term, []).append(str(place))
+    for place, term in enumerate(document.body, len(document.title) + _GAP):
+        places.setdefault(term, []).append(str(place))
+    # More places of one term are not kept by PostgreSQL anyway.
+    return " ".join(f"'{document.user_id}/{term}':{','.join(at[:255])}" for term, at in places.items())

@@ -1,0 +1,116 @@
+"""Single entries, and changes of their state. Lists: `storage.entry_lists`; storing polled ones: `storage.intake`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, func, literal_column, select, update
+
+from tidings.domain.entries import Entry, Status
+from tidings.domain.entry_changes import EntryEdit
+from tidings.domain.times import Instant
+from tidings.storage import counters, search
+from tidings.storage.database import Read, Write, columns
+from tidings.storage.schema import entries, entry_contents
+
+# Ids in one statement: far below what either engine allows.
+BATCH = 5_000
+
+_mine = entries.c.user_id == bindparam("user")
+_by_id = select(*columns(entries, Entry)).where(_mine, entries.c.id == bindparam("id"))
+_chosen = entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True))
+_feeds_of = select(entries.c.feed_id).where(_mine, _chosen).distinct()
+_states = select(entries.c.feed_id, entries.c.status, entries.c.starred, func.count()).where(_mine, _chosen)
+_states = _states.group_by(entries.c.feed_id, entries.c.status, entries.c.starred)
+_set_content = (
+    update(entry_contents).where(entry_contents.c.entry_id == bindparam("entry")).values(content=bindparam("body"))
+)
+
+
+def get(db: Read, user_id: int, entry_id: int) -> Entry | None:
+    return db.one(Entry, _by_id, user=user_id, id=entry_id)
+
+
+def set_state(
+    db: Write,
+    user_id: int,
+    entry_ids: Sequence[int],
+    *,
+    status: Status | None = None,
+    starred: bool | None = None,
+    now: Instant,
+) -> None:
+    """Those of the ids that are the user's; `changed_at` moves even where nothing else does."""
+    unique = sorted(set(entry_ids))
+    feeds = {feed for batch in _batches(unique) for feed in db.scalars(_feeds_of, user=user_id, ids=batch)}
+    counters.hold(db, user_id, feeds)
+    values: dict[str, Any] = {"changed_at": now}
+    if status is not None:
+        values["status"] = int(status)
+    if starred is not None:
+        values["starred"] = starred
+    shift = counters.Shift()
+    for batch in _batches(unique):
+        for feed, old_status, old_star, times in db.tuples(_states, user=user_id, ids=batch):
+            shift.add(feed, old_status, starred=old_star, times=-times)
+            new_star = old_star if starred is None else starred
+            shift.add(feed, old_status if status is None else status, starred=new_star, times=times)
+        db.run(update(entries).where(_mine, _chosen).values(**values), user=user_id, ids=batch)
+    shift.write(db)
+
+
+def edit(db: Write, entry: Entry, change: EntryEdit) -> None:
+    """entry: its user's, who holds its feed. `changed_at` stays: it tells of status and star."""
+    values: dict[str, Any] = {"edited": entries.c.edited.bitwise_or(int(change.edited))}
+    if change.title is not None:
+        values["title"] = change.title
+    if change.reading_time is not None:
+        values["reading_time"] = change.reading_time
+    found = db.run(
+        update(entries).where(_mine, entries.c.id == bindparam("entry")).values(**values),
+        user=entry.user_id,
+        entry=entry.id,
+    )
+    if not found:
+        return
+    if change.content is not None:
+        db.run(_set_content, entry=entry.id, body=change.content)
+    search.note(db, entry.user_id, [entry.id])
+
+
+def mark_read(
+    db: Write,
+    user_id: int,
+    *,
+    feed_id: int | None = None,
+    category_id: int | None = None,
+    published_before: Instant | None = None,
+    now: Instant,
+) -> int:
+    """Unread entries of the user, or of one feed or category; how many there were."""
+    which: list[ColumnElement[bool]] = [entries.c.user_id == user_id, literal_column("entries.status = 0")]
+    if feed_id is not None:
+        counters.hold(db, user_id, [feed_id])
+        which.append(entries.c.feed_id == feed_id)
+    else:
+        counters.hold_all(db, user_id)
+    if category_id is not None:
+        which.append(entries.c.category_id == category_id)
+    if published_before is not None:
+        which.append(entries.c.published_at < published_before)
+    grouped = select(entries.c.feed_id, entries.c.starred, func.count()).where(*which)
+    shift, marked = counters.Shift(), 0
+    for feed, starred, times in db.tuples(grouped.group_by(entries.c.feed_id, entries.c.starred)):
+        shift.add(feed, Status.UNREAD, starred=starred, times=-times)
+        shift.add(feed, Status.READ, starred=starred, times=times)
+        marked += times
+    if marked:
+        db.run(update(entries).where(*which).values(status=int(Status.READ), changed_at=now))
+        shift.write(db)
+    return marked
+
+
+def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(ids), BATCH):
+        yield ids[start : start + BATCH]

@@ -1,0 +1,89 @@
+"""Bring a database to today's schema, and tell one that is ahead of us."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, func, select
+from sqlalchemy.exc import DBAPIError
+
+from tidings.domain.errors import StartError, StoreUnavailable
+from tidings.storage.database import Database
+
+# Any number will do, as long as nobody else in this database locks on it.
+LOCK = 7_483_464_737
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+
+
+def upgrade(database: Database) -> list[str]:
+    """The revisions that were run, oldest first. All of them in one transaction: a failed upgrade leaves no trace.
+
+    StartError when the database cannot be opened or comes from a newer version.
+    """
+    try:
+        database.prepare_file()
+        with database.engine.begin() as connection:
+            if not database.is_sqlite:
+                # Several machines may start at once: one migrates, the others wait and find it done.
+                connection.execute(select(func.pg_advisory_xact_lock(LOCK)))
+            before = _known_revision(connection)
+            command.upgrade(_config(connection), "head")
+            return _between(before)
+    except (StoreUnavailable, DBAPIError) as error:
+        raise _unusable(database, error) from error
+
+
+def check(database: Database) -> None:
+    """StartError unless the schema is today's: `web` and `worker` do not migrate by themselves."""
+    try:
+        with database.reading() as db:
+            revision = _known_revision(db.connection)
+    except (StoreUnavailable, DBAPIError) as error:
+        raise _unusable(database, error) from error
+    if revision != _scripts().get_current_head():
+        raise StartError(f"The database {describe(database)} is not up to date: run `tidings migrate` first")
+
+
+def describe(database: Database) -> str:
+    """Its address without the password."""
+    return database.url.render_as_string(hide_password=True)
+
+
+def _known_revision(connection: Connection) -> str | None:
+    revision = MigrationContext.configure(connection).get_current_revision()
+    known = {script.revision for script in _scripts().walk_revisions()}
+    if revision is not None and revision not in known:
+        raise StartError(
+            f"The database {connection.engine.url.render_as_string(hide_password=True)} was made by a newer version of "
+            f"Tidings (schema {revision}): run that version, or restore an older backup"
+        )
+    return revision
+
+
+def _between(before: str | None) -> list[str]:
+    newest_first = [script.revision for script in _scripts().walk_revisions()]
+    done = newest_first[: newest_first.index(before)] if before else newest_first
+    return done[::-1]
+
+
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory.from_config(_config())
+
+
+def _config(connection: Connection | None = None) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _unusable(database: Database, error: Exception) -> StartError:
+    cause = error.__cause__ if isinstance(error, StoreUnavailable) else error
+    said = str(cause.orig) if isinstance(cause, DBAPIError) else ""
+    reason = (said.strip().splitlines() or ["no reason given"])[0]
+    return StartError(f"The database {describe(database)} cannot be used: {reason}")

@@ -1,0 +1,1 @@
+"""The way from any earlier schema to today's, run by Alembic."""

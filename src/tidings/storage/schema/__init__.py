@@ -1,0 +1,35 @@
+"""The tables, as both engines have them. Column comments say who fills a value and what a special value means."""
+
+from tidings.storage.schema.archive import (
+    enclosures,
+    entries,
+    entry_contents,
+    entry_tags,
+    feed_counters,
+    tombstones,
+)
+from tidings.storage.schema.base import metadata
+from tidings.storage.schema.events import deliveries
+from tidings.storage.schema.people import api_keys, integrations, users
+from tidings.storage.schema.search import search_documents, search_pending, search_vectors
+from tidings.storage.schema.subscriptions import categories, feeds, icons
+
+__all__ = [
+    "api_keys",
+    "categories",
+    "deliveries",
+    "enclosures",
+    "entries",
+    "entry_contents",
+    "entry_tags",
+    "feed_counters",
+    "feeds",
+    "icons",
+    "integrations",
+    "metadata",
+    "search_documents",
+    "search_pending",
+    "search_vectors",
+    "tombstones",
+    "users",
+]

@@ -1,0 +1,163 @@
+"""Entries and what hangs on them: made for ten million rows.
+
+`entries` is narrow and carries every order and filter; the body sits apart so that no scan or count reads it.
+Each list of the API has an index here that yields its order, with the id as the tie-break. `category_id` repeats
+the feed's (moving a feed rewrites its entries) because a list of a category must not touch its feeds one by one.
+`user_id` and `category_id` are no foreign keys: the feed's own cascade reaches every entry, and a key would ask for
+one more index each.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    Table,
+    UniqueConstraint,
+    func,
+    text,
+)
+
+from tidings.storage.schema.base import (
+    Squeezed,
+    Words,
+    big,
+    flag,
+    instant,
+    key,
+    metadata,
+    number,
+    partial_index,
+    words,
+)
+
+# Sorting by title or author reads this much from an index and settles longer equals afterwards: an index entry has a
+# size limit on PostgreSQL, a title has none.
+SORT_PREFIX = 100
+
+entries = Table(
+    "entries",
+    metadata,
+    key(),
+    Column("user_id", Integer, nullable=False),
+    Column("feed_id", Integer, ForeignKey("feeds.id", ondelete="CASCADE"), nullable=False),
+    Column("category_id", Integer, nullable=False, comment="The feed's."),
+    Column("status", SmallInteger, nullable=False, comment="0 unread, 1 read, 2 removed."),
+    flag("starred"),
+    instant("published_at"),
+    instant("created_at"),
+    instant("changed_at", comment="Moves with status, star, and content that the publisher changed."),
+    Column("hash", LargeBinary, nullable=False, comment="SHA-256 of the identity."),
+    Column("fingerprint", LargeBinary, comment="Of the entry as published; the same again is not cleaned or written."),
+    number("edited", 0, "Bits of the fields the user set: they no longer follow the publisher."),
+    number("reading_time", 0, "Minutes."),
+    words("title", None),
+    words("url"),
+    words("author"),
+    words("comments_url"),
+    words("language"),
+    words("share_code", comment="Empty when not shared."),
+    words("tags", "[]", "JSON array of strings."),
+    UniqueConstraint("feed_id", "hash"),
+    # The status stands last in some, for counting: nothing else has to be read.
+    Index("ix_entries_user_id", "user_id", "id", "status"),
+    Index("ix_entries_user_status", "user_id", "status", "id"),
+    Index("ix_entries_user_published", "user_id", "published_at", "id", "status"),
+    Index("ix_entries_user_changed", "user_id", "changed_at", "id", "status"),
+    Index("ix_entries_user_created", "user_id", "created_at", "id"),
+    Index("ix_entries_category_published", "user_id", "category_id", "published_at", "id"),
+    Index("ix_entries_feed_published", "feed_id", "published_at", "id", "status"),
+    sqlite_autoincrement=True,
+)
+# Their own condition is among their columns: SQLite then prefers them to a full index with the same order.
+partial_index(
+    "ix_entries_user_unread",
+    entries.c.user_id,
+    entries.c.status,
+    entries.c.published_at,
+    entries.c.id,
+    where="status = 0",
+)
+partial_index(
+    "ix_entries_category_unread",
+    entries.c.user_id,
+    entries.c.category_id,
+    entries.c.status,
+    entries.c.published_at,
+    entries.c.id,
+    where="status = 0",
+)
+partial_index(
+    "ix_entries_user_starred",
+    entries.c.user_id,
+    entries.c.starred,
+    entries.c.published_at,
+    entries.c.id,
+    where="starred = true",
+)
+partial_index("ix_entries_share_code", entries.c.share_code, where="share_code <> ''", unique=True)
+title_prefix = func.substr(entries.c.title, text("1"), text(str(SORT_PREFIX)))
+author_prefix = func.substr(entries.c.author, text("1"), text(str(SORT_PREFIX)))
+Index("ix_entries_user_title", entries.c.user_id, title_prefix, entries.c.id)
+Index("ix_entries_user_author", entries.c.user_id, author_prefix, entries.c.id)
+
+entry_contents = Table(
+    "entry_contents",
+    metadata,
+    Column(
+        "entry_id",
+        Integer,
+        ForeignKey("entries.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("content", Squeezed, nullable=False, comment="Cleaned HTML."),
+)
+
+entry_tags = Table(
+    "entry_tags",
+    metadata,
+    Column("user_id", Integer, primary_key=True),
+    Column("tag", Words, primary_key=True, comment="Case-folded, cut at 200 characters."),
+    Column("entry_id", Integer, ForeignKey("entries.id", ondelete="CASCADE"), primary_key=True, index=True),
+    sqlite_with_rowid=False,
+)
+
+enclosures = Table(
+    "enclosures",
+    metadata,
+    key(),
+    Column("user_id", Integer, nullable=False),
+    Column("entry_id", Integer, ForeignKey("entries.id", ondelete="CASCADE"), nullable=False),
+    words("url", None),
+    words("mime_type"),
+    big("size", "Bytes, 0 when unknown."),
+    big("media_progression", "Seconds, set by the client."),
+    Index("ix_enclosures_entry", "entry_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+tombstones = Table(
+    "tombstones",
+    metadata,
+    Column("feed_id", Integer, ForeignKey("feeds.id", ondelete="CASCADE"), primary_key=True),
+    Column("hash", LargeBinary, primary_key=True, comment="Of an entry that was deleted and must not come back."),
+    instant("created_at"),
+    sqlite_with_rowid=False,
+)
+
+feed_counters = Table(
+    "feed_counters",
+    metadata,
+    Column("feed_id", Integer, ForeignKey("feeds.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("user_id", Integer, nullable=False, index=True),
+    number("unread"),
+    number("read"),
+    number("starred_unread", 0, "Of the unread ones."),
+    number("starred_read", 0, "Of the read ones."),
+    comment="Changed in the transaction that changes an entry. Removed entries are not counted.",
+)

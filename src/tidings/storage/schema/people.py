@@ -1,0 +1,84 @@
+"""Users and what belongs to their account."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Float, ForeignKey, Table, UniqueConstraint, text
+
+from tidings.storage.schema.base import (
+    Words,
+    flag,
+    instant,
+    key,
+    metadata,
+    number,
+    owner,
+    partial_index,
+    words,
+)
+
+users = Table(
+    "users",
+    metadata,
+    key(),
+    words("username", None, "Lower case."),
+    words("password_hash", None, "argon2id."),
+    flag("is_admin"),
+    instant("created_at"),
+    instant("last_login_at", nullable=True, comment="Written at most once a minute; null until the first call."),
+    words("theme", "light_serif"),
+    words("language", "en_US"),
+    words("timezone", "UTC", "IANA name; every time the API shows this user is in it."),
+    words("entry_sorting_direction", "asc"),
+    words("entry_sorting_order", "published_at"),
+    words("categories_sorting_order", "unread_count"),
+    number("entries_per_page", 100),
+    words("default_home_page", "unread"),
+    words("display_mode", "standalone"),
+    words("gesture_nav", "tap"),
+    flag("keyboard_shortcuts", True),
+    flag("show_reading_time", True),
+    flag("entry_swipe", True),
+    number("default_reading_speed", 265, "Words a minute."),
+    number("cjk_reading_speed", 500, "Characters a minute."),
+    Column("media_playback_rate", Float(53), nullable=False, server_default=text("1")),
+    flag("mark_read_on_view", True),
+    flag("mark_read_on_media_player_completion"),
+    flag("always_open_external_links"),
+    flag("open_external_links_in_new_tab", True),
+    words("stylesheet"),
+    words("custom_js"),
+    words("external_font_hosts"),
+    words("google_id"),
+    words("openid_connect_id"),
+    words("block_filter_entry_rules"),
+    words("keep_filter_entry_rules"),
+    UniqueConstraint("username"),
+    sqlite_autoincrement=True,
+)
+partial_index("uq_users_google_id", users.c.google_id, where="google_id <> ''", unique=True)
+partial_index("uq_users_openid_connect_id", users.c.openid_connect_id, where="openid_connect_id <> ''", unique=True)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    key(),
+    owner(),
+    words("description", None),
+    words("description_key", None, "Case-folded: one description once per user."),
+    words("token", None, "64 hex digits; shown in full to its owner by contract."),
+    instant("created_at"),
+    instant("last_used_at", nullable=True, comment="Written at most once a minute."),
+    UniqueConstraint("token"),
+    UniqueConstraint("user_id", "description_key"),
+    sqlite_autoincrement=True,
+)
+
+integrations = Table(
+    "integrations",
+    metadata,
+    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("name", Words, primary_key=True, comment="As in the API: webhook, wallabag …"),
+    flag("enabled"),
+    words("settings", "{}", "JSON object; its members are the integration's own."),
+    instant("changed_at"),
+)

@@ -1,0 +1,87 @@
+"""Keeping the full-text index in step. Asking it: `storage.entry_lists`.
+
+    title or body written ─► search_pending ─► index_pending, many entries in one go ─► the index
+
+Indexing an entry costs ten times what storing it does, most of it the same for one entry as for fifty. So whoever
+writes entries only leaves a line, and does not wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import bindparam, delete, exists, select
+from sqlalchemy.dialects.postgresql import insert
+
+from tidings.domain import search
+from tidings.domain.cleaning import text_of
+from tidings.storage import dialect
+from tidings.storage.database import Read, Write
+from tidings.storage.dialect import Document
+from tidings.storage.schema import entries, entry_contents, search_pending
+
+MOST_TITLE_TERMS = 300
+
+# A line that is there is written again: on PostgreSQL this waits for whoever is indexing the text as it was.
+_add = insert(search_pending)
+_add = _add.on_conflict_do_update(index_elements=["entry_id"], set_={"user_id": _add.excluded.user_id})
+_newest = (
+    select(search_pending.c.entry_id)
+    .order_by(search_pending.c.entry_id.desc())
+    .limit(bindparam("limit"))
+    # A line that somebody is working on is theirs; and nobody ever waits for anybody here.
+    .with_for_update(skip_locked=True)
+)
+_newest_of_user = _newest.where(search_pending.c.user_id == bindparam("user"))
+_any = select(exists(select(search_pending.c.entry_id)))
+_any_of_user = select(exists().where(search_pending.c.user_id == bindparam("user")))
+_there = select(entries.c.id).where(entries.c.id.in_(bindparam("ids", expanding=True)))
+_done = delete(search_pending).where(search_pending.c.entry_id.in_(bindparam("ids", expanding=True)))
+_texts = (
+    select(entries.c.id, entries.c.user_id, entries.c.title, entry_contents.c.content)
+    .select_from(entries.outerjoin(entry_contents, entry_contents.c.entry_id == entries.c.id))
+    .where(entries.c.id.in_(bindparam("ids", expanding=True)))
+    # One that is just being deleted is left out: indexing it would wait for that, and that for us.
+    .with_for_update(of=entries, key_share=True, skip_locked=True)
+)
+
+
+def note(db: Write, user_id: int, entry_ids: Iterable[int]) -> None:
+    """Title or body of these entries are new or changed."""
+    db.run_many(_add, [{"entry_id": id_, "user_id": user_id} for id_ in sorted(entry_ids)])
+
+
+def is_behind(db: Read, user_id: int | None = None) -> bool:
+    """Whether anything (of one user) waits to be indexed."""
+    return bool(db.scalar(_any) if user_id is None else db.scalar(_any_of_user, user=user_id))
+
+
+def index_pending(db: Write, *, limit: int, user_id: int | None = None) -> int:
+    """Index what waits (of one user), the newest first; how many lines were dealt with."""
+    if user_id is None:
+        ids = db.scalars(_newest, limit=limit)
+    else:
+        ids = db.scalars(_newest_of_user, user=user_id, limit=limit)
+    if not ids:
+        return 0
+    documents = [_document(*row) for row in db.tuples(_texts, ids=ids)]
+    dialect.index(db, documents)
+    missing = set(ids).difference(one.entry_id for one in documents)
+    later = db.scalars(_there, ids=sorted(missing)) if missing else []
+    done = sorted(set(ids).difference(later))
+    db.run(_done, ids=done)
+    return len(done)
+
+
+def has_deleted(db: Read) -> bool:
+    """Whether entries that are gone are still in the index. They are in nobody's way."""
+    return dialect.has_deleted(db)
+
+
+def forget_deleted(db: Write, *, limit: int) -> int:
+    """Take them out; how many."""
+    return dialect.forget_deleted(db, limit)
+
+
+def _document(entry_id: int, user_id: int, title: str, content: str | None) -> Document:
+    return Document(entry_id, user_id, search.terms(title)[:MOST_TITLE_TERMS], search.terms(text_of(content or "")))

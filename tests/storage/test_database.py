@@ -1,0 +1,108 @@
+"""Transactions: all or nothing, nobody's write is lost, and reading never waits for writing."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select, text
+
+from tidings.domain.errors import InvalidInput, StartError, StoreUnavailable
+from tidings.domain.times import Instant
+from tidings.storage import migrate, users
+from tidings.storage.database import Database, driver_url
+from tidings.storage.schema import users as table
+
+NOW = Instant(0)
+
+
+def add(database: Database, name: str) -> None:
+    with database.writing() as db:
+        users.add(db, username=name, password_hash="x", is_admin=False, now=NOW)
+
+
+def count(database: Database) -> int:
+    with database.reading() as db:
+        return int(db.scalar(select(func.count()).select_from(table)))
+
+
+def test_what_raises_leaves_nothing_behind(database: Database) -> None:
+    def fail() -> None:
+        with database.writing() as db:
+            users.add(db, username="half", password_hash="x", is_admin=False, now=NOW)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+
+    assert count(database) == 0
+
+
+def test_a_second_of_a_kind_is_told_in_words(database: Database) -> None:
+    add(database, "alice")
+
+    with pytest.raises(InvalidInput) as refused:
+        add(database, "alice")
+
+    assert "constraint" not in refused.value.message.lower()
+    assert count(database) == 1
+
+
+def test_reading_does_not_wait_for_a_writer_and_does_not_see_its_work(database: Database) -> None:
+    with database.writing() as db:
+        users.add(db, username="unseen", password_hash="x", is_admin=False, now=NOW)
+        started = time.monotonic()
+        assert count(database) == 0
+        assert time.monotonic() - started < 1
+
+    assert count(database) == 1
+
+
+def _add_many(url: str, prefix: str, times: int) -> None:
+    database = Database(url)
+    for number in range(times):
+        add(database, f"{prefix}{number}")
+    database.close()
+
+
+def test_no_write_is_lost_between_threads_and_processes(database: Database, database_url: str) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    processes = [spawn.Process(target=_add_many, args=(database_url, f"p{number}-", 60)) for number in range(2)]
+    threads = [threading.Thread(target=_add_many, args=(database_url, f"t{number}-", 60)) for number in range(2)]
+    for process, thread in zip(processes, threads, strict=True):
+        process.start()
+        thread.start()
+    for process, thread in zip(processes, threads, strict=True):
+        process.join()
+        thread.join()
+
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert count(database) == 240
+
+
+def test_sqlite_keeps_its_promises(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'one.db'}")
+    migrate.upgrade(database)
+    with database.reading() as db:
+        pragmas = {name: db.scalar(text(f"PRAGMA {name}")) for name in ("journal_mode", "foreign_keys", "auto_vacuum")}
+    database.close()
+
+    assert pragmas == {"journal_mode": "wal", "foreign_keys": 1, "auto_vacuum": 2}
+
+
+def test_a_database_out_of_reach_is_told_as_such(tmp_path: Path) -> None:
+    for url in (f"sqlite:///{tmp_path}/no/such/folder/x.db", f"postgresql://nobody@/x?host={tmp_path}"):
+        database = Database(url)
+        with pytest.raises(StoreUnavailable):
+            count(database)
+        database.close()
+
+
+def test_both_spellings_of_postgresql_are_one_and_others_are_refused() -> None:
+    assert driver_url("postgres://u:p@h/d") == driver_url("postgresql://u:p@h/d")
+    for wrong in ("mysql://x/y", "sqlite:///:memory:", "sqlite://"):
+        with pytest.raises(StartError, match="TIDINGS_DATABASE_URL"):
+            driver_url(wrong)

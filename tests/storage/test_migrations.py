@@ -1,0 +1,88 @@
+"""Every database comes to the same schema, and one from tomorrow is left alone."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import text
+
+from support.contracts import compare
+from support.schemas import described
+from tidings.domain.errors import StartError
+from tidings.storage import migrate
+from tidings.storage.database import Database
+from tidings.storage.schema import metadata
+from tidings.storage.schema.search import is_compared
+
+
+def test_the_schema_is_the_reviewed_one(engine: str, database: Database, pytestconfig: pytest.Config) -> None:
+    compare(f"schema.{engine}.sql", described(database), write=pytestconfig.getoption("--write-contracts"))
+
+
+# SQLite's reflection knows no expression indexes; PostgreSQL's compares them.
+@pytest.mark.filterwarnings("ignore:autogenerate skipping metadata-specified expression-based index")
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+def test_migrations_and_tables_in_the_code_say_the_same(database: Database) -> None:
+    def is_included(thing: object, name: str | None, *_more: object) -> bool:
+        return is_compared(thing, name, "sqlite" if database.is_sqlite else "postgresql")
+
+    with database.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"include_object": is_included})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_migrating_again_changes_nothing(database: Database) -> None:
+    before = described(database)
+
+    assert migrate.upgrade(database) == []
+    assert described(database) == before
+
+
+def test_two_that_start_at_once_both_find_it_done(empty_database_url: str) -> None:
+    databases = [Database(empty_database_url) for _ in range(2)]
+    with ThreadPoolExecutor() as pool:
+        steps = list(pool.map(migrate.upgrade, databases))
+
+    assert sorted(len(taken) > 0 for taken in steps) == [False, True]
+    for database in databases:
+        migrate.check(database)
+        database.close()
+
+
+def test_an_empty_database_is_refused_until_it_is_migrated(empty_database_url: str) -> None:
+    database = Database(empty_database_url)
+    try:
+        with pytest.raises(StartError, match="tidings migrate"):
+            migrate.check(database)
+        assert migrate.upgrade(database)[0] == "0001"
+        migrate.check(database)
+    finally:
+        database.close()
+
+
+def test_a_database_from_a_newer_version_is_refused_and_left_as_it_is(database: Database) -> None:
+    with database.writing() as db:
+        db.run(text("UPDATE alembic_version SET version_num = '9999'"))
+
+    for look in (migrate.upgrade, migrate.check):
+        with pytest.raises(StartError, match=r"newer version of Tidings \(schema 9999\)"):
+            look(database)
+
+
+def test_a_failed_migration_leaves_nothing_behind(empty_database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database(empty_database_url)
+    try:
+        with database.writing() as db:
+            db.run(text("CREATE TABLE tombstones (in_the_way INTEGER)"))
+
+        with pytest.raises(StartError):
+            migrate.upgrade(database)
+
+        with database.writing() as db:
+            db.run(text("DROP TABLE tombstones"))
+        assert migrate.upgrade(database)[0] == "0001"
+    finally:
+        database.close()

@@ -1,0 +1,298 @@
+"""Every list, count and mark on 100,000 entries goes through an index: read from the plans of both engines.
+
+The statements are those that the storage functions run: they are called, listened to, and explained.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+import pytest
+from sqlalchemy import event
+
+from support import archive as archives
+from support.archive import Archive
+from support.databases import Databases
+from support.shelf import NOW
+from tidings.domain.entries import Direction, EntryFilter, Order, Page, Status
+from tidings.domain.times import SECOND, Instant
+from tidings.storage import categories, counters, entries, entry_lists, feeds, polling
+from tidings.storage.database import Database, Read, Write
+
+# Sorting more than this of what a filter lets through is no list of a page any more.
+MOST_SORTED = 7_000
+LARGE = {"entries", "entry_contents", "entry_tags", "search_vectors", "search_pending", "search_documents"}
+
+
+@pytest.fixture(scope="module")
+def archive(databases: Databases) -> Iterator[Archive]:
+    with databases.migrated() as url:
+        database = Database(url)
+        yield archives.build(database)
+        database.close()
+
+
+RECENTLY = Instant(NOW - 3_600 * SECOND)
+LAST_WEEK = Instant(NOW - 7 * 86_400 * SECOND)
+FILTERS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "unread": {"statuses": (Status.UNREAD,)},
+    "read": {"statuses": (Status.READ,)},
+    "removed": {"statuses": (Status.REMOVED,)},
+    "starred": {"starred": True},
+    "not starred": {"starred": False},
+    "unread and starred": {"statuses": (Status.UNREAD,), "starred": True},
+    "feed": {"feed_id": "feed"},
+    "unread of a feed": {"feed_id": "feed", "statuses": (Status.UNREAD,)},
+    "category": {"category_id": "category"},
+    "unread of a category": {"category_id": "category", "statuses": (Status.UNREAD,)},
+    "published before": {"published_before": LAST_WEEK},
+    "published after": {"published_after": LAST_WEEK},
+    "unread published before": {"published_before": LAST_WEEK, "statuses": (Status.UNREAD,)},
+    "changed after": {"changed_after": RECENTLY},
+    "changed before": {"changed_before": RECENTLY},
+    "after an id": {"after_entry_id": 59_000},
+    "before an id": {"before_entry_id": 1_000},
+    "unread after an id": {"after_entry_id": 59_000, "statuses": (Status.UNREAD,)},
+    "tags": {"tags": ("tag 3",)},
+    "two tags": {"tags": ("tag 3", "tag 4")},
+    "globally visible": {"globally_visible": True},
+    "unread globally visible": {"globally_visible": True, "statuses": (Status.UNREAD,)},
+    "search": {"search": "n77"},
+}
+
+
+def which(archive: Archive, name: str) -> EntryFilter:
+    places = {"feed": archive.feed_id, "category": archive.category_id}
+    given = {key: places.get(value, value) if key.endswith("_id") else value for key, value in FILTERS[name].items()}
+    return msgspec.convert(given, EntryFilter)
+
+
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_list_is_read_from_an_index(archive: Archive, name: str, order: Order, direction: Direction) -> None:
+    page = Page(order=order, direction=direction, limit=100)
+
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        entry_lists.page(db, archive.user_id, which(archive, name), page)
+
+    assert [plan.complaints() for plan in plans if plan.complaints()] == []
+
+
+MADE_FOR = {
+    ("none", Order.PUBLISHED_AT): "ix_entries_user_published",
+    ("unread", Order.PUBLISHED_AT): "ix_entries_user_unread",
+    ("starred", Order.PUBLISHED_AT): "ix_entries_user_starred",
+    ("feed", Order.PUBLISHED_AT): "ix_entries_feed_published",
+    ("category", Order.PUBLISHED_AT): "ix_entries_category_published",
+    ("unread of a category", Order.PUBLISHED_AT): "ix_entries_category_unread",
+    ("none", Order.ID): "ix_entries_user_id",
+    ("after an id", Order.ID): "ix_entries_user_id",
+    ("none", Order.STATUS): "ix_entries_user_status",
+    ("none", Order.CHANGED_AT): "ix_entries_user_changed",
+    ("changed after", Order.CHANGED_AT): "ix_entries_user_changed",
+    ("none", Order.CREATED_AT): "ix_entries_user_created",
+    ("none", Order.TITLE): "ix_entries_user_title",
+    ("none", Order.AUTHOR): "ix_entries_user_author",
+    ("none", Order.CATEGORY_ID): "ix_entries_category_published",
+    ("none", Order.CATEGORY_TITLE): "ix_entries_category_published",
+}
+
+
+@pytest.mark.parametrize(("name", "order"), MADE_FOR, ids=str)
+def test_a_list_is_read_from_the_index_that_was_made_for_it(archive: Archive, name: str, order: Order) -> None:
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        entry_lists.page(db, archive.user_id, which(archive, name), Page(order=order))
+
+    assert MADE_FOR[name, order] in json.dumps(plans[0].plan), plans[0].plan
+
+
+@pytest.mark.parametrize("name", ["none", "unread", "read", "removed", "starred", "not starred"])
+def test_ids_are_read_from_an_index(archive: Archive, name: str) -> None:
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        entry_lists.ids(db, archive.user_id, which(archive, name), limit=10_000, offset=20_000)
+
+    assert [plan.complaints() for plan in plans if plan.complaints()] == []
+
+
+READS: dict[str, Callable[[Read, Archive], object]] = {
+    "an entry": lambda db, archive: entries.get(db, archive.user_id, 5),
+    "counters": lambda db, archive: counters.listed(db, archive.user_id),
+    "feeds of a category": lambda db, archive: feeds.of_category(db, archive.user_id, archive.category_id),
+    "counts of categories": lambda db, archive: categories.counts(db, archive.user_id),
+    "hidden feeds": lambda db, archive: feeds.hidden(db, archive.user_id),
+}
+WRITES: dict[str, Callable[[Write, Archive], object]] = {
+    "marking a feed read": lambda db, a: entries.mark_read(
+        db, a.user_id, feed_id=a.feed_id, published_before=NOW, now=NOW
+    ),
+    "marking a category read": lambda db, a: entries.mark_read(
+        db, a.user_id, category_id=a.category_id, published_before=NOW, now=NOW
+    ),
+    "marking what is old read": lambda db, a: entries.mark_read(db, a.user_id, published_before=LAST_WEEK, now=NOW),
+    "marking all read": lambda db, a: entries.mark_read(db, a.user_id, now=NOW),
+    "marking some read": lambda db, a: entries.set_state(db, a.user_id, [3, 4, 5], status=Status.READ, now=NOW),
+    "claiming due feeds": lambda db, _: polling.claim_due(
+        db, "w", now=Instant(NOW + 9), until=Instant(NOW + 99), limit=5
+    ),
+    "renewing a claim": lambda db, a: polling.renew(db, "w", a.feed_id, Instant(NOW + 99)),
+    "making feeds due": lambda db, a: polling.make_due(db, a.user_id, now=NOW, checked_before=NOW),
+    "moving a feed": lambda db, a: feeds.change(db, a.user_id, a.feed_id, category_id=a.category_id),
+    "deleting a feed": lambda db, a: feeds.remove(db, a.user_id, a.feed_id),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_look_goes_through_an_index(archive: Archive, name: str) -> None:
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        READS[name](db, archive)
+
+    assert [plan.complaints() for plan in plans if plan.complaints()] == []
+
+
+class UndoneError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_change_goes_through_an_index(archive: Archive, name: str) -> None:
+    def change_and_undo() -> None:
+        with archive.database.writing() as db:
+            WRITES[name](db, archive)
+            raise UndoneError
+
+    with explained(archive.database) as plans, pytest.raises(UndoneError):
+        change_and_undo()
+
+    assert [plan.complaints() for plan in plans if plan.complaints()] == []
+
+
+def test_the_check_sees_a_scan_and_a_sort(archive: Archive) -> None:
+    for bad in (
+        "SELECT id FROM entries WHERE reading_time = 7",
+        "SELECT id FROM entries WHERE user_id = 1 ORDER BY url LIMIT 10",
+    ):
+        with archive.database.reading() as db:
+            assert plan_of(archive.database, db.connection, bad, ()).complaints()
+
+
+TIMED: dict[str, tuple[str, Page]] = {
+    "unread": ("unread", Page(limit=100)),
+    "unread, newest first": ("unread", Page(limit=100, direction=Direction.DESC)),
+    "all, at offset 20,000": ("none", Page(limit=100, offset=20_000)),
+    "of a category": ("category", Page(limit=100)),
+    "unread of a feed": ("unread of a feed", Page(limit=100)),
+    "starred": ("starred", Page(limit=100)),
+    "by title": ("none", Page(limit=100, order=Order.TITLE)),
+    "by category": ("none", Page(limit=100, order=Order.CATEGORY_TITLE)),
+    "search, 60": ("search", Page(limit=100)),
+}
+
+
+def test_the_main_lists_take_milliseconds(archive: Archive) -> None:
+    """Shown with `-s`. The bound is far off: it only tells a list that depends on the archive."""
+    for name, (filter_name, page) in TIMED.items():
+        took_ms = []
+        for _ in range(7):
+            started = time.perf_counter()
+            with archive.database.reading() as db:
+                entry_lists.page(db, archive.user_id, which(archive, filter_name), page)
+            took_ms.append((time.perf_counter() - started) * 1000)
+        engine = "sqlite" if archive.database.is_sqlite else "postgresql"
+        sys.stdout.write(f"\n{engine:12}{name:26}{min(took_ms):7.2f} ms")
+        assert min(took_ms) < 250
+
+
+# Listening and reading plans
+
+
+@contextmanager
+def explained(database: Database) -> Iterator[list[Plan]]:
+    """The plans of all statements that run meanwhile, taken before each runs."""
+    plans: list[Plan] = []
+    is_explaining = False
+
+    def explain(connection: Any, _cursor: Any, statement: str, parameters: Any, _context: Any, many: bool) -> None:
+        nonlocal is_explaining
+        if is_explaining or not statement.lstrip().upper().startswith(
+            ("SELECT", "UPDATE", "DELETE", "WITH", "INSERT INTO")
+        ):
+            return
+        is_explaining = True
+        try:
+            plans.append(plan_of(database, connection, statement, parameters[0] if many else parameters))
+        finally:
+            is_explaining = False
+
+    engines = {database._reader, database._writer}
+    for engine in engines:
+        event.listen(engine, "before_cursor_execute", explain)
+    try:
+        yield plans
+    finally:
+        for engine in engines:
+            event.remove(engine, "before_cursor_execute", explain)
+
+
+def plan_of(database: Database, connection: Any, statement: str, parameters: Any) -> Plan:
+    if database.is_sqlite:
+        rows = connection.exec_driver_sql("EXPLAIN QUERY PLAN " + statement, parameters).all()
+        return SqlitePlan(statement, [row[3] for row in rows])
+    row = connection.exec_driver_sql("EXPLAIN (FORMAT JSON) " + statement, parameters).scalar()
+    return PostgresPlan(statement, row if isinstance(row, list) else json.loads(row))
+
+
+class Plan:
+    def __init__(self, statement: str, plan: list[Any]) -> None:
+        self.statement = " ".join(statement.split())
+        self.plan = plan
+
+    def faults(self) -> Iterator[str]:
+        raise NotImplementedError
+
+    def complaints(self) -> str:
+        """Empty when all is well."""
+        found = list(self.faults())
+        return f"{'; '.join(found)}\n{self.statement}\n{json.dumps(self.plan, indent=1)}" if found else ""
+
+
+class SqlitePlan(Plan):
+    def faults(self) -> Iterator[str]:
+        for line in self.plan:
+            table = re.match(r"SCAN (\w+)", line)
+            if table and table[1] in LARGE:
+                yield f"reads all of {table[1]}"
+        if "USE TEMP B-TREE FOR ORDER BY" in self.plan and not _narrows(self.plan[0]):
+            yield "sorts everything of a user"
+
+
+def _narrows(line: str) -> bool:
+    """Whether a step, the first, reads less than all of a user, or all of theirs with a status."""
+    conditions = re.match(r"SEARCH .*\((.*)\)$", line)
+    return bool(conditions and set(re.findall(r"(\w+)[<>=]", conditions[1])) - {"user_id", "status"})
+
+
+class PostgresPlan(Plan):
+    def faults(self) -> Iterator[str]:
+        yield from self._faults_of(self.plan[0]["Plan"])
+
+    def _faults_of(self, node: dict[str, Any]) -> Iterator[str]:
+        kind = node["Node Type"]
+        if kind == "Seq Scan" and node["Relation Name"] in LARGE and node["Relation Name"] in self._filled():
+            yield f"reads all of {node['Relation Name']}"
+        if kind == "Sort" and node["Plan Rows"] > MOST_SORTED:
+            yield f"sorts {node['Plan Rows']} rows"
+        for part in node.get("Plans", ()):
+            yield from self._faults_of(part)
+
+    @staticmethod
+    def _filled() -> set[str]:
+        return {"entries", "entry_tags", "search_vectors"}
