@@ -1,0 +1,1 @@
+"""Every outgoing connection."""

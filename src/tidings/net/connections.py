@@ -1,0 +1,230 @@
+"""Pooled HTTP connections that pass the address guard, for whatever goes out: fetching now, posting too.
+
+One exchange is one request and its answer; redirects, bodies and meaning are the caller's. What goes wrong
+inside comes out as one of our own errors.
+"""
+
+from __future__ import annotations
+
+import errno
+import ssl
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+from yarl import URL
+
+from tidings.domain.errors import (
+    AddressRefused,
+    FetchError,
+    FetchTimeout,
+    InvalidInput,
+    NetworkError,
+    TlsError,
+)
+from tidings.net.guard import AddressGuard, GuardedResolver, Lookup, SystemLookup
+from tidings.net.targets import Target, parse_target
+
+# Some publishers send policies of many kilobytes in one header: room for them, a limit for the others.
+_LONGEST_HEADER = 32 * 1024
+_MOST_HEADERS = 128
+
+_REASONS = {
+    errno.ECONNREFUSED: "refuses the connection",
+    errno.ECONNRESET: "broke off the connection",
+    errno.EHOSTUNREACH: "cannot be reached",
+    errno.ENETUNREACH: "cannot be reached: there is no network to it",
+    errno.ETIMEDOUT: "does not answer",
+}
+
+
+class Connections:
+    """Opened on first use, inside the running event loop; closed with `close` or as an async context.
+
+    trusted_proxies: proxies the operator set up. They may stand in a private network; any other proxy has to
+    pass the guard as well, or whoever may name a proxy could reach everything with it.
+    lookup: how names become addresses; the machine's own way unless a test knows better.
+    remember_names_s: for how long not to ask again.
+    """
+
+    def __init__(
+        self,
+        guard: AddressGuard,
+        *,
+        connect_timeout_s: float = 10,
+        trusted_proxies: frozenset[str] = frozenset(),
+        lookup: Lookup | None = None,
+        remember_names_s: int = 10,
+    ) -> None:
+        self._guard = guard
+        self._trusted_proxies = trusted_proxies
+        self._timeout = aiohttp.ClientTimeout(total=None, connect=connect_timeout_s)
+        self._system_lookup = SystemLookup()
+        self._lookup = lookup or self._system_lookup
+        self._remember_names_s = remember_names_s
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        self._verifying: ssl.SSLContext | None = None
+        self._lenient: ssl.SSLContext | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        for session in self._sessions.values():
+            await session.close()
+        self._sessions.clear()
+        self._system_lookup.close()
+
+    @asynccontextmanager
+    async def exchange(
+        self,
+        method: str,
+        target: Target,
+        *,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+        proxy_url: str = "",
+        allow_self_signed_certificates: bool = False,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """One request and its answer, not followed anywhere. What fails while reading is translated too.
+
+        Only connecting is limited in time here; how long the whole may take is for the caller to say.
+        Left before the body was read to its end, the connection is closed, else kept for the next request.
+        """
+        proxy = _proxy(proxy_url) if proxy_url else None
+        needs_tls = "https" in {target.url.scheme, proxy.url.scheme if proxy else ""}
+        session = self._session(guarded=proxy is None or proxy_url not in self._trusted_proxies)
+        with _our_errors(target, proxy):
+            if proxy is not None and not self._guard.may_ask_proxy_for(target.host):
+                raise self._guard.refusal(target.host)
+            async with session.request(
+                method,
+                target.url,
+                headers=headers,
+                data=body,
+                allow_redirects=False,
+                proxy=None if proxy is None else _with_credentials(proxy),
+                # Loading all the authorities takes a while; who speaks plain HTTP need not wait for it.
+                ssl=self._tls(lenient=allow_self_signed_certificates) if needs_tls else True,
+            ) as response:
+                yield response
+
+    def _session(self, *, guarded: bool) -> aiohttp.ClientSession:
+        if guarded not in self._sessions:
+            guard = self._guard if guarded else AddressGuard(allow_private_networks=True)
+            self._sessions[guarded] = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    # How many run at once is decided by who starts them; waiting here would eat their time.
+                    limit=0,
+                    resolver=GuardedResolver(guard, self._lookup),
+                    ttl_dns_cache=self._remember_names_s,
+                    socket_factory=guard.open_socket,
+                ),
+                # Nothing of one request may show in another: no cookies kept, no environment, no netrc.
+                cookie_jar=aiohttp.DummyCookieJar(),
+                trust_env=False,
+                auto_decompress=False,
+                timeout=self._timeout,
+                max_line_size=_LONGEST_HEADER,
+                max_field_size=_LONGEST_HEADER,
+                max_headers=_MOST_HEADERS,
+            )
+        return self._sessions[guarded]
+
+    def _tls(self, *, lenient: bool) -> ssl.SSLContext:
+        if not lenient:
+            self._verifying = self._verifying or ssl.create_default_context()
+            return self._verifying
+        if self._lenient is None:
+            self._lenient = ssl.create_default_context()
+            self._lenient.check_hostname = False
+            self._lenient.verify_mode = ssl.CERT_NONE
+            # Who is asked to accept any certificate mostly meets an old device, with the ciphers of its time.
+            self._lenient.set_ciphers("ALL:!aNULL:!eNULL:@SECLEVEL=0")
+        return self._lenient
+
+
+def _proxy(proxy_url: str) -> Target:
+    if proxy_url.lower().startswith("socks"):
+        raise InvalidInput(
+            "SOCKS proxies are not supported yet. Use the address of an http or https proxy.",
+            field="proxy_url",
+        )
+    try:
+        return parse_target(proxy_url)
+    except InvalidInput as error:
+        raise InvalidInput(f"The proxy cannot be used. {error.message}", field="proxy_url") from error
+
+
+def _with_credentials(proxy: Target) -> URL:
+    """The one form in which aiohttp takes them for http and https alike."""
+    return proxy.url.with_user(proxy.username).with_password(proxy.password) if proxy.username else proxy.url
+
+
+@contextmanager
+def _our_errors(target: Target, proxy: Target | None) -> Iterator[None]:
+    try:
+        yield
+    except AddressRefused as error:
+        raise AddressRefused(error.message, url=str(target)) from error
+    except (aiohttp.ServerTimeoutError, TimeoutError) as error:
+        raise FetchTimeout(
+            f"No connection to {target.host} came about in time. Check the address, or try again later.",
+            url=str(target),
+        ) from error
+    except (aiohttp.ClientError, OSError) as error:
+        raise _translated(error, target, proxy) from error
+
+
+def _translated(error: Exception, target: Target, proxy: Target | None) -> FetchError:
+    if isinstance(error, ssl.SSLError | aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
+        return TlsError(
+            f"The secure connection to {target.host} failed: {_tls_reason(error)}. If you know this address and "
+            "trust it anyway, allow self-signed certificates for this feed.",
+            url=str(target),
+        )
+    return NetworkError(f"{_problem(error, target, proxy)}. Check the address, or try again later.", url=str(target))
+
+
+def _problem(error: Exception, target: Target, proxy: Target | None) -> str:
+    host = target.host
+    match error:
+        case aiohttp.ClientHttpProxyError(status=status):
+            return f"The proxy does not let us through (it answered {status})"
+        case aiohttp.ClientProxyConnectionError() if proxy is not None:
+            return f"The proxy {proxy.host} {_reason(error)}"
+        case aiohttp.ClientConnectorDNSError():
+            return f"There is no host named {proxy.host if proxy else host}, or its name server does not answer"
+        case aiohttp.ClientConnectorError():
+            return f"{host} {_reason(error)}"
+        case aiohttp.ClientPayloadError():
+            return f"{host} broke off in the middle of its answer"
+        case aiohttp.ServerDisconnectedError() | OSError():
+            return f"{host} broke off the connection without an answer"
+        case aiohttp.ClientResponseError():
+            return f"{host} answers in a way that is not HTTP as we know it"
+        case _:
+            return f"{host} could not be asked: the connection failed"
+
+
+def _reason(error: aiohttp.ClientConnectorError) -> str:
+    # One that ends in the middle of the TLS handshake comes without a number.
+    number = errno.ECONNRESET if isinstance(error.os_error, ConnectionResetError) else error.os_error.errno
+    return _REASONS.get(number or 0, "cannot be reached")
+
+
+def _tls_reason(error: Exception) -> str:
+    """What OpenSSL says, without its file names and numbers."""
+    cause: object = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return cause.verify_message.rstrip(".")
+    if isinstance(cause, ssl.SSLError) and cause.reason:
+        return cause.reason.replace("_", " ").lower()
+    return "the other side does not speak TLS as it should"

@@ -1,0 +1,206 @@
+"""Getting a document: conditional, limited in size and time, following redirects with care.
+
+request ── target ── exchange ── redirect? again, with what may go along ── status ── body ── response
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+
+from tidings.domain import http_hints
+from tidings.domain.errors import (
+    EmptyBody,
+    FetchTimeout,
+    InvalidInput,
+    NetworkError,
+    TooManyRedirects,
+)
+from tidings.net.answers import header, http_error, is_known, joined, read_small_rest
+from tidings.net.bodies import ACCEPT_ENCODING, BodyReader
+from tidings.net.connections import Connections
+from tidings.net.guard import AddressGuard, Lookup
+from tidings.net.requests import FetchRequest, FetchResponse, FetchSettings, check_headers, clean
+from tidings.net.targets import Target, parse_target
+
+__all__ = ["FetchRequest", "FetchResponse", "FetchSettings", "Fetcher"]
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PERMANENT = frozenset({301, 308})
+
+
+class Fetcher:
+    """Belongs to one event loop. `async with Fetcher(settings) as fetcher: await fetcher.get(request)`.
+
+    guard: instead of the one the settings ask for. lookup: see `Connections`.
+    """
+
+    def __init__(
+        self, settings: FetchSettings, *, guard: AddressGuard | None = None, lookup: Lookup | None = None
+    ) -> None:
+        self._settings = settings
+        self._connections = Connections(
+            guard or AddressGuard(allow_private_networks=settings.allow_private_networks),
+            connect_timeout_s=settings.connect_timeout_s,
+            trusted_proxies=settings.trusted_proxies,
+            lookup=lookup,
+            remember_names_s=settings.remember_names_s,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._connections.close()
+
+    async def get(self, request: FetchRequest) -> FetchResponse:
+        """The document at `request.url`.
+
+        InvalidInput for a request that cannot be sent; else one of the FetchErrors, each with the address it
+        happened at. HttpError and FeedGone know when the publisher wants to be asked again.
+        """
+        start = parse_target(request.url)
+        check_headers(request)
+        timeout_s = self._settings.timeout_s if request.timeout_s is None else request.timeout_s
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._follow(request, start)
+        except TimeoutError as error:
+            raise FetchTimeout(
+                f"{start.host} did not finish its answer within {timeout_s:g} seconds. Try again later.",
+                url=str(start),
+            ) from error
+
+    async def _follow(self, request: FetchRequest, start: Target) -> FetchResponse:
+        began = time.monotonic()
+        target, visited, is_permanent = start, {start.url}, True
+        for _ in range(self._settings.max_redirects + 1):
+            async with self._connections.exchange(
+                "GET",
+                target,
+                headers=self._headers(request, start, target),
+                proxy_url=request.proxy_url,
+                allow_self_signed_certificates=request.allow_self_signed_certificates,
+            ) as response:
+                if response.status not in _REDIRECTS:
+                    permanent_url = str(target) if is_permanent and target is not start else None
+                    return await self._response(request, target, response, permanent_url, began)
+                target = _next_target(target, response)
+                is_permanent = is_permanent and response.status in _PERMANENT
+                await read_small_rest(response)
+            if target.url in visited:
+                raise TooManyRedirects(
+                    f"{start.host} sends us round in circles. That is for the publisher to mend.",
+                    url=str(start),
+                )
+            visited.add(target.url)
+        raise TooManyRedirects(
+            f"{start.host} sends us on more than {self._settings.max_redirects} times. "
+            "Use the address where the document really is.",
+            url=str(start),
+        )
+
+    def _headers(self, request: FetchRequest, start: Target, target: Target) -> dict[str, str]:
+        at_home = start.trusts(target)
+        headers = {
+            "Accept": request.accept,
+            "Accept-Encoding": ACCEPT_ENCODING,
+            "User-Agent": (at_home and request.user_agent) or self._settings.user_agent,
+        }
+        if not request.ignore_cache:
+            if request.etag:
+                headers["If-None-Match"] = request.etag
+            if request.last_modified:
+                headers["If-Modified-Since"] = request.last_modified
+        if at_home and request.cookie:
+            headers["Cookie"] = request.cookie
+        if credentials := _credentials(request, start, target):
+            headers["Authorization"] = "Basic " + base64.b64encode(":".join(credentials).encode()).decode()
+        return headers
+
+    async def _response(
+        self,
+        request: FetchRequest,
+        target: Target,
+        response: aiohttp.ClientResponse,
+        permanent_url: str | None,
+        began: float,
+    ) -> FetchResponse:
+        if response.status >= 400:
+            await read_small_rest(response)
+            raise http_error(target, response)
+
+        expires = header(response, "Expires")
+        etag, last_modified = header(response, "ETag"), header(response, "Last-Modified")
+        not_modified = is_known(request, response.status, etag, last_modified)
+        if not_modified:
+            await read_small_rest(response)
+        body = b"" if not_modified else await self._body(request, target, response)
+        if http_hints.wants_no_validators(expires):
+            etag = last_modified = ""
+        return FetchResponse(
+            status=response.status,
+            url=str(target),
+            body=body,
+            not_modified=not_modified,
+            permanent_url=permanent_url,
+            etag=etag,
+            last_modified=last_modified,
+            content_type=header(response, "Content-Type").partition(";")[0].strip().lower(),
+            charset=clean(response.charset or "").lower(),
+            cache_control=joined(response, "Cache-Control"),
+            expires=expires,
+            age=header(response, "Age"),
+            date=header(response, "Date"),
+            retry_after=header(response, "Retry-After"),
+            links=http_hints.links(joined(response, "Link"), str(target)),
+            took_ms=round((time.monotonic() - began) * 1000),
+        )
+
+    async def _body(self, request: FetchRequest, target: Target, response: aiohttp.ClientResponse) -> bytes:
+        limit = self._settings.max_body_size if request.max_body_size is None else request.max_body_size
+        reader = BodyReader(joined(response, "Content-Encoding"), limit=limit, url=str(target))
+        reader.expect(response.content_length or 0)
+        async for chunk in response.content.iter_any():
+            reader.feed(chunk)
+        body = reader.finish()
+        if not body:
+            raise EmptyBody(
+                f"{target.host} answers with nothing at all. It is for the publisher to mend; try later.",
+                url=str(target),
+            )
+        return body
+
+
+def _credentials(request: FetchRequest, start: Target, target: Target) -> tuple[str, str] | None:
+    """User name and password for this step. Those in an address may lack a password, as tokens do."""
+    if start.trusts(target):
+        if request.username and request.password:
+            return request.username, request.password
+        target = target if target.username else start
+    return (target.username, target.password) if target.username else None
+
+
+def _next_target(target: Target, response: aiohttp.ClientResponse) -> Target:
+    location = response.headers.get("Location", "")
+    if not location:
+        raise NetworkError(
+            f"{target.host} sends us on without saying where. That is for the publisher to mend.",
+            url=str(target),
+        )
+    try:
+        return target.follow(location)
+    except InvalidInput as error:
+        raise NetworkError(
+            f"{target.host} sends us on to an address that cannot be used. {error.message}", url=str(target)
+        ) from error

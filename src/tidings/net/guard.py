@@ -1,0 +1,199 @@
+"""The address guard: feeds must not make us knock on doors inside the operator's network.
+
+    name ── look-up ── addresses ── keep the allowed ones ── socket ── check once more ── connect
+
+The last check sits in the socket factory and sees the very address the socket is about to be connected to.
+So redirects, names that change their mind between two look-ups, and addresses written instead of names (for
+which aiohttp asks no resolver) all come past it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from tidings.domain.errors import AddressRefused
+
+# A name to the addresses it stands for, as text. OSError when there is no such name.
+Lookup = Callable[[str], Awaitable[Sequence[str]]]
+
+# Said here in full instead of trusting `is_global`, which changed between Python releases.
+# Source: the IANA special-purpose address registries (RFC 6890 and its updates).
+_OFF_LIMITS_V4 = [
+    ip_network(network)
+    for network in (
+        "0.0.0.0/8",  # this host
+        "10.0.0.0/8",
+        "100.64.0.0/10",  # shared with other customers of a provider
+        "127.0.0.0/8",
+        "169.254.0.0/16",  # link-local; the metadata service of many clouds
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",  # documentation
+        "192.88.99.0/24",  # 6to4 relays
+        "192.168.0.0/16",
+        "198.18.0.0/15",  # measurements
+        "198.51.100.0/24",  # documentation
+        "203.0.113.0/24",  # documentation
+        "224.0.0.0/4",  # multicast
+        "240.0.0.0/4",  # reserved, broadcast
+    )
+]
+# Everything outside is loopback, link-local, private, multicast, mapped, or nobody's yet.
+_PUBLIC_V6 = IPv6Network("2000::/3")
+_OFF_LIMITS_V6 = [
+    IPv6Network(network)
+    for network in (
+        "2001::/23",  # protocol assignments; Teredo and ORCHID live here
+        "2001:db8::/32",  # documentation
+        "3fff::/20",  # documentation
+    )
+]
+_TRANSLATED_V6 = IPv6Network("64:ff9b::/96")  # NAT64: what an IPv6-only network calls the IPv4 world
+_6TO4 = IPv6Network("2002::/16")
+
+
+class AddressGuard:
+    """Which addresses may be reached.
+
+    setting: what the operator would have to change, named in the refusal.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_private_networks: bool = False,
+        setting: str = "TIDINGS_FETCHER_ALLOW_PRIVATE_NETWORKS",
+    ) -> None:
+        self.allow_private_networks = allow_private_networks
+        self.setting = setting
+
+    def allows(self, address: str) -> bool:
+        """address: an IPv4 or IPv6 address in its usual form; anything else is not allowed."""
+        try:
+            parsed = ip_address(address)
+        except ValueError:
+            return False
+        return self.allow_private_networks or is_public(parsed)
+
+    def may_ask_proxy_for(self, host: str) -> bool:
+        """A proxy looks names up for us, so only what needs no looking up can be refused here.
+
+        What else the proxy may reach is for whoever runs it to decide.
+        """
+        name = host.lower().removesuffix(".")
+        if name == "localhost" or name.endswith(".localhost"):
+            return self.allow_private_networks
+        try:
+            ip_address(name)
+        except ValueError:
+            return True
+        return self.allows(name)
+
+    def refusal(self, host: str) -> AddressRefused:
+        """Names what was asked for and not what it stands for: our network is the operator's business."""
+        return AddressRefused(
+            f"{host} leads into a private or local network, and connections to there are switched off. "
+            f"If it is meant to be reachable, the operator can allow it with {self.setting}."
+        )
+
+    def open_socket(self, info: tuple[int, int, int, str, tuple[object, ...]]) -> socket.socket:
+        """The last check before connecting: a socket for this address, or AddressRefused.
+
+        info: as `getaddrinfo` gives them.
+        """
+        family, kind, protocol, _, address = info
+        host = str(address[0])
+        if not self.allows(host):
+            raise self.refusal(host)
+        return socket.socket(family, kind, protocol)
+
+
+def is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Whether this address belongs to the open internet.
+
+    One that carries another inside is as public as that one.
+    """
+    if isinstance(address, IPv4Address):
+        return not any(address in network for network in _OFF_LIMITS_V4)
+    if address.scope_id is not None:
+        return False
+    if address.ipv4_mapped is not None:
+        return is_public(address.ipv4_mapped)
+    if address in _TRANSLATED_V6:
+        return is_public(IPv4Address(int(address) & 0xFFFFFFFF))
+    if address in _6TO4:
+        return is_public(IPv4Address(int(address) >> 80 & 0xFFFFFFFF))
+    return address in _PUBLIC_V6 and not any(address in network for network in _OFF_LIMITS_V6)
+
+
+class SystemLookup:
+    """Names as the machine itself resolves them.
+
+    In threads of its own: a dead name server holds a thread for many seconds, and the database should not
+    wait for that.
+    """
+
+    def __init__(self, threads: int = 32) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="lookup")
+
+    async def __call__(self, host: str) -> Sequence[str]:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._ask, host)
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    @staticmethod
+    def _ask(host: str) -> Sequence[str]:
+        try:
+            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+        except UnicodeError as error:  # a label too long or empty for the name system
+            raise socket.gaierror(socket.EAI_NONAME, "not a host name") from error
+        return [_with_scope(address) for *_, address in found]
+
+
+class GuardedResolver(AbstractResolver):
+    """Tells aiohttp only addresses that may be reached; AddressRefused when that leaves none."""
+
+    def __init__(self, guard: AddressGuard, lookup: Lookup) -> None:
+        self._guard = guard
+        self._lookup = lookup
+
+    async def resolve(
+        self,
+        host: str,
+        port: int = 0,
+        family: socket.AddressFamily = socket.AF_UNSPEC,  # noqa: ARG002 - the connector sorts that out
+    ) -> list[ResolveResult]:
+        found = await self._lookup(host)
+        allowed = [address for address in found if self._guard.allows(address)]
+        if found and not allowed:
+            raise self._guard.refusal(host)
+        if not allowed:
+            raise socket.gaierror(socket.EAI_NONAME, "no address")
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for address in allowed
+        ]
+
+    async def close(self) -> None:
+        """Nothing of its own to close."""
+
+
+def _with_scope(address: tuple[object, ...]) -> str:
+    """The address of an IPv6 socket name keeps its interface: fe80::1%2."""
+    if len(address) == 4 and address[3]:
+        return f"{address[0]}%{address[3]}" if "%" not in str(address[0]) else str(address[0])
+    return str(address[0])

@@ -1,0 +1,113 @@
+"""What is asked for, and what comes back: the two values around `fetch`."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from tidings.domain.errors import InvalidInput
+from tidings.domain.http_hints import Link
+from tidings.net.targets import parse_target
+
+FEED_ACCEPT = (
+    "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml, "
+    "application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, text/html;q=0.7, */*;q=0.5"
+)
+
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+class FetchSettings(Struct, frozen=True, kw_only=True):
+    """What holds for all requests. user_agent: sent unless a request brings its own.
+
+    remember_names_s: for how long the address of a host is not asked for again.
+    trusted_proxies: addresses, exactly as in `FetchRequest.proxy_url`, that may stand in a private network.
+    """
+
+    user_agent: str
+    allow_private_networks: bool = False
+    max_body_size: int = 15 * 1024 * 1024
+    timeout_s: float = 20
+    connect_timeout_s: float = 10
+    max_redirects: int = 10
+    remember_names_s: int = 10
+    trusted_proxies: frozenset[str] = frozenset()
+
+
+class FetchRequest(Struct, frozen=True, kw_only=True):
+    """url: credentials in it are used and shown nowhere. username, password: used when neither is empty.
+
+    etag, last_modified: of the last answer, as they came. ignore_cache: do not send them.
+    cookie: the whole Cookie header. cookie, user_agent, username and password stay with the host of `url`.
+    max_body_size, timeout_s: instead of those in the settings.
+    """
+
+    url: str
+    etag: str = ""
+    last_modified: str = ""
+    user_agent: str = ""
+    cookie: str = ""
+    username: str = ""
+    password: str = ""
+    accept: str = FEED_ACCEPT
+    ignore_cache: bool = False
+    allow_self_signed_certificates: bool = False
+    proxy_url: str = ""
+    max_body_size: int | None = None
+    timeout_s: float | None = None
+
+    def __repr__(self) -> str:
+        """Without secrets: requests end up in logs and traces."""
+        return f"FetchRequest({_safe(self.url)})"
+
+
+class FetchResponse(Struct, frozen=True, kw_only=True):
+    """A document, or the news that there is none (`not_modified`, then the body is empty).
+
+    url: where it was found in the end, without credentials. permanent_url: the same when every step there was
+    permanent (301, 308), else None; None too when there was no step.
+    etag, last_modified: to be sent next time; empty when the publisher gave none or wants none remembered.
+    content_type: lower case, without parameters; charset: lower case. expires ... retry_after: as they came.
+    """
+
+    status: int
+    url: str
+    body: bytes = b""
+    not_modified: bool = False
+    permanent_url: str | None = None
+    etag: str = ""
+    last_modified: str = ""
+    content_type: str = ""
+    charset: str = ""
+    cache_control: str = ""
+    expires: str = ""
+    age: str = ""
+    date: str = ""
+    retry_after: str = ""
+    links: tuple[Link, ...] = ()
+    took_ms: int = 0
+
+
+def check_headers(request: FetchRequest) -> None:
+    """InvalidInput for a header that cannot be sent."""
+    for field in ("user_agent", "cookie", "accept", "etag", "last_modified"):
+        value: str = getattr(request, field)
+        if _CONTROL.search(value) or clean(value) != value:
+            raise InvalidInput(f"{field} contains a line break or another invisible character.", field=field)
+
+
+def clean(value: str) -> str:
+    """Raw bytes that are no UTF-8 arrive as lone surrogates, which no database and no header can hold."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogateescape").decode("latin-1")
+    return value
+
+
+def _safe(url: str) -> str:
+    try:
+        return str(parse_target(url))
+    except InvalidInput:
+        return "not an address"

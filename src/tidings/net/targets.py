@@ -1,0 +1,141 @@
+"""What people type as an address: turned into something to connect to, or refused in plain words."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Self
+from urllib.parse import quote, urljoin
+
+from msgspec import Struct
+from yarl import URL
+
+from tidings.domain.errors import InvalidInput
+
+LONGEST = 8192
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+# The system would read 2130706433, 0177.0.0.1 and 0x7f.1 as 127.0.0.1.
+_NUMBER_IN_DISGUISE = re.compile(r"\d+|0x[0-9a-f]*")
+_PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
+
+
+class Target(Struct, frozen=True):
+    """url: http or https, no credentials, no fragment; path and query exactly as written where that is legal,
+    because signed addresses break when somebody tidies them.
+
+    username, password: those that stood in the address.
+    """
+
+    url: URL
+    username: str = ""
+    password: str = ""
+
+    def __str__(self) -> str:
+        return str(self.url)
+
+    def __repr__(self) -> str:
+        return f"Target({self.url})"
+
+    @property
+    def host(self) -> str:
+        return self.url.raw_host or ""
+
+    def trusts(self, other: Self) -> bool:
+        """Whether what was meant for here (cookie, credentials, own user agent) may also go there.
+
+        The same scheme, host and port; or a host that moved from http to https, which takes nothing away.
+        """
+        if self.url.origin() == other.url.origin():
+            return True
+        return self.host == other.host and (
+            self.url.scheme,
+            self.url.port,
+            other.url.scheme,
+            other.url.port,
+        ) == (
+            "http",
+            80,
+            "https",
+            443,
+        )
+
+    def follow(self, location: str) -> Target:
+        """Where a Location header leads from here. InvalidInput as in `parse_target`."""
+        # Raw bytes in a header arrive as lone surrogates; in an address they mean themselves.
+        raw = location.encode("utf-8", "surrogateescape")
+        try:
+            text = raw.decode()
+        except UnicodeDecodeError:
+            text = quote(raw, safe=_PRINTABLE)
+        try:
+            return parse_target(urljoin(str(self.url), text.strip()))
+        except ValueError as error:
+            raise InvalidInput(f"{location!r} is not a web address.", field="url") from error
+
+
+def parse_target(address: str) -> Target:
+    """InvalidInput for whatever is not a complete http(s) address, telling what is wrong with it."""
+    address = address.strip()
+    if len(address) > LONGEST:
+        raise _invalid(f"The address is longer than {LONGEST} characters.")
+    if _CONTROL.search(address):
+        raise _invalid("The address contains a line break or another invisible character. Remove it and try again.")
+    scheme = address.partition(":")[0].lower()
+    if scheme not in {"http", "https"}:
+        raise _invalid("The address has to begin with http:// or https://.")
+    try:
+        tidy = URL(address)
+        raw = URL(address, encoded=True)
+        authority = _authority(tidy, bracketed="[" in raw.raw_authority)
+        path, query = (quote(part, safe=_PRINTABLE) for part in (raw.raw_path or "/", raw.raw_query_string))
+        url = URL(f"{scheme}://{authority}{path}" + (f"?{query}" if query else ""), encoded=True)
+        return Target(url, tidy.user or "", tidy.password or "")
+    except ValueError as error:  # UnicodeError is one too
+        raise _invalid("The address cannot be understood: look at its host name and port.") from error
+
+
+def may_share(url: str, other: str) -> bool:
+    """Whether the cookie and the user agent of a feed at `url` may be sent to `other`: its article, its icon.
+
+    False for what is no address at all.
+    """
+    try:
+        return parse_target(url).trusts(parse_target(other))
+    except InvalidInput:
+        return False
+
+
+def _authority(url: URL, *, bracketed: bool) -> str:
+    """Host and port as they go into the request: lower case, without the port everybody expects."""
+    host = (url.raw_host or "").lower()
+    if not host:
+        raise _invalid("The address has no host name. It should look like https://example.org/feed.xml.")
+    literal = _literal(host)
+    if literal is None or bracketed != isinstance(literal, IPv6Address):
+        _check_name(host, bracketed=bracketed)
+    if url.port == 0:
+        raise _invalid("The address names port 0, which does not exist.")
+    shown = f"[{host}]" if isinstance(literal, IPv6Address) else host
+    return shown if url.is_default_port() else f"{shown}:{url.port}"
+
+
+def _check_name(host: str, *, bracketed: bool) -> None:
+    labels = host.removesuffix(".").split(".")
+    if bracketed or len(host) > 254 or not all(_LABEL.fullmatch(label) for label in labels):
+        raise _invalid(f"{host[:100]} is not a host name.")
+    if _NUMBER_IN_DISGUISE.fullmatch(labels[-1]):
+        raise _invalid(f"{host[:100]} is a number where a host name should be.")
+
+
+def _literal(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        # The interface of a link-local address (fe80::1%eth0) has no place in an address others can use.
+        return None if "%" in host else ip_address(host)
+    except ValueError:
+        return None
+
+
+def _invalid(message: str) -> InvalidInput:
+    return InvalidInput(message, field="url")

@@ -1,0 +1,635 @@
+"""Fetching from real publishers, polite and rude ones."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import time
+from base64 import b64encode
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from net.asking import USER_AGENT, Only, fetch, names, with_fetcher
+from support.publisher import Answer, Cut, Drip, Drop, Endless, Hang, Publisher, Raw, gzip_bomb
+from tidings.domain.errors import (
+    BodyTooLarge,
+    EmptyBody,
+    FeedGone,
+    FetchError,
+    FetchTimeout,
+    HttpError,
+    InvalidInput,
+    NetworkError,
+    TooManyRedirects,
+    UndecodableBody,
+)
+from tidings.domain.http_hints import Link
+from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+
+MIB = 1024 * 1024
+FEED = "<rss><channel><title>Rain tomorrow</title></channel></rss>"
+YESTERDAY = "Sat, 28 Feb 2026 12:00:00 GMT"
+
+
+def basic(username: str, password: str) -> str:
+    return "Basic " + b64encode(f"{username}:{password}".encode()).decode()
+
+
+# The request
+
+
+def test_a_request_says_who_asks_and_what_for(site: Publisher) -> None:
+    fetch(site.serve("/feed.xml?tag=rain", FEED))
+
+    seen = site.last
+    assert (seen.method, seen.path) == ("GET", "/feed.xml?tag=rain")
+    assert seen.headers["user-agent"] == USER_AGENT
+    assert "application/feed+json" in seen.headers["accept"]
+    assert {"br", "gzip", "deflate", "zstd"} == set(seen.headers["accept-encoding"].split(", "))
+    assert {"cookie", "authorization", "if-none-match", "if-modified-since"}.isdisjoint(seen.headers)
+
+
+def test_a_feed_may_have_its_own_user_agent_cookie_and_accept(site: Publisher) -> None:
+    fetch(site.serve("/", FEED), user_agent="Browser/1", cookie='a=1; b="zwei"; c=ü', accept="image/*")
+
+    assert site.last.headers["user-agent"] == "Browser/1"
+    assert site.last.headers["cookie"].encode("latin-1").decode() == 'a=1; b="zwei"; c=ü'
+    assert site.last.headers["accept"] == "image/*"
+
+
+def test_validators_go_out_as_they_came_in(site: Publisher) -> None:
+    url = site.serve("/", FEED)
+
+    fetch(url, etag='W/"a,b"', last_modified="some time ago")
+    assert site.last.headers["if-none-match"] == 'W/"a,b"'
+    assert site.last.headers["if-modified-since"] == "some time ago"
+
+    fetch(url, etag='"1"', last_modified=YESTERDAY, ignore_cache=True)
+    assert {"if-none-match", "if-modified-since"}.isdisjoint(site.last.headers)
+
+
+def test_credentials_are_sent_when_both_are_there(site: Publisher) -> None:
+    url = site.serve("/", FEED)
+
+    fetch(url, username="älice", password="pass:word")
+    assert site.last.headers["authorization"] == basic("älice", "pass:word")
+
+    fetch(url, username="alice")
+    assert "authorization" not in site.last.headers
+    fetch(url, password="secret")
+    assert "authorization" not in site.last.headers
+
+
+def test_credentials_in_the_address_are_used_and_shown_nowhere(site: Publisher) -> None:
+    url = site.serve("/", FEED).replace("//", "//alice:s%3Acret@")
+
+    response = fetch(url)
+
+    assert site.last.headers["authorization"] == basic("alice", "s:cret")
+    assert response.url == site.url("/")
+    assert "cret" not in repr(FetchRequest(url=url, password="secret", cookie="secret"))
+
+    site.serve("/", status=500)
+    with pytest.raises(HttpError) as caught:
+        fetch(url)
+    assert caught.value.url == site.url("/")
+    assert "cret" not in caught.value.message
+
+
+def test_given_credentials_win_over_those_in_the_address(site: Publisher) -> None:
+    fetch(site.serve("/", FEED).replace("//", "//old:old@"), username="alice", password="new")
+
+    assert site.last.headers["authorization"] == basic("alice", "new")
+
+
+@pytest.mark.parametrize("field", ["user_agent", "cookie", "accept", "etag", "last_modified"])
+@pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\0", "\udce9"])
+def test_no_field_can_smuggle_another_header_in(site: Publisher, field: str, value: str) -> None:
+    fields: dict[str, Any] = {field: value}
+
+    with pytest.raises(InvalidInput) as caught:
+        fetch(site.serve("/", FEED), **fields)
+
+    assert caught.value.field == field
+    assert not site.requests
+
+
+def test_connections_are_kept_for_the_next_request(site: Publisher) -> None:
+    site.serve("/feed.xml", FEED, etag='"1"')
+    slowly: dict[str, Any] = {"body": "a few words", "every_s": 0.005}
+    site.script("/old.xml", Drip(**slowly, status=302, headers={"Location": "/feed.xml"}))
+    site.script("/gone.xml", Drip(**slowly, status=410))
+    site.script("/same.xml", Drip(**slowly, headers={"ETag": '"1"'}))
+
+    async def ask(fetcher: Fetcher) -> None:
+        await fetcher.get(FetchRequest(url=site.url("/feed.xml")))
+        await fetcher.get(FetchRequest(url=site.url("/feed.xml"), etag='"1"'))
+        await fetcher.get(FetchRequest(url=site.url("/old.xml")))
+        with pytest.raises(FeedGone):
+            await fetcher.get(FetchRequest(url=site.url("/gone.xml")))
+        await fetcher.get(FetchRequest(url=site.url("/same.xml"), etag='"1"'))
+        await fetcher.get(FetchRequest(url=site.url("/feed.xml")))
+
+    with_fetcher(ask)
+
+    assert len(site.requests) == 7
+    assert {seen.connection for seen in site.requests} == {1}
+
+
+def test_a_kept_connection_that_died_meanwhile_does_no_harm(site: Publisher) -> None:
+    site.script("/", Answer(FEED), Raw(b""), Answer(FEED))
+
+    async def ask_twice(fetcher: Fetcher) -> FetchResponse:
+        await fetcher.get(FetchRequest(url=site.url("/")))
+        return await fetcher.get(FetchRequest(url=site.url("/")))
+
+    assert with_fetcher(ask_twice).body == FEED.encode()
+
+
+def test_many_at_once_do_not_wait_for_each_other(site: Publisher) -> None:
+    site.serve("/", FEED, after_s=0.3)
+
+    async def ask(fetcher: Fetcher) -> list[FetchResponse]:
+        return await asyncio.gather(*(fetcher.get(FetchRequest(url=site.url("/"))) for _ in range(150)))
+
+    began = time.monotonic()
+    assert len(with_fetcher(ask)) == 150
+    assert time.monotonic() - began < 3
+
+
+def test_cookies_of_one_answer_do_not_reach_the_next_request(site: Publisher) -> None:
+    site.serve("/", FEED, headers={"Set-Cookie": "track=1; Path=/"})
+    url = site.url("/", host="feeds.example")
+
+    async def ask_twice(fetcher: Fetcher) -> None:
+        for _ in range(2):
+            await fetcher.get(FetchRequest(url=url))
+
+    with_fetcher(ask_twice, lookup=names(feeds_example="127.0.0.1"))
+
+    assert "cookie" not in site.last.headers
+
+
+# The answer
+
+
+def test_an_answer_tells_all_that_later_decisions_need(site: Publisher) -> None:
+    url = site.serve(
+        "/blog/feed.xml",
+        FEED,
+        etag='"1"',
+        last_modified=YESTERDAY,
+        headers=[
+            ("Content-Type", "Application/RSS+xml; Charset=ISO-8859-1"),
+            ("Cache-Control", "public"),
+            ("Cache-Control", "max-age=60"),
+            ("Expires", YESTERDAY),
+            ("Age", "5"),
+            ("Date", YESTERDAY),
+            ("Retry-After", "120"),
+            ("Link", "<https://hub.example/>; rel=hub"),
+            ("Link", "</blog/feed.xml>; rel=self"),
+        ],
+    )
+
+    response = fetch(url)
+
+    assert response.took_ms >= 0
+    assert response == FetchResponse(
+        status=200,
+        url=url,
+        body=FEED.encode(),
+        etag='"1"',
+        last_modified=YESTERDAY,
+        content_type="application/rss+xml",
+        charset="iso-8859-1",
+        cache_control="public, max-age=60",
+        expires=YESTERDAY,
+        age="5",
+        date=YESTERDAY,
+        retry_after="120",
+        links=(Link("https://hub.example/", "hub"), Link(url, "self")),
+        took_ms=response.took_ms,
+    )
+
+
+def test_an_answer_without_headers_is_an_answer(site: Publisher) -> None:
+    response = fetch(site.script("/", Raw(b"HTTP/1.0 200 OK\r\n\r\n<rss/>")))
+
+    assert response.body == b"<rss/>"
+    assert (response.etag, response.content_type, response.charset, response.links) == ("", "", "", ())
+
+
+def test_header_bytes_that_are_no_text_become_some(site: Publisher) -> None:
+    response = fetch(site.script("/", Raw(b'HTTP/1.0 200 OK\r\nETag: "caf\xe9"\r\n\r\n<rss/>')))
+
+    assert response.etag == '"café"'
+    assert fetch(site.serve("/", FEED), etag=response.etag).body == FEED.encode()
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "x-gzip"])
+def test_packed_answers_are_unpacked(site: Publisher, encoding: str) -> None:
+    url = site.serve("/", gzip.compress(FEED.encode()), headers={"Content-Encoding": encoding})
+
+    assert fetch(url).body == FEED.encode()
+
+
+def test_several_encoding_headers_are_one_list(site: Publisher) -> None:
+    twice = gzip.compress(gzip.compress(FEED.encode()))
+    url = site.serve("/", twice, headers=[("Content-Encoding", "gzip"), ("Content-Encoding", "gzip")])
+
+    assert fetch(url).body == FEED.encode()
+
+
+def test_a_packed_answer_cut_short_is_undecodable(site: Publisher) -> None:
+    packed = gzip.compress(bytes(range(256)) * 50)[:-20]
+
+    with pytest.raises(UndecodableBody):
+        fetch(site.serve("/", packed, headers={"Content-Encoding": "gzip"}))
+
+
+@pytest.mark.parametrize("status", [200, 203, 204, 300])
+def test_an_answer_without_a_body_is_an_error(site: Publisher, status: int) -> None:
+    with pytest.raises(EmptyBody):
+        fetch(site.serve("/", status=status))
+
+
+def test_a_page_of_choices_is_for_the_parser_to_judge(site: Publisher) -> None:
+    response = fetch(site.serve("/", "<html>Choose</html>", status=300))
+
+    assert (response.status, response.body) == (300, b"<html>Choose</html>")
+
+
+# Conditional requests
+
+
+def test_not_modified_is_news_too(site: Publisher) -> None:
+    url = site.serve("/", FEED, etag='"1"', last_modified=YESTERDAY, headers={"Cache-Control": "max-age=60"})
+
+    response = fetch(url, etag='"1"')
+
+    assert response.not_modified
+    assert (response.status, response.body) == (304, b"")
+    assert (response.etag, response.last_modified) == ('"1"', YESTERDAY)
+    assert response.cache_control == "max-age=60"
+
+
+@pytest.mark.parametrize(
+    ("answer", "known"),
+    [
+        ({"etag": '"1"'}, True),
+        ({"etag": '"1"', "last_modified": "Tue, 03 Mar 2026 12:00:00 GMT"}, True),
+        ({"etag": '"2"', "last_modified": YESTERDAY}, False),
+        ({"last_modified": YESTERDAY}, True),
+        ({"last_modified": "Tue, 03 Mar 2026 12:00:00 GMT"}, False),
+        ({}, False),
+    ],
+)
+def test_an_old_validator_on_a_full_answer_means_not_modified(
+    site: Publisher, answer: dict[str, str], known: bool
+) -> None:
+    header = {"etag": "ETag", "last_modified": "Last-Modified"}
+    url = site.serve("/", FEED, headers={header[name]: value for name, value in answer.items()})
+
+    response = fetch(url, etag='"1"', last_modified=YESTERDAY)
+
+    assert response.not_modified is known
+    assert response.body == (b"" if known else FEED.encode())
+    assert (response.etag, response.last_modified) == (
+        answer.get("etag", ""),
+        answer.get("last_modified", ""),
+    )
+
+
+def test_who_ignores_the_cache_gets_the_body(site: Publisher) -> None:
+    url = site.serve("/", FEED, etag='"1"', last_modified=YESTERDAY)
+
+    response = fetch(url, etag='"1"', last_modified=YESTERDAY, ignore_cache=True)
+
+    assert not response.not_modified
+    assert response.body == FEED.encode()
+
+
+def test_not_modified_without_having_asked_is_an_empty_answer(site: Publisher) -> None:
+    site.serve("/", status=304)
+
+    with pytest.raises(EmptyBody):
+        fetch(site.url("/"))
+    with pytest.raises(EmptyBody):
+        fetch(site.url("/"), etag='"1"', ignore_cache=True)
+
+
+def test_who_expires_at_zero_wants_no_validators_remembered(site: Publisher) -> None:
+    response = fetch(site.serve("/", FEED, etag='"1"', last_modified=YESTERDAY, headers={"Expires": "0"}))
+
+    assert (response.etag, response.last_modified) == ("", "")
+
+
+# Redirects
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_every_kind_of_redirect_is_followed(site: Publisher, status: int) -> None:
+    site.serve("/blog/feed.xml", FEED)
+    site.redirect("/blog/old.xml", to="feed.xml", status=status)
+
+    response = fetch(site.url("/blog/old.xml"), etag='"1"')
+
+    assert response.body == FEED.encode()
+    assert response.url == site.url("/blog/feed.xml")
+    assert response.permanent_url == (response.url if status in {301, 308} else None)
+    assert [seen.headers["if-none-match"] for seen in site.requests] == ['"1"', '"1"']
+
+
+@pytest.mark.parametrize(("chain", "is_permanent"), [((301, 308), True), ((301, 302), False), ((307, 301), False)])
+def test_a_chain_is_permanent_when_every_step_is(site: Publisher, chain: tuple[int, int], is_permanent: bool) -> None:
+    site.redirect("/a", to="/b", status=chain[0])
+    site.redirect("/b", to="/c", status=chain[1])
+    site.serve("/c", FEED, etag='"1"')
+
+    for etag in ("", '"1"'):
+        response = fetch(site.url("/a"), etag=etag)
+        assert response.permanent_url == (site.url("/c") if is_permanent else None)
+
+
+def test_no_redirect_is_no_permanent_address(site: Publisher) -> None:
+    assert fetch(site.serve("/", FEED)).permanent_url is None
+
+
+def test_ten_redirects_are_followed_and_no_more(site: Publisher) -> None:
+    for step in range(11):
+        site.redirect(f"/{step}", to=f"/{step + 1}")
+    site.serve("/11", FEED)
+
+    assert fetch(site.url("/1")).url == site.url("/11")
+    with pytest.raises(TooManyRedirects, match="10"):
+        fetch(site.url("/0"))
+
+
+def test_a_circle_is_noticed_at_once(site: Publisher) -> None:
+    site.redirect("/a", to="/b")
+    site.redirect("/b", to="/a#again")
+
+    with pytest.raises(TooManyRedirects, match="circles"):
+        fetch(site.url("/a"))
+
+    assert len(site.requests) == 2
+
+
+@pytest.mark.parametrize("to", ["ftp://example.org/", "javascript:alert(1)", "file:///etc/passwd", "https://", ""])
+def test_redirects_out_of_the_web_are_refused(site: Publisher, to: str) -> None:
+    with pytest.raises(NetworkError, match="sends us on"):
+        fetch(site.redirect("/", to=to))
+
+
+def test_secrets_stay_with_the_host_they_were_meant_for(site: Publisher, other_site: Publisher) -> None:
+    site.redirect("/feed.xml", to=other_site.url("/feed.xml"))
+    other_site.redirect("/feed.xml", to=site.url("/real.xml"))
+    site.serve("/real.xml", FEED)
+
+    fetch(site.url("/feed.xml"), cookie="id=1", username="alice", password="secret", user_agent="Browser/1")
+
+    stranger = other_site.last
+    assert "cookie" not in stranger.headers
+    assert "authorization" not in stranger.headers
+    assert stranger.headers["user-agent"] == USER_AGENT
+    for seen in site.requests_for("/feed.xml") + site.requests_for("/real.xml"):
+        assert seen.headers["cookie"] == "id=1"
+        assert seen.headers["authorization"] == basic("alice", "secret")
+        assert seen.headers["user-agent"] == "Browser/1"
+
+
+def test_another_port_of_the_same_host_is_a_stranger(site: Publisher) -> None:
+    with Publisher() as neighbour:
+        site.redirect("/", to=neighbour.serve("/", FEED))
+
+        fetch(site.url("/").replace("//", "//alice:secret@"), cookie="id=1")
+
+        assert {"cookie", "authorization"}.isdisjoint(neighbour.last.headers)
+
+
+def test_credentials_in_a_location_are_for_that_place_only(site: Publisher, other_site: Publisher) -> None:
+    site.redirect("/", to=other_site.serve("/", FEED).replace("//", "//bob:b@"))
+
+    response = fetch(site.url("/"), username="alice", password="a")
+
+    assert other_site.last.headers["authorization"] == basic("bob", "b")
+    assert response.url == other_site.url("/")
+
+
+# Errors by status
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 418, 429, 451, 500, 502, 503, 504, 599, 999])
+def test_an_error_status_is_told_in_words(site: Publisher, status: int) -> None:
+    with pytest.raises(HttpError) as caught:
+        fetch(site.serve("/feed.xml", "<html>error page</html>", status=status))
+
+    error = caught.value
+    assert error.status == status
+    assert error.url == site.url("/feed.xml")
+    assert error.message.startswith("127.0.0.1 ")
+    assert str(status) in error.message or status == 401
+    assert isinstance(error, FeedGone) is (status == 410)
+    assert error.worth_retrying is (status != 410)
+
+
+def test_a_challenge_for_humans_is_told_apart(site: Publisher) -> None:
+    plain = fetch_error(HttpError, site.serve("/", "no", status=403))
+    challenge = fetch_error(HttpError, site.serve("/", "no", status=403, headers={"CF-Mitigated": "challenge"}))
+
+    assert "human" in challenge.message
+    assert "human" not in plain.message
+
+
+def fetch_error(kind: type[FetchError], url: str, **options: Any) -> FetchError:
+    with pytest.raises(kind) as caught:
+        fetch(url, **options)
+    return caught.value
+
+
+@pytest.mark.parametrize("status", [429, 503, 500])
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("7200", 7200),
+        (lambda: f"{datetime.now(UTC) + timedelta(hours=2):%a, %d %b %Y %H:%M:%S GMT}", 7200),
+        (YESTERDAY, 0),
+        ("soon", None),
+    ],
+)
+def test_errors_know_when_to_come_back(
+    site: Publisher, status: int, said: str | Callable[[], str], seconds: int | None
+) -> None:
+    said = said if isinstance(said, str) else said()
+
+    error = fetch_error(HttpError, site.serve("/", status=status, headers={"Retry-After": said}))
+
+    assert isinstance(error, HttpError)
+    assert error.retry_after_s == (pytest.approx(seconds, abs=3) if seconds else seconds)
+
+
+def test_an_error_after_a_redirect_is_told_of_where_it_happened(site: Publisher) -> None:
+    site.redirect("/", to="/new.xml")
+
+    assert fetch_error(HttpError, site.url("/")).url == site.url("/new.xml")
+
+
+# Limits
+
+
+def test_an_announced_size_above_the_limit_is_not_even_begun(site: Publisher) -> None:
+    site.script("/", Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99000000\r\n\r\n", stay_s=5))
+
+    with pytest.raises(BodyTooLarge, match="1 MiB"):
+        fetch(site.url("/"), max_body_size=MIB, timeout_s=2)
+
+
+@pytest.mark.parametrize("reply", [Endless(), Endless(total=50 * MIB)])
+def test_a_large_body_is_left_at_the_limit(site: Publisher, reply: Endless) -> None:
+    site.script("/", reply)
+
+    with pytest.raises(BodyTooLarge, match="2 MiB"):
+        fetch(site.url("/"), settings={"max_body_size": 2 * MIB})
+
+    # The limit, and what fits into the buffers of the network.
+    assert site.bytes_sent("/") < 15 * MIB
+
+
+def test_a_chunked_body_is_counted_as_well(site: Publisher) -> None:
+    with pytest.raises(BodyTooLarge):
+        fetch(site.serve("/", b"x" * 3000, chunked=True), max_body_size=2999)
+    assert len(fetch(site.url("/"), max_body_size=3000).body) == 3000
+
+
+def test_a_small_bomb_is_refused_for_what_it_would_become(site: Publisher) -> None:
+    site.script("/", gzip_bomb(3 * MIB))
+
+    with pytest.raises(BodyTooLarge):
+        fetch(site.url("/"), max_body_size=MIB)
+    assert site.bytes_sent("/") < 10_000
+    assert len(fetch(site.url("/"), max_body_size=3 * MIB).body) == 3 * MIB
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Hang(), Hang(after_head=True), Drip(FEED, every_s=0.05), Answer(FEED, after_s=5)],
+    ids=["silent", "silent after head", "dripping", "late"],
+)
+def test_slow_publishers_are_left_when_the_time_is_over(site: Publisher, reply: Any) -> None:
+    site.script("/", reply)
+    began = time.monotonic()
+
+    error = fetch_error(FetchTimeout, site.url("/"), timeout_s=0.4)
+
+    assert time.monotonic() - began < 1.5
+    assert "0.4 seconds" in error.message
+    assert error.url == site.url("/")
+
+
+def test_the_time_is_for_all_steps_together(site: Publisher) -> None:
+    for step in range(9):
+        site.serve(f"/{step}", status=302, headers={"Location": f"/{step + 1}"}, after_s=0.15)
+    site.serve("/9", FEED)
+    began = time.monotonic()
+
+    fetch_error(FetchTimeout, site.url("/0"), settings={"timeout_s": 0.4})
+
+    assert time.monotonic() - began < 1.2
+
+
+def test_a_redirect_that_drips_its_body_costs_little_time(site: Publisher) -> None:
+    head = f"HTTP/1.1 302 Found\r\nLocation: {site.serve('/', FEED)}\r\nContent-Length: 9000\r\n\r\n"
+    site.script("/old", Raw(head.encode(), stay_s=5))
+    began = time.monotonic()
+
+    assert fetch(site.url("/old")).body == FEED.encode()
+    assert time.monotonic() - began < 2
+
+
+def test_connecting_has_a_limit_of_its_own(site: Publisher) -> None:
+    # Nobody answers the handshake: the publisher waits for a request it can read.
+    url = site.url("/").replace("http:", "https:")
+
+    began = time.monotonic()
+
+    fetch_error(FetchTimeout, url, settings={"connect_timeout_s": 0.3, "timeout_s": 10})
+
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"X-Long: " + b"x" * 100_000 + b"\r\n",
+        b"".join(b"X-%d: x\r\n" % number for number in range(500)),
+    ],
+)
+def test_heads_without_end_are_refused(site: Publisher, head: bytes) -> None:
+    site.script("/", Raw(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n" + FEED.encode()))
+
+    fetch_error(NetworkError, site.url("/"))
+
+
+def test_a_head_of_twenty_kilobytes_is_all_right(site: Publisher) -> None:
+    url = site.serve("/", FEED, headers={"Content-Security-Policy": "x" * 20_000})
+
+    assert fetch(url).body == FEED.encode()
+
+
+# Faults of the network
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Drop(),
+        Cut(FEED, after=20),
+        Cut(FEED, after=20, chunked=True),
+        Cut(gzip.compress(FEED.encode()), after=30, headers={"Content-Encoding": "gzip"}),
+        Raw(b"SSH-2.0-OpenSSH_9.2\r\n"),
+        Raw(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n" + FEED.encode()),
+        Raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + FEED.encode()),
+        Raw(b"HTTP/1.1 301 Moved Permanently\r\n\r\n"),
+    ],
+    ids=["dropped", "cut", "cut chunk", "cut gzip", "not HTTP", "bad length", "bad chunk", "no location"],
+)
+def test_broken_answers_are_an_error_of_the_network(site: Publisher, reply: Any) -> None:
+    site.script("/feed.xml", reply)
+
+    error = fetch_error(NetworkError, site.url("/feed.xml"))
+
+    assert error.message.startswith("127.0.0.1 ")
+    assert error.url == site.url("/feed.xml")
+    assert error.worth_retrying
+
+
+def test_a_closed_door_is_an_error_of_the_network() -> None:
+    with Publisher() as site:
+        url = site.url("/")
+
+    assert "refuses the connection" in fetch_error(NetworkError, url).message
+
+
+def test_a_fetch_that_is_called_off_leaves_nothing_behind(site: Publisher) -> None:
+    site.script("/", Hang(), Answer(FEED))
+
+    async def call_off(fetcher: Fetcher) -> FetchResponse:
+        task = asyncio.create_task(fetcher.get(FetchRequest(url=site.url("/"))))
+        await asyncio.to_thread(site.wait_for, 1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return await fetcher.get(FetchRequest(url=site.url("/")))
+
+    assert with_fetcher(call_off).body == FEED.encode()
+
+
+def test_environment_proxies_and_netrc_are_not_heard(site: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9/")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9/")
+
+    assert fetch(site.serve("/", FEED), guard=Only("127.0.0.1")).body == FEED.encode()
