@@ -1,0 +1,67 @@
+"""The use cases: a change and the events it causes are written together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tidings.net.fetch import Fetcher
+from tidings.services.api_keys import ApiKeys
+from tidings.services.articles import Articles
+from tidings.services.authentication import Authentication
+from tidings.services.categories import Categories
+from tidings.services.clock import Clock
+from tidings.services.discovery import Discovery
+from tidings.services.enclosures import Enclosures
+from tidings.services.entries import Entries
+from tidings.services.feeds import Feeds
+from tidings.services.opml import Opml
+from tidings.services.polling import Polling
+from tidings.services.search import Search
+from tidings.services.users import Users
+from tidings.storage.database import Database, Read
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything a surface may ask for; `wiring` builds it."""
+
+    database: Database
+    clock: Clock
+    fetcher: Fetcher
+    authentication: Authentication
+    users: Users
+    api_keys: ApiKeys
+    categories: Categories
+    feeds: Feeds
+    entries: Entries
+    articles: Articles
+    enclosures: Enclosures
+    polling: Polling
+    search: Search
+    opml: Opml
+    discovery: Discovery
+
+    @contextmanager
+    def reading(self) -> Iterator[Read]:
+        """For surfaces that only look."""
+        with self.database.reading() as db:
+            yield db
+
+    def ping(self) -> None:
+        """StoreUnavailable when the database does not answer."""
+        self.database.ping()
+
+    async def disconnect(self) -> None:
+        """Inside the event loop that fetched: connections and processes that served it."""
+        await self.fetcher.close()
+        self.articles.close()
+
+    async def close(self) -> None:
+        """As `disconnect`, and the database too."""
+        await self.disconnect()
+        self.database.close()
+
+
+__all__ = ["Services"]

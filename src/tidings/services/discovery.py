@@ -1,0 +1,224 @@
+"""Finding the feeds of a web page.
+
+fetch the page ─► a feed itself? ─► declared + shaped + anchored, looked at side by side ─► usual places ─► the list
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tidings.domain import discovery, feed_changes, page_links
+from tidings.domain.discovery import Candidate
+from tidings.domain.errors import FeedUnreadable, FetchError, InvalidInput, NotAFeed, NotFound
+from tidings.domain.feeds import FeedFormat, ParsedFeed
+from tidings.domain.formats import detect, parse
+from tidings.domain.page_links import PageLinks
+from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+from tidings.net.targets import may_share
+from tidings.services.intake import body_digest
+from tidings.services.recent import RecentDocuments
+
+# A page may name a feed for each of its tags: the first ones are looked at, the rest is believed.
+MOST_LOOKED_AT = 20
+MOST_ANCHORS = 12
+AT_ONCE = 6
+# All looks together; the page itself may take as long as any other document.
+LOOKING_S = 10.0
+LOOK_S = 5.0
+LARGEST_LOOK = 5 * 2**20
+MOST_FOUND = 100
+
+
+class Found(Struct, frozen=True):
+    """A feed that somebody may subscribe to."""
+
+    url: str
+    title: str
+    type: FeedFormat
+
+
+class Look(Struct, frozen=True):
+    """What came of fetching a candidate. type: None when it is no feed. digest: of the document, b"" when none came.
+
+    permanent_url: as in `FetchResponse`.
+    """
+
+    type: FeedFormat | None = None
+    title: str = ""
+    digest: bytes = b""
+    permanent_url: str | None = None
+
+    @property
+    def is_refuted(self) -> bool:
+        return bool(self.digest) and self.type is None
+
+
+class Discovery:
+    def __init__(self, fetcher: Fetcher, recent: RecentDocuments) -> None:
+        self._fetcher = fetcher
+        self._recent = recent
+
+    async def find(self, user_id: int, given: Mapping[str, Any]) -> list[Found]:
+        """given: fields of the API, `url` at least. Nothing is stored.
+
+        InvalidInput for what cannot be used; FetchError when the page cannot be had; NotFound when it leads to no feed.
+        """
+        asked = _request(given)
+        search = _Search(self._fetcher, self._recent, user_id, asked)
+        found = await search.run()
+        if not found:
+            raise NotFound(
+                "No feed was found on this page. If you know that there is one, give the address of the feed itself."
+            )
+        return found[:MOST_FOUND]
+
+
+class _Search:
+    """One page, with what was asked along with it."""
+
+    def __init__(self, fetcher: Fetcher, recent: RecentDocuments, user_id: int, asked: FetchRequest) -> None:
+        self._fetcher = fetcher
+        self._recent = recent
+        self._user_id = user_id
+        self._asked = asked
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._looks: dict[str, Look] = {}
+
+    async def run(self) -> list[Found]:
+        try:
+            response = await self._fetcher.get(self._asked)
+        except FetchError:
+            # Some sites show their pages to browsers only, and their feeds to everybody.
+            if found := await self._believed(discovery.shaped(self._asked.url)):
+                return found
+            raise
+        if kind := await asyncio.to_thread(_format, response):
+            self._recent.keep(
+                self._user_id,
+                msgspec.structs.replace(self._asked, url=response.url),
+                msgspec.structs.replace(response, permanent_url=None),
+            )
+            return [Found(response.url, response.url, kind)]
+        return await self._on_page(response)
+
+    async def _on_page(self, response: FetchResponse) -> list[Found]:
+        page, text = await asyncio.to_thread(_read_page, response)
+        shaped = [one for url in (page.canonical, response.url) if url for one in discovery.shaped(url, text)]
+        candidates = [*shaped, *discovery.declared(page), *discovery.anchored(page, most=MOST_ANCHORS)]
+        found = await self._believed(candidates)
+        for group in discovery.places(page.canonical or response.url):
+            found = found or await self._believed(group)
+        return found
+
+    async def _believed(self, candidates: Sequence[Candidate]) -> list[Found]:
+        """In the order given; each address, and each document, once."""
+        named = list({candidate.url: candidate for candidate in reversed(candidates)}.values())[::-1]
+        await self._look_at([one for one in named if one.url not in self._looks][:MOST_LOOKED_AT])
+        found: dict[str, Found] = {}
+        digests: set[bytes] = set()
+        for candidate in named:
+            look = self._looks.get(candidate.url, Look())
+            one = _judged(candidate, look)
+            # What was only guessed is often the same feed once more, under another of its addresses.
+            if one is None or (look.digest in digests and not candidate.is_declared):
+                continue
+            if look.digest:
+                digests.add(look.digest)
+            found.setdefault(one.url, one)
+        return list(found.values())
+
+    async def _look_at(self, candidates: Sequence[Candidate]) -> None:
+        if not candidates:
+            return
+        tasks = [asyncio.create_task(self._look(candidate)) for candidate in candidates]
+        _, late = await asyncio.wait(tasks, timeout=LOOKING_S)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _look(self, candidate: Candidate) -> None:
+        request = self._for(candidate.url)
+        async with self._places:
+            try:
+                response = await self._fetcher.get(request)
+            except (FetchError, InvalidInput):
+                self._looks[candidate.url] = Look()
+                return
+            look = await asyncio.to_thread(self._read, response)
+        self._looks[candidate.url] = look
+        if look.type:
+            self._recent.keep(
+                self._user_id,
+                msgspec.structs.replace(request, url=_address(candidate, look)),
+                msgspec.structs.replace(response, permanent_url=None),
+            )
+
+    def _for(self, url: str) -> FetchRequest:
+        """What is meant for the page's host goes nowhere else."""
+        request = msgspec.structs.replace(self._asked, url=url, timeout_s=LOOK_S, max_body_size=LARGEST_LOOK)
+        if may_share(self._asked.url, url):
+            return request
+        return msgspec.structs.replace(request, username="", password="", cookie="", user_agent="")
+
+    def _read(self, response: FetchResponse) -> Look:
+        kind = _format(response)
+        title = ""
+        if kind:
+            with contextlib.suppress(FeedUnreadable, NotAFeed):
+                title = _parsed(response).title
+        return Look(kind, title, body_digest(response.body), response.permanent_url)
+
+
+def _request(given: Mapping[str, Any]) -> FetchRequest:
+    if not given.get("url"):
+        raise InvalidInput("url: send the address of a page.", field="url")
+    fields = {name: value for name, value in given.items() if name in FetchRequest.__struct_fields__ and name != "url"}
+    try:
+        checked = feed_changes.checked(fields | {"feed_url": given["url"]})
+    except InvalidInput as error:
+        if error.field != "feed_url":
+            raise
+        raise InvalidInput(error.message.replace("feed_url", "url"), field="url") from error
+    return FetchRequest(url=checked.pop("feed_url"), **checked)
+
+
+def _format(response: FetchResponse) -> FeedFormat | None:
+    """JSON of any kind looks like a feed until it is read."""
+    kind = detect(response.body, response.charset or None)
+    if kind is FeedFormat.JSON:
+        try:
+            _parsed(response)
+        except (NotAFeed, FeedUnreadable):
+            return None
+    return kind
+
+
+def _parsed(response: FetchResponse) -> ParsedFeed:
+    return parse(response.body, url=response.url, charset=response.charset or None)
+
+
+def _read_page(response: FetchResponse) -> tuple[PageLinks, str]:
+    charset = response.charset or None
+    page = page_links.read(response.body, url=response.url, charset=charset)
+    return page, page_links.page_text(response.body, charset)
+
+
+def _judged(candidate: Candidate, look: Look) -> Found | None:
+    """A page's own word counts unless its body proves the contrary; anything else has to prove itself."""
+    if look.type:
+        address = _address(candidate, look)
+        return Found(address, candidate.title or look.title or address, look.type)
+    if candidate.is_declared and candidate.type and not look.is_refuted:
+        return Found(candidate.url, candidate.title or candidate.url, candidate.type)
+    return None
+
+
+def _address(candidate: Candidate, look: Look) -> str:
+    """Where it really is, if it is there for good."""
+    return look.permanent_url or candidate.url

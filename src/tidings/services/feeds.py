@@ -1,0 +1,212 @@
+"""Subscribing, changing and unsubscribing. Checking feeds is `services.polling`'s."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from msgspec import Struct
+
+from tidings.domain import feed_changes, http_hints, scheduling
+from tidings.domain.errors import EmptyBody, InvalidInput, NotFound
+from tidings.domain.feeds import Feed, ParsedEntry, ParsedFeed
+from tidings.domain.icons import named
+from tidings.domain.ingestion import Intake
+from tidings.domain.times import Instant
+from tidings.domain.users import User
+from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+from tidings.services.clock import Clock
+from tidings.services.crawling import WAITING_S, Crawler
+from tidings.services.icons import Icons
+from tidings.services.intake import ArticlesByHash, all_new, body_digest, oldest_first, parse, tell_complaints
+from tidings.services.recent import RecentDocuments
+from tidings.storage import categories, counters, entries, feeds, intake
+from tidings.storage.database import Database, Read
+
+_FETCH_FIELDS = (
+    "user_agent",
+    "cookie",
+    "username",
+    "password",
+    "allow_self_signed_certificates",
+    "proxy_url",
+)
+
+
+class _New(Struct, frozen=True):
+    """A feed that is about to be stored. values: of its columns. entries: by hash, oldest first."""
+
+    values: dict[str, Any]
+    feed: Feed
+    entries: dict[bytes, ParsedEntry]
+
+
+class Feeds:
+    """recent: what was just discovered is not fetched again. base: as in `Polling`."""
+
+    def __init__(
+        self,
+        database: Database,
+        fetcher: Fetcher,
+        clock: Clock,
+        *,
+        recent: RecentDocuments,
+        icons: Icons,
+        crawler: Crawler,
+        base: timedelta,
+    ) -> None:
+        self._database = database
+        self._fetcher = fetcher
+        self._clock = clock
+        self._recent = recent
+        self._icons = icons
+        self._crawler = crawler
+        self._base = base
+
+    async def create(self, user: User, given: Mapping[str, Any]) -> int:
+        """Fetch it, store it with its entries, all unread; its id.
+
+        given: fields of the API. InvalidInput for what cannot be used, a document that is no feed included;
+        FetchError when the site cannot be reached or refuses.
+        """
+        values = await asyncio.to_thread(self._checked_new, user.id, given)
+        options = {name: values[name] for name in _FETCH_FIELDS if name in values}
+        request = FetchRequest(url=values["feed_url"], **options)
+        try:
+            response = self._recent.take(user.id, request) or await self._fetcher.get(request)
+        except EmptyBody as error:
+            raise InvalidInput(error.message, field="feed_url") from error
+        new = await asyncio.to_thread(self._read, user, values, response)
+        articles: ArticlesByHash = {}
+        if new.feed.crawler:
+            articles = await self._crawler.articles(user, new.feed, new.entries, within_s=WAITING_S)
+        feed_id = await asyncio.to_thread(self._store_new, user, new, response, articles)
+        await self._icons.look_for_new(user.id, feed_id)
+        return feed_id
+
+    def update(self, user_id: int, feed_id: int, given: Mapping[str, Any]) -> None:
+        """Errors of earlier checks are forgotten, whatever is changed."""
+        with self._database.reading() as db:
+            owned(db, user_id, feed_id)
+        values = feed_changes.checked(given)
+        with self._database.writing() as db:
+            counters.hold(db, user_id, [feed_id])
+            feed = owned(db, user_id, feed_id)
+            if "category_id" in values:
+                _ensure_category(db, user_id, values["category_id"])
+            if values.get("feed_url", feed.feed_url) != feed.feed_url:
+                _ensure_new(db, user_id, values["feed_url"])
+                # What we know of the old address says nothing about the new one.
+                values |= {"etag_header": "", "last_modified_header": "", "body_digest": None}
+                values |= {"moved_to": "", "moved_times": 0}
+                values["next_check_at"] = self._clock()
+            if values.get("site_url", feed.site_url) != feed.site_url:
+                values["icon_checked_at"] = None
+            values["edited"] = feed.edited | feed_changes.edited_bits(values)
+            feeds.change(db, user_id, feed_id, **values, parsing_error_count=0, parsing_error_message="")
+
+    def delete(self, user_id: int, feed_id: int) -> None:
+        with self._database.writing() as db:
+            # As a poll does before it writes: the other way round, the two would wait for each other.
+            counters.hold(db, user_id, [feed_id])
+            if not feeds.remove(db, user_id, feed_id):
+                raise unknown(feed_id)
+
+    def mark_read(self, user_id: int, feed_id: int) -> int:
+        """Entries dated in the future stay unread. How many were marked."""
+        now = self._clock()
+        with self._database.writing() as db:
+            owned(db, user_id, feed_id)
+            return entries.mark_read(db, user_id, feed_id=feed_id, published_before=now, now=now)
+
+    def _checked_new(self, user_id: int, given: Mapping[str, Any]) -> dict[str, Any]:
+        if not given.get("feed_url"):
+            raise InvalidInput("feed_url: send the address of the feed.", field="feed_url")
+        values = feed_changes.checked(given)
+        with self._database.reading() as db:
+            values["category_id"] = _category_or_first(db, user_id, values.get("category_id") or 0)
+            _ensure_new(db, user_id, values["feed_url"])
+        return values
+
+    def _read(self, user: User, values: dict[str, Any], response: FetchResponse) -> _New:
+        now = self._clock()
+        document = parse(response, now)
+        # A temporary redirect may lead elsewhere tomorrow: only a permanent one replaces what was typed.
+        values = values | {"feed_url": response.permanent_url or values["feed_url"]}
+        values |= _from_publisher(document, response, values["feed_url"])
+        values |= {
+            "checked_at": now,
+            "next_check_at": scheduling.after_success(now, self._base, document.hints, _freshness(response, now)),
+        }
+        columns = {name: value for name, value in values.items() if name in Feed.__struct_fields__}
+        return _New(values, Feed(id=0, user_id=user.id, **columns), oldest_first(document))
+
+    def _store_new(self, user: User, new: _New, response: FetchResponse, articles: ArticlesByHash) -> int:
+        now, feed = self._clock(), new.feed
+        ready = all_new(Intake.of(feed, user), feed, new.entries, articles, now=now)
+        with self._database.writing() as db:
+            _ensure_category(db, user.id, feed.category_id)
+            for url in {feed.feed_url, response.url}:
+                _ensure_new(db, user.id, url)
+            feed_id = feeds.add(db, user.id, created_at=now, **new.values)
+            intake.add(db, user.id, feed_id, feed.category_id, ready.new, now=now)
+        tell_complaints(feed_id, ready.complaints)
+        return feed_id
+
+
+def owned(db: Read, user_id: int, feed_id: int) -> Feed:
+    feed = feeds.get(db, user_id, feed_id)
+    if feed is None:
+        raise unknown(feed_id)
+    return feed
+
+
+def unknown(feed_id: int) -> NotFound:
+    return NotFound(f"There is no feed {feed_id}.")
+
+
+def _category_or_first(db: Read, user_id: int, category_id: int) -> int:
+    if category_id:
+        _ensure_category(db, user_id, category_id)
+        return category_id
+    first = categories.first(db, user_id)
+    if first is None:
+        raise InvalidInput("You have no category to put this feed into: create one first.", field="category_id")
+    return first.id
+
+
+def _ensure_category(db: Read, user_id: int, category_id: int) -> None:
+    if categories.get(db, user_id, category_id) is None:
+        raise InvalidInput(f"category_id: there is no category {category_id}.", field="category_id")
+
+
+def _ensure_new(db: Read, user_id: int, feed_url: str) -> None:
+    known = feeds.id_by_url(db, user_id, feed_url)
+    if known is not None:
+        raise InvalidInput(f"You are subscribed to this feed already (feed {known}).", field="feed_url")
+
+
+def _from_publisher(document: ParsedFeed, response: FetchResponse, feed_url: str) -> dict[str, Any]:
+    site_url = document.site_url or feed_url
+    return {
+        "title": document.title or site_url,
+        "site_url": site_url,
+        "description": document.description,
+        "icon_url": named(document.icon_url),
+        "language": document.language,
+        "etag_header": response.etag,
+        "last_modified_header": response.last_modified,
+        "body_digest": body_digest(response.body),
+    }
+
+
+def _freshness(response: FetchResponse, now: Instant) -> int | None:
+    return http_hints.freshness_s(
+        cache_control=response.cache_control,
+        expires=response.expires,
+        age=response.age,
+        date=response.date,
+        now=now,
+    )

@@ -1,0 +1,110 @@
+"""Taking subscriptions in and handing them out as OPML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from tidings.domain import opml
+from tidings.domain.categories import title_key
+from tidings.domain.errors import InvalidInput
+from tidings.domain.feeds import Feed
+from tidings.domain.text import searchable
+from tidings.services.clock import Clock
+from tidings.storage import categories, feeds
+from tidings.storage.database import Database, Write
+
+# A report that nobody could read to its end helps nobody.
+MOST_REMARKS = 100
+
+
+class Imported(Struct, frozen=True):
+    """What came of a document. new: feeds stored; known: skipped because subscribed to already, or named twice."""
+
+    new: int
+    known: int
+    unusable: tuple[opml.Remark, ...] = ()
+    odd: tuple[opml.Remark, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """For people: counts first, then a line for every line of the document that something was wrong with."""
+        counted = [f"Feeds imported: {self.new}."]
+        if self.known:
+            counted.append(f"Already there: {self.known}.")
+        if self.unusable:
+            counted.append(f"Not usable: {len(self.unusable)}.")
+        remarks = sorted([*self.unusable, *self.odd], key=lambda remark: remark.line)
+        lines = [str(remark) for remark in remarks[:MOST_REMARKS]]
+        if len(remarks) > MOST_REMARKS:
+            lines.append(f"And {len(remarks) - MOST_REMARKS} more.")
+        return "\n".join([" ".join(counted), *lines])
+
+
+class Opml:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def export(self, user_id: int) -> bytes:
+        """All feeds by category. What only the owner may know (credentials, cookies, proxies) stays here."""
+        with self._database.reading() as db:
+            folders = categories.listed(db, user_id)
+            mine = feeds.listed(db, user_id)
+        by_category: dict[int, list[Feed]] = {}
+        for feed in sorted(mine, key=lambda feed: (searchable(feed.title), feed.id)):
+            by_category.setdefault(feed.category_id, []).append(feed)
+        return opml.write(
+            ((folder.title, by_category.get(folder.id, [])) for folder in folders), created_at=self._clock()
+        )
+
+    def import_(self, user_id: int, body: bytes) -> Imported:
+        """All usable feeds, or nothing at all. Nothing is fetched; what is new is due at once.
+
+        InvalidInput when the document cannot be read, or a feed has no category to go to.
+        """
+        document = opml.read(body)
+        with self._database.writing() as db:
+            known = feeds.urls(db, user_id)
+            new = {one.values["feed_url"]: one for one in reversed(document.subscriptions)}
+            wanted = [one for url, one in reversed(new.items()) if url not in known]
+            feeds.add_many(db, user_id, self._rows(db, user_id, wanted))
+        return Imported(
+            len(wanted),
+            len(document.subscriptions) - len(wanted),
+            tuple(document.unusable),
+            tuple(document.odd),
+        )
+
+    def _rows(self, db: Write, user_id: int, wanted: list[opml.Subscription]) -> list[dict[str, Any]]:
+        now = self._clock()
+        places = _Places(db, user_id)
+        due = {"created_at": now, "checked_at": now, "next_check_at": now}
+        return [one.values | due | {"category_id": places.of(one)} for one in wanted]
+
+
+class _Places:
+    """Where subscriptions go: categories that are there, compared without case, or made on the way."""
+
+    def __init__(self, db: Write, user_id: int) -> None:
+        self._db = db
+        self._user_id = user_id
+        present = categories.listed(db, user_id)
+        self._ids = {title_key(category.title): category.id for category in present}
+        self._first = present[0].id if present else None
+
+    def of(self, one: opml.Subscription) -> int:
+        if not one.category:
+            if self._first is None:
+                raise InvalidInput(
+                    f"Line {one.line}: this feed lies outside of all folders, and you have no category to put it into: "
+                    "create one first."
+                )
+            return self._first
+        key = title_key(one.category)
+        if key not in self._ids:
+            self._ids[key] = categories.add(
+                self._db, self._user_id, title=one.category, title_key=key, hide_globally=False
+            )
+        return self._ids[key]
