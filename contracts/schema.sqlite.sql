@@ -1,0 +1,309 @@
+CREATE TABLE api_keys (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    description TEXT NOT NULL,
+    description_key TEXT NOT NULL,
+    token TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    last_used_at BIGINT,
+    CONSTRAINT fk_api_keys_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_api_keys_token UNIQUE (token),
+    CONSTRAINT uq_api_keys_user_id_description_key UNIQUE (user_id, description_key)
+);
+
+CREATE TABLE categories (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    title_key TEXT NOT NULL,
+    hide_globally BOOLEAN DEFAULT false NOT NULL,
+    CONSTRAINT fk_categories_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_categories_user_id_title_key UNIQUE (user_id, title_key)
+);
+
+CREATE INDEX ix_categories_user_title ON categories (user_id, title, id);
+
+CREATE TABLE deliveries (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    delivery_id TEXT NOT NULL,
+    integration TEXT NOT NULL,
+    event_type TEXT NOT NULL,
+    receiver TEXT NOT NULL,
+    feed_id INTEGER,
+    body BLOB NOT NULL,
+    state TEXT DEFAULT 'pending' NOT NULL,
+    attempts INTEGER DEFAULT 0 NOT NULL,
+    created_at BIGINT NOT NULL,
+    next_attempt_at BIGINT,
+    claimed_until BIGINT,
+    claimed_by TEXT DEFAULT '' NOT NULL,
+    finished_at BIGINT,
+    last_status INTEGER DEFAULT 0 NOT NULL,
+    last_error TEXT DEFAULT '' NOT NULL,
+    last_response TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT fk_deliveries_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_deliveries_delivery_id UNIQUE (delivery_id)
+);
+
+CREATE INDEX ix_deliveries_due ON deliveries (next_attempt_at, id) WHERE state = 'pending';
+
+CREATE INDEX ix_deliveries_receiver ON deliveries (receiver, id) WHERE state = 'pending';
+
+CREATE INDEX ix_deliveries_user ON deliveries (user_id, id);
+
+CREATE TABLE enclosures (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    entry_id INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    mime_type TEXT DEFAULT '' NOT NULL,
+    size BIGINT DEFAULT 0 NOT NULL,
+    media_progression BIGINT DEFAULT 0 NOT NULL,
+    CONSTRAINT fk_enclosures_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_enclosures_entry ON enclosures (entry_id, id);
+
+CREATE TABLE entries (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    feed_id INTEGER NOT NULL,
+    category_id INTEGER NOT NULL,
+    status SMALLINT NOT NULL,
+    starred BOOLEAN DEFAULT false NOT NULL,
+    published_at BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    changed_at BIGINT NOT NULL,
+    hash BLOB NOT NULL,
+    fingerprint BLOB,
+    edited INTEGER DEFAULT 0 NOT NULL,
+    reading_time INTEGER DEFAULT 0 NOT NULL,
+    title TEXT NOT NULL,
+    url TEXT DEFAULT '' NOT NULL,
+    author TEXT DEFAULT '' NOT NULL,
+    comments_url TEXT DEFAULT '' NOT NULL,
+    language TEXT DEFAULT '' NOT NULL,
+    share_code TEXT DEFAULT '' NOT NULL,
+    tags TEXT DEFAULT '[]' NOT NULL,
+    CONSTRAINT fk_entries_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE,
+    CONSTRAINT uq_entries_feed_id_hash UNIQUE (feed_id, hash)
+);
+
+CREATE INDEX ix_entries_category_published ON entries (user_id, category_id, published_at, id);
+
+CREATE INDEX ix_entries_category_unread ON entries (user_id, category_id, status, published_at, id) WHERE status = 0;
+
+CREATE INDEX ix_entries_feed_published ON entries (feed_id, published_at, id, status);
+
+CREATE UNIQUE INDEX ix_entries_share_code ON entries (share_code) WHERE share_code <> '';
+
+CREATE INDEX ix_entries_user_author ON entries (user_id, substr(author, 1, 100), id);
+
+CREATE INDEX ix_entries_user_changed ON entries (user_id, changed_at, id, status);
+
+CREATE INDEX ix_entries_user_created ON entries (user_id, created_at, id);
+
+CREATE INDEX ix_entries_user_id ON entries (user_id, id, status);
+
+CREATE INDEX ix_entries_user_published ON entries (user_id, published_at, id, status);
+
+CREATE INDEX ix_entries_user_starred ON entries (user_id, starred, published_at, id) WHERE starred = true;
+
+CREATE INDEX ix_entries_user_status ON entries (user_id, status, id);
+
+CREATE INDEX ix_entries_user_title ON entries (user_id, substr(title, 1, 100), id);
+
+CREATE INDEX ix_entries_user_unread ON entries (user_id, status, published_at, id) WHERE status = 0;
+
+CREATE TABLE entry_contents (
+    entry_id INTEGER NOT NULL,
+    content BLOB NOT NULL,
+    CONSTRAINT pk_entry_contents PRIMARY KEY (entry_id),
+    CONSTRAINT fk_entry_contents_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+);
+
+CREATE TABLE entry_tags (
+    user_id INTEGER NOT NULL,
+    tag TEXT NOT NULL,
+    entry_id INTEGER NOT NULL,
+    CONSTRAINT pk_entry_tags PRIMARY KEY (user_id, tag, entry_id),
+    CONSTRAINT fk_entry_tags_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+)
+ WITHOUT ROWID;
+
+CREATE INDEX ix_entry_tags_entry_id ON entry_tags (entry_id);
+
+CREATE VIRTUAL TABLE entry_words USING fts5(title, body, content='', tokenize = "ascii tokenchars '/'");
+
+CREATE TABLE 'entry_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE 'entry_words_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'entry_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
+
+CREATE TABLE 'entry_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE feed_counters (
+    feed_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    unread INTEGER DEFAULT 0 NOT NULL,
+    read INTEGER DEFAULT 0 NOT NULL,
+    starred_unread INTEGER DEFAULT 0 NOT NULL,
+    starred_read INTEGER DEFAULT 0 NOT NULL,
+    CONSTRAINT pk_feed_counters PRIMARY KEY (feed_id),
+    CONSTRAINT fk_feed_counters_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_feed_counters_user_id ON feed_counters (user_id);
+
+CREATE TABLE feeds (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    category_id INTEGER NOT NULL,
+    icon_id INTEGER,
+    feed_url TEXT NOT NULL,
+    site_url TEXT DEFAULT '' NOT NULL,
+    title TEXT NOT NULL,
+    title_key TEXT NOT NULL,
+    description TEXT DEFAULT '' NOT NULL,
+    language TEXT DEFAULT '' NOT NULL,
+    edited INTEGER DEFAULT 0 NOT NULL,
+    created_at BIGINT NOT NULL,
+    checked_at BIGINT NOT NULL,
+    next_check_at BIGINT NOT NULL,
+    claimed_until BIGINT,
+    claimed_by TEXT DEFAULT '' NOT NULL,
+    etag_header TEXT DEFAULT '' NOT NULL,
+    last_modified_header TEXT DEFAULT '' NOT NULL,
+    body_digest BLOB,
+    parsing_error_message TEXT DEFAULT '' NOT NULL,
+    parsing_error_count INTEGER DEFAULT 0 NOT NULL,
+    disabled BOOLEAN DEFAULT false NOT NULL,
+    user_agent TEXT DEFAULT '' NOT NULL,
+    cookie TEXT DEFAULT '' NOT NULL,
+    username TEXT DEFAULT '' NOT NULL,
+    password TEXT DEFAULT '' NOT NULL,
+    proxy_url TEXT DEFAULT '' NOT NULL,
+    fetch_via_proxy BOOLEAN DEFAULT false NOT NULL,
+    ignore_http_cache BOOLEAN DEFAULT false NOT NULL,
+    allow_self_signed_certificates BOOLEAN DEFAULT false NOT NULL,
+    disable_http2 BOOLEAN DEFAULT false NOT NULL,
+    crawler BOOLEAN DEFAULT false NOT NULL,
+    ignore_entry_updates BOOLEAN DEFAULT false NOT NULL,
+    hide_globally BOOLEAN DEFAULT false NOT NULL,
+    no_media_player BOOLEAN DEFAULT false NOT NULL,
+    scraper_rules TEXT DEFAULT '' NOT NULL,
+    rewrite_rules TEXT DEFAULT '' NOT NULL,
+    urlrewrite_rules TEXT DEFAULT '' NOT NULL,
+    blocklist_rules TEXT DEFAULT '' NOT NULL,
+    keeplist_rules TEXT DEFAULT '' NOT NULL,
+    block_filter_entry_rules TEXT DEFAULT '' NOT NULL,
+    keep_filter_entry_rules TEXT DEFAULT '' NOT NULL,
+    apprise_service_urls TEXT DEFAULT '' NOT NULL,
+    webhook_url TEXT DEFAULT '' NOT NULL,
+    ntfy_enabled BOOLEAN DEFAULT false NOT NULL,
+    ntfy_priority INTEGER DEFAULT 3 NOT NULL,
+    ntfy_topic TEXT DEFAULT '' NOT NULL,
+    pushover_enabled BOOLEAN DEFAULT false NOT NULL,
+    pushover_priority INTEGER DEFAULT 0 NOT NULL, icon_url TEXT DEFAULT '' NOT NULL, icon_checked_at BIGINT, moved_to TEXT DEFAULT '' NOT NULL, moved_times INTEGER DEFAULT 0 NOT NULL,
+    CONSTRAINT fk_feeds_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
+    CONSTRAINT fk_feeds_icon_id_icons FOREIGN KEY(icon_id) REFERENCES icons (id) ON DELETE SET NULL,
+    CONSTRAINT fk_feeds_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_feeds_user_id_feed_url UNIQUE (user_id, feed_url)
+);
+
+CREATE INDEX ix_feeds_category ON feeds (category_id);
+
+CREATE INDEX ix_feeds_due ON feeds (next_check_at, id) WHERE NOT disabled;
+
+CREATE INDEX ix_feeds_icon ON feeds (icon_id);
+
+CREATE TABLE icons (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    digest TEXT NOT NULL,
+    external_id TEXT NOT NULL,
+    mime_type TEXT NOT NULL,
+    content BLOB NOT NULL,
+    CONSTRAINT uq_icons_digest UNIQUE (digest),
+    CONSTRAINT uq_icons_external_id UNIQUE (external_id)
+);
+
+CREATE TABLE integrations (
+    user_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    enabled BOOLEAN DEFAULT false NOT NULL,
+    settings TEXT DEFAULT '{}' NOT NULL,
+    changed_at BIGINT NOT NULL,
+    CONSTRAINT pk_integrations PRIMARY KEY (user_id, name),
+    CONSTRAINT fk_integrations_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE TABLE search_documents (
+    id INTEGER NOT NULL,
+    entry_id INTEGER,
+    user_id INTEGER NOT NULL,
+    words BLOB NOT NULL,
+    CONSTRAINT pk_search_documents PRIMARY KEY (id),
+    CONSTRAINT fk_search_documents_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE SET NULL,
+    CONSTRAINT uq_search_documents_entry_id UNIQUE (entry_id)
+);
+
+CREATE TABLE search_pending (
+    entry_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    CONSTRAINT pk_search_pending PRIMARY KEY (entry_id)
+);
+
+CREATE INDEX ix_search_pending_user ON search_pending (user_id, entry_id);
+
+CREATE TABLE tombstones (
+    feed_id INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    created_at BIGINT NOT NULL,
+    CONSTRAINT pk_tombstones PRIMARY KEY (feed_id, hash),
+    CONSTRAINT fk_tombstones_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
+)
+ WITHOUT ROWID;
+
+CREATE TABLE users (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    username TEXT NOT NULL,
+    password_hash TEXT NOT NULL,
+    is_admin BOOLEAN DEFAULT false NOT NULL,
+    created_at BIGINT NOT NULL,
+    last_login_at BIGINT,
+    theme TEXT DEFAULT 'light_serif' NOT NULL,
+    language TEXT DEFAULT 'en_US' NOT NULL,
+    timezone TEXT DEFAULT 'UTC' NOT NULL,
+    entry_sorting_direction TEXT DEFAULT 'asc' NOT NULL,
+    entry_sorting_order TEXT DEFAULT 'published_at' NOT NULL,
+    categories_sorting_order TEXT DEFAULT 'unread_count' NOT NULL,
+    entries_per_page INTEGER DEFAULT 100 NOT NULL,
+    default_home_page TEXT DEFAULT 'unread' NOT NULL,
+    display_mode TEXT DEFAULT 'standalone' NOT NULL,
+    gesture_nav TEXT DEFAULT 'tap' NOT NULL,
+    keyboard_shortcuts BOOLEAN DEFAULT true NOT NULL,
+    show_reading_time BOOLEAN DEFAULT true NOT NULL,
+    entry_swipe BOOLEAN DEFAULT true NOT NULL,
+    default_reading_speed INTEGER DEFAULT 265 NOT NULL,
+    cjk_reading_speed INTEGER DEFAULT 500 NOT NULL,
+    media_playback_rate FLOAT DEFAULT 1 NOT NULL,
+    mark_read_on_view BOOLEAN DEFAULT true NOT NULL,
+    mark_read_on_media_player_completion BOOLEAN DEFAULT false NOT NULL,
+    always_open_external_links BOOLEAN DEFAULT false NOT NULL,
+    open_external_links_in_new_tab BOOLEAN DEFAULT true NOT NULL,
+    stylesheet TEXT DEFAULT '' NOT NULL,
+    custom_js TEXT DEFAULT '' NOT NULL,
+    external_font_hosts TEXT DEFAULT '' NOT NULL,
+    google_id TEXT DEFAULT '' NOT NULL,
+    openid_connect_id TEXT DEFAULT '' NOT NULL,
+    block_filter_entry_rules TEXT DEFAULT '' NOT NULL,
+    keep_filter_entry_rules TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT uq_users_username UNIQUE (username)
+);
+
+CREATE UNIQUE INDEX uq_users_google_id ON users (google_id) WHERE google_id <> '';
+
+CREATE UNIQUE INDEX uq_users_openid_connect_id ON users (openid_connect_id) WHERE openid_connect_id <> '';
+

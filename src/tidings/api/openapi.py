@@ -1,0 +1,200 @@
+"""The OpenAPI 3.1 document, derived from the table of routes and the signatures of the handlers.
+
+route ─► path, success, errors │ signature ─► parameters, body, answer │ docstrings ─► words │ examples, as given
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+from tidings.api.calling import Later
+from tidings.api.openapi_schemas import PATH_ID, Schema, Schemas, is_nothing, parameters
+from tidings.api.queries import Query
+from tidings.api.replies import JSON, ErrorBody, Reply, status_of
+from tidings.api.routes import Media, Route
+from tidings.api.version import API_LEVEL
+from tidings.domain.errors import StoreUnavailable, Unauthorized
+from tidings.domain.users import User
+
+Examples = Mapping[str, Mapping[str, Any]]
+
+DONE = {
+    200: "Done.",
+    201: "Made or changed: this is how it is now.",
+    202: "Accepted.",
+    204: "Done. There is nothing to tell.",
+    503: "Not now.",
+}
+# status: the name of the answer in the document, and what it means.
+ERRORS = {
+    400: ("Refused", "What was sent cannot be used. The message names the field and says what would do."),
+    401: ("Unauthorized", "No credentials, or wrong ones. Where a password would help, WWW-Authenticate asks for it."),
+    403: ("Forbidden", "The caller is known, but may not do this."),
+    404: ("NotFound", "No such thing, or somebody else's: the two look alike."),
+    500: ("OutsideFailed", "The other site did not give what was asked for. The message says what went wrong there."),
+    503: ("Unavailable", "The database does not answer. The same call works again once it does."),
+}
+ABOUT = (
+    "For reader apps and scripts. What was written for Miniflux works here unchanged.",
+    "Sign in with username and password (Basic), or send an API key as X-Auth-Token; if both are sent, the key counts.",
+    "Bodies are JSON in UTF-8, whatever Content-Type says. A member that is null counts as not sent.",
+    "A query parameter that cannot be read counts as not sent, too. Every GET can be a HEAD.",
+    "/v1/feeds/{feed_id}/entries/import and /v1/integrations/status answer without /v1 as well.",
+)
+SECURITY = {
+    "password": {"type": "http", "scheme": "basic", "description": "Username and password of an account."},
+    "key": {"type": "apiKey", "in": "header", "name": "X-Auth-Token", "description": "An API key."},
+}
+
+
+def document(routes: Iterable[Route], *, server: str = "/", examples: Examples | None = None) -> dict[str, Any]:
+    """server: below which the paths lie. examples: by operation; those of errors under "errors"."""
+    operations = operations_of(routes)
+    schemas = Schemas([ErrorBody, *(hint for route in operations.values() for hint in _hints(route))])
+    examples = examples or {}
+    paths: dict[str, dict[str, Any]] = {}
+    for name, route in operations.items():
+        operation = _operation(route, name, schemas, examples.get(name, {}))
+        paths.setdefault(route.path, {})[route.method.lower()] = operation
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Tidings API", "version": API_LEVEL, "description": "\n\n".join(ABOUT)},
+        "servers": [{"url": server}],
+        "security": [{scheme: []} for scheme in SECURITY],
+        "tags": [{"name": tag} for tag in dict.fromkeys(route.tag for route in operations.values())],
+        "paths": paths,
+        "components": {
+            "schemas": schemas.components,
+            "responses": dict(_error(status, schemas, examples.get("errors", {})) for status in ERRORS),
+            "securitySchemes": SECURITY,
+        },
+    }
+
+
+def operations_of(routes: Iterable[Route]) -> dict[str, Route]:
+    """By operationId: the name of the handler; where several routes share it, the later ones add how they differ."""
+    names: dict[str, Route] = {}
+    for route in routes:
+        name = route.handler.__name__
+        if name in names:
+            end = route.segments[-1].replace("-", "_")
+            name += f"_{route.method.lower() if names[name].path == route.path else end}"
+        assert name not in names, f"two operations of the name {name}"
+        names[name] = route
+    return names
+
+
+def successes(route: Route) -> dict[int, Any]:
+    """What each status of success carries: the type of a JSON body, a Media, or None."""
+    if route.answers:
+        return route.answers
+    answer = get_type_hints(route.handler)["return"]
+    if answer is Reply:
+        raise TypeError(f"{route.handler.__name__} returns a Reply: say which with answers={{status: type}}")
+    return {route.status: None if is_nothing(answer) else answer}
+
+
+def failures(route: Route) -> list[int]:
+    """The statuses that carry an error body."""
+    statuses = {status_of(error) for error in route.raises}
+    if not route.is_open:
+        statuses |= {status_of(Unauthorized), status_of(StoreUnavailable)}
+    if route.admin:
+        statuses.add(403)
+    # A body is read, and refused if it is too large, whether or not the handler has a use for it.
+    if route.method != "GET" or any(hint is int or _is(hint, Query) for hint in _signature(route.handler).values()):
+        statuses.add(400)
+    return sorted(statuses - route.answers.keys())
+
+
+def _operation(route: Route, name: str, schemas: Schemas, examples: Mapping[str, Any]) -> dict[str, Any]:
+    summary, description = _words(route.handler)
+    made: dict[str, Any] = {"operationId": name, "tags": [route.tag], "summary": summary}
+    if description:
+        made["description"] = description
+    if given := list(_parameters(route.handler)):
+        made["parameters"] = given
+    if body := _request_body(route, schemas, examples.get("request")):
+        made["requestBody"] = body
+    made["responses"] = {
+        str(status): _answer(status, hint, schemas, examples.get(str(status)))
+        for status, hint in sorted(successes(route).items())
+    } | {str(status): {"$ref": f"#/components/responses/{ERRORS[status][0]}"} for status in failures(route)}
+    if route.is_open:
+        made["security"] = []
+    return made
+
+
+def _signature(handler: Callable[..., Any]) -> dict[str, Any]:
+    """Of the parameters alone: the same hints that `calling` goes by."""
+    hints = get_type_hints(handler)
+    return {name: hints[name] for name in inspect.signature(handler).parameters}
+
+
+def _parameters(handler: Callable[..., Any]) -> Iterable[Schema]:
+    for name, hint in _signature(handler).items():
+        if hint in (int, str):
+            what = name.removesuffix("_id").replace("_", " ")
+            schema = PATH_ID if hint is int else {"type": "string", "minLength": 1}
+            yield {"name": name, "in": "path", "required": True, "schema": schema, "description": f"Which {what}."}
+        elif _is(hint, Query):
+            yield from parameters(hint)
+
+
+def _request_body(route: Route, schemas: Schemas, example: Any) -> dict[str, Any] | None:
+    for hint in _signature(route.handler).values():
+        if (shape := _body(hint)) is not None:
+            return {"required": True, "content": {JSON: _content(schemas.of(shape), example)}}
+    if route.takes:
+        return {"required": True, "content": {media.type: _content(media.schema, example) for media in route.takes}}
+    return None
+
+
+def _body(hint: Any) -> Any:
+    if get_origin(hint) is Later:
+        return get_args(hint)[0]
+    return hint if _is(hint, Struct) and not _is(hint, Query) and hint is not User else None
+
+
+def _answer(status: int, hint: Any, schemas: Schemas, example: Any) -> dict[str, Any]:
+    made: dict[str, Any] = {"description": DONE[status]}
+    if isinstance(hint, Media):
+        made["content"] = {hint.type: _content(hint.schema, example)}
+    elif hint is not None:
+        made["content"] = {JSON: _content(schemas.of(hint), example)}
+    return made
+
+
+def _error(status: int, schemas: Schemas, examples: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    name, meaning = ERRORS[status]
+    content = {JSON: _content(schemas.of(ErrorBody), examples.get(str(status)))}
+    made: dict[str, Any] = {"description": meaning, "content": content}
+    if status == 401:
+        made["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}}}
+    return name, made
+
+
+def _content(schema: Schema, example: Any) -> dict[str, Any]:
+    return {"schema": schema} if example is None else {"schema": schema, "example": example}
+
+
+def _hints(route: Route) -> Iterable[Any]:
+    """Every type that travels as JSON."""
+    yield from (hint for hint in successes(route).values() if hint is not None and not isinstance(hint, Media))
+    yield from (shape for hint in _signature(route.handler).values() if (shape := _body(hint)) is not None)
+
+
+def _words(handler: Callable[..., Any]) -> tuple[str, str]:
+    """The first sentence of the docstring, and what follows it."""
+    text = " ".join((handler.__doc__ or handler.__name__.replace("_", " ")).split())
+    first, *rest = re.split(r"(?<=[.!?]) (?=[A-Z0-9])", text, maxsplit=1)
+    return first.removesuffix("."), " ".join(rest)
+
+
+def _is(hint: Any, kind: type) -> bool:
+    return isinstance(hint, type) and issubclass(hint, kind)

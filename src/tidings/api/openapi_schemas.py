@@ -1,0 +1,153 @@
+"""What the OpenAPI document says of values: bodies and answers from their structs, parameters from query structs.
+
+A docstring of a struct that says `name: what it is` describes the field of that name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import chain
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta, Struct
+
+from tidings.api.queries import Query
+
+Schema = dict[str, Any]
+
+REF = "#/components/schemas/"
+INT64 = {"type": "integer", "format": "int64"}
+PATH_ID = {**INT64, "minimum": 1}
+
+_PLAIN: dict[Any, Schema] = {
+    int | None: {**INT64, "minimum": 0},
+    bool | None: {"type": "boolean"},
+    str: {"type": "string"},
+    tuple[str, ...]: {"type": "array", "items": {"type": "string"}},
+}
+
+
+class Schemas:
+    """Of all the types that a document speaks of. components: its structs by name, each said once."""
+
+    def __init__(self, hints: Iterable[Any]) -> None:
+        kinds = list({repr(one): one for hint in hints for one in alternatives(hint)}.values())
+        found, components = msgspec.json.schema_components(kinds, ref_template=REF + "{name}")
+        structs = dict(chain.from_iterable(_structs(kind) for kind in kinds))
+        shown = [_shown(name) for name in components]
+        assert len(set(shown)) == len(shown), f"two structs of one name: {sorted(shown)}"
+        self._by_hint = {repr(kind): _tidy(schema) for kind, schema in zip(kinds, found, strict=True)}
+        self.components = {_shown(name): _component(schema, structs[name]) for name, schema in components.items()}
+
+    def of(self, hint: Any) -> Schema:
+        several = [self._by_hint[repr(one)] for one in alternatives(hint)]
+        return several[0] if len(several) == 1 else {"anyOf": several}
+
+
+def alternatives(hint: Any) -> tuple[Any, ...]:
+    """`list[A] | list[B]` is said of each by itself: JSON cannot tell them apart, so msgspec has no schema for both."""
+    return get_args(hint) if get_origin(hint) in (UnionType, Union) else (hint,)
+
+
+def parameters(query: type[Query]) -> list[Schema]:
+    _, told = _told(query)
+    hints = get_type_hints(query, include_extras=True)
+    return [_parameter(name, hints[name], told.get(name, "")) for name in query.__struct_fields__]
+
+
+def _parameter(name: str, hint: Any, description: str) -> Schema:
+    plain, more = (get_args(hint)[0], get_args(hint)[1:]) if get_origin(hint) is Annotated else (hint, ())
+    schema = {**_PLAIN[plain]}
+    extra = next((meta.extra_json_schema or {} for meta in more if isinstance(meta, Meta)), {})
+    if "items" in schema:
+        schema["items"] = schema["items"] | extra
+    else:
+        schema |= extra
+    made: Schema = {"name": name, "in": "query", "required": False, "schema": schema}
+    return made | {"description": description} if description else made
+
+
+def _structs(hint: Any) -> Iterable[tuple[str, type[Struct]]]:
+    """Every struct within a type, by the name that msgspec gives it."""
+    seen: set[Any] = set()
+    waiting = [hint]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, type) and issubclass(one, Struct) and one not in seen:
+            seen.add(one)
+            yield one.__name__, one
+            waiting += get_type_hints(one).values()
+        else:
+            waiting += get_args(one)
+
+
+def _shown(name: str) -> str:
+    """FeedOut is ours for what everybody else calls a Feed."""
+    return name.removesuffix("Out")
+
+
+def _component(schema: Schema, struct: type[Struct]) -> Schema:
+    rest, told = _told(struct)
+    made: Schema = {"type": "object", "properties": {}}
+    if rest:
+        made["description"] = rest
+    required = set(schema.get("required", ()))
+    for name, field in schema.get("properties", {}).items():
+        tidy = _tidy(field)
+        if tidy.pop("needed", False):
+            required.add(name)
+            tidy = _present(tidy)
+        # In OpenAPI 3.1 a description may stand beside a reference.
+        made["properties"][name] = tidy | {"description": told[name]} if name in told else tidy
+    if required:
+        made["required"] = [name for name in struct.__struct_fields__ if name in required]
+    return made
+
+
+def _tidy(schema: Any) -> Any:
+    """`null` within the type, names as they are shown, 64 bits by name rather than in digits."""
+    if isinstance(schema, list):
+        return [_tidy(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: _tidy(value) for key, value in schema.items() if not (key == "default" and value is None)}
+    if "$ref" in made:
+        made["$ref"] = REF + _shown(made["$ref"].removeprefix(REF))
+    if made.get("minimum") == -(2**63):
+        made = {key: value for key, value in made.items() if key not in ("minimum", "maximum")} | INT64
+    if made.get("maximum") == 2**63 - 1:
+        made = {key: value for key, value in made.items() if key != "maximum"} | INT64
+    match made.get("anyOf"):
+        case [{"type": str(kind)} as one, {"type": "null"}] | [{"type": "null"}, {"type": str(kind)} as one]:
+            made = {**one, **made, "type": [kind, "null"]}
+            del made["anyOf"]
+            if "enum" in made:
+                made["enum"] = [*made["enum"], None]
+    return made
+
+
+def _present(schema: Schema) -> Schema:
+    """Of a field that counts as missing when it is null or empty."""
+    kind = schema["type"][0]
+    return {**schema, "type": kind, "minItems" if kind == "array" else "minLength": 1}
+
+
+def _told(struct: type[Struct]) -> tuple[str, dict[str, str]]:
+    """What a docstring says of the whole, and of each field."""
+    text = " ".join(struct.__doc__.split()) if struct.__doc__ and "__doc__" in vars(struct) else ""
+    names = "|".join(struct.__struct_fields__)
+    about = rf"(?:{names})(?:(?:, | and )(?:{names}))*"
+    told: dict[str, str] = {}
+    rest = text
+    for found in re.finditer(rf"(?<!\S)({about}): (.+?)(?:[.;](?= |$)|$)", text):
+        for name in re.split(", | and ", found[1]):
+            told[name] = found[2] + "."
+        rest = rest.replace(found[0], "")
+    return " ".join(rest.split()), told
+
+
+def is_nothing(hint: Any) -> bool:
+    return hint is None or hint is NoneType

@@ -1,0 +1,76 @@
+"""OPML (spec/behaviour.md, section 13)."""
+
+from __future__ import annotations
+
+from email.message import Message
+from email.parser import BytesParser
+
+from msgspec import Struct
+
+from tidings.api.replies import Reply
+from tidings.api.requests import Request
+from tidings.api.routes import Media, Routes
+from tidings.domain.errors import InvalidInput
+from tidings.domain.users import User
+from tidings.services import Services
+
+routes = Routes("OPML")
+
+FORM = Media(
+    "multipart/form-data",
+    {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]},
+)
+
+
+class ImportedOut(Struct, frozen=True):
+    """message: how many feeds came, and a line for every line of the document that something was wrong with."""
+
+    message: str
+
+
+@routes.get("/v1/export", answers={200: Media("text/xml")})
+def export_feeds(caller: User, services: Services) -> Reply:
+    """All feeds as an OPML document, by category, with the settings that are not those of a new feed."""
+    return Reply(200, services.opml.export(caller.id), "text/xml; charset=utf-8")
+
+
+@routes.post("/v1/import", status=201, raises=(InvalidInput,), takes=(Media("application/xml"), FORM))
+def import_feeds(caller: User, services: Services, request: Request) -> ImportedOut:
+    """Subscribe to the feeds of an OPML document: the body itself, or the field `file` of a form.
+
+    All that can be used comes, or nothing. Nothing is fetched before the answer.
+    """
+    return ImportedOut(services.opml.import_(caller.id, document(request)).message)
+
+
+def document(request: Request) -> bytes:
+    """The body, unless it is a form: then what was uploaded as `file`."""
+    content_type = request.headers.get("content-type", "")
+    if content_type.partition(";")[0].strip().lower() != "multipart/form-data":
+        return request.body
+    head = b"Content-Type: " + content_type.encode("latin-1", "replace") + b"\r\n\r\n"
+    form = BytesParser(_FormMessages()).parsebytes(head + request.body)
+    for part in form.get_payload() if form.is_multipart() else ():
+        if isinstance(part, Message) and part.get_param("name", header="content-disposition") == "file":
+            content = part.get_payload(decode=True)
+            return content if isinstance(content, bytes) else b""
+    raise InvalidInput("file: this form has no such field; send the OPML document in it.", field="file")
+
+
+class _Leaf(Message):
+    """A part of a form is a file, whatever it says: it is not taken apart any further."""
+
+    def get_content_type(self) -> str:
+        return "application/octet-stream"
+
+
+class _FormMessages:
+    """Makes the form first, then its parts. Without parameters, because the parser tries out any that has some."""
+
+    def __init__(self) -> None:
+        self._is_form_made = False
+
+    def __call__(self) -> Message:
+        kind = _Leaf if self._is_form_made else Message
+        self._is_form_made = True
+        return kind()

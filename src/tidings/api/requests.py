@@ -1,0 +1,103 @@
+"""A request as handlers need it, over ASGI's scope."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import ipaddress
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl
+
+from tidings.domain.errors import InvalidInput, TidingsError, Unauthorized
+from tidings.services.authentication import WRONG_PASSWORD, Credentials
+
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+MOST_QUERY_FIELDS = 2_000
+
+
+class RequestTooLarge(TidingsError):
+    code = "request-too-large"
+
+
+class Request:
+    def __init__(self, scope: MutableMapping[str, Any], path: str) -> None:
+        """path: below the base path."""
+        self.method: str = scope["method"]
+        self.path = path
+        self._scope = scope
+        self.headers: dict[str, str] = {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        self.body = b""
+
+    @property
+    def base_path(self) -> str:
+        """Below which everything lies: "" or a path without a slash at its end."""
+        base_path: str = self._scope.get("root_path", "")
+        return base_path
+
+    @property
+    def query(self) -> list[tuple[str, str]]:
+        """Names and values in the order sent. InvalidInput for bytes that are no UTF-8, or NUL."""
+        try:
+            pairs = parse_qsl(
+                self._scope.get("query_string", b"").decode("latin-1"),
+                keep_blank_values=True,
+                errors="strict",
+                max_num_fields=MOST_QUERY_FIELDS,
+            )
+        except ValueError as error:
+            raise InvalidInput("The query of this address cannot be read: it has to be UTF-8 text.") from error
+        if bad := next((name for name, value in pairs if "\0" in name + value), None):
+            raise InvalidInput(f"The query parameter {bad!r} holds a NUL character: remove it.", field=bad)
+        return pairs
+
+    async def read_body(self, receive: Receive, limit: int) -> None:
+        """limit: bytes; RequestTooLarge beyond it."""
+        chunks: list[bytes] = []
+        size = 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise InvalidInput("The request ended before its body was complete.")
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+            if size > limit:
+                raise RequestTooLarge(f"This request is too large: {limit // 2**20} MiB at most.")
+            if not message.get("more_body"):
+                break
+        self.body = b"".join(chunks)
+
+    def address(self, trusted: Sequence[Network]) -> str:
+        """Who is calling; a reverse proxy that is trusted may say so on somebody's behalf."""
+        client = self._scope.get("client")
+        peer = client[0] if client else ""
+        forwarded = self.headers.get("x-forwarded-for", "")
+        return forwarded.rpartition(",")[2].strip() if forwarded and _is_within(peer, trusted) else peer
+
+    def credentials(self, trusted: Sequence[Network]) -> Credentials:
+        """What the headers carry. Unauthorized when they carry nothing that could be checked."""
+        address = self.address(trusted)
+        if token := self.headers.get("x-auth-token", "").strip():
+            return Credentials(token=token, address=address)
+        scheme, _, encoded = self.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "basic":
+            return Credentials(address=address)
+        try:
+            username, _, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+        except (binascii.Error, UnicodeDecodeError) as error:
+            raise Unauthorized(WRONG_PASSWORD) from error
+        if "\0" in username:
+            raise Unauthorized(WRONG_PASSWORD)  # nobody is called so, and PostgreSQL cannot even be asked
+        return Credentials(username=username, password=password, address=address)
+
+
+def _is_within(address: str, networks: Sequence[Network]) -> bool:
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(parsed in network for network in networks)

@@ -1,0 +1,1 @@
+"""The verbs of the command line, one small module for each kind; `tidings.cli` joins them."""

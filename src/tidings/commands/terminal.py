@@ -1,0 +1,77 @@
+"""Talking to the person at the terminal, or to the script that took their place."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tidings.domain.errors import InvalidInput
+
+# Called with how many are done, and how many there are.
+Progress = Callable[[int, int], None]
+
+
+def say(line: str) -> None:
+    """A result, for stdout; at once, even into a pipe."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def complain(line: str) -> None:
+    sys.stderr.write(f"tidings: {' '.join(line.split())}\n")
+    sys.stderr.flush()
+
+
+def password_for(username: str, source: Path | None) -> str:
+    """From a file; else asked for twice without echo; else, with nobody to ask, the first line of stdin."""
+    if source is not None:
+        found = _first_line_of(source)
+    elif sys.stdin.isatty():
+        found = getpass.getpass(f"Password for {username}: ")
+        if getpass.getpass("The same again: ") != found:
+            raise InvalidInput("the two passwords differ; nothing was changed")
+    else:
+        found = sys.stdin.readline().rstrip("\r\n")
+    if not found:
+        raise InvalidInput("no password was given; use a terminal, a pipe or --password-file")
+    return found
+
+
+def _first_line_of(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8") as lines:
+            return lines.readline().rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InvalidInput(f"the password file {path} cannot be read: {reason}") from error
+
+
+def is_sure(question: str) -> bool:
+    if not sys.stdin.isatty():
+        raise InvalidInput("this needs a confirmation, and nobody is here to give it; add --yes")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Progress]:
+    """A bar where a terminal can draw one, silence elsewhere. On stderr, so that results can be piped.
+
+    Set up logs inside: their lines then appear above the bar instead of in the middle of it.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

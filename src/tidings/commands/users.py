@@ -1,0 +1,104 @@
+"""`tidings user …`: accounts, from the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from tidings.commands.application import open_application, prepare
+from tidings.commands.running import Here
+from tidings.commands.terminal import is_sure, password_for, say
+from tidings.settings import Settings
+
+if TYPE_CHECKING:
+    from tidings.services.users import Users
+
+user = App(name="user", help="Add, list and remove the people who read here, and set their passwords.")
+
+PasswordFile = Annotated[Path | None, Parameter(name="--password-file")]
+
+
+@contextmanager
+def _users(settings: Settings) -> Iterator[Users]:
+    prepare(settings)
+    with open_application(settings) as application:
+        application.check()
+        yield application.services.users
+
+
+@user.command
+def add(
+    name: str,
+    /,
+    *,
+    admin: Annotated[bool, Parameter(negative="")] = False,
+    password_file: PasswordFile = None,
+    loaded: Here,
+) -> int:
+    """Add somebody. The password is asked for, or read from a pipe.
+
+    Parameters
+    ----------
+    name
+        What they type to sign in.
+    admin
+        They may manage other users.
+    password_file
+        Take the password from the first line of this file.
+    """
+    password = password_for(name, password_file)
+    with _users(loaded.settings) as users:
+        added = users.create(name, password, is_admin=admin)
+    say(f"Added {added.username}{' as an administrator' if added.is_admin else ''}.")
+    return 0
+
+
+@user.command(name="list")
+def list_users(*, loaded: Here) -> int:
+    """List everybody, one a line: number, name, and "admin" for administrators."""
+    with _users(loaded.settings) as users:
+        for one in users.listed():
+            say("\t".join([str(one.id), one.username, *(["admin"] if one.is_admin else [])]))
+    return 0
+
+
+@user.command
+def passwd(name: str, /, *, password_file: PasswordFile = None, loaded: Here) -> int:
+    """Set a new password. It is asked for, or read from a pipe.
+
+    Parameters
+    ----------
+    name
+        Whose password.
+    password_file
+        Take the password from the first line of this file.
+    """
+    password = password_for(name, password_file)
+    with _users(loaded.settings) as users:
+        users.set_password(name, password)
+    say(f"{name} has a new password.")
+    return 0
+
+
+@user.command
+def remove(name: str, /, *, yes: Annotated[bool, Parameter(negative="")] = False, loaded: Here) -> int:
+    """Remove somebody, with all their feeds, entries and stars.
+
+    Parameters
+    ----------
+    name
+        Whom to remove.
+    yes
+        Do not ask whether you are sure.
+    """
+    if not yes and not is_sure(f"Remove {name} and everything {name} has collected?"):
+        say("Nothing was changed.")
+        return 1
+    with _users(loaded.settings) as users:
+        users.remove(name)
+    say(f"Removed {name}.")
+    return 0

@@ -1,0 +1,109 @@
+"""spec/behaviour.md, section 4.1."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+
+import pytest
+
+from support.people import PASSWORD, Answer, Person, call
+from tidings.services import Services
+
+
+def basic(username: str, password: str, scheme: str = "Basic") -> dict[str, str]:
+    return {"Authorization": f"{scheme} {base64.b64encode(f'{username}:{password}'.encode()).decode()}"}
+
+
+def ask(person: Person, headers: dict[str, str], path: str = "/v1/me", method: str = "GET") -> Answer:
+    return call(person.service.url, method, path, headers=headers)
+
+
+def test_without_credentials_it_is_401_with_a_challenge(alice: Person) -> None:
+    answer = ask(alice, {})
+
+    assert answer.status == 401
+    assert answer.headers["www-authenticate"].startswith("Basic realm=")
+    assert answer.error
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Authorization": "Basic"},
+        {"Authorization": "Basic ***"},
+        {"Authorization": "Bearer abc"},
+        {"Authorization": "Basic " + base64.b64encode(b"\xff\xfe:x").decode()},
+        {"X-Auth-Token": ""},
+        basic("nobody-knows-them", "whatever"),
+        basic("nobody\0", "whatever"),
+        basic("", "whatever"),
+    ],
+)
+def test_credentials_that_say_nothing_are_401(alice: Person, headers: dict[str, str]) -> None:
+    answer = ask(alice, headers)
+
+    assert answer.status == 401
+    assert "www-authenticate" in answer.headers
+
+
+def test_the_password_lets_in_whatever_the_case_of_scheme_and_name(alice: Person) -> None:
+    assert ask(alice, basic(alice.user.username, PASSWORD)).json()["id"] == alice.id
+    assert ask(alice, basic(alice.user.username.upper(), PASSWORD, "bASIC")).json()["id"] == alice.id
+
+
+def test_a_wrong_or_empty_password_is_401(alice: Person) -> None:
+    assert ask(alice, basic(alice.user.username, "wrong horse")).status == 401
+    assert ask(alice, basic(alice.user.username, "")).status == 401
+
+
+def test_an_unknown_token_is_401_without_a_challenge_even_beside_a_good_password(alice: Person) -> None:
+    answer = ask(alice, {**basic(alice.user.username, PASSWORD), "X-Auth-Token": "0" * 64})
+
+    assert answer.status == 401
+    assert "www-authenticate" not in answer.headers
+
+
+def test_a_good_token_wins_over_whatever_basic_says(alice: Person, bob: Person) -> None:
+    answer = ask(alice, {**basic(bob.user.username, PASSWORD), "X-Auth-Token": f" {alice.token} "})
+
+    assert answer.json()["id"] == alice.id
+
+
+def test_a_token_in_other_letter_case_is_401(alice: Person) -> None:
+    assert ask(alice, {"X-Auth-Token": alice.token.upper()}).status == 401
+
+
+def test_the_old_password_stops_at_once_when_it_is_changed(alice: Person, services: Services) -> None:
+    assert ask(alice, basic(alice.user.username, PASSWORD)).status == 200
+
+    services.users.set_password(alice.user.username, "battery staple")
+
+    assert ask(alice, basic(alice.user.username, PASSWORD)).status == 401
+    assert ask(alice, basic(alice.user.username, "battery staple")).status == 200
+
+
+def test_the_first_call_already_shows_when_its_user_was_last_here(alice: Person) -> None:
+    assert alice.get("/v1/me")["last_login_at"] is not None
+
+
+def test_credentials_come_before_routing(alice: Person) -> None:
+    assert ask(alice, {}, "/v1/no/such/thing").status == 401
+    assert ask(alice, {}, "/v1/me", "DELETE").status == 401
+    assert ask(alice, {"X-Auth-Token": alice.token}, "/v1/no/such/thing").status == 404
+
+
+def test_guessing_gets_slow_but_the_owner_is_still_let_in(alice: Person, bob: Person) -> None:
+    for _ in range(7):
+        assert ask(alice, basic(alice.user.username, "guess")).status == 401
+
+    assert ask(alice, basic(alice.user.username, PASSWORD)).status == 200
+    assert ask(bob, basic(bob.user.username, PASSWORD)).status == 200
+
+
+def test_the_key_of_a_user_who_is_gone_opens_nothing(alice: Person, services: Services) -> None:
+    services.users.remove(alice.user.username)
+
+    assert ask(alice, {"X-Auth-Token": alice.token}).status == 401
+    assert ask(alice, basic(alice.user.username, PASSWORD)).status == 401
+    assert replace(alice).call("GET", "/v1/feeds").status == 401

@@ -1,0 +1,111 @@
+"""spec/behaviour.md, section 9."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.people import Person
+from support.publisher import Publisher
+
+PATH = "/podcast.xml"
+
+
+def podcast(site: Publisher, *files: str, title: str = "Episode") -> str:
+    """A feed of one episode with a file for each name."""
+    enclosed = "".join(f'<enclosure url="{site.url(f)}" length="1234" type="audio/mpeg"/>' for f in files)
+    item = f"<item><title>{title}</title><guid>one</guid><link>{site.url('/one')}</link>{enclosed}</item>"
+    return site.serve(PATH, f'<rss version="2.0"><channel><title>Cast</title>{item}</channel></rss>')
+
+
+def enclosures(person: Person) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = person.entries()[0]["enclosures"]
+    return found
+
+
+@pytest.fixture
+def feed_id(alice: Person, site: Publisher) -> int:
+    podcast(site, "/a.mp3", "/b.mp3")
+    created: int = alice.post("/v1/feeds", {"feed_url": site.url(PATH)})["feed_id"]
+    return created
+
+
+def test_an_enclosure_looks_as_it_does_in_its_entry(alice: Person, site: Publisher, feed_id: int) -> None:
+    entry = alice.entries()[0]
+    first = entry["enclosures"][0]
+
+    assert first == {
+        "id": first["id"],
+        "user_id": alice.id,
+        "entry_id": entry["id"],
+        "url": site.url("/a.mp3"),
+        "mime_type": "audio/mpeg",
+        "size": 1234,
+        "media_progression": 0,
+    }
+    assert alice.get(f"/v1/enclosures/{first['id']}") == first
+
+
+@pytest.mark.parametrize("position", [0, 1, 3600, 2**31, 2**63 - 1])
+def test_a_position_is_remembered(alice: Person, feed_id: int, position: int) -> None:
+    first, second = enclosures(alice)
+    changed_at = alice.entries()[0]["changed_at"]
+
+    alice.put(f"/v1/enclosures/{first['id']}", {"media_progression": position, "size": 5, "url": "x"})
+
+    assert enclosures(alice) == [{**first, "media_progression": position}, second]
+    assert alice.entries()[0]["changed_at"] == changed_at
+
+
+@pytest.mark.parametrize("body", [{}, {"media_progression": None}])
+def test_no_position_is_the_beginning(alice: Person, feed_id: int, body: object) -> None:
+    first = enclosures(alice)[0]
+    alice.put(f"/v1/enclosures/{first['id']}", {"media_progression": 5})
+
+    alice.put(f"/v1/enclosures/{first['id']}", body)
+
+    assert alice.get(f"/v1/enclosures/{first['id']}") == first
+
+
+@pytest.mark.parametrize("position", [-1, 1.5, "5", 2**63, 10**30, True, [1]])
+def test_a_position_that_cannot_be_is_400_even_for_an_unknown_enclosure(
+    alice: Person, feed_id: int, position: object
+) -> None:
+    first = enclosures(alice)[0]
+
+    for enclosure_id in (first["id"], 2147483000):
+        answer = alice.call("PUT", f"/v1/enclosures/{enclosure_id}", {"media_progression": position})
+        assert answer.status == 400
+        assert "media_progression" in answer.error
+    assert alice.get(f"/v1/enclosures/{first['id']}") == first
+
+
+def test_a_position_survives_a_refresh_while_its_file_stays(alice: Person, site: Publisher, feed_id: int) -> None:
+    first = enclosures(alice)[0]
+    alice.put(f"/v1/enclosures/{first['id']}", {"media_progression": 77})
+
+    podcast(site, "/c.mp3", "/a.mp3", title="Episode, corrected")
+    alice.put(f"/v1/feeds/{feed_id}/refresh")
+
+    assert alice.entries()[0]["title"] == "Episode, corrected"
+    assert {one["url"]: one["media_progression"] for one in enclosures(alice)} == {
+        site.url("/a.mp3"): 77,
+        site.url("/c.mp3"): 0,
+    }
+    assert alice.get(f"/v1/enclosures/{first['id']}")["media_progression"] == 77
+
+
+def test_unknown_and_foreign_enclosures_are_404(alice: Person, bob: Person, charlie: Person, feed_id: int) -> None:
+    first = enclosures(alice)[0]
+
+    for somebody, enclosure_id in ((alice, 2147483000), (alice, 2**40), (bob, first["id"]), (charlie, first["id"])):
+        assert somebody.call("GET", f"/v1/enclosures/{enclosure_id}").status == 404
+        assert somebody.call("PUT", f"/v1/enclosures/{enclosure_id}", {"media_progression": 9}).status == 404
+    assert alice.get(f"/v1/enclosures/{first['id']}") == first
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "x", str(2**63)])
+def test_an_enclosure_needs_an_id(alice: Person, text: str) -> None:
+    assert alice.call("GET", f"/v1/enclosures/{text}").status == 400
+    assert alice.call("PUT", f"/v1/enclosures/{text}", {"media_progression": 1}).status == 400

@@ -1,0 +1,337 @@
+"""spec/behaviour.md, sections 8.2, 8.5 and 8.7, and 14.6."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from support.people import Person, call, rss
+from support.publisher import Publisher
+from tidings.storage.schema import deliveries, feeds, integrations
+
+HOOK = "https://hook.example/in?a=1"
+
+
+def an_entry(person: Person, site: Publisher) -> dict[str, Any]:
+    person.has_feed(site)
+    return person.entries()[0]
+
+
+def change(person: Person, entry: dict[str, Any], **fields: Any) -> Any:
+    return person.put(f"/v1/entries/{entry['id']}", fields, status=201)
+
+
+# One entry, by its category
+
+
+def test_an_entry_is_found_in_its_category(alice: Person, site: Publisher) -> None:
+    category = alice.has_category()
+    feed = alice.has_feed(site, category_id=category["id"])
+    entry = alice.entries()[0]
+
+    assert alice.get(f"/v1/categories/{category['id']}/entries/{entry['id']}") == entry
+
+    other = alice.has_category()
+    assert alice.call("GET", f"/v1/categories/{other['id']}/entries/{entry['id']}").status == 404
+    alice.put(f"/v1/feeds/{feed['id']}", {"category_id": other["id"]}, status=201)
+    assert alice.get(f"/v1/categories/{other['id']}/entries/{entry['id']}")["id"] == entry["id"]
+    assert alice.call("GET", f"/v1/categories/{category['id']}/entries/{entry['id']}").status == 404
+
+
+def test_an_entry_of_an_unknown_or_foreign_category_is_404(alice: Person, bob: Person, site: Publisher) -> None:
+    category = alice.has_category()
+    alice.has_feed(site, category_id=category["id"])
+    entry = alice.entries()[0]
+
+    assert alice.call("GET", f"/v1/categories/2147483000/entries/{entry['id']}").status == 404
+    assert alice.call("GET", f"/v1/categories/{category['id']}/entries/2147483000").status == 404
+    assert bob.call("GET", f"/v1/categories/{category['id']}/entries/{entry['id']}").status == 404
+    assert alice.call("GET", f"/v1/categories/0/entries/{entry['id']}").status == 400
+    assert alice.call("GET", f"/v1/categories/{category['id']}/entries/x").status == 400
+
+
+# Other words
+
+
+def test_a_change_answers_201_with_the_whole_entry(alice: Person, site: Publisher) -> None:
+    entry = an_entry(alice, site)
+
+    changed = change(alice, entry, title="Mine <b>&amp;</b>", content="<p>New</p>")
+
+    assert changed == {**entry, "title": "Mine <b>&amp;</b>", "content": "<p>New</p>"}
+    assert alice.get(f"/v1/entries/{entry['id']}") == changed
+
+
+@pytest.mark.parametrize("body", [{}, {"title": None, "content": None}, {"status": "read", "url": "x", "id": 1}])
+def test_what_is_not_sent_stays_and_other_fields_are_ignored(alice: Person, site: Publisher, body: object) -> None:
+    entry = an_entry(alice, site)
+
+    assert alice.put(f"/v1/entries/{entry['id']}", body, status=201) == entry
+
+
+def test_content_is_cleaned_against_the_address_of_the_entry(alice: Person, site: Publisher) -> None:
+    entry = an_entry(alice, site)
+
+    changed = change(alice, entry, content='<p onclick="x()">a<script>alert(1)</script><img src="pic.png"></p>')
+
+    assert "script" not in changed["content"]
+    assert "onclick" not in changed["content"]
+    assert f'src="{entry["url"].rpartition("/")[0]}/pic.png"' in changed["content"]
+
+
+def test_search_finds_the_new_words_and_forgets_the_old(alice: Person, site: Publisher) -> None:
+    entry = an_entry(alice, site)
+    assert alice.get("/v1/entries", search=entry["title"])["total"] == 1
+
+    change(alice, entry, title="Marmalade", content="<p>Spread thickly</p>")
+
+    for word, total in (("marmalade", 1), ("thickly", 1), (entry["title"], 0)):
+        assert alice.get("/v1/entries", search=word)["total"] == total
+
+
+def test_content_may_come_out_empty(alice: Person, site: Publisher) -> None:
+    entry = an_entry(alice, site)
+
+    assert change(alice, entry, content="<script>alert(1)</script>")["content"] == ""
+    assert change(alice, entry, content=" ")["content"].strip() == ""
+
+
+def test_a_new_content_has_a_new_reading_time(alice: Person, site: Publisher) -> None:
+    entry = an_entry(alice, site)
+
+    assert change(alice, entry, content="word " * 600)["reading_time"] == 3
+    alice.put(f"/v1/users/{alice.id}", {"default_reading_speed": 100}, status=201)
+    assert change(alice, entry, content="word " * 600)["reading_time"] == 6
+    alice.put(f"/v1/users/{alice.id}", {"show_reading_time": False}, status=201)
+    assert change(alice, entry, content="word")["reading_time"] == 6
+
+
+def test_links_open_as_their_user_likes(alice: Person, site: Publisher) -> None:
+    entry = an_entry(alice, site)
+    link = '<a href="https://example.org/">x</a>'
+
+    assert 'target="_blank"' in change(alice, entry, content=link)["content"]
+    alice.put(f"/v1/users/{alice.id}", {"open_external_links_in_new_tab": False}, status=201)
+    assert "target" not in change(alice, entry, content=link)["content"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("title", ""),
+        ("title", "  "),
+        ("title", 5),
+        ("title", "a\u0000"),
+        ("title", "x" * 100_001),
+        ("content", ""),
+        ("content", ["x"]),
+        ("content", "\u0000"),
+    ],
+)
+def test_a_change_that_cannot_be_is_400_and_names_the_field(
+    alice: Person, site: Publisher, field: str, value: object
+) -> None:
+    entry = an_entry(alice, site)
+
+    answer = alice.call("PUT", f"/v1/entries/{entry['id']}", {"title": "t", "content": "c", field: value})
+
+    assert answer.status == 400
+    assert field in answer.error
+    assert alice.get(f"/v1/entries/{entry['id']}") == entry
+
+
+def test_a_very_long_title_is_fine(alice: Person, site: Publisher) -> None:
+    title = "".join(map(chr, range(0x4E00, 0x4E00 + 20_000)))
+
+    assert change(alice, an_entry(alice, site), title=title)["title"] == title
+
+
+def test_half_a_character_becomes_a_replacement(alice: Person, site: Publisher) -> None:
+    entry = an_entry(alice, site)
+
+    answer = alice.call("PUT", f"/v1/entries/{entry['id']}", raw=b'{"title": "\\udc00", "content": "b\\ud83d"}')
+
+    assert (answer.status, answer.json()["title"], answer.json()["content"]) == (201, "\ufffd", "b\ufffd")
+
+
+def test_an_unknown_or_foreign_entry_cannot_be_changed(
+    alice: Person, bob: Person, charlie: Person, site: Publisher
+) -> None:
+    entry = an_entry(alice, site)
+
+    for stranger, entry_id in ((alice, 2147483000), (bob, entry["id"]), (charlie, entry["id"])):
+        assert stranger.call("PUT", f"/v1/entries/{entry_id}", {"title": "x"}).status == 404
+        # The body is read first, judged last.
+        assert stranger.call("PUT", f"/v1/entries/{entry_id}", raw=b"{broken").status == 400
+        assert stranger.call("PUT", f"/v1/entries/{entry_id}", {"title": ""}).status == 404
+    assert alice.call("PUT", "/v1/entries/0", {}).status == 400
+    assert alice.get(f"/v1/entries/{entry['id']}") == entry
+
+
+@pytest.mark.parametrize(
+    ("edit", "kept"),
+    [
+        ({"title": "Mine"}, {"title": "Mine", "content": "About One, again."}),
+        ({"content": "Mine"}, {"title": "One!", "content": "Mine"}),
+        ({"title": "Mine", "content": "Mine"}, {"title": "Mine", "content": "Mine"}),
+        ({}, {"title": "One!", "content": "About One, again."}),
+    ],
+)
+def test_what_the_user_wrote_stays_when_the_publisher_changes_the_entry(
+    alice: Person, site: Publisher, edit: dict[str, str], kept: dict[str, str]
+) -> None:
+    feed = alice.has_feed(site, ["One"])
+    change(alice, alice.entries()[0], **edit)
+
+    document = rss(["One"], feed["feed_url"]).replace("<title>One<", "<title>One!<")
+    site.serve(feed["feed_url"].removeprefix(site.url("")), document.replace("About One.", "About One, again."))
+    alice.put(f"/v1/feeds/{feed['id']}/refresh")
+
+    found = alice.entries()
+    assert [{name: entry[name] for name in kept} for entry in found] == [kept]
+
+
+# Saving
+
+
+def switch_on(person: Person, settings: dict[str, str], name: str = "webhook", *, enabled: bool = True) -> None:
+    services = person.service.services
+    with services.database.writing() as db:
+        row = {"user_id": person.id, "name": name, "enabled": enabled, "settings": json.dumps(settings)}
+        db.run(integrations.insert().values(**row, changed_at=services.clock()))
+
+
+def outbox(person: Person) -> list[dict[str, Any]]:
+    with person.service.services.reading() as db:
+        rows = db.rows(deliveries.select().where(deliveries.c.user_id == person.id).order_by(deliveries.c.id))
+    return [dict(row) for row in rows]
+
+
+def has_integrations(person: Person) -> bool:
+    answered = person.get("/v1/integrations/status")
+    assert set(answered) == {"has_integrations"}
+    return bool(answered["has_integrations"])
+
+
+def test_saving_without_a_service_is_400_even_for_an_unknown_entry(alice: Person, site: Publisher) -> None:
+    entry = an_entry(alice, site)
+
+    assert alice.call("POST", f"/v1/entries/{entry['id']}/save").status == 400
+    assert alice.call("POST", "/v1/entries/2147483000/save").status == 400
+    switch_on(alice, {"url": HOOK}, enabled=False)
+    assert alice.call("POST", f"/v1/entries/{entry['id']}/save").status == 400
+    assert outbox(alice) == []
+
+
+def test_saving_puts_a_delivery_into_the_outbox(alice: Person, site: Publisher) -> None:
+    entry = an_entry(alice, site)
+    switch_on(alice, {"url": HOOK, "secret": "s"})
+
+    answer = alice.call("POST", f"/v1/entries/{entry['id']}/save", raw=b'""')
+
+    assert (answer.status, answer.body, answer.headers["content-length"]) == (202, b"", "0")
+    assert answer.headers["content-type"] == "application/json"
+    (row,) = outbox(alice)
+    assert (row["integration"], row["event_type"], row["receiver"]) == ("webhook", "save_entry", HOOK)
+    assert (row["state"], row["attempts"], row["feed_id"]) == ("pending", 0, entry["feed_id"])
+    assert row["next_attempt_at"] == row["created_at"]
+
+
+def test_what_is_delivered_is_the_entry_with_a_reduced_feed(alice: Person, site: Publisher) -> None:
+    alice.put(f"/v1/users/{alice.id}", {"timezone": "Asia/Tokyo"}, status=201)
+    feed = alice.has_feed(site, username="u", password="p", cookie="c")
+    imported = {"url": "https://example.org/é", "tags": ["A", "b"], "content": "<p>x</p>", "starred": True}
+    entry_id = alice.post(f"/v1/feeds/{feed['id']}/entries/import", imported)["id"]
+    switch_on(alice, {"url": HOOK})
+
+    alice.post(f"/v1/entries/{entry_id}/save", status=202)
+
+    told = json.loads(outbox(alice)[0]["body"])
+    entry = alice.get(f"/v1/entries/{entry_id}")
+    del entry["language"]
+    fields = ("id", "user_id", "feed_url", "site_url", "title", "checked_at")
+    reduced = {name: entry["feed"][name] for name in fields}
+    category = entry["feed"]["category"]
+    reduced |= {"category_id": category["id"], "category": {"id": category["id"], "title": category["title"]}}
+    assert told == {"event_type": "save_entry", "entry": {**entry, "feed": reduced}}
+    assert told["entry"]["published_at"].endswith("+09:00")
+
+
+def test_an_entry_with_enclosures_is_delivered_with_them(alice: Person, site: Publisher) -> None:
+    item = '<item><title>x</title><guid>1</guid><enclosure url="https://example.org/a.mp3" type="audio/mpeg"/></item>'
+    site.serve("/pod.xml", f'<rss version="2.0"><channel><title>t</title>{item}</channel></rss>')
+    alice.post("/v1/feeds", {"feed_url": site.url("/pod.xml")})
+    switch_on(alice, {"url": HOOK})
+    entry = alice.entries()[0]
+
+    alice.post(f"/v1/entries/{entry['id']}/save", status=202)
+
+    assert json.loads(outbox(alice)[0]["body"])["entry"]["enclosures"] == entry["enclosures"] != []
+
+
+def test_each_save_is_delivered_again_under_its_own_id(alice: Person, site: Publisher) -> None:
+    entry = an_entry(alice, site)
+    switch_on(alice, {"url": HOOK})
+
+    for _ in range(2):
+        alice.post(f"/v1/entries/{entry['id']}/save", status=202)
+
+    first, second = outbox(alice)
+    assert first["body"] == second["body"]
+    assert first["delivery_id"] != second["delivery_id"]
+
+
+def test_a_webhook_without_an_address_counts_but_sends_nothing(alice: Person, site: Publisher) -> None:
+    entry = an_entry(alice, site)
+    switch_on(alice, {})
+
+    alice.post(f"/v1/entries/{entry['id']}/save", status=202)
+
+    assert has_integrations(alice)
+    assert outbox(alice) == []
+
+
+def test_the_webhook_of_a_feed_replaces_its_user_s(alice: Person, site: Publisher) -> None:
+    entry = an_entry(alice, site)
+    switch_on(alice, {"url": HOOK})
+    with alice.service.services.database.writing() as db:
+        own = feeds.update().where(feeds.c.id == entry["feed_id"]).values(webhook_url="https://own.example/")
+        db.run(own)
+
+    alice.post(f"/v1/entries/{entry['id']}/save", status=202)
+
+    assert [row["receiver"] for row in outbox(alice)] == ["https://own.example/"]
+
+
+def test_saving_an_unknown_or_foreign_entry_is_404(
+    alice: Person, bob: Person, charlie: Person, site: Publisher
+) -> None:
+    entry = an_entry(alice, site)
+
+    for somebody in (alice, bob, charlie):
+        switch_on(somebody, {"url": HOOK})
+    for somebody, entry_id in ((alice, 2147483000), (bob, entry["id"]), (charlie, entry["id"])):
+        assert somebody.call("POST", f"/v1/entries/{entry_id}/save").status == 404
+        assert outbox(somebody) == []
+    assert alice.call("POST", "/v1/entries/x/save").status == 400
+
+
+def test_integrations_count_when_entries_can_be_saved_to_them(alice: Person, bob: Person) -> None:
+    assert not has_integrations(alice)
+    switch_on(alice, {}, "googlereader")
+    assert not has_integrations(alice)
+    switch_on(alice, {"url": HOOK})
+    assert has_integrations(alice)
+    switch_on(bob, {"url": HOOK}, enabled=False)
+    assert not has_integrations(bob)
+
+
+def test_the_status_of_integrations_is_served_without_the_prefix_too(alice: Person) -> None:
+    answer = alice.call("GET", "/integrations/status")
+
+    assert (answer.status, answer.json()) == (200, {"has_integrations": False})
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert call(alice.service.url, "GET", "/integrations/status").status == 401
+    assert alice.call("PUT", "/integrations/status").status == 405

@@ -1,0 +1,73 @@
+"""What holds for every route, asked of every route in the table."""
+
+from __future__ import annotations
+
+import re
+from typing import get_type_hints
+
+import pytest
+
+from support.people import Person, call
+from tidings.api import ROUTES
+from tidings.api.openapi import operations_of
+from tidings.api.queries import Query
+
+OPERATIONS = operations_of(ROUTES)
+WITH_ID = {name: route for name, route in OPERATIONS.items() if "{" in route.path}
+WITH_QUERY = [
+    name
+    for name, route in OPERATIONS.items()
+    if any(isinstance(hint, type) and issubclass(hint, Query) for hint in get_type_hints(route.handler).values())
+]
+
+
+@pytest.mark.parametrize("operation", [name for name, route in OPERATIONS.items() if not route.is_open])
+def test_nobody_gets_in_without_credentials(operation: str, alice: Person) -> None:
+    route = OPERATIONS[operation]
+
+    answer = call(alice.service.url, route.method, re.sub(r"\{\w+\}", "1", route.path))
+
+    assert answer.status == 401
+    assert answer.error
+    assert answer.headers["www-authenticate"].startswith("Basic ")
+
+
+@pytest.mark.parametrize("operation", [name for name, route in OPERATIONS.items() if route.admin])
+def test_what_is_for_administrators_is_refused_before_anything_is_read(operation: str, alice: Person) -> None:
+    route = OPERATIONS[operation]
+
+    answer = alice.call(route.method, re.sub(r"\{\w+\}", "nonsense", route.path), raw=b"{")
+
+    assert answer.status == 403
+    assert answer.error
+
+
+@pytest.mark.parametrize("operation", [name for name in WITH_ID if name != "get_user"])
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "abc", "9223372036854775808", "%00"])
+def test_an_id_that_cannot_be_one_is_refused(operation: str, text: str, charlie: Person) -> None:
+    route = WITH_ID[operation]
+
+    answer = charlie.call(route.method, re.sub(r"\{\w+\}", text, route.path), {})
+
+    assert answer.status == 400
+    assert answer.error
+
+
+@pytest.mark.parametrize("operation", [name for name, route in OPERATIONS.items() if route.method != "GET"])
+def test_a_body_that_is_too_large_is_refused_everywhere(operation: str, alice: Person, charlie: Person) -> None:
+    route = OPERATIONS[operation]
+    person = charlie if route.admin else alice
+
+    answer = person.call(route.method, re.sub(r"\{\w+\}", "1", route.path), raw=b" " * (32 * 2**20 + 1))
+
+    assert answer.status == 400
+    assert "too large" in answer.error
+
+
+@pytest.mark.parametrize("operation", WITH_QUERY)
+@pytest.mark.parametrize("query", ["search=%00", "%00=1", "search=%ff"])
+def test_a_query_that_is_no_text_is_refused(operation: str, query: str, alice: Person) -> None:
+    answer = alice.call("GET", re.sub(r"\{\w+\}", "1", OPERATIONS[operation].path) + f"?{query}")
+
+    assert answer.status == 400
+    assert answer.error

@@ -1,0 +1,316 @@
+"""spec/behaviour.md, section 7: reading, creating, changing and deleting feeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.people import Person, rss
+from support.publisher import Endless, Publisher
+
+FIELDS = {
+    "id", "user_id", "feed_url", "site_url", "title", "description", "language", "checked_at", "next_check_at",
+    "etag_header", "last_modified_header", "parsing_error_message", "parsing_error_count", "scraper_rules",
+    "rewrite_rules", "blocklist_rules", "keeplist_rules", "block_filter_entry_rules", "keep_filter_entry_rules",
+    "urlrewrite_rules", "user_agent", "cookie", "username", "password", "disabled", "no_media_player",
+    "ignore_http_cache", "allow_self_signed_certificates", "fetch_via_proxy", "hide_globally", "disable_http2",
+    "pushover_enabled", "ntfy_enabled", "crawler", "ignore_entry_updates", "apprise_service_urls", "webhook_url",
+    "ntfy_priority", "ntfy_topic", "pushover_priority", "proxy_url", "category", "icon",
+}  # fmt: skip
+
+FLAGS = (
+    "crawler", "ignore_entry_updates", "disabled", "no_media_player", "ignore_http_cache",
+    "allow_self_signed_certificates", "fetch_via_proxy", "hide_globally", "disable_http2",
+)  # fmt: skip
+
+GOOD_RULES = {
+    "scraper_rules": "article, .content",
+    "rewrite_rules": 'nl2br,replace("a"|"b")',
+    "urlrewrite_rules": 'rewrite("^http:"|"https:")',
+    "blocklist_rules": "(?i)sponsored",
+    "keeplist_rules": "news",
+    "block_filter_entry_rules": "EntryTitle=(?i)ad\nEntryDate=max-age:30d\n",
+    "keep_filter_entry_rules": "EntryURL=/news/",
+}
+BAD_RULES = [
+    {"blocklist_rules": "("},
+    {"keeplist_rules": "(?=x)"},
+    {"block_filter_entry_rules": "Title=x"},
+    {"block_filter_entry_rules": "EntryTitle"},
+    {"keep_filter_entry_rules": "EntryTitle="},
+    {"keep_filter_entry_rules": "EntryTitle=["},
+    {"urlrewrite_rules": "replace"},
+    {"urlrewrite_rules": 'rewrite("("|"x")'},
+    {"urlrewrite_rules": 'rewrite("a"|"b")rewrite("c"|"d")'},
+    {"rewrite_rules": "no_such_rule"},
+    {"rewrite_rules": 'replace("a")'},
+    {"rewrite_rules": "remove"},
+    {"rewrite_rules": 'replace("("|"x")'},
+    {"rewrite_rules": 'replace("a'},
+    {"proxy_url": "ftp://proxy"},
+    {"proxy_url": "proxy:8080"},
+]
+
+
+def test_a_feed_has_every_field_of_the_contract(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+
+    assert set(feed) == FIELDS
+    assert feed["icon"] is None
+    assert feed["category"]["title"] == "All"
+    nullable = {name for name, value in feed.items() if value is None}
+    assert nullable == {"icon"}
+
+
+def test_creating_answers_201_with_the_id_and_all_entries_unread(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ["Newest", "Middle", "Oldest"])
+
+    entries = alice.entries(order="id")
+    assert [(entry["title"], entry["status"]) for entry in entries] == [
+        ("Oldest", "unread"), ("Middle", "unread"), ("Newest", "unread")
+    ]  # fmt: skip
+    assert alice.get("/v1/feeds/counters") == {"reads": {}, "unreads": {str(feed["id"]): 3}}
+    assert feed["checked_at"] < feed["next_check_at"]
+
+
+def test_validators_are_kept_from_the_first_answer(alice: Person, site: Publisher) -> None:
+    site.serve("/tagged.xml", rss(["a"], "http://x.test"), etag='"7"', last_modified="Sat, 21 Nov 2026 08:00:00 GMT")
+    created = alice.post("/v1/feeds", {"feed_url": site.url("/tagged.xml")})
+
+    feed = alice.get(f"/v1/feeds/{created['feed_id']}")
+
+    assert (feed["etag_header"], feed["last_modified_header"]) == ('"7"', "Sat, 21 Nov 2026 08:00:00 GMT")
+
+
+@pytest.mark.parametrize("category", [None, 0, "left out"])
+def test_without_a_category_it_goes_into_the_first_by_title(alice: Person, site: Publisher, category: Any) -> None:
+    first = alice.has_category("Aardvark")
+    fields = {} if category == "left out" else {"category_id": category}
+
+    assert alice.has_feed(site, **fields)["category"]["id"] == first["id"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, {"feed_url": ""}, {"feed_url": None}, {"feed_url": "example.org/feed"}, {"feed_url": "ftp://example.org"},
+        {"feed_url": "/feed.xml"}, {"feed_url": " http://example.org"}, {"feed_url": "http://"},
+        {"feed_url": "http://" + "a" * 3000}, {"feed_url": "http://example.org:99999/"}, {"feed_url": 7},
+        {"feed_url": "http://example.org", "category_id": -1},
+        {"feed_url": "http://example.org", "category_id": 2147483000},
+        {"feed_url": "http://example.org", "category_id": 9223372036854775807},
+        *({"feed_url": "http://example.org", **rules} for rules in BAD_RULES),
+    ],
+)  # fmt: skip
+def test_a_request_that_cannot_work_is_400_before_anything_is_fetched(alice: Person, body: dict[str, Any]) -> None:
+    answer = alice.call("POST", "/v1/feeds", body)
+
+    assert answer.status == 400
+    assert answer.error
+    assert alice.get("/v1/feeds") == []
+
+
+def test_a_feed_that_is_there_already_is_400(alice: Person, bob: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+
+    assert alice.call("POST", "/v1/feeds", {"feed_url": feed["feed_url"]}).status == 400
+    assert bob.call("POST", "/v1/feeds", {"feed_url": feed["feed_url"]}).status == 201
+
+
+def test_a_redirect_to_a_known_feed_is_400(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    for status in (301, 302):
+        site.redirect(f"/moved-{status}", to=feed["feed_url"], status=status)
+        assert alice.call("POST", "/v1/feeds", {"feed_url": site.url(f"/moved-{status}")}).status == 400
+
+
+def test_only_a_permanent_redirect_replaces_the_address_that_was_typed(alice: Person, site: Publisher) -> None:
+    site.serve("/real.xml", rss(["a"], "http://x.test"))
+    site.redirect("/for-good", to="/real.xml", status=301)
+    site.serve("/other.xml", rss(["a"], "http://x.test"))
+    site.redirect("/for-now", to="/other.xml", status=302)
+
+    urls = []
+    for path in ("/for-good", "/for-now"):
+        created = alice.post("/v1/feeds", {"feed_url": site.url(path)})
+        urls.append(alice.get(f"/v1/feeds/{created['feed_id']}")["feed_url"])
+
+    assert urls == [site.url("/real.xml"), site.url("/for-now")]
+
+
+@pytest.mark.parametrize(
+    "document",
+    ["<html><body>No feed here</body></html>", "", "plain words", "<?xml version='1.0'?><other/>", "{broken"],
+)
+def test_a_document_that_is_no_feed_is_400_and_stores_nothing(alice: Person, site: Publisher, document: str) -> None:
+    site.serve("/page", document)
+
+    answer = alice.call("POST", "/v1/feeds", {"feed_url": site.url("/page")})
+
+    assert answer.status == 400
+    assert answer.error
+    assert alice.get("/v1/feeds") == []
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410, 429, 500, 503])
+def test_a_site_that_refuses_is_500(alice: Person, site: Publisher, status: int) -> None:
+    site.serve("/feed.xml", "no", status=status)
+
+    answer = alice.call("POST", "/v1/feeds", {"feed_url": site.url("/feed.xml")})
+
+    assert answer.status == 500
+    assert answer.error
+    assert alice.get("/v1/feeds") == []
+
+
+def test_a_site_that_cannot_be_reached_is_500(alice: Person) -> None:
+    for url in ("http://127.0.0.1:1/feed", "http://no-such-host.invalid/feed"):
+        assert alice.call("POST", "/v1/feeds", {"feed_url": url}).status == 500
+
+
+def test_a_feed_without_entries_or_title_is_fine(alice: Person, site: Publisher) -> None:
+    site.serve("/bare.xml", "<rss version='2.0'><channel/></rss>")
+
+    created = alice.post("/v1/feeds", {"feed_url": site.url("/bare.xml")})
+
+    assert alice.get(f"/v1/feeds/{created['feed_id']}")["title"] == site.url("/bare.xml")
+
+
+def test_credentials_in_the_address_move_out_of_it(alice: Person, site: Publisher) -> None:
+    site.serve("/feed.xml", rss(["a"], "http://x.test"))
+
+    created = alice.post("/v1/feeds", {"feed_url": site.url("/feed.xml").replace("://", "://me:p%40ss@")})
+
+    feed = alice.get(f"/v1/feeds/{created['feed_id']}")
+    assert (feed["feed_url"], feed["username"], feed["password"]) == (site.url("/feed.xml"), "me", "p@ss")
+    assert site.last.headers["authorization"].startswith("Basic ")
+
+
+def test_everything_that_can_be_set_at_creation_is_kept(alice: Person, site: Publisher) -> None:
+    flags = dict.fromkeys(FLAGS, True)
+    wanted = {**flags, **GOOD_RULES, "user_agent": "Me/1", "cookie": "a=b", "username": "u", "password": "p"}
+
+    feed = alice.has_feed(site, **wanted)
+
+    assert {name: feed[name] for name in wanted} == wanted
+    assert site.requests[0].headers["user-agent"] == "Me/1"
+    assert site.requests[0].headers["cookie"] == "a=b"
+
+
+def test_feeds_are_listed_with_the_failing_first_and_then_by_title(alice: Person, site: Publisher) -> None:
+    for title in ("b", "A", "c"):
+        site.serve(f"/{title}.xml", rss(["x"], "http://x.test", title=title))
+        alice.post("/v1/feeds", {"feed_url": site.url(f"/{title}.xml")})
+    site.serve("/c.xml", "gone", status=500)
+    failing = next(feed for feed in alice.get("/v1/feeds") if feed["title"] == "c")
+    assert alice.call("PUT", f"/v1/feeds/{failing['id']}/refresh").status == 500
+
+    assert [feed["title"] for feed in alice.get("/v1/feeds")] == ["c", "A", "b"]
+
+
+def test_the_feeds_of_a_category_and_of_an_unknown_one(alice: Person, site: Publisher) -> None:
+    category = alice.has_category()
+    inside = alice.has_feed(site, category_id=category["id"])
+    alice.has_feed(site)
+
+    assert [feed["id"] for feed in alice.get(f"/v1/categories/{category['id']}/feeds")] == [inside["id"]]
+    assert alice.call("GET", "/v1/categories/2147483000/feeds").status == 404
+    assert alice.call("GET", "/v1/categories/0/feeds").status == 400
+
+
+def test_an_update_answers_201_with_the_feed(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    category = alice.has_category()
+    wanted = {
+        "title": "Mine", "site_url": "https://example.org/", "description": "d", "user_agent": "Me/2", **GOOD_RULES
+    }  # fmt: skip
+
+    updated = alice.put(f"/v1/feeds/{feed['id']}", {**wanted, "category_id": category["id"], "id": 5}, status=201)
+
+    assert {name: updated[name] for name in wanted} == wanted
+    assert updated["category"]["id"] == category["id"]
+    assert updated["id"] == feed["id"]
+    assert alice.put(f"/v1/feeds/{feed['id']}", {}, status=201) == updated
+
+
+def test_the_entries_follow_their_feed_into_another_category(alice: Person, site: Publisher) -> None:
+    feed, category = alice.has_feed(site), alice.has_category()
+
+    alice.put(f"/v1/feeds/{feed['id']}", {"category": {"id": category["id"]}}, status=201)
+
+    assert alice.get(f"/v1/categories/{category['id']}/entries")["total"] == 2
+    assert alice.get(f"/v1/categories/{feed['category']['id']}/entries")["total"] == 0
+
+
+def test_rules_are_cleared_by_an_empty_text(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, **GOOD_RULES)
+
+    cleared = alice.put(f"/v1/feeds/{feed['id']}", dict.fromkeys(GOOD_RULES, ""), status=201)
+
+    assert {cleared[name] for name in GOOD_RULES} == {""}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"title": ""}, {"title": " "}, {"feed_url": ""}, {"feed_url": "nowhere"}, {"site_url": ""},
+        {"site_url": "javascript:alert(1)"}, {"category_id": 0}, {"category_id": -1}, {"category_id": 2147483000},
+        {"disabled": "true"}, {"title": "nul \0"}, *BAD_RULES,
+    ],
+)  # fmt: skip
+def test_an_update_that_cannot_be_is_400_and_changes_nothing(
+    alice: Person, site: Publisher, body: dict[str, Any]
+) -> None:
+    feed = alice.has_feed(site)
+
+    assert alice.call("PUT", f"/v1/feeds/{feed['id']}", {"user_agent": "new", **body}).status == 400
+    assert alice.get(f"/v1/feeds/{feed['id']}") == feed
+
+
+def test_an_address_of_another_own_feed_is_400_and_the_own_one_is_fine(alice: Person, site: Publisher) -> None:
+    one, other = alice.has_feed(site), alice.has_feed(site)
+
+    assert alice.call("PUT", f"/v1/feeds/{one['id']}", {"feed_url": other["feed_url"]}).status == 400
+    assert alice.call("PUT", f"/v1/feeds/{one['id']}", {"feed_url": one["feed_url"]}).status == 201
+
+
+def test_a_new_address_forgets_the_validators_of_the_old_one(alice: Person, site: Publisher) -> None:
+    site.serve("/tagged.xml", rss(["a"], "http://x.test"), etag='"7"')
+    feed_id = alice.post("/v1/feeds", {"feed_url": site.url("/tagged.xml")})["feed_id"]
+
+    moved = alice.put(f"/v1/feeds/{feed_id}", {"feed_url": site.url("/new.xml")}, status=201)
+
+    assert moved["etag_header"] == ""
+
+
+def test_an_unknown_feed_is_404_after_the_body_was_read(alice: Person) -> None:
+    assert alice.call("PUT", "/v1/feeds/2147483000", {"title": ""}).status == 404
+    assert alice.call("PUT", "/v1/feeds/2147483000", raw=b"{").status == 400
+    assert alice.call("GET", "/v1/feeds/2147483000").status == 404
+
+
+def test_deleting_a_feed_takes_its_entries_along(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+
+    alice.delete(f"/v1/feeds/{feed['id']}")
+
+    assert alice.get("/v1/entries") == {"total": 0, "entries": []}
+    assert alice.call("DELETE", f"/v1/feeds/{feed['id']}").status == 404
+
+
+def test_marking_a_feed_read_leaves_the_future_and_other_feeds_alone(alice: Person, site: Publisher) -> None:
+    feed, other = alice.has_feed(site), alice.has_feed(site)
+
+    alice.put(f"/v1/feeds/{feed['id']}/mark-all-as-read")
+    alice.put(f"/v1/feeds/{feed['id']}/mark-all-as-read")
+
+    assert alice.get("/v1/feeds/counters") == {"reads": {str(feed["id"]): 2}, "unreads": {str(other["id"]): 2}}
+    assert alice.call("PUT", "/v1/feeds/2147483000/mark-all-as-read").status == 404
+
+
+def test_a_body_without_end_is_given_up(alice: Person, site: Publisher) -> None:
+    site.script("/endless.xml", Endless())
+
+    assert alice.call("POST", "/v1/feeds", {"feed_url": site.url("/endless.xml")}).status == 500
+    assert alice.get("/v1/me")["id"] == alice.id

@@ -1,0 +1,255 @@
+"""spec/behaviour.md, section 8.8: the whole article of an entry, fetched from its page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.people import Person, rss
+from support.publisher import Answer, Cut, Drop, Publisher, Reply
+
+SENTENCES = " ".join(f"The rain of day {day} came late, lasted long, and left by the evening." for day in range(1, 9))
+STORY = "".join(f"<p>{SENTENCES}</p>" for _ in range(3))
+PAGE = f"""<!DOCTYPE html><html><head><title>Rain</title></head><body>
+<nav><a href="/">Home</a> <a href="/about">About us</a></nav>
+<article><h1>Rain</h1>{STORY}
+<p><a href="/more">More <b>rain</b></a> was promised, though nobody knew when.</p></article>
+<footer>Everything reserved</footer></body></html>"""
+
+
+def has_entry(person: Person, site: Publisher, page: str | Reply = PAGE, **fields: Any) -> dict[str, Any]:
+    """An entry whose page is at /story of the publisher."""
+    feed = person.has_feed(site, ["Rain"], **fields)
+    url = site.script("/story", page if isinstance(page, Reply) else Answer(page))
+    body = {"url": url, "title": "Rain", "content": "<p>What the feed says.</p>"}
+    entry_id = person.post(f"/v1/feeds/{feed['id']}/entries/import", body)["id"]
+    entry: dict[str, Any] = person.get(f"/v1/entries/{entry_id}")
+    return entry
+
+
+def fetch(person: Person, entry: dict[str, Any], **query: Any) -> dict[str, Any]:
+    found: dict[str, Any] = person.get(f"/v1/entries/{entry['id']}/fetch-content", **query)
+    return found
+
+
+def refused(person: Person, entry: dict[str, Any], status: int = 500) -> str:
+    answer = person.call("GET", f"/v1/entries/{entry['id']}/fetch-content", update_content="true")
+    assert answer.status == status, answer.body
+    assert person.get(f"/v1/entries/{entry['id']}")["content"] == entry["content"]
+    return answer.error
+
+
+def test_the_article_of_the_page_comes_back_clean(alice: Person, site: Publisher) -> None:
+    found = fetch(alice, has_entry(alice, site, PAGE.replace("<h1>", "<script>spy()</script><h1 onclick='x()'>")))
+
+    assert found.keys() == {"content", "reading_time"}
+    assert found["content"].count("The rain of day 3") == 3
+    assert f'href="{site.url("/more")}"' in found["content"]
+    for unwanted in ("About us", "reserved", "script", "spy", "onclick"):
+        assert unwanted not in found["content"]
+    assert found["reading_time"] == 2
+
+
+@pytest.mark.parametrize("query", [{}, {"update_content": "false"}, {"update_content": "perhaps"}])
+def test_nothing_is_stored_unless_asked_for(alice: Person, site: Publisher, query: dict[str, str]) -> None:
+    entry = has_entry(alice, site)
+
+    fetch(alice, entry, **query)
+
+    assert alice.get(f"/v1/entries/{entry['id']}") == entry
+
+
+@pytest.mark.parametrize("yes", ["true", "1", "True"])
+def test_the_article_is_stored_when_asked_for(alice: Person, site: Publisher, yes: str) -> None:
+    entry = has_entry(alice, site)
+
+    found = fetch(alice, entry, update_content=yes)
+
+    after = alice.get(f"/v1/entries/{entry['id']}")
+    assert after == entry | {"content": found["content"], "reading_time": found["reading_time"]}
+    assert "The rain of day 3" in after["content"]
+    assert after["changed_at"] == entry["changed_at"]
+
+
+def test_an_article_that_was_stored_stays_when_the_publisher_changes_the_entry(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ["Rain"])
+    path = str(feed["feed_url"]).removeprefix(site.url(""))
+    entry = alice.entries()[0]
+    site.serve(f"{path}/0", PAGE)
+    stored = fetch(alice, entry, update_content="true")["content"]
+    site.serve(path, rss(["Rain"], feed["feed_url"]).replace("About Rain.", "All about rain."))
+
+    alice.put(f"/v1/feeds/{feed['id']}/refresh")
+
+    assert alice.get(f"/v1/entries/{entry['id']}")["content"] == stored
+
+
+def test_nobody_fetches_what_is_not_theirs(alice: Person, bob: Person, charlie: Person, site: Publisher) -> None:
+    entry = has_entry(alice, site)
+
+    for stranger in (bob, charlie):
+        assert stranger.call("GET", f"/v1/entries/{entry['id']}/fetch-content").status == 404
+    assert alice.call("GET", "/v1/entries/2147483647/fetch-content").status == 404
+    assert site.requests_for("/story") == []
+
+
+@pytest.mark.parametrize("bad", ["0", "-1", "x", "1.5", str(2**63)])
+def test_a_bad_id_is_refused(alice: Person, bad: str) -> None:
+    assert alice.call("GET", f"/v1/entries/{bad}/fetch-content").status == 400
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(Answer("gone", status=404), id="404"),
+        pytest.param(Answer("gone for good", status=410), id="410"),
+        pytest.param(Answer(PAGE, status=403), id="403"),
+        pytest.param(Answer(PAGE, status=500), id="500"),
+        pytest.param(Answer(), id="nothing"),
+        pytest.param(Answer(" \n\t "), id="blanks"),
+        pytest.param(Answer(PAGE, headers={"Content-Type": "text/plain"}), id="plain text"),
+        pytest.param(Answer(b"%PDF-1.7", headers={"Content-Type": "application/pdf"}), id="a document"),
+        pytest.param(Answer('{"a": 1}', headers={"Content-Type": "application/json"}), id="JSON"),
+        pytest.param(Answer("just text", headers={"Content-Type": ""}), id="of no type"),
+        pytest.param(Drop(), id="hung up"),
+        pytest.param(Cut(PAGE, after=200), id="cut off"),
+    ],
+)
+def test_what_is_no_readable_page_is_told_and_nothing_changes(alice: Person, site: Publisher, reply: Reply) -> None:
+    entry = has_entry(alice, site, reply)
+
+    assert refused(alice, entry)
+
+
+def test_an_entry_without_an_address_has_no_page(alice: Person, site: Publisher) -> None:
+    site.serve("/feed.json", '{"version": "https://jsonfeed.org/version/1.1", "items": [{"id": "1", "title": "x"}]}')
+    alice.post("/v1/feeds", {"feed_url": site.url("/feed.json")})
+
+    assert "address" in refused(alice, alice.entries()[0])
+
+
+def test_a_page_that_says_no_type_is_known_by_how_it_begins(alice: Person, site: Publisher) -> None:
+    entry = has_entry(alice, site, Answer(f"\n {PAGE}", headers={"Content-Type": ""}))
+
+    assert "The rain of day 3" in fetch(alice, entry)["content"]
+
+
+def test_xhtml_is_a_page(alice: Person, site: Publisher) -> None:
+    entry = has_entry(alice, site, Answer(PAGE, headers={"Content-Type": "application/xhtml+xml"}))
+
+    assert "The rain of day 3" in fetch(alice, entry)["content"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "meta", "encoding"),
+    [
+        ("text/html; charset=windows-1251", "", "cp1251"),
+        ("text/html", '<meta charset="windows-1251">', "cp1251"),
+        ("text/html", '<meta http-equiv="Content-Type" content="text/html; charset=koi8-r">', "koi8-r"),
+        ("text/html", "", "utf-8"),
+        ("text/html; charset=unheard-of", '<meta charset="shift_jis">', "shift_jis"),
+    ],
+)
+def test_the_letters_of_a_page_are_read_as_they_were_meant(
+    alice: Person, site: Publisher, headers: str, meta: str, encoding: str
+) -> None:
+    page = PAGE.replace("<title>", f"{meta}<title>").replace("late", "поздно")
+    entry = has_entry(alice, site, Answer(page.encode(encoding), headers={"Content-Type": headers}))
+
+    assert "The rain of day 3 came поздно" in fetch(alice, entry)["content"]
+
+
+@pytest.mark.parametrize(
+    "page", ["<html><head><title>x</title></head><body></body></html>", "<html><script>1</script>"]
+)
+def test_where_no_article_is_found_the_stored_content_comes_back(alice: Person, site: Publisher, page: str) -> None:
+    entry = has_entry(alice, site, page)
+
+    found = fetch(alice, entry, update_content="true")
+
+    assert found == {"content": entry["content"], "reading_time": entry["reading_time"]}
+    assert alice.get(f"/v1/entries/{entry['id']}") == entry
+
+
+def test_addresses_follow_the_page_not_the_entry(alice: Person, site: Publisher) -> None:
+    entry = has_entry(alice, site)
+    site.redirect("/story", to="/2026/11/rain/")
+    site.serve("/2026/11/rain/", PAGE.replace('href="/more"', 'href="more"'))
+
+    assert f'href="{site.url("/2026/11/rain/more")}"' in fetch(alice, entry)["content"]
+
+
+def test_addresses_follow_the_base_that_a_page_names(alice: Person, site: Publisher) -> None:
+    page = PAGE.replace("<title>", '<base href="https://base.test/a/"><title>').replace('"/more"', '"more"')
+
+    assert 'href="https://base.test/a/more"' in fetch(alice, has_entry(alice, site, page))["content"]
+
+
+def test_the_rule_of_the_feed_says_what_an_article_is(alice: Person, site: Publisher) -> None:
+    entry = has_entry(alice, site, scraper_rules="h1, .box", rewrite_rules='remove(".ad")')
+    site.serve("/story", '<h1>Rain</h1><p>Not this.</p><div class="box"><p>This.</p><p class="ad">Nor this.</p></div>')
+
+    assert fetch(alice, entry)["content"] == "<h1>Rain</h1><p>This.</p>"
+
+
+def test_a_rule_that_matches_nothing_leaves_it_to_us(alice: Person, site: Publisher) -> None:
+    entry = has_entry(alice, site, scraper_rules=".nowhere")
+
+    assert "The rain of day 3" in fetch(alice, entry)["content"]
+
+
+def test_the_rule_of_the_feed_is_not_meant_for_other_sites(alice: Person, site: Publisher) -> None:
+    entry = has_entry(alice, site, scraper_rules="nav")
+    with Publisher("127.0.0.2") as elsewhere:
+        site.redirect("/story", to=elsewhere.serve("/story", PAGE))
+
+        found = fetch(alice, entry)["content"]
+
+    assert "The rain of day 3" in found
+    assert "About us" not in found
+
+
+def test_the_publisher_sees_the_cookie_and_the_user_agent_of_the_feed(alice: Person, site: Publisher) -> None:
+    entry = has_entry(alice, site, cookie="taste=sweet", user_agent="Rainreader/1")
+
+    fetch(alice, entry)
+
+    seen = site.requests_for("/story")[0].headers
+    assert (seen["cookie"], seen["user-agent"]) == ("taste=sweet", "Rainreader/1")
+    assert seen["accept"].startswith("text/html")
+
+
+def test_other_sites_see_neither_cookie_nor_user_agent_nor_password(alice: Person, site: Publisher) -> None:
+    private = {"cookie": "taste=sweet", "user_agent": "Rainreader/1", "username": "alice", "password": "secret"}
+    feed = alice.has_feed(site, ["Rain"], **private)
+    with Publisher("127.0.0.2") as elsewhere:
+        url = elsewhere.serve("/story", PAGE)
+        entry = alice.post(f"/v1/feeds/{feed['id']}/entries/import", {"url": url})
+
+        fetch(alice, entry)
+
+        seen = elsewhere.last.headers
+    assert "cookie" not in seen
+    assert "authorization" not in seen
+    assert "Rainreader" not in seen["user-agent"]
+
+
+def test_a_certificate_nobody_signed_is_taken_where_the_feed_says_so(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ["Rain"])
+    with Publisher(tls=True) as secure:
+        url = secure.serve("/story", PAGE)
+        made = alice.post(f"/v1/feeds/{feed['id']}/entries/import", {"url": url})
+        entry = alice.get(f"/v1/entries/{made['id']}")
+        assert refused(alice, entry)
+
+        alice.put(f"/v1/feeds/{feed['id']}", {"allow_self_signed_certificates": True}, status=201)
+
+        assert "The rain of day 3" in fetch(alice, entry)["content"]
+
+
+def test_the_reading_time_is_for_those_who_want_it(alice: Person, site: Publisher) -> None:
+    entry = has_entry(alice, site)
+    alice.put(f"/v1/users/{alice.id}", {"show_reading_time": False}, status=201)
+
+    assert fetch(alice, entry, update_content="true")["reading_time"] == entry["reading_time"]

@@ -1,0 +1,62 @@
+"""Generated requests, made from the OpenAPI document: `make fuzz` makes many, every run of the tests some hundreds."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.databases import Databases
+from support.fuzzing import Fuzzer, strict_document
+from support.people import Cast, Person
+from support.publisher import Publisher
+from support.running import RunningService, running_service
+
+SOME = ("/v1/feeds", "/v1/feeds/{feed_id}", "/v1/categories", "/v1/entries")
+
+
+def test_no_request_gets_an_answer_that_the_document_does_not_tell(
+    databases: Databases,
+    site: Publisher,
+    tmp_path: Path,
+    pytestconfig: pytest.Config,
+    capsys: pytest.CaptureFixture[str],
+    engine: str,
+) -> None:
+    wanted, seed = pytestconfig.getoption("--fuzz-requests"), pytestconfig.getoption("--fuzz-seed")
+    with (
+        databases.migrated() as url,
+        running_service(url, tmp_path, fetcher_allow_private_networks="0") as service,
+    ):
+        fuzzer = Fuzzer(Cast(service).person("ada", is_admin=True), site, seed=seed)
+        fuzzer.run(wanted)
+        log = service.log
+
+    with capsys.disabled():
+        if seed:
+            sys.stdout.write(f"\n{engine}: {fuzzer.report()}\n")
+    assert fuzzer.count >= wanted
+    assert not fuzzer.findings, fuzzer.report()
+    assert "request failed" not in log, log
+
+
+def test_what_the_document_does_not_tell_is_found(service: RunningService, charlie: Person, site: Publisher) -> None:
+    document = strict_document()
+    document["paths"] = {path: document["paths"][path] for path in SOME}
+    del document["paths"]["/v1/feeds/{feed_id}"]["get"]["responses"]["400"]
+    del document["components"]["schemas"]["Feed"]["properties"]["icon"]
+    document["components"]["schemas"]["Category"]["properties"]["title"]["type"] = "integer"
+    listing = document["paths"]["/v1/entries"]["get"]["responses"]["200"]
+    listing["content"] = {"text/plain": listing["content"]["application/json"]}
+
+    fuzzer = Fuzzer(charlie, site, seed=0, document=document)
+    fuzzer.run(100)
+
+    for operation, what in (
+        ("get_feed", "Undocumented status code"),
+        ("list_feeds", "violates schema"),
+        ("list_categories", "violates schema"),
+        ("list_entries", "Content-Type"),
+    ):
+        assert any(found.startswith(operation) and what in found for found in fuzzer.findings), fuzzer.report()

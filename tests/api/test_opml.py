@@ -1,0 +1,322 @@
+"""spec/behaviour.md, section 13."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from support.people import Answer, Person, call
+from support.publisher import Publisher
+
+BOUNDARY = "----0123456789abcdef"
+
+
+def document(*outlines: str) -> bytes:
+    return f"<opml version='2.0'><head/><body>{''.join(outlines)}</body></opml>".encode()
+
+
+def feed(url: str, **attributes: str) -> str:
+    more = "".join(f' {name}="{value}"' for name, value in attributes.items())
+    return f'<outline xmlUrl="{url}"{more}/>'
+
+
+def folder(title: str, *inside: str) -> str:
+    return f'<outline text="{title}">{"".join(inside)}</outline>'
+
+
+def send(person: Person, body: bytes, content_type: str = "") -> Answer:
+    headers = {"X-Auth-Token": person.token} | ({"Content-Type": content_type} if content_type else {})
+    return call(person.service.url, "POST", "/v1/import", body, headers)
+
+
+def take_in(person: Person, *outlines: str) -> str:
+    answer = send(person, document(*outlines))
+    assert answer.status == 201, answer.body
+    message: str = answer.json()["message"]
+    return message
+
+
+def by_url(person: Person) -> dict[str, dict[str, Any]]:
+    return {one["feed_url"]: one for one in person.get("/v1/feeds")}
+
+
+def export(person: Person) -> etree._Element:
+    return etree.fromstring(person.call("GET", "/v1/export").body)
+
+
+# Export
+
+
+def test_an_export_is_xml_without_attachment_header(alice: Person) -> None:
+    answer = alice.call("GET", "/v1/export")
+
+    assert answer.status == 200
+    assert answer.headers["content-type"] == "text/xml; charset=utf-8"
+    assert "content-disposition" not in answer.headers
+    assert answer.body.startswith(b"<?xml")
+
+
+def test_an_export_without_feeds_has_an_empty_body(alice: Person) -> None:
+    alice.has_category("Empty")
+
+    root = export(alice)
+
+    assert root.get("version") == "2.0"
+    assert [one.tag for one in root] == ["head", "body"]
+    assert len(root[1]) == 0
+
+
+def test_an_export_lists_categories_with_feeds_by_name_and_only_settings_that_differ(
+    alice: Person, site: Publisher
+) -> None:
+    news, art = alice.has_category("News"), alice.has_category("Art")
+    alice.has_category("Empty")
+    plain = alice.has_feed(site, category_id=news["id"])
+    special = alice.has_feed(
+        site, category_id=art["id"], crawler=True, user_agent="X", username="me", password="secret", cookie="a=b"
+    )
+
+    folders = export(alice)[1]
+
+    assert [dict(one.attrib) for one in folders] == [{"text": "Art"}, {"text": "News"}]
+    assert dict(folders[1][0].attrib) == {
+        "title": "A feed",
+        "text": "A feed",
+        "xmlUrl": plain["feed_url"],
+        "htmlUrl": plain["site_url"],
+        "type": "rss",
+    }
+    extra = {name: value for name, value in folders[0][0].items() if "}" in name}
+    assert {name.partition("}")[2]: value for name, value in extra.items()} == {"crawler": "true", "userAgent": "X"}
+    assert special["feed_url"] == folders[0][0].get("xmlUrl")
+    assert b"secret" not in alice.call("GET", "/v1/export").body
+
+
+def test_an_export_holds_only_ones_own_feeds(alice: Person, charlie: Person, site: Publisher) -> None:
+    alice.has_feed(site)
+
+    assert len(export(charlie)[1]) == 0
+
+
+def test_what_is_exported_comes_back_at_somebody_elses(alice: Person, bob: Person, site: Publisher) -> None:
+    category = alice.has_category("Tech / Python & <more>")
+    alice.has_feed(site, category_id=category["id"], keeplist_rules="a&b", disabled=True)
+    alice.has_feed(site)
+
+    assert send(bob, alice.call("GET", "/v1/export").body).status == 201
+
+    assert export(bob)[1:][0][0].get("text") == "All"
+    assert [etree.tostring(one) for one in export(bob)[1]] == [etree.tostring(one) for one in export(alice)[1]]
+
+
+# Import
+
+
+def test_feeds_are_stored_unfetched_and_due_at_once(alice: Person, site: Publisher) -> None:
+    url = site.url("/feed.xml")
+
+    take_in(alice, folder("News", feed(url, title="T", text="t", htmlUrl="http://site.example/")))
+
+    stored = by_url(alice)[url]
+    assert (stored["title"], stored["site_url"], stored["category"]["title"]) == ("T", "http://site.example/", "News")
+    assert stored["checked_at"] == stored["next_check_at"]
+    assert stored["icon"] is None
+    assert site.requests == []
+    assert alice.entries() == []
+
+
+def test_an_imported_feed_can_be_refreshed_and_keeps_its_title(alice: Person, site: Publisher) -> None:
+    imported = alice.has_feed(site)
+    alice.delete(f"/v1/feeds/{imported['id']}")
+
+    take_in(alice, feed(imported["feed_url"], text="My name for it"))
+
+    stored = by_url(alice)[imported["feed_url"]]
+    alice.put(f"/v1/feeds/{stored['id']}/refresh")
+    assert len(alice.entries()) == 2
+    assert by_url(alice)[imported["feed_url"]]["title"] == "My name for it"
+
+
+def test_nested_folders_become_a_path(alice: Person) -> None:
+    take_in(alice, folder("Tech", folder("Python", feed("http://a.example/")), feed("http://b.example/")))
+
+    found = by_url(alice)
+    assert found["http://a.example/"]["category"]["title"] == "Tech / Python"
+    assert found["http://b.example/"]["category"]["title"] == "Tech"
+
+
+def test_a_feed_outside_of_folders_goes_to_the_first_category_by_title(alice: Person) -> None:
+    alice.has_category("Aardvark")
+
+    take_in(alice, feed("http://a.example/"))
+
+    assert by_url(alice)["http://a.example/"]["category"]["title"] == "Aardvark"
+
+
+def test_a_feed_outside_of_folders_is_400_where_there_is_no_category(alice: Person) -> None:
+    alice.delete(f"/v1/categories/{alice.get('/v1/categories')[0]['id']}")
+
+    answer = send(alice, document(folder("New", feed("http://a.example/")), feed("http://b.example/")))
+
+    assert answer.status == 400
+    assert alice.get("/v1/feeds") == []
+    assert alice.get("/v1/categories") == []
+
+
+def test_categories_are_compared_without_case(alice: Person) -> None:
+    alice.has_category("News")
+
+    take_in(alice, folder("NEWS", feed("http://a.example/")), folder("news", feed("http://b.example/")))
+
+    assert [one["title"] for one in alice.get("/v1/categories")] == ["All", "News"]
+
+
+def test_known_feeds_and_repeated_ones_are_skipped(alice: Person, site: Publisher) -> None:
+    known = alice.has_feed(site)
+
+    message = take_in(
+        alice,
+        folder("Elsewhere", feed(known["feed_url"], text="Other", crawler="true")),
+        folder("First", feed("http://a.example/")),
+        folder("Second", feed("http://a.example/")),
+    )
+
+    assert "imported: 1" in message
+    assert "there: 2" in message
+    assert alice.get(f"/v1/feeds/{known['id']}") == known
+    assert by_url(alice)["http://a.example/"]["category"]["title"] == "First"
+    assert "Elsewhere" not in [one["title"] for one in alice.get("/v1/categories")]
+
+
+def test_importing_twice_answers_201_and_adds_nothing(alice: Person) -> None:
+    take_in(alice, feed("http://a.example/"))
+
+    assert "imported: 0" in take_in(alice, feed("http://a.example/"))
+    assert len(alice.get("/v1/feeds")) == 1
+
+
+def test_somebody_elses_subscription_is_no_obstacle(alice: Person, bob: Person) -> None:
+    take_in(alice, feed("http://a.example/"))
+    take_in(bob, feed("http://a.example/"))
+
+    assert [one["user_id"] for one in bob.get("/v1/feeds")] == [bob.id]
+
+
+def test_a_bad_line_in_the_middle_costs_only_itself_and_is_reported(alice: Person) -> None:
+    message = take_in(
+        alice,
+        feed("http://a.example/"),
+        f"\n{feed('ftp://b.example/', text='The bad one')}",
+        feed(" http://c.example/"),
+        feed("http://d.example/"),
+    )
+
+    assert sorted(by_url(alice)) == ["http://a.example/", "http://d.example/"]
+    assert "Not usable: 2" in message
+    assert "Line 2 (The bad one)" in message
+
+
+def test_a_feed_with_children_comes_with_them(alice: Person) -> None:
+    take_in(alice, '<outline text="A" xmlUrl="http://a.example/"><outline xmlUrl="http://b.example/"/></outline>')
+
+    assert sorted(by_url(alice)) == ["http://a.example/", "http://b.example/"]
+
+
+def test_settings_are_applied_and_unreadable_ones_ignored(alice: Person) -> None:
+    settings = {"crawler": "true", "userAgent": "X", "hideGlobally": "maybe", "blocklistRules": "("}
+
+    message = take_in(alice, feed("http://a.example/", **settings))
+
+    stored = by_url(alice)["http://a.example/"]
+    assert (stored["crawler"], stored["user_agent"]) == (True, "X")
+    assert (stored["hide_globally"], stored["blocklist_rules"]) == (False, "")
+    assert "hideGlobally" in message
+    assert "blocklistRules" in message
+
+
+def test_feeds_with_and_without_settings_come_in_one_document(alice: Person) -> None:
+    take_in(alice, feed("http://a.example/"), feed("http://b.example/", crawler="true"), feed("http://u:p@c.example/"))
+
+    found = by_url(alice)
+    assert [found[f"http://{one}.example/"]["crawler"] for one in "abc"] == [False, True, False]
+    assert [found[f"http://{one}.example/"]["username"] for one in "abc"] == ["", "", "u"]
+
+
+@pytest.mark.parametrize("body", [b"<opml/>", b"<opml><body/></opml>", b"<opml version='1.0'><head/></opml>"])
+def test_a_document_without_feeds_is_201(alice: Person, body: bytes) -> None:
+    assert send(alice, body).status == 201
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"<rss/>", b"<opml>", b"<opml><body><outline xmlUrl='http://a.example/'"])
+def test_what_is_no_opml_is_400(alice: Person, body: bytes) -> None:
+    answer = send(alice, body)
+
+    assert answer.status == 400
+    assert answer.error
+    assert alice.get("/v1/feeds") == []
+
+
+@pytest.mark.parametrize("content_type", ["", "text/xml", "application/x-www-form-urlencoded", "application/json"])
+def test_the_body_is_the_document_whatever_its_content_type(alice: Person, content_type: str) -> None:
+    assert send(alice, document(feed("http://a.example/")), content_type).status == 201
+    assert len(alice.get("/v1/feeds")) == 1
+
+
+def form(name: str, content: bytes, headers: str = "Content-Type: text/x-opml") -> bytes:
+    parts = [
+        b'Content-Disposition: form-data; name="other"\r\n\r\nx',
+        f'Content-Disposition: form-data; name="{name}"; filename="feeds.opml"\r\n{headers}\r\n\r\n'.encode() + content,
+    ]
+    delimiter = f"--{BOUNDARY}".encode()
+    return b"".join(delimiter + b"\r\n" + part + b"\r\n" for part in parts) + delimiter + b"--\r\n"
+
+
+@pytest.mark.parametrize("headers", ["Content-Type: text/x-opml", "Content-Type: multipart/mixed; boundary=x"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
+def test_a_form_brings_the_document_as_file(alice: Person, headers: str, encoding: str) -> None:
+    source = document(feed("http://a.example/", text="Zoë")).decode()
+    body = form("file", f'<?xml version="1.0" encoding="{encoding}"?>\n{source}'.encode(encoding), headers)
+
+    assert send(alice, body, f"multipart/form-data; boundary={BOUNDARY}").status == 201
+    assert by_url(alice)["http://a.example/"]["title"] == "Zoë"
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (form("document", b"<opml/>"), f"multipart/form-data; boundary={BOUNDARY}"),
+        (form("file", b"<opml/>"), "multipart/form-data; boundary=another"),
+        (form("file", b"<opml/>"), "multipart/form-data"),
+        (form("file", b""), f"multipart/form-data; boundary={BOUNDARY}"),
+        (b"", f"multipart/form-data; boundary={BOUNDARY}"),
+    ],
+)
+def test_a_form_without_a_file_is_400(alice: Person, body: bytes, content_type: str) -> None:
+    answer = send(alice, body, content_type)
+
+    assert answer.status == 400
+    assert answer.error
+
+
+def test_ten_thousand_feeds_come_in_one_go(alice: Person) -> None:
+    feeds = [folder(f"Folder {n}", *(feed(f"http://{n}-{m}.example/feed") for m in range(100))) for n in range(100)]
+
+    assert "imported: 10000" in take_in(alice, *feeds)
+    assert len(alice.get("/v1/categories", counts="true")) == 101
+
+
+def test_two_imports_at_once_leave_every_feed_once(alice: Person) -> None:
+    body = document(*(folder(f"F{n}", feed(f"http://{n}.example/")) for n in range(50)))
+    statuses: list[int] = []
+    threads = [threading.Thread(target=lambda: statuses.append(send(alice, body).status)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert set(statuses) <= {201, 400}
+    assert 201 in statuses
+    assert len(by_url(alice)) == len(alice.get("/v1/feeds")) == 50

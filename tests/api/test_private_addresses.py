@@ -1,0 +1,53 @@
+"""An instance that keeps to the public network, as it does unless told otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from support.databases import Databases
+from support.people import Cast, Person
+from support.publisher import Publisher
+from support.running import running_service
+from tidings.storage import feeds
+
+
+@pytest.fixture(scope="module")
+def guarded(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cast]:
+    folder = tmp_path_factory.mktemp("guarded")
+    with databases.migrated() as url, running_service(url, folder, fetcher_allow_private_networks="0") as service:
+        yield Cast(service)
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "10.1.2.3", "169.254.169.254"]
+)
+def test_a_feed_on_a_private_address_is_500_and_nobody_is_asked(guarded: Cast, site: Publisher, host: str) -> None:
+    alice = guarded.person("alice")
+    url = site.url("/feed.xml").replace("127.0.0.1", host)
+
+    answer = alice.call("POST", "/v1/feeds", {"feed_url": url})
+
+    assert answer.status == 500
+    assert "TIDINGS_FETCHER_ALLOW_PRIVATE_NETWORKS" in answer.error
+    assert site.requests == []
+    assert alice.get("/v1/feeds") == []
+
+
+def test_the_error_is_recorded_on_a_feed_that_moved_there(guarded: Cast, site: Publisher) -> None:
+    alice: Person = guarded.person("alice")
+    category = alice.get("/v1/categories")[0]["id"]
+    with alice.service.services.database.writing() as db:
+        feed_id = feeds.add(
+            db, alice.id, category_id=category, feed_url=site.url("/feed.xml"), title="Moved",
+            created_at=0, checked_at=0, next_check_at=0,
+        )  # fmt: skip
+
+    assert alice.call("PUT", f"/v1/feeds/{feed_id}/refresh").status == 500
+
+    feed = alice.get(f"/v1/feeds/{feed_id}")
+    assert feed["parsing_error_count"] == 1
+    assert "private" in feed["parsing_error_message"]
+    assert feed["next_check_at"] > feed["checked_at"]
+    assert site.requests == []

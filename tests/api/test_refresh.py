@@ -1,0 +1,266 @@
+"""spec/behaviour.md, section 7.5, and what publishers do wrong: it ends on the feed, and nowhere else."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from support.people import Person, rss
+from support.publisher import Answer, Cut, Drop, Endless, Publisher, Reply, gzip_bomb
+
+LAUGHS = (
+    '<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a "ha">'
+    + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
+    + "]><rss version='2.0'><channel><title>&j;</title></channel></rss>"
+)
+
+
+def refresh(person: Person, feed: dict[str, Any], status: int = 204) -> dict[str, Any]:
+    """The feed afterwards."""
+    answer = person.call("PUT", f"/v1/feeds/{feed['id']}/refresh")
+    assert answer.status == status, answer.body
+    if status != 204:
+        assert answer.error
+    after: dict[str, Any] = person.get(f"/v1/feeds/{feed['id']}")
+    return after
+
+
+def path_of(feed: dict[str, Any], site: Publisher) -> str:
+    return str(feed["feed_url"]).removeprefix(site.url(""))
+
+
+def minutes_until_next(feed: dict[str, Any]) -> float:
+    checked, following = (datetime.fromisoformat(feed[name]) for name in ("checked_at", "next_check_at"))
+    return (following - checked).total_seconds() / 60
+
+
+def test_new_entries_come_in_unread_and_known_ones_keep_their_state(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ["One"])
+    known = alice.entries()[0]
+    alice.put("/v1/entries", {"entry_ids": [known["id"]], "status": "read", "starred": True})
+    site.serve(path_of(feed, site), rss(["Two", "One"], feed["feed_url"]))
+
+    refresh(alice, feed)
+
+    assert [(e["title"], e["status"], e["starred"]) for e in alice.entries(order="id")] == [
+        ("One", "read", True),
+        ("Two", "unread", False),
+    ]
+    assert alice.get("/v1/feeds/counters") == {"reads": {str(feed["id"]): 1}, "unreads": {str(feed["id"]): 1}}
+
+
+def test_an_entry_that_its_publisher_changed_changes_and_says_so(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ["One", "Two"])
+    before = {entry["title"]: entry for entry in alice.entries()}
+    site.serve(path_of(feed, site), rss(["One", "Two"], feed["feed_url"]).replace("About One.", "All about One."))
+
+    refresh(alice, feed)
+
+    after = {entry["title"]: entry for entry in alice.entries()}
+    assert "All about One." in after["One"]["content"]
+    assert after["One"]["changed_at"] > before["One"]["changed_at"]
+    kept = ("id", "hash", "status", "published_at", "created_at")
+    assert {name: after["One"][name] for name in kept} == {name: before["One"][name] for name in kept}
+    assert after["Two"] | {"feed": {}} == before["Two"] | {"feed": {}}
+
+
+def test_an_unchanged_feed_is_asked_for_with_its_validators(alice: Person, site: Publisher) -> None:
+    site.serve("/tagged.xml", rss(["a"], "http://x.test"), etag='"7"', last_modified="Sat, 21 Nov 2026 08:00:00 GMT")
+    feed = alice.get(f"/v1/feeds/{alice.post('/v1/feeds', {'feed_url': site.url('/tagged.xml')})['feed_id']}")
+
+    after = refresh(alice, feed)
+
+    assert site.last.headers["if-none-match"] == '"7"'
+    assert site.last.headers["if-modified-since"] == "Sat, 21 Nov 2026 08:00:00 GMT"
+    assert after["etag_header"] == '"7"'
+    assert after["checked_at"] > feed["checked_at"]
+    assert alice.get("/v1/entries")["total"] == 1
+
+
+def test_validators_are_not_sent_where_the_cache_is_to_be_ignored(alice: Person, site: Publisher) -> None:
+    site.serve("/tagged.xml", rss(["a"], "http://x.test"), etag='"7"')
+    body = {"feed_url": site.url("/tagged.xml"), "ignore_http_cache": True}
+    refresh(alice, {"id": alice.post("/v1/feeds", body)["feed_id"]})
+
+    assert "if-none-match" not in site.last.headers
+
+
+def test_validators_follow_each_answer(alice: Person, site: Publisher) -> None:
+    site.script(
+        "/feed.xml",
+        Answer(rss(["a"], "http://x.test"), etag='"1"'),
+        Answer(rss(["b", "a"], "http://x.test")),
+    )
+    feed = {"id": alice.post("/v1/feeds", {"feed_url": site.url("/feed.xml")})["feed_id"]}
+
+    assert refresh(alice, feed)["etag_header"] == ""
+
+
+@pytest.mark.parametrize(
+    ("headers", "extra", "minutes"),
+    [
+        ({}, "", 60),
+        ({}, "<ttl>180</ttl>", 180),
+        ({}, "<ttl>5</ttl>", 60),
+        ({}, "<ttl>99999</ttl>", 1440),
+        ({"Cache-Control": "max-age=7200"}, "", 120),
+        ({"Cache-Control": "MAX-AGE=7200"}, "", 120),
+        ({"Cache-Control": "max-age=7200", "Age": "1800"}, "", 90),
+        ({"Cache-Control": "max-age=60"}, "", 60),
+        ({"Cache-Control": "max-age=999999"}, "", 1440),
+        ({"Cache-Control": "max-age=7200"}, "<ttl>180</ttl>", 180),
+    ],
+)
+def test_the_next_check_is_when_publisher_and_settings_say(
+    alice: Person, site: Publisher, headers: dict[str, str], extra: str, minutes: float
+) -> None:
+    feed = alice.has_feed(site)
+    site.serve(path_of(feed, site), rss(["New"], feed["feed_url"], extra=extra), headers=headers)
+
+    assert minutes_until_next(refresh(alice, feed)) == pytest.approx(minutes, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *(Answer("no", status=status) for status in (401, 403, 404, 410, 429, 500, 502, 503, 504, 418)),
+        Answer(""),
+        Answer("<html><body>Moved.</body></html>"),
+        Answer("{not json"),
+        Cut("<rss><channel>" + " " * 1000, after=20),
+        Drop(),
+        Endless(),
+        gzip_bomb(200 * 2**20),
+    ],
+    ids=lambda reply: f"{type(reply).__name__}-{getattr(reply, 'status', '')}-{len(getattr(reply, 'body', ''))}",
+)
+def test_a_failed_refresh_is_500_and_leaves_the_feed_as_it_was_with_its_error(
+    alice: Person, site: Publisher, reply: Reply
+) -> None:
+    feed = alice.has_feed(site)
+    site.script(path_of(feed, site), reply)
+
+    once = refresh(alice, feed, 500)
+    twice = refresh(alice, feed, 500)
+
+    assert (once["parsing_error_count"], twice["parsing_error_count"]) == (1, 2)
+    assert once["parsing_error_message"]
+    assert minutes_until_next(once) == pytest.approx(60, abs=0.1)
+    assert minutes_until_next(twice) == pytest.approx(120, abs=0.1)
+    assert alice.get("/v1/entries")["total"] == 2
+    assert twice["title"] == feed["title"]
+
+
+def test_a_redirect_that_never_ends_is_500(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    site.redirect(path_of(feed, site), to=path_of(feed, site))
+
+    assert "circles" in refresh(alice, feed, 500)["parsing_error_message"]
+
+
+def test_a_billion_laughs_end_quickly_and_harmlessly(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    site.serve(path_of(feed, site), LAUGHS)
+
+    alice.call("PUT", f"/v1/feeds/{feed['id']}/refresh")
+
+    assert len(alice.get(f"/v1/feeds/{feed['id']}")["title"]) < 1000
+    assert alice.get("/v1/entries")["total"] == 2
+
+
+def test_a_success_clears_the_errors_and_so_does_any_edit(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    good = rss(["One", "Two"], feed["feed_url"])
+    site.serve(path_of(feed, site), "no", status=500)
+    refresh(alice, feed, 500)
+    site.serve(path_of(feed, site), good)
+
+    healed = refresh(alice, feed)
+
+    assert (healed["parsing_error_count"], healed["parsing_error_message"]) == (0, "")
+    site.serve(path_of(feed, site), "no", status=500)
+    refresh(alice, feed, 500)
+    edited = alice.put(f"/v1/feeds/{feed['id']}", {}, status=201)
+    assert (edited["parsing_error_count"], edited["parsing_error_message"]) == (0, "")
+
+
+def test_retry_after_is_heard(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    site.serve(path_of(feed, site), "later", status=429, headers={"Retry-After": "7200"})
+
+    assert minutes_until_next(refresh(alice, feed, 500)) == pytest.approx(120, abs=0.1)
+
+
+def test_a_redirect_onto_another_own_feed_is_an_error(alice: Person, site: Publisher) -> None:
+    one, other = alice.has_feed(site), alice.has_feed(site)
+    site.redirect(path_of(one, site), to=other["feed_url"], status=301)
+
+    failed = refresh(alice, one, 500)
+
+    assert failed["feed_url"] == one["feed_url"]
+    assert failed["parsing_error_count"] == 1
+
+
+def test_a_permanent_redirect_is_followed_once_it_was_said_three_times(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    site.serve("/new.xml", rss(["x"], feed["feed_url"]))
+    site.redirect(path_of(feed, site), to="/new.xml", status=308)
+
+    urls = [refresh(alice, feed)["feed_url"] for _ in range(3)]
+
+    assert urls == [feed["feed_url"], feed["feed_url"], site.url("/new.xml")]
+
+
+def test_a_permanent_redirect_that_was_taken_back_is_forgotten(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    site.serve("/new.xml", rss(["x"], feed["feed_url"]))
+    for _ in range(2):
+        site.redirect(path_of(feed, site), to="/new.xml", status=301)
+        refresh(alice, feed)
+        refresh(alice, feed)
+        site.redirect(path_of(feed, site), to="/new.xml", status=302)
+
+        assert refresh(alice, feed)["feed_url"] == feed["feed_url"]
+
+
+def test_a_feed_that_is_gone_for_good_is_not_checked_any_more(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    site.serve(path_of(feed, site), "gone", status=410)
+
+    gone = refresh(alice, feed, 500)
+
+    assert gone["disabled"]
+    assert "410" in gone["parsing_error_message"]
+    assert "switch the feed on again" in gone["parsing_error_message"]
+    back = alice.put(f"/v1/feeds/{feed['id']}", {"disabled": False}, status=201)
+    assert (back["disabled"], back["parsing_error_message"]) == (False, "")
+
+
+def test_a_disabled_feed_can_still_be_refreshed_by_hand(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, disabled=True)
+
+    assert refresh(alice, feed)["checked_at"] > feed["checked_at"]
+
+
+def test_title_and_site_follow_the_publisher_until_the_user_sets_them(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    site.serve(path_of(feed, site), rss(["x"], feed["feed_url"], title="New name"))
+    assert refresh(alice, feed)["title"] == "New name"
+
+    alice.put(f"/v1/feeds/{feed['id']}", {"title": "Mine"}, status=201)
+    site.serve(path_of(feed, site), rss(["y"], feed["feed_url"], title="Newer name"))
+
+    assert refresh(alice, feed)["title"] == "Mine"
+
+
+def test_unknown_feeds_cannot_be_refreshed(alice: Person) -> None:
+    assert alice.call("PUT", "/v1/feeds/2147483000/refresh").status == 404
+    assert alice.call("PUT", "/v1/feeds/x/refresh").status == 400
+
+
+def test_refreshing_all_answers_at_once_and_empty(alice: Person) -> None:
+    answer = alice.call("PUT", "/v1/feeds/refresh")
+
+    assert (answer.status, answer.body) == (204, b"")

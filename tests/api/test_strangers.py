@@ -1,0 +1,111 @@
+"""Whoever asks for somebody else's things gets what everybody gets for things that do not exist."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from support.people import Person
+from support.publisher import Publisher
+from support.scene import BODIES, UNKNOWN, Scene
+from tidings.api import ROUTES
+from tidings.api.openapi import document, operations_of
+from tidings.api.routes import Route
+
+OPERATIONS = operations_of(ROUTES)
+WITH_ID = {name: route for name, route in OPERATIONS.items() if "{" in route.path}
+# Accounts are what administrators are for; of what is inside of one they see nothing.
+ADMINISTERED = {"get_user", "update_user", "delete_user"}
+
+
+@pytest.mark.parametrize(
+    ("who", "operation"),
+    [("bob", name) for name in WITH_ID] + [("charlie", name) for name in WITH_ID if name not in ADMINISTERED],
+)
+def test_a_stranger_cannot_tell_what_exists(
+    who: str, operation: str, alice: Person, request: pytest.FixtureRequest, site: Publisher
+) -> None:
+    stranger: Person = request.getfixturevalue(who)
+    route, scene = WITH_ID[operation], Scene(alice, site)
+    theirs = {name: scene.id_of(name) for name in re.findall(r"\{(\w+)\}", route.path)}
+    own = Scene(stranger, site)
+    before = everything(scene)
+
+    for known in _choices(theirs, own):
+        body = scene.body(operation) if _takes_body(operation) else None
+        asked = {name: theirs[name] if name in known else own.id_of(name) for name in theirs}
+        unknown = {name: UNKNOWN if name in known else number for name, number in asked.items()}
+        got = _answer(stranger, route, asked, body)
+        assert got == _answer(stranger, route, unknown, body), f"{route.method} {route.path} with {known} of Alice"
+        assert got[0] in (400, 403, 404), f"{route.method} {route.path} with {known} of Alice"
+
+    assert everything(scene) == before
+
+
+def _choices(theirs: Mapping[str, int], own: Scene) -> list[tuple[str, ...]]:
+    """All of Alice's ids; of several also each one among the stranger's own."""
+    sizes = range(1, len(theirs) + 1)
+    return [known for size in sizes for known in itertools.combinations(theirs, size)]
+
+
+def _takes_body(operation: str) -> bool:
+    """A route that takes one has to have one here, or this test would stop at its refusal."""
+    route = WITH_ID[operation]
+    described = document([route])["paths"][route.path][route.method.lower()]
+    assert "requestBody" not in described or operation in BODIES, f"tests/support/scene.py has no body for {operation}"
+    return operation in BODIES
+
+
+def _answer(person: Person, route: Route, ids: Mapping[str, int], body: Any) -> tuple[int, str, str]:
+    """The status, what kind of answer it is, and the body without the ids."""
+    answer = person.call(route.method, route.path.format_map(ids), body)
+    text = re.sub(r"\b(" + "|".join(map(str, ids.values())) + r")\b", "#", answer.body.decode())
+    return answer.status, answer.headers.get("content-type", ""), text
+
+
+def everything(scene: Scene) -> list[Any]:
+    """What its owner sees of what could have been changed."""
+    person = scene.person
+    paths = ["/v1/feeds", "/v1/categories?counts=true", "/v1/entries", "/v1/enclosures/{enclosure_id}", "/v1/me"]
+    seen = [person.get(re.sub(r"\{(\w+)\}", lambda found: str(scene.id_of(found[1])), path)) for path in paths]
+    # Looking is itself remembered.
+    seen[-1].pop("last_login_at")
+    keys = [{**key, "last_used_at": None} for key in person.get("/v1/api-keys")]
+    return [*seen, keys]
+
+
+def test_every_id_in_a_path_is_one_that_these_tests_can_have(alice: Person, site: Publisher) -> None:
+    scene = Scene(alice, site)
+    names = {name for route in ROUTES for name in re.findall(r"\{(\w+)\}", route.path)}
+
+    assert {"feed_id", "entry_id", "category_id", "enclosure_id", "api_key_id", "user_id"} <= names
+    for name in names:
+        assert scene.id_of(name) > 0
+
+
+def test_ids_of_a_stranger_count_for_nothing_in_queries_and_bodies(
+    alice: Person, bob: Person, charlie: Person, site: Publisher
+) -> None:
+    theirs = Scene(alice, site)
+    for stranger in (bob, charlie):
+        own = Scene(stranger, site)
+        before = everything(theirs)
+        for name in ("feed_id", "category_id"):
+            got, unknown = (
+                stranger.call("GET", f"/v1/entries?{name}={number}") for number in (theirs.id_of(name), UNKNOWN)
+            )
+            assert (got.status, unknown.status) == (400, 400)
+            assert got.error == unknown.error.replace(str(UNKNOWN), str(theirs.id_of(name)))
+        for method, path in (("POST", "/v1/feeds"), ("PUT", f"/v1/feeds/{own.id_of('feed_id')}")):
+            got, unknown = (
+                stranger.call(method, path, {"feed_url": site.url("/tides.xml"), "category_id": number})
+                for number in (theirs.id_of("category_id"), UNKNOWN)
+            )
+            assert (got.status, unknown.status) == (400, 400)
+            assert got.error == unknown.error.replace(str(UNKNOWN), str(theirs.id_of("category_id")))
+        stranger.put("/v1/entries", {"entry_ids": [theirs.id_of("entry_id"), UNKNOWN], "starred": True})
+        assert everything(theirs) == before

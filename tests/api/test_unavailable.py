@@ -1,0 +1,42 @@
+"""A database that does not answer: every route says so, and works again once it does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import make_url
+
+from support.databases import PostgresDatabases
+from support.people import Cast
+from support.running import running_service
+from tidings.api.openapi import operations_of
+from tidings.api.reference import described
+
+
+def test_without_a_database_every_route_is_503_for_as_long_as_that_lasts(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    if request.config.getoption("--without-postgresql"):
+        pytest.skip("an embedded database cannot be taken away from those who have it open")
+    server = request.getfixturevalue("postgres_url")
+    with (
+        PostgresDatabases(server).migrated() as url,
+        running_service(url, tmp_path) as service,
+        psycopg.connect(server, autocommit=True) as above,
+    ):
+        alice = Cast(service).person("alice", is_admin=True)
+        assert alice.get("/v1/me")["id"] == alice.id
+        name = make_url(url).database
+        above.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+        above.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+
+        for route in operations_of(described()).values():
+            answer = alice.call(route.method, re.sub(r"\{\w+\}", "1", route.path), {})
+            needs_none = route.path in ("/healthz", "/liveness", "/v1/openapi.json")
+            assert answer.status == (200 if needs_none else 503), f"{route.method} {route.path}"
+
+        above.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
+        assert alice.get("/v1/me")["id"] == alice.id

@@ -1,0 +1,1 @@
+"""What a real browser makes of our HTML."""

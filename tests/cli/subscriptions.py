@@ -1,0 +1,20 @@
+"""People with feeds that are all due, put into the database without a fetch."""
+
+from __future__ import annotations
+
+from support.people import PASSWORD
+from tidings.services import Services
+from tidings.storage import categories, feeds
+
+
+def subscribed(services: Services, username: str, *urls: str) -> int:
+    """The id of a new user who has these feeds."""
+    user = services.users.create(username, PASSWORD)
+    with services.database.writing() as db:
+        (category,) = categories.listed(db, user.id)
+        for url in urls:
+            feeds.add(
+                db, user.id, category_id=category.id, feed_url=url, title=url,
+                created_at=0, checked_at=0, next_check_at=0,
+            )  # fmt: skip
+    return user.id

@@ -1,0 +1,147 @@
+"""`tidings refresh` and `worker`: feeds of a real publisher come into a real database."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+from sqlalchemy import select
+
+from cli.commands import CTRL_C, Tidings, complaint, eventually
+from cli.subscriptions import subscribed
+from support.people import rss
+from support.publisher import Hang, Publisher
+from tidings.services import Services
+from tidings.storage import feeds
+from tidings.storage.schema import entries
+
+
+def feed_at(site: Publisher, path: str, *titles: str) -> str:
+    return site.serve(path, rss(titles, site.url(path)))
+
+
+def titles_of(services: Services, user_id: int) -> list[str]:
+    with services.reading() as db:
+        return sorted(db.scalars(select(entries.c.title).where(entries.c.user_id == user_id)))
+
+
+def errors_of(services: Services, user_id: int) -> dict[str, str]:
+    with services.reading() as db:
+        return {one.feed_url: one.parsing_error_message for one in feeds.listed(db, user_id)}
+
+
+def test_refresh_stores_what_came_and_sums_up_without_a_bar_in_a_pipe(
+    tidings: Tidings, services: Services, site: Publisher
+) -> None:
+    good, gone = feed_at(site, "/good.xml", "First"), site.serve("/gone.xml", status=404)
+    alice = subscribed(services, "alice", good, gone)
+    bob = subscribed(services, "bob", good)
+
+    all_of_them = tidings("refresh")
+
+    assert (all_of_them.returncode, all_of_them.stdout) == (0, "Feeds checked: 3, failed: 1, new entries: 2\n")
+    assert "\x1b" not in all_of_them.stderr
+    assert "Checking feeds" not in all_of_them.stderr
+    assert titles_of(services, alice) == titles_of(services, bob) == ["First"]
+    failures = errors_of(services, alice)
+    assert failures[gone]
+    assert not failures[good]
+
+    feed_at(site, "/good.xml", "Second", "First")
+    of_alice = tidings("refresh", "--user", "alice", LOG_LEVEL="error")
+
+    assert (of_alice.returncode, of_alice.stderr) == (0, "")
+    assert of_alice.stdout == "Feeds checked: 2, failed: 1, new entries: 1\n"
+    assert titles_of(services, alice) == ["First", "Second"]
+    assert titles_of(services, bob) == ["First"]
+
+
+def test_refresh_is_a_failure_only_if_no_feed_could_be_read(
+    tidings: Tidings, services: Services, site: Publisher
+) -> None:
+    subscribed(services, "alice", site.serve("/page.xml", "<html><p>Moved"), site.serve("/broken.xml", status=500))
+    subscribed(services, "bob")
+
+    of_all, of_bob = tidings("refresh"), tidings("refresh", "--user", "bob")
+
+    assert (of_all.returncode, of_all.stdout) == (1, "Feeds checked: 2, failed: 2, new entries: 0\n")
+    assert "Traceback" not in of_all.stderr
+    assert (of_bob.returncode, of_bob.stdout) == (0, "Feeds checked: 0, failed: 0, new entries: 0\n")
+    assert "charlie" in complaint(tidings("refresh", "--user", "charlie"), 1)
+
+
+def test_refresh_draws_a_bar_on_a_terminal_and_leaves_the_sum(
+    tidings: Tidings, services: Services, site: Publisher
+) -> None:
+    subscribed(services, "alice", feed_at(site, "/feed.xml", "First"))
+
+    with tidings.on_a_terminal("refresh") as terminal:
+        assert terminal.exit_code() == 0
+
+    drawn, _, left = terminal.seen.rpartition("\x1b[2K")
+    assert "Checking feeds" in drawn
+    assert "1/1" in drawn
+    assert left.strip() == "Feeds checked: 1, failed: 0, new entries: 1"
+    # A line of the log stands above the bar, not in the middle of it.
+    assert any("feed polled" in line and "Checking" not in line for line in drawn.splitlines())
+
+
+def test_ctrl_c_at_a_bar_leaves_a_clean_terminal_and_what_came_so_far(
+    tidings: Tidings, services: Services, site: Publisher
+) -> None:
+    alice = subscribed(services, "alice", feed_at(site, "/feed.xml", "First"), site.script("/slow.xml", Hang()))
+
+    with tidings.on_a_terminal("refresh", LOG_LEVEL="error") as terminal:
+        terminal.wait_for("1/2")
+        terminal.type(CTRL_C)
+        pressed = time.monotonic()
+        assert terminal.exit_code() == 130
+        assert time.monotonic() - pressed < 3
+
+    assert terminal.seen.rindex("\x1b[?25h") > terminal.seen.rindex("\x1b[?25l"), "the cursor is still hidden"
+    assert terminal.seen.rpartition("\x1b[2K")[2].strip() == ""
+    assert "Traceback" not in terminal.seen
+    assert titles_of(services, alice) == ["First"]
+    assert set(errors_of(services, alice).values()) == {""}
+
+
+def test_interrupting_a_refresh_is_exit_code_130_silent_and_quick(
+    tidings: Tidings, services: Services, site: Publisher
+) -> None:
+    subscribed(services, "alice", site.script("/slow.xml", Hang()))
+
+    with tidings.started("refresh") as process:
+        site.wait_for(1, timeout_s=30)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        told = process.communicate(timeout=10)
+        took_s = time.monotonic() - sent
+
+    assert (process.returncode, *told) == (130, "", "")
+    assert took_s < 3
+
+
+def test_workers_check_what_is_due_and_stop_when_asked_which_is_a_success(
+    tidings: Tidings, services: Services, site: Publisher
+) -> None:
+    alice = subscribed(services, "alice", feed_at(site, "/feed.xml", "First"), feed_at(site, "/other.xml", "Second"))
+
+    with tidings.started("worker") as one, tidings.started("worker", LOG_LEVEL="warning") as quiet:
+        assert eventually(lambda: titles_of(services, alice) == ["First", "Second"])
+        assert one.stderr
+        assert "poller started" in one.stderr.readline()
+        one.send_signal(signal.SIGINT)
+        quiet.send_signal(signal.SIGTERM)
+        (out, log), silence = one.communicate(timeout=10), quiet.communicate(timeout=10)
+
+    assert (one.returncode, quiet.returncode) == (0, 0), log
+    assert (out, silence) == ("", ("", ""))
+    assert "poller stopped" in log
+    assert len(site.requests_for("/feed.xml")) == len(site.requests_for("/other.xml")) == 1
+
+
+def test_a_worker_without_the_parent_it_was_told_of_stops_by_itself(tidings: Tidings) -> None:
+    done = tidings("worker", "--stop-with", "1")
+
+    assert done.returncode == 0, done.stderr
+    assert "the process that started this one is gone" in done.stderr

@@ -1,0 +1,74 @@
+"""`tidings serve` as a whole: web workers and poller belong together, whatever happens to one of them."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import signal
+from pathlib import Path
+
+from cli.commands import eventually
+from cli.subscriptions import subscribed
+from support.people import call, rss
+from support.publisher import Publisher
+from support.running import RunningService, environment_for, running
+
+
+def children(pid: int) -> dict[int, str]:
+    """The processes it started, with their command lines; those that ended are left out."""
+    found = {}
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (thread / "children").read_text(encoding="ascii").split()):
+            with contextlib.suppress(OSError):
+                if told := Path(f"/proc/{child}/cmdline").read_bytes():  # a zombie has none
+                    found[child] = told.replace(b"\0", b" ").decode()
+    return found
+
+
+def poller(service: RunningService) -> int | None:
+    return next((pid for pid, told in children(service.process.pid).items() if " worker " in told), None)
+
+
+def web_worker(service: RunningService) -> int | None:
+    return next((pid for pid, told in children(service.process.pid).items() if "spawn_main" in told), None)
+
+
+def is_running(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes() != b""
+    return False
+
+
+def is_ready(service: RunningService) -> bool:
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        return call(service.url, "GET", "/readyz").status == 200
+    return False
+
+
+def test_what_was_killed_is_started_again_and_nobody_outlives_a_killed_supervisor(
+    empty_database_url: str, site: Publisher, tmp_path: Path
+) -> None:
+    environment = environment_for(empty_database_url, tmp_path, admin_password="test123")
+    with running("serve", environment, tmp_path) as service:
+        service.wait_until_ready()
+        assert eventually(lambda: poller(service))
+        first_poller, first_web = poller(service), web_worker(service)
+        assert first_poller
+        assert first_web
+
+        os.kill(first_poller, signal.SIGKILL)
+        os.kill(first_web, signal.SIGKILL)
+
+        assert eventually(lambda: poller(service) not in (None, first_poller)), service.log
+        assert eventually(lambda: web_worker(service) not in (None, first_web) and is_ready(service)), service.log
+        subscribed(service.services, "alice", site.serve("/feed.xml", rss(["First"], site.url("/feed.xml"))))
+        assert site.wait_for(1, "/feed.xml", timeout_s=20)
+
+        everybody = [service.process.pid, *children(service.process.pid)]
+        assert len(everybody) >= 3
+        service.process.kill()
+        service.process.wait()
+        assert eventually(lambda: not any(map(is_running, everybody)), within_s=8), service.log
+    assert "Traceback" not in service.log
+    assert "test123" not in service.log

@@ -1,0 +1,112 @@
+"""What a client insists on, as a declaration, and what of it an answer fails.
+
+    FEED = record(id=small, title=text, icon=nullable(record(icon_id=small)))
+    assert misfits(answer, listed(FEED)) == []
+
+Members that a shape does not name are nobody's business: every client passes over what it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+Look = Callable[[Any, str], Iterator[str]]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """look: tells what is wrong with a value at a place."""
+
+    look: Look
+
+
+def misfits(value: Any, shape: Shape) -> list[str]:
+    """Nothing when the value fits; otherwise a line for each thing that does not."""
+    return list(shape.look(value, "$"))
+
+
+def a(what: str, fits: Callable[[Any], bool]) -> Shape:
+    def look(value: Any, place: str) -> Iterator[str]:
+        if not fits(value):
+            yield f"{place}: {str(value)[:60]!r} is not {what}"
+
+    return Shape(look)
+
+
+def _is_moment(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+text = a("a text", lambda value: isinstance(value, str))
+filled = a("a text with something in it", lambda value: isinstance(value, str) and value != "")
+flag = a("a boolean", lambda value: isinstance(value, bool))
+whole = a("a whole number", _is_whole)
+# Several clients keep ids in 32 bits.
+small = a("a number from 1 to 2^31 - 1", lambda value: _is_whole(value) and 0 < value < 2**31)
+number = a("a number", lambda value: _is_whole(value) or isinstance(value, float))
+moment = a("a moment with a zone", _is_moment)
+
+
+def nullable(shape: Shape) -> Shape:
+    return Shape(lambda value, place: iter(()) if value is None else shape.look(value, place))
+
+
+def listed(shape: Shape, at_least: int = 1) -> Shape:
+    """at_least: a list that is too short has not shown what its items look like."""
+
+    def look(value: Any, place: str) -> Iterator[str]:
+        if not isinstance(value, list):
+            yield f"{place}: {str(value)[:60]!r} is not a list"
+            return
+        if len(value) < at_least:
+            yield f"{place}: {len(value)} items instead of {at_least} at least"
+        for index, item in enumerate(value):
+            yield from shape.look(item, f"{place}[{index}]")
+
+    return Shape(look)
+
+
+def mapped(shape: Shape) -> Shape:
+    """An object whose names are ids."""
+
+    def look(value: Any, place: str) -> Iterator[str]:
+        if not isinstance(value, dict):
+            yield f"{place}: {str(value)[:60]!r} is not an object"
+            return
+        for name, item in value.items():
+            if not name.isdigit():
+                yield f"{place}: the name {name!r} is not an id"
+            yield from shape.look(item, f"{place}.{name}")
+
+    return Shape(look)
+
+
+def record(**fields: Shape) -> Shape:
+    """An object with at least these members. Absent is as bad as null: neither is a value."""
+
+    def look(value: Any, place: str) -> Iterator[str]:
+        if not isinstance(value, dict):
+            yield f"{place}: {str(value)[:60]!r} is not an object"
+            return
+        for name, shape in fields.items():
+            if name in value:
+                yield from shape.look(value[name], f"{place}.{name}")
+            else:
+                yield f"{place}: {name} is missing"
+
+    return Shape(look)
+
+
+def entry_page(entry: Shape, at_least: int = 1) -> Shape:
+    """What every list of entries comes in."""
+    return record(total=whole, entries=listed(entry, at_least))

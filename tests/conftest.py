@@ -1,0 +1,139 @@
+"""What every test may ask for: both engines, a database, a running service, and a cast of users.
+
+def test_starring(alice): …            runs once on SQLite and once on PostgreSQL, against a real server process
+def test_counting(database): …         the same with the storage ring alone
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from support import postgres
+from support.databases import Databases, PostgresDatabases, SqliteDatabases
+from support.people import Cast, Person
+from support.publisher import Publisher
+from support.running import RunningService, running_service
+from tidings.services import Services
+from tidings.storage.database import Database
+
+# Two busy cores make any single example slow now and then: what must not take long says so itself.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
+
+ENGINES = ("sqlite", "postgresql")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--without-postgresql", action="store_true", help="leave PostgreSQL out, where it cannot be had at all"
+    )
+    parser.addoption(
+        "--write-contracts", action="store_true", help="write the files in contracts/ anew instead of comparing"
+    )
+    parser.addoption("--fuzz-requests", type=int, default=300, help="how many to make from the OpenAPI document")
+    parser.addoption("--fuzz-seed", type=int, default=0, help="which ones; other than 0 it also tells what was done")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "engine" in metafunc.fixturenames:
+        left_out = {"postgresql"} if metafunc.config.getoption("--without-postgresql") else set()
+        chosen = [engine for engine in ENGINES if engine not in left_out]
+        metafunc.parametrize("engine", chosen, scope="session")
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest) -> str:
+    """sqlite or postgresql: whoever asks for it, or for anything below, runs on both."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A server of our own. Where none can be had, the tests fail and say how to get one."""
+    with postgres.postgres_server() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def databases(engine: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Databases:
+    if engine == "sqlite":
+        return SqliteDatabases(tmp_path_factory.mktemp("sqlite"))
+    return PostgresDatabases(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def empty_database_url(databases: Databases) -> Iterator[str]:
+    """A database without any table."""
+    with databases.empty() as url:
+        yield url
+
+
+@pytest.fixture
+def database_url(databases: Databases) -> Iterator[str]:
+    """A database of its own with today's schema."""
+    with databases.migrated() as url:
+        yield url
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    opened = Database(database_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def service(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    """A real web process over a real database, shared by the tests of one engine: users are strangers to each other."""
+    with databases.migrated() as url, running_service(url, tmp_path_factory.mktemp("service")) as running:
+        yield running
+
+
+@pytest.fixture
+def cast(service: RunningService) -> Cast:
+    return Cast(service)
+
+
+@pytest.fixture
+def alice(cast: Cast) -> Person:
+    """Owns things."""
+    return cast.person("alice")
+
+
+@pytest.fixture
+def bob(cast: Cast) -> Person:
+    """Has things of his own."""
+    return cast.person("bob")
+
+
+@pytest.fixture
+def charlie(cast: Cast) -> Person:
+    """An administrator, and a stranger to everybody's things."""
+    return cast.person("charlie", is_admin=True)
+
+
+@pytest.fixture
+def services(service: RunningService) -> Services:
+    """The use cases over the database of the running service, for what the API has no way to set up."""
+    return service.services
+
+
+@pytest.fixture
+def site() -> Iterator[Publisher]:
+    """A publisher of one's own."""
+    with Publisher() as publisher:
+        yield publisher
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """Other people's feeds and pages, beside the project where they are at hand."""
+    folder = Path(os.environ.get("TIDINGS_CORPORA", Path(__file__).parents[2] / "shared" / "corpora"))
+    if not folder.is_dir():
+        pytest.skip("the corpora are not beside the project")
+    return folder

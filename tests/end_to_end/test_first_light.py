@@ -1,0 +1,105 @@
+"""What a newcomer does on the first evening, with real processes and the client that others wrote."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import miniflux
+import pytest
+
+from support.people import call, rss
+from support.publisher import Publisher
+from support.running import RunningService, environment_for, running
+from tidings.storage import feeds
+
+
+def wait_for(condition: Callable[[], bool], within_s: float) -> None:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.5)
+
+
+def printed_password(service: RunningService) -> str:
+    found = re.search(r"administrator is 'admin' with the password (\S+)", service.log)
+    assert found, service.log
+    return found[1]
+
+
+def spelled(url: str, scheme: str) -> str:
+    return url.replace("postgresql://", f"{scheme}://")
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
+def test_from_an_empty_database_to_an_entry_that_came_by_itself(
+    engine: str, empty_database_url: str, site: Publisher, tmp_path: Path, scheme: str
+) -> None:
+    if engine == "sqlite" and scheme == "postgres":
+        pytest.skip("the second spelling is PostgreSQL's")
+    environment = environment_for(spelled(empty_database_url, scheme), tmp_path, polling_frequency="1")
+    site.serve("/feed.xml", rss(["First"], site.url("/feed.xml")))
+
+    with running("serve", environment, tmp_path) as service:
+        service.wait_until_ready()
+        client = miniflux.Client(service.url, "admin", printed_password(service))
+
+        category = client.create_category("News")
+        feed_id = client.create_feed(site.url("/feed.xml"), category["id"])
+        (entry,) = client.get_entries(status=["unread"])["entries"]
+        client.update_entries([entry["id"]], "read")
+        assert client.get_entries(status=["unread"])["total"] == 0
+
+        site.serve("/feed.xml", rss(["Second", "First"], site.url("/feed.xml")))
+        wait_for(lambda: client.get_feed_counters()["unreads"] == {str(feed_id): 1}, 90)
+        (fresh,) = client.get_feed_entries(feed_id, status=["unread"])["entries"]
+        assert (fresh["title"], fresh["status"]) == ("Second", "unread")
+        assert client.get_feed_counters()["reads"] == {str(feed_id): 1}
+
+        started = time.monotonic()
+        assert service.stop(signal.SIGINT) == 0
+        assert time.monotonic() - started < 5
+
+    with running("serve", environment, tmp_path) as again:
+        again.wait_until_ready()
+        assert "password" not in again.log
+
+
+def test_a_refresh_of_everything_is_picked_up_within_moments(
+    empty_database_url: str, site: Publisher, tmp_path: Path
+) -> None:
+    environment = environment_for(empty_database_url, tmp_path, admin_password="test123")
+    site.serve("/feed.xml", rss(["First"], site.url("/feed.xml")))
+
+    with running("serve", environment, tmp_path) as service:
+        service.wait_until_ready()
+        client = miniflux.Client(service.url, "admin", "test123")
+        feed_id = client.create_feed(site.url("/feed.xml"))
+        # A feed that was just checked is left in peace for half a minute.
+        with service.services.database.writing() as db:
+            feeds.change(db, 1, feed_id, checked_at=0)
+        site.serve("/feed.xml", rss(["Second", "First"], site.url("/feed.xml")))
+
+        client.refresh_all_feeds()
+
+        wait_for(lambda: client.get_entries()["total"] == 2, 5)
+
+
+def test_everything_lies_below_the_path_of_the_base_url(empty_database_url: str, tmp_path: Path) -> None:
+    environment = environment_for(
+        empty_database_url, tmp_path, admin_password="test123", base_url="https://example.org/reader/"
+    )
+    with running("serve", environment, tmp_path) as service:
+        below = f"{service.url}/reader"
+        probe = RunningService(below, environment, service.log_path, service.process)
+        probe.wait_until_ready()
+
+        assert miniflux.Client(below, "admin", "test123").me()["username"] == "admin"
+        assert call(service.url, "GET", "/readyz").body == b"OK"
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{service.url}/v1/me", timeout=10)

@@ -1,0 +1,114 @@
+"""100,000 entries in seconds: made by the database itself, with narrow rows and texts of a few words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import text
+
+from support.shelf import NOW, Shelf
+from tidings.domain.times import SECOND
+from tidings.storage.database import Database, Write
+
+ENTRIES = 100_000
+# The first user has more than half of everything; of several, a plan must not look at the others' rows.
+SHARES = (60_000, 10_000, 10_000, 10_000, 10_000)
+CATEGORIES, FEEDS = 10, 100
+SPAN_S = 400 * 86_400
+
+
+@dataclass(frozen=True)
+class Archive:
+    """user_id: who has most. feed_id, category_id: one of theirs that is as large as the others."""
+
+    database: Database
+    user_id: int
+    category_id: int
+    feed_id: int
+
+
+def build(database: Database) -> Archive:
+    """Two thirds read, a fiftieth starred, a hundredth removed, a tenth tagged; one feed and one category hidden."""
+    built = [_user(database, share) for share in SHARES]
+    with database.writing() as db:
+        _fill_index(db, database.is_sqlite)
+        _count(db)
+    if not database.is_sqlite:
+        with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("VACUUM ANALYZE")
+    return built[0]
+
+
+def _user(database: Database, share: int) -> Archive:
+    shelf = Shelf.of_somebody(database)
+    values = {"user": shelf.user_id, "share": share, "now": NOW, "span": SPAN_S * SECOND}
+    with database.writing() as db:
+        db.run(text(_CATEGORIES.format(number=CATEGORIES)), **values)
+        categories = db.scalars(text("SELECT id FROM categories WHERE user_id = :user ORDER BY id"), **values)[1:]
+        values |= {"category": categories[0]}
+        db.run(text(_FEEDS.format(number=FEEDS)), **values)
+        feeds = db.scalars(text("SELECT id FROM feeds WHERE user_id = :user ORDER BY id"), **values)[1:]
+        values |= {"feed": feeds[0]}
+        made = "CAST(CAST(i AS text) AS blob)" if database.is_sqlite else "convert_to(CAST(i AS text), 'UTF8')"
+        truth = "" if database.is_sqlite else "::boolean"
+        db.run(text(_ENTRIES.format(share=share, hash=made, truth=truth.replace(":", r"\:"))), **values)
+        db.run(text(_TAGS), **values)
+    return Archive(database, shelf.user_id, categories[3], feeds[33])
+
+
+_NUMBERS = "WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < {}) "
+_CATEGORIES = f"""
+INSERT INTO categories (user_id, title, title_key, hide_globally)
+{_NUMBERS.format("{number}")}
+SELECT :user, 'Category ' || i, 'category ' || i, i = 7 FROM numbers
+"""
+_FEEDS = f"""
+INSERT INTO feeds (
+    user_id, category_id, feed_url, title, title_key, created_at, checked_at, next_check_at, hide_globally
+)
+{_NUMBERS.format("{number}")}
+SELECT :user, :category + i % {CATEGORIES}, 'https://example.org/' || i, 'Feed ' || i, 'feed ' || i,
+       :now, :now, :now + i, i = 5
+FROM numbers
+"""
+# Neighbours in time are not neighbours in number, as when many feeds are polled.
+_ENTRIES = f"""
+INSERT INTO entries (
+    user_id, feed_id, category_id, status, starred, published_at, created_at, changed_at, hash, title, author
+)
+{_NUMBERS.format("{share}")}
+SELECT :user, :feed + i % {FEEDS}, (SELECT category_id FROM feeds WHERE feeds.id = :feed + i % {FEEDS}),
+       CASE WHEN i % 100 = 13 THEN 2 WHEN i % 3 = 1 THEN 0 ELSE 1 END, CAST(i % 50 = 7 AS integer){{truth}},
+       :now - :span + (CAST(i AS bigint) * 7919 % :share) * (:span / :share), :now - i,
+       :now - (CAST(i AS bigint) * 104729 % :share) * (:span / :share), {{hash}},
+       'Title ' || (i * 31 % 9973), 'Author ' || (i % 300)
+FROM numbers
+"""
+_TAGS = """
+INSERT INTO entry_tags (user_id, tag, entry_id)
+SELECT user_id, 'tag ' || (id % 7), id FROM entries WHERE user_id = :user AND id % 10 = 3
+"""
+
+
+def _fill_index(db: Write, is_sqlite: bool) -> None:
+    """Half of the entries speak of rain, one in a thousand of any number."""
+    terms = "user_id || CASE WHEN id % 2 = 0 THEN '/rain ' ELSE '/sun ' END || user_id || '/n' || id % 1000"
+    if is_sqlite:
+        db.run(text(f"INSERT INTO entry_words (rowid, title, body) SELECT id, {terms}, '' FROM entries ORDER BY id"))
+    else:
+        db.run(text(f"INSERT INTO search_vectors SELECT id, CAST({terms} AS tsvector) FROM entries"))
+
+
+def _count(db: Write) -> None:
+    db.run(text(_COUNTERS))
+
+
+_COUNTERS = """
+INSERT INTO feed_counters (feed_id, user_id, unread, read, starred_unread, starred_read)
+SELECT feed_id, user_id,
+       sum(CASE WHEN status = 0 THEN 1 ELSE 0 END),
+       sum(CASE WHEN status = 1 THEN 1 ELSE 0 END),
+       sum(CASE WHEN status = 0 AND starred THEN 1 ELSE 0 END),
+       sum(CASE WHEN status = 1 AND starred THEN 1 ELSE 0 END)
+FROM entries GROUP BY feed_id, user_id
+"""

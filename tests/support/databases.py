@@ -1,0 +1,75 @@
+"""Databases for tests: one migrated template per engine, copied in milliseconds."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from support.postgres import create_database, fresh_database
+from tidings.storage import migrate
+from tidings.storage.database import Database
+
+# One server may serve several of these.
+_numbers = itertools.count(1)
+
+
+class Databases(Protocol):
+    def empty(self) -> AbstractContextManager[str]: ...
+
+    def migrated(self) -> AbstractContextManager[str]: ...
+
+
+def _migrate(url: str) -> None:
+    database = Database(url)
+    migrate.upgrade(database)
+    database.close()
+
+
+class SqliteDatabases:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._numbers = itertools.count(1)
+
+    @contextmanager
+    def empty(self) -> Iterator[str]:
+        path = self._folder / f"{next(self._numbers)}.db"
+        yield f"sqlite:///{path}"
+        for leftover in self._folder.glob(f"{path.name}*"):
+            leftover.unlink()
+
+    @contextmanager
+    def migrated(self) -> Iterator[str]:
+        with self.empty() as url:
+            shutil.copyfile(self._template, url.removeprefix("sqlite:///"))
+            yield url
+
+    @cached_property
+    def _template(self) -> Path:
+        path = self._folder / "template.db"
+        _migrate(f"sqlite:///{path}")
+        return path
+
+
+class PostgresDatabases:
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._template = ""
+
+    @contextmanager
+    def empty(self) -> Iterator[str]:
+        with fresh_database(self._server, f"test{next(_numbers)}") as url:
+            yield url
+
+    @contextmanager
+    def migrated(self) -> Iterator[str]:
+        if not self._template:
+            # Dropped with the whole server.
+            self._template = f"migrated{next(_numbers)}"
+            _migrate(create_database(self._server, self._template))
+        with fresh_database(self._server, f"test{next(_numbers)}", self._template) as url:
+            yield url

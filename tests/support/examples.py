@@ -1,0 +1,102 @@
+"""What a running service answers, as examples for the OpenAPI document (src/tidings/api/examples.json)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from support.people import Answer, Cast, call
+from support.publisher import Publisher
+from support.running import RunningService
+from support.scene import BODIES, UNKNOWN, Scene
+from tidings.api.openapi import operations_of, successes
+from tidings.api.reference import described
+from tidings.api.routes import Route
+
+KEPT = Path(__file__).parents[2] / "src" / "tidings" / "api" / "examples.json"
+# Where the publisher of the scene seems to live.
+SITE = "https://weather.example"
+# Says everything about itself already.
+WITHOUT = {"get_openapi"}
+
+Examples = dict[str, dict[str, Any]]
+
+
+def taken(service: RunningService, site: Publisher) -> Examples:
+    """service: without any user yet."""
+    scene = Scene(Cast(service).person("ada", is_admin=True, username="ada"), site)
+    routes = operations_of(described())
+    made: Examples = {}
+    # What looks comes before what changes; what deletes has nothing to show.
+    for method in ("GET", "PUT", "POST"):
+        for name, route in routes.items():
+            if route.method == method and name not in WITHOUT and (example := _example(scene, name, route)):
+                made[name] = example
+    made["errors"] = {str(answer.status): _shown(answer, site) for answer in _errors(scene)}
+    return made
+
+
+def _example(scene: Scene, name: str, route: Route) -> dict[str, Any]:
+    example: dict[str, Any] = {}
+    # A second time where that answers differently.
+    for _ in range(2 if len(successes(route)) > 1 and route.method == "POST" else 1):
+        example |= _call(scene, name, route)
+    return example
+
+
+def _call(scene: Scene, name: str, route: Route) -> dict[str, Any]:
+    path = re.sub(r"\{(\w+)\}", lambda found: str(scene.id_of(found[1])), route.path)
+    body = scene.body(name) if name in BODIES else None
+    answer = scene.person.call(
+        route.method, path, **({"raw": body.encode()} if isinstance(body, str) else {"body": body})
+    )
+    example: dict[str, Any] = {} if body is None else {"request": _with_address(body, scene.site)}
+    if answer.body and answer.status < 300:
+        example[str(answer.status)] = _shown(answer, scene.site)
+    return example
+
+
+def _errors(scene: Scene) -> list[Answer]:
+    person = scene.person
+    bob = Cast(person.service).person("bob")
+    return [
+        person.call("POST", "/v1/categories", {"title": ""}),
+        call(person.service.url, "GET", "/v1/me"),
+        bob.call("GET", "/v1/users"),
+        person.call("GET", f"/v1/feeds/{UNKNOWN}"),
+        person.call("POST", "/v1/feeds", {"feed_url": scene.site.url("/gone.xml")}),
+    ]
+
+
+def _shown(answer: Answer, site: Publisher) -> Any:
+    is_json = answer.headers["content-type"].startswith("application/json")
+    return _with_address(answer.json() if is_json else answer.body.decode(), site)
+
+
+def _with_address(value: Any, site: Publisher) -> Any:
+    """Hosts as well, which messages tell by themselves."""
+    host = site.url("").rpartition(":")[0].rpartition("/")[2]
+    return json.loads(json.dumps(value).replace(site.url(""), SITE).replace(host, SITE.rpartition("/")[2]))
+
+
+def merged(kept: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]) -> Examples:
+    """An example stays while it has the form of the new one: times and ids differ with every run."""
+    return {
+        name: {
+            part: kept[name][part] if part in kept.get(name, {}) and form(kept[name][part]) == form(value) else value
+            for part, value in parts.items()
+        }
+        for name, parts in new.items()
+    }
+
+
+def form(value: Any) -> Any:
+    """Names and types, all the way down."""
+    if isinstance(value, dict):
+        return {name: form(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [form(one) for one in value[:1]]
+    return type(value).__name__

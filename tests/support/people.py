@@ -1,0 +1,133 @@
+"""The cast: Alice owns things, Bob has things of his own, Charlie administers and is a stranger to both."""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import json
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from support.publisher import Publisher
+from support.running import RunningService
+from support.statuses import note
+from tidings.domain.users import User
+from tidings.storage import api_keys
+
+_numbers = itertools.count(1)
+PASSWORD = "correct horse"
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def error(self) -> str:
+        message: str = self.json()["error_message"]
+        return message
+
+
+def call(
+    url: str, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+) -> Answer:
+    """One request on a connection of its own, nothing followed, nothing decoded. Header names in lower case."""
+    host = urlsplit(url).netloc
+    connection = http.client.HTTPConnection(host, timeout=60)
+    try:
+        connection.request(method, path, body=body, headers=dict(headers or {}))
+        answer = connection.getresponse()
+        note(method, path, answer.status)
+        return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+    finally:
+        connection.close()
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody with an account and an API key."""
+
+    service: RunningService
+    user: User
+    token: str
+    password: str = PASSWORD
+
+    @property
+    def id(self) -> int:
+        return self.user.id
+
+    def call(self, method: str, path: str, body: Any = None, *, raw: bytes | None = None, **query: Any) -> Answer:
+        """body: sent as JSON. raw: sent as it is."""
+        if query:
+            path += "?" + urlencode(query, doseq=True)
+        data = raw if raw is not None else None if body is None else json.dumps(body).encode()
+        return call(self.service.url, method, path, data, {"X-Auth-Token": self.token})
+
+    def get(self, path: str, **query: Any) -> Any:
+        return self._done(self.call("GET", path, **query), 200)
+
+    def post(self, path: str, body: Any = None, *, status: int = 201) -> Any:
+        return self._done(self.call("POST", path, body), status)
+
+    def put(self, path: str, body: Any = None, *, status: int = 204) -> Any:
+        return self._done(self.call("PUT", path, body), status)
+
+    def delete(self, path: str, *, status: int = 204) -> Any:
+        return self._done(self.call("DELETE", path), status)
+
+    def has_category(self, title: str = "") -> dict[str, Any]:
+        made: dict[str, Any] = self.post("/v1/categories", {"title": title or f"Category {next(_numbers)}"})
+        return made
+
+    def has_feed(self, site: Publisher, items: Iterable[str] = ("One", "Two"), **fields: Any) -> dict[str, Any]:
+        """Subscribed to a feed of the publisher with an entry for each title, the first being the newest."""
+        path = f"/feed-{next(_numbers)}.xml"
+        site.serve(path, rss(items, site.url(path)))
+        created = self.post("/v1/feeds", {"feed_url": site.url(path), **fields})
+        feed: dict[str, Any] = self.get(f"/v1/feeds/{created['feed_id']}")
+        return feed
+
+    def entries(self, **query: Any) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.get("/v1/entries", **query)["entries"]
+        return found
+
+    @staticmethod
+    def _done(answer: Answer, status: int) -> Any:
+        assert answer.status == status, f"{answer.status} instead of {status}: {answer.body[:500]!r}"
+        return answer.json() if answer.body else None
+
+
+class Cast:
+    def __init__(self, service: RunningService) -> None:
+        self._service = service
+
+    def person(self, name: str, *, is_admin: bool = False, username: str = "") -> Person:
+        """New for each test: nobody meets what another test left behind."""
+        services = self._service.services
+        username = username or f"{name}-{next(_numbers)}-{secrets.token_hex(3)}"
+        user = services.users.create(username, PASSWORD, is_admin=is_admin)
+        token = secrets.token_hex(32)
+        with services.database.writing() as db:
+            api_keys.add(db, user.id, description="tests", description_key="tests", token=token, now=services.clock())
+        return Person(self._service, user, token)
+
+
+def rss(items: Iterable[str], url: str, *, title: str = "A feed", extra: str = "") -> str:
+    """An RSS 2.0 document: an item for each title, a day apart, the first being the newest."""
+    made = [
+        f"<item><title>{item}</title><link>{url}/{number}</link><guid>{url}#{item}</guid>"
+        f"<pubDate>{28 - number:02d} Sep 2026 10:00:00 GMT</pubDate><description>About {item}.</description></item>"
+        for number, item in enumerate(items)
+    ]
+    return (
+        f'<?xml version="1.0"?><rss version="2.0"><channel><title>{title}</title><link>{url}/site</link>{extra}'
+        f"{''.join(made)}</channel></rss>"
+    )

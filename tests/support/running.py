@@ -1,0 +1,121 @@
+"""The service as real processes, the way an operator starts it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tidings.services import Services
+from tidings.settings import load
+from tidings.storage.database import Database
+from tidings.wiring import services_over
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass
+class RunningService:
+    """One started command. url: where it listens. log: what it printed, both streams."""
+
+    url: str
+    environment: Mapping[str, str]
+    log_path: Path
+    process: subprocess.Popen[bytes]
+    database_url: str = ""
+
+    @property
+    def log(self) -> str:
+        return self.log_path.read_text()
+
+    @cached_property
+    def services(self) -> Services:
+        """Over the same database, in this process."""
+        settings = load(dict(self.environment), None)
+        return services_over(Database(settings.database_url), settings)
+
+    def wait_until_ready(self, within_s: float = 60) -> None:
+        deadline = time.monotonic() + within_s
+        while time.monotonic() < deadline:
+            assert self.process.poll() is None, f"the service ended:\n{self.log}"
+            try:
+                with urllib.request.urlopen(f"{self.url}/healthcheck", timeout=5) as answer:
+                    if answer.read() == b"OK":
+                        return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.05)
+        raise AssertionError(f"the service was not ready within {within_s} s:\n{self.log}")
+
+    def stop(self, how: signal.Signals = signal.SIGTERM, within_s: float = 15) -> int:
+        """The exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        return self.process.wait(within_s)
+
+
+def environment_for(database_url: str, folder: Path, **settings: str) -> dict[str, str]:
+    """Only what the service needs: nothing of whoever runs the tests."""
+    port = free_port()
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "TIDINGS_DATA_DIR": str(folder),
+        "TIDINGS_DATABASE_URL": database_url,
+        "TIDINGS_LISTEN_ADDR": f"127.0.0.1:{port}",
+        "TIDINGS_WEB_WORKERS": "1",
+        "TIDINGS_FETCHER_ALLOW_PRIVATE_NETWORKS": "1",
+        "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS": "1",
+        **{f"TIDINGS_{name.upper()}": value for name, value in settings.items()},
+    }
+
+
+@contextmanager
+def running(command: str, environment: Mapping[str, str], folder: Path) -> Iterator[RunningService]:
+    """`tidings COMMAND` in a session of its own; killed at the end with all its children if it did not stop."""
+    log_path = folder / f"{command}-{time.monotonic_ns()}.log"
+    with log_path.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tidings", command],
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            cwd=folder,
+            start_new_session=True,
+        )
+    url = f"http://{environment['TIDINGS_LISTEN_ADDR']}"
+    service = RunningService(url, environment, log_path, process, environment["TIDINGS_DATABASE_URL"])
+    try:
+        yield service
+    finally:
+        try:
+            service.stop()
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if "services" in service.__dict__:
+            service.services.database.close()
+
+
+@contextmanager
+def running_service(database_url: str, folder: Path, **settings: str) -> Iterator[RunningService]:
+    """The web part, ready, without a poller: a test refreshes what it wants refreshed."""
+    environment = environment_for(database_url, folder, **settings)
+    with running("web", environment, folder) as service:
+        service.wait_until_ready()
+        yield service

@@ -1,0 +1,69 @@
+"""Which statuses of which routes tests have met: all of them stand in the OpenAPI document, and in docs/api.md.
+
+python -m support.statuses RECORD      writes the table of docs/api.md from what `make statuses` recorded
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+from tidings.api.openapi import failures, operations_of, successes
+from tidings.api.reference import described
+from tidings.api.routes import Route, Table
+
+PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+BEGIN, END = "<!-- statuses: written by `make statuses` -->\n", "<!-- end of statuses -->\n"
+
+_noted: set[tuple[str, str, int]] = set()
+
+
+@cache
+def table() -> Table:
+    return Table(described())
+
+
+def documented(route: Route) -> list[int]:
+    return sorted({*successes(route), *failures(route)})
+
+
+def note(method: str, path: str, status: int) -> None:
+    """Fails when the document does not tell that this may happen."""
+    match = table().find(method, path.partition("?")[0])
+    if match is None or match.route is None or status == 307:  # 307 cleans a path, whatever lies there
+        return
+    route = match.route
+    assert status in documented(route), f"{route.method} {route.path} answered {status}, which its route does not tell"
+    record = os.environ.get("RECORD_STATUSES")
+    if record and (route.method, route.path, status) not in _noted:
+        _noted.add((route.method, route.path, status))
+        with Path(record).open("a") as file:
+            file.write(f"{route.method} {route.path} {status}\n")
+
+
+def rows(record: str) -> list[str]:
+    met = set(record.splitlines())
+    lines = ["| endpoint | statuses met by tests | told, but not met |", "|---|---|---|"]
+    for route in operations_of(described()).values():
+        name = f"{route.method} {route.path}"
+        tested = [status for status in documented(route) if f"{name} {status}" in met]
+        missing = [status for status in documented(route) if status not in tested]
+        lines.append(f"| {name} | {_listed(tested)} | {_listed(missing)} |")
+    return lines
+
+
+def _listed(statuses: list[int]) -> str:
+    return " ".join(map(str, statuses)) or "–"
+
+
+def main() -> None:
+    record = Path(sys.argv[1])
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(before + BEGIN + "\n".join(rows(record.read_text())) + "\n" + END + after)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,296 @@
+"""Real processes, real signals: what was started together stops together, and in time."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tidings import preflight, settings
+from tidings.domain.errors import StartError
+from tidings.settings import ListenAddress
+
+TESTS = Path(__file__).parent
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+def is_running(pid: int) -> bool:
+    """A zombie that nobody collected (there may be no init in a container) has ended as well."""
+    with contextlib.suppress(FileNotFoundError):
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def eventually(claim: Callable[[], bool], within_s: float = 10) -> bool:
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        if claim():
+            return True
+        time.sleep(0.05)
+    return claim()
+
+
+class Service:
+    """A supervisor in a process of its own, with the stand-ins as web application and poller."""
+
+    def __init__(self, folder: Path, application: str = "app", poller: str = "", **given: str) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.pids: set[int] = set()
+        arguments = [application, *([poller, str(folder)] if poller else [])]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(TESTS),
+            "TIDINGS_LISTEN_ADDR": f"127.0.0.1:{self.port}",
+            "TIDINGS_WEB_WORKERS": "1",
+            **{f"TIDINGS_{name}": text for name, text in given.items()},
+        }
+        self.log_file = folder / f"log-{self.port}"
+        with self.log_file.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "support.standins", "serve", *arguments],
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def until_ready(self) -> Service:
+        assert self.process.stdout
+        assert self.process.stdout.readline() == b"ready\n", self.log
+        self.pids |= {int(self.get("/pid"))}
+        return self
+
+    def get(self, path: str) -> str:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().read().decode()
+        finally:
+            connection.close()
+
+    @property
+    def log(self) -> str:
+        return self.log_file.read_text(encoding="utf-8")
+
+    @property
+    def pollers(self) -> list[int]:
+        found = [int(file.name) for file in self.folder.iterdir() if file.name.isdigit()]
+        self.pids |= set(found)
+        return found
+
+    @property
+    def poller(self) -> int:
+        assert eventually(lambda: len(self.pollers) == 1), self.log
+        return self.pollers[0]
+
+    def stop(self, how: signal.Signals) -> float:
+        """How long it took, in seconds."""
+        started = time.monotonic()
+        self.process.send_signal(how)
+        self.process.wait(timeout=20)
+        return time.monotonic() - started
+
+    def clean_up(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for pid in {*self.pids, *self.pollers}:
+            if is_running(pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        assert self.process.stdout
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Service]]:
+    with contextlib.ExitStack() as stack:
+
+        def start_service(**arguments: str) -> Service:
+            service = Service(tmp_path, **arguments)
+            stack.callback(service.clean_up)
+            return service
+
+        yield start_service
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_everything_and_is_a_success(start: Callable[..., Service], how: signal.Signals) -> None:
+    service = start(poller="obedient").until_ready()
+    poller = service.poller
+
+    took_s = service.stop(how)
+
+    assert service.process.returncode == 0, service.log
+    assert took_s < 3
+    assert not is_running(poller)
+    assert not any(map(is_running, service.pids))
+    assert "error" not in service.log
+    assert "panicked" not in service.log
+
+
+def test_ctrl_c_reaches_the_supervisor_alone_and_is_no_crash(start: Callable[..., Service]) -> None:
+    service = start(poller="obedient").until_ready()
+    assert service.poller in service.pids
+    # Whether a worker that hears it too is taken for a crashed one would depend on who is faster.
+    assert all(os.getpgid(pid) != service.process.pid for pid in service.pids)
+
+    os.killpg(service.process.pid, signal.SIGINT)
+
+    assert service.process.wait(timeout=5) == 0
+    assert "error" not in service.log
+
+
+def test_open_connections_and_slow_answers_do_not_hold_up_the_stop(start: Callable[..., Service]) -> None:
+    service = start(poller="stubborn").until_ready()
+    poller = service.poller
+    idle = http.client.HTTPConnection("127.0.0.1", service.port)
+    idle.request("GET", "/pid")
+    idle.getresponse().read()
+    slow = http.client.HTTPConnection("127.0.0.1", service.port)
+    slow.request("GET", "/slow")
+
+    took_s = service.stop(signal.SIGINT)
+
+    idle.close()
+    slow.close()
+    assert took_s < 5
+    assert not is_running(poller)
+    assert not any(map(is_running, service.pids))
+    assert "did not stop in time" in service.log
+
+
+def test_the_poller_is_started_again_when_it_dies(start: Callable[..., Service]) -> None:
+    service = start(poller="obedient").until_ready()
+    first = service.poller
+
+    os.kill(first, signal.SIGKILL)
+
+    assert eventually(lambda: len(service.pollers) == 2)
+    assert "poller ended and will be started again exit_code=-9 wait_s=1.0" in service.log
+
+
+def test_a_poller_that_keeps_dying_is_given_more_and_more_time(start: Callable[..., Service]) -> None:
+    service = start(poller="crashing").until_ready()
+
+    assert eventually(lambda: service.log.count("poller ended") == 3)
+
+    assert "wait_s=1.0" in service.log
+    assert "wait_s=2.0" in service.log
+    assert "wait_s=4.0" in service.log
+    assert service.stop(signal.SIGTERM) < 2  # does not sit out the wait
+
+
+def test_nobody_outlives_a_killed_supervisor(start: Callable[..., Service]) -> None:
+    service = start(poller="obedient").until_ready()
+    poller, [web] = service.poller, service.pids - set(service.pollers)
+
+    service.stop(signal.SIGKILL)
+
+    assert eventually(lambda: not is_running(poller))
+    assert eventually(lambda: not is_running(web))
+
+
+def test_even_a_stubborn_poller_does_not_outlive_a_killed_supervisor(start: Callable[..., Service]) -> None:
+    service = start(poller="stubborn").until_ready()
+    poller = service.poller
+
+    service.stop(signal.SIGKILL)
+
+    assert eventually(lambda: not is_running(poller))
+
+
+def test_a_dead_web_worker_is_replaced(start: Callable[..., Service]) -> None:
+    service = start().until_ready()
+    [web] = service.pids
+
+    os.kill(web, signal.SIGKILL)
+
+    def answers_again() -> bool:
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return int(service.get("/pid")) != web
+        return False
+
+    assert eventually(answers_again)
+
+
+def test_web_workers_have_the_settings_of_the_supervisor(start: Callable[..., Service]) -> None:
+    assert start(ADMIN_USERNAME="alice").until_ready().get("/user") == "alice"
+
+
+def test_a_web_application_that_cannot_start_ends_the_service(start: Callable[..., Service]) -> None:
+    service = start(application="app_that_cannot_start", poller="obedient")
+
+    assert service.process.wait(timeout=20) == 1
+    assert "the database is from a newer version" in service.log
+    assert "Traceback" not in service.log
+    assert not any(map(is_running, service.pollers))
+
+
+def test_a_port_in_use_is_told_before_anything_starts(start: Callable[..., Service]) -> None:
+    first = start().until_ready()
+
+    second = start(poller="obedient", LISTEN_ADDR=f"127.0.0.1:{first.port}")
+
+    assert second.process.wait(timeout=10) == 1
+    assert f"127.0.0.1:{first.port}: something is listening there already" in second.log
+    assert second.log.count("\n") == 1
+    assert second.pollers == []
+
+
+@pytest.mark.parametrize(("host", "says"), [("203.0.113.7", "no such address"), ("nowhere.invalid", "has no address")])
+def test_an_address_that_cannot_be_bound_is_named(host: str, says: str) -> None:
+    with pytest.raises(StartError, match=f"{host}:8080.*{says}"):
+        preflight.check_address(ListenAddress(host, 8080))
+
+
+def test_a_name_and_every_address_become_something_to_bind() -> None:
+    assert preflight.check_address(ListenAddress("localhost", free_port())) == "127.0.0.1"
+    assert preflight.check_address(ListenAddress("", free_port())) in {"::", "0.0.0.0"}
+
+
+def test_the_data_folder_is_made_for_its_owner_only(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "data"
+
+    preflight.check_folders(settings.load({"TIDINGS_DATA_DIR": str(folder)}))
+
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert list(folder.iterdir()) == []
+
+
+def test_a_data_folder_that_cannot_be_made_or_written_is_named(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+
+    for folder in (in_the_way, in_the_way / "data", Path("/proc/tidings"), Path("/proc")):
+        with pytest.raises(StartError, match=f"{folder}"):
+            preflight.check_folders(settings.load({"TIDINGS_DATA_DIR": str(folder)}))
+
+
+def test_the_folder_of_a_database_elsewhere_is_expected_to_be_there(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="does not exist"):
+        preflight.check_folders(settings.load({"TIDINGS_DATABASE_URL": f"sqlite:///{tmp_path}/missing/a.db"}))
+
+
+def test_no_folder_is_needed_on_postgresql(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+
+    preflight.check_folders(
+        settings.load({"TIDINGS_DATA_DIR": str(folder), "TIDINGS_DATABASE_URL": "postgresql://db/tidings"})
+    )
+
+    assert not folder.exists()

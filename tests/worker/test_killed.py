@@ -1,0 +1,114 @@
+"""The database is the only state: a poller may be killed at any instant."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from support.people import PASSWORD, rss
+from support.publisher import Answer, Publisher
+from support.running import environment_for, running
+from tidings.domain.users import User
+from tidings.settings import load
+from tidings.storage import feeds
+from tidings.storage.database import Database
+from tidings.storage.schema import entries, feed_counters
+from tidings.storage.schema import feeds as feed_table
+from tidings.wiring import services_over
+
+FEEDS = 200
+ITEMS = [f"Item {number}" for number in range(5)]
+
+
+def seed(database: Database, environment: dict[str, str], site: Publisher) -> User:
+    """Feeds that are all due, each answered after a moment."""
+    services = services_over(database, load(environment, None))
+    user = services.users.create("alice", PASSWORD)
+    category = services.categories.create(user.id, "Feeds")
+    for number in range(FEEDS):
+        path = f"/{number}.xml"
+        site.script(path, Answer(rss(ITEMS, site.url(path)), after_s=0.05))
+        with database.writing() as db:
+            feeds.add(
+                db, user.id, category_id=category.id, feed_url=site.url(path), title=path,
+                created_at=0, checked_at=0, next_check_at=0,
+            )  # fmt: skip
+    return user
+
+
+def polled(database: Database) -> int:
+    with database.reading() as db:
+        return int(db.scalar(select(func.count()).select_from(feed_table).where(feed_table.c.checked_at > 0)))
+
+
+def wait_for(condition: Callable[[], bool], within_s: float) -> None:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def test_a_poller_killed_half_way_loses_nothing_doubles_nothing_and_blocks_nothing(
+    database_url: str, database: Database, site: Publisher, tmp_path: Path
+) -> None:
+    environment = environment_for(
+        database_url, tmp_path, http_client_timeout="1", polling_limit_per_host="8", worker_pool_size="8"
+    )
+    user = seed(database, environment, site)
+
+    with running("worker", environment, tmp_path) as first:
+        wait_for(lambda: polled(database) > FEEDS // 4, 60)
+        os.killpg(first.process.pid, signal.SIGKILL)
+        first.process.wait()
+    after_the_kill = polled(database)
+    assert after_the_kill < FEEDS
+
+    with running("worker", environment, tmp_path) as second:
+        # What the first one held is free again when its lease ends: the timeout and 15 seconds more.
+        wait_for(lambda: polled(database) == FEEDS, 60)
+        assert second.stop() == 0
+
+    with database.reading() as db:
+        stored = db.tuples(select(entries.c.feed_id, entries.c.title))
+        held = db.scalar(select(func.count()).select_from(feed_table).where(feed_table.c.claimed_until.is_not(None)))
+        counted = db.tuples(select(feed_counters.c.unread).where(feed_counters.c.user_id == user.id))
+    assert len(stored) == len(set(stored)) == FEEDS * len(ITEMS)
+    assert held == 0
+    assert [row[0] for row in counted] == [len(ITEMS)] * FEEDS
+
+
+def test_two_pollers_never_check_a_feed_at_the_same_time(
+    database_url: str, database: Database, site: Publisher, tmp_path: Path
+) -> None:
+    environment = environment_for(database_url, tmp_path, polling_limit_per_host="8", worker_pool_size="8")
+    seed(database, environment, site)
+
+    with running("worker", environment, tmp_path), running("worker", environment, tmp_path):
+        wait_for(lambda: polled(database) == FEEDS, 60)
+
+    asked = [seen.path for seen in site.requests if seen.path.endswith(".xml")]
+    assert sorted(asked) == sorted(f"/{number}.xml" for number in range(FEEDS))
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_poller_that_is_told_to_stop_gives_back_what_it_holds(
+    database_url: str, database: Database, site: Publisher, tmp_path: Path, how: signal.Signals
+) -> None:
+    environment = environment_for(database_url, tmp_path, polling_limit_per_host="1", worker_pool_size="8")
+    seed(database, environment, site)
+
+    with running("worker", environment, tmp_path) as worker:
+        wait_for(lambda: polled(database) > 0, 30)
+        started = time.monotonic()
+        assert worker.stop(how) == 0
+        assert time.monotonic() - started < 5
+
+    with database.reading() as db:
+        held = db.scalar(select(func.count()).select_from(feed_table).where(feed_table.c.claimed_until.is_not(None)))
+    assert held == 0
