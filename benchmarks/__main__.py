@@ -1,0 +1,25 @@
+"""`python -m benchmarks [intake] [lists]`: all of them without a name."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+
+def main() -> int:
+    from benchmarks import intake, lists
+
+    known = {"intake": intake.run, "lists": lists.run}
+    chosen = sys.argv[1:] or list(known)
+    if unknown := [name for name in chosen if name not in known]:
+        sys.stderr.write(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(known)}\n")
+        return 2
+    for name in chosen:
+        known[name]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

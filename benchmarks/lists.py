@@ -1,0 +1,113 @@
+"""Lists of a user with 100,000 entries in 100 feeds, through HTTP against a real web process, on both engines."""
+
+from __future__ import annotations
+
+import http.client
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from support.databases import Databases, PostgresDatabases, SqliteDatabases
+from support.people import Cast, Person
+from support.postgres import postgres_server
+from support.running import running_service
+from tidings.domain.entries import Status
+from tidings.domain.ingestion import ReadyEntry
+from tidings.domain.times import MINUTE, Instant
+from tidings.storage import feeds, intake
+
+FEEDS, ENTRIES = 100, 100_000
+ROUNDS = 60
+CALLS = {
+    "GET /v1/me": "/v1/me",
+    "unread, 100": "/v1/entries?status=unread&limit=100&order=published_at&direction=desc",
+    "all, 100": "/v1/entries?limit=100&direction=desc",
+    "starred, 100": "/v1/entries?starred=true&limit=100",
+    "all, 100 at offset 20,000": "/v1/entries?limit=100&offset=20000",
+    "changed after, 100": "/v1/entries?changed_after=1700000000&limit=100&order=changed_at",
+    "ids, 10,000 unread": "/v1/entries/ids?status=unread",
+    "feeds": "/v1/feeds",
+    "counters": "/v1/feeds/counters",
+}
+BODY = "<p>" + "Lorem ipsum dolor sit amet, consectetur adipiscing elit. " * 50 + "</p>"
+
+
+def run() -> None:
+    for engine in ("sqlite", "postgresql"):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            _databases(engine, Path(folder)) as databases,
+            databases.migrated() as url,
+            running_service(url, Path(folder)) as service,
+        ):
+            _measure(engine, _seeded(Cast(service)))
+
+
+@contextmanager
+def _databases(engine: str, folder: Path) -> Iterator[Databases]:
+    if engine == "sqlite":
+        yield SqliteDatabases(folder)
+    else:
+        with postgres_server() as server:
+            yield PostgresDatabases(server)
+
+
+def _seeded(cast: Cast) -> Person:
+    person = cast.person("alice")
+    services = person.service.services
+    category = services.categories.create(person.id, "Bench").id
+    now = services.clock()
+    started = time.perf_counter()
+    for number in range(FEEDS):
+        with services.database.writing() as db:
+            feed_id = feeds.add(
+                db, person.id, category_id=category, feed_url=f"http://127.0.0.1:1/{number}", title=f"Feed {number}",
+                created_at=now, checked_at=now, next_check_at=now,
+            )  # fmt: skip
+            entries = [_entry(number * 1000 + one, now) for one in range(ENTRIES // FEEDS)]
+            intake.add(db, person.id, feed_id, category, entries, now=now)
+    took = time.perf_counter() - started
+    if not services.database.is_sqlite:
+        # As autovacuum does by itself soon after.
+        with services.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("VACUUM ANALYZE")
+    sys.stdout.write(f"{ENTRIES} entries stored at {ENTRIES / took:.0f} a second\n")
+    return person
+
+
+def _entry(number: int, now: Instant) -> ReadyEntry:
+    return ReadyEntry(
+        hash=number.to_bytes(32, "big"),
+        fingerprint=number.to_bytes(16, "big"),
+        title=f"Entry title number {number}",
+        url=f"https://example.org/{number}",
+        content=f"{BODY}{number}",
+        author=f"Author {number % 100}",
+        published_at=Instant(now - (number * 7919 % ENTRIES) * MINUTE),
+        tags=(f"tag{number % 10}",),
+        status=Status.READ if number % 10 < 7 else Status.UNREAD,
+        starred=number % 50 == 0,
+    )
+
+
+def _measure(engine: str, person: Person) -> None:
+    connection = http.client.HTTPConnection(urlsplit(person.service.url).netloc)
+    sys.stdout.write(f"lists on {engine}:                  median      p95     bytes\n")
+    for name, path in CALLS.items():
+        took, size = [], 0
+        for _ in range(ROUNDS):
+            started = time.perf_counter()
+            connection.request("GET", path, headers={"X-Auth-Token": person.token})
+            answer = connection.getresponse()
+            size = len(answer.read())
+            took.append((time.perf_counter() - started) * 1000)
+            assert answer.status == 200, path
+        took.sort()
+        p95 = took[int(len(took) * 0.95)]
+        sys.stdout.write(f"  {name:<28} {statistics.median(took):7.2f} ms {p95:7.2f} ms {size:9}\n")
+    connection.close()
