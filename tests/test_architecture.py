@@ -70,6 +70,7 @@ NOT_CALLED_IN_DOMAIN = frozenset({"open", "print", "input", "now", "utcnow", "to
 EXCEPTIONS = {
     ("tidings.domain.rules.regex", "time"): "the processor time that an expression may take, not a clock",
     ("tidings.domain.icons.raster", "io"): "a picture in memory, in the form that Pillow takes and gives",
+    ("tidings.domain.integrations.registry", "importlib"): "leaves are found by looking into their folder",
     ("tidings.services.extraction", "subprocess"): "articles are looked for where pages can hang nothing else",
 }
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "putenv", "unsetenv"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -12,7 +12,10 @@ from tidings.domain.entries import Enclosure, Entry, Status
 from tidings.domain.feeds import Feed
 from tidings.domain.times import Instant
 
+NEW_ENTRIES = "new_entries"
 SAVE_ENTRY = "save_entry"
+# Many receivers take a megabyte and no more: more than that goes out in several events.
+LARGEST_BODY = 1_000_000
 
 Show = Callable[[Instant], str]
 
@@ -55,13 +58,45 @@ class EntryTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
     starred: bool
     reading_time: int
     enclosures: list[Enclosure]
-    tags: msgspec.Raw
+    tags: list[str]
     feed: FeedTold | None = None
 
 
 class SaveEntry(Struct, frozen=True):
     event_type: str
     entry: EntryTold
+
+
+class NewEntries(Struct, frozen=True):
+    """entries: oldest first, without their feed."""
+
+    event_type: str
+    feed: FeedTold
+    entries: list[EntryTold]
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """An event on its way out, as the one who delivers it sees it.
+
+    delivery_id: the same at every try. attempt: counted from 1. receiver: as the leaf named it.
+    body: as it was written when the event happened; what is signed.
+    """
+
+    type: str
+    delivery_id: str
+    attempt: int
+    receiver: str
+    body: bytes
+
+    @property
+    def entry(self) -> EntryTold:
+        """The entry of save_entry, with its feed."""
+        return msgspec.json.decode(self.body, type=SaveEntry).entry
+
+    @property
+    def news(self) -> NewEntries:
+        """What new_entries tells."""
+        return msgspec.json.decode(self.body, type=NewEntries)
 
 
 def save_entry(
@@ -73,6 +108,24 @@ def save_entry(
     """
     told = entry_told(entry, content, enclosures, feed_told(feed, category, show=show), show=show)
     return msgspec.json.encode(SaveEntry(SAVE_ENTRY, told))
+
+
+def new_entries(feed: FeedTold, entries: Sequence[EntryTold]) -> Iterator[bytes]:
+    """One event with all of them, or several when that would be larger than LARGEST_BODY.
+
+    entries: oldest first, at least one.
+    """
+    empty = len(msgspec.json.encode(NewEntries(NEW_ENTRIES, feed, [])))
+    together: list[EntryTold] = []
+    size = empty
+    for entry in entries:
+        needed = len(msgspec.json.encode(entry)) + 1
+        if together and size + needed > LARGEST_BODY:
+            yield msgspec.json.encode(NewEntries(NEW_ENTRIES, feed, together))
+            together, size = [], empty
+        together.append(entry)
+        size += needed
+    yield msgspec.json.encode(NewEntries(NEW_ENTRIES, feed, together))
 
 
 def entry_told(
@@ -96,7 +149,7 @@ def entry_told(
         starred=bool(entry.starred),
         reading_time=entry.reading_time,
         enclosures=list(enclosures),
-        tags=msgspec.Raw(entry.tags.encode()),
+        tags=msgspec.json.decode(entry.tags, type=list[str]),
         feed=feed,
     )
 

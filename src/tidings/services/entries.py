@@ -6,12 +6,10 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from tidings.domain import entry_changes, events
 from tidings.domain.entries import Entry, Status
 from tidings.domain.errors import InvalidInput, NotFound
-from tidings.domain.integrations import SAVE_TARGETS, WebhookSettings
+from tidings.domain.integrations import REGISTRY, SAVE_TARGETS
 from tidings.domain.users import User
 from tidings.services.clock import Clock
 from tidings.services.moments import zone
@@ -104,7 +102,8 @@ class Entries:
         content, enclosures = page.contents.get(entry.id, ""), page.enclosures.get(entry.id, [])
         body = events.save_entry(entry, content, enclosures, feed, category, show=zone(user.timezone).show)
         for target in targets:
-            receiver = msgspec.json.decode(target.settings, type=WebhookSettings).receiver(feed)
+            leaf = REGISTRY[target.name]
+            receiver = leaf.receiver(leaf.read(target.settings), feed)
             if not receiver:
                 continue
             deliveries.add(
