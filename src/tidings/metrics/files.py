@@ -1,0 +1,110 @@
+"""Where the numbers of one process are kept: files in a folder that all processes of this machine share.
+
+Each process holds a place in the folder by a lock, which the system takes back however the process ends. Whoever gets
+the place next goes on counting where the last one stopped, so that restarts neither lose numbers nor pile up files.
+The first process to come into a folder without company starts from nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import threading
+from collections.abc import Sequence
+from io import BufferedRandom
+from pathlib import Path
+from typing import Any
+
+from prometheus_client.mmap_dict import MmapedDict, mmap_key
+
+# Written in full beforehand: a page that a full disk has no room for would end the process when it is first touched.
+# Names of routes and outcomes are few; a number takes about 150 bytes.
+FILE_SIZE = 2**20
+MOST_PROCESSES = 10_000
+
+
+class Place:
+    """A process's own files. OSError when the folder cannot be used."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder = folder
+        self._files: dict[str, MmapedDict] = {}
+        self._company = (folder / "company.lock").open("a+b")
+        if _is_locked(self._company, fcntl.LOCK_EX):
+            for left_over in folder.glob("*.db"):
+                left_over.unlink()
+        fcntl.flock(self._company, fcntl.LOCK_SH)
+        self.number, self._held = self._take_place()
+        self.lock = threading.Lock()
+
+    def file(self, kind: str) -> MmapedDict:
+        """kind: counter or histogram; the reader of the files knows it from their names."""
+        if kind not in self._files:
+            path = self._folder / f"{kind}_{self.number}.db"
+            if not path.exists():
+                path.write_bytes(bytes(FILE_SIZE))
+            self._files[kind] = MmapedDict(str(path))  # type: ignore[no-untyped-call]
+        return self._files[kind]
+
+    def leave(self) -> None:
+        for file in self._files.values():
+            file.close()  # type: ignore[no-untyped-call]
+        self._held.close()
+        self._company.close()
+
+    def _take_place(self) -> tuple[int, BufferedRandom]:
+        for number in range(1, MOST_PROCESSES):
+            place = (self._folder / f"place-{number}.lock").open("a+b")
+            if _is_locked(place, fcntl.LOCK_EX):
+                return number, place
+            place.close()
+        raise OSError("no place left")
+
+
+def _is_locked(file: BufferedRandom, how: int) -> bool:
+    """Whether we got the lock."""
+    try:
+        fcntl.flock(file, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def value_class(place: Place) -> type:
+    """What the metrics of prometheus_client keep their numbers in, for `prometheus_client.values.ValueClass`.
+
+    Its own for several processes finds its folder in the environment, and names its files by process id: those of
+    every process that ever was would stay and be read.
+    """
+
+    class Value:
+        # Asked for by prometheus_client: its own values of one process are shown differently.
+        _multiprocess = True
+
+        def __init__(
+            self,
+            kind: str,
+            metric: str,
+            name: str,
+            labels: Sequence[str],
+            label_values: Sequence[str],
+            help_text: str,
+            **_more: Any,
+        ) -> None:
+            self._file = place.file(kind)
+            self._key = mmap_key(metric, name, list(labels), list(label_values), help_text)
+            with place.lock:
+                self._value, _ = self._file.read_value(self._key)  # type: ignore[no-untyped-call]
+
+        def inc(self, amount: float) -> None:
+            with place.lock:
+                self._value += amount
+                self._file.write_value(self._key, self._value, 0.0)  # type: ignore[no-untyped-call]
+
+        def get(self) -> float:
+            return float(self._value)
+
+        def get_exemplar(self) -> None:
+            return None
+
+    return Value
