@@ -27,8 +27,8 @@ _chosen = entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True
 _still_there = select(entries.c.id, entries.c.feed_id).where(_mine, _chosen, _is_read, ~_kept_for_good)
 _already = exists().where(tombstones.c.feed_id == entries.c.feed_id, tombstones.c.hash == entries.c.hash)
 _bury = insert(tombstones).from_select(
-    ["feed_id", "hash", "created_at"],
-    select(entries.c.feed_id, entries.c.hash, bindparam("moment", type_=tombstones.c.created_at.type)).where(
+    ["feed_id", "hash", "seen_at"],
+    select(entries.c.feed_id, entries.c.hash, bindparam("moment", type_=tombstones.c.seen_at.type)).where(
         _mine, _chosen, ~_already
     ),
 )

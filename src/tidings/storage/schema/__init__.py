@@ -9,14 +9,16 @@ from tidings.storage.schema.archive import (
     tombstones,
 )
 from tidings.storage.schema.base import metadata
+from tidings.storage.schema.chores import chores
 from tidings.storage.schema.events import deliveries
 from tidings.storage.schema.people import api_keys, integrations, users
 from tidings.storage.schema.search import search_documents, search_pending, search_vectors
-from tidings.storage.schema.subscriptions import categories, feeds, icons
+from tidings.storage.schema.subscriptions import categories, feeds, hosts, icons, sources
 
 __all__ = [
     "api_keys",
     "categories",
+    "chores",
     "deliveries",
     "enclosures",
     "entries",
@@ -24,12 +26,14 @@ __all__ = [
     "entry_tags",
     "feed_counters",
     "feeds",
+    "hosts",
     "icons",
     "integrations",
     "metadata",
     "search_documents",
     "search_pending",
     "search_vectors",
+    "sources",
     "tombstones",
     "users",
 ]

@@ -146,7 +146,7 @@ tombstones = Table(
     metadata,
     Column("feed_id", Integer, ForeignKey("feeds.id", ondelete="CASCADE"), primary_key=True),
     Column("hash", LargeBinary, primary_key=True, comment="Of an entry that was deleted and must not come back."),
-    instant("created_at"),
+    instant("seen_at", comment="When it was deleted or, about a month exact, last seen in the document."),
     sqlite_with_rowid=False,
 )
 

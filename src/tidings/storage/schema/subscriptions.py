@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
-from tidings.storage.schema.base import flag, instant, key, metadata, number, owner, partial_index, words
+from tidings.storage.schema.base import Words, flag, instant, key, metadata, number, owner, partial_index, words
 
 categories = Table(
     "categories",
@@ -32,6 +32,34 @@ icons = Table(
     sqlite_autoincrement=True,
 )
 
+sources = Table(
+    "sources",
+    metadata,
+    key(),
+    Column("fetch_key", LargeBinary, nullable=False, comment="Of address and fetch options: the same for all that share."),
+    words("host", None, "Which host a fetch is counted for."),
+    instant("next_check_at", nullable=True, comment="The earliest of its enabled feeds; null: it has none."),
+    instant("claimed_until", nullable=True, comment="A worker holds it until then; who dies loses it."),
+    words("claimed_by"),
+    UniqueConstraint("fetch_key"),
+    sqlite_autoincrement=True,
+    comment="One row for each document that is fetched, however many feeds show it.",
+)
+partial_index("ix_sources_due", sources.c.next_check_at, sources.c.id, where="next_check_at IS NOT NULL")
+partial_index("ix_sources_claimed", sources.c.host, sources.c.claimed_until, where="claimed_by <> ''")
+Index("ix_sources_host", sources.c.host, sources.c.next_check_at)
+partial_index("ix_sources_claimed_by", sources.c.claimed_by, where="claimed_by <> ''")
+
+hosts = Table(
+    "hosts",
+    metadata,
+    Column("host", Words, primary_key=True),
+    instant("closed_until", comment="No feed of it is fetched before."),
+    flag("is_asked", comment="By the host itself, with a 429: then nothing else is fetched either."),
+    sqlite_with_rowid=False,
+    comment="Only hosts that are to be left alone for a while.",
+)
+
 feeds = Table(
     "feeds",
     metadata,
@@ -56,11 +84,11 @@ feeds = Table(
     # polling
     instant("checked_at"),
     instant("next_check_at", comment="Always true: when the poller may take it next."),
-    instant("claimed_until", nullable=True, comment="A worker holds it until then; who dies loses it."),
-    words("claimed_by"),
+    Column("source_id", Integer, ForeignKey("sources.id"), comment="What is fetched for it; never null."),
     words("etag_header"),
     words("last_modified_header"),
     Column("body_digest", LargeBinary, comment="Of the last parsed body; the same again is not parsed."),
+    instant("parsed_at", nullable=True, comment="When a body was last parsed."),
     words("parsing_error_message"),
     number("parsing_error_count"),
     words("moved_to", comment="Where permanent redirects lead; followed once they are confirmed."),
@@ -79,6 +107,10 @@ feeds = Table(
     # what is done with its entries
     flag("crawler"),
     flag("ignore_entry_updates"),
+    flag("match_entries_by_url", comment="Entries are known by their address: the publisher's ids change."),
+    flag("once_matched_by_url", comment="They were, before: some may still be stored under its hash."),
+    Column("keep_read_days", Integer, comment="After these, read entries go; -1: never; null: as the settings say."),
+    Column("keep_unread_days", Integer, comment="As keep_read_days, of unread ones."),
     flag("hide_globally"),
     flag("no_media_player"),
     words("scraper_rules"),
@@ -99,6 +131,7 @@ feeds = Table(
     UniqueConstraint("user_id", "feed_url"),
     Index("ix_feeds_category", "category_id"),
     Index("ix_feeds_icon", "icon_id"),
+    # The flag and the time stand last: what a source's next check is has to read nothing else.
+    Index("ix_feeds_source", "source_id", "disabled", "next_check_at"),
     sqlite_autoincrement=True,
 )
-partial_index("ix_feeds_due", feeds.c.next_check_at, feeds.c.id, where="NOT disabled")
