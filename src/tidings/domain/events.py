@@ -79,7 +79,8 @@ class Event(Struct, frozen=True, kw_only=True):
     """An event on its way out, as the one who delivers it sees it.
 
     delivery_id: the same at every try. attempt: counted from 1. receiver: as the leaf named it.
-    body: as it was written when the event happened; what is signed.
+    body: as it was written when the event happened; what is signed. at: when this try is made, for tokens that carry
+    the time.
     """
 
     type: str
@@ -87,6 +88,7 @@ class Event(Struct, frozen=True, kw_only=True):
     attempt: int
     receiver: str
     body: bytes
+    at: Instant = Instant(0)
 
     @property
     def entry(self) -> EntryTold:
