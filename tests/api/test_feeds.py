@@ -16,12 +16,12 @@ FIELDS = {
     "urlrewrite_rules", "user_agent", "cookie", "username", "password", "disabled", "no_media_player",
     "ignore_http_cache", "allow_self_signed_certificates", "fetch_via_proxy", "hide_globally", "disable_http2",
     "pushover_enabled", "ntfy_enabled", "crawler", "ignore_entry_updates", "apprise_service_urls", "webhook_url",
-    "ntfy_priority", "ntfy_topic", "pushover_priority", "proxy_url", "category", "icon",
+    "ntfy_priority", "ntfy_topic", "pushover_priority", "proxy_url", "category", "icon", "match_entries_by_url",
 }  # fmt: skip
 
 FLAGS = (
     "crawler", "ignore_entry_updates", "disabled", "no_media_player", "ignore_http_cache",
-    "allow_self_signed_certificates", "fetch_via_proxy", "hide_globally", "disable_http2",
+    "allow_self_signed_certificates", "fetch_via_proxy", "hide_globally", "disable_http2", "match_entries_by_url",
 )  # fmt: skip
 
 GOOD_RULES = {

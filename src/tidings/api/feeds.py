@@ -68,6 +68,7 @@ class FeedOut(Struct, frozen=True):
     ntfy_enabled: bool
     crawler: bool
     ignore_entry_updates: bool
+    match_entries_by_url: bool
     apprise_service_urls: str
     webhook_url: str
     ntfy_priority: int
@@ -119,6 +120,7 @@ class FeedFields(Struct, frozen=True, kw_only=True):
     user_agent: str | None = None
     cookie: str | None = None
     ignore_entry_updates: bool | None = None
+    match_entries_by_url: bool | None = None
     disabled: bool | None = None
     no_media_player: bool | None = None
     ignore_http_cache: bool | None = None

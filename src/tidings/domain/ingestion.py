@@ -75,7 +75,7 @@ class Intake(Struct, frozen=True):
         return cls(
             feed_rules=pipeline.compile_rules(_texts(feed)),
             user_rules=pipeline.compile_rules(_texts(user)),
-            policy=cleaning.CleaningPolicy(new_tab=user.open_external_links_in_new_tab, referring_hosts=_hosts(feed)),
+            policy=cleaning.CleaningPolicy(new_tab=user.open_external_links_in_new_tab, referring_hosts=hosts_of(feed)),
             words_per_minute=user.default_reading_speed,
             cjk_per_minute=user.cjk_reading_speed,
             shows_reading_time=user.show_reading_time,
@@ -89,9 +89,12 @@ class Intake(Struct, frozen=True):
 
 
 def fingerprint(entry: ParsedEntry) -> bytes:
-    """Changes when the publisher changes the entry. Its date is left out: it is only heard once."""
-    undated = msgspec.structs.replace(entry, published_at=None)
-    return hashlib.blake2b(msgspec.json.encode(undated), digest_size=16).digest()
+    """Changes when the publisher changes the entry.
+
+    Its date is left out: it is only heard once. So is its hash: what tells an entry apart says nothing of it.
+    """
+    said = msgspec.structs.replace(entry, published_at=None, hash="")
+    return hashlib.blake2b(msgspec.json.encode(said), digest_size=16).digest()
 
 
 def page_to_fetch(entry: ParsedEntry, how: Intake, *, now: Instant) -> str:
@@ -155,7 +158,7 @@ def _is_kept(entry: ParsedEntry, how: Intake, now: Instant) -> bool:
     return pipeline.judge(entry, user=how.user_rules, feed=how.feed_rules, now=now).is_kept
 
 
-def _hosts(feed: Feed) -> frozenset[str]:
+def hosts_of(feed: Feed) -> frozenset[str]:
     """Of the feed and of its site: an address that says it was found there is telling on its reader."""
     return frozenset(host for url in (feed.feed_url, feed.site_url) if (host := _host(url)))
 

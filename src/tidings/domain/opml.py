@@ -46,6 +46,7 @@ SETTINGS: Final = {
     "allowSelfSignedCertificates": "allow_self_signed_certificates",
     "disableHTTP2": "disable_http2",
     "ignoreEntryUpdates": "ignore_entry_updates",
+    "matchEntriesByURL": "match_entries_by_url",
 }
 _TEXTS: Final = frozenset({*feed_changes.RULES, "user_agent"})
 _BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkeys(("false", "0", "f", "no", ""), False)

@@ -13,14 +13,16 @@ from tidings.domain import feed_changes, http_hints, scheduling
 from tidings.domain.errors import EmptyBody, InvalidInput, NotFound
 from tidings.domain.feeds import Feed, ParsedEntry, ParsedFeed
 from tidings.domain.icons import named
+from tidings.domain.identity import identified
 from tidings.domain.ingestion import Intake
 from tidings.domain.times import Instant
 from tidings.domain.users import User
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+from tidings.services import identity
 from tidings.services.clock import Clock
 from tidings.services.crawling import WAITING_S, Crawler
 from tidings.services.icons import Icons
-from tidings.services.intake import ArticlesByHash, all_new, body_digest, oldest_first, parse, tell_complaints
+from tidings.services.intake import ArticlesByHash, all_new, body_digest, parse, tell_complaints
 from tidings.services.recent import RecentDocuments
 from tidings.storage import categories, counters, entries, feeds, intake
 from tidings.storage.database import Database, Read
@@ -104,6 +106,9 @@ class Feeds:
                 values["next_check_at"] = self._clock()
             if values.get("site_url", feed.site_url) != feed.site_url:
                 values["icon_checked_at"] = None
+            by_url = values.get("match_entries_by_url", feed.match_entries_by_url)
+            if by_url != feed.match_entries_by_url:
+                values |= identity.switched(db, feed, by_url=by_url)
             values["edited"] = feed.edited | feed_changes.edited_bits(values)
             feeds.change(db, user_id, feed_id, **values, parsing_error_count=0, parsing_error_message="")
 
@@ -141,7 +146,8 @@ class Feeds:
             "next_check_at": scheduling.after_success(now, self._base, document.hints, _freshness(response, now)),
         }
         columns = {name: value for name, value in values.items() if name in Feed.__struct_fields__}
-        return _New(values, Feed(id=0, user_id=user.id, **columns), oldest_first(document))
+        feed = Feed(id=0, user_id=user.id, **columns)
+        return _New(values, feed, identity.oldest_first(identified(feed, document)))
 
     def _store_new(self, user: User, new: _New, response: FetchResponse, articles: ArticlesByHash) -> int:
         now, feed = self._clock(), new.feed

@@ -21,6 +21,7 @@ from tidings.domain.ingestion import Intake, ReadyEntry, fingerprint, prepare
 from tidings.domain.times import Instant
 from tidings.domain.users import User
 from tidings.net.fetch import FetchResponse
+from tidings.services import identity
 from tidings.storage import counters, feeds, intake, polling
 from tidings.storage.database import Database, Read, Write
 from tidings.storage.intake import KnownEntry
@@ -100,8 +101,10 @@ def store_answer(
     values = _after_success(feed, response, now, next_check_at) | _followed(feed, document)
     values["body_digest"] = body_digest(response.body)
     with database.writing() as db:
-        if not counters.hold(db, feed.user_id, [feed.id]) or not polling.finish(
-            db, feed.user_id, feed.id, worker, **values
+        if (
+            not counters.hold(db, feed.user_id, [feed.id])
+            or not identity.is_current(db, feed)
+            or not polling.finish(db, feed.user_id, feed.id, worker, **values)
         ):
             return Stored(lost=True)
         ids = add_new(db, feed, selection.new, now=now)
@@ -112,7 +115,7 @@ def store_answer(
 
 def news(database: Database, feed: Feed, document: ParsedFeed) -> News:
     """What is not known yet, or has changed since."""
-    by_hash = oldest_first(document)
+    by_hash = identity.recognised(database, feed, document)
     with database.reading() as db:
         known = intake.known(db, feed.id, list(by_hash))
         buried = intake.buried(db, feed.id, list(by_hash.keys() - known.keys()))
@@ -153,11 +156,6 @@ def tell_complaints(feed_id: int, complaints: Iterable[str]) -> None:
     """Rules that did not do what their owner wanted, each once."""
     for complaint in dict.fromkeys(complaints):
         log.info("rule not followed", feed=feed_id, reason=complaint)
-
-
-def oldest_first(document: ParsedFeed) -> dict[bytes, ParsedEntry]:
-    """By hash. The last item of a document is its oldest: it gets the lowest id."""
-    return {bytes.fromhex(entry.hash): entry for entry in reversed(document.entries)}
 
 
 def add_new(db: Write, feed: Feed, new: list[ReadyEntry], *, now: Instant) -> list[int]:
