@@ -13,7 +13,7 @@ from functools import cache
 from typing import Annotated, Any, TypeVar
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 from tidings.domain.errors import InvalidInput
 
@@ -47,7 +47,7 @@ def decode(body: bytes, shape: type[T]) -> T:
 def sent(body: Struct) -> dict[str, Any]:
     """The members that were sent: null counts as not sent."""
     values = ((name, getattr(body, name)) for name in body.__struct_fields__)
-    return {name: value for name, value in values if value is not None}
+    return {name: value for name, value in values if value is not None and value is not UNSET}
 
 
 @cache

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from tidings.api.bodies import Int64, sent
 from tidings.api.categories import CategoryOut, category_out
-from tidings.api.facts import Moment, Needed
+from tidings.api.facts import Moment, Needed, up_to
 from tidings.api.mirror import Mirror
 from tidings.api.moments import zone
 from tidings.api.routes import Routes
 from tidings.domain.categories import Category
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
 from tidings.domain.feeds import Feed
+from tidings.domain.scheduling import LONGEST_OWN_MINUTES
 from tidings.domain.users import User
 from tidings.services import Services
 from tidings.services.categories import owned as owned_category
@@ -33,7 +35,10 @@ class FeedIconOut(Struct, frozen=True):
 
 
 class FeedOut(Struct, frozen=True):
-    """Moments are in the zone of the owner. icon: null while none is known."""
+    """Moments are in the zone of the owner. icon: null while none is known.
+
+    check_interval_minutes: 0 where it follows how often the feed publishes.
+    """
 
     id: int
     user_id: int
@@ -75,6 +80,7 @@ class FeedOut(Struct, frozen=True):
     ntfy_topic: str
     pushover_priority: int
     proxy_url: str
+    check_interval_minutes: int
     checked_at: Moment
     next_check_at: Moment
     category: CategoryOut
@@ -110,7 +116,10 @@ class FeedShower:
 
 
 class FeedFields(Struct, frozen=True, kw_only=True):
-    """What may be set on a new feed as well as on an existing one."""
+    """What may be set on a new feed as well as on an existing one.
+
+    check_interval_minutes: 5 to 43,200, or 0 or null: as often as the feed publishes.
+    """
 
     feed_url: str | None = None
     category_id: Int64 | None = None
@@ -136,6 +145,7 @@ class FeedFields(Struct, frozen=True, kw_only=True):
     keep_filter_entry_rules: str | None = None
     urlrewrite_rules: str | None = None
     proxy_url: str | None = None
+    check_interval_minutes: Annotated[Int64 | UnsetType | None, up_to(LONGEST_OWN_MINUTES)] = UNSET
 
 
 class FeedCreate(FeedFields, frozen=True, kw_only=True):
@@ -155,6 +165,14 @@ class FeedUpdate(FeedFields, frozen=True, kw_only=True):
     site_url: str | None = None
     description: str | None = None
     category: CategoryReference | None = None
+
+
+def _given(body: FeedFields) -> dict[str, Any]:
+    """The members that were sent; here null is the way to say that the feed decides."""
+    given = sent(body)
+    if body.check_interval_minutes is None:
+        given["check_interval_minutes"] = 0
+    return given
 
 
 class FeedCreated(Struct, frozen=True):
@@ -206,13 +224,13 @@ def get_feed(caller: User, services: Services, feed_id: int) -> FeedOut:
 @routes.post("/v1/feeds", status=201, raises=(InvalidInput, FetchError))
 async def create_feed(caller: User, services: Services, body: FeedCreate) -> FeedCreated:
     """Subscribe: the feed is fetched, and its entries stored, before the answer."""
-    return FeedCreated(await services.feeds.create(caller, sent(body)))
+    return FeedCreated(await services.feeds.create(caller, _given(body)))
 
 
 @routes.put("/v1/feeds/{feed_id}", status=201, raises=(InvalidInput, NotFound))
 def update_feed(caller: User, services: Services, feed_id: int, body: FeedUpdate) -> FeedOut:
     """Change a feed; what is not sent stays. Errors of earlier checks are forgotten."""
-    given = sent(body)
+    given = _given(body)
     given.pop("category", None)
     if body.category is not None and body.category.id is not None:
         given.setdefault("category_id", body.category.id)

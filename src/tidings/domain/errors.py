@@ -8,8 +8,10 @@
     ├── Unauthorized            unknown caller
     │   └── UnknownKey          an API key that nobody has: asking for a password would not help
     ├── FetchError              the outside did not give us what we asked for
-    │   ├── NetworkError        no connection, no name, closed half-way
+    │   ├── NetworkError        closed half-way, sent on to nowhere
+    │   │   └── Unreachable     no name, no route, no connection
     │   ├── FetchTimeout        too slow
+    │   │   └── ConnectTimeout  not even a connection came about
     │   ├── TlsError            the certificate does not convince
     │   ├── AddressRefused      the address guard said no
     │   ├── TooManyRedirects
@@ -82,22 +84,41 @@ class UnknownKey(Unauthorized):
 
 
 class FetchError(TidingsError):
-    """url: what was asked for, without credentials."""
+    """url: what was asked for, without credentials.
+
+    is_passing: it says nothing about the feed, which is most likely as good as before.
+    was_reached: whether anything came back from there.
+    """
 
     code = "fetch-failed"
     worth_retrying = True
+    was_reached: ClassVar[bool] = True
 
     def __init__(self, message: str, *, url: str = "") -> None:
         super().__init__(message)
         self.url = url
+
+    @property
+    def is_passing(self) -> bool:
+        return isinstance(self, NetworkError | FetchTimeout)
 
 
 class NetworkError(FetchError):
     code = "network-error"
 
 
+class Unreachable(NetworkError):
+    code = "unreachable"
+    was_reached = False
+
+
 class FetchTimeout(FetchError):
     code = "fetch-timeout"
+
+
+class ConnectTimeout(FetchTimeout):
+    code = "connect-timeout"
+    was_reached = False
 
 
 class TlsError(FetchError):
@@ -126,14 +147,31 @@ class UndecodableBody(FetchError):
 
 
 class HttpError(FetchError):
-    """status: the response status; retry_after_s: what Retry-After asked for, in seconds, if anything."""
+    """status: the response status; retry_after_s: what Retry-After asked for, in seconds, if anything.
+
+    fresh_s: for how many seconds, by its cache headers, the answer will be the same.
+    """
 
     code = "http-error"
 
-    def __init__(self, message: str, *, url: str = "", status: int, retry_after_s: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        url: str = "",
+        status: int,
+        retry_after_s: int | None = None,
+        fresh_s: int | None = None,
+    ) -> None:
         super().__init__(message, url=url)
         self.status = status
         self.retry_after_s = retry_after_s
+        self.fresh_s = fresh_s
+
+    @property
+    def is_passing(self) -> bool:
+        """Too many requests, or out of service: so the host says itself."""
+        return self.status in (429, 503)
 
 
 class FeedGone(HttpError):

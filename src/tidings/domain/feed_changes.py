@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import Edited
 from tidings.domain.rules.validation import validate_feed_rules
+from tidings.domain.scheduling import LONGEST_OWN_MINUTES, SHORTEST_OWN_MINUTES
 
 RULES = (
     "scraper_rules",
@@ -44,6 +45,8 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
         values |= _without_credentials(values["feed_url"])
     if "title" in values and not values["title"].strip():
         raise InvalidInput("title: a feed needs one.", field="title")
+    if minutes := values.get("check_interval_minutes"):
+        _check_interval(minutes)
     if values.get("proxy_url"):
         _check_proxy(values["proxy_url"])
     validate_feed_rules(**{name: values[name] for name in RULES if name in values})
@@ -94,6 +97,15 @@ def _check_text(name: str, value: Any) -> None:
         raise InvalidInput(f"{name} holds a NUL character: remove it.", field=name)
     if len(value) > MAX_TEXT:
         raise InvalidInput(f"{name}: too long, {MAX_TEXT} characters at most.", field=name)
+
+
+def _check_interval(minutes: int) -> None:
+    if not SHORTEST_OWN_MINUTES <= minutes <= LONGEST_OWN_MINUTES:
+        raise InvalidInput(
+            f"check_interval_minutes: send {SHORTEST_OWN_MINUTES} to {LONGEST_OWN_MINUTES:,} minutes, or 0 to leave it "
+            "to the feed.",
+            field="check_interval_minutes",
+        )
 
 
 def _check_proxy(url: str) -> None:

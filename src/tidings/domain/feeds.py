@@ -53,15 +53,16 @@ class ParsedEntry(Struct, frozen=True, kw_only=True):
     duration_minutes: int = 0
 
 
-class PublisherHints(Struct, frozen=True, kw_only=True):
+class PublisherHints(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """When the document itself asks to be polled.
 
-    ttl_minutes: RSS `ttl`. update_minutes: `sy:updatePeriod` divided by `sy:updateFrequency`.
-    skip_hours: 0 to 23, UTC. skip_days: 0 (Monday) to 6.
+    ttl_minutes: RSS `ttl`. update_minutes: `sy:updatePeriod` divided by `sy:updateFrequency`, counted from
+    update_base where there is one. skip_hours: 0 to 23, UTC. skip_days: 0 (Monday) to 6.
     """
 
     ttl_minutes: int | None = None
     update_minutes: int | None = None
+    update_base: Instant | None = None
     skip_hours: frozenset[int] = frozenset()
     skip_days: frozenset[int] = frozenset()
 
@@ -116,6 +117,11 @@ class Feed(Struct, frozen=True):
     body_digest: bytes | None = None
     parsing_error_message: str = ""
     parsing_error_count: int = 0
+    failed_checks: int = 0
+    check_interval_minutes: int = 0
+    publisher_hints: str = ""
+    news_gap_s: int = 0
+    news_at: Instant | None = None
     moved_to: str = ""
     moved_times: int = 0
     disabled: bool = False

@@ -19,37 +19,13 @@ from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import Edited, Feed
 from tidings.domain.formats.charset import decode
 from tidings.domain.formats.references import References
+from tidings.domain.opml_settings import SETTINGS, read_setting
 from tidings.domain.times import Instant, to_datetime
 
 NAMESPACE: Final = "urn:tidings:opml"
 FOLDER_SEPARATOR: Final = " / "
 # They are stored in one transaction: a few seconds for so many.
 MOST_FEEDS: Final = 50_000
-
-# Attributes beyond the standard, and the feed's field that each one sets. Readers of the Miniflux family write them
-# in a namespace of their own; only the local name counts.
-SETTINGS: Final = {
-    "scraperRules": "scraper_rules",
-    "rewriteRules": "rewrite_rules",
-    "urlRewriteRules": "urlrewrite_rules",
-    "blocklistRules": "blocklist_rules",
-    "keeplistRules": "keeplist_rules",
-    "blockFilterEntryRules": "block_filter_entry_rules",
-    "keepFilterEntryRules": "keep_filter_entry_rules",
-    "userAgent": "user_agent",
-    "crawler": "crawler",
-    "ignoreHTTPCache": "ignore_http_cache",
-    "fetchViaProxy": "fetch_via_proxy",
-    "disabled": "disabled",
-    "noMediaPlayer": "no_media_player",
-    "hideGlobally": "hide_globally",
-    "allowSelfSignedCertificates": "allow_self_signed_certificates",
-    "disableHTTP2": "disable_http2",
-    "ignoreEntryUpdates": "ignore_entry_updates",
-    "matchEntriesByURL": "match_entries_by_url",
-}
-_TEXTS: Final = frozenset({*feed_changes.RULES, "user_agent"})
-_BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkeys(("false", "0", "f", "no", ""), False)
 
 # Each takes the rest of the text where its end is missing, so that nothing is searched twice.
 _BEFORE_ROOT: Final = re.compile(
@@ -139,7 +115,7 @@ def _attributes(feed: Feed) -> dict[str, str]:
     values["type"] = "rss"
     for name, field in SETTINGS.items():
         if value := getattr(feed, field):
-            values[f"{{{NAMESPACE}}}{name}"] = value if isinstance(value, str) else "true"
+            values[f"{{{NAMESPACE}}}{name}"] = "true" if value is True else str(value)
     return {name: _writable(value) for name, value in values.items()}
 
 
@@ -251,14 +227,14 @@ class _Reading:
         except InvalidInput:
             return ""
 
-    def _settings(self, outline: _Element) -> dict[str, str | bool]:
-        settings: dict[str, str | bool] = {}
+    def _settings(self, outline: _Element) -> dict[str, str | int]:
+        settings: dict[str, str | int] = {}
         for name, text in outline.items():
             field = SETTINGS.get(_local(name))
             if field is None:
                 continue
             try:
-                settings[field] = _setting(field, str(text))
+                settings[field] = read_setting(field, str(text))
             except InvalidInput as error:
                 self._found.odd.append(self._remark(outline, f"{_local(name)} was left out: {error.message}"))
         return settings
@@ -281,13 +257,3 @@ def _check_category(title: str) -> None:
             checked_title(title)
         except InvalidInput as error:
             raise InvalidInput("the folders around it have names too long to make one category of them.") from error
-
-
-def _setting(field: str, text: str) -> str | bool:
-    if field in _TEXTS:
-        feed_changes.checked({field: text})
-        return text
-    value = _BOOLEANS.get(text.strip().lower())
-    if value is None:
-        raise InvalidInput(f"{text[:40]!r} is neither true nor false.")
-    return value

@@ -64,6 +64,13 @@ def http_error(target: Target, response: aiohttp.ClientResponse) -> HttpError:
         url=str(target),
         status=status,
         retry_after_s=http_hints.retry_after_s(header(response, "Retry-After"), now),
+        fresh_s=http_hints.freshness_s(
+            cache_control=joined(response, "Cache-Control"),
+            expires=header(response, "Expires"),
+            age=header(response, "Age"),
+            date=header(response, "Date"),
+            now=now,
+        ),
     )
 
 

@@ -18,11 +18,12 @@ from yarl import URL
 
 from tidings.domain.errors import (
     AddressRefused,
+    ConnectTimeout,
     FetchError,
-    FetchTimeout,
     InvalidInput,
     NetworkError,
     TlsError,
+    Unreachable,
 )
 from tidings.net.guard import AddressGuard, GuardedResolver, Lookup, SystemLookup
 from tidings.net.targets import Target, parse_target
@@ -175,7 +176,7 @@ def _our_errors(target: Target, proxy: Target | None) -> Iterator[None]:
     except AddressRefused as error:
         raise AddressRefused(error.message, url=str(target)) from error
     except (aiohttp.ServerTimeoutError, TimeoutError) as error:
-        raise FetchTimeout(
+        raise ConnectTimeout(
             f"No connection to {target.host} came about in time. Check the address, or try again later.",
             url=str(target),
         ) from error
@@ -190,7 +191,8 @@ def _translated(error: Exception, target: Target, proxy: Target | None) -> Fetch
             "trust it anyway, allow self-signed certificates for this feed.",
             url=str(target),
         )
-    return NetworkError(f"{_problem(error, target, proxy)}. Check the address, or try again later.", url=str(target))
+    kind = Unreachable if isinstance(error, aiohttp.ClientConnectorError) else NetworkError
+    return kind(f"{_problem(error, target, proxy)}. Check the address, or try again later.", url=str(target))
 
 
 def _problem(error: Exception, target: Target, proxy: Target | None) -> str:

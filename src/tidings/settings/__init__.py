@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
-from tidings.settings.options import OPTIONS, PREFIX, Option, Settings
+from tidings.settings.declaring import PREFIX, Option
+from tidings.settings.options import OPTIONS, Settings
 from tidings.settings.sources import Loaded, load, load_process, load_with_origins
 from tidings.settings.values import (
     ByteCount,

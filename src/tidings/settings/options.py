@@ -3,80 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 
 from tidings import __version__
+from tidings.domain.scheduling import Scheduler
 from tidings.settings import values
-from tidings.settings.values import ByteCount, DatabaseEngine, ListenAddress, LogFormat, LogLevel, Network
+from tidings.settings.declaring import PREFIX, Option, option
+from tidings.settings.values import ByteCount, DatabaseEngine, ListenAddress, LogFormat, LogLevel, Network, WebSubMode
 
-PREFIX = "TIDINGS_"
 MOST_WEB_WORKERS_BY_DEFAULT = 4
-
-Value = TypeVar("Value")
-# Makes the text of a default out of the settings declared before it.
-Derive = Callable[[Mapping[str, Any]], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One setting, as an operator sees it.
-
-    default: what one would have to write to get the default; a sentence where it depends on the machine or on
-    another setting; None where leaving it out means "none".
-    mask: makes of a secret what may be shown of it; None for what is no secret.
-    """
-
-    name: str
-    parse: Callable[[str], Any]
-    help: str
-    allowed: str
-    default: str | None
-    derive: Derive | None
-    mask: Callable[[str], str] | None
-    has_file_variant: bool
-
-    @property
-    def field(self) -> str:
-        return self.name.removeprefix(PREFIX).lower()
-
-    @property
-    def is_secret(self) -> bool:
-        return self.mask is not None
-
-    @property
-    def file_variant(self) -> str:
-        return f"{self.name}_FILE"
-
-
-def option(
-    parse: Callable[[str], Value],
-    help: str,  # noqa: A002  (it is what the reader of a declaration expects)
-    *,
-    allowed: str,
-    default: str | None = None,
-    derive: Derive | None = None,
-    mask: Callable[[str], str] | None = None,
-    has_file_variant: bool = False,
-) -> Value:
-    """Typed as the value it will hold, so that a declaration reads like any other field."""
-    declared = {
-        "parse": parse,
-        "help": help,
-        "allowed": allowed,
-        "default": default,
-        "derive": derive,
-        "mask": mask,
-        "has_file_variant": mask is not None or has_file_variant,
-    }
-    made: Value = field(metadata=declared, repr=mask is None)
-    return made
 
 
 def _cores() -> int:
@@ -152,21 +92,80 @@ class Settings:
     )
     polling_frequency: timedelta = option(
         values.minutes(1, 43_200),
-        "Minutes between two checks of a feed that gives no hint of its own.",
+        "Minutes between two checks of a feed that has news every six hours, or of which nothing is known yet."
+        " Livelier feeds are checked more often, quieter ones less.",
         allowed="a whole number from 1 to 43200",
         default="60",
     )
+    polling_scheduler: Scheduler = option(
+        values.one_of(Scheduler),
+        "How often a feed is checked: adaptive by the square root of the time between its news, entry_frequency by"
+        " that time itself, round_robin the same for all.",
+        allowed="adaptive, entry_frequency or round_robin",
+        default="adaptive",
+    )
+    scheduler_entry_frequency_min_interval: timedelta = option(
+        values.minutes(1, 43_200),
+        "Minutes between two checks of the liveliest feeds, with adaptive and entry_frequency.",
+        allowed="a whole number from 1 to 43200",
+        default="5",
+    )
+    scheduler_entry_frequency_max_interval: timedelta = option(
+        values.minutes(1, 43_200),
+        "Minutes between two checks of a feed that has fallen silent, with adaptive and entry_frequency.",
+        allowed="a whole number from 1 to 43200",
+        default="1440",
+    )
+    scheduler_entry_frequency_factor: int = option(
+        values.whole_number(1, 1000),
+        "How many times as often feeds are checked as they would be, with adaptive and entry_frequency.",
+        allowed="a whole number from 1 to 1000",
+        default="1",
+    )
+    scheduler_round_robin_min_interval: timedelta = option(
+        values.minutes(1, 43_200),
+        "Minutes between two checks of a feed at least, with round_robin. What TIDINGS_POLLING_FREQUENCY asks for"
+        " beyond that counts.",
+        allowed="a whole number from 1 to 43200",
+        default="60",
+    )
+    scheduler_round_robin_max_interval: timedelta = option(
+        values.minutes(1, 43_200),
+        "Minutes between two checks of a feed at most, with round_robin.",
+        allowed="a whole number from 1 to 43200",
+        default="1440",
+    )
+    polling_parsing_error_limit: int = option(
+        values.whole_number(0, 1000),
+        "Errors in a row after which a feed is switched off, with a message, until somebody switches it on again;"
+        " 0 for never.",
+        allowed="a whole number from 0 to 1000",
+        default="0",
+    )
     polling_limit_per_host: int = option(
         values.whole_number(1, 100),
-        "Feeds fetched from one host at the same time, by one poller.",
+        "Feeds fetched from one host at the same time, by all workers together.",
         allowed="a whole number from 1 to 100",
         default="2",
+    )
+    polling_gap_per_host: timedelta = option(
+        values.milliseconds(0, 60_000),
+        "Milliseconds between the starts of two fetches from one host, by all workers together.",
+        allowed="a whole number from 0 to 60000",
+        default="250",
     )
     worker_pool_size: int = option(
         values.whole_number(1, 1000),
         "Feeds fetched at the same time, by one poller.",
         allowed="a whole number from 1 to 1000",
         default="16",
+    )
+    websub: WebSubMode = option(
+        values.one_of(WebSubMode),
+        "Whether publishers' hubs (WebSub) may push news here, so that it need not wait for the next check. auto: if"
+        " TIDINGS_BASE_URL is an address that the internet can reach.",
+        allowed="auto, on or off",
+        default="auto",
     )
     fetcher_allow_private_networks: bool = option(
         values.yes_or_no,

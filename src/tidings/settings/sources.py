@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tidings.domain.errors import StartError
-from tidings.settings.options import OPTIONS, PREFIX, Option, Settings
+from tidings.settings.declaring import PREFIX, Option
+from tidings.settings.options import OPTIONS, Settings
 from tidings.settings.values import Refused
 
 CONFIG = f"{PREFIX}CONFIG"

@@ -38,6 +38,14 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
+class WebSubMode(StrEnum):
+    """AUTO: where a hub out on the internet could reach us."""
+
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
+
+
 class LogFormat(StrEnum):
     TEXT = "text"
     JSON = "json"
@@ -126,6 +134,11 @@ def whole_number(lowest: int, highest: int) -> Callable[[str], int]:
 def mebibytes(lowest: int, highest: int) -> Callable[[str], ByteCount]:
     number = whole_number(lowest, highest)
     return lambda given: ByteCount(number(given) * 1024 * 1024)
+
+
+def milliseconds(lowest: int, highest: int) -> Callable[[str], timedelta]:
+    number = whole_number(lowest, highest)
+    return lambda given: timedelta(milliseconds=number(given))
 
 
 def seconds(lowest: int, highest: int) -> Callable[[str], timedelta]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tidings.domain.feeds import PublisherHints
+from tidings.domain.formats.dates import read as read_date
 from tidings.domain.formats.elements import Fields
 from tidings.domain.formats.names import Names
 
@@ -23,6 +24,7 @@ def read_hints(channel: Fields, names: Names) -> PublisherHints:
     return PublisherHints(
         ttl_minutes=_number(channel.text("ttl")),
         update_minutes=_update_minutes(channel),
+        update_base=read_date(channel.text("sy:updatebase")),
         skip_hours=frozenset(_skipped_hours(channel, names)),
         skip_days=frozenset(
             _DAYS.index(day) for text in _inside(channel, names, "skipdays", "day") if (day := text.lower()) in _DAYS

@@ -36,7 +36,9 @@ sources = Table(
     "sources",
     metadata,
     key(),
-    Column("fetch_key", LargeBinary, nullable=False, comment="Of address and fetch options: the same for all that share."),
+    Column(
+        "fetch_key", LargeBinary, nullable=False, comment="Of address and fetch options: the same for all that share."
+    ),
     words("host", None, "Which host a fetch is counted for."),
     instant("next_check_at", nullable=True, comment="The earliest of its enabled feeds; null: it has none."),
     instant("claimed_until", nullable=True, comment="A worker holds it until then; who dies loses it."),
@@ -91,6 +93,11 @@ feeds = Table(
     instant("parsed_at", nullable=True, comment="When a body was last parsed."),
     words("parsing_error_message"),
     number("parsing_error_count"),
+    number("failed_checks", 0, "In a row, whatever the reason: how long the next wait is. 0 after a success."),
+    number("check_interval_minutes", 0, "As the user set it; 0: as the feed publishes."),
+    words("publisher_hints", comment="JSON: what the last document asked of its readers."),
+    number("news_gap_s", 0, "Seconds between news, on average, as of news_at; 0: not known."),
+    instant("news_at", nullable=True, comment="When there was news last; null: not known."),
     words("moved_to", comment="Where permanent redirects lead; followed once they are confirmed."),
     number("moved_times", 0, "How often in a row they led there."),
     flag("disabled"),
