@@ -7,8 +7,9 @@ them first. A write is one transaction: it commits when its block ends, and noth
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -30,6 +31,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
+from tidings import metrics
 from tidings.domain.errors import InvalidInput, StartError, StoreUnavailable
 
 # How long a SQLite writer waits for another process's transaction. Ours take milliseconds; a lost write is a bug.
@@ -121,17 +123,20 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Read]:
+        started = time.perf_counter()
         with _translated(), self._reader.connect() as connection:
             yield Read(connection)
+        metrics.read(time.perf_counter() - started)
 
     @contextmanager
     def writing(self) -> Iterator[Write]:
-        if self.is_sqlite:
-            with self._turn, _translated(), self._writer.begin() as connection:
+        asked = begun = time.perf_counter()
+        try:
+            with self._turn if self.is_sqlite else nullcontext(), _translated(), self._writer.begin() as connection:
+                begun = time.perf_counter()
                 yield Write(connection)
-        else:
-            with _translated(), self._writer.begin() as connection:
-                yield Write(connection)
+        finally:
+            metrics.wrote(time.perf_counter() - begun, waited=begun - asked)
 
     def prepare_file(self) -> None:
         """What stays with an SQLite file, said once before its first table.
@@ -139,12 +144,18 @@ class Database:
         Not for every connection: both ask for the write lock, and a new reader would wait for whoever writes.
         """
         if self.is_sqlite:
-            with _translated(), self._reader.connect() as connection:
-                raw = connection.connection.driver_connection
-                assert raw is not None
-                raw.rollback()
+            with self.outside_transaction() as raw:
                 raw.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 raw.execute("PRAGMA journal_mode = WAL")
+
+    @contextmanager
+    def outside_transaction(self) -> Iterator[Any]:
+        """SQLite's own connection, for what is refused inside of one."""
+        with _translated(), self._reader.connect() as connection:
+            raw = connection.connection.driver_connection
+            assert raw is not None
+            raw.rollback()
+            yield raw
 
     def ping(self) -> None:
         """StoreUnavailable when the database does not answer."""

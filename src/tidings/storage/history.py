@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, bindparam, delete, exists, insert, literal_column, select
+from sqlalchemy import ColumnElement, bindparam, literal_column, select
 
-from tidings.domain.entries import Status
 from tidings.domain.times import Instant
-from tidings.storage import counters
+from tidings.storage import counters, tombstones
 from tidings.storage.database import Write
-from tidings.storage.schema import entries, tombstones
+from tidings.storage.schema import entries
+from tidings.storage.tombstones import Doomed
 
 # One transaction: a tenth of a second, so that nobody waits long for the lock.
 BATCH = 1_000
@@ -24,15 +24,9 @@ _found = (
     .limit(bindparam("limit"))
 )
 _chosen = entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True))
-_still_there = select(entries.c.id, entries.c.feed_id).where(_mine, _chosen, _is_read, ~_kept_for_good)
-_already = exists().where(tombstones.c.feed_id == entries.c.feed_id, tombstones.c.hash == entries.c.hash)
-_bury = insert(tombstones).from_select(
-    ["feed_id", "hash", "seen_at"],
-    select(entries.c.feed_id, entries.c.hash, bindparam("moment", type_=tombstones.c.seen_at.type)).where(
-        _mine, _chosen, ~_already
-    ),
+_still_there = select(entries.c.id, entries.c.feed_id, entries.c.status).where(
+    _mine, _chosen, _is_read, ~_kept_for_good
 )
-_delete = delete(entries).where(_mine, _chosen)
 
 
 def flush(db: Write, user_id: int, *, after: int, now: Instant) -> int | None:
@@ -46,12 +40,6 @@ def flush(db: Write, user_id: int, *, after: int, now: Instant) -> int | None:
         return None
     counters.hold(db, user_id, {feed_id for _, feed_id in found})
     # What was found may have been starred before it was held.
-    doomed = db.tuples(_still_there, user=user_id, ids=[entry_id for entry_id, _ in found])
-    ids = [entry_id for entry_id, _ in doomed]
-    db.run(_bury, user=user_id, ids=ids, moment=now)
-    db.run(_delete, user=user_id, ids=ids)
-    shift = counters.Shift()
-    for _, feed_id in doomed:
-        shift.add(feed_id, Status.READ, starred=False, times=-1)
-    shift.write(db)
+    doomed = db.all(Doomed, _still_there, user=user_id, ids=[entry_id for entry_id, _ in found])
+    tombstones.bury(db, user_id, doomed, now=now)
     return int(found[-1][0])

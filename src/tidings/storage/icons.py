@@ -19,7 +19,9 @@ _of_feed = (
 )
 # Held until the transaction ends: nobody takes it away as unused before the feed has it.
 _same = select(icons.c.id).where(icons.c.digest == bindparam("digest")).with_for_update(read=True, key_share=True)
-_remove_unused = delete(icons).where(~exists().where(feeds.c.icon_id == icons.c.id))
+_is_unused = ~exists().where(feeds.c.icon_id == icons.c.id)
+_unused = select(icons.c.id).where(_is_unused).limit(bindparam("limit"))
+_remove_unused = delete(icons).where(icons.c.id.in_(_unused.scalar_subquery()), _is_unused)
 
 
 def get(db: Read, user_id: int, icon_id: int) -> Icon | None:
@@ -44,6 +46,6 @@ def keep(db: Write, picture: Picture, *, digest: str, external_id: str) -> int:
     return db.insert(insert(icons).values(digest=digest, **values))
 
 
-def remove_unused(db: Write) -> int:
-    """Those that no feed of anybody shows any more; how many."""
-    return db.run(_remove_unused)
+def remove_unused(db: Write, limit: int = 500) -> int:
+    """Those that no feed of anybody shows any more, so many at most; how many it were."""
+    return db.run(_remove_unused, limit=limit)

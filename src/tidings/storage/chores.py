@@ -1,0 +1,66 @@
+"""What has to be done now and then, and by one of all workers: a lease, as for feeds."""
+
+from __future__ import annotations
+
+from sqlalchemy import bindparam, or_, select, text, update
+
+from tidings.domain.times import Instant
+from tidings.storage.database import Read, Write
+from tidings.storage.schema import chores
+
+_start = text("INSERT INTO chores (name, next_at) VALUES (:name, :first_at) ON CONFLICT (name) DO NOTHING")
+_named = chores.c.name == bindparam("chore")
+_is_free = or_(chores.c.claimed_until.is_(None), chores.c.claimed_until <= bindparam("now"))
+_is_due = select(chores.c.next_at <= bindparam("now")).where(_named, _is_free)
+_is_known = select(chores.c.name).where(_named)
+_claim = update(chores).where(_named, _is_free).values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
+_claim_due = _claim.where(chores.c.next_at <= bindparam("now"))
+_held = (_named, chores.c.claimed_by == bindparam("worker"))
+_renew = update(chores).where(*_held).values(claimed_until=bindparam("until"))
+_finish = (
+    update(chores)
+    .where(*_held)
+    .values(next_at=bindparam("next"), finished_at=bindparam("finished"), claimed_until=None, claimed_by="")
+)
+_release = update(chores).where(*_held).values(claimed_until=None, claimed_by="")
+_finished_at = select(chores.c.finished_at).where(_named)
+
+
+def is_known(db: Read, name: str) -> bool:
+    return db.scalar(_is_known, chore=name) is not None
+
+
+def is_due(db: Read, name: str, now: Instant) -> bool:
+    """And nobody is at it. Asking takes no lock."""
+    return bool(db.scalar(_is_due, chore=name, now=now))
+
+
+def start(db: Write, name: str, first_at: Instant) -> None:
+    """From now on there is this chore. Again: nothing changes."""
+    db.run(_start, name=name, first_at=first_at)
+
+
+def claim(db: Write, name: str, worker: str, *, now: Instant, until: Instant, due_or_not: bool = False) -> bool:
+    """False when it is not due, or somebody else is at it."""
+    statement = _claim if due_or_not else _claim_due
+    return db.run(statement, chore=name, worker=worker, now=now, until=until) > 0
+
+
+def renew(db: Write, name: str, worker: str, until: Instant) -> bool:
+    """False when somebody else is at it by now."""
+    return db.run(_renew, chore=name, worker=worker, until=until) > 0
+
+
+def finish(db: Write, name: str, worker: str, *, now: Instant, next_at: Instant) -> bool:
+    return db.run(_finish, chore=name, worker=worker, finished=now, next=next_at) > 0
+
+
+def release(db: Write, name: str, worker: str) -> None:
+    """Give it back half done; whoever takes it next goes on."""
+    db.run(_release, chore=name, worker=worker)
+
+
+def finished_at(db: Read, name: str) -> Instant | None:
+    """None when it was never done."""
+    found: Instant | None = db.scalar(_finished_at, chore=name)
+    return found

@@ -1,0 +1,101 @@
+"""Entries that are gone, and what is remembered of them: a hash, so that they do not come back.
+
+A tombstone is forgotten when it has been absent for months from its feed's document (`domain.retention`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+from sqlalchemy import bindparam, delete, exists, insert, select, tuple_, update
+
+from tidings.domain import retention
+from tidings.domain.times import Instant
+from tidings.storage import counters
+from tidings.storage.database import Read, Write
+from tidings.storage.schema import entries, feeds, tombstones
+
+# How many of a feed's are looked at before somebody else gets a turn.
+PAGE = 2_000
+
+_mine = entries.c.user_id == bindparam("user")
+_chosen = entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True))
+_already = exists().where(tombstones.c.feed_id == entries.c.feed_id, tombstones.c.hash == entries.c.hash)
+_bury = insert(tombstones).from_select(
+    ["feed_id", "hash", "seen_at"],
+    select(entries.c.feed_id, entries.c.hash, bindparam("moment", type_=tombstones.c.seen_at.type)).where(
+        _mine, _chosen, ~_already
+    ),
+)
+_delete = delete(entries).where(_mine, _chosen)
+
+_of_feed = tombstones.c.feed_id == bindparam("feed")
+_these = tombstones.c.hash.in_(bindparam("hashes", expanding=True))
+_last_seen = select(tombstones.c.hash, tombstones.c.seen_at).where(_of_feed, _these)
+_mark = update(tombstones).where(_of_feed, tombstones.c.hash == bindparam("which")).values(seen_at=bindparam("moment"))
+_place = tuple_(tombstones.c.feed_id, tombstones.c.hash)
+_listed = (
+    select(tombstones.c.feed_id, tombstones.c.hash, tombstones.c.seen_at, feeds.c.parsed_at)
+    .join_from(tombstones, feeds, feeds.c.id == tombstones.c.feed_id)
+    .where(_place > tuple_(bindparam("feed"), bindparam("hash")))
+    .order_by(tombstones.c.feed_id, tombstones.c.hash)
+    .limit(PAGE)
+)
+_forget = delete(tombstones).where(
+    _of_feed, tombstones.c.hash == bindparam("which"), tombstones.c.seen_at == bindparam("seen")
+)
+
+
+class Doomed(Struct, frozen=True):
+    """An entry about to be buried; it is neither starred nor shared."""
+
+    id: int
+    feed_id: int
+    status: int
+
+
+class Tombstone(Struct, frozen=True):
+    """parsed_at: when the document of its feed was last read."""
+
+    feed_id: int
+    hash: bytes
+    seen_at: Instant
+    parsed_at: Instant | None
+
+
+def bury(db: Write, user_id: int, doomed: Sequence[Doomed], *, now: Instant) -> None:
+    """Delete entries and remember their hashes. The caller holds the counters of their feeds."""
+    ids = [entry.id for entry in doomed]
+    if not ids:
+        return
+    db.run(_bury, user=user_id, ids=ids, moment=now)
+    db.run(_delete, user=user_id, ids=ids)
+    shift = counters.Shift()
+    for entry in doomed:
+        shift.add(entry.feed_id, entry.status, starred=False, times=-1)
+    shift.write(db)
+
+
+def mark_seen(db: Write, feed_id: int, hashes: Collection[bytes], *, now: Instant) -> int:
+    """These are still in the document of the feed. How many had to be told, most often none."""
+    if not hashes:
+        return 0
+    known = db.tuples(_last_seen, feed=feed_id, hashes=sorted(hashes))
+    rows = [
+        {"feed": feed_id, "which": hash_, "moment": now}
+        for hash_, seen_at in known
+        if retention.is_worth_marking(seen_at, now)
+    ]
+    db.run_many(_mark, rows)
+    return len(rows)
+
+
+def listed(db: Read, after: tuple[int, bytes]) -> list[Tombstone]:
+    """A page of all tombstones, after one of them. (0, b"") for the first page."""
+    return db.all(Tombstone, _listed, feed=after[0], hash=after[1])
+
+
+def forget(db: Write, old: Sequence[Tombstone]) -> None:
+    """But for those that were seen meanwhile."""
+    db.run_many(_forget, [{"feed": one.feed_id, "which": one.hash, "seen": one.seen_at} for one in old])
