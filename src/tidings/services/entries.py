@@ -6,9 +6,12 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from tidings.domain import entry_changes, events
 from tidings.domain.entries import Entry, Status
 from tidings.domain.errors import InvalidInput, NotFound
+from tidings.domain.identity import hash_of_address
 from tidings.domain.integrations import REGISTRY, SAVE_TARGETS
 from tidings.domain.users import User
 from tidings.services.clock import Clock
@@ -65,6 +68,8 @@ class Entries:
             feed = feeds.get(db, user.id, feed_id)
             if feed is None:
                 raise unknown_feed(feed_id)
+            if feed.match_entries_by_url:
+                ready = msgspec.structs.replace(ready, hash=hash_of_address(ready.url))
             known = intake.known(db, feed_id, [ready.hash]).get(ready.hash)
             if known is not None:
                 status, starred = entry_changes.state(given), given.get("starred") or None

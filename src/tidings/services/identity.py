@@ -37,12 +37,13 @@ def switched(db: Write, feed: Feed, *, by_url: bool) -> dict[str, Any]:
     """Columns to change in the feed; its entries are changed here. The caller holds the feed's counters.
 
     Of addresses all is known. Ids are known again when they stand in a document: until then, entries go by their
-    addresses, which is what `once_matched_by_url` is for.
+    addresses, which is what `once_matched_by_url` is for. Either way the next document is read, changed or not: it
+    may be the last to name both.
     """
-    if not by_url:
-        return {"once_matched_by_url": True}
-    identity.rename(db, feed.user_id, feed.id, renewed(identity.stored(db, feed.user_id, feed.id)))
-    return {}
+    if by_url:
+        identity.rename(db, feed.user_id, feed.id, renewed(identity.stored(db, feed.user_id, feed.id)))
+    unread = {"etag_header": "", "last_modified_header": "", "body_digest": None}
+    return unread if by_url else unread | {"once_matched_by_url": True}
 
 
 def _has_strangers(database: Database, feed: Feed, entries: list[Identified]) -> bool:

@@ -1,0 +1,236 @@
+"""Entries known by their address (spec/ingestion.md, section 12, row 5): ids that change, and changing one's mind."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from support.people import Person
+from support.publisher import Publisher
+
+PATH = "/feed.xml"
+_numbers = itertools.count(1)
+
+
+def publish(site: Publisher, *titles: str, ids: str = "", link: str = "{site}{title}", after_s: float = 0) -> None:
+    """titles: the newest first. ids: what all ids begin with; a new one in every document when it is left out."""
+    ids = ids or f"fetch-{next(_numbers)}"
+    items = "".join(
+        f"<item><title>{title}</title><link>{link.format(site=site.url('/'), title=title.replace(' ', '-'))}</link>"
+        f"<guid isPermaLink='false'>{ids}:{title}</guid><description>About {title}.</description></item>"
+        for title in titles
+    )
+    site.serve(
+        PATH, f"<rss version='2.0'><channel><title>Feed</title><link>{site.url('/')}</link>{items}</channel></rss>"
+    )
+
+
+def subscribe(person: Person, site: Publisher, **fields: Any) -> int:
+    return int(person.post("/v1/feeds", {"feed_url": site.url(PATH), **fields})["feed_id"])
+
+
+def refresh(person: Person, feed_id: int) -> list[str]:
+    """The titles afterwards, the oldest first."""
+    person.put(f"/v1/feeds/{feed_id}/refresh")
+    return titles(person)
+
+
+def titles(person: Person) -> list[str]:
+    return [entry["title"] for entry in person.entries(order="id")]
+
+
+def match_by_url(person: Person, feed_id: int, wanted: bool) -> None:
+    feed = person.put(f"/v1/feeds/{feed_id}", {"match_entries_by_url": wanted}, status=201)
+    assert feed["match_entries_by_url"] is wanted
+
+
+def state(entry: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(entry[name] for name in ("id", "title", "status", "starred", "changed_at", "published_at"))
+
+
+def by_title(entries: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {entry["title"]: entry for entry in entries}
+
+
+def test_ids_that_change_double_nothing_where_the_user_wants_it(alice: Person, site: Publisher) -> None:
+    publish(site, "One")
+    feed_id = subscribe(alice, site, match_entries_by_url=True)
+    before = alice.entries()
+
+    publish(site, "Two", "One")
+    assert refresh(alice, feed_id) == ["One", "Two"]
+    publish(site, "Three", "Two", "One")
+    assert refresh(alice, feed_id) == ["One", "Two", "Three"]
+
+    assert state(by_title(alice.entries())["One"]) == state(before[0])
+
+
+def test_without_it_a_new_id_is_a_new_entry(alice: Person, site: Publisher) -> None:
+    publish(site, "One")
+    feed_id = subscribe(alice, site)
+
+    publish(site, "One")
+
+    assert refresh(alice, feed_id) == ["One", "One"]
+
+
+@pytest.mark.parametrize("ids", ["", "steady"])
+def test_switching_it_on_keeps_every_entry_as_it_is(alice: Person, site: Publisher, ids: str) -> None:
+    publish(site, "Two", "One", ids=ids)
+    feed_id = subscribe(alice, site)
+    known = by_title(alice.entries())
+    alice.put("/v1/entries", {"entry_ids": [known["One"]["id"]], "status": "read", "starred": True})
+    before = [state(entry) for entry in alice.entries(order="id")]
+
+    match_by_url(alice, feed_id, True)
+    publish(site, "Two", "One", ids=ids)
+
+    assert refresh(alice, feed_id) == ["One", "Two"]
+    assert [state(entry) for entry in alice.entries(order="id")] == before
+    publish(site, "Three", "Two", "One", ids=ids)
+    assert refresh(alice, feed_id) == ["One", "Two", "Three"]
+
+
+def test_switching_it_off_keeps_every_entry_as_it_is(alice: Person, site: Publisher) -> None:
+    publish(site, "Two", "One")
+    feed_id = subscribe(alice, site, match_entries_by_url=True)
+    known = by_title(alice.entries())
+    alice.put("/v1/entries", {"entry_ids": [known["One"]["id"]], "status": "read"})
+    before = [state(entry) for entry in alice.entries(order="id")]
+
+    match_by_url(alice, feed_id, False)
+    publish(site, "Three", "Two", "One", ids="now steady")
+
+    assert refresh(alice, feed_id) == ["One", "Two", "Three"]
+    assert [state(entry) for entry in alice.entries(order="id")[:2]] == before
+    publish(site, "Three", "Two", "One", ids="now steady", link="{site}elsewhere/{title}")
+    assert refresh(alice, feed_id) == ["One", "Two", "Three"], "known by their ids from then on"
+
+
+def test_back_and_forth_between_two_checks_loses_and_doubles_nothing(alice: Person, site: Publisher) -> None:
+    publish(site, "Two", "One", ids="steady")
+    feed_id = subscribe(alice, site)
+
+    for wanted in (True, False, True, False):
+        match_by_url(alice, feed_id, wanted)
+        assert refresh(alice, feed_id) == ["One", "Two"]
+        publish(site, "Two", "One", ids="steady", link="{site}{title}?utm_source=" + str(wanted))
+        assert refresh(alice, feed_id) == ["One", "Two"]
+    match_by_url(alice, feed_id, True)
+    match_by_url(alice, feed_id, False)
+    match_by_url(alice, feed_id, True)
+    publish(site, "Two", "One")
+    assert refresh(alice, feed_id) == ["One", "Two"]
+
+
+@pytest.mark.parametrize("ids", ["", "steady"])
+def test_what_was_deleted_does_not_come_back(alice: Person, site: Publisher, ids: str) -> None:
+    publish(site, "One", ids=ids)
+    feed_id = subscribe(alice, site, match_entries_by_url=True)
+    alice.put("/v1/entries", {"entry_ids": [alice.entries()[0]["id"]], "status": "read"})
+    alice.put("/v1/flush-history", status=202)
+
+    publish(site, "One", ids=ids)
+    assert refresh(alice, feed_id) == []
+    match_by_url(alice, feed_id, False)
+    publish(site, "Two", "One", ids="steady")
+    assert refresh(alice, feed_id) == ["Two"]
+    match_by_url(alice, feed_id, True)
+    assert refresh(alice, feed_id) == ["Two"]
+    publish(site, "Two", "One")
+    assert refresh(alice, feed_id) == ["Two"], "its address took the place of the id among the deleted ones"
+
+
+def test_a_check_under_way_does_not_know_of_the_choice_and_stores_nothing(alice: Person, site: Publisher) -> None:
+    publish(site, "One", ids="steady")
+    feed_id = subscribe(alice, site)
+    publish(site, "Two", "One", ids="steady", after_s=1)
+
+    with ThreadPoolExecutor(1) as other:
+        checking = other.submit(alice.call, "PUT", f"/v1/feeds/{feed_id}/refresh")
+        site.wait_for(2, PATH, timeout_s=30)
+        match_by_url(alice, feed_id, True)
+        assert checking.result().status == 204
+
+    publish(site, "Two", "One")
+    assert refresh(alice, feed_id) == ["One", "Two"]
+
+
+def test_copies_that_came_before_stay_and_get_no_further_company(alice: Person, site: Publisher) -> None:
+    publish(site, "One")
+    feed_id = subscribe(alice, site)
+    publish(site, "One")
+    assert refresh(alice, feed_id) == ["One", "One"]
+
+    match_by_url(alice, feed_id, True)
+    publish(site, "One")
+
+    assert refresh(alice, feed_id) == ["One", "One"]
+
+
+def test_address_rules_do_not_stand_in_the_way(alice: Person, site: Publisher) -> None:
+    publish(site, "One")
+    feed_id = subscribe(alice, site, urlrewrite_rules='rewrite("One$"|"elsewhere/One")')
+    assert alice.entries()[0]["url"].endswith("/elsewhere/One")
+
+    match_by_url(alice, feed_id, True)
+    publish(site, "One")
+
+    assert refresh(alice, feed_id) == ["One"]
+    alice.put(f"/v1/feeds/{feed_id}", {"urlrewrite_rules": ""}, status=201)
+    publish(site, "Two", "One")
+    assert refresh(alice, feed_id) == ["One", "Two"]
+
+
+def test_entries_with_one_address_are_told_apart_by_their_titles(alice: Person, site: Publisher) -> None:
+    publish(site, "Two", "One", link="{site}same")
+    feed_id = subscribe(alice, site)
+
+    match_by_url(alice, feed_id, True)
+    publish(site, "Three", "Two", "One", link="{site}same")
+
+    assert refresh(alice, feed_id) == ["One", "Two", "Three"]
+    publish(site, "Three", link="{site}same")
+    assert refresh(alice, feed_id) == ["One", "Two", "Three"]
+    publish(site, "Four", "Three", link="{site}same")
+    assert refresh(alice, feed_id) == ["One", "Two", "Three", "Four"]
+
+
+def test_entries_without_an_address_are_known_by_their_ids(alice: Person, site: Publisher) -> None:
+    feed = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": "Feed",
+        "items": [{"id": "1", "content_text": "One"}],
+    }
+    site.serve(PATH, json.dumps(feed))
+    feed_id = subscribe(alice, site, match_entries_by_url=True)
+
+    site.serve(PATH, json.dumps(feed | {"items": [*feed["items"], {"id": "2", "content_text": "Two"}]}))
+
+    assert len(refresh(alice, feed_id)) == 2
+
+
+def test_an_imported_entry_is_met_again_by_its_address(alice: Person, site: Publisher) -> None:
+    publish(site, "One")
+    feed_id = subscribe(alice, site, match_entries_by_url=True)
+    alice.post(f"/v1/feeds/{feed_id}/entries/import", {"url": site.url("/Two"), "title": "Two", "external_id": "x"})
+
+    publish(site, "Two", "One")
+
+    assert refresh(alice, feed_id) == ["One", "Two"]
+
+
+def test_it_travels_along_in_opml(alice: Person, bob: Person, site: Publisher) -> None:
+    publish(site, "One")
+    subscribe(alice, site, match_entries_by_url=True)
+
+    exported = alice.call("GET", "/v1/export").body
+    assert bob.call("POST", "/v1/import", raw=exported).status == 201
+
+    assert b'matchEntriesByURL="true"' in exported
+    assert [feed["match_entries_by_url"] for feed in bob.get("/v1/feeds")] == [True]
