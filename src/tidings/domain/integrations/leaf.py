@@ -7,7 +7,8 @@ A leaf is a module in `leaves/` with
     SAVES = True            entries can be saved to it: it gets save_entry
     NOTIFIES = False        it is told of new entries: it gets new_entries
 
-    class Settings(Struct, frozen=True, kw_only=True): …       every member with a default
+    class Settings(ServiceSettings, frozen=True, kw_only=True): …
+                            every member with a default, and a field: `domain.integrations.fields`
 
     def deliver(settings: Settings, event: Event) -> Steps: …
 
@@ -16,11 +17,12 @@ when the service does not take the event. Time limits, redirects (not followed) 
 business of whoever runs it. A leaf whose service is not reached by requests of ours leaves `deliver` out; then
 `services.delivering` is given a function for it that is called in a thread.
 
-Two more functions are there for leaves with more than one address:
+More functions, for leaves that need them:
 
     def receiver(settings: Settings, feed: Feed) -> str     where events about this feed go: those with the same
                                                             receiver go out in order. "" for: nowhere, nothing is sent
     def shown(receiver: str) -> str                         the same as its owner may see it, without secrets
+    def check(settings: Settings) -> None                   InvalidInput for what the fields alone cannot tell
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from msgspec import Struct
 from tidings.domain.errors import TidingsError
 from tidings.domain.events import Event
 from tidings.domain.feeds import Feed
+from tidings.domain.integrations.fields import Field, fields_of
 
 
 class Outgoing(Struct, frozen=True):
@@ -86,9 +89,11 @@ class Leaf(Struct, frozen=True):
     saves: bool
     notifies: bool
     settings: type[Struct]
+    fields: tuple[Field, ...]
     deliver: Deliver | None
     receiver: Callable[[Any, Feed], str]
     shown: Callable[[str], str]
+    check: Callable[[Any], None]
 
     def read(self, settings: str | bytes) -> Any:
         """settings: as stored, a JSON object; members that are not known any more are passed over."""
@@ -102,9 +107,11 @@ def leaf_of(module: ModuleType) -> Leaf:
         saves=module.SAVES,
         notifies=module.NOTIFIES,
         settings=module.Settings,
+        fields=fields_of(module.Settings),
         deliver=getattr(module, "deliver", None),
         receiver=getattr(module, "receiver", lambda settings, feed: module.NAME),  # noqa: ARG005
         shown=getattr(module, "shown", lambda receiver: module.TITLE),  # noqa: ARG005
+        check=getattr(module, "check", lambda settings: None),  # noqa: ARG005
     )
 
 
@@ -121,8 +128,10 @@ _STATUS_WORDS = {
     403: "does not let us in (403). Check what is set for it, and what these credentials are allowed to do.",
     404: "has nothing at this address (404). Check the address.",
     405: "does not take this kind of request at this address (405). Check the address.",
+    409: "has something else in the place of it (409).",
     410: "is gone from this address for good (410).",
     413: "finds what it was sent too large (413).",
+    422: "finds a mistake in what it was sent (422). Check what is set for it.",
     429: "finds that we come too often (429).",
     500: "has a fault (500).",
     502: "has a fault behind its front door (502).",

@@ -8,12 +8,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+from typing import Annotated
 from urllib.parse import unquote, urlsplit, urlunsplit
-
-from msgspec import Struct
 
 from tidings.domain.events import Event
 from tidings.domain.feeds import Feed
+from tidings.domain.integrations.fields import ServiceSettings, address, made, receiving
 from tidings.domain.integrations.leaf import Outgoing, Refused, Steps, accepted
 
 NAME = "webhook"
@@ -22,11 +22,11 @@ SAVES = True
 NOTIFIES = True
 
 
-class Settings(Struct, frozen=True, kw_only=True):
-    """secret: signs what is sent; 64 hex digits, made by us."""
+class Settings(ServiceSettings, frozen=True, kw_only=True):
+    """secret: 64 hex digits."""
 
-    url: str = ""
-    secret: str = ""
+    url: Annotated[str, receiving(address("Address", "Where events are sent.", needed=False))] = ""
+    secret: Annotated[str, made("Secret", "What is sent is signed with it.")] = ""
 
     def __repr__(self) -> str:
         return f"Settings({shown(self.url)})"

@@ -1,0 +1,76 @@
+"""A request of one's own, for a service that has no leaf here: method, address, headers and body with placeholders.
+
+docs/integrations.md tells which there are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from tidings.domain.errors import InvalidInput
+from tidings.domain.events import Event
+from tidings.domain.integrations.asking import taken
+from tidings.domain.integrations.fields import ServiceSettings, address, choice, template, text
+from tidings.domain.integrations.leaf import Outgoing, Steps
+from tidings.domain.integrations.templates import FILTERS, Filter, filled, values_of, within_header, within_json
+
+NAME = "custom"
+TITLE = "Custom request"
+SAVES = True
+NOTIFIES = False
+
+# Whoever sends the request sets these.
+NOT_TO_BE_SET = frozenset({"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"})
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+class Settings(ServiceSettings, frozen=True, kw_only=True):
+    method: Annotated[str, choice("Method", "POST", "PUT", "PATCH", "GET")] = "POST"
+    url: Annotated[str, template(address("Address", "Such as https://example.org/add?to={{url}}."))] = ""
+    headers: Annotated[str, template(text("Headers", "Name: value, one a line.", is_secret=True))] = ""
+    body: Annotated[str, template(text("Body"))] = '{"url": "{{url}}", "title": "{{title}}"}'
+
+
+def deliver(settings: Settings, event: Event) -> Steps:
+    values = values_of(event.entry)
+    headers = {name: within_header(filled(value, values, within_header)) for name, value in _lines(settings.headers)}
+    body = ""
+    if settings.method != "GET":
+        kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "")
+        if not kind:
+            kind = "application/json" if settings.body.lstrip()[:1] in ("{", "[") else "text/plain; charset=utf-8"
+            headers["Content-Type"] = kind
+        body = filled(settings.body, values, _usual(kind))
+    url = filled(settings.url, values, FILTERS["url"])
+    answer = yield Outgoing(settings.method, url, headers, body.encode())
+    taken(answer, TITLE)
+
+
+def check(settings: Settings) -> None:
+    """InvalidInput for headers that cannot be sent."""
+    for name, value in _lines(settings.headers):
+        if not _NAME.fullmatch(name):
+            raise InvalidInput(f"headers: {name[:40]!r} is no name of a header; write Name: value.", field="headers")
+        if name.lower() in NOT_TO_BE_SET:
+            raise InvalidInput(f"headers: {name} cannot be set; leave it out.", field="headers")
+        if any(ord(letter) < 32 and letter != "\t" for letter in value):
+            raise InvalidInput(f"headers: {name} holds an invisible character; remove it.", field="headers")
+
+
+def _lines(headers: str) -> list[tuple[str, str]]:
+    """Names and values."""
+    parted = (line.partition(":") for line in headers.splitlines() if line.strip())
+    return [(name.strip(), value.strip()) for name, _, value in parted]
+
+
+def _usual(kind: str) -> Filter:
+    """How a placeholder is written in a body of this type."""
+    kind = kind.lower()
+    if "json" in kind:
+        return within_json
+    if "urlencoded" in kind:
+        return FILTERS["form"]
+    if "xml" in kind or "html" in kind:
+        return FILTERS["html"]
+    return FILTERS["raw"]
