@@ -9,6 +9,7 @@ import pytest
 
 from support.people import Person, call, rss
 from support.publisher import Publisher
+from tidings.storage import deliveries as stored
 from tidings.storage.schema import deliveries, feeds, integrations
 
 HOOK = "https://hook.example/in?a=1"
@@ -206,7 +207,7 @@ def switch_on(person: Person, settings: dict[str, str], name: str = "webhook", *
 def outbox(person: Person) -> list[dict[str, Any]]:
     with person.service.services.reading() as db:
         rows = db.rows(deliveries.select().where(deliveries.c.user_id == person.id).order_by(deliveries.c.id))
-    return [dict(row) for row in rows]
+        return [{**row, "body": stored.body(db, row["id"])} for row in rows]
 
 
 def has_integrations(person: Person) -> bool:
@@ -236,7 +237,7 @@ def test_saving_puts_a_delivery_into_the_outbox(alice: Person, site: Publisher) 
     (row,) = outbox(alice)
     assert (row["integration"], row["event_type"], row["receiver"]) == ("webhook", "save_entry", HOOK)
     assert (row["state"], row["attempts"], row["feed_id"]) == ("pending", 0, entry["feed_id"])
-    assert row["next_attempt_at"] == row["created_at"]
+    assert row["size"] == len(row["body"])
 
 
 def test_what_is_delivered_is_the_entry_with_a_reduced_feed(alice: Person, site: Publisher) -> None:

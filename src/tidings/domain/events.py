@@ -101,15 +101,12 @@ class Event(Struct, frozen=True, kw_only=True):
         return msgspec.json.decode(self.body, type=NewEntries)
 
 
-def save_entry(
-    entry: Entry, content: str, enclosures: Sequence[Enclosure], feed: Feed, category: Category, *, show: Show
-) -> bytes:
+def save_entry(entry: Entry, content: str, enclosures: Sequence[Enclosure], feed: FeedTold, *, show: Show) -> bytes:
     """Somebody wants to keep this entry elsewhere.
 
     show: writes an instant in the zone of the user.
     """
-    told = entry_told(entry, content, enclosures, feed_told(feed, category, show=show), show=show)
-    return msgspec.json.encode(SaveEntry(SAVE_ENTRY, told))
+    return msgspec.json.encode(SaveEntry(SAVE_ENTRY, entry_told(entry, content, enclosures, feed, show=show)))
 
 
 def new_entries(feed: FeedTold, entries: Sequence[EntryTold]) -> Iterator[bytes]:

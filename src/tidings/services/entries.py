@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from tidings.domain import entry_changes, events
+from tidings.domain import entry_changes
 from tidings.domain.entries import Entry, Status
 from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.identity import hash_of_address
-from tidings.domain.integrations import REGISTRY, SAVE_TARGETS
+from tidings.domain.integrations import SAVE_TARGETS
 from tidings.domain.users import User
+from tidings.services import outbox
 from tidings.services.clock import Clock
-from tidings.services.moments import zone
-from tidings.storage import categories, counters, deliveries, entries, entry_lists, feeds, history, intake, integrations
-from tidings.storage.database import Database, Read, Write
-from tidings.storage.integrations import Integration
+from tidings.storage import counters, entries, feeds, history, intake, integrations
+from tidings.storage.database import Database, Read
 
 
 class Entries:
@@ -85,7 +83,7 @@ class Entries:
             targets = integrations.enabled(db, user.id, SAVE_TARGETS)
             if not targets:
                 raise InvalidInput("No service to save entries to is switched on: set one up, such as a webhook.")
-            self._post(db, user, owned(db, user.id, entry_id), targets)
+            outbox.post_saved(db, user, owned(db, user.id, entry_id), targets, self._clock())
 
     def flush_history(self, user_id: int) -> None:
         """Delete what was read, but for starred and shared entries; it never comes back."""
@@ -97,31 +95,6 @@ class Entries:
             if found is None:
                 return
             reached = found
-
-    def _post(self, db: Write, user: User, entry: Entry, targets: Sequence[Integration]) -> None:
-        feed = feeds.get(db, user.id, entry.feed_id)
-        category = categories.get(db, user.id, entry.category_id)
-        assert feed is not None
-        assert category is not None
-        page = entry_lists.with_bodies(db, [entry])
-        content, enclosures = page.contents.get(entry.id, ""), page.enclosures.get(entry.id, [])
-        body = events.save_entry(entry, content, enclosures, feed, category, show=zone(user.timezone).show)
-        for target in targets:
-            leaf = REGISTRY[target.name]
-            receiver = leaf.receiver(leaf.read(target.settings), feed)
-            if not receiver:
-                continue
-            deliveries.add(
-                db,
-                user.id,
-                delivery_id=str(uuid.uuid4()),
-                integration=target.name,
-                event_type=events.SAVE_ENTRY,
-                receiver=receiver,
-                feed_id=feed.id,
-                body=body,
-                now=self._clock(),
-            )
 
 
 def owned(db: Read, user_id: int, entry_id: int) -> Entry:

@@ -1,12 +1,60 @@
-"""The outbox: an event is written here in the transaction that caused it."""
+"""The outbox: an event is written here in the transaction that caused it. How it leaves: `storage.receivers`."""
 
 from __future__ import annotations
 
-from sqlalchemy import insert
+from functools import lru_cache
+from typing import Any
 
+from msgspec import Struct
+from sqlalchemy import Select, bindparam, case, delete, func, insert, select, update
+
+from tidings.domain.deliveries import Delivery, State
 from tidings.domain.times import Instant
-from tidings.storage.database import Write
-from tidings.storage.schema import deliveries
+from tidings.storage.database import Read, Write, columns
+from tidings.storage.schema import deliveries, delivery_bodies, receivers
+
+_add_body = insert(delivery_bodies)
+_mine = (deliveries.c.user_id == bindparam("user"), deliveries.c.id == bindparam("id"))
+_fields = columns(deliveries, Delivery)
+# Only what waits has a next time: that of the queue it is in, or at once while it is in none.
+_next_attempt = case(
+    (
+        deliveries.c.state == State.PENDING.value,
+        func.coalesce(receivers.c.next_attempt_at, deliveries.c.redelivered_at, deliveries.c.created_at),
+    ),
+)
+_queue = deliveries.outerjoin(receivers, receivers.c.id == deliveries.c.receiver_id)
+_shown = select(*_fields, _next_attempt).select_from(_queue)
+_body = select(delivery_bodies.c.body).where(delivery_bodies.c.delivery_id == bindparam("id"))
+_again = (
+    update(deliveries)
+    .where(*_mine, deliveries.c.state != State.PENDING.value)
+    .values(state=State.PENDING.value, receiver_id=None, finished_at=None, redelivered_at=bindparam("now"))
+)
+_hurry = (
+    update(receivers)
+    .where(
+        receivers.c.user_id == bindparam("user"),
+        receivers.c.next_attempt_at > bindparam("now"),
+        receivers.c.id
+        == select(deliveries.c.receiver_id).where(*_mine, deliveries.c.state == State.PENDING.value).scalar_subquery(),
+    )
+    .values(next_attempt_at=bindparam("now"))
+)
+_old = (
+    select(deliveries.c.id)
+    .where(deliveries.c.finished_at.is_not(None), deliveries.c.finished_at < bindparam("before"))
+    .order_by(deliveries.c.finished_at)
+    .limit(bindparam("limit"))
+)
+_forget = delete(deliveries).where(deliveries.c.id.in_(bindparam("ids", expanding=True)))
+
+
+class Shown(Struct, frozen=True):
+    """next_attempt_at: None when nothing more will be tried."""
+
+    delivery: Delivery
+    next_attempt_at: Instant | None
 
 
 def add(
@@ -22,7 +70,7 @@ def add(
     now: Instant,
 ) -> int:
     """Due at once. receiver: deliveries to one go out in order. body: what is sent, byte for byte."""
-    return db.insert(
+    id_ = db.insert(
         insert(deliveries).values(
             user_id=user_id,
             delivery_id=delivery_id,
@@ -30,8 +78,63 @@ def add(
             event_type=event_type,
             receiver=receiver,
             feed_id=feed_id,
-            body=body,
+            size=len(body),
             created_at=now,
-            next_attempt_at=now,
         )
     )
+    db.run(_add_body, delivery_id=id_, body=body.decode())
+    return id_
+
+
+def get(db: Read, user_id: int, id_: int) -> Shown | None:
+    row = db.tuples(_shown.where(*_mine), user=user_id, id=id_)
+    return _as_shown(row[0]) if row else None
+
+
+def body(db: Read, id_: int) -> bytes | None:
+    """For whoever knows whose it is. None when it was not kept."""
+    text = db.scalar(_body, id=id_)
+    return None if text is None else text.encode()
+
+
+def listed(
+    db: Read,
+    user_id: int,
+    *,
+    state: State | None = None,
+    before_id: int | None = None,
+    limit: int,
+    offset: int = 0,
+) -> list[Shown]:
+    """The newest first."""
+    given = {"state": state and state.value, "before": before_id}
+    given = {name: value for name, value in given.items() if value is not None}
+    rows = db.tuples(_list(tuple(given)), user=user_id, limit=limit, offset=offset, **given)
+    return [_as_shown(row) for row in rows]
+
+
+def redeliver(db: Write, user_id: int, id_: int, *, now: Instant) -> None:
+    """Into its queue once more, or to the front of time when it waits there already."""
+    if not db.run(_again, user=user_id, id=id_, now=now):
+        db.run(_hurry, user=user_id, id=id_, now=now)
+
+
+def forget(db: Write, *, before: Instant, limit: int) -> int:
+    """Delete what was finished before, the oldest first; how many."""
+    ids = db.scalars(_old, before=before, limit=limit)
+    return db.run(_forget, ids=ids) if ids else 0
+
+
+@lru_cache(maxsize=8)
+def _list(given: tuple[str, ...]) -> Select[Any]:
+    statement = _shown.where(deliveries.c.user_id == bindparam("user"))
+    if "state" in given:
+        statement = statement.where(deliveries.c.state == bindparam("state"))
+    if "before" in given:
+        statement = statement.where(deliveries.c.id < bindparam("before"))
+    return statement.order_by(deliveries.c.id.desc()).limit(bindparam("limit")).offset(bindparam("offset"))
+
+
+def _as_shown(row: Any) -> Shown:
+    *fields, next_attempt_at = row
+    return Shown(Delivery(*fields), next_attempt_at)

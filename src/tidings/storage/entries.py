@@ -20,6 +20,7 @@ BATCH = 5_000
 _mine = entries.c.user_id == bindparam("user")
 _by_id = select(*columns(entries, Entry)).where(_mine, entries.c.id == bindparam("id"))
 _chosen = entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True))
+_by_ids = select(*columns(entries, Entry)).where(_mine, _chosen).order_by(entries.c.published_at, entries.c.id)
 _feeds_of = select(entries.c.feed_id).where(_mine, _chosen).distinct()
 _states = select(entries.c.feed_id, entries.c.status, entries.c.starred, func.count()).where(_mine, _chosen)
 _states = _states.group_by(entries.c.feed_id, entries.c.status, entries.c.starred)
@@ -30,6 +31,11 @@ _set_content = (
 
 def get(db: Read, user_id: int, entry_id: int) -> Entry | None:
     return db.one(Entry, _by_id, user=user_id, id=entry_id)
+
+
+def some(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[Entry]:
+    """Those of them that are the user's, oldest first."""
+    return db.all(Entry, _by_ids, user=user_id, ids=list(entry_ids))
 
 
 def set_state(

@@ -10,16 +10,18 @@ from tidings.storage.schema.archive import (
 )
 from tidings.storage.schema.base import metadata
 from tidings.storage.schema.chores import chores
-from tidings.storage.schema.events import deliveries
+from tidings.storage.schema.events import deliveries, delivery_bodies, receivers
 from tidings.storage.schema.people import api_keys, integrations, users
 from tidings.storage.schema.search import search_documents, search_pending, search_vectors
 from tidings.storage.schema.subscriptions import categories, feeds, hosts, icons, sources
+from tidings.storage.schema.websub import websub_pushes, websub_subscriptions, websub_topics
 
 __all__ = [
     "api_keys",
     "categories",
     "chores",
     "deliveries",
+    "delivery_bodies",
     "enclosures",
     "entries",
     "entry_contents",
@@ -30,10 +32,14 @@ __all__ = [
     "icons",
     "integrations",
     "metadata",
+    "receivers",
     "search_documents",
     "search_pending",
     "search_vectors",
     "sources",
     "tombstones",
     "users",
+    "websub_pushes",
+    "websub_subscriptions",
+    "websub_topics",
 ]

@@ -1,10 +1,20 @@
-"""The outbox: what has to reach somebody else."""
+"""The outbox: what has to reach somebody else, and who that is."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, Integer, LargeBinary, Table, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
-from tidings.storage.schema.base import instant, key, metadata, number, owner, partial_index, words
+from tidings.storage.schema.base import (
+    Squeezed,
+    big,
+    instant,
+    key,
+    metadata,
+    number,
+    owner,
+    partial_index,
+    words,
+)
 
 deliveries = Table(
     "deliveries",
@@ -14,22 +24,69 @@ deliveries = Table(
     words("delivery_id", None, "Unique; sent along so that a receiver can drop a repeat."),
     words("integration", None, "Which integration carries it, as in integrations.name."),
     words("event_type", None, "new_entries or save_entry."),
-    words("receiver", None, "Deliveries to one receiver go out in order."),
+    words("receiver", None, "Where it goes; deliveries to one receiver go out in order."),
     Column("feed_id", Integer, comment="Kept when the feed goes."),
-    Column("body", LargeBinary, nullable=False, comment="What is sent, byte for byte: the signature covers it."),
     words("state", "pending", "pending, delivered or failed."),
     number("attempts"),
     instant("created_at"),
-    instant("next_attempt_at", nullable=True, comment="Null when nothing more will be tried."),
-    instant("claimed_until", nullable=True),
-    words("claimed_by"),
     instant("finished_at", nullable=True),
     number("last_status", 0, "HTTP status of the last answer, 0 when there was none."),
     words("last_error"),
     words("last_response", "", "The beginning of the last answer."),
+    Column("receiver_id", Integer, comment="In whose queue it is; null until a worker has put it there."),
+    number("size", 0, "Bytes of the body."),
+    instant("redelivered_at", nullable=True, comment="When its owner last asked for it again."),
     UniqueConstraint("delivery_id"),
     Index("ix_deliveries_user", "user_id", "id"),
+    Index("ix_deliveries_user_state", "user_id", "state", "id"),
     sqlite_autoincrement=True,
 )
-partial_index("ix_deliveries_due", deliveries.c.next_attempt_at, deliveries.c.id, where="state = 'pending'")
-partial_index("ix_deliveries_receiver", deliveries.c.receiver, deliveries.c.id, where="state = 'pending'")
+partial_index("ix_deliveries_arriving", deliveries.c.id, where="receiver_id IS NULL AND state = 'pending'")
+partial_index("ix_deliveries_waiting", deliveries.c.receiver_id, deliveries.c.id, where="state = 'pending'")
+partial_index("ix_deliveries_finished", deliveries.c.finished_at, where="finished_at IS NOT NULL")
+
+delivery_bodies = Table(
+    "delivery_bodies",
+    metadata,
+    Column(
+        "delivery_id",
+        ForeignKey("deliveries.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("body", Squeezed, nullable=False, comment="What is sent, byte for byte: the signature covers it."),
+    comment="Apart: queues and lists do not read them. Missing for what was given up because too much was waiting.",
+)
+
+receivers = Table(
+    "receivers",
+    metadata,
+    key(),
+    owner(),
+    words("integration", None, "As in integrations.name."),
+    Column("address_digest", LargeBinary, nullable=False, comment="BLAKE2b of deliveries.receiver, which may be long."),
+    number("pending", 0, "How many deliveries wait in its queue."),
+    big("pending_bytes", "Of their bodies."),
+    instant("next_attempt_at", nullable=True, comment="When the first of them is tried; null: none waits."),
+    number("failures", 0, "Tries that failed in a row."),
+    instant("failing_since", nullable=True),
+    number("given_up", 0, "Deliveries that were given up in a row."),
+    instant("claimed_until", nullable=True, comment="A worker holds it until then; who dies loses it."),
+    words("claimed_by"),
+    UniqueConstraint("user_id", "integration", "address_digest"),
+    sqlite_autoincrement=True,
+    comment="A queue for each user, integration and address: what is in it goes out one after another.",
+)
+partial_index(
+    "ix_receivers_due",
+    receivers.c.next_attempt_at,
+    receivers.c.id,
+    where="next_attempt_at IS NOT NULL AND failures = 0",
+)
+partial_index(
+    "ix_receivers_failing",
+    receivers.c.next_attempt_at,
+    receivers.c.id,
+    where="next_attempt_at IS NOT NULL AND failures > 0",
+)
+partial_index("ix_receivers_claimed", receivers.c.claimed_by, where="claimed_by <> ''")

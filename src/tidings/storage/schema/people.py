@@ -81,4 +81,5 @@ integrations = Table(
     flag("enabled"),
     words("settings", "{}", "JSON object; its members are the integration's own."),
     instant("changed_at"),
+    words("last_error", "", "What went wrong at the last try, or why it was switched off; empty when all is well."),
 )
