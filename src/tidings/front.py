@@ -1,6 +1,6 @@
 """The ASGI application that the server runs: what answers at which address.
 
-base path ─► /v1/… API │ /docs/api its reference │ /healthcheck, /readyz … plain text │ anything else the pages
+base path ─► /v1/… API │ /docs/api its reference │ /websub/… hubs │ /healthcheck … plain text │ anything else the pages
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tidings.api.app import Api, Send, respond
 from tidings.api.health import ALIVE, READY, is_alive, is_ready
 from tidings.api.replies import Reply
 from tidings.api.requests import Receive
+from tidings.api.websub import Callbacks
 from tidings.services import Services
 
 # Served without /v1 as well: the contract prints them so (spec/behaviour.md, section 4.6).
@@ -32,10 +33,18 @@ class Front:
     """base_path: "" or a path without a slash at its end, below which everything lies."""
 
     def __init__(
-        self, services: Services, api: Api, reference: Application, pages: Application, *, base_path: str
+        self,
+        services: Services,
+        api: Api,
+        reference: Application,
+        pages: Application,
+        *,
+        callbacks: Callbacks,
+        base_path: str,
     ) -> None:
         self._services = services
         self._api = api
+        self._callbacks = callbacks
         self._reference = reference
         self._pages = pages
         self._base_path = base_path
@@ -57,6 +66,8 @@ class Front:
             await self._api({**scope, "root_path": self._base_path}, path, receive, send)
         elif path in ALIVE or path in READY:
             await respond(send, await self._health(scope["method"], path), head=scope["method"] == "HEAD")
+        elif path.startswith("/websub/"):
+            await self._callbacks(scope, path, receive, send)
         elif path == "/docs/api":
             await self._reference(scope, receive, send)
         else:

@@ -13,13 +13,17 @@ from urllib.parse import urlsplit
 from tidings.api import ROUTES
 from tidings.api.app import Api
 from tidings.api.reference import openapi
+from tidings.api.websub import Callbacks, Limits
+from tidings.domain.scheduling import Schedule
 from tidings.front import Front
 from tidings.net.fetch import Fetcher, FetchSettings
+from tidings.net.hubs import Hubs, is_public_address
 from tidings.services import Services
 from tidings.services.api_keys import ApiKeys
 from tidings.services.articles import Articles
 from tidings.services.authentication import Authentication
 from tidings.services.categories import Categories
+from tidings.services.checking import Checking
 from tidings.services.clock import Clock, system_clock
 from tidings.services.crawling import Crawler
 from tidings.services.discovery import Discovery
@@ -27,13 +31,18 @@ from tidings.services.enclosures import Enclosures
 from tidings.services.entries import Entries
 from tidings.services.extraction import Extraction
 from tidings.services.feeds import Feeds
+from tidings.services.fetching import PoliteFetcher
 from tidings.services.icons import Icons
 from tidings.services.opml import Opml
-from tidings.services.polling import Polling
+from tidings.services.polling import Politeness, Polling
+from tidings.services.pushes import Pushes
 from tidings.services.recent import RecentDocuments
 from tidings.services.search import Search
 from tidings.services.users import Users
+from tidings.services.waking import FEEDS, Bell
+from tidings.services.websub import WebSub
 from tidings.settings import Settings
+from tidings.settings.values import WebSubMode
 from tidings.storage import migrate
 from tidings.storage.database import Database
 from tidings.web.app import Pages
@@ -41,6 +50,7 @@ from tidings.web.reference import Reference
 from tidings.worker.indexer import Indexer
 from tidings.worker.poller import Poller
 from tidings.worker.refresh import Refreshed, refresh
+from tidings.worker.websub import Subscriber
 
 # A claim outlasts the longest fetch and the storing after it; what a dead or frozen worker held is free a little later.
 LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
@@ -76,19 +86,21 @@ class Application:
         self.database.close()
 
     async def _poll(self, stop: threading.Event) -> None:
-        poller = Poller(
-            self.services.polling,
-            places=self._settings.worker_pool_size,
-            per_host=self._settings.polling_limit_per_host,
-        )
+        bell = Bell(self.database, FEEDS)
+        poller = Poller(self.services.polling, bell, places=self._settings.worker_pool_size)
         stopping = asyncio.Event()
         waiting = asyncio.get_running_loop().run_in_executor(None, stop.wait)
         waiting.add_done_callback(lambda _: stopping.set())
         try:
-            await asyncio.gather(poller.run(stopping), Indexer(self.services.search).run(stopping))
+            await asyncio.gather(
+                poller.run(stopping),
+                Indexer(self.services.search).run(stopping),
+                Subscriber(self.services.websub, self.services.pushes).run(stopping),
+            )
         finally:
             # The thread that waits for it would keep a failed process alive, without polling.
             stop.set()
+            await bell.close()
             await self.services.disconnect()
 
     async def _refresh(self, username: str | None, progress: Callable[[int, int], None]) -> Refreshed:
@@ -108,19 +120,21 @@ def build(settings: Settings) -> Iterator[Application]:
 
 
 def services_over(database: Database, settings: Settings, *, clock: Clock = system_clock) -> Services:
-    fetcher = Fetcher(
-        FetchSettings(
-            user_agent=settings.http_client_user_agent,
-            allow_private_networks=settings.fetcher_allow_private_networks,
-            max_body_size=settings.http_client_max_body_size,
-            timeout_s=settings.http_client_timeout.total_seconds(),
-        )
+    fetching = FetchSettings(
+        user_agent=settings.http_client_user_agent,
+        allow_private_networks=settings.fetcher_allow_private_networks,
+        max_body_size=settings.http_client_max_body_size,
+        timeout_s=settings.http_client_timeout.total_seconds(),
     )
+    fetcher = PoliteFetcher(Fetcher(fetching), database, clock)
+    websub = WebSub(database, Hubs(fetching), clock, callback_base=callback_base(settings))
     recent = RecentDocuments(clock)
     icons = Icons(database, fetcher, clock)
     articles = Articles(database, fetcher, Extraction())
     crawler = Crawler(database, articles, clock)
-    base = settings.polling_frequency
+    schedule = schedule_of(settings)
+    checking = Checking(database, fetcher, clock, icons=icons, crawler=crawler, websub=websub, schedule=schedule)
+    politeness = Politeness(settings.polling_limit_per_host, settings.polling_gap_per_host)
     lease = settings.http_client_timeout + LEASE_BEYOND_TIMEOUT
     return Services(
         database=database,
@@ -130,14 +144,39 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
         users=Users(database, clock),
         api_keys=ApiKeys(database, clock),
         categories=Categories(database, clock),
-        feeds=Feeds(database, fetcher, clock, recent=recent, icons=icons, crawler=crawler, base=base),
+        feeds=Feeds(
+            database, fetcher, clock, recent=recent, icons=icons, crawler=crawler, websub=websub, schedule=schedule
+        ),
         entries=Entries(database, clock),
         articles=articles,
         enclosures=Enclosures(database),
-        polling=Polling(database, fetcher, clock, icons=icons, crawler=crawler, base=base, lease=lease),
+        polling=Polling(database, clock, checking, politeness=politeness, lease=lease),
         search=Search(database),
         opml=Opml(database, clock),
         discovery=Discovery(fetcher, recent),
+        websub=websub,
+        pushes=Pushes(database, clock, is_on=websub.is_on),
+    )
+
+
+def callback_base(settings: Settings) -> str:
+    """Below which hubs find us; "" when they could not, or should not."""
+    is_on = settings.websub is WebSubMode.ON
+    if settings.websub is WebSubMode.AUTO:
+        is_on = is_public_address(settings.base_url)
+    return settings.base_url.rstrip("/") if is_on else ""
+
+
+def schedule_of(settings: Settings) -> Schedule:
+    return Schedule(
+        scheduler=settings.polling_scheduler,
+        usual=settings.polling_frequency,
+        shortest=settings.scheduler_entry_frequency_min_interval,
+        longest=settings.scheduler_entry_frequency_max_interval,
+        factor=settings.scheduler_entry_frequency_factor,
+        even_shortest=settings.scheduler_round_robin_min_interval,
+        even_longest=settings.scheduler_round_robin_max_interval,
+        error_limit=settings.polling_parsing_error_limit,
     )
 
 
@@ -147,4 +186,12 @@ def asgi_app(settings: Settings) -> Front:
     api = Api(application.services, ROUTES, threads=API_THREADS, trusted=settings.trusted_reverse_proxy_networks)
     base_path = urlsplit(settings.base_url).path.rstrip("/")
     reference = Reference(partial(openapi, base_path or "/"))
-    return Front(application.services, api, reference, Pages(settings.base_url.rstrip("/")), base_path=base_path)
+    limits = Limits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
+    return Front(
+        application.services,
+        api,
+        reference,
+        Pages(settings.base_url.rstrip("/")),
+        callbacks=Callbacks(application.services.pushes, limits),
+        base_path=base_path,
+    )

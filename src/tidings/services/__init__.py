@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tidings.net.fetch import Fetcher
 from tidings.services.api_keys import ApiKeys
 from tidings.services.articles import Articles
 from tidings.services.authentication import Authentication
@@ -16,10 +15,13 @@ from tidings.services.discovery import Discovery
 from tidings.services.enclosures import Enclosures
 from tidings.services.entries import Entries
 from tidings.services.feeds import Feeds
+from tidings.services.fetching import PoliteFetcher
 from tidings.services.opml import Opml
 from tidings.services.polling import Polling
+from tidings.services.pushes import Pushes
 from tidings.services.search import Search
 from tidings.services.users import Users
+from tidings.services.websub import WebSub
 from tidings.storage.database import Database, Read
 
 
@@ -29,7 +31,7 @@ class Services:
 
     database: Database
     clock: Clock
-    fetcher: Fetcher
+    fetcher: PoliteFetcher
     authentication: Authentication
     users: Users
     api_keys: ApiKeys
@@ -42,6 +44,8 @@ class Services:
     search: Search
     opml: Opml
     discovery: Discovery
+    websub: WebSub
+    pushes: Pushes
 
     @contextmanager
     def reading(self) -> Iterator[Read]:
@@ -56,6 +60,7 @@ class Services:
     async def disconnect(self) -> None:
         """Inside the event loop that fetched: connections and processes that served it."""
         await self.fetcher.close()
+        await self.websub.disconnect()
         self.articles.close()
 
     async def close(self) -> None:

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from tidings.domain import feed_changes, http_hints, scheduling
+from tidings.domain import feed_changes
 from tidings.domain.errors import EmptyBody, InvalidInput, NotFound
 from tidings.domain.feeds import Feed, ParsedEntry, ParsedFeed
 from tidings.domain.icons import named
 from tidings.domain.identity import identified
 from tidings.domain.ingestion import Intake
-from tidings.domain.times import Instant
+from tidings.domain.scheduling import Schedule
 from tidings.domain.users import User
-from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services import identity
 from tidings.services.clock import Clock
 from tidings.services.crawling import WAITING_S, Crawler
+from tidings.services.fetching import PoliteFetcher
 from tidings.services.icons import Icons
-from tidings.services.intake import ArticlesByHash, all_new, body_digest, parse, tell_complaints
+from tidings.services.intake import ArticlesByHash, Preparing, all_new, body_digest, parse, tell_complaints
 from tidings.services.recent import RecentDocuments
+from tidings.services.timing import Timing, first_columns
+from tidings.services.websub import WebSub
 from tidings.storage import categories, counters, entries, feeds, intake
 from tidings.storage.database import Database, Read
 
@@ -42,22 +44,24 @@ class _New(Struct, frozen=True):
 
     values: dict[str, Any]
     feed: Feed
+    document: ParsedFeed
     entries: dict[bytes, ParsedEntry]
 
 
 class Feeds:
-    """recent: what was just discovered is not fetched again. base: as in `Polling`."""
+    """recent: what was just discovered is not fetched again."""
 
     def __init__(
         self,
         database: Database,
-        fetcher: Fetcher,
+        fetcher: PoliteFetcher,
         clock: Clock,
         *,
         recent: RecentDocuments,
         icons: Icons,
         crawler: Crawler,
-        base: timedelta,
+        websub: WebSub,
+        schedule: Schedule,
     ) -> None:
         self._database = database
         self._fetcher = fetcher
@@ -65,7 +69,8 @@ class Feeds:
         self._recent = recent
         self._icons = icons
         self._crawler = crawler
-        self._base = base
+        self._websub = websub
+        self._schedule = schedule
 
     async def create(self, user: User, given: Mapping[str, Any]) -> int:
         """Fetch it, store it with its entries, all unread; its id.
@@ -103,14 +108,18 @@ class Feeds:
                 # What we know of the old address says nothing about the new one.
                 values |= {"etag_header": "", "last_modified_header": "", "body_digest": None}
                 values |= {"moved_to": "", "moved_times": 0}
-                values["next_check_at"] = self._clock()
+                values |= {"next_check_at": self._clock(), "publisher_hints": "", "news_gap_s": 0, "news_at": None}
+            elif values.get("check_interval_minutes", feed.check_interval_minutes) != feed.check_interval_minutes:
+                timing = Timing.draw(self._schedule)
+                values["next_check_at"] = timing.after_change(feed, values["check_interval_minutes"], self._clock())
             if values.get("site_url", feed.site_url) != feed.site_url:
                 values["icon_checked_at"] = None
             by_url = values.get("match_entries_by_url", feed.match_entries_by_url)
             if by_url != feed.match_entries_by_url:
                 values |= identity.switched(db, feed, by_url=by_url)
             values["edited"] = feed.edited | feed_changes.edited_bits(values)
-            feeds.change(db, user_id, feed_id, **values, parsing_error_count=0, parsing_error_message="")
+            values |= {"failed_checks": 0, "parsing_error_count": 0, "parsing_error_message": ""}
+            feeds.change(db, user_id, feed_id, **values)
 
     def delete(self, user_id: int, feed_id: int) -> None:
         with self._database.writing() as db:
@@ -141,17 +150,15 @@ class Feeds:
         # A temporary redirect may lead elsewhere tomorrow: only a permanent one replaces what was typed.
         values = values | {"feed_url": response.permanent_url or values["feed_url"]}
         values |= _from_publisher(document, response, values["feed_url"])
-        values |= {
-            "checked_at": now,
-            "next_check_at": scheduling.after_success(now, self._base, document.hints, _freshness(response, now)),
-        }
+        own_minutes = values.get("check_interval_minutes", 0)
+        values |= first_columns(Timing.draw(self._schedule), response, document, own_minutes, now)
         columns = {name: value for name, value in values.items() if name in Feed.__struct_fields__}
         feed = Feed(id=0, user_id=user.id, **columns)
-        return _New(values, feed, identity.oldest_first(identified(feed, document)))
+        return _New(values, feed, document, identity.oldest_first(identified(feed, document)))
 
     def _store_new(self, user: User, new: _New, response: FetchResponse, articles: ArticlesByHash) -> int:
         now, feed = self._clock(), new.feed
-        ready = all_new(Intake.of(feed, user), feed, new.entries, articles, now=now)
+        ready = all_new(Intake.of(feed, user), feed, new.entries, articles, how=Preparing(), now=now)
         with self._database.writing() as db:
             _ensure_category(db, user.id, feed.category_id)
             for url in {feed.feed_url, response.url}:
@@ -159,6 +166,7 @@ class Feeds:
             feed_id = feeds.add(db, user.id, created_at=now, **new.values)
             intake.add(db, user.id, feed_id, feed.category_id, ready.new, now=now)
         tell_complaints(feed_id, ready.complaints)
+        self._websub.notice(structs.replace(feed, id=feed_id), response, new.document)
         return feed_id
 
 
@@ -206,13 +214,3 @@ def _from_publisher(document: ParsedFeed, response: FetchResponse, feed_url: str
         "last_modified_header": response.last_modified,
         "body_digest": body_digest(response.body),
     }
-
-
-def _freshness(response: FetchResponse, now: Instant) -> int | None:
-    return http_hints.freshness_s(
-        cache_control=response.cache_control,
-        expires=response.expires,
-        age=response.age,
-        date=response.date,
-        now=now,
-    )

@@ -1,0 +1,128 @@
+"""The address that WebSub hubs call: nobody logs in here, the unguessable end of the path is what lets a hub in.
+
+GET   a hub asks whether a request was ours, or tells that it denies it
+POST  a hub pushes a document
+
+What does not exist and what is none of the caller's business look the same: 404, with nothing else to learn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import AsyncIterator, MutableMapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+import structlog
+from msgspec import Struct
+
+from tidings.api import replies
+from tidings.api.app import Send, respond
+from tidings.api.replies import Reply
+from tidings.api.requests import Receive, Request, RequestTooLarge
+from tidings.domain.errors import InvalidInput, StoreUnavailable
+from tidings.domain.websub import State, Subscription
+from tidings.services.pushes import Pushes
+
+log = structlog.get_logger()
+
+# Bodies being read at a time, of one hub and of all: what hubs can take of our memory, whatever they do.
+PLACES_PER_HUB = 2
+PLACES = 8
+
+_PATH = re.compile(r"/websub/([A-Za-z0-9_-]{16,128})", re.ASCII)
+_CHARSET = re.compile(r";\s*charset\s*=\s*\"?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
+
+_HEADERS = (("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"))
+_NOTHING = replies.failure(404, "There is nothing at this address.")
+_OVER = replies.failure(410, "This subscription has ended.")
+_BUSY = replies.failure(503, "Too much is being pushed at the moment: try again shortly.", (("Retry-After", "30"),))
+
+
+class Limits(Struct, frozen=True):
+    """body: bytes of a push. time_s: for all of it to arrive, the wait for a place included."""
+
+    body: int
+    time_s: float
+
+
+class Callbacks:
+    """Below the base path, for every path under `/websub/`."""
+
+    def __init__(self, pushes: Pushes, limits: Limits) -> None:
+        self._pushes = pushes
+        self._limits = limits
+        self._places = asyncio.Semaphore(PLACES)
+        self._hubs: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(PLACES_PER_HUB))
+
+    async def __call__(self, scope: MutableMapping[str, Any], path: str, receive: Receive, send: Send) -> None:
+        """path: below the base path."""
+        reply = await self._answer(Request(scope, path), receive)
+        await respond(send, reply, _HEADERS, head=scope["method"] == "HEAD")
+
+    async def _answer(self, request: Request, receive: Receive) -> Reply:
+        found = _PATH.fullmatch(request.path)
+        if request.method not in ("GET", "POST"):
+            return replies.failure(405, "This address takes GET and POST only.", (("Allow", "GET, POST"),))
+        if found is None:
+            return _NOTHING
+        try:
+            if request.method == "GET":
+                return await asyncio.to_thread(self._verify, found[1], request)
+            return await self._receive(found[1], request, receive)
+        except StoreUnavailable as error:
+            return replies.from_error(error)
+
+    def _verify(self, token: str, request: Request) -> Reply:
+        try:
+            said = dict(request.query)
+        except InvalidInput:
+            return _NOTHING
+        challenge = self._pushes.verify(token, said)
+        # As plain text and not to be sniffed at: what a hub makes us say must not run in anybody's browser.
+        return _NOTHING if challenge is None else replies.text(challenge)
+
+    async def _receive(self, token: str, request: Request, receive: Receive) -> Reply:
+        """A push is only read when it is known whose it is; kept means acknowledged, storing comes later."""
+        subscription = await asyncio.to_thread(self._pushes.subscription, token)
+        if subscription is None:
+            return _NOTHING
+        if not self._pushes.accepts(subscription):
+            return _OVER if subscription.state == State.ENDED else _NOTHING
+        try:
+            async with self._place(subscription):
+                return await self._keep(subscription, request, receive)
+        except RequestTooLarge as error:
+            log.warning("push too large", subscription=subscription.id)
+            await asyncio.to_thread(self._pushes.poll_instead, subscription)
+            return replies.failure(413, error.message)
+        except TimeoutError:
+            return _BUSY
+        except InvalidInput as error:
+            return replies.from_error(error)
+
+    async def _keep(self, subscription: Subscription, request: Request, receive: Receive) -> Reply:
+        with suppress(ValueError):
+            if int(request.headers.get("content-length", "")) > self._limits.body:
+                raise RequestTooLarge(f"This push is too large: {self._limits.body // 2**20} MiB at most.")
+        await request.read_body(receive, self._limits.body)
+        charset = _CHARSET.search(request.headers.get("content-type", ""))
+        await asyncio.to_thread(
+            self._pushes.receive,
+            subscription,
+            request.body,
+            signature=request.headers.get("x-hub-signature", ""),
+            charset=charset[1].lower() if charset else "",
+        )
+        # The same for a wrong signature, which section 7.2 allows: it can so not be found by trying.
+        return Reply(202)
+
+    @asynccontextmanager
+    async def _place(self, subscription: Subscription) -> AsyncIterator[None]:
+        """TimeoutError when the hub is too slow, or so many others are."""
+        host = urlsplit(subscription.hub).netloc
+        async with asyncio.timeout(self._limits.time_s), self._hubs[host], self._places:
+            yield

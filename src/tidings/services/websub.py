@@ -1,0 +1,149 @@
+"""Subscriptions at WebSub hubs: noticed in what is polled, asked for, renewed, and ended when nobody reads them.
+
+What hubs send back, to verify and to push, is `services.pushes`'.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+
+import structlog
+from msgspec import Struct
+
+from tidings.domain.errors import HttpError, TidingsError
+from tidings.domain.feeds import Feed, ParsedFeed
+from tidings.domain.times import DAY, SECOND, Instant
+from tidings.domain.websub import Mode, Subscription, addresses, form, next_step, offered
+from tidings.net.fetch import FetchResponse
+from tidings.net.hubs import Hubs
+from tidings.services.clock import Clock
+from tidings.storage import websub
+from tidings.storage.database import Database, Write
+
+log = structlog.get_logger()
+
+# Below BASE_URL; the token follows.
+CALLBACK = "/websub/"
+# Requests of one round, side by side: a thousand new feeds are asked for in some minutes, and no hub is overrun.
+AT_ONCE = 8
+# Subscriptions that a round of looking after may find adrift.
+SWEPT_AT_ONCE = 200
+
+
+class Request(Struct, frozen=True):
+    """What a hub is to be asked, and when that was decided."""
+
+    subscription: Subscription
+    mode: Mode
+    asked_at: Instant
+
+
+class WebSub:
+    """callback_base: the address of this service as hubs reach it, without a slash at its end; "" for nowhere."""
+
+    def __init__(self, database: Database, hubs: Hubs, clock: Clock, *, callback_base: str) -> None:
+        self._database = database
+        self._hubs = hubs
+        self._clock = clock
+        self._callback_base = callback_base
+
+    @property
+    def is_on(self) -> bool:
+        return bool(self._callback_base)
+
+    async def disconnect(self) -> None:
+        """Inside the event loop that asked hubs."""
+        await self._hubs.close()
+
+    def notice(
+        self, feed: Feed, response: FetchResponse, document: ParsedFeed | None, *, was_news: bool = False
+    ) -> None:
+        """After a check that went well: what the document offers now is known, also while nobody can subscribe.
+
+        feed: any of those that show the document. document: None when it was not parsed. was_news: it had entries
+        that nobody had pushed.
+        """
+        offer = offered(feed, response.links, document)
+        if offer is None and document is None:
+            return
+        offers = set(addresses(offer))
+        with self._database.reading() as db:
+            known = websub.offered_for(db, feed.id)
+        if was_news and known:
+            self._doubt(feed)
+        if offers == known.keys():
+            return
+        with self._database.writing() as db:
+            for hub, topic in sorted(offers - known.keys()):
+                token, secret = secrets.token_urlsafe(32), secrets.token_hex(32)
+                websub.offer(db, feed.id, hub, topic, token=token, secret=secret, now=self._clock())
+            websub.withdraw(db, feed.id, [id_ for address, id_ in known.items() if address not in offers])
+
+    def is_pushed(self, feed: Feed) -> bool:
+        """Whether a hub can be relied on to tell what is new in the feed: then polling is only the fallback."""
+        if not self.is_on:
+            return False
+        with self._database.reading() as db:
+            return websub.is_pushed(db, feed.id, self._clock())
+
+    def _doubt(self, feed: Feed) -> None:
+        if self.is_pushed(feed):
+            with self._database.writing() as db:
+                websub.distrust(db, feed.id)
+
+    def sweep(self) -> int:
+        """Look after those that nobody reads any more, and those that are read again; how many are to be asked."""
+        now = self._clock()
+        with self._database.reading() as db:
+            found = websub.adrift(db, now=now, limit=SWEPT_AT_ONCE)
+        if found:
+            with self._database.writing() as db:
+                websub.hasten(db, found, now)
+        return len(found)
+
+    async def ask_due(self) -> int:
+        """One round of requests to hubs; how many subscriptions were dealt with."""
+        dealt_with, requests = await asyncio.to_thread(self._decide)
+        await asyncio.gather(*(self._ask(request) for request in requests))
+        return dealt_with
+
+    def _decide(self) -> tuple[int, list[Request]]:
+        """Everything is written before a hub is asked: it may verify before it answers, and we may die in between."""
+        now = self._clock()
+        with self._database.reading() as db:
+            if not websub.any_due(db, now):
+                return 0, []
+        with self._database.writing() as db:
+            due = websub.due(db, now=now, limit=AT_ONCE)
+            decided = [_decide(db, subscription, now, is_wanted=is_read) for subscription, is_read in due]
+        return len(due), [request for request in decided if request is not None]
+
+    async def _ask(self, request: Request) -> None:
+        subscription, mode = request.subscription, request.mode
+        sent = form(subscription, mode, f"{self._callback_base}{CALLBACK}{subscription.token}")
+        try:
+            await self._hubs.ask(subscription.hub, sent, now=request.asked_at)
+        except TidingsError as error:
+            log.warning("hub not reached", subscription=subscription.id, mode=mode.value, reason=error.message)
+            await asyncio.to_thread(self._remember_failure, request, error)
+        else:
+            log.info("hub asked", subscription=subscription.id, mode=mode.value)
+
+    def _remember_failure(self, request: Request, error: TidingsError) -> None:
+        values: dict[str, object] = {"last_error": error.message}
+        if request.mode is Mode.SUBSCRIBE and isinstance(error, HttpError) and error.retry_after_s:
+            wait = min(error.retry_after_s * SECOND, DAY)
+            values["next_attempt_at"] = Instant(request.asked_at + max(wait, 60 * SECOND))
+        with self._database.writing() as db:
+            websub.change(db, request.subscription.id, asked_at=request.asked_at, **values)
+
+
+def _decide(db: Write, subscription: Subscription, now: Instant, *, is_wanted: bool) -> Request | None:
+    step = next_step(subscription, is_wanted=is_wanted, now=now, chance=random.random())  # noqa: S311 - spreads load
+    if step.is_over:
+        websub.remove(db, subscription.id)
+        return None
+    websub.change(db, subscription.id, **step.changes)
+    return None if step.ask is None else Request(subscription, step.ask, now)

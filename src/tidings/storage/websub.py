@@ -1,0 +1,202 @@
+"""Subscriptions at hubs, and which sources they are for. They belong to nobody in particular: no user is named here.
+
+Pushes that wait to be stored are `storage.pushes`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from sqlalchemy import and_, bindparam, delete, exists, false, func, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from tidings.domain.feeds import Feed
+from tidings.domain.times import Instant
+from tidings.domain.websub import State, Subscription
+from tidings.storage import sources, waking
+from tidings.storage.database import Read, Write, columns
+from tidings.storage.schema import feeds, websub_subscriptions, websub_topics
+
+_subscriptions = select(*columns(websub_subscriptions, Subscription))
+_by_token = _subscriptions.where(websub_subscriptions.c.token == bindparam("token"))
+_is_read = exists().where(
+    websub_topics.c.subscription_id == websub_subscriptions.c.id,
+    feeds.c.source_id == websub_topics.c.source_id,
+    feeds.c.disabled == false(),
+)
+_is_due = websub_subscriptions.c.next_attempt_at <= bindparam("now")
+_any_due = select(exists(select(websub_subscriptions.c.id).where(_is_due)))
+_due = (
+    select(*columns(websub_subscriptions, Subscription), _is_read.label("is_read"))
+    .where(_is_due)
+    .order_by(websub_subscriptions.c.next_attempt_at, websub_subscriptions.c.id)
+    .limit(bindparam("limit"))
+    .with_for_update(of=websub_subscriptions, skip_locked=True)
+)
+_adrift = (
+    select(websub_subscriptions.c.id)
+    .where(
+        or_(
+            and_(websub_subscriptions.c.state.in_([State.REQUESTED, State.ACTIVE]), ~_is_read),
+            and_(websub_subscriptions.c.state == State.ENDED, _is_read),
+        ),
+        websub_subscriptions.c.next_attempt_at > bindparam("now"),
+    )
+    .limit(bindparam("limit"))
+)
+_source_of = select(feeds.c.source_id).where(feeds.c.id == bindparam("feed"))
+_offered = (
+    select(websub_subscriptions.c.id, websub_subscriptions.c.hub, websub_subscriptions.c.topic)
+    .select_from(feeds)
+    .join(websub_topics, websub_topics.c.source_id == feeds.c.source_id)
+    .join(websub_subscriptions, websub_subscriptions.c.id == websub_topics.c.subscription_id)
+    .where(feeds.c.id == bindparam("feed"))
+)
+_find = select(websub_subscriptions.c.id).where(
+    websub_subscriptions.c.hub == bindparam("hub"), websub_subscriptions.c.topic == bindparam("topic")
+)
+_add = insert(websub_subscriptions).on_conflict_do_nothing(index_elements=["hub", "topic"])
+_link = insert(websub_topics).on_conflict_do_nothing()
+_unlink = delete(websub_topics).where(
+    websub_topics.c.source_id == bindparam("source"),
+    websub_topics.c.subscription_id.in_(bindparam("subscriptions", expanding=True)),
+)
+_one = websub_subscriptions.c.id == bindparam("subscription")
+_wake = (
+    update(websub_subscriptions)
+    .where(_one, websub_subscriptions.c.state == State.ENDED)
+    .values(next_attempt_at=bindparam("now"))
+)
+_readers = (
+    select(*columns(feeds, Feed))
+    .join(websub_topics, websub_topics.c.source_id == feeds.c.source_id)
+    .where(websub_topics.c.subscription_id == bindparam("subscription"), feeds.c.disabled == false())
+    .order_by(feeds.c.id)
+)
+_late = (
+    select(feeds.c.id)
+    .where(
+        feeds.c.id.in_(bindparam("ids", expanding=True)),
+        feeds.c.disabled == false(),
+        feeds.c.next_check_at > bindparam("at"),
+    )
+    .order_by(feeds.c.id)
+    .with_for_update()
+)
+_hasten = update(feeds).where(feeds.c.id.in_(bindparam("ids", expanding=True))).values(next_check_at=bindparam("at"))
+_pushed = select(
+    exists(
+        select(websub_topics.c.source_id)
+        .join(websub_subscriptions, websub_subscriptions.c.id == websub_topics.c.subscription_id)
+        .join(feeds, feeds.c.source_id == websub_topics.c.source_id)
+        .where(
+            feeds.c.id == bindparam("feed"),
+            websub_subscriptions.c.state == State.ACTIVE,
+            websub_subscriptions.c.lease_until > bindparam("now"),
+            websub_subscriptions.c.last_push_at.is_not(None),
+        )
+    )
+)
+_distrust = (
+    update(websub_subscriptions)
+    .where(
+        websub_subscriptions.c.last_push_at.is_not(None),
+        websub_subscriptions.c.id.in_(
+            select(websub_topics.c.subscription_id)
+            .join(feeds, feeds.c.source_id == websub_topics.c.source_id)
+            .where(feeds.c.id == bindparam("feed"))
+        ),
+    )
+    .values(last_push_at=None)
+)
+
+
+def by_token(db: Read, token: str) -> Subscription | None:
+    return db.one(Subscription, _by_token, token=token)
+
+
+def offered_for(db: Read, feed_id: int) -> dict[tuple[str, str], int]:
+    """The subscriptions by hub and topic that the feed's document was last seen to offer."""
+    return {(hub, topic): id_ for id_, hub, topic in db.tuples(_offered, feed=feed_id)}
+
+
+def offer(db: Write, feed_id: int, hub: str, topic: str, *, token: str, secret: str, now: Instant) -> None:
+    """The feed's document offers it: there is such a subscription, and it is for that document too.
+
+    token, secret: of a new one, which is to be asked for at once.
+    """
+    source_id = db.scalar(_source_of, feed=feed_id)
+    if source_id is None:
+        return
+    new = {"hub": hub, "topic": topic, "token": token, "secret": secret, "created_at": now, "next_attempt_at": now}
+    db.run(_add.values(**new))
+    subscription_id = db.scalar(_find, hub=hub, topic=topic)
+    db.run(_link.values(source_id=source_id, subscription_id=subscription_id))
+    db.run(_wake, subscription=subscription_id, now=now)
+
+
+def withdraw(db: Write, feed_id: int, subscription_ids: Collection[int]) -> None:
+    """The feed's document does not offer them any more."""
+    db.run(_unlink, source=db.scalar(_source_of, feed=feed_id), subscriptions=sorted(subscription_ids))
+
+
+def any_due(db: Read, now: Instant) -> bool:
+    return bool(db.scalar(_any_due, now=now))
+
+
+def due(db: Write, *, now: Instant, limit: int) -> list[tuple[Subscription, bool]]:
+    """Locked until the transaction ends, each with whether an enabled feed is for it."""
+    return [(Subscription(*row[:-1]), bool(row[-1])) for row in db.tuples(_due, now=now, limit=limit)]
+
+
+def adrift(db: Read, *, now: Instant, limit: int) -> list[int]:
+    """Those that nobody reads any more, and those that ended and are read again."""
+    return db.scalars(_adrift, now=now, limit=limit)
+
+
+def hasten(db: Write, subscription_ids: Iterable[int], now: Instant) -> None:
+    some = websub_subscriptions.c.id.in_(sorted(subscription_ids))
+    db.run(update(websub_subscriptions).where(some).values(next_attempt_at=now))
+
+
+def change(db: Write, subscription_id: int, *, asked_at: Instant | None = None, **values: Any) -> bool:
+    """asked_at: only if that is still the last request, and the hub did not verify it meanwhile."""
+    which = [_one]
+    if asked_at is not None:
+        which += [websub_subscriptions.c.asked_at == asked_at, websub_subscriptions.c.attempts > 0]
+    return db.run(update(websub_subscriptions).where(*which).values(**values), subscription=subscription_id) > 0
+
+
+def remove(db: Write, subscription_id: int) -> None:
+    """With what was pushed for it and is not stored."""
+    db.run(delete(websub_subscriptions).where(_one), subscription=subscription_id)
+
+
+def readers(db: Read, subscription_id: int) -> list[Feed]:
+    """The enabled feeds, of whichever users, whose documents offered it."""
+    return db.all(Feed, _readers, subscription=subscription_id)
+
+
+def make_due(db: Write, feed_ids: Iterable[int], at: Instant) -> None:
+    """Enabled ones are checked then, if not earlier."""
+    late = db.scalars(_late, ids=sorted(set(feed_ids)), at=at)
+    if late:
+        db.run(_hasten, ids=late, at=at)
+        sources.touch(db, sources.of_feeds(db, late))
+        waking.ring(db, waking.FEEDS)
+
+
+def is_pushed(db: Read, feed_id: int, now: Instant) -> bool:
+    """Whether a hub can be relied on to tell what is new in the feed."""
+    return bool(db.scalar(_pushed, feed=feed_id, now=now))
+
+
+def distrust(db: Write, feed_id: int) -> None:
+    """A poll found what no push had brought: until the next push, polling is all there is."""
+    db.run(_distrust, feed=feed_id)
+
+
+def count(db: Read) -> dict[str, int]:
+    """How many there are of each state."""
+    return dict(db.tuples(select(websub_subscriptions.c.state, func.count()).group_by(websub_subscriptions.c.state)))
