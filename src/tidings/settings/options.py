@@ -14,6 +14,7 @@ from tidings import __version__
 from tidings.domain.scheduling import Scheduler
 from tidings.settings import values
 from tidings.settings.declaring import PREFIX, Option, option
+from tidings.settings.upkeep import Upkeep
 from tidings.settings.values import ByteCount, DatabaseEngine, ListenAddress, LogFormat, LogLevel, Network, WebSubMode
 
 MOST_WEB_WORKERS_BY_DEFAULT = 4
@@ -28,7 +29,7 @@ def _cores() -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Upkeep):
     data_dir: Path = option(
         values.folder,
         "Folder for what Tidings keeps on this machine: the embedded database. Made when it is missing.",

@@ -151,6 +151,16 @@ def minutes(lowest: int, highest: int) -> Callable[[str], timedelta]:
     return lambda given: timedelta(minutes=number(given))
 
 
+def hours(lowest: int, highest: int) -> Callable[[str], timedelta]:
+    number = whole_number(lowest, highest)
+    return lambda given: timedelta(hours=number(given))
+
+
+def days_or_never(given: str) -> timedelta | None:
+    """From a day to a century; None for -1."""
+    return None if given == "-1" else timedelta(days=whole_number(1, 36_500)(given))
+
+
 def folder(given: str) -> Path:
     """Made absolute here, so that it means the same to every process."""
     try:

@@ -96,6 +96,7 @@ def listed(db: Read, after: tuple[int, bytes]) -> list[Tombstone]:
     return db.all(Tombstone, _listed, feed=after[0], hash=after[1])
 
 
-def forget(db: Write, old: Sequence[Tombstone]) -> None:
-    """But for those that were seen meanwhile."""
+def forget(db: Write, old: Sequence[Tombstone]) -> int:
+    """But for those that were seen meanwhile; how many were to be forgotten."""
     db.run_many(_forget, [{"feed": one.feed_id, "which": one.hash, "seen": one.seen_at} for one in old])
+    return len(old)
