@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.archives import members, needs
-from tidings.domain import opml
+from tidings.domain import opml, opml_settings
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import Edited, Feed
 from tidings.domain.times import Instant
@@ -302,7 +302,7 @@ def test_what_is_exported_comes_back(folders: list[tuple[str, list[tuple[str, st
     found = opml.read(opml.write(numbered, created_at=NOW))
 
     back = [(one.category, one.values) for one in found.subscriptions]
-    fields = ("feed_url", "title", "site_url", "description", "edited", *opml.SETTINGS.values())
+    fields = ("feed_url", "title", "site_url", "description", "edited", *opml_settings.SETTINGS.values())
     blank = msgspec.structs.asdict(stored(0, "", "", {}))
     assert [(category, {name: values.get(name, blank[name]) for name in fields}) for category, values in back] == [
         (category, {name: getattr(feed, name) for name in fields}) for category, feeds in numbered for feed in feeds

@@ -86,8 +86,7 @@ class UnknownKey(Unauthorized):
 class FetchError(TidingsError):
     """url: what was asked for, without credentials.
 
-    is_passing: it says nothing about the feed, which is most likely as good as before.
-    was_reached: whether anything came back from there.
+    was_reached: False when no connection came about: it may be them, it may be us.
     """
 
     code = "fetch-failed"
@@ -100,7 +99,13 @@ class FetchError(TidingsError):
 
     @property
     def is_passing(self) -> bool:
+        """It says nothing about the document, which is most likely as good as before."""
         return isinstance(self, NetworkError | FetchTimeout)
+
+    @property
+    def says_network_is_up(self) -> bool:
+        """Somebody out there sent us something."""
+        return isinstance(self, HttpError | TooManyRedirects | BodyTooLarge | EmptyBody | UndecodableBody)
 
 
 class NetworkError(FetchError):

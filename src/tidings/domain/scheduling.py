@@ -205,18 +205,3 @@ def _longest(schedule: Schedule) -> int:
 
 def _micros(duration: timedelta) -> int:
     return duration // timedelta(microseconds=1)
-
-
-def after_success(now: Instant, base: timedelta, hints: PublisherHints, freshness_s: int | None = None) -> Instant:
-    """Until everybody asks `after_check`."""
-    return after_check(
-        now, Schedule(scheduler=Scheduler.ROUND_ROBIN, usual=base), Habit(), Wishes(hints, freshness_s), chance=0.5
-    )
-
-
-def after_failure(now: Instant, base: timedelta, failures: int, retry_after_s: int | None = None) -> Instant:
-    """Until everybody asks `after_failed_check`."""
-    wishes = Wishes(retry_after_s=retry_after_s)
-    return after_failed_check(
-        now, Schedule(scheduler=Scheduler.ROUND_ROBIN, usual=base), Habit(), wishes, failures=failures, chance=0.5
-    )

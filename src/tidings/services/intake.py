@@ -6,23 +6,23 @@ unchanged? ─► parse ─► which entries are new or changed? ─► prepare 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import structlog
 from msgspec import Struct
 
-from tidings.domain import formats, http_hints, icons, moving, scheduling
+from tidings.domain import formats, icons, moving
 from tidings.domain.articles import Article
 from tidings.domain.errors import FeedError
-from tidings.domain.feeds import Edited, Feed, ParsedEntry, ParsedFeed, PublisherHints
-from tidings.domain.ingestion import Intake, ReadyEntry, fingerprint, prepare
+from tidings.domain.feeds import Edited, Feed, ParsedEntry, ParsedFeed
+from tidings.domain.ingestion import Intake, Prepared, ReadyEntry, fingerprint, prepare
 from tidings.domain.times import Instant
 from tidings.domain.users import User
 from tidings.net.fetch import FetchResponse
-from tidings.services import identity
-from tidings.storage import counters, feeds, intake, polling
+from tidings.services import identity, outbox
+from tidings.services.timing import Timing
+from tidings.storage import counters, feeds, intake, sources
 from tidings.storage.database import Database, Read, Write
 from tidings.storage.intake import KnownEntry
 
@@ -35,12 +35,18 @@ ArticlesByHash = Mapping[bytes, Article]
 class Stored(Struct, frozen=True):
     """What came of one answer. lost: the feed was deleted or taken over meanwhile, nothing was written."""
 
-    parsed: bool = False
     new_ids: tuple[int, ...] = ()
     changed: int = 0
     skipped: int = 0
     next_check_at: Instant = Instant(0)
     lost: bool = False
+
+
+class Held(Struct, frozen=True):
+    """A source that a worker holds, or once held."""
+
+    id: int
+    worker: str
 
 
 class News(Struct, frozen=True):
@@ -77,40 +83,71 @@ def is_unchanged(feed: Feed, response: FetchResponse) -> bool:
     return response.not_modified or body_digest(response.body) == feed.body_digest
 
 
-def store_answer(
+def store_document(
     database: Database,
     user: User,
     feed: Feed,
     response: FetchResponse,
+    document: ParsedFeed,
     *,
-    crawled: Crawled | None = None,
-    worker: str | None,
-    base: timedelta,
+    how: Preparing,
+    articles: ArticlesByHash | None = None,
+    source: Held | None = None,
+    timing: Timing,
     now: Instant,
 ) -> Stored:
-    """FeedError when the document cannot be read; the feed is then as it was.
+    """What a changed document brings to one feed, in one transaction; other feeds of it are not touched.
 
-    crawled: for a feed whose articles were fetched.
+    how: makes entries ready, alike for all feeds of the document that want them alike. articles: of its new entries,
+    for a feed that fetches them. source: who holds it, for a check that needs a claim.
     """
-    _ensure_not_another(database, feed, response)
-    if is_unchanged(feed, response):
-        return _store_unchanged(database, feed, response, worker=worker, base=base, now=now)
-    document = crawled.document if crawled else parse(response, now)
-    selection = select(database, user, feed, document, crawled.articles if crawled else {}, now=now)
-    next_check_at = _next_check(document.hints, response, base, now)
-    values = _after_success(feed, response, now, next_check_at) | _followed(feed, document)
+    selection = select(database, user, feed, document, articles or {}, how=how, now=now)
+    dates = (entry.published_at for entry in selection.new)
+    schedule = timing.with_document(feed, response, document, dates, now)
+    values = _after_success(feed, response) | schedule | _followed(feed, document)
     values["body_digest"] = body_digest(response.body)
     with database.writing() as db:
         if (
             not counters.hold(db, feed.user_id, [feed.id])
             or not identity.is_current(db, feed)
-            or not polling.finish(db, feed.user_id, feed.id, worker, **values)
+            or (source is not None and not sources.held(db, [source.id], source.worker))
         ):
             return Stored(lost=True)
+        feeds.change(db, feed.user_id, feed.id, **values)
         ids = add_new(db, feed, selection.new, now=now)
         intake.change(db, feed.user_id, selection.changed, now=now)
+        outbox.post_new_entries(db, user, feed, ids, now)
     tell_complaints(feed.id, selection.complaints)
-    return Stored(True, tuple(ids), len(selection.changed), document.skipped, next_check_at)
+    return Stored(tuple(ids), len(selection.changed), document.skipped, values["next_check_at"])
+
+
+def unchanged(feed: Feed, response: FetchResponse, *, timing: Timing, now: Instant) -> dict[str, Any]:
+    """What to write on a feed whose document is as it was."""
+    values = _after_success(feed, response) | timing.as_before(feed, response, now)
+    if response.not_modified:
+        # A 304 may repeat the validators or leave them out; what we have stays good.
+        values |= {
+            "etag_header": response.etag or feed.etag_header,
+            "last_modified_header": response.last_modified or feed.last_modified_header,
+        }
+    return values
+
+
+class Preparing:
+    """Makes entries of one document ready, once for all feeds that want them the same way."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Hashable, str], Prepared] = {}
+
+    def __call__(
+        self, entry: ParsedEntry, how: Intake, *, feed: Feed, now: Instant, article: Article | None = None
+    ) -> Prepared:
+        if article is not None:
+            return prepare(entry, how, feed=feed, now=now, article=article)
+        key = how.key, entry.hash
+        if key not in self._made:
+            self._made[key] = prepare(entry, how, feed=feed, now=now)
+        return self._made[key]
 
 
 def news(database: Database, feed: Feed, document: ParsedFeed) -> News:
@@ -127,15 +164,22 @@ def news(database: Database, feed: Feed, document: ParsedFeed) -> News:
 
 
 def select(
-    database: Database, user: User, feed: Feed, document: ParsedFeed, articles: ArticlesByHash, *, now: Instant
+    database: Database,
+    user: User,
+    feed: Feed,
+    document: ParsedFeed,
+    articles: ArticlesByHash,
+    *,
+    how: Preparing,
+    now: Instant,
 ) -> Selection:
     """Reads what is known, and prepares only what is not or has changed."""
     found = news(database, feed, document)
     if not found.new and not found.changed:
         return Selection([], [])
-    how = Intake.of(feed, user)
-    made = all_new(how, feed, found.new, articles, now=now)
-    changed = [(present, prepare(entry, how, feed=feed, now=now)) for present, entry in found.changed]
+    ways = Intake.of(feed, user)
+    made = all_new(ways, feed, found.new, articles, how=how, now=now)
+    changed = [(present, how(entry, ways, feed=feed, now=now)) for present, entry in found.changed]
     return Selection(
         made.new,
         [(present, one.entry) for present, one in changed if one.entry],
@@ -144,12 +188,18 @@ def select(
 
 
 def all_new(
-    how: Intake, feed: Feed, entries: Mapping[bytes, ParsedEntry], articles: ArticlesByHash, *, now: Instant
+    ways: Intake,
+    feed: Feed,
+    entries: Mapping[bytes, ParsedEntry],
+    articles: ArticlesByHash,
+    *,
+    how: Preparing,
+    now: Instant,
 ) -> Selection:
     """entries: by hash."""
-    made = [prepare(entry, how, feed=feed, now=now, article=articles.get(hash_)) for hash_, entry in entries.items()]
+    made = [how(entry, ways, feed=feed, now=now, article=articles.get(hash_)) for hash_, entry in entries.items()]
     complaints = (complaint for one in made for complaint in one.complaints)
-    return Selection([one.entry for one in made if one.entry], [], (*how.problems, *complaints))
+    return Selection([one.entry for one in made if one.entry], [], (*ways.problems, *complaints))
 
 
 def tell_complaints(feed_id: int, complaints: Iterable[str]) -> None:
@@ -176,48 +226,10 @@ def _category(db: Read, feed: Feed) -> int:
     return feed.category_id if current is None else current.category_id
 
 
-def _store_unchanged(
-    database: Database,
-    feed: Feed,
-    response: FetchResponse,
-    *,
-    worker: str | None,
-    base: timedelta,
-    now: Instant,
-) -> Stored:
-    next_check_at = _next_check(PublisherHints(), response, base, now)
-    values = _after_success(feed, response, now, next_check_at)
-    if response.not_modified:
-        # A 304 may repeat the validators or leave them out; what we have stays good.
-        values |= {
-            "etag_header": response.etag or feed.etag_header,
-            "last_modified_header": response.last_modified or feed.last_modified_header,
-        }
-    with database.writing() as db:
-        done = polling.finish(db, feed.user_id, feed.id, worker, **values)
-    return Stored(next_check_at=next_check_at, lost=not done)
-
-
-def _next_check(hints: PublisherHints, response: FetchResponse, base: timedelta, now: Instant) -> Instant:
-    freshness = http_hints.freshness_s(
-        cache_control=response.cache_control,
-        expires=response.expires,
-        age=response.age,
-        date=response.date,
-        now=now,
-    )
-    retry_after = http_hints.retry_after_s(response.retry_after, now) if response.retry_after else None
-    return scheduling.after_success(now, base, hints, max(freshness or 0, retry_after or 0))
-
-
-def _after_success(feed: Feed, response: FetchResponse, now: Instant, next_check_at: Instant) -> dict[str, Any]:
+def _after_success(feed: Feed, response: FetchResponse) -> dict[str, Any]:
     return moving.after_answer(feed, response.permanent_url) | {
-        "checked_at": now,
-        "next_check_at": next_check_at,
         "etag_header": response.etag,
         "last_modified_header": response.last_modified,
-        "parsing_error_count": 0,
-        "parsing_error_message": "",
     }
 
 
@@ -237,7 +249,8 @@ def _followed(feed: Feed, document: ParsedFeed) -> dict[str, Any]:
     return followed
 
 
-def _ensure_not_another(database: Database, feed: Feed, response: FetchResponse) -> None:
+def ensure_not_another(database: Database, feed: Feed, response: FetchResponse) -> None:
+    """A redirect may lead to what the user is subscribed to already."""
     if response.url == feed.feed_url:
         return
     with database.reading() as db:

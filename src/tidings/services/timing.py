@@ -78,6 +78,19 @@ class Timing(Struct, frozen=True):
             values |= {"disabled": True, "parsing_error_message": f"{error.message} {SWITCHED_OFF}"}
         return values
 
+    def after_change(self, feed: Feed, own_minutes: int, now: Instant) -> Instant:
+        """When the user has set another interval."""
+        hints = publisher_hints.from_text(feed.publisher_hints)
+        return scheduling.after_change(
+            now,
+            feed.checked_at,
+            self.schedule,
+            habit_of(feed),
+            hints,
+            chance=self.chance,
+            own_minutes=own_minutes,
+        )
+
     def _success(
         self, feed: Feed, response: FetchResponse, habit: Habit, hints: PublisherHints, now: Instant
     ) -> dict[str, Any]:

@@ -1,76 +1,206 @@
-"""Which feeds are due, who polls them, and what came of it.
+"""Which sources are due, who polls them, and what came of it.
 
 A claim is a lease: whoever dies with one loses it when it ends, and nothing else.
 """
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, or_, select, text, update
+from msgspec import Struct
+from sqlalchemy import bindparam, exists, false, func, or_, select, text, update
 
 from tidings.domain.feeds import Feed
+from tidings.domain.sources import Claim
 from tidings.domain.times import Instant
-from tidings.storage.database import Write, columns
+from tidings.storage import hosts, sources
+from tidings.storage.database import Read, Write, columns
 from tidings.storage.schema import feeds
+from tidings.storage.schema import hosts as host_table
+from tidings.storage.schema import sources as source_table
 
-# `NOT disabled` stands as in the partial index of due feeds: neither engine uses it for anything else.
-_enabled = cast("ColumnElement[bool]", text("NOT feeds.disabled"))
-_free = or_(feeds.c.claimed_until.is_(None), feeds.c.claimed_until <= bindparam("now"))
+# So often a claim looks past hosts that are busy before it takes fewer than it could.
+MOST_LOOKS = 4
+# Any number, the same everywhere: two claims at once would each count the other's connections as none.
+_LOCK_ID = 7_430_212
+
+_is_free = or_(source_table.c.claimed_until.is_(None), source_table.c.claimed_until <= bindparam("now"))
+_is_closed = exists().where(host_table.c.host == source_table.c.host, host_table.c.closed_until > bindparam("now"))
+_is_due = (source_table.c.next_check_at.is_not(None), source_table.c.next_check_at <= bindparam("now"))
 _due = (
-    select(feeds.c.id)
-    .where(_enabled, feeds.c.next_check_at <= bindparam("now"), _free)
-    .order_by(feeds.c.next_check_at, feeds.c.id)
+    select(source_table.c.id, source_table.c.host)
+    .where(*_is_due, _is_free, ~_is_closed, source_table.c.host.not_in(bindparam("busy", expanding=True)))
+    .order_by(source_table.c.next_check_at, source_table.c.id)
     .limit(bindparam("limit"))
-    .with_for_update(skip_locked=True)
+    .with_for_update(skip_locked=True, of=source_table)
 )
-_claim = (
-    update(feeds)
-    .where(feeds.c.id.in_(_due.scalar_subquery()))
-    .values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
-    .returning(*columns(feeds, Feed))
+_any_due = select(source_table.c.id).where(*_is_due, _is_free, ~_is_closed).limit(1)
+_busy = (
+    select(source_table.c.host, func.count())
+    .where(
+        text("claimed_by <> ''"),
+        source_table.c.host.in_(bindparam("hosts", expanding=True)),
+        source_table.c.claimed_until > bindparam("now"),
+    )
+    .group_by(source_table.c.host)
 )
-_held = (feeds.c.id == bindparam("feed"), feeds.c.claimed_by == bindparam("worker"))
-_renew = update(feeds).where(*_held).values(claimed_until=bindparam("until"))
-_release_all = update(feeds).where(feeds.c.claimed_by == bindparam("worker")).values(claimed_until=None, claimed_by="")
+_some = source_table.c.id.in_(bindparam("ids", expanding=True))
+_claim = update(source_table).where(_some).values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
+_members = (
+    select(feeds.c.source_id, *columns(feeds, Feed))
+    .where(feeds.c.source_id.in_(bindparam("ids", expanding=True)), feeds.c.disabled == false())
+    .order_by(feeds.c.id)
+)
+_held = (source_table.c.id.in_(bindparam("ids", expanding=True)), source_table.c.claimed_by == bindparam("worker"))
+_renew = update(source_table).where(*_held).values(claimed_until=bindparam("until"))
+_release_all = (
+    update(source_table).where(source_table.c.claimed_by == bindparam("worker"), text("claimed_by <> ''"))
+).values(claimed_until=None, claimed_by="")
+_one_claim_at_a_time = select(func.pg_advisory_xact_lock(_LOCK_ID))
 
 
-def claim_due(db: Write, worker: str, *, now: Instant, until: Instant, limit: int) -> list[Feed]:
-    """The longest overdue feeds that nobody holds, now held by `worker` until `until`."""
-    claimed = db.all(Feed, _claim, worker=worker, now=now, until=until, limit=limit)
-    return sorted(claimed, key=lambda feed: (feed.next_check_at, feed.id))
+class Result(Struct, frozen=True):
+    """What a check came to for one feed. values: of its columns."""
+
+    feed: Feed
+    values: Mapping[str, Any]
 
 
-def renew(db: Write, worker: str, feed_id: int, until: Instant) -> bool:
-    """False when somebody else holds the feed by now."""
-    return db.run(_renew, feed=feed_id, worker=worker, until=until) > 0
+def any_due(db: Read, now: Instant) -> bool:
+    """Whether a claim would find something: asking takes no lock."""
+    return db.scalar(_any_due, now=now) is not None
+
+
+def claim_due(
+    db: Write, worker: str, *, now: Instant, until: Instant, limit: int, per_host: int, gap: int = 0
+) -> list[Claim]:
+    """The longest overdue sources that nobody holds, now held by `worker` until `until`.
+
+    per_host: how many of one host may be held at the same time, by whomever. gap: microseconds between two fetches
+    from one host; with one, a claim takes a single source of each.
+    """
+    if db.connection.dialect.name == "postgresql":
+        db.scalar(_one_claim_at_a_time)
+    chosen = _choose(db, now=now, limit=limit, per_host=1 if gap else per_host, held_at_most=per_host)
+    if not chosen:
+        return []
+    ids = sorted(chosen)
+    db.run(_claim, ids=ids, until=until, worker=worker)
+    if gap:
+        hosts.close(db, dict.fromkeys(chosen.values(), Instant(now + gap)), asked=False)
+    shown: defaultdict[int, list[Feed]] = defaultdict(list)
+    for source_id, *values in db.tuples(_members, ids=ids):
+        shown[source_id].append(Feed(*values))
+    if abandoned := chosen.keys() - shown.keys():
+        sources.release(db, abandoned, worker)
+        sources.remove_unused(db, abandoned)
+    return [Claim(source_id, shown[source_id]) for source_id in chosen if source_id in shown]
+
+
+def _choose(db: Write, *, now: Instant, limit: int, per_host: int, held_at_most: int) -> dict[int, str]:
+    """The host by source id, in the order in which they are due."""
+    chosen: dict[int, str] = {}
+    taken: Counter[str] = Counter()
+    full: set[str] = set()
+    for _ in range(MOST_LOOKS):
+        found = [
+            (id_, host)
+            for id_, host in db.tuples(_due, now=now, busy=sorted(full), limit=limit - len(chosen) + len(taken))
+            if id_ not in chosen
+        ]
+        asked = {host for _, host in found} - taken.keys()
+        held = dict(db.tuples(_busy, hosts=sorted(asked), now=now)) if asked else {}
+        room = {host: held_at_most - held.get(host, 0) for host in asked}
+        for id_, host in found:
+            free = min(per_host, room.get(host, per_host)) - taken[host]
+            if free > 0 and len(chosen) < limit:
+                chosen[id_] = host
+                taken[host] += 1
+            else:
+                full.add(host)
+        if len(chosen) >= limit or not found or not full:
+            break
+    return chosen
+
+
+def members(db: Read, source_id: int) -> list[Feed]:
+    """The enabled feeds that show it."""
+    return [Feed(*values) for _, *values in db.tuples(_members, ids=[source_id])]
+
+
+def renew(db: Write, worker: str, source_ids: Sequence[int], until: Instant) -> bool:
+    """False when somebody else holds one of them by now."""
+    return db.run(_renew, ids=list(source_ids), worker=worker, until=until) == len(source_ids)
 
 
 def release_all(db: Write, worker: str) -> int:
     return db.run(_release_all, worker=worker)
 
 
-def finish(db: Write, user_id: int, feed_id: int, worker: str | None, **values: Any) -> bool:
-    """Write what a check came to, and let go of the feed.
+def record(db: Write, results: Iterable[Result]) -> None:
+    """Write what checks came to on their feeds. When their sources are due next is told by `sources`."""
+    alike: defaultdict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for result in sorted(results, key=lambda one: one.feed.id):
+        values = {f"set_{name}": value for name, value in sorted(result.values.items())}
+        row = values | {"feed": result.feed.id, "user": result.feed.user_id}
+        alike[tuple(values)].append(row)
+    for names, rows in alike.items():
+        changed: dict[str, Any] = {name.removeprefix("set_"): bindparam(name) for name in names}
+        whose = (feeds.c.id == bindparam("feed"), feeds.c.user_id == bindparam("user"))
+        db.run_many(update(feeds).where(*whose).values(**changed), rows)
 
-    worker: who claimed it, or None for a check that a user asked for and that needs no claim.
-    False when the feed is gone or, meanwhile, somebody else's: then nothing may be written about it.
-    """
-    owned: list[ColumnElement[bool]] = [feeds.c.id == feed_id, feeds.c.user_id == user_id]
-    if worker is not None:
-        owned.append(feeds.c.claimed_by == worker)
-        values |= {"claimed_until": None, "claimed_by": ""}
-    return db.run(update(feeds).where(*owned).values(**values)) > 0
+
+def take_back(db: Write, feed: Feed, *, written: Instant, next_check_at: Instant) -> None:
+    """A failure that was none. feed: as it was before. written: the next check that came with the failure."""
+    names = ("checked_at", "failed_checks", "parsing_error_count", "parsing_error_message")
+    values = {name: getattr(feed, name) for name in names} | {"next_check_at": next_check_at}
+    # Whatever was done to the feed since is newer than what we know of it.
+    still = (feeds.c.id == feed.id, feeds.c.user_id == feed.user_id, feeds.c.next_check_at == written)
+    if db.run(update(feeds).where(*still, feeds.c.failed_checks == feed.failed_checks + 1).values(**values)):
+        sources.touch(db, sources.of_feeds(db, [feed.id]))
+
+
+def put_off(db: Write, host: str, until: Instant) -> None:
+    """Feeds of a host that asked to be left alone are not due before."""
+    ids = db.scalars(_due_before, host=host, until=until)
+    if ids:
+        db.run(_set_due, ids=ids, now=until)
+        sources.touch(db, sources.of_feeds(db, ids))
 
 
 def make_due(db: Write, user_id: int, *, now: Instant, checked_before: Instant, category_id: int | None = None) -> int:
     """Enabled feeds of the user (of one category) that were not checked since; how many."""
     which = [
         feeds.c.user_id == user_id,
-        _enabled,
+        feeds.c.disabled == false(),
         feeds.c.checked_at <= checked_before,
         feeds.c.next_check_at > now,
     ]
     if category_id is not None:
         which.append(feeds.c.category_id == category_id)
-    return db.run(update(feeds).where(*which).values(next_check_at=now))
+    # In one order for all that change many feeds: they would otherwise wait for each other.
+    ids = db.scalars(select(feeds.c.id).where(*which).order_by(feeds.c.id).with_for_update())
+    if not ids:
+        return 0
+    db.run(_set_due, ids=ids, now=now)
+    sources.touch(db, sources.of_feeds(db, ids))
+    return len(ids)
+
+
+_due_before = (
+    select(feeds.c.id)
+    .where(
+        feeds.c.source_id.in_(
+            select(source_table.c.id).where(
+                source_table.c.host == bindparam("host"), source_table.c.next_check_at < bindparam("until")
+            )
+        ),
+        feeds.c.disabled == false(),
+        feeds.c.next_check_at < bindparam("until"),
+    )
+    .order_by(feeds.c.id)
+    .with_for_update()
+)
+_set_due = update(feeds).where(feeds.c.id.in_(bindparam("ids", expanding=True))).values(next_check_at=bindparam("now"))

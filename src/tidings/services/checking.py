@@ -1,0 +1,286 @@
+"""One check of a source: fetched and parsed once, for all feeds that show it.
+
+fetch ─► as it was? ─► parse ─► each feed's own: what is new, rules, storing ─► written, due again, let go
+  └─ failed? the reason and the next check on every feed                          (many checks in one transaction)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import structlog
+from msgspec import Struct
+
+from tidings.domain.errors import FeedError, FetchError, InvalidInput, StoreUnavailable, TidingsError
+from tidings.domain.feeds import Feed, ParsedFeed
+from tidings.domain.scheduling import Schedule
+from tidings.domain.sources import Claim, Validators, host_of, shared_validators
+from tidings.domain.times import Instant
+from tidings.domain.users import User
+from tidings.net.fetch import FetchRequest, FetchResponse
+from tidings.services import intake
+from tidings.services.clock import Clock
+from tidings.services.crawling import WAITING_S, WORKER_S, Crawler
+from tidings.services.fetching import HostClosed, PoliteFetcher
+from tidings.services.finishing import Finished, Finishing
+from tidings.services.icons import Icons
+from tidings.services.intake import Crawled, Held, Preparing, Stored
+from tidings.services.outages import Blamed, Outages
+from tidings.services.timing import Timing
+from tidings.services.websub import WebSub
+from tidings.storage import users
+from tidings.storage.database import Database
+from tidings.storage.polling import Result
+
+log = structlog.get_logger()
+
+
+class Checked(Struct, frozen=True):
+    """What a check came to, for one feed. error: why it did not succeed, if it did not."""
+
+    error: TidingsError | None = None
+    new_entries: int = 0
+
+
+class Checking:
+    def __init__(
+        self,
+        database: Database,
+        fetcher: PoliteFetcher,
+        clock: Clock,
+        *,
+        icons: Icons,
+        crawler: Crawler,
+        websub: WebSub,
+        schedule: Schedule,
+    ) -> None:
+        self._database = database
+        self._fetcher = fetcher
+        self._clock = clock
+        self._icons = icons
+        self._crawler = crawler
+        self._websub = websub
+        self._schedule = schedule
+        self._outages = Outages(database, clock)
+        self._finishing = Finishing(database)
+
+    async def check(self, claim: Claim, *, worker: str | None = None) -> dict[int, Checked]:
+        """By feed id. However it ends, each feed has its next check, and the claim is given back.
+
+        StoreUnavailable when nothing could be written about it: the claim then runs out by itself.
+        """
+        this = _Round(claim, worker, self._clock(), Timing.draw(self._schedule))
+        try:
+            response = await self._fetcher.get(
+                request_for(claim.lead, shared_validators(claim.feeds)), is_cleared=worker is not None
+            )
+        except TidingsError as error:
+            self._note(this, error)
+            this.failed |= {feed.id: error for feed in claim.feeds}
+        else:
+            self._note(this, None)
+            await self._take(this, response)
+        await self._finish(this)
+        if not this.is_lost:
+            for feed in claim.feeds:
+                if feed.id not in this.failed:
+                    await self._icons.look_if_due(feed, is_awaited=worker is None)
+        return {feed.id: this.checked(feed.id) for feed in claim.feeds}
+
+    async def _take(self, this: _Round, response: FetchResponse) -> None:
+        this.status = response.status
+        feeds = this.claim.feeds
+        if response.url == this.claim.lead.feed_url:
+            # What most checks come to: nothing to look up, nothing to parse.
+            same = [feed for feed in feeds if intake.is_unchanged(feed, response)]
+            this.results += [Result(feed, self._as_before(feed, response, this)) for feed in same]
+            feeds = [feed for feed in feeds if not intake.is_unchanged(feed, response)] if same else feeds
+            if not feeds and response.links:
+                await asyncio.to_thread(self._websub.notice, this.claim.lead, response, None)
+        if feeds:
+            crawled = await self._crawl(feeds, response, is_awaited=this.worker is None)
+            await asyncio.to_thread(self._store, this, feeds, response, crawled)
+
+    def _as_before(self, feed: Feed, response: FetchResponse, this: _Round) -> dict[str, Any]:
+        return intake.unchanged(feed, response, timing=this.timing, now=this.started)
+
+    async def _crawl(self, feeds: Sequence[Feed], response: FetchResponse, *, is_awaited: bool) -> dict[int, Crawled]:
+        within_s = WAITING_S if is_awaited else WORKER_S
+        looks = {feed.id: self._crawler.look(feed, response, within_s=within_s) for feed in feeds if feed.crawler}
+        found = await asyncio.gather(*looks.values())
+        return {feed_id: one for feed_id, one in zip(looks, found, strict=True) if one is not None}
+
+    def _store(
+        self, this: _Round, feeds: Sequence[Feed], response: FetchResponse, crawled: Mapping[int, Crawled]
+    ) -> None:
+        """Each feed in a transaction of its own: what goes wrong with one is its own."""
+        read = _Reading(response, self._clock())
+        with self._database.reading() as db:
+            owners = users.some(db, (feed.user_id for feed in feeds))
+        for feed in feeds:
+            if feed.user_id not in owners:
+                continue
+            try:
+                self._store_one(this, owners[feed.user_id], feed, read, crawled.get(feed.id))
+            except TidingsError as error:
+                this.failed[feed.id] = error
+            except Exception as error:
+                log.exception("feed made us fail", feed=feed.id)
+                this.failed[feed.id] = _our_fault(error)
+        if this.stored:
+            document = next((one.document for one in crawled.values()), None) or read.document
+            self._websub.notice(this.claim.lead, response, document, was_news=this.had_news)
+
+    def _store_one(self, this: _Round, user: User, feed: Feed, read: _Reading, crawled: Crawled | None) -> None:
+        intake.ensure_not_another(self._database, feed, read.response)
+        if intake.is_unchanged(feed, read.response):
+            this.results.append(Result(feed, self._as_before(feed, read.response, this)))
+            return
+        stored = intake.store_document(
+            self._database,
+            user,
+            feed,
+            read.response,
+            crawled.document if crawled else read.document,
+            how=read.preparing,
+            articles=crawled.articles if crawled else None,
+            source=this.held,
+            timing=this.timing,
+            now=self._clock(),
+        )
+        this.stored[feed.id] = stored
+
+    async def _finish(self, this: _Round) -> None:
+        """The reason and the next check on every feed that failed, and all that is left to write."""
+        by_id = {feed.id: feed for feed in this.claim.feeds}
+        blamed = []
+        for feed_id, error in this.failed.items():
+            feed = by_id[feed_id]
+            if this.worker is not None and self._outages.explains(error):
+                this.is_outage = True
+                this.results.append(Result(feed, {"next_check_at": self._outages.try_again_at()}))
+            elif not isinstance(error, StoreUnavailable | HostClosed):
+                values = this.timing.after_failure(feed, error, self._clock())
+                this.results.append(Result(feed, values))
+                if isinstance(error, FetchError) and not error.was_reached:
+                    blamed.append(Blamed(feed, values["next_check_at"]))
+        unwritten = next((error for error in this.failed.values() if isinstance(error, StoreUnavailable)), None)
+        if unwritten is not None:
+            # The claim runs out by itself, and the source is taken again.
+            raise unwritten
+        finished = Finished(this.results, this.claim.source_id, this.worker)
+        this.is_lost = not await self._finishing.write(finished)
+        this.tell(took=self._clock() - this.started)
+        if this.worker is not None and not this.is_lost:
+            await self._outages.settle(blamed)
+
+    def _note(self, this: _Round, error: TidingsError | None) -> None:
+        """A poller asks so many that it can tell a network that is down; a person who asks for one feed cannot."""
+        if this.worker is not None:
+            self._outages.note(host_of(this.claim.lead.feed_url), error)
+
+
+class _Reading:
+    """An answer, read when the first feed needs it: a document that nobody can read fails each of them."""
+
+    def __init__(self, response: FetchResponse, now: Instant) -> None:
+        self.response = response
+        self.preparing = Preparing()
+        self._now = now
+        self._document: ParsedFeed | FeedError | None = None
+
+    @property
+    def document(self) -> ParsedFeed:
+        if self._document is None:
+            try:
+                self._document = intake.parse(self.response, self._now)
+            except FeedError as error:
+                self._document = error
+        if isinstance(self._document, FeedError):
+            raise self._document
+        return self._document
+
+
+class _Round(Struct):
+    """A check under way, and what it has come to so far, by feed id.
+
+    worker: who holds the source; None when somebody waits for the check and none is needed. results: to be written.
+    """
+
+    claim: Claim
+    worker: str | None
+    started: Instant
+    timing: Timing
+    status: int = 0
+    failed: dict[int, TidingsError] = {}
+    stored: dict[int, Stored] = {}
+    results: list[Result] = []
+    is_lost: bool = False
+    is_outage: bool = False
+
+    @property
+    def held(self) -> Held | None:
+        return None if self.worker is None else Held(self.claim.source_id, self.worker)
+
+    @property
+    def had_news(self) -> bool:
+        """Of a document that was seen before."""
+        before = {feed.id for feed in self.claim.feeds if feed.checked_at}
+        return any(one.new_ids and feed_id in before for feed_id, one in self.stored.items())
+
+    def checked(self, feed_id: int) -> Checked:
+        stored = self.stored.get(feed_id)
+        return Checked(self.failed.get(feed_id), 0 if stored is None else len(stored.new_ids))
+
+    def tell(self, *, took: int) -> None:
+        about: dict[str, Any] = {"source": self.claim.source_id, "feeds": len(self.claim.feeds)}
+        about["took_ms"] = took // 1000
+        if self.is_lost:
+            log.info("source taken over", **about)
+            return
+        # A network that is down is told once, not once for each feed.
+        tell = log.debug if self.is_outage else log.warning
+        for code, (count, reason) in self._reasons().items():
+            tell("feed failed", feed=self.claim.lead.id, code=code, failed=count, reason=reason, **about)
+        if len(self.failed) < len(self.claim.feeds):
+            log.info(
+                "feed polled",
+                feed=self.claim.lead.id,
+                status=self.status,
+                parsed=len(self.stored),
+                new=sum(len(one.new_ids) for one in self.stored.values()),
+                changed=sum(one.changed for one in self.stored.values()),
+                skipped=max((one.skipped for one in self.stored.values()), default=0),
+                **about,
+            )
+
+    def _reasons(self) -> dict[str, tuple[int, str]]:
+        found: dict[str, tuple[int, str]] = {}
+        for error in self.failed.values():
+            count, reason = found.get(error.code, (0, error.message))
+            found[error.code] = count + 1, reason
+        return found
+
+
+def _our_fault(error: Exception) -> TidingsError:
+    """Shown on the feed: what it is has gone to the log."""
+    return InvalidInput(
+        f"Tidings failed on this feed ({type(error).__name__}); please report it with the feed's address."
+    )
+
+
+def request_for(feed: Feed, validators: Validators) -> FetchRequest:
+    return FetchRequest(
+        url=feed.feed_url,
+        etag=validators.etag,
+        last_modified=validators.last_modified,
+        user_agent=feed.user_agent,
+        cookie=feed.cookie,
+        username=feed.username,
+        password=feed.password,
+        ignore_cache=feed.ignore_http_cache,
+        allow_self_signed_certificates=feed.allow_self_signed_certificates,
+        proxy_url=feed.proxy_url,
+    )
