@@ -32,6 +32,8 @@ log = structlog.get_logger()
 # Bodies being read at a time, of one hub and of all: what hubs can take of our memory, whatever they do.
 PLACES_PER_HUB = 2
 PLACES = 8
+# Of a push that is too large, so many times the size allowed is read and thrown away.
+DROPPED_BODIES = 4
 
 _PATH = re.compile(r"/websub/([A-Za-z0-9_-]{16,128})", re.ASCII)
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
@@ -97,6 +99,7 @@ class Callbacks:
                 return await self._keep(subscription, request, receive)
         except RequestTooLarge as error:
             log.warning("push too large", subscription=subscription.id)
+            await self._drop_rest(receive)
             await asyncio.to_thread(self._pushes.poll_instead, subscription)
             return replies.failure(413, error.message)
         except TimeoutError:
@@ -119,6 +122,17 @@ class Callbacks:
         )
         # The same for a wrong signature, which section 7.2 allows: it can so not be found by trying.
         return Reply(202)
+
+    async def _drop_rest(self, receive: Receive) -> None:
+        """Who is still sending may not get to see an answer. What does not end soon is cut off."""
+        left = DROPPED_BODIES * self._limits.body
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._limits.time_s):
+                while left > 0:
+                    message = await receive()
+                    if not message.get("more_body"):
+                        return
+                    left -= len(message.get("body", b""))
 
     @asynccontextmanager
     async def _place(self, subscription: Subscription) -> AsyncIterator[None]:

@@ -137,7 +137,7 @@ class WebSub:
             wait = min(error.retry_after_s * SECOND, DAY)
             values["next_attempt_at"] = Instant(request.asked_at + max(wait, 60 * SECOND))
         with self._database.writing() as db:
-            websub.change(db, request.subscription.id, asked_at=request.asked_at, **values)
+            websub.change(db, request.subscription.id, if_asked_at=request.asked_at, **values)
 
 
 def _decide(db: Write, subscription: Subscription, now: Instant, *, is_wanted: bool) -> Request | None:

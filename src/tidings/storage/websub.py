@@ -160,11 +160,11 @@ def hasten(db: Write, subscription_ids: Iterable[int], now: Instant) -> None:
     db.run(update(websub_subscriptions).where(some).values(next_attempt_at=now))
 
 
-def change(db: Write, subscription_id: int, *, asked_at: Instant | None = None, **values: Any) -> bool:
-    """asked_at: only if that is still the last request, and the hub did not verify it meanwhile."""
+def change(db: Write, subscription_id: int, *, if_asked_at: Instant | None = None, **values: Any) -> bool:
+    """if_asked_at: only if that is still the last request, and the hub did not verify it meanwhile."""
     which = [_one]
-    if asked_at is not None:
-        which += [websub_subscriptions.c.asked_at == asked_at, websub_subscriptions.c.attempts > 0]
+    if if_asked_at is not None:
+        which += [websub_subscriptions.c.asked_at == if_asked_at, websub_subscriptions.c.attempts > 0]
     return db.run(update(websub_subscriptions).where(*which).values(**values), subscription=subscription_id) > 0
 
 

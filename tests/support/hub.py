@@ -1,0 +1,189 @@
+"""A WebSub hub on a real loopback socket: takes requests, asks back, distributes, denies, and lies when told to.
+
+    with Hub() as hub:
+        site.serve("/feed.xml", rss(…, extra=hub.links(topic)))
+        ...
+        hub.wait_until_verified(topic)
+        answers = hub.publish(topic, rss(…))
+
+It runs in threads of its own. How it answers the next requests is `hub.manner`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from html import escape
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from support.publisher import Answer, Publisher, Reply, Seen
+
+CHALLENGE = "challenge-<script>alert(1)</script>"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request as it came: the fields of its form."""
+
+    form: Mapping[str, str]
+
+    @property
+    def mode(self) -> str:
+        return self.form["hub.mode"]
+
+    @property
+    def topic(self) -> str:
+        return self.form["hub.topic"]
+
+    @property
+    def callback(self) -> str:
+        return self.form["hub.callback"]
+
+    @property
+    def secret(self) -> str:
+        return self.form.get("hub.secret", "")
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What the subscriber answered."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Manner:
+    """status: to a request. says: of the query that verifies it, instead of what is true. denies: the reason.
+
+    asks_back: whether it verifies at all.
+    """
+
+    status: int = 202
+    text: str = ""
+    asks_back: bool = True
+    denies: str | None = None
+    says: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Hub:
+    def __init__(self) -> None:
+        self.manner = Manner()
+        self._server = Publisher()
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="hub")
+        self._changed = threading.Condition()
+        self._asked: list[Asked] = []
+        self._verifications: list[tuple[Asked, Heard]] = []
+
+    def __enter__(self) -> Self:
+        self._server.start()
+        self._server.script("/", self._take)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._threads.shutdown()
+        self._server.stop()
+
+    @property
+    def url(self) -> str:
+        return self._server.url("/")
+
+    def links(self, topic: str) -> str:
+        """As a feed declares them."""
+        atom = 'xmlns:atom="http://www.w3.org/2005/Atom"'
+        return f'<atom:link {atom} rel="hub" href="{self.url}"/><atom:link {atom} rel="self" href="{escape(topic)}"/>'
+
+    def asked(self, topic: str, mode: str = "subscribe") -> list[Asked]:
+        with self._changed:
+            return [one for one in self._asked if one.topic == topic and one.mode == mode]
+
+    def verifications(self, topic: str, mode: str = "subscribe") -> list[Heard]:
+        with self._changed:
+            return [heard for one, heard in self._verifications if one.topic == topic and one.mode == mode]
+
+    def wait_until_asked(self, topic: str, mode: str = "subscribe", *, times: int = 1) -> Asked:
+        """The last request."""
+        self._wait(lambda: len(self.asked(topic, mode)) >= times, f"no request to {mode} {topic}")
+        return self.asked(topic, mode)[-1]
+
+    def wait_until_verified(self, topic: str, mode: str = "subscribe", *, times: int = 1) -> Heard:
+        """The last answer to a verification, a refusal too."""
+        self._wait(lambda: len(self.verifications(topic, mode)) >= times, f"not verified: {mode} {topic}")
+        return self.verifications(topic, mode)[-1]
+
+    def publish(self, topic: str, body: bytes | str, *, method: str = "sha256", **headers: str) -> Heard:
+        """Pushed to whoever asked last for the topic. headers: instead of those made up here."""
+        asked = self.asked(topic)[-1]
+        raw = body.encode() if isinstance(body, str) else body
+        signature = hmac.new(asked.secret.encode(), raw, getattr(hashlib, method)).hexdigest()
+        sent = {
+            "Content-Type": "application/rss+xml; charset=utf-8",
+            "Link": f'<{self.url}>; rel="hub", <{topic}>; rel="self"',
+            "X-Hub-Signature": f"{method}={signature}",
+        }
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return push(asked.callback, raw, {name: value for name, value in sent.items() if value})
+
+    def ask_back(self, asked: Asked, **says: str) -> Heard:
+        """says: `mode`, `topic`, `challenge`, `lease_seconds`, `reason`; "" leaves one out."""
+        said = {"mode": asked.mode, "topic": asked.topic, "challenge": CHALLENGE, "lease_seconds": "864000"} | says
+        query = urlencode({f"hub.{name}": value for name, value in said.items() if value})
+        heard = call(asked.callback + "?" + query, "GET")
+        with self._changed:
+            self._verifications.append((asked, heard))
+            self._changed.notify_all()
+        return heard
+
+    def _take(self, seen: Seen) -> Reply:
+        asked, manner = Asked(dict(parse_qsl(seen.body.decode(), keep_blank_values=True))), self.manner
+        with self._changed:
+            self._asked.append(asked)
+            self._changed.notify_all()
+        if manner.denies is not None:
+            self._threads.submit(self.ask_back, asked, mode="denied", reason=manner.denies, challenge="")
+        elif manner.asks_back and manner.status < 300:
+            self._threads.submit(self.ask_back, asked, **manner.says)
+        return Answer(manner.text, status=manner.status, headers={"Content-Type": "text/plain", **manner.headers})
+
+    def _wait(self, condition: Callable[[], bool], complaint: str, within_s: float = 60) -> None:
+        deadline = time.monotonic() + within_s
+        with self._changed:
+            while not condition():
+                assert self._changed.wait(max(0.0, deadline - time.monotonic())), complaint
+
+
+def call(url: str, method: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Heard:
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=60)
+    try:
+        path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        connection.request(method, path, body=body, headers=dict(headers or {}))
+        answer = connection.getresponse()
+        return Heard(answer.status, answer.read(), {k.lower(): v for k, v in answer.getheaders()})
+    finally:
+        connection.close()
+
+
+def push(callback: str, body: bytes, headers: Mapping[str, str]) -> Heard:
+    return call(callback, "POST", body, headers)
+
+
+def wait_for(condition: Callable[[], Any], complaint: str, within_s: float = 60) -> Any:
+    """What the condition came to, as soon as that is true."""
+    deadline = time.monotonic() + within_s
+    while not (found := condition()):
+        assert time.monotonic() < deadline, complaint
+        time.sleep(0.05)
+    return found
