@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import partial
 from urllib.parse import urlsplit
 
+from tidings import __version__
 from tidings.api import ROUTES
 from tidings.api.app import Api
 from tidings.api.reference import openapi
@@ -18,14 +19,18 @@ from tidings.domain.scheduling import Schedule
 from tidings.front import Front
 from tidings.net.fetch import Fetcher, FetchSettings
 from tidings.net.hubs import Hubs, is_public_address
+from tidings.net.sending import Sender
 from tidings.services import Services
 from tidings.services.api_keys import ApiKeys
 from tidings.services.articles import Articles
+from tidings.services.attempts import Attempts
 from tidings.services.authentication import Authentication
 from tidings.services.categories import Categories
 from tidings.services.checking import Checking
 from tidings.services.clock import Clock, system_clock
 from tidings.services.crawling import Crawler
+from tidings.services.deliveries import Deliveries
+from tidings.services.delivering import Delivering
 from tidings.services.discovery import Discovery
 from tidings.services.enclosures import Enclosures
 from tidings.services.entries import Entries
@@ -47,6 +52,7 @@ from tidings.storage import migrate
 from tidings.storage.database import Database
 from tidings.web.app import Pages
 from tidings.web.reference import Reference
+from tidings.worker.deliverer import Deliverer
 from tidings.worker.indexer import Indexer
 from tidings.worker.poller import Poller
 from tidings.worker.refresh import Refreshed, refresh
@@ -95,6 +101,7 @@ class Application:
             await asyncio.gather(
                 poller.run(stopping),
                 Indexer(self.services.search).run(stopping),
+                Deliverer(self.services.delivering).run(stopping),
                 Subscriber(self.services.websub, self.services.pushes).run(stopping),
             )
         finally:
@@ -134,6 +141,7 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
     crawler = Crawler(database, articles, clock)
     schedule = schedule_of(settings)
     checking = Checking(database, fetcher, clock, icons=icons, crawler=crawler, websub=websub, schedule=schedule)
+    attempts = Attempts(sender_for(settings), clock)
     politeness = Politeness(settings.polling_limit_per_host, settings.polling_gap_per_host)
     lease = settings.http_client_timeout + LEASE_BEYOND_TIMEOUT
     return Services(
@@ -156,6 +164,14 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
         discovery=Discovery(fetcher, recent),
         websub=websub,
         pushes=Pushes(database, clock, is_on=websub.is_on),
+        deliveries=Deliveries(database, attempts, clock),
+        delivering=Delivering(database, attempts, clock),
+    )
+
+
+def sender_for(settings: Settings) -> Sender:
+    return Sender(
+        user_agent=f"Tidings/{__version__}", allow_private_networks=settings.integration_allow_private_networks
     )
 
 

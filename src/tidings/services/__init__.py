@@ -11,6 +11,8 @@ from tidings.services.articles import Articles
 from tidings.services.authentication import Authentication
 from tidings.services.categories import Categories
 from tidings.services.clock import Clock
+from tidings.services.deliveries import Deliveries
+from tidings.services.delivering import Delivering
 from tidings.services.discovery import Discovery
 from tidings.services.enclosures import Enclosures
 from tidings.services.entries import Entries
@@ -46,6 +48,8 @@ class Services:
     discovery: Discovery
     websub: WebSub
     pushes: Pushes
+    deliveries: Deliveries
+    delivering: Delivering
 
     @contextmanager
     def reading(self) -> Iterator[Read]:
@@ -60,6 +64,7 @@ class Services:
     async def disconnect(self) -> None:
         """Inside the event loop that fetched: connections and processes that served it."""
         await self.fetcher.close()
+        await self.delivering.close()
         await self.websub.disconnect()
         self.articles.close()
 

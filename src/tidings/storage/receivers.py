@@ -151,12 +151,10 @@ def line_up(db: Write, *, now: Instant, room: Room) -> int:
     return len(arrived)
 
 
-def claim(db: Write, worker: str, *, now: Instant, until: Instant, well: int, failing: int) -> list[Queue]:
-    """The longest due receivers, now held by `worker`: so many at most that did well lately, so many that did not."""
-    found = [
-        *(db.all(Queue, _well_due, now=now, limit=well) if well > 0 else ()),
-        *(db.all(Queue, _failing_due, now=now, limit=failing) if failing > 0 else ()),
-    ]
+def claim(db: Write, worker: str, *, now: Instant, until: Instant, limit: int, failing: int) -> list[Queue]:
+    """The longest due receivers, now held by `worker`. failing: how many of them at most may have failed lately."""
+    found = db.all(Queue, _failing_due, now=now, limit=failing) if failing > 0 else []
+    found += db.all(Queue, _well_due, now=now, limit=limit - len(found))
     if found:
         db.run(_claim, ids=[queue.id for queue in found], worker=worker, until=until)
     return found

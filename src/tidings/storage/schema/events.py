@@ -24,7 +24,7 @@ deliveries = Table(
     words("delivery_id", None, "Unique; sent along so that a receiver can drop a repeat."),
     words("integration", None, "Which integration carries it, as in integrations.name."),
     words("event_type", None, "new_entries or save_entry."),
-    words("receiver", None, "Where it goes; deliveries to one receiver go out in order."),
+    words("receiver", None, "Deliveries to one receiver go out in order."),
     Column("feed_id", Integer, comment="Kept when the feed goes."),
     words("state", "pending", "pending, delivered or failed."),
     number("attempts"),
