@@ -14,8 +14,8 @@ from sqlalchemy import func, select, update
 from support.shelf import NOW, Shelf, ready
 from tidings.domain.entries import Status
 from tidings.domain.icons import Picture
-from tidings.domain.retention import DAY, LARGEST_BATCH, Retention, next_batch
-from tidings.domain.times import Instant
+from tidings.domain.retention import LARGEST_BATCH, Retention, next_batch
+from tidings.domain.times import DAY, Instant
 from tidings.services.search import Search
 from tidings.services.tidying import FIRST_AFTER, LEASE, MORE_AFTER, Tidying, TidyingSettings
 from tidings.storage import deliveries, entries, feeds, icons, intake, migrate, space, tombstones
@@ -305,20 +305,19 @@ def test_a_search_finds_nothing_that_went_and_the_index_forgets_it(shelf: Shelf,
 
 
 def test_deliveries_that_ended_long_ago_go_and_pending_ones_stay(shelf: Shelf, clock: Years) -> None:
-    for number, (state, finished_days_ago) in enumerate(
-        [("delivered", 31), ("failed", 31), ("delivered", 29), ("pending", None), ("delivered", 31)]
-    ):
-        with shelf.database.writing() as db:
+    with shelf.database.writing() as db:
+        for number, (state, finished_at) in enumerate(
+            [("delivered", NOW), ("failed", NOW), ("delivered", NOW + 9 * DAY), ("pending", None)]
+        ):
             made = deliveries.add(
                 db, shelf.user_id, delivery_id=f"{shelf.user_id}-{number}", integration="webhook",
-                event_type="new_entries", receiver="", feed_id=shelf.feed_id, body=b"", now=NOW,
+                event_type="new_entries", receiver="", feed_id=shelf.feed_id, body=b"{}", now=NOW,
             )  # fmt: skip
-            finished = None if finished_days_ago is None else NOW + (40 - finished_days_ago) * DAY
-            db.run(update(delivery_table).where(delivery_table.c.id == made).values(state=state, finished_at=finished))
-    clock.pass_days(40)
+            ended = update(delivery_table).where(delivery_table.c.id == made)
+            db.run(ended.values(state=state, finished_at=finished_at))
+    clock.pass_days(10)
 
-    assert tidy(shelf, clock, deliveries=None)["deliveries"] == 0
-    assert tidy(shelf, clock)["deliveries"] == 3
+    assert tidy(shelf, clock)["deliveries"] == 2
     assert tidy(shelf, clock)["deliveries"] == 0
 
 

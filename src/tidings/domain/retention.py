@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from tidings.domain.entries import Status
 from tidings.domain.errors import InvalidInput
-from tidings.domain.times import SECOND, Instant
+from tidings.domain.times import DAY, Instant
 
 # As a number of days, in the settings and of a feed.
 NEVER = -1
 MOST_DAYS = 36_500
-DAY = 86_400 * SECOND
+
 
 # A tombstone that was seen in its feed's document is marked as seen again after this time: one write a month.
 SEEN_AGAIN_AFTER = Instant(30 * DAY)

@@ -18,11 +18,12 @@ from msgspec import Struct
 
 from tidings import metrics
 from tidings.domain import retention
+from tidings.domain.deliveries import KEPT_FOR
 from tidings.domain.entries import Status
 from tidings.domain.retention import LARGEST_BATCH, Retention
 from tidings.domain.times import SECOND, Instant
 from tidings.services.clock import Clock
-from tidings.storage import chores, icons, search, space, tidying, tombstones
+from tidings.storage import chores, deliveries, icons, search, space, tidying, tombstones
 from tidings.storage.database import Database, Write
 from tidings.storage.tidying import Old
 
@@ -37,15 +38,11 @@ INDEX_BATCH = 50
 
 
 class TidyingSettings(Struct, frozen=True):
-    """every: from one round to the next. most_entries: that one round removes.
-
-    deliveries: how long those that ended are kept; None: for ever.
-    """
+    """every: from one round to the next. most_entries: that one round removes."""
 
     retention: Retention = Retention(timedelta(days=60), timedelta(days=180))
     every: timedelta = timedelta(hours=24)
     most_entries: int = 10_000
-    deliveries: timedelta | None = timedelta(days=30)
 
 
 class Step(Struct, frozen=True):
@@ -95,7 +92,8 @@ class Tidying:
         yield from self._entries(sys.maxsize if everything else self._settings.most_entries)
         yield from self._tombstones()
         yield from self._until_none("icons", icons.remove_unused)
-        yield from self._deliveries()
+        ended_before = Instant(self._clock() - KEPT_FOR)
+        yield from self._until_none("deliveries", partial(deliveries.forget, before=ended_before))
         yield from self._until_none("index", search.forget_deleted, INDEX_BATCH)
         yield from self._space()
 
@@ -143,16 +141,6 @@ class Tidying:
             for start in range(0, len(old), LARGEST_BATCH):
                 some = old[start : start + LARGEST_BATCH]
                 yield self._write("tombstones", partial(tombstones.forget, old=some))
-
-    def _deliveries(self) -> Iterator[Step]:
-        if self._settings.deliveries is None:
-            return
-        before = Instant(self._clock() - self._settings.deliveries // timedelta(microseconds=1))
-        after: int | None = 0
-        while after is not None:
-            with self._database.reading() as db:
-                ids, after = tidying.oldest_deliveries(db, after=after, before=before, limit=LARGEST_BATCH)
-            yield self._write("deliveries", partial(tidying.remove_deliveries, ids=ids, before=before))
 
     def _until_none(self, what: str, remove: Callable[..., int], limit: int = LARGEST_BATCH) -> Iterator[Step]:
         while True:

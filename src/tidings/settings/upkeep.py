@@ -38,12 +38,6 @@ class Upkeep:
         allowed="a whole number from 100 to 1000000",
         default="10000",
     )
-    cleanup_remove_deliveries_days: timedelta | None = option(
-        values.days_or_never,
-        "Days after which deliveries that ended, well or not, are no longer listed; -1 for never.",
-        allowed="a whole number from 1 to 36500, or -1",
-        default="30",
-    )
     metrics_collector: bool = option(
         values.yes_or_no,
         "Whether /metrics tells Prometheus how things are.",

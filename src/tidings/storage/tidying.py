@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from msgspec import Struct
-from sqlalchemy import bindparam, delete, false, select
+from sqlalchemy import bindparam, false, select
 
 from tidings.domain.entries import Status
 from tidings.domain.times import Instant
 from tidings.storage import counters, tombstones
 from tidings.storage.database import Read, Write
 from tidings.storage.dialect import off_index
-from tidings.storage.schema import deliveries, entries, feeds, users
+from tidings.storage.schema import entries, feeds, users
 from tidings.storage.tombstones import Doomed
 
 
@@ -80,18 +80,6 @@ _users = select(users.c.id).order_by(users.c.id)
 _overrides = select(feeds.c.id, feeds.c.keep_read_days, feeds.c.keep_unread_days).where(
     feeds.c.user_id == bindparam("user"), feeds.c.keep_read_days.is_not(None) | feeds.c.keep_unread_days.is_not(None)
 )
-# Ids come in the order of time: what was made first stands first, and where it gets too young the search ends.
-_oldest_deliveries = (
-    select(deliveries.c.id, deliveries.c.created_at, deliveries.c.finished_at)
-    .where(deliveries.c.id > bindparam("after"))
-    .order_by(deliveries.c.id)
-    .limit(bindparam("limit"))
-)
-_remove_deliveries = delete(deliveries).where(
-    deliveries.c.id.in_(bindparam("ids", expanding=True)),
-    deliveries.c.state != "pending",
-    deliveries.c.finished_at < bindparam("before"),
-)
 
 
 def user_ids(db: Read) -> list[int]:
@@ -138,15 +126,3 @@ def remove_entries(
     doomed = db.all(Doomed, _still_old, user=user_id, ids=ids, status=int(status), before=before)
     tombstones.bury(db, user_id, doomed, now=now)
     return len(doomed)
-
-
-def oldest_deliveries(db: Read, *, after: int, before: Instant, limit: int) -> tuple[list[int], int | None]:
-    """Those of a page that ended before that moment, and the id to go on from: None at the end of what is so old."""
-    page = db.tuples(_oldest_deliveries, after=after, limit=limit)
-    aged = [one for one in page if one.created_at < before]
-    ids = [one.id for one in aged if one.finished_at is not None and one.finished_at < before]
-    return ids, aged[-1].id if len(aged) == limit else None
-
-
-def remove_deliveries(db: Write, ids: Sequence[int], *, before: Instant) -> int:
-    return db.run(_remove_deliveries, ids=list(ids), before=before)
