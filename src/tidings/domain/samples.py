@@ -18,7 +18,7 @@ CONTENT = "<p>This entry is made up: it shows that what Tidings sends arrives he
 
 
 def feed(user_id: int, now: Instant) -> Feed:
-    """Its id is 0, which no feed has."""
+    """Its id is 0, which no feed has; it is one of those that services tell of."""
     return Feed(
         id=0,
         user_id=user_id,
@@ -28,6 +28,8 @@ def feed(user_id: int, now: Instant) -> Feed:
         title="Tidings",
         checked_at=now,
         next_check_at=now,
+        ntfy_enabled=True,
+        pushover_enabled=True,
     )
 
 

@@ -38,7 +38,7 @@ class Outcome(Struct, frozen=True):
 
     status: of the last answer, 0 when there was none. error: for the user; "" when the event was delivered.
     response: the beginning of the last answer. retry_after_s: what the service asked for, in seconds, if anything.
-    is_final: it asks never to hear from us again.
+    is_final: it asks never to hear from us again. is_hopeless: this event is nothing for it, whenever it is tried.
     """
 
     status: int = 0
@@ -46,6 +46,7 @@ class Outcome(Struct, frozen=True):
     response: str = ""
     retry_after_s: int | None = None
     is_final: bool = False
+    is_hopeless: bool = False
 
     @property
     def is_delivered(self) -> bool:
@@ -73,7 +74,7 @@ class _Heard:
             text = text.replace(secret, _HIDDEN)
         return text
 
-    def outcome(self, error: str, *, is_final: bool, now: Instant) -> Outcome:
+    def outcome(self, error: str, *, is_final: bool, is_hopeless: bool, now: Instant) -> Outcome:
         asked = self.answer.headers.get("retry-after", "")
         excerpt = _INVISIBLE.sub(" ", self.hide(self.answer.body.decode("utf-8", "replace")))
         return Outcome(
@@ -82,6 +83,7 @@ class _Heard:
             response=excerpt[:LONGEST_EXCERPT],
             retry_after_s=http_hints.retry_after_s(asked, now) if asked else None,
             is_final=is_final,
+            is_hopeless=is_hopeless,
         )
 
 
@@ -105,20 +107,21 @@ class Attempts:
             known = leaf.read(settings)
         except MsgspecError:
             return Outcome(error=f"What is set for {leaf.title} cannot be read: set it up anew.")
-        heard, error, is_final = _Heard(leaf, known, event.receiver), "", False
+        heard, error = _Heard(leaf, known, event.receiver), ""
+        is_final = is_hopeless = False
         try:
             async with asyncio.timeout(self._within_s):
                 await self._hand_over(leaf, known, event, heard)
         except TimeoutError:
             error = f"{leaf.title} did not finish its answer within {self._within_s:g} seconds."
         except Refused as refusal:
-            error, is_final = refusal.message, refusal.is_final
+            error, is_final, is_hopeless = refusal.message, refusal.is_final, not refusal.worth_retrying
         except TidingsError as failure:
             error = _words(failure)
         except Exception as failure:
             log.exception("delivery made us fail", integration=leaf.name, delivery=event.delivery_id)
             error = f"Tidings failed on this delivery ({type(failure).__name__}); please report it."
-        return heard.outcome(error, is_final=is_final, now=self._clock())
+        return heard.outcome(error, is_final=is_final, is_hopeless=is_hopeless, now=self._clock())
 
     async def _hand_over(self, leaf: Leaf, settings: Any, event: Event, heard: _Heard) -> None:
         if leaf.deliver is None:

@@ -164,8 +164,10 @@ class Delivering:
     def _judged(self, job: Job, outcome: Outcome, now: Instant) -> tuple[State, Queue, Instant]:
         """What becomes of the delivery, how it stands with its receiver, and when that is tried next."""
         queue = job.queue
-        if outcome.is_delivered:
-            return State.DELIVERED, structs.replace(queue, failures=0, failing_since=None, given_up=0), now
+        if outcome.is_delivered or outcome.is_hopeless:
+            # Of a hopeless one the service has said so: it is there, and takes the next.
+            state = State.DELIVERED if outcome.is_delivered else State.FAILED
+            return state, structs.replace(queue, failures=0, failing_since=None, given_up=0), now
         failing_since = queue.failing_since or now
         after = structs.replace(queue, failures=queue.failures + 1, failing_since=failing_since)
         later = self._patience.next_try(now, after.failures, chance=self._chance(), retry_after_s=outcome.retry_after_s)
