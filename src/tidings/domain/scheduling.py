@@ -25,6 +25,8 @@ SHORTEST_OWN_MINUTES = 5
 LONGEST_OWN_MINUTES = 43_200
 # Beyond this many failures in a row the wait has long reached a day, whatever it began with.
 MOST_DOUBLINGS = 12
+# With a hub that tells what is new, checks are only there for what it might leave out.
+SLOWER_WHEN_PUSHED = 8
 # What falls due together is pulled apart by this part of its interval, to either side.
 JITTER = 0.1
 # What is promised to end at a certain moment is asked for within this time after it.
@@ -80,12 +82,9 @@ _NO_WISHES = Wishes()
 
 def interval(schedule: Schedule, habit: Habit, now: Instant) -> int:
     """Microseconds between two checks of a feed with this habit, before anybody's wishes and chance."""
+    shortest, longest = _bounds(schedule)
     usual = _micros(schedule.usual)
-    if schedule.scheduler is Scheduler.ROUND_ROBIN:
-        shortest, longest = _micros(schedule.even_shortest), _micros(schedule.even_longest)
-        return max(shortest, min(usual, longest))
-    shortest, longest = _micros(schedule.shortest), _micros(schedule.longest)
-    if not habit.is_known:
+    if schedule.scheduler is Scheduler.ROUND_ROBIN or not habit.is_known:
         wanted: float = usual
     elif schedule.scheduler is Scheduler.ENTRY_FREQUENCY:
         wanted = habit.gap_now_s(now) * SECOND / schedule.factor
@@ -103,16 +102,22 @@ def after_check(
     chance: float,
     own_minutes: int = 0,
     is_first: bool = False,
+    is_pushed: bool = False,
 ) -> Instant:
     """own_minutes: what the user set, 0 for nothing; then only Retry-After is heard besides.
 
     is_first: of feeds that came together and shall not stay together; anywhere within the interval.
+    is_pushed: a hub tells what is new; the interval is stretched, up to the longest that is set or a day.
     """
     retry_after = _heard(wishes.retry_after_s)
     if own_minutes:
         return Instant(now + _not_before(own_minutes * MINUTE, retry_after, chance))
     wait = interval(schedule, habit, now)
-    wait = _spread_out(wait, chance) if is_first else _shaken(wait, chance, longest=_longest(schedule))
+    if is_pushed:
+        wait = max(wait, min(wait * SLOWER_WHEN_PUSHED, LONGEST))
+    shortest, longest = _bounds(schedule)
+    # Where an interval is cut off at either end, so is its jitter.
+    wait = max(shortest, min(_spread_out(wait, chance) if is_first else _shaken(wait, chance), longest))
     asked = max(retry_after, _heard(wishes.fresh_s), _asked_by_document(wishes.hints, now))
     if asked > wait:
         wait = _not_before(asked, asked, chance)
@@ -132,7 +137,7 @@ def after_failed_check(
     """failures: in a row, this one included. Begins with the feed's interval, or the usual one if that is shorter."""
     first = own_minutes * MINUTE or min(interval(schedule, habit, now), _micros(schedule.usual))
     most = max(first, LONGEST)
-    wait = _shaken(min(first * 2 ** min(max(failures - 1, 0), MOST_DOUBLINGS), most), chance, longest=most)
+    wait = min(_shaken(min(first * 2 ** min(max(failures - 1, 0), MOST_DOUBLINGS), most), chance), most)
     asked = _heard(wishes.retry_after_s)
     if not own_minutes:
         asked = max(asked, _heard(wishes.fresh_s))
@@ -140,8 +145,16 @@ def after_failed_check(
     return at if own_minutes else outside_excluded(at, wishes.hints, chance)
 
 
-def after_change(now: Instant, checked_at: Instant, schedule: Schedule, habit: Habit, hints: PublisherHints, *,
-    chance: float, own_minutes: int) -> Instant:  # fmt: skip
+def after_change(
+    now: Instant,
+    checked_at: Instant,
+    schedule: Schedule,
+    habit: Habit,
+    hints: PublisherHints,
+    *,
+    chance: float,
+    own_minutes: int,
+) -> Instant:
     """When the user set another interval: as though it had been in force at the last check already."""
     following = after_check(checked_at, schedule, habit, Wishes(hints), chance=chance, own_minutes=own_minutes)
     return max(now, following)
@@ -187,20 +200,18 @@ def _not_before(wait: int, asked: int, chance: float) -> int:
     return max(wait, asked) + int(chance * AFTER_PROMISE)
 
 
-def _shaken(wait: int, chance: float, *, longest: int) -> int:
-    return min(round(wait * (1 - JITTER + 2 * JITTER * chance)), longest)
+def _shaken(wait: int, chance: float) -> int:
+    return round(wait * (1 - JITTER + 2 * JITTER * chance))
 
 
 def _spread_out(wait: int, chance: float) -> int:
     return round(wait * (JITTER + (1 - JITTER) * chance))
 
 
-def _longest(schedule: Schedule) -> int:
+def _bounds(schedule: Schedule) -> tuple[int, int]:
     is_even = schedule.scheduler is Scheduler.ROUND_ROBIN
-    shortest, longest = (
-        (schedule.even_shortest, schedule.even_longest) if is_even else (schedule.shortest, schedule.longest)
-    )
-    return _micros(max(shortest, longest))
+    shortest = _micros(schedule.even_shortest if is_even else schedule.shortest)
+    return shortest, max(shortest, _micros(schedule.even_longest if is_even else schedule.longest))
 
 
 def _micros(duration: timedelta) -> int:
