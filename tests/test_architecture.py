@@ -27,7 +27,10 @@ RINGS: dict[str, frozenset[str]] = {
     "settings": frozenset({"domain"}),
 }
 OUTERMOST = frozenset(
-    {"__main__", "cli", "commands", "extractor", "front", "lifeline", "logs", "preflight", "supervisor", "wiring"}
+    {
+        *("__main__", "cli", "commands", "extractor", "front", "lifeline", "logs", "notifier", "preflight"),
+        *("supervisor", "wiring"),
+    }
 )
 
 # Third-party library, or a part of the standard library with a door to the outside: the parts that may use it.
@@ -53,6 +56,8 @@ USERS: dict[str, frozenset[str]] = {
     "msgspec": frozenset({*RINGS, *OUTERMOST}),
     "structlog": frozenset({*RINGS, *OUTERMOST}) - {"domain"},
     "prometheus_client": frozenset({"metrics"}),
+    "apprise": frozenset({"notifier"}),
+    "certifi": frozenset({"notifier"}),
     "granian": frozenset({"supervisor"}),
     "cyclopts": frozenset({"cli", "commands"}),
     "rich": frozenset({"commands"}),
@@ -74,6 +79,7 @@ EXCEPTIONS = {
     ("tidings.domain.rules.regex", "time"): "the processor time that an expression may take, not a clock",
     ("tidings.domain.icons.raster", "io"): "a picture in memory, in the form that Pillow takes and gives",
     ("tidings.domain.integrations.registry", "importlib"): "leaves are found by looking into their folder",
+    ("tidings.services.processes", "subprocess"): "helpers do what must not be done here",
     ("tidings.services.extraction", "subprocess"): "articles are looked for where pages can hang nothing else",
 }
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "putenv", "unsetenv"})

@@ -15,11 +15,13 @@ from tidings.api import ROUTES
 from tidings.api.app import Api
 from tidings.api.reference import openapi
 from tidings.api.websub import Callbacks, Limits
+from tidings.domain.integrations.leaves import apprise
 from tidings.domain.scheduling import Schedule
 from tidings.front import Front
 from tidings.net.fetch import Fetcher, FetchSettings
+from tidings.net.guard import AddressGuard
 from tidings.net.hubs import Hubs, is_public_address
-from tidings.net.sending import Sender
+from tidings.net.sending import SETTING, Sender
 from tidings.services import Services
 from tidings.services.api_keys import ApiKeys
 from tidings.services.articles import Articles
@@ -38,6 +40,8 @@ from tidings.services.extraction import Extraction
 from tidings.services.feeds import Feeds
 from tidings.services.fetching import PoliteFetcher
 from tidings.services.icons import Icons
+from tidings.services.integrations import Integrations
+from tidings.services.notifications import Notifications
 from tidings.services.opml import Opml
 from tidings.services.polling import Politeness, Polling
 from tidings.services.pushes import Pushes
@@ -141,7 +145,9 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
     crawler = Crawler(database, articles, clock)
     schedule = schedule_of(settings)
     checking = Checking(database, fetcher, clock, icons=icons, crawler=crawler, websub=websub, schedule=schedule)
-    attempts = Attempts(sender_for(settings), clock)
+    outward = AddressGuard(allow_private_networks=settings.integration_allow_private_networks, setting=SETTING)
+    notifications = Notifications(database, guard=outward)
+    attempts = Attempts(sender_for(settings), clock, callers={apprise.NAME: notifications.send})
     politeness = Politeness(settings.polling_limit_per_host, settings.polling_gap_per_host)
     lease = settings.http_client_timeout + LEASE_BEYOND_TIMEOUT
     return Services(
@@ -164,6 +170,8 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
         discovery=Discovery(fetcher, recent),
         websub=websub,
         pushes=Pushes(database, clock, is_on=websub.is_on),
+        integrations=Integrations(database, clock, guard=outward, notifications=notifications),
+        notifications=notifications,
         deliveries=Deliveries(database, attempts, clock),
         delivering=Delivering(database, attempts, clock),
     )

@@ -44,6 +44,13 @@ def decode(body: bytes, shape: type[T]) -> T:
     return value
 
 
+def decode_object(body: bytes) -> dict[str, Any]:
+    """As `decode`, of an object whose members somebody else checks."""
+    anything: Any = dict[str, Any]
+    value: dict[str, Any] = decode(body, anything)
+    return value
+
+
 def sent(body: Struct) -> dict[str, Any]:
     """The members that were sent: null counts as not sent."""
     values = ((name, getattr(body, name)) for name in body.__struct_fields__)

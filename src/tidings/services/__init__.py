@@ -18,6 +18,8 @@ from tidings.services.enclosures import Enclosures
 from tidings.services.entries import Entries
 from tidings.services.feeds import Feeds
 from tidings.services.fetching import PoliteFetcher
+from tidings.services.integrations import Integrations
+from tidings.services.notifications import Notifications
 from tidings.services.opml import Opml
 from tidings.services.polling import Polling
 from tidings.services.pushes import Pushes
@@ -48,6 +50,8 @@ class Services:
     discovery: Discovery
     websub: WebSub
     pushes: Pushes
+    integrations: Integrations
+    notifications: Notifications
     deliveries: Deliveries
     delivering: Delivering
 
@@ -67,6 +71,7 @@ class Services:
         await self.delivering.close()
         await self.websub.disconnect()
         self.articles.close()
+        self.notifications.close()
 
     async def close(self) -> None:
         """As `disconnect`, and the database too."""

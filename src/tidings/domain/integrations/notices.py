@@ -18,6 +18,38 @@ class Notice(Struct, frozen=True):
     url: str
 
 
+class Errand(Struct, frozen=True):
+    """What the process that runs Apprise is asked to do. urls: of services; only_check: nothing is sent."""
+
+    urls: list[str]
+    title: str = ""
+    text: str = ""
+    url: str = ""
+    only_check: bool = False
+
+
+class Problem(Struct, frozen=True):
+    """number: which of the addresses, from 1. scheme: how it begins; the rest is secret.
+
+    is_about_address: trying again does not help.
+    """
+
+    number: int
+    scheme: str
+    reason: str
+    is_about_address: bool = False
+
+    def __str__(self) -> str:
+        which = f"Service URL {self.number} ({self.scheme}://)" if self.scheme else f"Service URL {self.number}"
+        return f"{which}: {self.reason}"
+
+
+class Report(Struct, frozen=True):
+    """problems: none when all went well."""
+
+    problems: list[Problem]
+
+
 def notice(news: NewEntries, *, longest: int = 4_000, with_addresses: bool = False) -> Notice:
     """longest: characters of the text. with_addresses: for a service where a text is all there is."""
     feed, entries = news.feed.title or news.feed.feed_url, news.entries

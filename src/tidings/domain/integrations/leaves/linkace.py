@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from tidings.domain.events import Event
-from tidings.domain.integrations.asking import bearer, below, labels, link, post_json, taken
+from tidings.domain.integrations.asking import Unsendable, bearer, below, labels, link, post_json, taken
 from tidings.domain.integrations.fields import ServiceSettings, address, choice, flag, line, secret, tags
-from tidings.domain.integrations.leaf import Refused, Steps
+from tidings.domain.integrations.leaf import Steps
 
 NAME = "linkace"
 TITLE = "LinkAce"
@@ -41,5 +41,5 @@ def deliver(settings: Settings, event: Event) -> Steps:
     }
     answer = yield post_json(below(settings.url, "/api/v2/links"), saved, bearer(settings.token))
     if answer.status == 422:
-        raise Refused(f"{TITLE} does not take it (422): most often the link is there already.")
+        raise Unsendable(f"{TITLE} does not take it (422): most often the link is there already.")
     taken(answer, TITLE)
