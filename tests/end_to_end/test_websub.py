@@ -15,7 +15,7 @@ from support.hub import CHALLENGE, Hub, Manner, call, push, wait_for
 from support.people import Cast, Person, rss
 from support.publisher import Publisher
 from support.running import RunningService, environment_for, running
-from tidings.storage import feeds, websub
+from tidings.storage import feeds, sources, websub
 from tidings.storage.schema import websub_pushes, websub_subscriptions
 
 _numbers = itertools.count(1)
@@ -111,7 +111,8 @@ def test_what_is_published_is_stored_without_a_poll(
     for name in ("title", "site_url", "checked_at", "etag_header", "last_modified_header", "parsing_error_count"):
         assert [feed[name] for feed in after] == [feed[name] for feed in before], name
     with service.services.reading() as db:
-        assert websub.is_pushed(db, before[0]["id"], service.services.clock())
+        source_ids = sources.of_feeds(db, [feed["id"] for feed in before])
+        assert websub.pushed(db, source_ids, service.services.clock()) == set(source_ids)
 
 
 def test_the_request_says_what_a_hub_needs(service: RunningService, alice: Person, site: Publisher, hub: Hub) -> None:

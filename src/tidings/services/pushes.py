@@ -21,7 +21,8 @@ from tidings.domain.websub import Mode, State, Subscription, denied, is_awaited,
 from tidings.services import identity, outbox
 from tidings.services.clock import Clock
 from tidings.services.intake import Preparing, add_new, select, tell_complaints
-from tidings.storage import counters, intake, pushes, users, websub
+from tidings.services.timing import after_push
+from tidings.storage import counters, feeds, intake, pushes, users, websub
 from tidings.storage.database import Database
 from tidings.storage.pushes import Push
 
@@ -105,7 +106,7 @@ class Pushes:
 
     def poll_instead(self, subscription: Subscription) -> None:
         """Something was pushed that is of no use: the publisher is asked for it, soon but not again and again."""
-        self._make_due(websub_feeds(self._database, subscription.id))
+        self._make_due(readers_of(self._database, subscription.id))
 
     def store_next(self) -> bool:
         """One push that waits; False when there is none."""
@@ -117,26 +118,26 @@ class Pushes:
             push = pushes.take(db, now=now, until=Instant(now + LEASE))
         if push is None:
             return False
-        feeds = websub_feeds(self._database, push.subscription_id)
-        is_of_use = self._store(push, feeds) if push.attempts <= MOST_ATTEMPTS else self._give_up(push, feeds)
+        readers = readers_of(self._database, push.subscription_id)
+        is_of_use = self._store(push, readers) if push.attempts <= MOST_ATTEMPTS else self._give_up(push, readers)
         with self._database.writing() as db:
             pushes.remove(db, push.id)
-            if not feeds:
+            if not readers:
                 # Nobody reads it any more: the hub is told.
                 websub.hasten(db, [push.subscription_id], now)
             elif is_of_use:
                 websub.change(db, push.subscription_id, last_push_at=now)
         return True
 
-    def _give_up(self, push: Push, feeds: Sequence[Feed]) -> bool:
+    def _give_up(self, push: Push, readers: Sequence[Feed]) -> bool:
         log.error("push given up", subscription=push.subscription_id, attempts=push.attempts - 1)
-        self._make_due(feeds)
+        self._make_due(readers)
         return False
 
-    def _store(self, push: Push, feeds: Sequence[Feed]) -> bool:
+    def _store(self, push: Push, readers: Sequence[Feed]) -> bool:
         """Whether the push was a document. Feeds that it could not be stored for are polled at once."""
         by_address: defaultdict[str, list[Feed]] = defaultdict(list)
-        for feed in feeds:
+        for feed in readers:
             by_address[feed.feed_url].append(feed)
         left: list[Feed] = []
         for address, alike in by_address.items():
@@ -144,12 +145,12 @@ class Pushes:
                 document = formats.parse(push.body, url=address, charset=push.charset or None, now=self._clock())
             except FeedError as error:
                 log.warning("push not readable", subscription=push.subscription_id, reason=error.message)
-                self._make_due(feeds)
+                self._make_due(readers)
                 return False
             how = Preparing()
             left += [feed for feed in alike if not self._store_for(feed, document, how)]
         self._make_due(left)
-        return bool(feeds)
+        return bool(readers)
 
     def _store_for(self, feed: Feed, document: ParsedFeed, how: Preparing) -> bool:
         """False when a poll has to do it. One feed's trouble does not keep others from their entries."""
@@ -165,17 +166,17 @@ class Pushes:
         log.info("feed pushed", feed=feed.id, new=new, changed=changed)
         return True
 
-    def _make_due(self, feeds: Iterable[Feed]) -> None:
+    def _make_due(self, readers: Iterable[Feed]) -> None:
         now = self._clock()
         soon: defaultdict[Instant, list[int]] = defaultdict(list)
-        for feed in feeds:
+        for feed in readers:
             soon[Instant(max(now, feed.checked_at + POLLED_AFTER))].append(feed.id)
         for at, feed_ids in soon.items():
             with self._database.writing() as db:
                 websub.make_due(db, feed_ids, at)
 
 
-def websub_feeds(database: Database, subscription_id: int) -> list[Feed]:
+def readers_of(database: Database, subscription_id: int) -> list[Feed]:
     """Those that are enabled and whose own documents offered the subscription."""
     with database.reading() as db:
         return websub.readers(db, subscription_id)
@@ -186,8 +187,8 @@ def store_push(
 ) -> tuple[int, int]:
     """New and changed entries of a pushed document, for one feed in one transaction; how many of each.
 
-    A push often holds only the newest entries, so nothing else follows from it: what the feed is called, its
-    validators, the digest of its last body and its schedule stay as the last poll left them.
+    A push often holds only the newest entries, so nothing else follows from it but how lively the feed is: what it is
+    called, its validators, the digest of its last body and its next check stay as the last poll left them.
     """
     with database.reading() as db:
         user = users.get(db, feed.user_id)
@@ -196,9 +197,12 @@ def store_push(
     selection = select(database, user, feed, document, {}, how=how, now=now)
     if not selection.new and not selection.changed:
         return 0, 0
+    habit = after_push(feed, (entry.published_at for entry in selection.new), now)
     with database.writing() as db:
         if not counters.hold(db, feed.user_id, [feed.id]) or not identity.is_current(db, feed):
             return 0, 0
+        if selection.new:
+            feeds.change(db, feed.user_id, feed.id, **habit)
         ids = add_new(db, feed, selection.new, now=now)
         intake.change(db, feed.user_id, selection.changed, now=now)
         outbox.post_new_entries(db, user, feed, ids, now)

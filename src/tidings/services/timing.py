@@ -22,14 +22,18 @@ SWITCHED_OFF = "Until you switch the feed on again, it is not checked any more."
 
 
 class Timing(Struct, frozen=True):
-    """Of one check: chance (0 to 1) is drawn once for it, so that feeds of one source fall due together again."""
+    """Of one check: chance (0 to 1) is drawn once for it, so that feeds of one source fall due together again.
+
+    is_pushed: a hub tells what is new in the source.
+    """
 
     schedule: Schedule
     chance: float
+    is_pushed: bool = False
 
     @classmethod
-    def draw(cls, schedule: Schedule) -> Self:
-        return cls(schedule, random.random())  # noqa: S311 - nothing secret about it
+    def draw(cls, schedule: Schedule, *, is_pushed: bool = False) -> Self:
+        return cls(schedule, random.random(), is_pushed)  # noqa: S311 - nothing secret about it
 
     def as_before(self, feed: Feed, response: FetchResponse, now: Instant) -> dict[str, Any]:
         """The document is the one we know: what it asked for still holds."""
@@ -102,6 +106,7 @@ class Timing(Struct, frozen=True):
             chance=self.chance,
             own_minutes=feed.check_interval_minutes,
             is_first=not habit_of(feed).is_known,
+            is_pushed=self.is_pushed,
         )
         return {
             "checked_at": now,
@@ -110,6 +115,11 @@ class Timing(Struct, frozen=True):
             "parsing_error_count": 0,
             "parsing_error_message": "",
         }
+
+
+def after_push(feed: Feed, new: Iterable[Instant | None], now: Instant) -> dict[str, Any]:
+    """As `Timing.with_document`, without a check: what is pushed shows how lively the feed is, too."""
+    return _habit_columns(habits.after_news(habit_of(feed), tuple(new), since=feed.checked_at, now=now))
 
 
 def habit_of(feed: Feed) -> Habit:

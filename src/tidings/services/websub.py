@@ -72,7 +72,8 @@ class WebSub:
         with self._database.reading() as db:
             known = websub.offered_for(db, feed.id)
         if was_news and known:
-            self._doubt(feed)
+            with self._database.writing() as db:
+                websub.distrust(db, feed.id)
         if offers == known.keys():
             return
         with self._database.writing() as db:
@@ -81,17 +82,10 @@ class WebSub:
                 websub.offer(db, feed.id, hub, topic, token=token, secret=secret, now=self._clock())
             websub.withdraw(db, feed.id, [id_ for address, id_ in known.items() if address not in offers])
 
-    def is_pushed(self, feed: Feed) -> bool:
-        """Whether a hub can be relied on to tell what is new in the feed: then polling is only the fallback."""
-        if not self.is_on:
-            return False
-        with self._database.reading() as db:
-            return websub.is_pushed(db, feed.id, self._clock())
-
-    def _doubt(self, feed: Feed) -> None:
-        if self.is_pushed(feed):
-            with self._database.writing() as db:
-                websub.distrust(db, feed.id)
+    def stand_down(self) -> None:
+        """Nobody is asked any more, and nothing is taken that is pushed: polling is all there is."""
+        with self._database.writing() as db:
+            websub.distrust_all(db)
 
     def sweep(self) -> int:
         """Look after those that nobody reads any more, and those that are read again; how many are to be asked."""

@@ -85,17 +85,14 @@ _late = (
     .with_for_update()
 )
 _hasten = update(feeds).where(feeds.c.id.in_(bindparam("ids", expanding=True))).values(next_check_at=bindparam("at"))
-_pushed = select(
-    exists(
-        select(websub_topics.c.source_id)
-        .join(websub_subscriptions, websub_subscriptions.c.id == websub_topics.c.subscription_id)
-        .join(feeds, feeds.c.source_id == websub_topics.c.source_id)
-        .where(
-            feeds.c.id == bindparam("feed"),
-            websub_subscriptions.c.state == State.ACTIVE,
-            websub_subscriptions.c.lease_until > bindparam("now"),
-            websub_subscriptions.c.last_push_at.is_not(None),
-        )
+_pushed = (
+    select(websub_topics.c.source_id)
+    .join(websub_subscriptions, websub_subscriptions.c.id == websub_topics.c.subscription_id)
+    .where(
+        websub_topics.c.source_id.in_(bindparam("sources", expanding=True)),
+        websub_subscriptions.c.state == State.ACTIVE,
+        websub_subscriptions.c.lease_until > bindparam("now"),
+        websub_subscriptions.c.last_push_at.is_not(None),
     )
 )
 _distrust = (
@@ -109,6 +106,9 @@ _distrust = (
         ),
     )
     .values(last_push_at=None)
+)
+_distrust_all = (
+    update(websub_subscriptions).where(websub_subscriptions.c.last_push_at.is_not(None)).values(last_push_at=None)
 )
 
 
@@ -187,14 +187,18 @@ def make_due(db: Write, feed_ids: Iterable[int], at: Instant) -> None:
         waking.ring(db, waking.FEEDS)
 
 
-def is_pushed(db: Read, feed_id: int, now: Instant) -> bool:
-    """Whether a hub can be relied on to tell what is new in the feed."""
-    return bool(db.scalar(_pushed, feed=feed_id, now=now))
+def pushed(db: Read, source_ids: Iterable[int], now: Instant) -> set[int]:
+    """Those sources of which a hub can be relied on to tell what is new."""
+    return set(db.scalars(_pushed, sources=sorted(source_ids), now=now))
 
 
 def distrust(db: Write, feed_id: int) -> None:
     """A poll found what no push had brought: until the next push, polling is all there is."""
     db.run(_distrust, feed=feed_id)
+
+
+def distrust_all(db: Write) -> None:
+    db.run(_distrust_all)
 
 
 def count(db: Read) -> dict[str, int]:

@@ -33,6 +33,8 @@ class Subscriber:
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set. What hubs push does not wait for hubs that are slow to answer."""
         if not self._websub.is_on:
+            with suppress(StoreUnavailable):
+                await asyncio.to_thread(self._websub.stand_down)
             return
         asking = asyncio.create_task(self._repeat(self._ask, stop))
         try:
