@@ -1,6 +1,7 @@
 """The command line: which verbs there are, and how each of them ends.
 
-Exit codes: 0 done; 1 it did not work; 2 not understood, or a setting that cannot be used; 130 interrupted.
+Exit codes: 0 done; 1 it did not work; 2 not understood, or a setting that cannot be used; 3 `status` found feeds that
+nobody checks; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from cyclopts import App, CycloptsError, Group, Parameter
 
 from tidings import __version__, settings
 from tidings.commands import about, running, upkeep
+from tidings.commands.status import status
 from tidings.commands.terminal import complain
 from tidings.commands.users import user
 from tidings.domain.errors import StartError, TidingsError
@@ -40,8 +42,10 @@ app.command(running.web, group=RUN)
 app.command(running.worker, group=RUN)
 app.command(upkeep.migrate, group=CARE)
 app.command(upkeep.refresh, group=CARE)
+app.command(upkeep.tidy, group=CARE)
 user.group = CARE
 app.command(user)
+app.command(status, group=ABOUT)
 app.command(about.config, group=ABOUT)
 app.command(about.version, group=ABOUT)
 app.meta.group_parameters = Group("Everywhere", sort_key=0)

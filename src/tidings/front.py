@@ -1,6 +1,6 @@
 """The ASGI application that the server runs: what answers at which address.
 
-base path ─► /v1/… API │ /docs/api its reference │ /websub/… hubs │ /healthcheck … plain text │ anything else the pages
+base path ─► /v1/… API │ /docs/api its reference │ /websub/… hubs │ /healthcheck, /metrics … │ anything else the pages
 """
 
 from __future__ import annotations
@@ -40,11 +40,13 @@ class Front:
         pages: Application,
         *,
         callbacks: Callbacks,
+        metrics: Application,
         base_path: str,
     ) -> None:
         self._services = services
         self._api = api
         self._callbacks = callbacks
+        self._metrics = metrics
         self._reference = reference
         self._pages = pages
         self._base_path = base_path
@@ -68,6 +70,8 @@ class Front:
             await respond(send, await self._health(scope["method"], path), head=scope["method"] == "HEAD")
         elif path.startswith("/websub/"):
             await self._callbacks(scope, path, receive, send)
+        elif path == "/metrics":
+            await self._metrics(scope, receive, send)
         elif path == "/docs/api":
             await self._reference(scope, receive, send)
         else:

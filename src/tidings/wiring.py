@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from urllib.parse import urlsplit
 
-from tidings import __version__
+from tidings import __version__, metrics
 from tidings.api import ROUTES
 from tidings.api.app import Api
+from tidings.api.metrics import Access, Metrics
 from tidings.api.reference import openapi
 from tidings.api.websub import Callbacks, Limits
 from tidings.domain.integrations.leaves import apprise
+from tidings.domain.retention import Retention
 from tidings.domain.scheduling import Schedule
 from tidings.front import Front
 from tidings.net.fetch import Fetcher, FetchSettings
@@ -47,12 +50,14 @@ from tidings.services.polling import Politeness, Polling
 from tidings.services.pushes import Pushes
 from tidings.services.recent import RecentDocuments
 from tidings.services.search import Search
+from tidings.services.status import Status
+from tidings.services.tidying import Tidying, TidyingSettings
 from tidings.services.users import Users
 from tidings.services.waking import FEEDS, Bell
 from tidings.services.websub import WebSub
 from tidings.settings import Settings
 from tidings.settings.values import WebSubMode
-from tidings.storage import migrate
+from tidings.storage import migrate, space
 from tidings.storage.database import Database
 from tidings.web.app import Pages
 from tidings.web.reference import Reference
@@ -60,6 +65,7 @@ from tidings.worker.deliverer import Deliverer
 from tidings.worker.indexer import Indexer
 from tidings.worker.poller import Poller
 from tidings.worker.refresh import Refreshed, refresh
+from tidings.worker.tidier import Tidier, tidy_now
 from tidings.worker.websub import Subscriber
 
 # A claim outlasts the longest fetch and the storing after it; what a dead or frozen worker held is free a little later.
@@ -86,11 +92,21 @@ class Application:
 
     def run_worker(self, stop: threading.Event) -> None:
         """Poll until told to stop."""
+        watch(self._settings)
         asyncio.run(self._poll(stop))
 
     def refresh(self, username: str | None, progress: Callable[[int, int], None]) -> Refreshed:
         """Check every enabled feed, due or not; of one user, or of all."""
         return asyncio.run(self._refresh(username, progress))
+
+    def tidy(self, progress: Callable[[int, int], None]) -> Mapping[str, int] | None:
+        """Remove now what is old; how many of what. None when a worker is at it."""
+        return tidy_now(self.services.tidying, f"tidings tidy {os.getpid()}", progress)
+
+    def compact(self) -> None:
+        """Write an SQLite file anew, as small as it can be. PostgreSQL looks after its own."""
+        if self.database.is_sqlite:
+            space.write_anew(self.database)
 
     def close(self) -> None:
         self.database.close()
@@ -105,6 +121,7 @@ class Application:
             await asyncio.gather(
                 poller.run(stopping),
                 Indexer(self.services.search).run(stopping),
+                Tidier(self.services.tidying, poller.name).run(stopping),
                 Deliverer(self.services.delivering).run(stopping),
                 Subscriber(self.services.websub, self.services.pushes).run(stopping),
             )
@@ -170,6 +187,8 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
         discovery=Discovery(fetcher, recent),
         websub=websub,
         pushes=Pushes(database, clock, is_on=websub.is_on),
+        status=Status(database, clock, fresh_for=settings.metrics_refresh_interval),
+        tidying=Tidying(database, clock, tidying_of(settings)),
         integrations=Integrations(database, clock, guard=outward, notifications=notifications),
         notifications=notifications,
         deliveries=Deliveries(database, attempts, clock),
@@ -204,8 +223,34 @@ def schedule_of(settings: Settings) -> Schedule:
     )
 
 
+def tidying_of(settings: Settings) -> TidyingSettings:
+    return TidyingSettings(
+        retention=Retention(settings.cleanup_archive_read_days, settings.cleanup_archive_unread_days),
+        every=settings.cleanup_frequency_hours,
+        most_entries=settings.cleanup_archive_batch_size,
+    )
+
+
+def watch(settings: Settings) -> None:
+    """Count from now on what this process does, if anybody wants to know."""
+    if settings.metrics_collector:
+        metrics.start(settings.data_dir / "metrics")
+
+
+def access_to_metrics(settings: Settings) -> Access | None:
+    if not settings.metrics_collector:
+        return None
+    return Access(
+        networks=settings.metrics_allowed_networks,
+        trusted=settings.trusted_reverse_proxy_networks,
+        username=settings.metrics_username or "",
+        password=settings.metrics_password or "",
+    )
+
+
 def asgi_app(settings: Settings) -> Front:
     """What each web worker runs; it closes everything when the server ends it (ASGI lifespan)."""
+    watch(settings)
     application = Application(settings)
     api = Api(application.services, ROUTES, threads=API_THREADS, trusted=settings.trusted_reverse_proxy_networks)
     base_path = urlsplit(settings.base_url).path.rstrip("/")
@@ -217,5 +262,6 @@ def asgi_app(settings: Settings) -> Front:
         reference,
         Pages(settings.base_url.rstrip("/")),
         callbacks=Callbacks(application.services.pushes, limits),
+        metrics=Metrics(application.services.status, access_to_metrics(settings)),
         base_path=base_path,
     )

@@ -50,7 +50,7 @@ def shelf(database: Database) -> Shelf:
 
 
 def tidy(shelf: Shelf, clock: Years, **settings: Any) -> Counter[str]:
-    removed = tidy_now(tidying(shelf.database, clock, **settings), "somebody", lambda _: None)
+    removed = tidy_now(tidying(shelf.database, clock, **settings), "somebody", lambda _done, _total: None)
     assert removed is not None
     return removed
 
@@ -323,9 +323,12 @@ def test_deliveries_that_ended_long_ago_go_and_pending_ones_stay(shelf: Shelf, c
 
 def test_icons_that_no_feed_shows_go(shelf: Shelf, clock: Years) -> None:
     with shelf.database.writing() as db:
-        for number in range(3):
-            picture = Picture("image/png", b"x")
-            kept = icons.keep(db, picture, digest=f"{shelf.user_id}-{number}", external_id=f"{shelf.user_id}-{number}")
+        kept, _, _ = (
+            icons.keep(
+                db, Picture("image/png", b"x"), digest=f"{shelf.user_id}-{n}", external_id=f"{shelf.user_id}-{n}"
+            )
+            for n in range(3)
+        )
         feeds.change(db, shelf.user_id, shelf.feed_id, icon_id=kept)
 
     assert tidy(shelf, clock)["icons"] == 2

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 import structlog
 
+from tidings import metrics
 from tidings.api import replies
 from tidings.api.calling import Context, arguments
 from tidings.api.compression import compressed
@@ -69,10 +71,12 @@ class Api:
 
     async def __call__(self, scope: MutableMapping[str, Any], path: str, receive: Receive, send: Send) -> None:
         """path: below the base path."""
+        started = time.perf_counter()
         request = Request(scope, path)
         reply = await self._answer(request, receive)
         reply = await self._squeezed(request, reply)
         await respond(send, reply, API_HEADERS, head=request.method == "HEAD")
+        metrics.requested(request.route, request.method, reply.status, time.perf_counter() - started)
 
     async def _answer(self, request: Request, receive: Receive) -> Reply:
         try:
@@ -87,6 +91,8 @@ class Api:
 
     async def _serve(self, request: Request, receive: Receive) -> Reply:
         match = self._table.find(request.method, request.path)
+        if match and match.route:
+            request.route = match.route.path
         if match and match.route and match.route.is_open:
             return await self._in_thread(_call, match.route, Context(request, match.arguments, None, self._services))
         credentials = request.credentials(self._trusted)

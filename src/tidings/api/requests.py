@@ -32,6 +32,8 @@ class Request:
             name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
         self.body = b""
+        # As declared, once it is found: what is counted of requests has as many names as there are endpoints.
+        self.route = "none"
 
     @property
     def base_path(self) -> str:
@@ -76,7 +78,7 @@ class Request:
         client = self._scope.get("client")
         peer = client[0] if client else ""
         forwarded = self.headers.get("x-forwarded-for", "")
-        return forwarded.rpartition(",")[2].strip() if forwarded and _is_within(peer, trusted) else peer
+        return forwarded.rpartition(",")[2].strip() if forwarded and is_within(peer, trusted) else peer
 
     def credentials(self, trusted: Sequence[Network]) -> Credentials:
         """What the headers carry. Unauthorized when they carry nothing that could be checked."""
@@ -95,7 +97,7 @@ class Request:
         return Credentials(username=username, password=password, address=address)
 
 
-def _is_within(address: str, networks: Sequence[Network]) -> bool:
+def is_within(address: str, networks: Sequence[Network]) -> bool:
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -24,6 +24,8 @@ from tidings.services.opml import Opml
 from tidings.services.polling import Polling
 from tidings.services.pushes import Pushes
 from tidings.services.search import Search
+from tidings.services.status import Status
+from tidings.services.tidying import Tidying
 from tidings.services.users import Users
 from tidings.services.websub import WebSub
 from tidings.storage.database import Database, Read
@@ -50,6 +52,8 @@ class Services:
     discovery: Discovery
     websub: WebSub
     pushes: Pushes
+    status: Status
+    tidying: Tidying
     integrations: Integrations
     notifications: Notifications
     deliveries: Deliveries

@@ -67,8 +67,11 @@ class Tidier:
         log.info("tidied", **removed, took_ms=int((loop.time() - started) * 1000))
 
 
-def tidy_now(tidying: Tidying, name: str, told: Callable[[Step], None]) -> Counter[str] | None:
-    """A whole round without pauses, due or not. None when a worker is at it just now."""
+def tidy_now(tidying: Tidying, name: str, progress: Callable[[int, int], None]) -> Counter[str] | None:
+    """A whole round without pauses, due or not. None when a worker is at it just now.
+
+    progress: called with how many rows are gone, and how many there are to go as far as is known.
+    """
     if not tidying.begin(name, due_or_not=True):
         return None
     removed: Counter[str] = Counter()
@@ -76,7 +79,7 @@ def tidy_now(tidying: Tidying, name: str, told: Callable[[Step], None]) -> Count
         renewed = time.monotonic()
         for step in tidying.steps(everything=True):
             removed[step.what] += step.count
-            told(step)
+            progress(removed.total(), removed.total())
             if time.monotonic() - renewed > RENEW_AFTER_S:
                 renewed = time.monotonic()
                 tidying.keep(name)
