@@ -14,7 +14,7 @@ from tidings.storage.database import Read, Write, columns
 from tidings.storage.schema import deliveries, delivery_bodies, receivers
 
 _add_body = insert(delivery_bodies)
-_mine = (deliveries.c.user_id == bindparam("user"), deliveries.c.id == bindparam("id"))
+_mine = (deliveries.c.user_id == bindparam("user"), deliveries.c.id == bindparam("which"))
 _fields = columns(deliveries, Delivery)
 # Only what waits has a next time: that of the queue it is in, or at once while it is in none.
 _next_attempt = case(
@@ -25,7 +25,7 @@ _next_attempt = case(
 )
 _queue = deliveries.outerjoin(receivers, receivers.c.id == deliveries.c.receiver_id)
 _shown = select(*_fields, _next_attempt).select_from(_queue)
-_body = select(delivery_bodies.c.body).where(delivery_bodies.c.delivery_id == bindparam("id"))
+_body = select(delivery_bodies.c.body).where(delivery_bodies.c.delivery_id == bindparam("which"))
 _again = (
     update(deliveries)
     .where(*_mine, deliveries.c.state != State.PENDING.value)
@@ -87,13 +87,13 @@ def add(
 
 
 def get(db: Read, user_id: int, id_: int) -> Shown | None:
-    row = db.tuples(_shown.where(*_mine), user=user_id, id=id_)
+    row = db.tuples(_shown.where(*_mine), user=user_id, which=id_)
     return _as_shown(row[0]) if row else None
 
 
 def body(db: Read, id_: int) -> bytes | None:
     """For whoever knows whose it is. None when it was not kept."""
-    text = db.scalar(_body, id=id_)
+    text = db.scalar(_body, which=id_)
     return None if text is None else text.encode()
 
 
@@ -115,8 +115,8 @@ def listed(
 
 def redeliver(db: Write, user_id: int, id_: int, *, now: Instant) -> None:
     """Into its queue once more, or to the front of time when it waits there already."""
-    if not db.run(_again, user=user_id, id=id_, now=now):
-        db.run(_hurry, user=user_id, id=id_, now=now)
+    if not db.run(_again, user=user_id, which=id_, now=now):
+        db.run(_hurry, user=user_id, which=id_, now=now)
 
 
 def forget(db: Write, *, before: Instant, limit: int) -> int:

@@ -36,18 +36,18 @@ _find = select(receivers.c.id).where(
     receivers.c.integration == bindparam("integration"),
     receivers.c.address_digest == bindparam("digest"),
 )
-_line_up = update(deliveries).where(deliveries.c.id == bindparam("delivery")).values(receiver_id=bindparam("receiver"))
+_line_up = update(deliveries).where(deliveries.c.id == bindparam("delivery")).values(receiver_id=bindparam("queue"))
 _grow = (
     update(receivers)
-    .where(receivers.c.id == bindparam("receiver"))
+    .where(receivers.c.id == bindparam("queue"))
     .values(
         pending=receivers.c.pending + bindparam("more"),
         pending_bytes=receivers.c.pending_bytes + bindparam("bytes"),
         next_attempt_at=func.coalesce(receivers.c.next_attempt_at, bindparam("now")),
     )
 )
-_size = select(receivers.c.pending, receivers.c.pending_bytes).where(receivers.c.id == bindparam("receiver"))
-_is_waiting = (deliveries.c.receiver_id == bindparam("receiver"), _PENDING)
+_size = select(receivers.c.pending, receivers.c.pending_bytes).where(receivers.c.id == bindparam("queue"))
+_is_waiting = (deliveries.c.receiver_id == bindparam("queue"), _PENDING)
 # Not the first: it may be on its way at this moment.
 _oldest = select(deliveries.c.id, deliveries.c.size).where(*_is_waiting).order_by(deliveries.c.id).limit(500).offset(1)
 _some: Any = bindparam("ids", expanding=True)
@@ -74,7 +74,7 @@ _claim = (
     .where(receivers.c.id.in_(_some))
     .values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
 )
-_held = (receivers.c.id == bindparam("receiver"), receivers.c.claimed_by == bindparam("worker"))
+_held = (receivers.c.id == bindparam("queue"), receivers.c.claimed_by == bindparam("worker"))
 _keep = update(receivers).where(*_held).values(claimed_until=bindparam("until"))
 _release_all = (
     update(receivers)
@@ -94,7 +94,7 @@ _try = (
         last_response=bindparam("response"),
     )
 )
-_queue_row = update(receivers).where(receivers.c.id == bindparam("receiver"))
+_queue_row = update(receivers).where(receivers.c.id == bindparam("queue"))
 _shrink = _queue_row.values(
     pending=receivers.c.pending - 1,
     pending_bytes=receivers.c.pending_bytes - bindparam("bytes"),
@@ -143,10 +143,10 @@ def line_up(db: Write, *, now: Instant, room: Room) -> int:
     for id_, user_id, integration, receiver, size in arrived:
         queues.setdefault((user_id, integration, receiver), []).append((id_, size))
     by_receiver = {_receiver_id(db, *whose): waiting for whose, waiting in queues.items()}
-    db.run_many(_line_up, [{"delivery": id_, "receiver": r} for r, w in by_receiver.items() for id_, _ in w])
+    db.run_many(_line_up, [{"delivery": id_, "queue": r} for r, w in by_receiver.items() for id_, _ in w])
     # In the order of their ids: whoever serves one holds only that.
     for receiver_id, waiting in sorted(by_receiver.items()):
-        db.run(_grow, receiver=receiver_id, more=len(waiting), bytes=sum(size for _, size in waiting), now=now)
+        db.run(_grow, queue=receiver_id, more=len(waiting), bytes=sum(size for _, size in waiting), now=now)
         _make_room(db, receiver_id, room, now)
     return len(arrived)
 
@@ -162,11 +162,11 @@ def claim(db: Write, worker: str, *, now: Instant, until: Instant, limit: int, f
 
 def keep(db: Write, receiver_id: int, worker: str, until: Instant) -> bool:
     """Hold the row, and renew the claim; False when another worker has it."""
-    return bool(db.run(_keep, receiver=receiver_id, worker=worker, until=until))
+    return bool(db.run(_keep, queue=receiver_id, worker=worker, until=until))
 
 
 def let_go(db: Write, receiver_id: int) -> None:
-    db.run(_let_go, receiver=receiver_id)
+    db.run(_let_go, queue=receiver_id)
 
 
 def release_all(db: Write, worker: str) -> int:
@@ -176,7 +176,7 @@ def release_all(db: Write, worker: str) -> int:
 
 def first(db: Read, receiver_id: int) -> Delivery | None:
     """The one that is tried next."""
-    return db.one(Delivery, _first, receiver=receiver_id)
+    return db.one(Delivery, _first, queue=receiver_id)
 
 
 def record(db: Write, receiver_id: int, delivery: Delivery, trial: Trial, *, now: Instant) -> None:
@@ -192,14 +192,14 @@ def record(db: Write, receiver_id: int, delivery: Delivery, trial: Trial, *, now
         response=trial.response,
     )
     if done and is_over:
-        db.run(_shrink, receiver=receiver_id, bytes=delivery.size)
+        db.run(_shrink, queue=receiver_id, bytes=delivery.size)
 
 
 def turn(
     db: Write, receiver_id: int, *, failures: int, failing_since: Instant | None, given_up: int, next_at: Instant
 ) -> None:
     """How it stands with a receiver, and when it is tried next. The caller holds it."""
-    db.run(_turn, receiver=receiver_id, failures=failures, since=failing_since, given=given_up, next=next_at)
+    db.run(_turn, queue=receiver_id, failures=failures, since=failing_since, given=given_up, next=next_at)
 
 
 def give_up(db: Write, receiver_id: int, reason: str, *, now: Instant, before: Instant | None = None) -> int:
@@ -207,14 +207,14 @@ def give_up(db: Write, receiver_id: int, reason: str, *, now: Instant, before: I
     which = _is_waiting if before is None else (*_is_waiting, _is_old)
     values = {"state": State.FAILED.value, "finished_at": now, "last_error": reason}
     given: dict[str, Any] = {} if before is None else {"before": before}
-    done = db.run(update(deliveries).where(*which).values(**values), receiver=receiver_id, **given)
+    done = db.run(update(deliveries).where(*which).values(**values), queue=receiver_id, **given)
     recount(db, receiver_id)
     return done
 
 
 def recount(db: Write, receiver_id: int) -> None:
-    number, size = db.tuples(_count, receiver=receiver_id)[0]
-    db.run(_set_size, receiver=receiver_id, number=number, bytes=int(size))
+    number, size = db.tuples(_count, queue=receiver_id)[0]
+    db.run(_set_size, queue=receiver_id, number=number, bytes=int(size))
 
 
 def remove_idle(db: Write, now: Instant) -> int:
@@ -233,10 +233,10 @@ def _receiver_id(db: Write, user_id: int, integration: str, receiver: str) -> in
 
 
 def _make_room(db: Write, receiver_id: int, room: Room, now: Instant) -> None:
-    pending, size = db.tuples(_size, receiver=receiver_id)[0]
+    pending, size = db.tuples(_size, queue=receiver_id)[0]
     while pending > room.deliveries or size > room.bytes:
         out = []
-        for id_, bytes_ in db.tuples(_oldest, receiver=receiver_id):
+        for id_, bytes_ in db.tuples(_oldest, queue=receiver_id):
             if pending <= room.deliveries and size <= room.bytes:
                 break
             out.append(id_)

@@ -72,6 +72,9 @@ class Deliverer:
         return None
 
     def _start(self, queue: Queue) -> None:
+        if any(queue.id == running.id for running in self._running.values()):
+            # A try took longer than its lease, and nobody else was there: it goes on, and there must not be a second.
+            return
         task = asyncio.create_task(self._serve(queue), name=f"receiver {queue.id}")
         self._running[task] = queue
         task.add_done_callback(self._running.pop)

@@ -1,0 +1,369 @@
+"""Deliveries, from the outbox to a receiver that does what receivers do."""
+
+from __future__ import annotations
+
+import subprocess
+from datetime import timedelta
+
+import pytest
+
+from support.outbox import Hook, MovableClock, deliver, delivering, hook, is_signed, text_of
+from support.publisher import Answer, Cut, Drop, Hang, Publisher, Reply, Seen
+from tidings.domain.deliveries import Room
+from tidings.domain.retries import Patience
+from tidings.storage import deliveries, receivers
+from tidings.storage.database import Database
+
+DAY = timedelta(days=1)
+
+
+def all_are(mine: Hook, state: str) -> bool:
+    return set(mine.states()) == {state}
+
+
+def test_what_is_posted_arrives_in_order_and_signed(database: Database, site: Publisher) -> None:
+    mine = hook(database, site.serve("/hook"))
+    mine.post(*(f"{number}" for number in range(20)))
+
+    deliver(delivering(database), lambda: all_are(mine, "delivered"))
+
+    assert [text_of(seen) for seen in site.requests] == mine.posted
+    assert all(is_signed(seen) for seen in site.requests)
+    ids = [seen.headers["x-service-delivery"] for seen in site.requests]
+    assert ids == [shown.delivery.delivery_id for shown in mine.all()]
+
+
+def test_the_request_is_as_documented(database: Database, site: Publisher) -> None:
+    site.serve("/hook")
+    mine = hook(database, site.url("/hook?a=%20b&c").replace("//", "//ada:p%40ss@"))
+    mine.post("one")
+
+    deliver(delivering(database), lambda: all_are(mine, "delivered"))
+
+    (seen,) = site.requests
+    assert (seen.method, seen.path) == ("POST", "/hook?a=%20b&c")
+    assert seen.body == b'{"event_type": "new_entries", "text": "one"}'
+    assert seen.headers["content-length"] == str(len(seen.body))
+    assert seen.headers["content-type"] == "application/json"
+    assert seen.headers["user-agent"] == "Tidings/test"
+    assert seen.headers["x-service-event-type"] == seen.headers["x-miniflux-event-type"] == "new_entries"
+    assert seen.headers["authorization"] == "Basic YWRhOnBAc3M="
+    assert seen.headers["host"] == site.origin.removeprefix("http://")
+
+
+def test_openssl_computes_the_same_signature(database: Database, site: Publisher) -> None:
+    mine = hook(database, site.serve("/hook"), secret="s3cret")
+    mine.post("Übergrößenträger ✓")
+
+    deliver(delivering(database), lambda: all_are(mine, "delivered"))
+
+    (seen,) = site.requests
+    told = subprocess.run(
+        ["openssl", "dgst", "-sha256", "-hmac", "s3cret", "-r"], input=seen.body, capture_output=True, check=True
+    )
+    assert told.stdout.decode().split()[0] == seen.headers["x-service-signature"]
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Answer("no", status=500),
+        Answer("no", status=404),
+        Answer("no", status=401),
+        Answer("wait", status=429, headers={"Retry-After": "1"}),
+        Cut("half an answer", after=3),
+        Drop(),
+        Hang(),
+        Hang(after_head=True),
+    ],
+    ids=lambda reply: str(reply)[:40],
+)
+def test_what_does_not_arrive_is_tried_again_under_the_same_id(
+    database: Database, site: Publisher, trouble: Reply
+) -> None:
+    mine = hook(database, site.script("/hook", trouble, trouble, Answer("thanks")))
+    mine.post("first", "second")
+
+    deliver(delivering(database, within_s=0.5), lambda: all_are(mine, "delivered"))
+
+    said = [text_of(seen) for seen in site.requests]
+    assert said[:2] == ["first", "first"]
+    assert list(dict.fromkeys(said)) == ["first", "second"]
+    assert len({seen.headers["x-service-delivery"] for seen in site.requests}) == 2
+    first, second = (shown.delivery for shown in mine.all())
+    assert first.attempts >= 3
+    assert (first.last_status, first.last_error, first.last_response) == (200, "", "thanks")
+    assert second.attempts >= 1
+
+
+@pytest.mark.parametrize("status", [201, 204, 301, 302, 307, 308, 399])
+def test_any_answer_below_400_counts_and_redirects_are_not_followed(
+    database: Database, site: Publisher, status: int
+) -> None:
+    site.serve("/hook", status=status, headers={"Location": site.url("/elsewhere")})
+    mine = hook(database, site.url("/hook"))
+    mine.post("one")
+
+    deliver(delivering(database), lambda: all_are(mine, "delivered"))
+
+    assert [seen.path for seen in site.requests] == ["/hook"]
+    assert mine.all()[0].delivery.last_status == status
+
+
+def test_a_receiver_that_is_down_gets_everything_when_it_is_back(database: Database) -> None:
+    with Publisher() as site:
+        url = site.serve("/hook")
+    mine = hook(database, url)
+    mine.post("one", "two")
+    work = delivering(database)
+
+    deliver(work, lambda: mine.all()[0].delivery.attempts > 1)
+    assert mine.states() == ["pending", "pending"]
+    assert "refuses the connection" in mine.all()[0].delivery.last_error
+    assert mine.settings()["last_error"] == mine.all()[0].delivery.last_error
+
+    with Publisher(port=site.port) as back:
+        back.serve("/hook")
+        deliver(work, lambda: all_are(mine, "delivered"))
+        assert [text_of(seen) for seen in back.requests] == ["one", "two"]
+    assert mine.settings()["last_error"] == ""
+
+
+def test_the_wait_that_a_receiver_asks_for_is_kept(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+    mine = hook(database, site.script("/hook", Answer(status=503, headers={"Retry-After": "3600"}), Answer()))
+    (id_,) = mine.post("one", now=clock())
+    work = delivering(database, clock=clock)
+
+    deliver(work, lambda: mine.all()[0].delivery.attempts == 1)
+
+    with database.reading() as db:
+        shown = deliveries.get(db, mine.user_id, id_)
+        assert shown is not None
+        assert shown.next_attempt_at == clock() + 3600 * 1_000_000
+        assert not receivers.is_work(db, clock())
+    clock.move(timedelta(hours=1))
+    deliver(work, lambda: all_are(mine, "delivered"))
+
+
+def test_after_a_day_an_event_is_given_up_and_the_next_one_goes_out(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+
+    def picky(seen: Seen) -> Reply:
+        return Answer("not this one", status=422) if text_of(seen) == "bad" else Answer()
+
+    mine = hook(database, site.script("/hook", picky))
+    mine.post("bad", "good", now=clock())
+    work = delivering(database, clock=clock)
+
+    deliver(work, lambda: mine.all()[0].delivery.attempts == 1)
+    clock.move(DAY - timedelta(minutes=1))
+    deliver(work, lambda: mine.all()[0].delivery.attempts == 2)
+    assert mine.states() == ["pending", "pending"]
+    clock.move(timedelta(minutes=2))
+    deliver(work, lambda: mine.states() == ["failed", "delivered"])
+
+    bad = mine.all()[0].delivery
+    assert (bad.attempts, bad.last_status, bad.last_response) == (3, 422, "not this one")
+    assert mine.all()[0].next_attempt_at is None
+
+
+def test_a_receiver_that_was_down_for_a_day_loses_what_is_as_old_and_nothing_younger(
+    database: Database, site: Publisher
+) -> None:
+    clock = MovableClock()
+    mine = hook(database, site.script("/hook", Answer(status=500)))
+    mine.post(*(f"old {number}" for number in range(50)), now=clock())
+    work = delivering(database, clock=clock)
+    deliver(work, lambda: mine.all()[0].delivery.attempts == 1)
+
+    clock.move(DAY + timedelta(seconds=1))
+    mine.post("young", now=clock())
+    deliver(work, lambda: mine.states()[:50] == ["failed"] * 50)
+
+    assert mine.states()[50] == "pending"
+    # Not each of them had to be tried for that.
+    assert sum(shown.delivery.attempts for shown in mine.all()) < 10
+    site.serve("/hook")
+    clock.move(timedelta(hours=2))
+    deliver(work, lambda: mine.states()[50] == "delivered")
+
+
+def test_events_that_waited_for_a_worker_have_their_day_before_them(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+    mine = hook(database, site.script("/hook", Answer(status=500), Answer()))
+    mine.post("one", now=clock())
+    clock.move(2 * DAY)
+
+    work = delivering(database, clock=clock)
+    deliver(work, lambda: mine.all()[0].delivery.attempts == 1)
+    assert mine.states() == ["pending"]
+
+    clock.move(timedelta(minutes=1))
+    deliver(work, lambda: all_are(mine, "delivered"))
+
+
+def test_410_switches_the_webhook_off_and_says_so(database: Database, site: Publisher) -> None:
+    mine = hook(database, site.serve("/hook", "moved out", status=410))
+    mine.post("one", "two")
+
+    deliver(delivering(database), lambda: all_are(mine, "failed"))
+
+    assert len(site.requests) == 1
+    settings = mine.settings()
+    assert not settings["enabled"]
+    assert "410" in settings["last_error"]
+    assert "switched off" in settings["last_error"]
+    assert all("410" in shown.delivery.last_error for shown in mine.all())
+
+
+def test_410_from_the_address_of_one_feed_leaves_the_webhook_on(database: Database, site: Publisher) -> None:
+    site.serve("/gone", status=410)
+    mine = hook(database, site.serve("/hook"))
+    mine.post("of a feed", receiver=site.url("/gone"))
+    mine.post("of the others")
+
+    deliver(delivering(database), lambda: mine.states() == ["failed", "delivered"])
+
+    assert mine.settings()["enabled"]
+
+
+def test_what_is_still_waiting_when_a_webhook_is_switched_off_is_not_sent(database: Database, site: Publisher) -> None:
+    mine = hook(database, site.serve("/hook"))
+    mine.post("one", "two")
+    from tidings.storage.schema import integrations
+
+    with database.writing() as db:
+        db.run(integrations.update().values(enabled=False))
+
+    deliver(delivering(database), lambda: all_are(mine, "failed"))
+
+    assert site.requests == []
+    assert "switched off" in mine.all()[1].delivery.last_error
+
+
+def test_too_much_waiting_for_one_receiver_gives_up_the_oldest_and_their_bodies(
+    database: Database, site: Publisher
+) -> None:
+    mine = hook(database, site.script("/hook", Hang()))
+    others = hook(database, site.serve("/other"))
+    ids = mine.post(*(f"{number}" for number in range(30)))
+    others.post("one")
+
+    deliver(
+        delivering(database, within_s=0.5, room=Room(deliveries=10)),
+        lambda: all_are(others, "delivered") and mine.states().count("failed") >= 20,
+    )
+
+    # The first may have been on its way.
+    assert mine.states() == ["pending", *["failed"] * 20, *["pending"] * 9]
+    assert "oldest were given up" in mine.all()[5].delivery.last_error
+    with database.reading() as db:
+        kept = [deliveries.body(db, id_) is not None for id_ in ids]
+    assert kept == [True, *[False] * 20, *[True] * 9]
+
+
+def test_room_is_measured_in_bytes_too(database: Database, site: Publisher) -> None:
+    mine = hook(database, site.script("/hook", Answer(status=500)))
+    mine.post(*("x" * 10_000 for _ in range(10)))
+
+    deliver(delivering(database, room=Room(bytes=35_000)), lambda: mine.states().count("failed") == 7, within_s=30)
+
+
+def test_a_receiver_inside_the_network_is_refused_unless_the_operator_allows_it(
+    database: Database, site: Publisher
+) -> None:
+    mine = hook(database, site.serve("/hook"))
+    mine.post("one")
+
+    deliver(delivering(database, allow_private_networks=False), lambda: mine.all()[0].delivery.attempts > 0)
+
+    assert site.requests == []
+    assert "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS" in mine.all()[0].delivery.last_error
+    assert mine.states() == ["pending"]
+
+
+def test_secrets_that_a_receiver_repeats_are_not_kept(database: Database, site: Publisher) -> None:
+    def echo(seen: Seen) -> Reply:
+        return Answer(f"you are {seen.headers['authorization']}, hunter2 or hunter%32?\0", status=400)
+
+    site.script("/hook", echo)
+    mine = hook(database, site.url("/hook").replace("//", "//ada:hunter%32@"))
+    mine.post("one")
+
+    deliver(delivering(database), lambda: mine.all()[0].delivery.attempts > 0)
+
+    delivery = mine.all()[0].delivery
+    assert delivery.last_response == "you are ***, *** or ***? "
+    assert "hunter" not in repr(delivery)
+
+
+def test_receivers_that_hang_do_not_hold_up_the_others(database: Database, site: Publisher) -> None:
+    """More of them than there are places for receivers that failed lately."""
+    site.script("/hang", Hang())
+    hanging = [hook(database, site.url(f"/hang?{number}")) for number in range(6)]
+    work = delivering(database, within_s=0.5)
+    for one in hanging:
+        one.post("never")
+    deliver(work, lambda: all(one.all()[0].delivery.attempts > 0 for one in hanging), places=8, failing_places=3)
+
+    work = delivering(database, within_s=45)
+    fast = [hook(database, site.serve(f"/fast?{number}")) for number in range(10)]
+    for one in fast:
+        one.post(*(f"{number}" for number in range(10)))
+
+    # Those that hang now take their places for longer than this may last.
+    deliver(work, lambda: all(all_are(one, "delivered") for one in fast), within_s=40, places=8, failing_places=3)
+
+
+def test_what_was_finished_long_ago_is_forgotten(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+    mine = hook(database, site.serve("/hook"))
+    work = delivering(database, clock=clock)
+    mine.post("one", now=clock())
+    deliver(work, lambda: all_are(mine, "delivered"))
+    clock.move(6 * DAY)
+    mine.post("two", now=clock())
+    assert work.tidy() == 0
+
+    clock.move(2 * DAY)
+    assert work.tidy() == 1
+
+    assert mine.states() == ["pending"]
+
+
+def test_an_empty_queue_is_asked_for_without_a_write(database: Database) -> None:
+    work = delivering(database)
+    with database.writing():
+        # Nobody else could write now on SQLite: asking does not wait for that.
+        assert work.claim("somebody", limit=5, failing=5) == []
+
+
+def test_a_claim_that_ended_is_somebody_else_s(database: Database, site: Publisher) -> None:
+    clock = MovableClock()
+    mine = hook(database, site.serve("/hook"))
+    mine.post("one", "two", now=clock())
+    work = delivering(database, clock=clock)
+
+    assert len(work.claim("first", limit=5, failing=5)) == 1
+    assert work.claim("second", limit=5, failing=5) == []
+    clock.move(timedelta(minutes=1))
+    (queue,) = work.claim("second", limit=5, failing=5)
+
+    with database.writing() as db:
+        assert not receivers.keep(db, queue.id, "first", clock())
+        assert receivers.keep(db, queue.id, "second", clock())
+
+
+def test_strangers_with_the_same_address_do_not_wait_for_each_other(database: Database, site: Publisher) -> None:
+    def only_good(seen: Seen) -> Reply:
+        return Answer(status=500) if text_of(seen) == "bad" else Answer()
+
+    url = site.script("/hook", only_good)
+    alice, bob = hook(database, url), hook(database, url)
+    alice.post("bad")
+    bob.post("good")
+
+    deliver(delivering(database, patience=Patience()), lambda: all_are(bob, "delivered"))
+
+    assert alice.states() == ["pending"]
