@@ -6,7 +6,7 @@ unchanged? ─► parse ─► which entries are new or changed? ─► prepare 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -22,9 +22,10 @@ from tidings.domain.users import User
 from tidings.net.fetch import FetchResponse
 from tidings.services import identity, outbox
 from tidings.services.timing import Timing
-from tidings.storage import counters, feeds, intake, sources
+from tidings.storage import counters, feeds, intake, polling, sources, tombstones
 from tidings.storage.database import Database, Read, Write
 from tidings.storage.intake import KnownEntry
+from tidings.storage.polling import Result
 
 log = structlog.get_logger()
 
@@ -43,17 +44,19 @@ class Stored(Struct, frozen=True):
 
 
 class Held(Struct, frozen=True):
-    """A source that a worker holds, or once held."""
+    """A source that a worker holds, or once held. is_last: nothing else of this check is left to write."""
 
     id: int
     worker: str
+    is_last: bool = False
 
 
 class News(Struct, frozen=True):
-    """Entries of a document that need work, oldest first. new: by hash."""
+    """Entries of a document that need work, oldest first. new: by hash. buried: hashes of those that must not come."""
 
     new: dict[bytes, ParsedEntry]
     changed: list[tuple[KnownEntry, ParsedEntry]]
+    buried: frozenset[bytes] = frozenset()
 
 
 class Crawled(Struct, frozen=True):
@@ -64,11 +67,12 @@ class Crawled(Struct, frozen=True):
 
 
 class Selection(Struct, frozen=True):
-    """News made ready. complaints: of rules that could not be followed."""
+    """News made ready. complaints: of rules that could not be followed. buried: as in `News`."""
 
     new: list[ReadyEntry]
     changed: list[tuple[KnownEntry, ReadyEntry]]
     complaints: tuple[str, ...] = ()
+    buried: frozenset[bytes] = frozenset()
 
 
 def body_digest(body: bytes) -> bytes:
@@ -105,7 +109,7 @@ def store_document(
     dates = (entry.published_at for entry in selection.new)
     schedule = timing.with_document(feed, response, document, dates, now)
     values = _after_success(feed, response) | schedule | _followed(feed, document)
-    values["body_digest"] = body_digest(response.body)
+    values |= {"body_digest": body_digest(response.body), "parsed_at": now}
     with database.writing() as db:
         if (
             not counters.hold(db, feed.user_id, [feed.id])
@@ -113,12 +117,26 @@ def store_document(
             or (source is not None and not sources.held(db, [source.id], source.worker))
         ):
             return Stored(lost=True)
-        feeds.change(db, feed.user_id, feed.id, **values)
+        record(db, [Result(feed, values)])
         ids = add_new(db, feed, selection.new, now=now)
         intake.change(db, feed.user_id, selection.changed, now=now)
+        tombstones.mark_seen(db, feed.id, selection.buried, now=now)
         outbox.post_new_entries(db, user, feed, ids, now)
+        if source is None:
+            sources.touch(db, sources.of_feeds(db, [feed.id]))
+        elif source.is_last:
+            sources.release(db, [source.id], source.worker)
     tell_complaints(feed.id, selection.complaints)
     return Stored(tuple(ids), len(selection.changed), document.skipped, values["next_check_at"])
+
+
+def record(db: Write, results: Sequence[Result]) -> None:
+    """What checks came to, on their feeds."""
+    polling.record(db, [result for result in results if "feed_url" not in result.values])
+    for result in results:
+        if "feed_url" in result.values:
+            # Moved for good: it is fetched from another source from now on.
+            feeds.change(db, result.feed.user_id, result.feed.id, **result.values)
 
 
 def unchanged(feed: Feed, response: FetchResponse, *, timing: Timing, now: Instant) -> dict[str, Any]:
@@ -160,6 +178,7 @@ def news(database: Database, feed: Feed, document: ParsedFeed) -> News:
     return News(
         {hash_: entry for hash_, entry in by_hash.items() if hash_ not in known and hash_ not in buried},
         [(present, entry) for present, entry in changed if _is_news(feed, present, entry)],
+        frozenset(buried),
     )
 
 
@@ -176,7 +195,7 @@ def select(
     """Reads what is known, and prepares only what is not or has changed."""
     found = news(database, feed, document)
     if not found.new and not found.changed:
-        return Selection([], [])
+        return Selection([], [], buried=found.buried)
     ways = Intake.of(feed, user)
     made = all_new(ways, feed, found.new, articles, how=how, now=now)
     changed = [(present, how(entry, ways, feed=feed, now=now)) for present, entry in found.changed]
@@ -184,6 +203,7 @@ def select(
         made.new,
         [(present, one.entry) for present, one in changed if one.entry],
         made.complaints + tuple(complaint for _, one in changed for complaint in one.complaints),
+        found.buried,
     )
 
 
