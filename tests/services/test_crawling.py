@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 
 from support.people import rss
 from support.publisher import Answer, Hang, Publisher
@@ -12,13 +11,10 @@ from tidings.domain.feeds import Feed, ParsedEntry
 from tidings.domain.times import Instant
 from tidings.net.fetch import Fetcher, FetchSettings
 from tidings.services.articles import Articles
-from tidings.services.clock import system_clock
 from tidings.services.crawling import Crawler
 from tidings.services.extraction import Extraction
-from tidings.services.icons import Icons
-from tidings.services.polling import Checked, Polling
+from tidings.services.fetching import PoliteFetcher
 from tidings.services.users import Users
-from tidings.storage import categories, feeds
 from tidings.storage.database import Database
 
 NOW = Instant(1_800_000_000_000_000)
@@ -34,7 +30,7 @@ def crawl(database: Database, site: Publisher, *names: str, within_s: float) -> 
     async def look() -> dict[bytes, Article]:
         extraction = Extraction(places=1)
         async with Fetcher(FetchSettings(user_agent="Tidings", allow_private_networks=True)) as fetcher:
-            articles = Articles(database, fetcher, extraction)
+            articles = Articles(database, PoliteFetcher(fetcher, database, lambda: NOW), extraction)
             try:
                 crawler = Crawler(database, articles, lambda: NOW)
                 return await crawler.articles(user, feed, made, within_s=within_s)
@@ -71,42 +67,3 @@ def test_entries_without_an_address_ask_nobody(database: Database, site: Publish
 
     assert crawl(database, site, within_s=1) == {}
     assert site.requests == []
-
-
-def test_a_feed_stays_claimed_while_its_pages_are_fetched(database: Database, site: Publisher) -> None:
-    site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
-    site.serve("/feed.xml/0", WORDS, after_s=2.5)
-    user = Users(database, system_clock).create("alice", "correct horse")
-    with database.writing() as db:
-        category = categories.first(db, user.id)
-        assert category is not None
-        when = {"created_at": NOW, "checked_at": NOW, "next_check_at": Instant(1)}
-        values = {"category_id": category.id, "feed_url": site.url("/feed.xml"), "title": "Feed", "crawler": True}
-        feeds.add(db, user.id, **values, **when)
-
-    async def poll() -> tuple[Checked, list[Feed]]:
-        extraction = Extraction(places=1)
-        async with Fetcher(FetchSettings(user_agent="Tidings", allow_private_networks=True)) as fetcher:
-            articles = Articles(database, fetcher, extraction)
-            polling = Polling(
-                database,
-                fetcher,
-                system_clock,
-                icons=Icons(database, fetcher, system_clock),
-                crawler=Crawler(database, articles, system_clock),
-                base=timedelta(hours=1),
-                lease=timedelta(seconds=1),
-            )
-            (feed,) = polling.claim("one", 10)
-            checking = asyncio.create_task(polling.check(feed, worker="one"))
-            taken: list[Feed] = []
-            while not checking.done():
-                taken += await asyncio.to_thread(polling.claim, "another", 10)
-                await asyncio.sleep(0.1)
-            articles.close()
-            return await checking, taken
-
-    checked, taken = asyncio.run(poll())
-
-    assert checked == Checked(new_entries=1)
-    assert taken == []

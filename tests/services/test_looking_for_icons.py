@@ -21,7 +21,8 @@ ICON = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h8v8z"/></svg>'
 
 def subscribed(database: Database, database_url: str, folder: Path, site: Publisher) -> tuple[Services, int]:
     """To many feeds of one site, as after an import; and the user's id."""
-    services = services_over(database, load(environment_for(database_url, folder), None))
+    settings = environment_for(database_url, folder, polling_limit_per_host=str(FEEDS))
+    services = services_over(database, load(settings, None))
     user = services.users.create("alice", PASSWORD)
     outlines = "".join(f"<outline xmlUrl='{site.url(f'/{number}.xml')}'/>" for number in range(FEEDS))
     services.opml.import_(user.id, f"<opml><body>{outlines}</body></opml>".encode())
@@ -36,7 +37,7 @@ def poll(services: Services) -> None:
         claimed = await asyncio.to_thread(services.polling.claim, "worker", FEEDS)
         assert len(claimed) == FEEDS
         try:
-            await asyncio.gather(*(services.polling.check(feed, worker="worker") for feed in claimed))
+            await asyncio.gather(*(services.polling.check(claim, worker="worker") for claim in claimed))
         finally:
             await services.disconnect()
 

@@ -23,7 +23,7 @@ from support.databases import Databases
 from support.shelf import NOW
 from tidings.domain.entries import Direction, EntryFilter, Order, Page, Status
 from tidings.domain.times import SECOND, Instant
-from tidings.storage import categories, counters, entries, entry_lists, feeds, polling
+from tidings.storage import categories, counters, entries, entry_lists, feeds, polling, sources
 from tidings.storage.database import Database, Read, Write
 
 # Sorting more than this of what a filter lets through is no list of a page any more.
@@ -141,9 +141,13 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     "marking all read": lambda db, a: entries.mark_read(db, a.user_id, now=NOW),
     "marking some read": lambda db, a: entries.set_state(db, a.user_id, [3, 4, 5], status=Status.READ, now=NOW),
     "claiming due feeds": lambda db, _: polling.claim_due(
-        db, "w", now=Instant(NOW + 9), until=Instant(NOW + 99), limit=5
+        db, "w", now=Instant(NOW + 9), until=Instant(NOW + 99), limit=5, per_host=2, gap=9
     ),
-    "renewing a claim": lambda db, a: polling.renew(db, "w", a.feed_id, Instant(NOW + 99)),
+    "looking for what is due": lambda db, _: polling.any_due(db, Instant(NOW + 9)),
+    "putting off a host": lambda db, _: polling.put_off(db, "host 7", Instant(NOW + 99)),
+    "letting go of claims": lambda db, _: polling.release_all(db, "w"),
+    "settling a source": lambda db, a: sources.release(db, sources.of_feeds(db, [a.feed_id]), "w"),
+    "renewing a claim": lambda db, a: polling.renew(db, "w", [1, 2], Instant(NOW + 99)),
     "making feeds due": lambda db, a: polling.make_due(db, a.user_id, now=NOW, checked_before=NOW),
     "moving a feed": lambda db, a: feeds.change(db, a.user_id, a.feed_id, category_id=a.category_id),
     "deleting a feed": lambda db, a: feeds.remove(db, a.user_id, a.feed_id),

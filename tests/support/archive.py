@@ -31,6 +31,7 @@ def build(database: Database) -> Archive:
     """Two thirds read, a fiftieth starred, a hundredth removed, a tenth tagged; one feed and one category hidden."""
     built = [_user(database, share) for share in SHARES]
     with database.writing() as db:
+        _give_sources(db, database.is_sqlite)
         _fill_index(db, database.is_sqlite)
         _count(db)
     if not database.is_sqlite:
@@ -54,6 +55,18 @@ def _user(database: Database, share: int) -> Archive:
         db.run(text(_ENTRIES.format(share=share, hash=made, truth=truth.replace(":", r"\:"))), **values)
         db.run(text(_TAGS), **values)
     return Archive(database, shelf.user_id, categories[3], feeds[33])
+
+
+def _give_sources(db: Write, is_sqlite: bool) -> None:
+    """One each for the feeds of these users: nothing here reads what they would be fetched from."""
+    key = "CAST(CAST(id AS text) AS blob)" if is_sqlite else "convert_to(CAST(id AS text), 'UTF8')"
+    db.run(
+        text(
+            "INSERT INTO sources (id, fetch_key, host, next_check_at)"
+            f" SELECT id + 100000, {key}, 'host ' || id % 50, next_check_at FROM feeds WHERE source_id IS NULL"
+        )
+    )
+    db.run(text("UPDATE feeds SET source_id = id + 100000 WHERE source_id IS NULL"))
 
 
 _NUMBERS = "WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < {}) "

@@ -80,6 +80,8 @@ def environment_for(database_url: str, folder: Path, **settings: str) -> dict[st
         "TIDINGS_WEB_WORKERS": "1",
         "TIDINGS_FETCHER_ALLOW_PRIVATE_NETWORKS": "1",
         "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS": "1",
+        # All feeds of a test are on one host, which does not mind.
+        "TIDINGS_POLLING_GAP_PER_HOST": "0",
         **{f"TIDINGS_{name.upper()}": value for name, value in settings.items()},
     }
 

@@ -18,7 +18,7 @@ from tidings.domain.users import User
 from tidings.settings import load
 from tidings.storage import feeds
 from tidings.storage.database import Database
-from tidings.storage.schema import entries, feed_counters
+from tidings.storage.schema import entries, feed_counters, sources
 from tidings.storage.schema import feeds as feed_table
 from tidings.wiring import services_over
 
@@ -76,7 +76,7 @@ def test_a_poller_killed_half_way_loses_nothing_doubles_nothing_and_blocks_nothi
 
     with database.reading() as db:
         stored = db.tuples(select(entries.c.feed_id, entries.c.title))
-        held = db.scalar(select(func.count()).select_from(feed_table).where(feed_table.c.claimed_until.is_not(None)))
+        held = db.scalar(select(func.count()).select_from(sources).where(sources.c.claimed_until.is_not(None)))
         counted = db.tuples(select(feed_counters.c.unread).where(feed_counters.c.user_id == user.id))
     assert len(stored) == len(set(stored)) == FEEDS * len(ITEMS)
     assert held == 0
@@ -110,5 +110,5 @@ def test_a_poller_that_is_told_to_stop_gives_back_what_it_holds(
         assert time.monotonic() - started < 5
 
     with database.reading() as db:
-        held = db.scalar(select(func.count()).select_from(feed_table).where(feed_table.c.claimed_until.is_not(None)))
+        held = db.scalar(select(func.count()).select_from(sources).where(sources.c.claimed_until.is_not(None)))
     assert held == 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from urllib.parse import urlsplit
 
 import msgspec
@@ -61,7 +61,10 @@ class ReadArticle(Struct, frozen=True):
 
 
 class Intake(Struct, frozen=True):
-    """How the entries of one feed become those of its user; made once per poll."""
+    """How the entries of one feed become those of its user; made once per poll.
+
+    key: the same for feeds whose entries come out the same from the same document.
+    """
 
     feed_rules: pipeline.CompiledRules
     user_rules: pipeline.CompiledRules
@@ -69,16 +72,20 @@ class Intake(Struct, frozen=True):
     words_per_minute: int
     cjk_per_minute: int
     shows_reading_time: bool
+    key: Hashable
 
     @classmethod
     def of(cls, feed: Feed, user: User) -> Intake:
+        policy = cleaning.CleaningPolicy(new_tab=user.open_external_links_in_new_tab, referring_hosts=hosts_of(feed))
+        reading = user.default_reading_speed, user.cjk_reading_speed, user.show_reading_time
         return cls(
             feed_rules=pipeline.compile_rules(_texts(feed)),
             user_rules=pipeline.compile_rules(_texts(user)),
-            policy=cleaning.CleaningPolicy(new_tab=user.open_external_links_in_new_tab, referring_hosts=hosts_of(feed)),
+            policy=policy,
             words_per_minute=user.default_reading_speed,
             cjk_per_minute=user.cjk_reading_speed,
             shows_reading_time=user.show_reading_time,
+            key=(_texts(feed), _texts(user), policy, reading, feed.site_url),
         )
 
     @property

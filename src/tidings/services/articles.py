@@ -18,10 +18,11 @@ from tidings.domain.errors import EmptyBody, InvalidInput, NotAPage
 from tidings.domain.feeds import Feed
 from tidings.domain.ingestion import Intake, ReadArticle
 from tidings.domain.users import User
-from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.net.targets import may_share
 from tidings.services.entries import owned
 from tidings.services.extraction import Extraction
+from tidings.services.fetching import PoliteFetcher
 from tidings.services.intake import tell_complaints
 from tidings.storage import counters, entries, entry_lists, feeds
 from tidings.storage.database import Database
@@ -42,7 +43,7 @@ class Fetched(Struct, frozen=True):
 
 
 class Articles:
-    def __init__(self, database: Database, fetcher: Fetcher, extraction: Extraction) -> None:
+    def __init__(self, database: Database, fetcher: PoliteFetcher, extraction: Extraction) -> None:
         self._database = database
         self._fetcher = fetcher
         self._extraction = extraction

@@ -71,7 +71,7 @@ class Checking:
 
         StoreUnavailable when nothing could be written about it: the claim then runs out by itself.
         """
-        this = _Round(claim, worker, self._clock(), Timing.draw(self._schedule))
+        this = _Round(claim, worker, self._clock(), Timing.draw(self._schedule, is_pushed=claim.is_pushed))
         try:
             response = await self._fetcher.get(
                 request_for(claim.lead, shared_validators(claim.feeds)), is_cleared=worker is not None
@@ -170,8 +170,12 @@ class Checking:
         if unwritten is not None:
             # The claim runs out by itself, and the source is taken again.
             raise unwritten
-        finished = Finished(this.results, this.claim.source_id, this.worker)
-        this.is_lost = not await self._finishing.write(finished)
+        if len(this.claim.feeds) == 1 and this.stored:
+            # Written whole, with its feed, in one transaction.
+            this.is_lost = next(iter(this.stored.values())).lost
+        else:
+            finished = Finished(this.results, this.claim.source_id, this.worker)
+            this.is_lost = not await self._finishing.write(finished)
         this.tell(took=self._clock() - this.started)
         if this.worker is not None and not this.is_lost:
             await self._outages.settle(blamed)
@@ -222,7 +226,9 @@ class _Round(Struct):
 
     @property
     def held(self) -> Held | None:
-        return None if self.worker is None else Held(self.claim.source_id, self.worker)
+        if self.worker is None:
+            return None
+        return Held(self.claim.source_id, self.worker, is_last=len(self.claim.feeds) == 1)
 
     @property
     def had_news(self) -> bool:

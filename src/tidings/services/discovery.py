@@ -19,8 +19,9 @@ from tidings.domain.errors import FeedUnreadable, FetchError, InvalidInput, NotA
 from tidings.domain.feeds import FeedFormat, ParsedFeed
 from tidings.domain.formats import detect, parse
 from tidings.domain.page_links import PageLinks
-from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.net.targets import may_share
+from tidings.services.fetching import PoliteFetcher
 from tidings.services.intake import body_digest
 from tidings.services.recent import RecentDocuments
 
@@ -60,7 +61,7 @@ class Look(Struct, frozen=True):
 
 
 class Discovery:
-    def __init__(self, fetcher: Fetcher, recent: RecentDocuments) -> None:
+    def __init__(self, fetcher: PoliteFetcher, recent: RecentDocuments) -> None:
         self._fetcher = fetcher
         self._recent = recent
 
@@ -82,7 +83,7 @@ class Discovery:
 class _Search:
     """One page, with what was asked along with it."""
 
-    def __init__(self, fetcher: Fetcher, recent: RecentDocuments, user_id: int, asked: FetchRequest) -> None:
+    def __init__(self, fetcher: PoliteFetcher, recent: RecentDocuments, user_id: int, asked: FetchRequest) -> None:
         self._fetcher = fetcher
         self._recent = recent
         self._user_id = user_id

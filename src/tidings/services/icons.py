@@ -21,9 +21,10 @@ from tidings.domain import page_links
 from tidings.domain.errors import FetchError, InvalidInput, StoreUnavailable
 from tidings.domain.feeds import Feed
 from tidings.domain.icons import Picture
-from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.net.targets import may_share
 from tidings.services.clock import Clock
+from tidings.services.fetching import PoliteFetcher
 from tidings.storage import feeds, icons
 from tidings.storage.database import Database
 
@@ -47,7 +48,7 @@ _PAGE_ACCEPT = "text/html, application/xhtml+xml, */*;q=0.5"
 class Icons:
     """A feed without an icon is a feed all the same: nothing here fails because of one."""
 
-    def __init__(self, database: Database, fetcher: Fetcher, clock: Clock) -> None:
+    def __init__(self, database: Database, fetcher: PoliteFetcher, clock: Clock) -> None:
         self._database = database
         self._fetcher = fetcher
         self._clock = clock
@@ -169,7 +170,7 @@ class _Documents:
     After an import, a hundred feeds of one site want the same page and the same picture at the same time.
     """
 
-    def __init__(self, fetcher: Fetcher) -> None:
+    def __init__(self, fetcher: PoliteFetcher) -> None:
         self._fetcher = fetcher
         self._asked: OrderedDict[FetchRequest, tuple[float, asyncio.Task[Any]]] = OrderedDict()
 

@@ -93,7 +93,7 @@ class Settings(Upkeep):
     )
     polling_frequency: timedelta = option(
         values.minutes(1, 43_200),
-        "Minutes between two checks of a feed that has news every six hours, or of which nothing is known yet."
+        "Minutes between two checks of a feed that has news twice a day, or of which nothing is known yet."
         " Livelier feeds are checked more often, quieter ones less.",
         allowed="a whole number from 1 to 43200",
         default="60",

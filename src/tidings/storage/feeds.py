@@ -9,9 +9,10 @@ import msgspec
 from sqlalchemy import bindparam, delete, insert, select, update
 
 from tidings.domain.feeds import Feed
+from tidings.domain.sources import SHARED_OPTIONS
 from tidings.domain.text import searchable
 from tidings.domain.times import Instant
-from tidings.storage import counters
+from tidings.storage import counters, sources
 from tidings.storage.database import Read, Write, columns
 from tidings.storage.schema import categories, entries, feed_counters, feeds, icons
 
@@ -44,6 +45,15 @@ _hidden = (
     .select_from(feeds.join(categories, categories.c.id == feeds.c.category_id))
     .where(feeds.c.user_id == bindparam("user"), feeds.c.hide_globally | categories.c.hide_globally)
 )
+
+_set_source = (
+    update(feeds)
+    .where(feeds.c.user_id == bindparam("user"), feeds.c.id == bindparam("id"))
+    .values(source_id=bindparam("source"))
+)
+
+# A change of one of these changes what is fetched, or when.
+_SCHEDULED = frozenset({*SHARED_OPTIONS, "disabled", "next_check_at"})
 
 # What a column holds when a row leaves it out.
 _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Feed)}
@@ -90,8 +100,10 @@ def hidden(db: Read, user_id: int) -> list[int]:
 def add(db: Write, user_id: int, **values: Any) -> int:
     """values: columns of the table, `category_id`, `feed_url` and `title` at least."""
     values["title_key"] = searchable(values["title"])
-    feed_id = db.insert(insert(feeds).values(user_id=user_id, **values))
+    (source_id,) = sources.ensure(db, [values])
+    feed_id = db.insert(insert(feeds).values(user_id=user_id, source_id=source_id, **values))
     counters.start(db, user_id, feed_id)
+    sources.touch(db, [source_id])
     return feed_id
 
 
@@ -100,8 +112,16 @@ def add_many(db: Write, user_id: int, rows: Sequence[Mapping[str, Any]]) -> list
     owned = [{**row, "user_id": user_id, "title_key": searchable(row["title"])} for row in rows]
     # One statement serves rows with the same columns only.
     names = {name for row in owned for name in row}
-    ids = db.insert_many(_add_many, [{name: row.get(name, _DEFAULTS.get(name)) for name in names} for row in owned])
+    source_ids = sources.ensure(db, owned)
+    ids = db.insert_many(
+        _add_many,
+        [
+            {name: row.get(name, _DEFAULTS.get(name)) for name in names} | {"source_id": source_id}
+            for row, source_id in zip(owned, source_ids, strict=True)
+        ],
+    )
     counters.start_many(db, user_id, ids)
+    sources.touch(db, source_ids)
     return ids
 
 
@@ -111,9 +131,23 @@ def change(db: Write, user_id: int, feed_id: int, **values: Any) -> None:
     if "title" in values:
         values["title_key"] = searchable(values["title"])
     db.run(update(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id).values(**values))
+    if values.keys() & _SCHEDULED:
+        _settle_source(db, user_id, feed_id)
     if "category_id" in values:
         moved = update(entries).where(entries.c.user_id == user_id, entries.c.feed_id == feed_id)
         db.run(moved.values(category_id=values["category_id"]))
+
+
+def _settle_source(db: Write, user_id: int, feed_id: int) -> None:
+    """After a change of what is fetched for the feed, or when."""
+    feed = get(db, user_id, feed_id)
+    if feed is None:
+        return
+    before = sources.of_feeds(db, [feed_id])
+    after = sources.ensure(db, [msgspec.structs.asdict(feed)])
+    if before != after:
+        db.run(_set_source, user=user_id, id=feed_id, source=after[0])
+    sources.touch(db, before + after)
 
 
 def set_icon(db: Write, user_id: int, feed_id: int, *, icon_id: int | None, checked_at: Instant) -> None:
@@ -126,4 +160,9 @@ def set_icon(db: Write, user_id: int, feed_id: int, *, icon_id: int | None, chec
 
 def remove(db: Write, user_id: int, feed_id: int) -> bool:
     """With its entries and the memory of deleted ones."""
-    return db.run(delete(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id)) > 0
+    source_ids = sources.of_feeds(db, [feed_id])
+    is_removed = db.run(delete(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id)) > 0
+    if is_removed:
+        sources.touch(db, source_ids)
+        sources.remove_unused(db, source_ids)
+    return is_removed

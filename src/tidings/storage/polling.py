@@ -15,7 +15,7 @@ from sqlalchemy import bindparam, exists, false, func, or_, select, text, update
 from tidings.domain.feeds import Feed
 from tidings.domain.sources import Claim
 from tidings.domain.times import Instant
-from tidings.storage import hosts, sources
+from tidings.storage import hosts, sources, websub
 from tidings.storage.database import Read, Write, columns
 from tidings.storage.schema import feeds
 from tidings.storage.schema import hosts as host_table
@@ -96,7 +96,8 @@ def claim_due(
     if abandoned := chosen.keys() - shown.keys():
         sources.release(db, abandoned, worker)
         sources.remove_unused(db, abandoned)
-    return [Claim(source_id, shown[source_id]) for source_id in chosen if source_id in shown]
+    pushed = websub.pushed(db, ids, now)
+    return [Claim(id_, shown[id_], is_pushed=id_ in pushed) for id_ in chosen if id_ in shown]
 
 
 def _choose(db: Write, *, now: Instant, limit: int, per_host: int, held_at_most: int) -> dict[int, str]:
@@ -164,10 +165,7 @@ def take_back(db: Write, feed: Feed, *, written: Instant, next_check_at: Instant
 
 def put_off(db: Write, host: str, until: Instant) -> None:
     """Feeds of a host that asked to be left alone are not due before."""
-    ids = db.scalars(_due_before, host=host, until=until)
-    if ids:
-        db.run(_set_due, ids=ids, now=until)
-        sources.touch(db, sources.of_feeds(db, ids))
+    _set_next(db, db.scalars(_due_before, host=host, until=until), until)
 
 
 def make_due(db: Write, user_id: int, *, now: Instant, checked_before: Instant, category_id: int | None = None) -> int:
@@ -180,27 +178,31 @@ def make_due(db: Write, user_id: int, *, now: Instant, checked_before: Instant, 
     ]
     if category_id is not None:
         which.append(feeds.c.category_id == category_id)
-    # In one order for all that change many feeds: they would otherwise wait for each other.
-    ids = db.scalars(select(feeds.c.id).where(*which).order_by(feeds.c.id).with_for_update())
-    if not ids:
-        return 0
-    db.run(_set_due, ids=ids, now=now)
-    sources.touch(db, sources.of_feeds(db, ids))
+    ids = db.scalars(select(feeds.c.id).where(*which))
+    _set_next(db, ids, now)
     return len(ids)
 
 
-_due_before = (
-    select(feeds.c.id)
-    .where(
-        feeds.c.source_id.in_(
-            select(source_table.c.id).where(
-                source_table.c.host == bindparam("host"), source_table.c.next_check_at < bindparam("until")
-            )
-        ),
-        feeds.c.disabled == false(),
-        feeds.c.next_check_at < bindparam("until"),
-    )
-    .order_by(feeds.c.id)
-    .with_for_update()
+def _set_next(db: Write, feed_ids: Sequence[int], moment: Instant) -> None:
+    if feed_ids:
+        # In one order for all that change many feeds: they would otherwise wait for each other.
+        db.scalars(_lock, ids=sorted(feed_ids))
+        db.run(_set_due, ids=sorted(feed_ids), moment=moment)
+        sources.touch(db, sources.of_feeds(db, feed_ids))
+
+
+_due_before = select(feeds.c.id).where(
+    feeds.c.source_id.in_(
+        select(source_table.c.id).where(
+            source_table.c.host == bindparam("host"), source_table.c.next_check_at < bindparam("until")
+        )
+    ),
+    feeds.c.disabled == false(),
+    feeds.c.next_check_at < bindparam("until"),
 )
-_set_due = update(feeds).where(feeds.c.id.in_(bindparam("ids", expanding=True))).values(next_check_at=bindparam("now"))
+_lock = (
+    select(feeds.c.id).where(feeds.c.id.in_(bindparam("ids", expanding=True))).order_by(feeds.c.id).with_for_update()
+)
+_set_due = (
+    update(feeds).where(feeds.c.id.in_(bindparam("ids", expanding=True))).values(next_check_at=bindparam("moment"))
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
@@ -13,6 +14,7 @@ from tidings.storage.schema import users
 
 _all = select(*columns(users, User))
 _by_id = _all.where(users.c.id == bindparam("id"))
+_by_ids = _all.where(users.c.id.in_(bindparam("ids", expanding=True)))
 _by_name = _all.where(users.c.username == bindparam("name"))
 _password = select(users.c.password_hash).where(users.c.id == bindparam("id"))
 _admins = select(users.c.id).where(users.c.is_admin).order_by(users.c.id).with_for_update()
@@ -21,6 +23,11 @@ _touch = update(users).where(users.c.id == bindparam("user")).values(last_login_
 
 def get(db: Read, user_id: int) -> User | None:
     return db.one(User, _by_id, id=user_id)
+
+
+def some(db: Read, user_ids: Iterable[int]) -> dict[int, User]:
+    """By id, those that there are."""
+    return {user.id: user for user in db.all(User, _by_ids, ids=sorted(set(user_ids)))}
 
 
 def by_name(db: Read, username: str) -> User | None:

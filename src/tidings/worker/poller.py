@@ -1,6 +1,6 @@
-"""The poller: takes due feeds as places get free, checks them side by side, and stops without leaving claims behind.
+"""The poller: takes due sources as places get free, checks them side by side, and stops without leaving claims behind.
 
-claim as many as there are free places ─► check each ─► its place is free again
+claim ahead, as many as there are places ─► a place gets free ─► check ─► its place is free again
 """
 
 from __future__ import annotations
@@ -9,95 +9,136 @@ import asyncio
 import os
 import secrets
 import socket
-from collections import defaultdict
+from collections import deque
 from contextlib import suppress
-from urllib.parse import urlsplit
 
 import structlog
 
 from tidings.domain.errors import StoreUnavailable
-from tidings.domain.feeds import Feed
+from tidings.domain.sources import Claim
 from tidings.services.polling import Polling
+from tidings.services.waking import Bell
 
 log = structlog.get_logger()
 
-# How soon a feed that became due, or that a user wants refreshed, is noticed.
-LOOK_AGAIN_S = 0.5
+# How soon it looks for what became due; of what a user asks for it is told at once where the database can tell.
+LOOK_AGAIN_S = 0.25
 # How long a stopping poller lets running checks finish; the supervisor allows four seconds in all.
 FINISH_WITHIN_S = 2.5
-# A feed that waited this part of its lease for its host has the lease renewed before it is fetched.
+# Claims are renewed when this part of their lease is over, but those of a check that hangs only for so long.
 RENEW_AFTER = 0.3
+LONGEST_CHECK_S = 15 * 60.0
+FORGET_HOSTS_S = 3600.0
 
 
 class Poller:
-    """places: feeds checked at the same time; per_host: of them, on one host."""
+    """places: sources fetched at the same time. bell: wakes it when a user wants something refreshed."""
 
-    def __init__(self, polling: Polling, *, places: int, per_host: int) -> None:
+    def __init__(self, polling: Polling, bell: Bell, *, places: int) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._polling = polling
+        self._bell = bell
         self._places = places
-        self._hosts: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(per_host))
-        self._running: set[asyncio.Task[None]] = set()
+        self._queue: deque[Claim] = deque()
+        self._running: dict[asyncio.Task[None], tuple[int, float]] = {}
+        self._is_more = True
+        self._stir = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set; then it ends what it can and gives back what it holds."""
         log.info("poller started", worker=self.name, places=self._places)
+        beside = (self._renew(), self._forget_hosts(), self._listen(), self._stir_when(stop))
+        tasks = [asyncio.create_task(one) for one in beside]
         try:
             while not stop.is_set():
-                claimed = await self._claim()
-                for feed in claimed:
-                    self._start(feed)
-                await self._wait(stop, found_some=bool(claimed))
+                self._stir.clear()
+                await self._claim()
+                self._start()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._stir.wait(), LOOK_AGAIN_S)
         finally:
+            for task in tasks:
+                task.cancel()
             await self._finish()
         log.info("poller stopped", worker=self.name)
 
-    async def _claim(self) -> list[Feed]:
-        free = self._places - len(self._running)
-        # A claim is a transaction: not one for each place that gets free while others are still busy.
-        if free < max(1, self._places // 4):
-            return []
+    def _room(self) -> int:
+        return 2 * self._places - len(self._running) - len(self._queue)
+
+    async def _claim(self) -> None:
+        if not self._has_room():
+            return
         try:
-            return await asyncio.to_thread(self._polling.claim, self.name, free)
+            claimed = await asyncio.to_thread(self._polling.claim, self.name, self._room())
         except StoreUnavailable as error:
             log.error("nothing claimed", reason=error.message)  # noqa: TRY400 - the message says it all
-            return []
+            claimed = []
+        self._queue.extend(claimed)
+        self._is_more = bool(claimed)
 
-    def _start(self, feed: Feed) -> None:
-        task = asyncio.create_task(self._check(feed), name=f"feed {feed.id}")
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+    def _has_room(self) -> bool:
+        """A claim is a transaction: not one for each place that gets free while others are still busy."""
+        return self._room() >= self._places
 
-    async def _check(self, feed: Feed) -> None:
+    def _start(self) -> None:
+        while self._queue and len(self._running) < self._places:
+            claim = self._queue.popleft()
+            task = asyncio.create_task(self._check(claim), name=f"source {claim.source_id}")
+            self._running[task] = claim.source_id, asyncio.get_running_loop().time()
+            task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.pop(task, None)
+        if task.cancelled():
+            return
+        self._start()
+        if self._is_more and self._has_room():
+            self._stir.set()
+
+    async def _check(self, claim: Claim) -> None:
         try:
-            loop = asyncio.get_running_loop()
-            waiting_since = loop.time()
-            async with self._hosts[urlsplit(feed.feed_url).netloc]:
-                waited_long = loop.time() - waiting_since > RENEW_AFTER * self._polling.lease_s
-                if waited_long and not await asyncio.to_thread(self._polling.renew, self.name, feed.id):
-                    return
-                await self._polling.check(feed, worker=self.name)
+            await self._polling.check(claim, worker=self.name)
         except StoreUnavailable as error:
-            # The claim runs out by itself, and the feed is taken again.
-            log.error("feed not stored", feed=feed.id, reason=error.message)  # noqa: TRY400
+            # The claim runs out by itself, and the source is taken again.
+            log.error("check not stored", source=claim.source_id, reason=error.message)  # noqa: TRY400
         except Exception:
-            log.exception("feed made us fail", feed=feed.id)
+            log.exception("check made us fail", source=claim.source_id)
 
-    async def _wait(self, stop: asyncio.Event, *, found_some: bool) -> None:
-        """For a place to get free where there is more to do, else for a moment."""
-        stopping = asyncio.ensure_future(stop.wait())
-        try:
-            waiting: set[asyncio.Future[object]] = {stopping, *self._running} if found_some else {stopping}  # type: ignore[arg-type]
-            await asyncio.wait(waiting, timeout=LOOK_AGAIN_S, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            stopping.cancel()
+    async def _listen(self) -> None:
+        while True:
+            await self._bell.wait()
+            self._stir.set()
+
+    async def _stir_when(self, stop: asyncio.Event) -> None:
+        await stop.wait()
+        self._stir.set()
+
+    async def _renew(self) -> None:
+        """Hold on to what takes longer than a claim was made for; not to a check that hangs."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(RENEW_AFTER * self._polling.lease_s)
+            latest = loop.time() - LONGEST_CHECK_S
+            held = [source for source, since in self._running.values() if since > latest]
+            held += [claim.source_id for claim in self._queue]
+            with suppress(StoreUnavailable):
+                if held:
+                    await asyncio.to_thread(self._polling.renew, self.name, held)
+
+    async def _forget_hosts(self) -> None:
+        while True:
+            await asyncio.sleep(FORGET_HOSTS_S)
+            with suppress(StoreUnavailable):
+                await asyncio.to_thread(self._polling.forget_hosts)
 
     async def _finish(self) -> None:
-        if self._running:
-            await asyncio.wait(self._running, timeout=FINISH_WITHIN_S)
-        for task in self._running:
+        self._queue.clear()
+        running = list(self._running)
+        if running:
+            await asyncio.wait(running, timeout=FINISH_WITHIN_S)
+        for task in running:
             task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await asyncio.gather(*running, return_exceptions=True)
         with suppress(StoreUnavailable):
             released = await asyncio.to_thread(self._polling.release_all, self.name)
-            log.debug("claims given back", feeds=released)
+            log.debug("claims given back", sources=released)

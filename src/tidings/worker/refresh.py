@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from tidings.domain.feeds import Feed
+from tidings.domain.sources import Claim
 from tidings.services import Services
 
 
@@ -20,19 +20,20 @@ class Refreshed(Struct, frozen=True):
 async def refresh(
     services: Services, username: str | None, *, progress: Callable[[int, int], None], places: int
 ) -> Refreshed:
-    """progress: called with how many are done and how many there are. places: feeds checked at the same time."""
-    feeds = await asyncio.to_thread(services.polling.enabled_feeds, username)
+    """progress: called with how many feeds are done and how many there are. places: fetches at the same time."""
+    claims = await asyncio.to_thread(services.polling.enabled, username)
+    total = sum(len(claim.feeds) for claim in claims)
     place, done, failed, new = asyncio.Semaphore(places), 0, 0, 0
-    progress(0, len(feeds))
+    progress(0, total)
 
-    async def check(feed: Feed) -> None:
+    async def check(claim: Claim) -> None:
         nonlocal done, failed, new
         async with place:
-            outcome = await services.polling.check(feed)
-        done += 1
-        failed += outcome.error is not None
-        new += outcome.new_entries
-        progress(done, len(feeds))
+            outcomes = await services.polling.check(claim)
+        done += len(outcomes)
+        failed += sum(one.error is not None for one in outcomes.values())
+        new += sum(one.new_entries for one in outcomes.values())
+        progress(done, total)
 
-    await asyncio.gather(*(check(feed) for feed in feeds))
-    return Refreshed(len(feeds), failed, new)
+    await asyncio.gather(*(check(claim) for claim in claims))
+    return Refreshed(total, failed, new)

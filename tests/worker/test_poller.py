@@ -1,0 +1,71 @@
+"""The poller over a real database and a real publisher."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from support.people import PASSWORD, rss
+from support.publisher import Publisher
+from support.running import environment_for
+from tidings.domain.sources import Claim
+from tidings.services import Services
+from tidings.services.waking import FEEDS, Bell
+from tidings.settings import load
+from tidings.storage import feeds
+from tidings.storage.database import Database
+from tidings.wiring import services_over
+from tidings.worker.poller import Poller
+
+WORDS = "<article>" + "<p>The rain came late, lasted long, and left by the evening.</p>" * 9 + "</article>"
+
+
+def opened(database: Database, database_url: str, folder: Path, **settings: str) -> Services:
+    return services_over(database, load(environment_for(database_url, folder, **settings), None))
+
+
+def subscribe(services: Services, name: str, *urls: str, **values: object) -> list[int]:
+    """A user with feeds that are all due."""
+    user = services.users.create(name, PASSWORD)
+    category = services.categories.create(user.id, "Feeds")
+    moments = {"created_at": 0, "checked_at": 0, "next_check_at": 0}
+    with services.database.writing() as db:
+        return [
+            feeds.add(db, user.id, category_id=category.id, feed_url=url, title=url, **moments, **values)
+            for url in urls
+        ]
+
+
+def test_a_source_stays_claimed_while_its_check_outlasts_the_lease(
+    database: Database, database_url: str, tmp_path: Path, site: Publisher
+) -> None:
+    site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
+    site.serve("/feed.xml/0", WORDS, after_s=4)
+    services = opened(database, database_url, tmp_path)
+    services.polling._lease = 2_000_000  # the shortest that settings allow is 16 seconds
+    subscribe(services, "alice", site.url("/feed.xml"), crawler=True)
+
+    async def poll() -> list[Claim]:
+        bell, stop = Bell(database, FEEDS), asyncio.Event()
+        poller = Poller(services.polling, bell, places=2)
+        running = asyncio.create_task(poller.run(stop))
+        taken: list[Claim] = []
+        await asyncio.to_thread(site.wait_for, 1, "/feed.xml/0", timeout_s=30)
+        while await _is_due(services):
+            taken += await asyncio.to_thread(services.polling.claim, "another", 10)
+            await asyncio.sleep(0.1)
+        stop.set()
+        await running
+        await bell.close()
+        await services.disconnect()
+        return taken
+
+    assert asyncio.run(poll()) == []
+
+
+async def _is_due(services: Services) -> bool:
+    def look() -> bool:
+        with services.database.reading() as db:
+            return any(feed.checked_at == 0 for feed in feeds.listed(db, 1))
+
+    return await asyncio.to_thread(look)
