@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -39,9 +40,8 @@ def test_deleting_waits_for_a_poll_that_is_being_stored(
         when = {"created_at": NOW, "checked_at": NOW, "next_check_at": NOW}
         feed_id = feeds.add(db, alice.id, category_id=category.id, feed_url="https://a.example/", title="a", **when)
     # Nothing is fetched here.
-    subscriptions = Feeds(
-        database, None, lambda: NOW, recent=None, icons=None, crawler=None, websub=None, schedule=None
-    )  # type: ignore[arg-type]
+    others: Any = dict.fromkeys(("fetcher", "recent", "icons", "crawler", "websub", "schedule"))
+    subscriptions = Feeds(database, clock=lambda: NOW, **others)
     deletions: dict[str, Callable[[], None]] = {
         "feed": lambda: subscriptions.delete(alice.id, feed_id),
         "category": lambda: Categories(database, lambda: NOW).delete(alice.id, category.id),

@@ -81,7 +81,9 @@ class Life:
         self.number = 0
         self.services = Entries(database, lambda: NOW)
         self.categories = Categories(database, lambda: NOW)
-        self.subscriptions = Feeds(database, None, lambda: NOW, recent=None, icons=None, crawler=None, websub=None, schedule=None)  # type: ignore[arg-type]  # nothing is fetched
+        # Nothing is fetched here.
+        others: Any = dict.fromkeys(("fetcher", "recent", "icons", "crawler", "websub", "schedule"))
+        self.subscriptions = Feeds(database, clock=lambda: NOW, **others)
         self.steps: list[Callable[[], object]] = [
             *[self.poll] * 4,
             *[self.set_state] * 6,
