@@ -1,4 +1,4 @@
-"""`python -m benchmarks [intake] [lists]`: all of them without a name."""
+"""`python -m benchmarks [intake] [lists] [schedule]`: all of them without a name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 
 def main() -> int:
-    from benchmarks import intake, lists
+    from benchmarks import intake, lists, schedule
 
-    known = {"intake": intake.run, "lists": lists.run}
+    known = {"intake": intake.run, "lists": lists.run, "schedule": schedule.run}
     chosen = sys.argv[1:] or list(known)
     if unknown := [name for name in chosen if name not in known]:
         sys.stderr.write(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(known)}\n")

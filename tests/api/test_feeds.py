@@ -17,6 +17,7 @@ FIELDS = {
     "ignore_http_cache", "allow_self_signed_certificates", "fetch_via_proxy", "hide_globally", "disable_http2",
     "pushover_enabled", "ntfy_enabled", "crawler", "ignore_entry_updates", "apprise_service_urls", "webhook_url",
     "ntfy_priority", "ntfy_topic", "pushover_priority", "proxy_url", "category", "icon", "match_entries_by_url",
+    "check_interval_minutes",
 }  # fmt: skip
 
 FLAGS = (
@@ -51,6 +52,8 @@ BAD_RULES = [
     {"proxy_url": "ftp://proxy"},
     {"proxy_url": "proxy:8080"},
 ]
+
+BAD_INTERVALS = [{"check_interval_minutes": minutes} for minutes in (-1, 1, 4, 43_201, 2**40, 30.5, "30", True)]
 
 
 def test_a_feed_has_every_field_of_the_contract(alice: Person, site: Publisher) -> None:
@@ -100,7 +103,7 @@ def test_without_a_category_it_goes_into_the_first_by_title(alice: Person, site:
         {"feed_url": "http://example.org", "category_id": -1},
         {"feed_url": "http://example.org", "category_id": 2147483000},
         {"feed_url": "http://example.org", "category_id": 9223372036854775807},
-        *({"feed_url": "http://example.org", **rules} for rules in BAD_RULES),
+        *({"feed_url": "http://example.org", **bad} for bad in (*BAD_RULES, *BAD_INTERVALS)),
     ],
 )  # fmt: skip
 def test_a_request_that_cannot_work_is_400_before_anything_is_fetched(alice: Person, body: dict[str, Any]) -> None:
@@ -256,7 +259,7 @@ def test_rules_are_cleared_by_an_empty_text(alice: Person, site: Publisher) -> N
     [
         {"title": ""}, {"title": " "}, {"feed_url": ""}, {"feed_url": "nowhere"}, {"site_url": ""},
         {"site_url": "javascript:alert(1)"}, {"category_id": 0}, {"category_id": -1}, {"category_id": 2147483000},
-        {"disabled": "true"}, {"title": "nul \0"}, *BAD_RULES,
+        {"disabled": "true"}, {"title": "nul \0"}, *BAD_RULES, *BAD_INTERVALS,
     ],
 )  # fmt: skip
 def test_an_update_that_cannot_be_is_400_and_changes_nothing(
@@ -266,6 +269,27 @@ def test_an_update_that_cannot_be_is_400_and_changes_nothing(
 
     assert alice.call("PUT", f"/v1/feeds/{feed['id']}", {"user_agent": "new", **body}).status == 400
     assert alice.get(f"/v1/feeds/{feed['id']}") == feed
+
+
+def test_an_interval_is_set_shown_and_left_to_the_feed_again(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, check_interval_minutes=45)
+    path = f"/v1/feeds/{feed['id']}"
+
+    assert feed["check_interval_minutes"] == 45
+    assert alice.put(path, {"check_interval_minutes": 5}, status=201)["check_interval_minutes"] == 5
+    assert alice.put(path, {"title": "Mine"}, status=201)["check_interval_minutes"] == 5
+    assert alice.put(path, {"check_interval_minutes": None}, status=201)["check_interval_minutes"] == 0
+    assert alice.put(path, {"check_interval_minutes": 43_200}, status=201)["check_interval_minutes"] == 43_200
+    assert alice.put(path, {"check_interval_minutes": 0}, status=201)["check_interval_minutes"] == 0
+    assert alice.has_feed(site, check_interval_minutes=None)["check_interval_minutes"] == 0
+
+
+def test_an_interval_that_cannot_be_names_its_field(alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+
+    answer = alice.call("PUT", f"/v1/feeds/{feed['id']}", {"check_interval_minutes": 3})
+
+    assert (answer.status, "check_interval_minutes" in answer.error) == (400, True)
 
 
 def test_an_address_of_another_own_feed_is_400_and_the_own_one_is_fine(alice: Person, site: Publisher) -> None:

@@ -278,6 +278,7 @@ SETTINGS = st.fixed_dictionaries(
         "hide_globally": st.booleans(),
         "disable_http2": st.booleans(),
         "user_agent": TEXTS,
+        "check_interval_minutes": st.integers(5, 43_200),
         "scraper_rules": st.just("article > p"),
         "rewrite_rules": st.just('replace("a"|"<b>")'),
         "block_filter_entry_rules": st.just("EntryTitle=a\nEntryURL=b&c"),
@@ -327,3 +328,12 @@ def test_no_bytes_make_it_fail_in_another_way(source: bytes) -> None:
     for body in (source, b"<opml>" + source + b"</opml>", document(source.decode("latin-1"))):
         with contextlib.suppress(InvalidInput):
             assert isinstance(opml.read(body), opml.Outlines)
+
+
+@pytest.mark.parametrize("text", ["soon", "-5", "3", "43201", "1e3", "", "٣٠", "9" * 30])
+def test_an_interval_that_cannot_be_is_left_out_and_told(text: str) -> None:
+    found = opml.read(document(f'<outline xmlUrl="http://a/" checkIntervalMinutes="{text}"/>'))
+
+    assert "check_interval_minutes" not in found.subscriptions[0].values
+    assert len(found.odd) == 1
+    assert "checkIntervalMinutes was left out" in found.odd[0].reason

@@ -99,10 +99,10 @@ def test_an_update_base_says_which_moment_is_worth_waiting_for() -> None:
     ("gap", "adaptive", "by_frequency"),
     [
         (MINUTE, 5 * MINUTE, 5 * MINUTE),
-        (15 * MINUTE, 12.25 * MINUTE, 15 * MINUTE),
-        (6 * HOUR, HOUR, 6 * HOUR),
-        (DAY, 2 * HOUR, DAY),
-        (7 * DAY, 317.5 * MINUTE, DAY),
+        (15 * MINUTE, 8.66 * MINUTE, 15 * MINUTE),
+        (12 * HOUR, HOUR, 12 * HOUR),
+        (2 * DAY, 2 * HOUR, DAY),
+        (8 * DAY, 4 * HOUR, DAY),
         (3000 * DAY, DAY, DAY),
     ],
 )
@@ -118,11 +118,11 @@ def test_the_usual_interval_and_the_factor_move_all_others() -> None:
     often = Schedule(usual=timedelta(minutes=30))
     twice = Schedule(factor=2)
 
-    assert interval(often, habit(DAY), NOW) == interval(twice, habit(DAY), NOW) == HOUR
+    assert interval(often, habit(2 * DAY), NOW) == interval(twice, habit(2 * DAY), NOW) == HOUR
 
 
 def test_silence_alone_makes_the_interval_longer() -> None:
-    waits = [interval(Schedule(), habit(DAY), Instant(NOW + days * DAY)) for days in range(0, 200, 10)]
+    waits = [interval(Schedule(), habit(2 * DAY), Instant(NOW + days * DAY)) for days in range(0, 300, 10)]
 
     assert waits == sorted(waits)
     assert (waits[0], waits[-1]) == (2 * HOUR, DAY)
@@ -169,7 +169,7 @@ def test_failures_in_a_row_double_the_wait_up_to_a_day(failures: int, retry_afte
 def test_a_failure_of_a_lively_feed_is_soon_forgotten_and_a_quiet_one_is_not_left_for_a_day() -> None:
     waits = [
         after_failed_check(NOW, Schedule(), habit(gap), failures=1, chance=MIDDLE) - NOW
-        for gap in (MINUTE, 6 * HOUR, 3000 * DAY)
+        for gap in (MINUTE, 12 * HOUR, 3000 * DAY)
     ]
 
     assert waits == [5 * MINUTE, HOUR, HOUR]
@@ -206,7 +206,7 @@ def test_excluded_hours_and_days_are_left_out_unless_nothing_is_left(
 
 def test_feeds_that_came_together_are_spread_over_the_whole_interval() -> None:
     waits = [after_check(NOW, EVEN, UNKNOWN, chance=n / 100, is_first=True, own_minutes=0) - NOW for n in range(100)]
-    adaptive = [after_check(NOW, Schedule(), habit(DAY), chance=n / 100, is_first=True) - NOW for n in range(100)]
+    adaptive = [after_check(NOW, Schedule(), habit(2 * DAY), chance=n / 100, is_first=True) - NOW for n in range(100)]
 
     assert max(waits) <= HOUR
     assert min(adaptive) == pytest.approx(12 * MINUTE)

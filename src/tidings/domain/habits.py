@@ -18,7 +18,7 @@ MEMORY = 21 * DAY
 # What appears within this time is one moment.
 ONE_MOMENT = 5 * MINUTE
 # What nothing is known of is taken for a feed like many others.
-USUAL_GAP_S = 6 * HOUR // SECOND
+USUAL_GAP_S = 12 * HOUR // SECOND
 # Ten years: beyond, a feed is as silent as it will ever be.
 LONGEST_GAP_S = 315_360_000
 _FURTHEST = 15.0

@@ -51,7 +51,7 @@ class Scheduler(StrEnum):
 
 
 class Schedule(Struct, frozen=True, kw_only=True):
-    """What the operator set. usual: of a feed with news every six hours, or of one that nothing is known of.
+    """What the operator set. usual: of a feed with news twice a day, or of one that nothing is known of.
 
     shortest, longest: of an interval that follows the feed; where they contradict each other, `shortest` counts.
     even_shortest, even_longest: of the interval that is the same for all.

@@ -1,0 +1,58 @@
+"""A line plot in a few lines of SVG: small enough to live in the handbook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from msgspec import Struct
+
+WIDTH, HEIGHT = 760, 300
+LEFT, RIGHT, TOP, BOTTOM = 60, 20, 40, 40
+COLORS = ("#b0602a", "#2a62b0", "#3a8a4d")
+
+
+class Curve(Struct, frozen=True):
+    """values: at equal distances."""
+
+    name: str
+    values: Sequence[float]
+
+
+def write_plot(path: Path, *, title: str, curves: Sequence[Curve], days: int) -> None:
+    """Of values over a number of days, from zero."""
+    highest = _round_up(max(max(curve.values) for curve in curves))
+    width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"',
+        ' font-family="sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
+        f'<text x="{LEFT}" y="20" font-size="14">{escape(title)}</text>',
+    ]
+    for step in range(5):
+        y = TOP + height - height * step / 4
+        parts.append(f'<path d="M{LEFT} {y:g}H{WIDTH - RIGHT}" stroke="#ddd"/>')
+        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:g}" text-anchor="end">{highest * step / 4:,.0f}</text>')
+    for day in range(0, days + 1, 5):
+        x = LEFT + width * day / days
+        parts.append(f'<text x="{x:g}" y="{HEIGHT - 20}" text-anchor="middle">{day}</text>')
+    parts.append(f'<text x="{LEFT + width / 2:g}" y="{HEIGHT - 4}" text-anchor="middle">days since the import</text>')
+    for number, (curve, color) in enumerate(zip(curves, COLORS, strict=False)):
+        step_x = width / len(curve.values)
+        points = " ".join(
+            f"{LEFT + (place + 0.5) * step_x:.1f},{TOP + height * (1 - value / highest):.1f}"
+            for place, value in enumerate(curve.values)
+        )
+        parts.append(f'<polyline fill="none" stroke="{color}" points="{points}"/>')
+        x = WIDTH - RIGHT - 120 * (len(curves) - number)
+        parts.append(f'<text x="{x}" y="{TOP - 6}" fill="{color}">{escape(curve.name)}</text>')
+    path.write_text("\n".join([*parts, "</svg>", ""]), encoding="utf-8")
+
+
+def _round_up(value: float) -> float:
+    """To a number that four steps lead to without a fraction."""
+    step = 4
+    while step * 50 < value:
+        step *= 10
+    return -(-value // step) * step

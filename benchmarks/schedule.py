@@ -1,0 +1,214 @@
+"""How long news waits, and how many checks that takes: 100,000 feeds over 30 days by a clock that costs nothing.
+
+Each feed publishes at random at a rate that follows day, night and weekday; the schedule under test, the one of the
+service, sees nothing of that rate, only what its checks bring. Fetching takes no time here, and nothing fails.
+
+    for each feed: a life of news ─► what a new subscription knows ─► check, check, check … ─► delays, load
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+import random
+import sys
+import time
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+
+from msgspec import Struct
+
+from benchmarks.plots import Curve, write_plot
+from tidings.domain import habits, scheduling
+from tidings.domain.scheduling import Schedule, Scheduler
+from tidings.domain.times import DAY, HOUR, MINUTE, Instant
+
+FEEDS = 100_000
+DAYS = 30
+SEED = 2026
+# A Monday, midnight in UTC.
+START = Instant(1_795_996_800_000_000 // DAY * DAY)
+PLOT = Path(__file__).parents[1] / "docs" / "polling-load.svg"
+# A document shows so many entries, which is what a subscription begins with.
+SHOWN = 15
+MEMORY = 120 * DAY
+
+
+class Kind(Struct, frozen=True):
+    """share: of all feeds. per_day: moments with news, from the quietest to the liveliest of them."""
+
+    name: str
+    share: float
+    per_day: tuple[float, float]
+
+
+# Many are silent, few are lively; within a kind, rates are spread evenly over their logarithm.
+KINDS = (
+    Kind("dead", 0.35, (0, 0)),
+    Kind("now and then", 0.30, (1 / 60, 1 / 10)),
+    Kind("weekly", 0.16, (1 / 10, 1 / 3)),
+    Kind("daily", 0.12, (1 / 3, 3)),
+    Kind("several a day", 0.055, (3, 20)),
+    Kind("lively", 0.015, (20, 120)),
+)
+
+# How much of a day's news appears in each hour, of somebody who works by day; half of all feeds keep such hours.
+_HOURS = (1, 1, 1, 1, 1, 2, 4, 7, 10, 12, 12, 11, 10, 11, 11, 11, 10, 8, 6, 5, 4, 3, 2, 1)
+_WEEKDAYS = (1.2, 1.2, 1.2, 1.2, 1.1, 0.6, 0.5)
+
+
+class Outcome(Struct):
+    """Of one schedule. delays: seconds, by kind. load: checks by minute since START."""
+
+    name: str
+    delays: dict[str, array[int]]
+    checks: dict[str, int]
+    load: array[int]
+    took_s: float = 0.0
+
+    def by_hour(self) -> list[float]:
+        """Checks a minute."""
+        return [sum(self.load[minute : minute + 60]) / 60 for minute in range(0, DAYS * 1440, 60)]
+
+
+class _Publisher:
+    """Draws the news of one feed: a rate for each hour of the week, and chance."""
+
+    def __init__(self, per_day: float, chance: random.Random) -> None:
+        self._chance = chance
+        self._per_day = per_day
+        keeps_hours = chance.random() < 0.5
+        zone = chance.choice((-8, -5, -5, 0, 1, 1, 1, 2, 5, 8, 9))
+        mean = sum(_HOURS) / 24
+        self._weights = [
+            _WEEKDAYS[day] * _HOURS[(hour + zone) % 24] / mean if keeps_hours else 1.0
+            for day in range(7)
+            for hour in range(24)
+        ]
+        self._reach = list(accumulate(self._weights))
+
+    def news(self, start: int, end: int) -> list[int]:
+        """Moments in order. By weeks: how many, then where in the week."""
+        found: list[int] = []
+        for week in range(start // (7 * DAY) * 7 * DAY, end, 7 * DAY):
+            for _ in range(_poisson(self._per_day * 7, self._chance)):
+                place = bisect.bisect(self._reach, self._chance.random() * self._reach[-1])
+                # The week of the epoch began on a Thursday.
+                at = week + ((place + 4 * 24) % 168) * HOUR + int(self._chance.random() * HOUR)
+                if start <= at < end:
+                    found.append(at)
+        found.sort()
+        return found
+
+
+def run() -> None:
+    outcomes = [
+        _simulate("every hour", Schedule(scheduler=Scheduler.ROUND_ROBIN), is_fixed=True),
+        _simulate("adaptive", Schedule()),
+    ]
+    for outcome in outcomes:
+        _tell(outcome)
+    write_plot(
+        PLOT,
+        title=f"Checks a minute, by hour, over {DAYS} days: {FEEDS:,} feeds",
+        curves=[Curve(one.name, one.by_hour()) for one in outcomes],
+        days=DAYS,
+    )
+
+
+def _simulate(name: str, schedule: Schedule, *, is_fixed: bool = False) -> Outcome:
+    began = time.process_time()
+    outcome = Outcome(
+        name,
+        {kind.name: array("i") for kind in KINDS},
+        {kind.name: 0 for kind in KINDS},
+        array("i", bytes(4 * (DAYS + 2) * 1440)),
+    )
+    chance = random.Random(SEED)  # noqa: S311
+    for kind in KINDS:
+        for _ in range(round(FEEDS * kind.share)):
+            _live(kind, schedule, outcome, random.Random(chance.random()), is_fixed=is_fixed)  # noqa: S311
+    outcome.took_s = time.process_time() - began
+    return outcome
+
+
+def _live(kind: Kind, schedule: Schedule, outcome: Outcome, chance: random.Random, *, is_fixed: bool) -> None:
+    """One feed from its subscription to the last day. All feeds were imported within the first hour."""
+    lowest, highest = kind.per_day
+    per_day = lowest * (highest / lowest) ** chance.random() if lowest else 0.0
+    publisher = _Publisher(per_day, chance)
+    # The dead said their last word up to five years ago.
+    past = publisher.news(START - MEMORY, START) if per_day else [START - int(chance.uniform(0.3, 5) * 365 * DAY)]
+    coming, end = publisher.news(START, START + DAYS * DAY), START + DAYS * DAY
+    at = START + int(chance.random() * HOUR)
+    delays, load, checks, place = outcome.delays[kind.name], outcome.load, 0, 0
+    habit, since, is_first = habits.Habit(), Instant(START), True
+    while at < end:
+        checks += 1
+        load[(at - START) // MINUTE] += 1
+        fresh = bisect.bisect_right(coming, at, lo=place)
+        if is_fixed:
+            following = at + HOUR
+        else:
+            now = Instant(at)
+            new = [Instant(one) for one in coming[place:fresh]]
+            if is_first:
+                habit = habits.of_document([*map(Instant, past[-SHOWN:]), *new], now)
+            elif new:
+                habit = habits.after_news(habit, new, since=since, now=now)
+            since = now
+            following = scheduling.after_check(now, schedule, habit, chance=chance.random(), is_first=is_first)
+        for one in coming[place:fresh]:
+            delays.append((at - one) // 1_000_000)
+        place, is_first, at = fresh, False, following
+    outcome.checks[kind.name] += checks
+
+
+def _poisson(mean: float, chance: random.Random) -> int:
+    """Knuth's way for small means, the normal distribution for large ones."""
+    if mean > 50:
+        return max(0, round(chance.gauss(mean, math.sqrt(mean))))
+    limit, count, product = math.exp(-mean), 0, chance.random()
+    while product > limit:
+        count += 1
+        product *= chance.random()
+    return count
+
+
+def _tell(outcome: Outcome) -> None:
+    everything = array("i")
+    for delays in outcome.delays.values():
+        everything.extend(delays)
+    checks = sum(outcome.checks.values())
+    sys.stdout.write(
+        f"schedule: {outcome.name}, {FEEDS:,} feeds, {DAYS} days; {outcome.took_s:.0f} s of processor time\n"
+    )
+    sys.stdout.write(f"  {'':14} {'feeds':>7} {'checks a day':>13} {'news':>9} {'median':>8} {'p95':>8}\n")
+    for kind in KINDS:
+        feeds = round(FEEDS * kind.share)
+        _line(kind.name, feeds, outcome.checks[kind.name] / DAYS, outcome.delays[kind.name])
+    _line("all", FEEDS, checks / DAYS, everything)
+    # The first day is that of the import.
+    loads = sorted(outcome.load[1440 : DAYS * 1440])
+    hours = sorted(sum(outcome.load[m : m + 60]) for m in range(1440, DAYS * 1440, 60))
+    mean, busiest = sum(loads) / len(loads), hours[-1] / (sum(hours) / len(hours))
+    sys.stdout.write(
+        f"  checks a minute from the second day: mean {mean:.0f}, p99 {loads[len(loads) * 99 // 100]},"
+        f" most {loads[-1]}; busiest hour over mean hour {busiest:.2f}\n"
+    )
+
+
+def _line(name: str, feeds: int, checks: float, delays: Sequence[int]) -> None:
+    median, late = (_minutes(one) for one in _quantiles(delays)) if delays else ("-", "-")
+    sys.stdout.write(f"  {name:14} {feeds:7,} {checks:13,.0f} {len(delays):9,} {median:>8} {late:>8}\n")
+
+
+def _quantiles(delays: Sequence[int]) -> Iterator[float]:
+    ordered = sorted(delays)
+    return (ordered[int(len(ordered) * part)] for part in (0.5, 0.95))
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
