@@ -182,7 +182,7 @@ class Checking:
 
     def _note(self, this: _Round, error: TidingsError | None) -> None:
         """A poller asks so many that it can tell a network that is down; a person who asks for one feed cannot."""
-        if this.worker is not None:
+        if this.worker is not None and not isinstance(error, HostClosed):
             self._outages.note(host_of(this.claim.lead.feed_url), error)
 
 
