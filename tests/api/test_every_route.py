@@ -13,7 +13,7 @@ from tidings.api.openapi import operations_of
 from tidings.api.queries import Query
 
 OPERATIONS = operations_of(ROUTES)
-WITH_ID = {name: route for name, route in OPERATIONS.items() if "{" in route.path}
+WITH_ID = {name: route for name, route in OPERATIONS.items() if "_id}" in route.path}
 WITH_QUERY = [
     name
     for name, route in OPERATIONS.items()

@@ -48,7 +48,7 @@ def _example(scene: Scene, name: str, route: Route) -> dict[str, Any]:
 
 
 def _call(scene: Scene, name: str, route: Route) -> dict[str, Any]:
-    path = re.sub(r"\{(\w+)\}", lambda found: str(scene.id_of(found[1])), route.path)
+    path = re.sub(r"\{(\w+)\}", lambda found: scene.named(found[1]), route.path)
     body = scene.body(name) if name in BODIES else None
     answer = scene.person.call(
         route.method, path, **({"raw": body.encode()} if isinstance(body, str) else {"body": body})

@@ -47,7 +47,11 @@ MAKERS: Mapping[str, Callable[[Scene], int]] = {
     "api_key_id": lambda scene: int(scene.person.post("/v1/api-keys", {"description": "phone"})["id"]),
     "icon_id": lambda scene: int(scene.feed["icon"]["icon_id"]),
     "user_id": lambda scene: scene.person.id,
+    "delivery_id": lambda scene: scene.a_delivery(),
 }
+
+# By the name of the parameter: what is nobody's own, and one of those that there are.
+NAMES: Mapping[str, str] = {"integration": "webhook"}
 
 # By the name of the operation. Text is sent as it is, anything else as JSON; {site} is where the publisher is.
 BODIES: Mapping[str, Any] = {
@@ -64,6 +68,10 @@ BODIES: Mapping[str, Any] = {
     "import_entry": {"url": "https://weather.example/2019/storm", "title": "The storm of 2019", "tags": ["storm"]},
     "update_enclosure": {"media_progression": 45},
     "import_feeds": OPML,
+    "update_integrations": {
+        "webhook": {"enabled": True, "url": "{site}/hook"},
+        "linkding": {"enabled": True, "url": "https://links.example.org", "token": "8c1f", "tags": "tidings"},
+    },
 }
 
 
@@ -95,6 +103,17 @@ class Scene:
         if parameter not in self._ids:
             self._ids[parameter] = MAKERS[parameter](self)
         return self._ids[parameter]
+
+    def named(self, parameter: str) -> str:
+        """What stands for it in a path."""
+        return NAMES.get(parameter) or str(self.id_of(parameter))
+
+    def a_delivery(self) -> int:
+        """It waits for a worker, which none of these tests has."""
+        webhook = {"webhook": {"enabled": True, "url": self.site.url("/hook")}}
+        self.person.put("/v1/integrations", webhook, status=201)
+        self.person.post(f"/v1/entries/{self.entry['id']}/save", status=202)
+        return int(self.person.get("/v1/webhooks/deliveries")["deliveries"][0]["id"])
 
     def body(self, operation: str) -> Any:
         assert operation in BODIES, f"tests/support/scene.py has no body for {operation}"

@@ -47,7 +47,7 @@ class Connections:
     trusted_proxies: proxies the operator set up. They may stand in a private network; any other proxy has to
     pass the guard as well, or whoever may name a proxy could reach everything with it.
     lookup: how names become addresses; the machine's own way unless a test knows better.
-    remember_names_s: for how long not to ask again.
+    remember_names_s: for how long not to ask again. keep_alive: whether a connection serves more than one request.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class Connections:
         trusted_proxies: frozenset[str] = frozenset(),
         lookup: Lookup | None = None,
         remember_names_s: int = 10,
+        keep_alive: bool = True,
     ) -> None:
         self._guard = guard
         self._trusted_proxies = trusted_proxies
@@ -65,6 +66,7 @@ class Connections:
         self._system_lookup = SystemLookup()
         self._lookup = lookup or self._system_lookup
         self._remember_names_s = remember_names_s
+        self._keep_alive = keep_alive
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
         self._verifying: ssl.SSLContext | None = None
         self._lenient: ssl.SSLContext | None = None
@@ -124,6 +126,7 @@ class Connections:
                 connector=aiohttp.TCPConnector(
                     # How many run at once is decided by who starts them; waiting here would eat their time.
                     limit=0,
+                    force_close=not self._keep_alive,
                     resolver=GuardedResolver(guard, self._lookup),
                     ttl_dns_cache=self._remember_names_s,
                     socket_factory=guard.open_socket,

@@ -25,12 +25,13 @@ class Sender:
             "Accept": "*/*",
             # Of what comes back we show a line: not worth unpacking.
             "Accept-Encoding": "identity",
-            # On a kept connection that the other side has just closed, a POST fails for no reason, and nobody could
-            # tell whether it was heard.
-            "Connection": "close",
         }
         self._connections = Connections(
-            AddressGuard(allow_private_networks=allow_private_networks, setting=SETTING), lookup=lookup
+            AddressGuard(allow_private_networks=allow_private_networks, setting=SETTING),
+            lookup=lookup,
+            # On a kept connection that the other side has just closed, a POST fails for no reason, and nobody could
+            # tell whether it was heard.
+            keep_alive=False,
         )
 
     async def close(self) -> None:
