@@ -67,7 +67,11 @@ class World:
             websub.offer(db, feed.id, hub, topic, token=token, secret="secret", now=self.now)
 
     def active(self, token: str = TOKEN, **changes: Any) -> Subscription:
-        values = {"state": "active", "lease_until": self.now + DAY, "next_attempt_at": self.now + DAY} | changes
+        values: dict[str, Any] = {
+            "state": "active",
+            "lease_until": self.now + DAY,
+            "next_attempt_at": self.now + DAY,
+        } | changes
         with self.database.writing() as db:
             found = websub.by_token(db, token)
             assert found is not None
@@ -195,7 +199,12 @@ def test_one_feed_of_many_that_cannot_be_stored_keeps_nothing_from_the_others(wo
 
 
 def test_a_push_tells_how_lively_a_feed_is_and_nothing_else(world: World) -> None:
-    known = {"etag_header": '"1"', "last_modified_header": "then", "body_digest": b"x", "news_gap_s": 86_400}
+    known: dict[str, Any] = {
+        "etag_header": '"1"',
+        "last_modified_header": "then",
+        "body_digest": b"x",
+        "news_gap_s": 86_400,
+    }
     feed = world.feed(world.person("alice"), **known, news_at=START - DAY, parsing_error_count=2)
     world.offered(feed)
     world.push(world.active(), ["One"])
