@@ -101,7 +101,7 @@ def delivering(
     **more: Any,
 ) -> Delivering:
     sender = Sender(user_agent="Tidings/test", allow_private_networks=allow_private_networks)
-    how = {"patience": HASTE, "chance": lambda: 0.5} | more
+    how: dict[str, Any] = {"patience": HASTE, "chance": lambda: 0.5} | more
     return Delivering(database, Attempts(sender, clock, within_s=within_s), clock, **how)
 
 
@@ -112,7 +112,7 @@ def deliver(
 
     async def run() -> None:
         stop = asyncio.Event()
-        deliverer = Deliverer(work, places=places, failing_places=failing_places)
+        deliverer = Deliverer(work, places=places, failing_places=failing_places, look_again_s=0.03)
         running = asyncio.create_task(deliverer.run(stop))
         try:
             deadline = time.monotonic() + within_s
@@ -165,7 +165,7 @@ def main(database_url: str) -> None:
     """A claim lasts hardly longer than a try: what a killed one held is soon free."""
     with opened(database_url) as database:
         work = delivering(database, within_s=0.6, lease=timedelta(seconds=1.2))
-        asyncio.run(Deliverer(work).run(asyncio.Event()))
+        asyncio.run(Deliverer(work, look_again_s=0.1).run(asyncio.Event()))
 
 
 if __name__ == "__main__":

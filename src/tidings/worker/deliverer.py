@@ -35,11 +35,19 @@ FINISH_WITHIN_S = 2.5
 class Deliverer:
     """places: receivers served at the same time; failing_places: of them, for such as failed lately."""
 
-    def __init__(self, delivering: Delivering, *, places: int = PLACES, failing_places: int = FAILING_PLACES) -> None:
+    def __init__(
+        self,
+        delivering: Delivering,
+        *,
+        places: int = PLACES,
+        failing_places: int = FAILING_PLACES,
+        look_again_s: float = LOOK_AGAIN_S,
+    ) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._delivering = delivering
         self._places = places
         self._failing_places = failing_places
+        self._look_again_s = look_again_s
         self._running: dict[asyncio.Task[None], Queue] = {}
         self._tidy_at = 0.0
 
@@ -106,7 +114,7 @@ class Deliverer:
         stopping = asyncio.ensure_future(stop.wait())
         try:
             waiting: set[asyncio.Future[object]] = {stopping, *self._running} if claimed else {stopping}  # type: ignore[arg-type]
-            timeout = AFTER_TROUBLE_S if claimed is None else LOOK_AGAIN_S
+            timeout = AFTER_TROUBLE_S if claimed is None else self._look_again_s
             await asyncio.wait(waiting, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopping.cancel()
