@@ -13,7 +13,7 @@ LOCKED := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-
 COMPILE := $(VENV)/bin/uv pip compile pyproject.toml $(LOCKED)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check format lock bench corpus fuzz-ingestion fuzz statuses contracts clean
+.PHONY: help serve test check format lock bench bench-poll corpus fuzz-ingestion fuzz statuses contracts clean
 
 help: ## show this list
 	@echo "Tidings, a self-hosted feed reader service."
@@ -36,6 +36,9 @@ format: $(VENV)/.dev ## put the code into its usual form
 
 bench: $(VENV)/.dev ## measure how fast it is (ARGS="intake" or "lists" for one of them)
 	@exec $(IN_VENV) -m benchmarks $(ARGS)
+
+bench-poll: $(VENV)/.dev ## poll 500 feeds in four ways, beside the reference server where it is at hand
+	@PYTHONPATH=tests exec $(IN_VENV) -m benchmarks.polling
 
 corpus: $(VENV)/.dev ## score the intake of feeds against other people's test data (ARGS="feeds-real" for a part of it)
 	@PYTHONPATH=tests exec $(IN_VENV) -m corpus $(ARGS)

@@ -27,8 +27,11 @@ class PostgresMissing(Exception):
 
 
 @contextmanager
-def postgres_server() -> Iterator[str]:
-    """The address of a running server, `postgresql://…`; stopped and removed at the end."""
+def postgres_server(*, is_durable: bool = False) -> Iterator[str]:
+    """The address of a running server, `postgresql://…`; stopped and removed at the end.
+
+    is_durable: as it comes; without, nothing waits for the disk, and a power cut would leave nothing of it.
+    """
     with tempfile.TemporaryDirectory(prefix="tidings-pg-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         user = _ordinary_user()
@@ -50,10 +53,9 @@ def postgres_server() -> Iterator[str]:
             "--locale=C",
             "--no-sync",
         )
-        options = (
-            f"-c listen_addresses='' -k {home} -c fsync=off -c full_page_writes=off -c synchronous_commit=off "
-            "-c max_connections=200"
-        )
+        options = f"-c listen_addresses='' -k {home} -c max_connections=200"
+        if not is_durable:
+            options += " -c fsync=off -c full_page_writes=off -c synchronous_commit=off"
         _run(user, binaries / "pg_ctl", "-D", data, "-o", options, "-l", home / "log", "-w", "start")
         try:
             yield f"postgresql://tidings@/postgres?host={home}"

@@ -1,0 +1,224 @@
+"""How fast feeds are polled, beside the reference server where it is at hand: `make bench-poll`.
+
+500 feeds of 30 entries on loopback (`publisher`), polled by a real worker process on each engine, from the moment they
+are due to the moment the last is written. Exits with 1 where an entry is missing, or a floor beside the reference.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+from sqlalchemy import func, select, update
+
+from support.people import PASSWORD
+from support.postgres import create_database, postgres_server
+from support.running import environment_for, running
+from tidings.domain.times import Instant
+from tidings.services.clock import system_clock
+from tidings.settings import load
+from tidings.storage import feeds, migrate, waking
+from tidings.storage.database import Database
+from tidings.storage.schema import entries, feed_counters
+from tidings.storage.schema import feeds as feed_table
+from tidings.storage.schema import sources as source_table
+from tidings.wiring import services_over
+
+FEEDS, ENTRIES, NEW = 500, 30, 5
+FAR_AWAY = Instant(4_000_000_000_000_000)
+LONGEST_S = 300.0
+PEER = Path(os.environ.get("TIDINGS_PEER", Path(__file__).parents[2] / "shared" / "tools" / "peer"))
+
+FIRST, VALIDATED, PLAIN, SOME = "first fetch", "unchanged, validators", "unchanged, none", f"{NEW} new of {ENTRIES}"
+# How many times the reference's rate ours has to be.
+FLOORS = {FIRST: 6, VALIDATED: 2, PLAIN: 25, SOME: 15}
+
+
+class Measured(Struct, frozen=True):
+    """took_s: by round. lost: entries that should be there and are not."""
+
+    took_s: dict[str, float]
+    lost: int = 0
+
+
+def run() -> int:
+    with publisher() as origin:
+        found = {"SQLite": _on_sqlite(origin), "PostgreSQL": _on_postgresql(origin)}
+        reference = _of_the_reference(origin) if PEER.exists() else None
+    _show(found, reference)
+    return 1 if any(one.lost for one in found.values()) or _missed(found, reference) else 0
+
+
+@contextmanager
+def publisher(count: int = FEEDS) -> Iterator[str]:
+    command = [sys.executable, "-m", "benchmarks.publisher", str(count)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+        assert process.stdout is not None
+        assert process.stdin is not None
+        yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        process.stdin.close()
+
+
+def _on_sqlite(origin: str) -> Measured:
+    def database(folder: Path) -> str:
+        return f"sqlite:///{folder / 'bench.db'}"
+
+    return _measure(origin, database)
+
+
+def _on_postgresql(origin: str) -> Measured:
+    # As an operator has it, not as tests do: what is committed is on the disk.
+    with postgres_server(is_durable=True) as server:
+        numbers = iter(range(10))
+        return _measure(origin, lambda _: create_database(server, f"bench{next(numbers)}"))
+
+
+def _measure(origin: str, database: Callable[[Path], str]) -> Measured:
+    _publish(origin)
+    with tempfile.TemporaryDirectory() as folder:
+        tagged = Series(origin, "feed", database(Path(folder)), Path(folder))
+        with tagged.worker():
+            took_s = {FIRST: tagged.round(), VALIDATED: tagged.round()}
+            _publish(origin)
+            took_s[SOME] = tagged.round()
+        lost = FEEDS * (ENTRIES + NEW) - tagged.stored()
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Series(origin, "plain", database(Path(folder)), Path(folder))
+        with plain.worker():
+            plain.round()
+            took_s[PLAIN] = plain.round()
+        lost += FEEDS * ENTRIES - plain.stored()
+    return Measured({name: took_s[name] for name in FLOORS}, lost)
+
+
+class Series:
+    """Feeds of one kind in a database of their own."""
+
+    def __init__(self, origin: str, kind: str, database_url: str, folder: Path) -> None:
+        self._folder = folder
+        # All are on one host here, which does not mind.
+        self._environment = environment_for(database_url, folder, polling_limit_per_host="100", log_level="warning")
+        self.database = Database(database_url)
+        migrate.upgrade(self.database)
+        services = services_over(self.database, load(self._environment, None))
+        user = services.users.create("reader", PASSWORD)
+        category = services.categories.create(user.id, "Feeds")
+        moments = {"created_at": 0, "checked_at": 0, "next_check_at": FAR_AWAY, "icon_checked_at": system_clock()}
+        rows = [
+            {"category_id": category.id, "feed_url": f"{origin}/{kind}/{number}", "title": f"{number}", **moments}
+            for number in range(1, FEEDS + 1)
+        ]
+        with self.database.writing() as db:
+            feeds.add_many(db, user.id, rows)
+
+    @contextmanager
+    def worker(self) -> Iterator[None]:
+        with running("worker", self._environment, self._folder) as worker:
+            time.sleep(3)  # for it to be up and idle
+            yield
+            worker.stop()
+        self.database.close()
+
+    def round(self) -> float:
+        """Seconds from being due to being written."""
+        started, due_at = time.monotonic(), system_clock()
+        with self.database.writing() as db:
+            db.run(update(feed_table).values(next_check_at=0))
+            db.run(update(source_table).values(next_check_at=0))
+            waking.ring(db, waking.FEEDS)
+        while self._checked_since(due_at) < FEEDS:
+            if time.monotonic() - started > LONGEST_S:
+                raise TimeoutError(f"only {self._checked_since(due_at)} of {FEEDS} feeds were polled")
+            time.sleep(0.02)
+        return time.monotonic() - started
+
+    def stored(self) -> int:
+        database = Database(self._environment["TIDINGS_DATABASE_URL"])
+        try:
+            with database.reading() as db:
+                counted = int(db.scalar(select(func.count()).select_from(entries)))
+                assert counted == int(db.scalar(select(func.sum(feed_counters.c.unread))))
+                return counted
+        finally:
+            database.close()
+
+    def _checked_since(self, moment: Instant) -> int:
+        with self.database.reading() as db:
+            checked = select(func.count()).select_from(feed_table).where(feed_table.c.checked_at >= moment)
+            return int(db.scalar(checked.where(feed_table.c.parsing_error_count == 0)))
+
+
+def _of_the_reference(origin: str) -> Measured:
+    """Its own command, on a PostgreSQL of its own."""
+    _peer("start")
+    try:
+        took_s = {}
+        _peer("psql", "-c", "truncate feeds cascade")
+        _peer("feeds", f"{origin}/feed", str(FEEDS))
+        took_s[FIRST] = _timed_refresh()
+        took_s[VALIDATED] = _timed_refresh()
+        _publish(origin)
+        took_s[SOME] = _timed_refresh()
+        _peer("psql", "-c", "truncate feeds cascade")
+        _peer("feeds", f"{origin}/plain", str(FEEDS))
+        _timed_refresh()
+        took_s[PLAIN] = _timed_refresh()
+    finally:
+        _peer("stop")
+    return Measured({name: took_s[name] for name in FLOORS})
+
+
+def _timed_refresh() -> float:
+    _peer("due")
+    started = time.monotonic()
+    _peer("refresh")
+    return time.monotonic() - started
+
+
+def _peer(*arguments: str) -> None:
+    subprocess.run([PEER, *arguments], check=True, capture_output=True)  # noqa: S603
+
+
+def _publish(origin: str) -> None:
+    with urllib.request.urlopen(urllib.request.Request(f"{origin}/publish", method="POST")):  # noqa: S310
+        pass
+
+
+def _missed(found: dict[str, Measured], reference: Measured | None) -> list[str]:
+    if reference is None:
+        return []
+    return [
+        f"{engine}, {name}: {reference.took_s[name] / one.took_s[name]:.1f} times the reference, not {floor}"
+        for engine, one in found.items()
+        for name, floor in FLOORS.items()
+        if reference.took_s[name] / one.took_s[name] < floor
+    ]
+
+
+def _show(found: dict[str, Measured], reference: Measured | None) -> None:
+    say = sys.stdout.write
+    say(f"polling: {FEEDS} feeds of {ENTRIES} entries on loopback; feeds and entries (looked at) a second\n")
+    rows = found | ({"the reference": reference} if reference else {})
+    for engine, one in rows.items():
+        for name, took_s in one.took_s.items():
+            times = f"  {reference.took_s[name] / took_s:6.1f} times the reference" if reference else ""
+            rate = FEEDS / took_s
+            say(f"  {engine:14} {name:22} {took_s:6.2f} s {rate:7.0f} {rate * ENTRIES:8.0f}{times}\n")
+        if one.lost:
+            say(f"  {engine:14} {one.lost} entries are missing\n")
+    for line in _missed(found, reference):
+        say(f"  too slow: {line}\n")
+    if reference is None:
+        say("  (the reference is not at hand: no floors)\n")
+
+
+if __name__ == "__main__":
+    sys.exit(run())
