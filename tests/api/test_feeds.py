@@ -17,6 +17,7 @@ FIELDS = {
     "ignore_http_cache", "allow_self_signed_certificates", "fetch_via_proxy", "hide_globally", "disable_http2",
     "pushover_enabled", "ntfy_enabled", "crawler", "ignore_entry_updates", "apprise_service_urls", "webhook_url",
     "ntfy_priority", "ntfy_topic", "pushover_priority", "proxy_url", "category", "icon", "match_entries_by_url",
+    "keep_read_days", "keep_unread_days",
     "check_interval_minutes",
 }  # fmt: skip
 
@@ -63,7 +64,7 @@ def test_a_feed_has_every_field_of_the_contract(alice: Person, site: Publisher) 
     assert feed["icon"] is None
     assert feed["category"]["title"] == "All"
     nullable = {name for name, value in feed.items() if value is None}
-    assert nullable == {"icon"}
+    assert nullable == {"icon", "keep_read_days", "keep_unread_days"}
 
 
 def test_creating_answers_201_with_the_id_and_all_entries_unread(alice: Person, site: Publisher) -> None:

@@ -17,6 +17,7 @@ from tidings.api.routes import Routes
 from tidings.domain.categories import Category
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
 from tidings.domain.feeds import Feed
+from tidings.domain.retention import MOST_DAYS, NEVER
 from tidings.domain.scheduling import LONGEST_OWN_MINUTES
 from tidings.domain.users import User
 from tidings.services import Services
@@ -37,7 +38,8 @@ class FeedIconOut(Struct, frozen=True):
 class FeedOut(Struct, frozen=True):
     """Moments are in the zone of the owner. icon: null while none is known.
 
-    check_interval_minutes: 0 where it follows how often the feed publishes.
+    check_interval_minutes: 0 where it follows how often the feed publishes. keep_read_days, keep_unread_days: after
+    how many days its entries go, -1 for never; null where it is as for all feeds.
     """
 
     id: int
@@ -81,6 +83,8 @@ class FeedOut(Struct, frozen=True):
     pushover_priority: int
     proxy_url: str
     check_interval_minutes: int
+    keep_read_days: int | None
+    keep_unread_days: int | None
     checked_at: Moment
     next_check_at: Moment
     category: CategoryOut
@@ -118,7 +122,8 @@ class FeedShower:
 class FeedFields(Struct, frozen=True, kw_only=True):
     """What may be set on a new feed as well as on an existing one.
 
-    check_interval_minutes: 5 to 43,200, or 0 or null: as often as the feed publishes.
+    check_interval_minutes: 5 to 43,200, or 0 or null: as often as the feed publishes. keep_read_days,
+    keep_unread_days: 1 to 36,500, -1 for ever, or null: as for all feeds.
     """
 
     feed_url: str | None = None
@@ -146,6 +151,8 @@ class FeedFields(Struct, frozen=True, kw_only=True):
     urlrewrite_rules: str | None = None
     proxy_url: str | None = None
     check_interval_minutes: Annotated[Int64 | UnsetType | None, up_to(LONGEST_OWN_MINUTES)] = UNSET
+    keep_read_days: Annotated[Int64 | UnsetType | None, up_to(MOST_DAYS, least=NEVER)] = UNSET
+    keep_unread_days: Annotated[Int64 | UnsetType | None, up_to(MOST_DAYS, least=NEVER)] = UNSET
 
 
 class FeedCreate(FeedFields, frozen=True, kw_only=True):
@@ -172,6 +179,7 @@ def _given(body: FeedFields) -> dict[str, Any]:
     given = sent(body)
     if body.check_interval_minutes is None:
         given["check_interval_minutes"] = 0
+    given |= {name: None for name in ("keep_read_days", "keep_unread_days") if getattr(body, name) is None}
     return given
 
 

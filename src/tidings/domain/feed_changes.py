@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from tidings.domain import retention
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import Edited
 from tidings.domain.rules.validation import validate_feed_rules
@@ -45,8 +46,7 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
         values |= _without_credentials(values["feed_url"])
     if "title" in values and not values["title"].strip():
         raise InvalidInput("title: a feed needs one.", field="title")
-    if minutes := values.get("check_interval_minutes"):
-        _check_interval(minutes)
+    _check_numbers(values)
     if values.get("proxy_url"):
         _check_proxy(values["proxy_url"])
     validate_feed_rules(**{name: values[name] for name in RULES if name in values})
@@ -97,6 +97,14 @@ def _check_text(name: str, value: Any) -> None:
         raise InvalidInput(f"{name} holds a NUL character: remove it.", field=name)
     if len(value) > MAX_TEXT:
         raise InvalidInput(f"{name}: too long, {MAX_TEXT} characters at most.", field=name)
+
+
+def _check_numbers(values: Mapping[str, Any]) -> None:
+    if minutes := values.get("check_interval_minutes"):
+        _check_interval(minutes)
+    for name in ("keep_read_days", "keep_unread_days"):
+        if values.get(name) is not None:
+            retention.checked_days(values[name], field=name)
 
 
 def _check_interval(minutes: int) -> None:

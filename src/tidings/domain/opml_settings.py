@@ -29,10 +29,12 @@ SETTINGS: Final = {
     "disableHTTP2": "disable_http2",
     "ignoreEntryUpdates": "ignore_entry_updates",
     "checkIntervalMinutes": "check_interval_minutes",
+    "keepReadDays": "keep_read_days",
+    "keepUnreadDays": "keep_unread_days",
     "matchEntriesByURL": "match_entries_by_url",
 }
 _TEXTS: Final = frozenset({*feed_changes.RULES, "user_agent"})
-_NUMBERS: Final = frozenset({"check_interval_minutes"})
+_NUMBERS: Final = frozenset({"check_interval_minutes", "keep_read_days", "keep_unread_days"})
 _BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkeys(("false", "0", "f", "no", ""), False)
 
 
@@ -50,7 +52,7 @@ def read_setting(field: str, text: str) -> str | int:
 
 
 def _number(field: str, text: str) -> int:
-    if not re.fullmatch("[0-9]{1,9}", text):
+    if not re.fullmatch("-?[0-9]{1,9}", text):
         raise InvalidInput(f"{text[:40]!r} is not a whole number.")
     feed_changes.checked({field: int(text)})
     return int(text)
