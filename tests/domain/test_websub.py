@@ -51,7 +51,7 @@ def document(*hubs: str, self_url: str = "") -> ParsedFeed:
 
 
 def subscription(state: State, **fields: Any) -> Subscription:
-    known = {"id": 1, "hub": HUB, "topic": URL, "token": "t", "secret": "s", "next_attempt_at": NOW}
+    known: dict[str, Any] = {"id": 1, "hub": HUB, "topic": URL, "token": "t", "secret": "s", "next_attempt_at": NOW}
     return Subscription(state=state, **(known | fields))
 
 

@@ -156,6 +156,42 @@ def test_a_hub_is_found_in_headers_first_and_in_json(alice: Person, site: Publis
     hub.wait_until_verified(json_url)
 
 
+def test_a_hub_that_is_named_later_is_found_by_a_check_and_so_is_what_it_leaves_out(
+    service: RunningService, alice: Person, site: Publisher, hub: Hub
+) -> None:
+    topic = Topic(site, hub)
+    site.serve(topic.path, rss(["First"], topic.url), etag='"0"')
+    feed_id = alice.post("/v1/feeds", {"feed_url": topic.url})["feed_id"]
+    site.serve(topic.path, topic.document("First"), etag='"1"')
+    alice.put(f"/v1/feeds/{feed_id}/refresh")
+    assert hub.wait_until_verified(topic.url).status == 200
+
+    hub.publish(topic.url, topic.document("Second"))
+    wait_for(lambda: topic.row(service)["last_push_at"], "the push was not stored")
+    # A check that finds what was pushed already has nothing to complain of.
+    site.serve(topic.path, topic.document("Second", "First"), etag='"2"')
+    alice.put(f"/v1/feeds/{feed_id}/refresh")
+    assert topic.row(service)["last_push_at"]
+    assert titles(alice) == ["First", "Second"]
+
+    site.serve(topic.path, topic.document("Third", "Second", "First"), etag='"3"')
+    alice.put(f"/v1/feeds/{feed_id}/refresh")
+    assert titles(alice) == ["First", "Second", "Third"]
+    assert topic.row(service)["last_push_at"] is None
+
+
+def test_a_hub_in_the_headers_is_found_although_nothing_changed(alice: Person, site: Publisher, hub: Hub) -> None:
+    topic = Topic(site, hub)
+    document = rss(["First"], topic.url)
+    site.serve(topic.path, document, etag='"1"')
+    feed_id = alice.post("/v1/feeds", {"feed_url": topic.url})["feed_id"]
+    link = f'<{hub.url}>; rel="hub", <{topic.url}>; rel="self"'
+    site.serve(topic.path, document, etag='"1"', headers={"Link": link})
+    alice.put(f"/v1/feeds/{feed_id}/refresh")
+
+    assert hub.wait_until_verified(topic.url).status == 200
+
+
 def test_every_way_of_signing_is_understood(alice: Person, site: Publisher, hub: Hub) -> None:
     topic = Topic(site, hub)
     topic.read_by(alice)

@@ -26,7 +26,8 @@ from tidings.settings import load
 from tidings.storage import categories, feeds, polling, pushes, sources, websub
 from tidings.storage.database import Database
 from tidings.storage.schema import entries, websub_subscriptions
-from tidings.wiring import services_over
+from tidings.wiring import callback_base, services_over
+from tidings.worker.websub import Subscriber
 
 START = Instant(1_790_000_000 * SECOND)
 TOPIC = "https://a.example/feed.xml"
@@ -340,6 +341,31 @@ def test_where_hubs_cannot_reach_us_nothing_is_asked_or_taken(database: Database
     assert world.services.pushes.verify(TOKEN, said) is None
     world.services.websub.stand_down()
     assert not world.pushed(feed)
+
+
+def test_what_came_before_it_was_switched_off_is_stored(database: Database, tmp_path: Path) -> None:
+    feed = (world := World(database, tmp_path)).feed(world.person("alice"))
+    world.offered(feed)
+    world.push(world.active(), ["One"])
+    off = World(database, tmp_path, mode="off").services
+
+    asyncio.run(Subscriber(off.websub, off.pushes).run(asyncio.Event()))
+
+    assert world.titles(feed) == ["One"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "base_url", "found"),
+    [
+        ("auto", "https://reader.example.org/tidings/", "https://reader.example.org/tidings"),
+        ("auto", "http://192.168.1.2:8080", ""),
+        ("on", "http://192.168.1.2:8080", "http://192.168.1.2:8080"),
+        ("off", "https://reader.example.org", ""),
+    ],
+)
+def test_where_hubs_are_told_to_call(tmp_path: Path, mode: str, base_url: str, found: str) -> None:
+    environment = environment_for("sqlite:////unused.db", tmp_path, websub=mode, base_url=base_url)
+    assert callback_base(load(environment, None)) == found
 
 
 def ask(world: World) -> int:

@@ -80,8 +80,6 @@ class Subscription(Struct, frozen=True):
     next_attempt_at: Instant
     attempts: int = 0
     asked_at: Instant | None = None
-    lease_until: Instant | None = None
-    last_push_at: Instant | None = None
 
     def __repr__(self) -> str:
         """Without token and secret: subscriptions end up in logs and traces."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, exists, false, func, or_, select, update
+from sqlalchemy import and_, bindparam, delete, exists, false, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from tidings.domain.feeds import Feed
@@ -199,8 +199,3 @@ def distrust(db: Write, feed_id: int) -> None:
 
 def distrust_all(db: Write) -> None:
     db.run(_distrust_all)
-
-
-def count(db: Read) -> dict[str, int]:
-    """How many there are of each state."""
-    return dict(db.tuples(select(websub_subscriptions.c.state, func.count()).group_by(websub_subscriptions.c.state)))

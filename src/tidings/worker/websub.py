@@ -33,8 +33,7 @@ class Subscriber:
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set. What hubs push does not wait for hubs that are slow to answer."""
         if not self._websub.is_on:
-            with suppress(StoreUnavailable):
-                await asyncio.to_thread(self._websub.stand_down)
+            await self._try(self._close_down)
             return
         asking = asyncio.create_task(self._repeat(self._ask, stop))
         try:
@@ -66,6 +65,13 @@ class Subscriber:
 
     async def _store(self) -> bool:
         return await asyncio.to_thread(self._pushes.store_next)
+
+    async def _close_down(self) -> bool:
+        """Somebody switched it off: what came until then is stored, and polling does the rest."""
+        await asyncio.to_thread(self._websub.stand_down)
+        while await self._store():
+            pass
+        return False
 
     async def _ask(self) -> bool:
         now = asyncio.get_running_loop().time()
