@@ -23,7 +23,7 @@ from msgspec import Struct
 from benchmarks.plots import Curve, write_plot
 from tidings.domain import habits, scheduling
 from tidings.domain.scheduling import Schedule, Scheduler
-from tidings.domain.times import DAY, HOUR, MINUTE, Instant
+from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 
 FEEDS = 100_000
 DAYS = 30
@@ -143,27 +143,32 @@ def _live(kind: Kind, schedule: Schedule, outcome: Outcome, chance: random.Rando
     past = publisher.news(START - MEMORY, START) if per_day else [START - int(chance.uniform(0.3, 5) * 365 * DAY)]
     coming, end = publisher.news(START, START + DAYS * DAY), START + DAYS * DAY
     at = START + int(chance.random() * HOUR)
+    if is_fixed:
+        _live_by_the_hour(kind, at, coming, outcome)
+        return
     delays, load, checks, place = outcome.delays[kind.name], outcome.load, 0, 0
     habit, since, is_first = habits.Habit(), Instant(START), True
     while at < end:
         checks += 1
         load[(at - START) // MINUTE] += 1
         fresh = bisect.bisect_right(coming, at, lo=place)
-        if is_fixed:
-            following = at + HOUR
-        else:
-            now = Instant(at)
-            new = [Instant(one) for one in coming[place:fresh]]
-            if is_first:
-                habit = habits.of_document([*map(Instant, past[-SHOWN:]), *new], now)
-            elif new:
-                habit = habits.after_news(habit, new, since=since, now=now)
-            since = now
-            following = scheduling.after_check(now, schedule, habit, chance=chance.random(), is_first=is_first)
-        for one in coming[place:fresh]:
-            delays.append((at - one) // 1_000_000)
-        place, is_first, at = fresh, False, following
+        now, new = Instant(at), [Instant(one) for one in coming[place:fresh]]
+        if is_first:
+            habit = habits.of_document([*map(Instant, past[-SHOWN:]), *new], now)
+        elif new:
+            habit = habits.after_news(habit, new, since=since, now=now)
+        delays.extend((at - one) // SECOND for one in new)
+        at = scheduling.after_check(now, schedule, habit, chance=chance.random(), is_first=is_first)
+        place, since, is_first = fresh, now, False
     outcome.checks[kind.name] += checks
+
+
+def _live_by_the_hour(kind: Kind, first: int, coming: Sequence[int], outcome: Outcome) -> None:
+    """What is the same every hour need not be walked through."""
+    outcome.delays[kind.name].extend((first - one) % HOUR // SECOND for one in coming)
+    outcome.checks[kind.name] += DAYS * 24
+    for minute in range((first - START) // MINUTE, DAYS * 1440, 60):
+        outcome.load[minute] += 1
 
 
 def _poisson(mean: float, chance: random.Random) -> int:
