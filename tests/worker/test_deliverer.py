@@ -11,6 +11,8 @@ from support.outbox import Hook, MovableClock, deliver, delivering, hook, is_sig
 from support.publisher import Answer, Cut, Drop, Hang, Publisher, Reply, Seen
 from tidings.domain.deliveries import Room
 from tidings.domain.retries import Patience
+from tidings.domain.times import SECOND, Instant
+from tidings.services.clock import system_clock
 from tidings.storage import deliveries, receivers
 from tidings.storage.database import Database
 
@@ -316,20 +318,24 @@ def test_receivers_that_hang_do_not_hold_up_the_others(database: Database, site:
     deliver(work, lambda: all(all_are(one, "delivered") for one in fast), within_s=40, places=8, failing_places=3)
 
 
-def test_what_was_finished_long_ago_is_forgotten(database: Database, site: Publisher) -> None:
-    clock = MovableClock()
-    mine = hook(database, site.serve("/hook"))
-    work = delivering(database, clock=clock)
-    mine.post("one", now=clock())
-    deliver(work, lambda: all_are(mine, "delivered"))
-    clock.move(6 * DAY)
-    mine.post("two", now=clock())
-    assert work.tidy() == 0
+def test_what_was_finished_long_ago_and_receivers_without_work_are_forgotten(
+    database: Database, site: Publisher
+) -> None:
+    mine, idle = hook(database, site.script("/hook", Answer(), Answer(status=500))), hook(database, site.serve("/idle"))
+    idle.post("one")
+    mine.post("one", "two")
+    deliver(delivering(database), lambda: all_are(idle, "delivered") and mine.all()[1].delivery.attempts > 0)
+    later = Instant(system_clock() + 3600 * SECOND)
 
-    clock.move(2 * DAY)
-    assert work.tidy() == 1
+    with database.writing() as db:
+        assert deliveries.forget(db, before=mine.all()[0].delivery.created_at, limit=10) == 0
+        assert deliveries.forget(db, before=later, limit=10) == 2
+        assert receivers.remove_idle(db, now=later, limit=10) == 1
+        assert receivers.remove_idle(db, now=later, limit=10) == 0
 
     assert mine.states() == ["pending"]
+    site.serve("/hook")
+    deliver(delivering(database), lambda: all_are(mine, "delivered"))
 
 
 def test_an_empty_queue_is_asked_for_without_a_write(database: Database) -> None:

@@ -17,7 +17,7 @@ import structlog
 from msgspec import Struct, structs
 
 from tidings import metrics
-from tidings.domain.deliveries import GIVEN_UP_TOGETHER, KEPT_FOR, Delivery, Queue, Room, State
+from tidings.domain.deliveries import GIVEN_UP_TOGETHER, Delivery, Queue, Room, State
 from tidings.domain.events import Event
 from tidings.domain.integrations import REGISTRY
 from tidings.domain.retries import GIVE_UP_ALL_AFTER, Patience
@@ -34,8 +34,6 @@ log = structlog.get_logger()
 LEASE_BEYOND_TRY = timedelta(seconds=20)
 # A receiver with much to take is let go after a while, so that the others get their turn.
 SERVED_FOR_S = 5.0
-# How many old deliveries one transaction deletes.
-FORGET_AT_ONCE = 500
 
 
 class Job(Struct, frozen=True):
@@ -100,19 +98,6 @@ class Delivering:
         """Give back what the worker holds; how many."""
         with self._database.writing() as db:
             return receivers.release_all(db, worker)
-
-    def tidy(self) -> int:
-        """Forget what was finished long ago, and receivers that nothing waits for; how many deliveries."""
-        now, done = self._clock(), 0
-        while True:
-            # A transaction each: others get their turn in between.
-            with self._database.writing() as db:
-                count = deliveries.forget(db, before=Instant(now - KEPT_FOR), limit=FORGET_AT_ONCE)
-                if count < FORGET_AT_ONCE:
-                    receivers.remove_idle(db, now)
-            done += count
-            if count < FORGET_AT_ONCE:
-                return done
 
     def _lease_end(self, now: Instant) -> Instant:
         return Instant(now + self._lease_us)

@@ -23,7 +23,7 @@ from tidings.domain.entries import Status
 from tidings.domain.retention import LARGEST_BATCH, Retention
 from tidings.domain.times import SECOND, Instant
 from tidings.services.clock import Clock
-from tidings.storage import chores, deliveries, icons, search, space, tidying, tombstones
+from tidings.storage import chores, deliveries, icons, receivers, search, space, tidying, tombstones
 from tidings.storage.database import Database, Write
 from tidings.storage.tidying import Old
 
@@ -94,6 +94,7 @@ class Tidying:
         yield from self._until_none("icons", icons.remove_unused)
         ended_before = Instant(self._clock() - KEPT_FOR)
         yield from self._until_none("deliveries", partial(deliveries.forget, before=ended_before))
+        yield from self._until_none("receivers", partial(receivers.remove_idle, now=self._clock()))
         yield from self._until_none("index", search.forget_deleted, INDEX_BATCH)
         yield from self._space()
 

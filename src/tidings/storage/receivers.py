@@ -115,7 +115,8 @@ _set_size = _queue_row.values(
     pending_bytes=bindparam("bytes"),
     next_attempt_at=case((literal(0) < bindparam("number"), receivers.c.next_attempt_at)),
 )
-_remove_idle = delete(receivers).where(receivers.c.next_attempt_at.is_(None), _is_free)
+_idle = select(receivers.c.id).where(receivers.c.next_attempt_at.is_(None), _is_free).limit(bindparam("limit"))
+_remove_idle = delete(receivers).where(receivers.c.id.in_(_idle))
 
 
 class Trial(Struct, frozen=True):
@@ -217,11 +218,11 @@ def recount(db: Write, receiver_id: int) -> None:
     db.run(_set_size, queue=receiver_id, number=number, bytes=int(size))
 
 
-def remove_idle(db: Write, now: Instant) -> int:
+def remove_idle(db: Write, *, now: Instant, limit: int) -> int:
     """Receivers that nothing waits for; how many."""
     if not dialect.is_sqlite(db):
         db.scalar(_one_at_a_time)
-    return db.run(_remove_idle, now=now)
+    return db.run(_remove_idle, now=now, limit=limit)
 
 
 def _receiver_id(db: Write, user_id: int, integration: str, receiver: str) -> int:

@@ -27,7 +27,6 @@ FAILING_PLACES = 24
 # How soon an event that was posted, or a receiver whose time has come, is noticed.
 LOOK_AGAIN_S = 0.5
 AFTER_TROUBLE_S = 5.0
-TIDY_EVERY_S = 3600.0
 # How long a stopping deliverer lets tries finish; the supervisor allows four seconds in all.
 FINISH_WITHIN_S = 2.5
 
@@ -49,7 +48,6 @@ class Deliverer:
         self._failing_places = failing_places
         self._look_again_s = look_again_s
         self._running: dict[asyncio.Task[None], Queue] = {}
-        self._tidy_at = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set; then it ends what it can and gives back what it holds."""
@@ -59,7 +57,6 @@ class Deliverer:
                 claimed = await self._claim()
                 for queue in claimed or ():
                     self._start(queue)
-                await self._tidy()
                 await self._wait(stop, claimed)
         finally:
             await self._finish()
@@ -95,19 +92,6 @@ class Deliverer:
             log.error("delivery not written down", receiver=queue.id, reason=error.message)  # noqa: TRY400
         except Exception:
             log.exception("delivering made us fail", receiver=queue.id)
-
-    async def _tidy(self) -> None:
-        now = asyncio.get_running_loop().time()
-        if now < self._tidy_at:
-            return
-        self._tidy_at = now + TIDY_EVERY_S
-        try:
-            forgotten = await asyncio.to_thread(self._delivering.tidy)
-            log.debug("old deliveries forgotten", deliveries=forgotten)
-        except StoreUnavailable as error:
-            log.error("deliveries not tidied", reason=error.message)  # noqa: TRY400
-        except Exception:
-            log.exception("tidying deliveries made us fail")
 
     async def _wait(self, stop: asyncio.Event, claimed: list[Queue] | None) -> None:
         """For a place to get free where there is more to do, else for a moment."""
