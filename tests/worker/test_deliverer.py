@@ -15,6 +15,7 @@ from tidings.domain.times import SECOND, Instant
 from tidings.services.clock import system_clock
 from tidings.storage import deliveries, receivers
 from tidings.storage.database import Database
+from tidings.storage.schema import integrations
 
 DAY = timedelta(days=1)
 
@@ -233,8 +234,6 @@ def test_410_from_the_address_of_one_feed_leaves_the_webhook_on(database: Databa
 def test_what_is_still_waiting_when_a_webhook_is_switched_off_is_not_sent(database: Database, site: Publisher) -> None:
     mine = hook(database, site.serve("/hook"))
     mine.post("one", "two")
-    from tidings.storage.schema import integrations
-
     with database.writing() as db:
         db.run(integrations.update().values(enabled=False))
 
