@@ -57,7 +57,6 @@ USERS: dict[str, frozenset[str]] = {
     "structlog": frozenset({*RINGS, *OUTERMOST}) - {"domain"},
     "prometheus_client": frozenset({"metrics"}),
     "apprise": frozenset({"notifier"}),
-    "certifi": frozenset({"notifier"}),
     "granian": frozenset({"supervisor"}),
     "cyclopts": frozenset({"cli", "commands"}),
     "rich": frozenset({"commands"}),

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import apprise
-import certifi
 import msgspec
 from apprise.common import PersistentStoreMode
 from apprise.manager_plugins import NotificationManager
@@ -212,9 +211,9 @@ def is_remote(plugin: type[NotifyBase]) -> bool:
 
 
 def readable() -> list[str]:
-    """Where Python keeps what it still may have to import, and what TLS and time zones need."""
+    """Where Python keeps what it still may have to import, and time zones. OpenSSL reads its authorities by itself."""
     paths = sysconfig.get_paths()
-    return [paths["stdlib"], paths["platstdlib"], *sys.path, *zoneinfo.TZPATH, certifi.where()]
+    return [paths["stdlib"], paths["platstdlib"], *sys.path, *zoneinfo.TZPATH]
 
 
 def serve(errands: BinaryIO, reports: BinaryIO, notifier: Notifier) -> None:
