@@ -54,7 +54,9 @@ BAD_RULES = [
     {"proxy_url": "proxy:8080"},
 ]
 
-BAD_INTERVALS = [{"check_interval_minutes": minutes} for minutes in (-1, 1, 4, 43_201, 2**40, 30.5, "30", True)]
+BAD_INTERVALS: list[dict[str, Any]] = [
+    {"check_interval_minutes": minutes} for minutes in (-1, 1, 4, 43_201, 2**40, 30.5, "30", True)
+]
 
 
 def test_a_feed_has_every_field_of_the_contract(alice: Person, site: Publisher) -> None:
@@ -104,7 +106,8 @@ def test_without_a_category_it_goes_into_the_first_by_title(alice: Person, site:
         {"feed_url": "http://example.org", "category_id": -1},
         {"feed_url": "http://example.org", "category_id": 2147483000},
         {"feed_url": "http://example.org", "category_id": 9223372036854775807},
-        *({"feed_url": "http://example.org", **bad} for bad in (*BAD_RULES, *BAD_INTERVALS)),
+        *({"feed_url": "http://example.org", **rules} for rules in BAD_RULES),
+        *({"feed_url": "http://example.org", **interval} for interval in BAD_INTERVALS),
     ],
 )  # fmt: skip
 def test_a_request_that_cannot_work_is_400_before_anything_is_fetched(alice: Person, body: dict[str, Any]) -> None:

@@ -15,6 +15,10 @@ def at(second: int) -> Instant:
     return Instant(NOW + second * SECOND)
 
 
+def is_down(watch: NetworkWatch) -> bool:
+    return watch.down_since is not None
+
+
 def test_many_hosts_in_a_row_are_an_outage_and_one_answer_ends_it() -> None:
     watch = NetworkWatch()
     for number in range(20):
@@ -26,7 +30,7 @@ def test_many_hosts_in_a_row_are_an_outage_and_one_answer_ends_it() -> None:
     assert sum(begun) == 1
     assert watch.down_since == NOW
     assert watch.answered("host3", at(60))
-    assert watch.down_since is None
+    assert not is_down(watch)
     assert not watch.answered("host3", at(61))
 
 
@@ -72,10 +76,10 @@ def test_failures_of_long_ago_are_forgotten() -> None:
 def test_there_is_an_outage_only_while_nobody_answers(seen: list[tuple[int, bool]]) -> None:
     watch = NetworkWatch()
     for second, (host, has_answered) in enumerate(seen):
-        was_down = watch.down_since is not None
+        was_down = is_down(watch)
         if has_answered:
             assert watch.answered(str(host), at(second)) == was_down
-            assert watch.down_since is None
+            assert not is_down(watch)
         else:
             begins = watch.unreached(str(host), at(second))
-            assert begins == (not was_down and watch.down_since is not None)
+            assert begins == (not was_down and is_down(watch))
