@@ -1,0 +1,185 @@
+"""Deliveries as their owner sees them: GET /v1/webhooks/deliveries, and sending one once more."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from support.outbox import deliver, delivering
+from support.people import Person
+from support.publisher import Answer, Publisher
+from tidings.storage.schema import deliveries, delivery_bodies
+
+PATH = "/v1/webhooks/deliveries"
+
+
+def switch_on(person: Person, url: str) -> str:
+    """The secret."""
+    shown = person.put("/v1/integrations", {"webhook": {"enabled": True, "url": url}}, status=201)
+    return str(shown["webhook"]["secret"])
+
+
+def save(person: Person, site: Publisher, *titles: str) -> None:
+    """In this order."""
+    person.has_feed(site, titles)
+    ids = {entry["title"]: entry["id"] for entry in person.entries()}
+    for title in titles:
+        person.post(f"/v1/entries/{ids[title]}/save", status=202)
+
+
+def listed(person: Person, **query: Any) -> list[Mapping[str, Any]]:
+    found: list[Mapping[str, Any]] = person.get(PATH, **query)["deliveries"]
+    return found
+
+
+def run(person: Person, until: Callable[[], bool]) -> None:
+    """Deliver what this person has; what others have left behind is nobody's business any more."""
+    services = person.service.services
+    others = (deliveries.c.user_id != person.id, deliveries.c.state == "pending")
+    with services.database.writing() as db:
+        db.run(update(deliveries).where(*others).values(state="failed", finished_at=services.clock()))
+    deliver(delivering(services.database), until)
+
+
+def wait_until(person: Person, *states: str) -> None:
+    """Deliver until the deliveries of this person, oldest first, are in these states."""
+    run(person, lambda: [one["state"] for one in listed(person)][::-1] == [*states])
+
+
+def test_a_delivery_is_shown_from_waiting_to_delivered(alice: Person, site: Publisher) -> None:
+    secret = switch_on(alice, site.serve("/hook", "thanks").replace("//", "//ada:hush@"))
+    save(alice, site, "One")
+
+    (waiting,) = listed(alice)
+    assert waiting["state"] == "pending"
+    assert waiting["receiver"] == site.url("/hook")
+    assert waiting["next_attempt_at"] == waiting["created_at"]
+    assert (waiting["attempts"], waiting["finished_at"], waiting["last_status"]) == (0, None, 0)
+    wait_until(alice, "delivered")
+
+    (done,) = listed(alice)
+    (seen,) = site.requests_for("/hook")
+    assert (done["state"], done["attempts"], done["last_status"]) == ("delivered", 1, 200)
+    assert done["next_attempt_at"] is None
+    assert done["finished_at"] >= done["created_at"]
+    assert (done["integration"], done["event_type"]) == ("webhook", "save_entry")
+    assert done["delivery_id"] == seen.headers["x-service-delivery"]
+    details = alice.get(f"{PATH}/{done['id']}")
+    assert details == {**done, "body": seen.body.decode(), "last_response": "thanks"}
+    assert done["size"] == len(seen.body)
+    expected = hmac.new(secret.encode(), seen.body, hashlib.sha256).hexdigest()
+    assert seen.headers["x-service-signature"] == expected
+    assert seen.headers["authorization"] == "Basic YWRhOmh1c2g="
+
+
+def test_one_that_fails_tells_why_here_and_in_the_settings(alice: Person, site: Publisher) -> None:
+    switch_on(alice, site.serve("/hook", "who are you?", status=401))
+    save(alice, site, "One")
+
+    run(alice, lambda: listed(alice)[0]["attempts"] > 0)
+
+    (waiting,) = listed(alice)
+    assert (waiting["state"], waiting["last_status"]) == ("pending", 401)
+    assert "does not accept the credentials" in waiting["last_error"]
+    assert waiting["next_attempt_at"] > waiting["created_at"]
+    assert alice.get(f"{PATH}/{waiting['id']}")["last_response"] == "who are you?"
+    assert alice.get("/v1/integrations")["webhook"]["last_error"] == waiting["last_error"]
+
+
+def test_deliveries_are_listed_newest_first_in_pages_and_by_state(alice: Person, site: Publisher) -> None:
+    site.script("/hook", Answer(), Answer(), Answer(status=410))
+    switch_on(alice, site.url("/hook"))
+    save(alice, site, "One", "Two", "Three", "Four")
+    wait_until(alice, "delivered", "delivered", "failed", "failed")
+
+    ids = [one["id"] for one in listed(alice)]
+    assert ids == sorted(ids, reverse=True)
+    assert [one["id"] for one in listed(alice, limit=2)] == ids[:2]
+    assert [one["id"] for one in listed(alice, limit=2, offset=1)] == ids[1:3]
+    assert [one["id"] for one in listed(alice, before_id=ids[1])] == ids[2:]
+    assert [one["id"] for one in listed(alice, state="failed")] == ids[:2]
+    assert [one["id"] for one in listed(alice, state="delivered", before_id=ids[2])] == ids[3:]
+    assert listed(alice, state="pending") == []
+
+
+@pytest.mark.parametrize("query", [{"state": "lost"}, {"limit": 1001}])
+def test_a_list_that_makes_no_sense_is_refused(alice: Person, query: dict[str, Any]) -> None:
+    answer = alice.call("GET", PATH, **query)
+
+    assert answer.status == 400
+    assert next(iter(query)) in answer.error
+
+
+def test_a_delivery_can_be_sent_once_more_under_its_id(alice: Person, site: Publisher) -> None:
+    switch_on(alice, site.serve("/hook"))
+    save(alice, site, "One")
+    wait_until(alice, "delivered")
+    (done,) = listed(alice)
+
+    again = alice.post(f"{PATH}/{done['id']}/redeliver", status=202)
+
+    assert (again["id"], again["state"], again["finished_at"]) == (done["id"], "pending", None)
+    assert again["next_attempt_at"] > done["created_at"]
+    wait_until(alice, "delivered")
+    first, second = site.requests_for("/hook")
+    assert first.body == second.body
+    assert first.headers["x-service-delivery"] == second.headers["x-service-delivery"]
+    assert listed(alice)[0]["attempts"] == 2
+
+
+def test_one_that_waits_for_its_next_try_is_tried_at_once(alice: Person, site: Publisher) -> None:
+    site.script("/hook", Answer(status=503, headers={"Retry-After": "7200"}), Answer())
+    switch_on(alice, site.url("/hook"))
+    save(alice, site, "One")
+    run(alice, lambda: listed(alice)[0]["attempts"] == 1)
+    (waiting,) = listed(alice)
+
+    again = alice.post(f"{PATH}/{waiting['id']}/redeliver", status=202)
+
+    assert again["next_attempt_at"] < waiting["next_attempt_at"]
+    wait_until(alice, "delivered")
+
+
+def test_one_whose_body_was_not_kept_cannot_be_sent_again(alice: Person, site: Publisher) -> None:
+    switch_on(alice, site.serve("/hook"))
+    save(alice, site, "One")
+    wait_until(alice, "delivered")
+    (done,) = listed(alice)
+    with alice.service.services.database.writing() as db:
+        db.run(delivery_bodies.delete().where(delivery_bodies.c.delivery_id == done["id"]))
+
+    answer = alice.call("POST", f"{PATH}/{done['id']}/redeliver")
+
+    assert answer.status == 400
+    assert "not kept" in answer.error
+    assert alice.get(f"{PATH}/{done['id']}")["body"] is None
+
+
+def test_nobody_sees_or_repeats_the_deliveries_of_others(alice: Person, bob: Person, site: Publisher) -> None:
+    switch_on(alice, site.serve("/hook"))
+    save(alice, site, "One")
+    (theirs,) = listed(alice)
+
+    assert listed(bob) == []
+    assert bob.call("GET", f"{PATH}/{theirs['id']}").status == 404
+    assert bob.call("POST", f"{PATH}/{theirs['id']}/redeliver").status == 404
+    assert listed(alice) == [theirs]
+
+
+def test_a_test_event_tells_what_the_receiver_said_and_leaves_nothing_behind(alice: Person, site: Publisher) -> None:
+    secret = switch_on(alice, site.script("/hook", Answer("hello"), Answer("go away", status=403)))
+
+    good = alice.post("/v1/integrations/webhook/test", status=200)
+    bad = alice.post("/v1/integrations/webhook/test", status=200)
+
+    assert good == {"works": True, "status": 200, "error": "", "response": "hello"}
+    assert (bad["works"], bad["status"], bad["response"]) == (False, 403, "go away")
+    (seen, _) = site.requests_for("/hook")
+    assert seen.json()["event_type"] == seen.headers["x-service-event-type"] == "save_entry"
+    assert seen.headers["x-service-signature"] == hmac.new(secret.encode(), seen.body, hashlib.sha256).hexdigest()
+    assert listed(alice) == []
