@@ -6,6 +6,7 @@ import pytest
 
 from domain.formats.documents import ADDRESS, feed, rdf, rss
 from tidings.domain.feeds import FeedFormat, PublisherHints
+from tidings.domain.times import Instant
 
 
 def test_the_channel_describes_the_feed() -> None:
@@ -73,6 +74,11 @@ def test_the_language_is_a_code_or_nothing(written: str, language: str) -> None:
             PublisherHints(update_minutes=360),
         ),
         ("<sy:updateFrequency>2</sy:updateFrequency>", PublisherHints(update_minutes=720)),
+        (
+            "<sy:updatePeriod>hourly</sy:updatePeriod><sy:updateBase>2000-01-01T12:00+00:00</sy:updateBase>",
+            PublisherHints(update_minutes=60, update_base=Instant(946_728_000_000_000)),
+        ),
+        ("<sy:updateBase>whenever</sy:updateBase>", PublisherHints()),
         (
             "<skipHours><hour>0</hour><hour>23</hour><hour>24</hour><hour>99</hour></skipHours>",
             PublisherHints(skip_hours=frozenset({0, 23})),
