@@ -48,7 +48,7 @@ _hidden = (
 
 _set_source = (
     update(feeds)
-    .where(feeds.c.user_id == bindparam("user"), feeds.c.id == bindparam("id"))
+    .where(feeds.c.user_id == bindparam("user"), feeds.c.id == bindparam("feed"))
     .values(source_id=bindparam("source"))
 )
 
@@ -146,7 +146,7 @@ def _settle_source(db: Write, user_id: int, feed_id: int) -> None:
     before = sources.of_feeds(db, [feed_id])
     after = sources.ensure(db, [msgspec.structs.asdict(feed)])
     if before != after:
-        db.run(_set_source, user=user_id, id=feed_id, source=after[0])
+        db.run(_set_source, user=user_id, feed=feed_id, source=after[0])
     sources.touch(db, before + after)
 
 
