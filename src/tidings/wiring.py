@@ -165,6 +165,7 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
     outward = AddressGuard(allow_private_networks=settings.integration_allow_private_networks, setting=SETTING)
     notifications = Notifications(database, guard=outward)
     attempts = Attempts(sender_for(settings), clock, callers={apprise.NAME: notifications.send})
+    connected = Integrations(database, clock, guard=outward, notifications=notifications)
     politeness = Politeness(settings.polling_limit_per_host, settings.polling_gap_per_host)
     lease = settings.http_client_timeout + LEASE_BEYOND_TIMEOUT
     return Services(
@@ -176,7 +177,15 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
         api_keys=ApiKeys(database, clock),
         categories=Categories(database, clock),
         feeds=Feeds(
-            database, fetcher, clock, recent=recent, icons=icons, crawler=crawler, websub=websub, schedule=schedule
+            database,
+            fetcher,
+            clock,
+            recent=recent,
+            icons=icons,
+            crawler=crawler,
+            websub=websub,
+            schedule=schedule,
+            check=connected.check_feed,
         ),
         entries=Entries(database, clock),
         articles=articles,
@@ -189,7 +198,7 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
         pushes=Pushes(database, clock, is_on=websub.is_on),
         status=Status(database, clock, fresh_for=settings.metrics_refresh_interval),
         tidying=Tidying(database, clock, tidying_of(settings)),
-        integrations=Integrations(database, clock, guard=outward, notifications=notifications),
+        integrations=connected,
         notifications=notifications,
         deliveries=Deliveries(database, attempts, clock),
         delivering=Delivering(database, attempts, clock),

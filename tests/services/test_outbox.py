@@ -11,7 +11,7 @@ from support.people import Person, rss
 from support.publisher import Publisher
 from tidings.domain.events import LARGEST_BODY
 from tidings.storage import deliveries
-from tidings.storage.schema import feeds, integrations
+from tidings.storage.schema import integrations
 
 
 def switch_on(person: Person, url: str = "https://hooks.example/all", **more: Any) -> None:
@@ -96,13 +96,38 @@ def test_without_a_webhook_nothing_is_written(alice: Person, site: Publisher, ho
 def test_the_address_of_a_feed_replaces_that_of_its_user(alice: Person, site: Publisher) -> None:
     switch_on(alice)
     feed = alice.has_feed(site, ["One"])
-    with alice.service.services.database.writing() as db:
-        db.run(feeds.update().where(feeds.c.id == feed["id"]).values(webhook_url="https://hooks.example/one"))
+    own = {"webhook_url": "https://hooks.example/one"}
+    assert alice.put(f"/v1/feeds/{feed['id']}", own, status=201)["webhook_url"] == own["webhook_url"]
 
     publish(site, feed, "Two", "One")
     refresh(alice, feed)
 
-    assert [event["receiver"] for event in outbox(alice)] == ["https://hooks.example/one"]
+    alice.put(f"/v1/feeds/{feed['id']}", {"webhook_url": ""}, status=201)
+    publish(site, feed, "Three", "Two", "One")
+    refresh(alice, feed)
+
+    assert [event["receiver"] for event in outbox(alice)] == ["https://hooks.example/one", "https://hooks.example/all"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://hooks.example/",
+        "hooks.example",
+        "https://",
+        "http://hooks.example:0/",
+        "https://hooks.example/ x",
+        "https://hooks.example/" + "x" * 2000,
+    ],
+)
+def test_an_address_that_nothing_can_be_sent_to_is_refused(alice: Person, site: Publisher, url: str) -> None:
+    feed = alice.has_feed(site)
+
+    answer = alice.call("PUT", f"/v1/feeds/{feed['id']}", {"webhook_url": url})
+
+    assert answer.status == 400
+    assert answer.error.startswith("webhook_url: ")
+    assert alice.get(f"/v1/feeds/{feed['id']}")["webhook_url"] == ""
 
 
 def test_each_subscriber_of_a_feed_is_told_apart(alice: Person, bob: Person, site: Publisher) -> None:

@@ -123,7 +123,8 @@ class FeedFields(Struct, frozen=True, kw_only=True):
     """What may be set on a new feed as well as on an existing one.
 
     check_interval_minutes: 5 to 43,200, or 0 or null: as often as the feed publishes. keep_read_days,
-    keep_unread_days: 1 to 36,500, -1 for ever, or null: as for all feeds.
+    keep_unread_days: 1 to 36,500, -1 for ever, or null: as for all feeds. webhook_url, apprise_service_urls: where its
+    new entries are told instead of where those of the other feeds are; "" for no other place.
     """
 
     feed_url: str | None = None
@@ -150,6 +151,8 @@ class FeedFields(Struct, frozen=True, kw_only=True):
     keep_filter_entry_rules: str | None = None
     urlrewrite_rules: str | None = None
     proxy_url: str | None = None
+    webhook_url: str | None = None
+    apprise_service_urls: str | None = None
     check_interval_minutes: Annotated[Int64 | UnsetType | None, up_to(LONGEST_OWN_MINUTES)] = UNSET
     keep_read_days: Annotated[Int64 | UnsetType | None, up_to(MOST_DAYS, least=NEVER)] = UNSET
     keep_unread_days: Annotated[Int64 | UnsetType | None, up_to(MOST_DAYS, least=NEVER)] = UNSET

@@ -6,6 +6,8 @@ import asyncio
 import base64
 import re
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 from urllib.parse import unquote
 
@@ -25,6 +27,9 @@ log = structlog.get_logger()
 
 # For leaves that are not asked over HTTP: called in a thread; raises Refused when the service does not take the event.
 Caller = Callable[[Any, Event], None]
+
+# How many of them at the same time, in threads of their own: the database must not wait for those that hang.
+MOST_CALLS = 4
 
 # Less than this is found in any text by chance.
 _SHORTEST_SECRET = 4
@@ -97,9 +102,13 @@ class Attempts:
         self._clock = clock
         self._callers = callers or {}
         self._within_s = within_s
+        self._calls = asyncio.Semaphore(MOST_CALLS)
+        self._threads = ThreadPoolExecutor(MOST_CALLS, thread_name_prefix="caller")
 
     async def close(self) -> None:
         await self._sender.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads = ThreadPoolExecutor(MOST_CALLS, thread_name_prefix="caller")
 
     async def make(self, leaf: Leaf, settings: str, event: Event) -> Outcome:
         """settings: as stored."""
@@ -110,7 +119,8 @@ class Attempts:
         heard, error = _Heard(leaf, known, event.receiver), ""
         is_final = is_hopeless = False
         try:
-            async with asyncio.timeout(self._within_s):
+            # Its time runs from when it has a place.
+            async with self._place(leaf), asyncio.timeout(self._within_s):
                 await self._hand_over(leaf, known, event, heard)
         except TimeoutError:
             error = f"{leaf.title} did not finish its answer within {self._within_s:g} seconds."
@@ -123,10 +133,14 @@ class Attempts:
             error = f"Tidings failed on this delivery ({type(failure).__name__}); please report it."
         return heard.outcome(error, is_final=is_final, is_hopeless=is_hopeless, now=self._clock())
 
+    def _place(self, leaf: Leaf) -> AbstractAsyncContextManager[None]:
+        return self._calls if leaf.deliver is None else nullcontext()
+
     async def _hand_over(self, leaf: Leaf, settings: Any, event: Event, heard: _Heard) -> None:
         if leaf.deliver is None:
             # What hangs there is left behind with its thread; the try is over all the same.
-            await asyncio.to_thread(self._callers[leaf.name], settings, event)
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._threads, self._callers[leaf.name], settings, event)
             return
         steps = leaf.deliver(settings, event)
         try:

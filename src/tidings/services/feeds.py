@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct, structs
@@ -49,7 +49,7 @@ class _New(Struct, frozen=True):
 
 
 class Feeds:
-    """recent: what was just discovered is not fetched again."""
+    """recent: what was just discovered is not fetched again. check: of what events go to; InvalidInput."""
 
     def __init__(
         self,
@@ -62,6 +62,7 @@ class Feeds:
         crawler: Crawler,
         websub: WebSub,
         schedule: Schedule,
+        check: Callable[[Mapping[str, Any]], None] = lambda _values: None,
     ) -> None:
         self._database = database
         self._fetcher = fetcher
@@ -71,6 +72,7 @@ class Feeds:
         self._crawler = crawler
         self._websub = websub
         self._schedule = schedule
+        self._check = check
 
     async def create(self, user: User, given: Mapping[str, Any]) -> int:
         """Fetch it, store it with its entries, all unread; its id.
@@ -98,6 +100,7 @@ class Feeds:
         with self._database.reading() as db:
             owned(db, user_id, feed_id)
         values = feed_changes.checked(given)
+        self._check(values)
         with self._database.writing() as db:
             counters.hold(db, user_id, [feed_id])
             feed = owned(db, user_id, feed_id)
@@ -139,6 +142,7 @@ class Feeds:
         if not given.get("feed_url"):
             raise InvalidInput("feed_url: send the address of the feed.", field="feed_url")
         values = feed_changes.checked(given)
+        self._check(values)
         with self._database.reading() as db:
             values["category_id"] = _category_or_first(db, user_id, values.get("category_id") or 0)
             _ensure_new(db, user_id, values["feed_url"])

@@ -10,6 +10,7 @@ import msgspec
 import structlog
 
 from tidings.domain.errors import InvalidInput
+from tidings.domain.feed_changes import web_address
 from tidings.domain.integrations import REGISTRY, Leaf, changes
 from tidings.domain.integrations.changes import Chosen
 from tidings.net.guard import AddressGuard
@@ -52,6 +53,15 @@ class Integrations:
             for name, leaf in leaves.items():
                 self._put(db, user_id, leaf, before.get(name), wanted[name])
             return _shown(integrations.listed(db, user_id))
+
+    def check_feed(self, values: Mapping[str, Any]) -> None:
+        """What a feed has of its own: where its events go. InvalidInput for what could never be sent to."""
+        if address := values.get("webhook_url"):
+            web_address(address, field="webhook_url")
+            if refusal := self._refusal(address):
+                raise InvalidInput(f"webhook_url: {refusal}", field="webhook_url")
+        if urls := values.get("apprise_service_urls"):
+            self._notifications.check(urls, field="apprise_service_urls")
 
     def _put(self, db: Any, user_id: int, leaf: Leaf, before: Standing | None, given: Any) -> None:
         chosen = changes.merged(leaf, _chosen(leaf, before), given, refusal=self._refusal, make_secret=_make_secret)
