@@ -13,7 +13,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -121,10 +121,16 @@ class Series:
 
     @contextmanager
     def worker(self) -> Iterator[None]:
-        with running("worker", self._environment, self._folder) as worker:
-            time.sleep(3)  # for it to be up and idle
+        """As many processes as `tidings serve` runs."""
+        with ExitStack() as stack:
+            workers = [
+                stack.enter_context(running("worker", self._environment, self._folder))
+                for _ in range(load(self._environment, None).worker_processes)
+            ]
+            time.sleep(5)  # for them to be up and idle
             yield
-            worker.stop()
+            for worker in workers:
+                worker.stop()
         self.database.close()
 
     def round(self) -> float:

@@ -56,6 +56,7 @@ class Service:
             "PYTHONPATH": str(TESTS),
             "TIDINGS_LISTEN_ADDR": f"127.0.0.1:{self.port}",
             "TIDINGS_WEB_WORKERS": "1",
+            "TIDINGS_WORKER_PROCESSES": "1",
             **{f"TIDINGS_{name}": text for name, text in given.items()},
         }
         self.log_file = folder / f"log-{self.port}"
@@ -212,6 +213,16 @@ def test_even_a_stubborn_poller_does_not_outlive_a_killed_supervisor(start: Call
     service.stop(signal.SIGKILL)
 
     assert eventually(lambda: not is_running(poller))
+
+
+def test_several_pollers_run_and_stop_together(start: Callable[..., Service]) -> None:
+    service = start(poller="obedient", WORKER_PROCESSES="3").until_ready()
+    assert eventually(lambda: len(service.pollers) == 3), service.log
+
+    service.stop(signal.SIGTERM)
+
+    assert service.process.returncode == 0, service.log
+    assert not any(map(is_running, service.pids))
 
 
 def test_a_dead_web_worker_is_replaced(start: Callable[..., Service]) -> None:

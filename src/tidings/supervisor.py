@@ -1,7 +1,7 @@
-"""What `tidings serve` runs: web workers under Granian, and one poller that is kept alive.
+"""What `tidings serve` runs: web workers under Granian, and pollers that are kept alive.
 
-    tidings serve ─┬─ web worker 1 … n     spawned by Granian, share the port
-                   └─ tidings worker       in a session of its own, started again when it ends
+    tidings serve ─┬─ web worker 1 … n       spawned by Granian, share the port
+                   └─ tidings worker 1 … n   each in a session of its own, started again when it ends
 
 Ctrl-C, SIGTERM and a closed terminal reach this process only; it then stops all the others at the same time.
 When it is killed without a chance to do so, they notice by themselves (`lifeline`).
@@ -59,26 +59,32 @@ def serve(
 ) -> int:
     """Serve until told to stop; the exit code.
 
-    poller: the command of the process that polls; None to serve web pages and the API only.
+    poller: the command of a process that polls; None to serve web pages and the API only.
     on_ready: called once, as soon as a visitor would be let in.
     """
     host = preflight.check_address(settings.listen_addr)
     # A forked child would inherit locks and connections in whatever state they are.
     multiprocessing.set_start_method("spawn", force=True)
-    kept = KeptProcess(poller) if poller else None
-    server = WebServer(settings, application, host, on_stop=kept.ask_to_stop if kept else lambda: None)
-    if kept:
-        server.on_startup(kept.start)
+    kept = [KeptProcess(poller) for _ in range(settings.worker_processes)] if poller else []
+    server = WebServer(settings, application, host, on_stop=partial(_ask_to_stop, kept))
+    for process in kept:
+        server.on_startup(process.start)
     server.on_startup(partial(_call_when_open, host, settings.listen_addr.port, on_ready))
     try:
         server.serve(target_loader=partial(_load, settings, os.getpid()))
     except SystemExit as ended:  # Granian gave up on a worker that cannot be kept alive
         return int(ended.code or 0)
     finally:
-        if kept:
-            kept.stop()
+        _ask_to_stop(kept)
+        for process in kept:
+            process.stop()
     log.info("stopped")
     return 0
+
+
+def _ask_to_stop(kept: Sequence[KeptProcess]) -> None:
+    for process in kept:
+        process.ask_to_stop()
 
 
 class WebServer(MPServer):

@@ -230,6 +230,8 @@ def tell_complaints(feed_id: int, complaints: Iterable[str]) -> None:
 
 def add_new(db: Write, feed: Feed, new: list[ReadyEntry], *, now: Instant) -> list[int]:
     """The caller holds the feed's counters; what another check stored meanwhile is left out."""
+    if not new:
+        return []
     hashes = [entry.hash for entry in new]
     there = intake.known(db, feed.id, hashes).keys() | intake.buried(db, feed.id, hashes)
     category_id = _category(db, feed)

@@ -18,6 +18,7 @@ from tidings.settings.upkeep import Upkeep
 from tidings.settings.values import ByteCount, DatabaseEngine, ListenAddress, LogFormat, LogLevel, Network, WebSubMode
 
 MOST_WEB_WORKERS_BY_DEFAULT = 4
+MOST_WORKERS_BY_DEFAULT = 2
 
 
 def _cores() -> int:
@@ -155,9 +156,16 @@ class Settings(Upkeep):
         allowed="a whole number from 0 to 60000",
         default="250",
     )
+    worker_processes: int = option(
+        values.whole_number(1, 64),
+        "Processes that fetch feeds, deliver and tidy, beside those that answer requests.",
+        allowed="a whole number from 1 to 64",
+        default="the number of CPU cores, but not more than 2",
+        derive=lambda _: str(min(_cores(), MOST_WORKERS_BY_DEFAULT)),
+    )
     worker_pool_size: int = option(
         values.whole_number(1, 1000),
-        "Feeds fetched at the same time, by one poller.",
+        "Feeds fetched at the same time, by one worker.",
         allowed="a whole number from 1 to 1000",
         default="16",
     )

@@ -1,4 +1,4 @@
-"""The one place where the engines differ: full-text search.
+"""The one place where the engines differ: numbering many rows, and full-text search.
 
 SQLite has FTS5, PostgreSQL tsvector under a GIN index. Both get terms that `domain.search` made, each with its owner
 in front (`7/rain`): what a search reads of the index is the user's own, however many others there are.
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Executable, Text, bindparam, cast, delete, select, text
+from sqlalchemy import ColumnElement, Executable, Table, Text, bindparam, cast, delete, select, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.dialects.postgresql import insert as insert_or_update
 from sqlalchemy.ext.compiler import compiles
@@ -35,6 +35,24 @@ class Document(Struct, frozen=True):
 
 def is_sqlite(db: Read) -> bool:
     return db.connection.dialect.name == "sqlite"
+
+
+# Numbering
+
+
+_last_id = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
+_next_ids = text("SELECT nextval(pg_get_serial_sequence(:name, 'id')) FROM generate_series(1, :count)")
+
+
+def take_ids(db: Write, table: Table, count: int) -> list[int]:
+    """Ids for that many new rows, in ascending order: known beforehand, the rows need no answer each.
+
+    SQLite has one writer at a time, and counts on from the largest id that was ever inserted.
+    """
+    if is_sqlite(db):
+        last = int(db.scalar(_last_id, name=table.name) or 0)
+        return list(range(last + 1, last + 1 + count))
+    return sorted(db.scalars(_next_ids, name=table.name, count=count))
 
 
 # Asking

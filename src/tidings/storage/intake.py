@@ -18,6 +18,7 @@ from tidings.domain.ingestion import ReadyEntry
 from tidings.domain.times import Instant
 from tidings.storage import counters, search
 from tidings.storage.database import Read, Write
+from tidings.storage.dialect import take_ids
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, tombstones
 
 
@@ -35,7 +36,7 @@ _known = select(entries.c.id, entries.c.hash, entries.c.fingerprint).where(
 _buried = select(tombstones.c.hash).where(
     tombstones.c.feed_id == bindparam("feed"), tombstones.c.hash.in_(bindparam("hashes", expanding=True))
 )
-_add_entry = insert(entries).returning(entries.c.id, sort_by_parameter_order=True)
+_add_entry = insert(entries)
 _add_content = insert(entry_contents)
 _add_tag = insert(entry_tags)
 _add_enclosure = insert(enclosures)
@@ -65,7 +66,8 @@ def add(
         "created_at": now,
         "changed_at": now,
     }
-    ids = db.insert_many(_add_entry, [owner | _columns(entry) for entry in new])
+    ids = take_ids(db, entries, len(new))
+    db.run_many(_add_entry, [{"id": id_} | owner | _columns(entry) for id_, entry in zip(ids, new, strict=True)])
     _write_details(db, user_id, list(zip(ids, new, strict=True)))
     shift = counters.Shift()
     for entry in new:
@@ -97,6 +99,8 @@ def change(db: Write, user_id: int, changed: Sequence[tuple[KnownEntry, ReadyEnt
 
     The caller holds the feed's counters. Since the entries were looked at, their user may have edited or flushed some.
     """
+    if not changed:
+        return
     present = dict(db.tuples(_edited, user=user_id, ids=[known_entry.id for known_entry, _ in changed]))
     for known_entry, entry in changed:
         if known_entry.id not in present:
