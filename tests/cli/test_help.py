@@ -18,14 +18,15 @@ def test_help_names_every_command(bare: Tidings, arguments: list[str]) -> None:
     done = bare(*arguments)
 
     assert (done.returncode, done.stderr) == (0, "")
-    for told in ("serve", "web", "worker", "migrate", "refresh", "user", "config", "version", "--config"):
+    commands = ("serve", "web", "worker", "migrate", "refresh", "tidy", "user", "status", "config", "version")
+    for told in (*commands, "--config"):
         assert told in done.stdout
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        ["serve"], ["web"], ["worker"], ["migrate"], ["refresh"], ["config"], ["version"],
+        ["serve"], ["web"], ["worker"], ["migrate"], ["refresh"], ["tidy"], ["status"], ["config"], ["version"],
         ["user"], ["user", "add"], ["user", "list"], ["user", "passwd"], ["user", "remove"],
     ],
 )  # fmt: skip

@@ -23,8 +23,9 @@ from support.databases import Databases
 from support.shelf import NOW
 from tidings.domain.entries import Direction, EntryFilter, Order, Page, Status
 from tidings.domain.times import SECOND, Instant
-from tidings.storage import categories, counters, entries, entry_lists, feeds, polling, sources
+from tidings.storage import categories, counters, entries, entry_lists, feeds, polling, sources, status, tidying
 from tidings.storage.database import Database, Read, Write
+from tidings.storage.tidying import Old
 
 # Sorting more than this of what a filter lets through is no list of a page any more.
 MOST_SORTED = 7_000
@@ -129,6 +130,12 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
     "feeds of a category": lambda db, archive: feeds.of_category(db, archive.user_id, archive.category_id),
     "counts of categories": lambda db, archive: categories.counts(db, archive.user_id),
     "hidden feeds": lambda db, archive: feeds.hidden(db, archive.user_id),
+    "how things stand": lambda db, _: (
+        status.queue(db, NOW, overdue_after=SECOND),
+        status.of_feeds(db, since=LAST_WEEK),
+        status.of_entries(db),
+        status.of_deliveries(db),
+    ),
 }
 WRITES: dict[str, Callable[[Write, Archive], object]] = {
     "marking a feed read": lambda db, a: entries.mark_read(
@@ -150,6 +157,9 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     "renewing a claim": lambda db, a: polling.renew(db, "w", [1, 2], Instant(NOW + 99)),
     "making feeds due": lambda db, a: polling.make_due(db, a.user_id, now=NOW, checked_before=NOW),
     "moving a feed": lambda db, a: feeds.change(db, a.user_id, a.feed_id, category_id=a.category_id),
+    "removing what is old": lambda db, a: tidying.remove_entries(
+        db, a.user_id, [Old(n, a.feed_id, NOW) for n in range(1, 500)], Status.READ, before=LAST_WEEK, now=NOW
+    ),
     "deleting a feed": lambda db, a: feeds.remove(db, a.user_id, a.feed_id),
 }
 
@@ -160,6 +170,28 @@ def test_a_look_goes_through_an_index(archive: Archive, name: str) -> None:
         READS[name](db, archive)
 
     assert [plan.complaints() for plan in plans if plan.complaints()] == []
+
+
+@pytest.mark.parametrize("kind", [Status.READ, Status.REMOVED, Status.UNREAD], ids=str)
+def test_what_is_old_is_found_in_the_order_of_an_index_where_the_last_look_ended(
+    archive: Archive, kind: Status
+) -> None:
+    given: dict[str, Any] = {"before": LAST_WEEK, "reached": Instant(NOW - 100 * 86_400 * SECOND), "limit": 500}
+
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        of_all = tidying.old(db, archive.user_id, kind, overridden=[archive.feed_id], **given)
+        tidying.old_of_feed(db, archive.user_id, archive.feed_id, kind, **given)
+
+    assert of_all
+    assert [plan.complaints() for plan in plans if plan.complaints()] == []
+    told = [json.dumps(plan.plan) for plan in (plans[0], plans[-1])]
+    # PostgreSQL knows how few were removed, and sorts those.
+    indexes = (("ix_entries_user_changed", "ix_entries_user_status"), ("ix_entries_feed_published",))
+    for plan, allowed in zip(told, indexes, strict=True):
+        assert any(index in plan for index in allowed), plan
+    if archive.database.is_sqlite:
+        assert "ix_entries_user_changed" in told[0]
+        assert "TEMP B-TREE" not in "".join(told)
 
 
 class UndoneError(Exception):

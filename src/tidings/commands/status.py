@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from cyclopts import Parameter
@@ -10,7 +10,9 @@ from cyclopts import Parameter
 from tidings.commands.application import open_application, prepare
 from tidings.commands.running import Here
 from tidings.commands.terminal import say
-from tidings.services.status import Overview
+
+if TYPE_CHECKING:
+    from tidings.services.status import Overview
 
 # Everything works, but feeds are not checked when they should be.
 BEHIND = 3

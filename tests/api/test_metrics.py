@@ -1,0 +1,208 @@
+"""/metrics: who may read it, and that it tells of all processes what they did."""
+
+from __future__ import annotations
+
+import base64
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.databases import Databases, SqliteDatabases
+from support.people import Cast, call
+from support.publisher import Publisher
+from support.running import RunningService, running, running_service
+from tidings import metrics
+from tidings.metrics.files import Place
+
+Samples = dict[str, float]
+
+
+def read(service: RunningService, **headers: str) -> Samples:
+    named = {name.replace("_", "-"): text for name, text in headers.items()}
+    answer = call(service.url, "GET", "/metrics", headers=named)
+    assert answer.status == 200, answer.body
+    assert answer.headers["content-type"].startswith("text/plain; version=")
+    lines = answer.body.decode().splitlines()
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@contextmanager
+def counting(databases: Databases, folder: Path, **settings: str) -> Iterator[RunningService]:
+    with (
+        databases.migrated() as url,
+        running_service(url, folder, metrics_collector="1", metrics_refresh_interval="1", **settings) as service,
+    ):
+        yield service
+
+
+def test_there_is_nothing_unless_somebody_wants_it(service: RunningService) -> None:
+    assert call(service.url, "GET", "/metrics").status == 404
+
+
+def test_requests_are_counted_by_route_in_all_processes_together(databases: Databases, folder: Path) -> None:
+    with counting(databases, folder, web_workers="2") as service:
+        alice = Cast(service).person("alice")
+        for _ in range(20):
+            alice.get("/v1/me")
+        alice.call("GET", "/v1/feeds/2147483000")
+        call(service.url, "GET", "/v1/nowhere/at/all")
+        call(service.url, "BREW", "/v1/me")
+        seen = read(service)
+
+    assert seen['tidings_http_requests_total{method="GET",route="/v1/me",status="200"}'] == 20
+    assert seen['tidings_http_requests_total{method="GET",route="/v1/feeds/{feed_id}",status="404"}'] == 1
+    assert seen['tidings_http_requests_total{method="GET",route="none",status="401"}'] == 1
+    assert not any("BREW" in name or "nowhere" in name for name in seen)
+    assert seen['tidings_http_request_seconds_count{method="GET",route="/v1/me"}'] >= 20
+    assert seen['tidings_database_seconds_count{use="read"}'] >= 20
+    assert seen['tidings_database_seconds_count{use="write"}'] >= 1
+    assert seen["tidings_up"] == 1
+    assert seen["tidings_users"] >= 1
+    assert seen["tidings_database_bytes"] > 10_000
+
+
+def test_numbers_of_a_worker_are_among_them_and_stay_when_it_is_gone(
+    databases: Databases, folder: Path, site: Publisher
+) -> None:
+    with counting(databases, folder) as service:
+        Cast(service).person("alice").has_feed(site)
+        before = writes(service)
+        with running("worker", service.environment, folder):
+            wait_until(lambda: writes(service) > before)
+        after = writes(service)
+
+        assert after > before
+        assert writes(service) == after
+
+
+def writes(service: RunningService) -> float:
+    return read(service)['tidings_database_seconds_count{use="write"}']
+
+
+def wait_until(claim: Callable[[], bool], within_s: float = 60) -> None:
+    deadline = time.monotonic() + within_s
+    while not claim():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+# Who may read
+
+
+def basic(username: str, password: str) -> dict[str, str]:
+    return {"Authorization": "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()}
+
+
+def status(service: RunningService, method: str = "GET", **headers: str) -> int:
+    named = {name.replace("_", "-"): text for name, text in headers.items()}
+    return call(service.url, method, "/metrics", headers=named).status
+
+
+def test_other_networks_are_refused_also_behind_a_proxy(folder: Path) -> None:
+    with counting(SqliteDatabases(folder), folder) as service:
+        assert status(service) == 200
+        assert status(service, "HEAD") == 200
+        assert status(service, "POST") == 405
+        assert status(service, X_Forwarded_For="203.0.113.7") == 403
+        assert status(service, X_Forwarded_For="127.0.0.1, 203.0.113.7") == 403
+        assert status(service, X_Forwarded_For="nonsense") == 403
+
+
+def test_a_visitor_cannot_make_up_where_they_are(folder: Path) -> None:
+    with counting(
+        SqliteDatabases(folder), folder, metrics_allowed_networks="10.0.0.0/8", trusted_reverse_proxy_networks="none"
+    ) as service:
+        assert status(service, X_Forwarded_For="10.0.0.1") == 403
+
+
+def test_a_password_is_asked_for_where_there_is_one(folder: Path) -> None:
+    secret = folder / "secret"
+    secret.write_text("correct horse\n")
+    with counting(
+        SqliteDatabases(folder), folder, metrics_username="prometheus", metrics_password_file=str(secret)
+    ) as service:
+        alice = Cast(service).person("alice", is_admin=True)
+
+        assert status(service) == 401
+        assert status(service, **basic("prometheus", "wrong")) == 401
+        assert status(service, **basic("", "correct horse")) == 401
+        assert status(service, Authorization="Basic !") == 401
+        assert status(service, X_Auth_Token=alice.token) == 401
+        assert status(service, **basic("prometheus", "correct horse")) == 200
+        assert "correct horse" not in service.log
+
+
+# Where numbers are kept
+
+
+def test_processes_have_places_of_their_own_and_the_next_one_goes_on_counting(tmp_path: Path) -> None:
+    first, second = Place(tmp_path), Place(tmp_path)
+    assert {first.number, second.number} == {1, 2}
+    first.file("counter").write_value("key", 7.0, 0.0)  # type: ignore[no-untyped-call]
+    first.leave()
+
+    third = Place(tmp_path)
+
+    assert third.number == 1
+    assert third.file("counter").read_value("key")[0] == 7.0  # type: ignore[no-untyped-call]
+    second.leave()
+    third.leave()
+
+
+def test_who_comes_into_an_empty_house_starts_from_nothing(tmp_path: Path) -> None:
+    first = Place(tmp_path)
+    first.file("counter").write_value("key", 7.0, 0.0)  # type: ignore[no-untyped-call]
+    first.leave()
+
+    second = Place(tmp_path)
+
+    assert second.file("counter").read_value("key")[0] == 0.0  # type: ignore[no-untyped-call]
+    second.leave()
+
+
+def test_a_folder_that_cannot_be_used_stops_nothing(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+
+    metrics.start(in_the_way)
+
+    assert not metrics.is_on()
+    metrics.requested("/v1/me", "GET", 200, 0.001)
+
+
+def test_every_number_is_told_with_what_it_means(tmp_path: Path) -> None:
+    metrics.start(tmp_path)
+    try:
+        metrics.polled("stored", 0.2, new_entries=3)
+        metrics.polled("failed", 0.2)
+        metrics.delivered("delivered", 0.1)
+        metrics.tidied("entries", 40)
+        metrics.tidied("icons", 0)
+        body, _ = metrics.exposition({"tidings_polls_due": ("Due.", 4.0)})
+    finally:
+        metrics.stop()
+
+    text = body.decode()
+    for line in (
+        'tidings_polls_total{outcome="stored"} 1.0',
+        'tidings_polls_total{outcome="failed"} 1.0',
+        "tidings_entries_stored_total 3.0",
+        'tidings_poll_seconds_bucket{le="0.25"} 2.0',
+        'tidings_deliveries_total{outcome="delivered"} 1.0',
+        'tidings_tidied_total{what="entries"} 40.0',
+        "tidings_polls_due 4.0",
+    ):
+        assert f"\n{line}\n" in text
+    assert "icons" not in text
+    told = re.findall(r"^# HELP (\w+) \S", text, flags=re.MULTILINE)
+    names = re.findall(r"^(tidings_\w+?)(?:_bucket|_sum|_count)?[ {]", text, flags=re.MULTILINE)
+    assert set(names) == set(told)

@@ -1,0 +1,85 @@
+"""`tidings status` and `tidings tidy`: what whoever runs Tidings gets to see of it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from sqlalchemy import text
+
+from cli.commands import Tidings, complaint
+from cli.subscriptions import subscribed
+from support.people import rss
+from support.publisher import Publisher
+from tidings.domain.times import DAY, MINUTE
+from tidings.services import Services
+from tidings.services.status import OVERDUE_AFTER, gauges
+
+
+def test_status_tells_people_and_scripts_the_same(tidings: Tidings, services: Services, site: Publisher) -> None:
+    feed = site.serve("/feed.xml", rss(["One", "Two"], site.url("/feed.xml")))
+    gone = site.serve("/gone.xml", status=404)
+    subscribed(services, "alice", feed, gone)
+    tidings("refresh")
+
+    people, scripts = tidings("status"), tidings("status", "--json")
+
+    assert (people.returncode, people.stderr) == (0, "")
+    seen = json.loads(scripts.stdout)
+    assert {name: seen[name] for name in ("users", "feeds", "feeds_failing", "feeds_disabled")} == {
+        "users": 1, "feeds": 2, "feeds_failing": 1, "feeds_disabled": 0,
+    }  # fmt: skip
+    assert (seen["entries_unread"], seen["entries_read"], seen["polls_last_hour"]) == (2, 0, 2)
+    assert (seen["due"], seen["overdue"], seen["oldest_overdue_s"]) == (0, 0, 0)
+    assert (seen["deliveries_pending"], seen["deliveries_failed"], seen["last_tidied_s"]) == (0, 0, None)
+    assert seen["database_engine"] in people.stdout.lower()
+    assert seen["database_bytes"] > 10_000
+    assert re.search(r"^Feeds +2, of which 1 failing and 0 switched off$", people.stdout, re.MULTILINE)
+    assert re.search(r"^Entries +2 unread, 0 read$", people.stdout, re.MULTILINE)
+    assert re.search(r"^Tidied +not yet$", people.stdout, re.MULTILINE)
+
+
+def test_status_ends_with_3_when_nobody_checks_feeds(tidings: Tidings, services: Services, site: Publisher) -> None:
+    subscribed(services, "alice", site.serve("/a.xml", rss(["One"], site.url("/a.xml"))))
+    late = services.clock() - OVERDUE_AFTER - 7 * MINUTE
+    with services.database.writing() as db:
+        for table in ("feeds", "sources"):
+            db.run(text(f"UPDATE {table} SET next_check_at = :late"), late=late)
+
+    done = tidings("status")
+    seen = services.status.look()
+
+    assert done.returncode == 3
+    assert "1, the oldest for 12 minutes; 1 of them for more than five minutes" in done.stdout
+    assert (seen.due, seen.overdue) == (1, 1)
+    assert seen.oldest_overdue_s >= 720
+    assert gauges(seen)["tidings_polls_overdue"][1] == 1.0
+
+
+def test_status_without_a_database_says_why_it_cannot_tell(bare: Tidings) -> None:
+    assert "tidings migrate" in complaint(bare("status"), 1)
+
+
+def test_tidy_removes_what_is_old_now_and_says_what(tidings: Tidings, services: Services, site: Publisher) -> None:
+    subscribed(services, "alice", site.serve("/a.xml", rss(["One", "Two"], site.url("/a.xml"))))
+    tidings("refresh")
+    with services.database.writing() as db:
+        db.run(text("UPDATE entries SET changed_at = changed_at - :age"), age=181 * DAY)
+
+    kept = tidings("tidy", CLEANUP_ARCHIVE_UNREAD_DAYS="-1")
+    first, second = tidings("tidy"), tidings("tidy", "--compact")
+
+    assert (kept.returncode, kept.stdout) == (0, "Removed: entries 0, tombstones 0, icons 0, deliveries 0\n")
+    assert first.stdout == "Removed: entries 2, tombstones 0, icons 0, deliveries 0\n"
+    assert (second.returncode, second.stdout) == (0, kept.stdout)
+    assert services.status.look().entries_unread == 0
+    assert services.status.look().last_tidied_s is not None
+
+
+def test_tidy_leaves_it_to_a_worker_that_is_at_it(tidings: Tidings, services: Services) -> None:
+    assert services.tidying.begin("worker", due_or_not=True)
+
+    done = tidings("tidy")
+
+    assert done.returncode == 0
+    assert "A worker is tidying" in done.stdout
