@@ -1,0 +1,184 @@
+"""Queues of 10,000 deliveries to 100 receivers are served through indexes, and a claim costs what it takes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from storage.test_plans import Plan, explained
+from support.databases import Databases
+from support.outbox import hook
+from support.shelf import NOW
+from tidings.domain.deliveries import Queue, Room, State
+from tidings.domain.times import SECOND, Instant
+from tidings.storage import deliveries, receivers
+from tidings.storage.database import Database, Read, Write
+from tidings.storage.receivers import Trial
+
+RECEIVERS, EACH, IDLE, FINISHED = 100, 100, 4_000, 30_000
+TABLES = {"deliveries", "delivery_bodies", "receivers"}
+# Both have what is in no queue yet in its order; SQLite prefers the second.
+ARRIVING = "ix_deliveries_arriving|ix_deliveries_waiting"
+LATER = Instant(NOW + 3600 * SECOND)
+
+_FILL_RECEIVERS = """
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {number})
+    INSERT INTO receivers (user_id, integration, address_digest, pending, next_attempt_at, failures)
+    SELECT :user, 'webhook', {digest}, {pending}, CASE WHEN i <= {busy} THEN :now + i ELSE NULL END, i % 10 / 9 FROM n
+"""
+_FILL_DELIVERIES = """
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {number})
+    INSERT INTO deliveries (user_id, delivery_id, integration, event_type, receiver, state, created_at, finished_at,
+                            receiver_id, size)
+    SELECT :user, {kind} || '-' || i, 'webhook', 'new_entries', 'https://hooks.example/' || i, {state}, :now + i,
+           {finished}, {receiver}, 9 FROM n
+"""
+
+
+@pytest.fixture(scope="module")
+def queues(databases: Databases) -> Iterator[tuple[Database, int]]:
+    """And the user that all of them belong to."""
+    with databases.migrated() as url:
+        database = Database(url)
+        mine = hook(database, "https://hooks.example/")
+        digest = "CAST(CAST(i AS text) AS blob)" if database.is_sqlite else "convert_to(CAST(i AS text), 'UTF8')"
+        # What was finished is somebody else's.
+        other = hook(database, "https://hooks.example/")
+        fills = [
+            _FILL_RECEIVERS.format(number=RECEIVERS + IDLE, digest=digest, pending=EACH, busy=RECEIVERS),
+            _FILL_DELIVERIES.format(
+                number=FINISHED, kind="'f'", state="'delivered'", finished=":now + i", receiver="1"
+            ),
+            _FILL_DELIVERIES.format(
+                number=RECEIVERS * EACH, kind="'p'", state="'pending'", finished="NULL", receiver=f"1 + i % {RECEIVERS}"
+            ),
+            "INSERT INTO delivery_bodies (delivery_id, body) SELECT id, :body FROM deliveries",
+        ]
+        with database.writing() as db:
+            for fill, owner in zip(fills, (mine, other, mine), strict=False):
+                db.run(text(fill), user=owner.user_id, now=NOW)
+            db.run(text(fills[3]), body=b'\0{"event_type": "new_entries"}')
+        mine.post(*map(str, range(20)), now=NOW)
+        if not database.is_sqlite:
+            with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                connection.exec_driver_sql("VACUUM ANALYZE")
+        yield database, mine.user_id
+        database.close()
+
+
+def first(db: Read, receiver_id: int) -> Any:
+    found = receivers.first(db, receiver_id)
+    assert found is not None
+    return found
+
+
+READS: dict[str, tuple[Callable[[Read, int], object], set[str]]] = {
+    "whether there is work": (
+        lambda db, _: receivers.is_work(db, LATER),
+        {ARRIVING, "ix_receivers_due", "ix_receivers_failing"},
+    ),
+    "the first of a queue": (lambda db, _: first(db, 7), {"ix_deliveries_waiting"}),
+    "a list": (lambda db, user: deliveries.listed(db, user, limit=100), {"ix_deliveries_user"}),
+    "a list further down": (
+        lambda db, user: deliveries.listed(db, user, limit=100, before_id=35_000),
+        {"ix_deliveries_user"},
+    ),
+    "a list of a state": (
+        lambda db, user: deliveries.listed(db, user, state=State.PENDING, limit=100),
+        {"ix_deliveries_user_state"},
+    ),
+    "one": (lambda db, user: deliveries.get(db, user, 35_000), set()),
+    "a body": (lambda db, _: deliveries.body(db, 9_000), set()),
+}
+TRIAL = Trial(State.DELIVERED, 200, "", "ok")
+WRITES: dict[str, tuple[Callable[[Write, int], object], set[str]]] = {
+    "lining up": (lambda db, _: receivers.line_up(db, now=LATER, room=Room()), {ARRIVING}),
+    "lining up where there is no room": (
+        lambda db, _: receivers.line_up(db, now=LATER, room=Room(deliveries=5)),
+        {"ix_deliveries_waiting"},
+    ),
+    "claiming": (
+        lambda db, _: receivers.claim(db, "w", now=LATER, until=LATER, limit=20, failing=8),
+        {"ix_receivers_due", "ix_receivers_failing"},
+    ),
+    "keeping": (lambda db, _: receivers.keep(db, 7, "w", LATER), set()),
+    "writing down": (lambda db, _: receivers.record(db, 7, first(db, 7), TRIAL, now=LATER), {"ix_deliveries_waiting"}),
+    "counting": (lambda db, _: receivers.recount(db, 7), {"ix_deliveries_waiting"}),
+    "giving up": (lambda db, _: receivers.give_up(db, 7, "gone", now=LATER), {"ix_deliveries_waiting"}),
+    "giving back": (lambda db, _: receivers.release_all(db, "w"), {"ix_receivers_claimed"}),
+    "sending again": (lambda db, user: deliveries.redeliver(db, user, 35_000, now=LATER), set()),
+    "forgetting": (lambda db, _: deliveries.forget(db, before=LATER, limit=50), {"ix_deliveries_finished"}),
+}
+
+
+class UndoneError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_look_goes_through_an_index(queues: tuple[Database, int], name: str) -> None:
+    database, user_id = queues
+    look, indexes = READS[name]
+
+    with explained(database) as plans, database.reading() as db:
+        assert look(db, user_id)
+
+    check(database, plans, indexes)
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_change_goes_through_an_index(queues: tuple[Database, int], name: str) -> None:
+    database, user_id = queues
+    change, indexes = WRITES[name]
+
+    with explained(database) as plans:
+        and_undo(database, lambda db: change(db, user_id))
+
+    check(database, plans, indexes)
+
+
+def test_a_claim_takes_those_that_are_due_longest_and_some_that_failed(queues: tuple[Database, int]) -> None:
+    database, _ = queues
+    found: list[Queue] = []
+
+    and_undo(database, lambda db: found.extend(receivers.claim(db, "w", now=LATER, until=LATER, limit=20, failing=3)))
+
+    failed = [queue.id for queue in found if queue.failures]
+    assert failed == [9, 19, 29]
+    well = [number for number in range(1, RECEIVERS) if number % 10 != 9]
+    assert [queue.id for queue in found if not queue.failures] == well[:17]
+
+
+def and_undo(database: Database, change: Callable[[Write], object]) -> None:
+    with suppress(UndoneError), database.writing() as db:
+        change(db)
+        raise UndoneError
+
+
+def check(database: Database, plans: list[Plan], indexes: set[str]) -> None:
+    told = json.dumps([plan.plan for plan in plans])
+    assert [index for index in indexes if not re.search(index, told)] == [], told
+    for plan in plans:
+        assert not [*scans(database, plan)], plan.statement + told
+
+
+def scans(database: Database, plan: Plan) -> Iterator[str]:
+    """Tables that are read as a whole."""
+    if database.is_sqlite:
+        lines = [line.split() for line in plan.plan]
+        yield from (line[1] for line in lines if line[0] == "SCAN" and line[1] in TABLES and "INDEX" not in line)
+    else:
+        yield from _scanned(plan.plan[0]["Plan"])
+
+
+def _scanned(node: dict[str, Any]) -> Iterator[str]:
+    if node["Node Type"] == "Seq Scan" and node["Relation Name"] in TABLES:
+        yield node["Relation Name"]
+    for part in node.get("Plans", ()):
+        yield from _scanned(part)
