@@ -28,9 +28,6 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
     url: Annotated[str, receiving(address("Address", "Where events are sent.", needed=False))] = ""
     secret: Annotated[str, made("Secret", "What is sent is signed with it.")] = ""
 
-    def __repr__(self) -> str:
-        return f"Settings({shown(self.url)})"
-
 
 def deliver(settings: Settings, event: Event) -> Steps:
     """410 says that nobody wants to hear from us again."""

@@ -1,0 +1,65 @@
+"""What the handbook says of integrations is what there is."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tidings.domain.integrations import REGISTRY, changes, templates
+from tidings.domain.integrations.changes import Chosen
+from tidings.domain.integrations.leaves import __name__ as leaves
+
+PAGE = (Path(__file__).parents[1] / "docs" / "integrations.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_each_service_has_a_line_with_all_that_it_needs(name: str) -> None:
+    lines = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |")]
+
+    assert len(lines) == REGISTRY[name].saves + REGISTRY[name].notifies
+    needed = [field.name for field in REGISTRY[name].fields if field.is_needed or field.is_secret]
+    if name != "custom":  # told in a section of its own
+        assert [field for field in needed if f"`{field}`" not in lines[0]] == []
+
+
+def test_no_line_is_about_a_service_that_does_not_exist() -> None:
+    assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == set(REGISTRY)
+
+
+@pytest.mark.parametrize("name", sorted(set(REGISTRY) - {"webhook", "custom"}))
+def test_each_leaf_names_the_documentation_of_its_service(name: str) -> None:
+    assert "https://" in str(sys.modules[f"{leaves}.{name}"].__doc__)
+
+
+def test_placeholders_and_filters_are_those_that_there_are() -> None:
+    told = set(re.findall(r"`\{\{(\w+)\}\}`", PAGE))
+
+    assert told == set(templates.PLACEHOLDERS)
+    assert all(f"`{name}`" in PAGE or f"|{name}" in PAGE for name in templates.FILTERS)
+
+
+def test_the_example_can_be_set() -> None:
+    (example,) = re.findall(r'^    (\{"custom".*?\}\})$', PAGE, re.MULTILINE | re.DOTALL)
+    leaf = REGISTRY["custom"]
+
+    made = changes.merged(
+        leaf,
+        Chosen(enabled=False, settings=leaf.settings()),
+        json.loads(example)["custom"],
+        refusal=lambda _: "",
+        make_secret=lambda: "",
+    )
+
+    assert made.enabled
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_settings_keep_their_secrets_out_of_traces(name: str) -> None:
+    leaf = REGISTRY[name]
+    texts = {field.name: "s3cret" for field in leaf.fields if field.type is str}
+
+    assert "s3cret" not in repr(leaf.settings(**texts))
