@@ -1,4 +1,4 @@
-"""`python -m benchmarks [intake] [lists] [schedule]`: all of them without a name."""
+"""`python -m benchmarks [intake] [lists] [schedule] [latency] [deliveries]`: all of them without a name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 
 def main() -> int:
-    from benchmarks import intake, lists, schedule
+    from benchmarks import deliveries, intake, latency, lists, schedule
 
-    known = {"intake": intake.run, "lists": lists.run, "schedule": schedule.run}
+    known = {
+        "intake": intake.run,
+        "lists": lists.run,
+        "schedule": schedule.run,
+        "latency": latency.run,
+        "deliveries": deliveries.run,
+    }
     chosen = sys.argv[1:] or list(known)
     if unknown := [name for name in chosen if name not in known]:
         sys.stderr.write(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(known)}\n")

@@ -82,12 +82,12 @@ def _on_postgresql(origin: str) -> Measured:
 
 
 def _measure(origin: str, database: Callable[[Path], str]) -> Measured:
-    _publish(origin)
+    publish(origin)
     with tempfile.TemporaryDirectory() as folder:
         tagged = Series(origin, "feed", database(Path(folder)), Path(folder))
         with tagged.worker():
             took_s = {FIRST: tagged.round(), VALIDATED: tagged.round()}
-            _publish(origin)
+            publish(origin)
             took_s[SOME] = tagged.round()
         lost = FEEDS * (ENTRIES + NEW) - tagged.stored()
     with tempfile.TemporaryDirectory() as folder:
@@ -103,12 +103,12 @@ class Series:
     """Feeds of one kind in a database of their own."""
 
     def __init__(self, origin: str, kind: str, database_url: str, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         # All are on one host here, which does not mind.
-        self._environment = environment_for(database_url, folder, polling_limit_per_host="100", log_level="warning")
+        self.environment = environment_for(database_url, folder, polling_limit_per_host="100", log_level="warning")
         self.database = Database(database_url)
         migrate.upgrade(self.database)
-        services = services_over(self.database, load(self._environment, None))
+        services = services_over(self.database, load(self.environment, None))
         user = services.users.create("reader", PASSWORD)
         category = services.categories.create(user.id, "Feeds")
         moments = {"created_at": 0, "checked_at": 0, "next_check_at": FAR_AWAY, "icon_checked_at": system_clock()}
@@ -124,8 +124,8 @@ class Series:
         """As many processes as `tidings serve` runs."""
         with ExitStack() as stack:
             workers = [
-                stack.enter_context(running("worker", self._environment, self._folder))
-                for _ in range(load(self._environment, None).worker_processes)
+                stack.enter_context(running("worker", self.environment, self.folder))
+                for _ in range(load(self.environment, None).worker_processes)
             ]
             time.sleep(5)  # for them to be up and idle
             yield
@@ -147,7 +147,7 @@ class Series:
         return time.monotonic() - started
 
     def stored(self) -> int:
-        database = Database(self._environment["TIDINGS_DATABASE_URL"])
+        database = Database(self.environment["TIDINGS_DATABASE_URL"])
         try:
             with database.reading() as db:
                 counted = int(db.scalar(select(func.count()).select_from(entries)))
@@ -171,7 +171,7 @@ def _of_the_reference(origin: str) -> Measured:
         _peer("feeds", f"{origin}/feed", str(FEEDS))
         took_s[FIRST] = _timed_refresh()
         took_s[VALIDATED] = _timed_refresh()
-        _publish(origin)
+        publish(origin)
         took_s[SOME] = _timed_refresh()
         _peer("psql", "-c", "truncate feeds cascade")
         _peer("feeds", f"{origin}/plain", str(FEEDS))
@@ -193,7 +193,7 @@ def _peer(*arguments: str) -> None:
     subprocess.run([PEER, *arguments], check=True, capture_output=True)  # noqa: S603
 
 
-def _publish(origin: str) -> None:
+def publish(origin: str) -> None:
     with urllib.request.urlopen(urllib.request.Request(f"{origin}/publish", method="POST")):  # noqa: S310
         pass
 
