@@ -78,8 +78,7 @@ EXCEPTIONS = {
     ("tidings.domain.rules.regex", "time"): "the processor time that an expression may take, not a clock",
     ("tidings.domain.icons.raster", "io"): "a picture in memory, in the form that Pillow takes and gives",
     ("tidings.domain.integrations.registry", "importlib"): "leaves are found by looking into their folder",
-    ("tidings.services.processes", "subprocess"): "helpers do what must not be done here",
-    ("tidings.services.extraction", "subprocess"): "articles are looked for where pages can hang nothing else",
+    ("tidings.services.processes", "subprocess"): "helpers do what must not be done here, such as looking at pages",
 }
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "putenv", "unsetenv"})
 

@@ -17,8 +17,9 @@ from typing import BinaryIO
 
 import msgspec
 
-from tidings.domain.articles import LENGTH_BYTES, Outcome, Page
+from tidings.domain.articles import Outcome, Page
 from tidings.domain.articles.extract import extract
+from tidings.domain.pipes import LENGTH_BYTES
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import msgspec
 
@@ -76,8 +77,15 @@ class Notifications:
         self._helpers.close()
 
     def _ask(self, errand: Errand, patience_s: float) -> list[Problem]:
-        with self._places:
-            return _decoder.decode(self._helpers.ask(msgspec.msgpack.encode(errand), patience_s=patience_s)).problems
+        """Lost when it took too long, waiting for a place included: nothing is sent after somebody has given it up."""
+        until = time.monotonic() + patience_s
+        if not self._places.acquire(timeout=patience_s / 2):
+            raise Lost("other messages took all the time")
+        try:
+            left_s = until - time.monotonic()
+            return _decoder.decode(self._helpers.ask(msgspec.msgpack.encode(errand), patience_s=left_s)).problems
+        finally:
+            self._places.release()
 
     def _remember(self, delivery_id: str, reached: list[str]) -> None:
         self._reached.pop(delivery_id, None)

@@ -25,12 +25,16 @@ class Lost(Exception):
 class Helpers:
     """module: what is run, with its arguments. idle_s: a process ends when it had nothing to do for so long.
 
-    They get nothing of our environment but where Python finds its modules.
+    questions: a process is replaced after this many. They get nothing of our environment but where Python finds its
+    modules.
     """
 
-    def __init__(self, module: str, arguments: Sequence[str], *, idle_s: float = 60) -> None:
+    def __init__(
+        self, module: str, arguments: Sequence[str], *, idle_s: float = 60, questions: int = 1_000_000
+    ) -> None:
         self._command = [sys.executable, "-P", "-m", module, *arguments]
         self._idle_s = idle_s
+        self._questions = questions
         self._lock = threading.Lock()
         self._all: set[_Process] = set()
         self._idle: list[_Process] = []
@@ -42,23 +46,32 @@ class Helpers:
         with self._lock:
             return [process.id for process in self._all]
 
-    def ask(self, question: bytes, *, patience_s: float) -> bytes:
-        """Lost when no answer came; the process is no more then."""
+    def ask(self, question: bytes, *, patience_s: float, is_sound: Callable[[bytes], bool] = bool) -> bytes:
+        """Lost when no answer came; the process is no more then.
+
+        is_sound: whether a process that gave this answer may stay.
+        """
         process = self._take()
+        stays = False
         try:
             answer = process.ask(question, patience_s)
-        except Lost:
-            self._end(process)
-            raise
-        self._give_back(process)
+            stays = is_sound(answer)
+        finally:
+            if not stays:
+                self._end(process)
+        if stays:
+            self._give_back(process)
         return answer
 
     def close(self) -> None:
-        """Ends every process, those at work too. Repeating it is harmless."""
+        """Ends every process; who waits for one at work hears that it is lost. Repeating it is harmless."""
         with self._lock:
             self._closed = True
-            ended = list(self._all)
-        for process in ended:
+            at_work, idle = self._all.difference(self._idle), list(self._idle)
+            self._idle.clear()
+        for process in at_work:
+            process.kill()
+        for process in idle:
             self._end(process)
 
     def _take(self) -> _Process:
@@ -78,7 +91,7 @@ class Helpers:
 
     def _give_back(self, process: _Process) -> None:
         with self._lock:
-            if not self._closed:
+            if not self._closed and process.asked < self._questions:
                 self._idle.append(process)
                 process.leave_after(self._idle_s, lambda: self._retire(process))
                 return
@@ -98,7 +111,10 @@ class Helpers:
 
 
 class _Process:
+    """asked: how often."""
+
     def __init__(self, command: Sequence[str]) -> None:
+        self.asked = 0
         self._leaving: threading.Timer | None = None
         # A process that was forked would have our locks and connections in whatever state they are.
         self._process = subprocess.Popen(  # noqa: S603
@@ -118,10 +134,11 @@ class _Process:
         return self._process.poll() is None
 
     def ask(self, question: bytes, patience_s: float) -> bytes:
+        self.asked += 1
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         # Killing it ends the pipes, and with them our waiting.
-        clock = threading.Timer(patience_s, self._process.kill)
+        clock = threading.Timer(patience_s, self.kill)
         clock.start()
         try:
             self._process.stdin.write(len(question).to_bytes(LENGTH_BYTES) + question)
@@ -144,6 +161,9 @@ class _Process:
     def stay(self) -> None:
         if self._leaving is not None:
             self._leaving.cancel()
+
+    def kill(self) -> None:
+        self._process.kill()
 
     def end(self) -> None:
         self.stay()

@@ -15,9 +15,6 @@ from msgspec import Struct
 # As what pages are sent; others are documents of another kind, or not for reading at all.
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
-# A page on its way to where it is read, and the outcome on its way back, are preceded by their length.
-LENGTH_BYTES = 4
-
 
 class Page(Struct, frozen=True):
     """A page as it was fetched. charset: what the answer said of it, if anything. url: where it was found.

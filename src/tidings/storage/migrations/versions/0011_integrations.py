@@ -1,4 +1,4 @@
-"""Integrations: what services that entries go to need."""
+"""Integrations: nothing to change; the table of the first schema holds what every service needs, as JSON."""
 
 from __future__ import annotations
 
