@@ -13,11 +13,12 @@ from typing import Any
 import structlog
 from msgspec import Struct
 
+from tidings import metrics
 from tidings.domain.errors import FeedError, FetchError, InvalidInput, StoreUnavailable, TidingsError
 from tidings.domain.feeds import Feed, ParsedFeed
 from tidings.domain.scheduling import Schedule
 from tidings.domain.sources import Claim, Validators, host_of, shared_validators
-from tidings.domain.times import Instant
+from tidings.domain.times import SECOND, Instant
 from tidings.domain.users import User
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services import intake
@@ -240,7 +241,14 @@ class _Round(Struct):
         stored = self.stored.get(feed_id)
         return Checked(self.failed.get(feed_id), 0 if stored is None else len(stored.new_ids))
 
+    @property
+    def outcome(self) -> str:
+        ways = {"lost": self.is_lost, "outage": self.is_outage, "stored": self.stored, "failed": self.failed}
+        return next((way for way, is_so in ways.items() if is_so), "unchanged")
+
     def tell(self, *, took: int) -> None:
+        new = sum(len(one.new_ids) for one in self.stored.values())
+        metrics.polled(self.outcome, took / SECOND, new)
         about: dict[str, Any] = {"source": self.claim.source_id, "feeds": len(self.claim.feeds)}
         about["took_ms"] = took // 1000
         if self.is_lost:
@@ -256,7 +264,7 @@ class _Round(Struct):
                 feed=self.claim.lead.id,
                 status=self.status,
                 parsed=len(self.stored),
-                new=sum(len(one.new_ids) for one in self.stored.values()),
+                new=new,
                 changed=sum(one.changed for one in self.stored.values()),
                 skipped=max((one.skipped for one in self.stored.values()), default=0),
                 **about,
