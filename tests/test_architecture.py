@@ -21,8 +21,10 @@ RINGS: dict[str, frozenset[str]] = {
     "storage": frozenset({"domain", "metrics"}),
     "net": frozenset({"domain", "metrics"}),
     "services": frozenset({"domain", "metrics", "storage", "net"}),
+    # What the surfaces share of HTTP; it knows neither them nor what they are for.
+    "http": frozenset({"domain", "metrics"}),
     "worker": frozenset({"domain", "metrics", "services"}),
-    **dict.fromkeys(SURFACES, frozenset({"domain", "metrics", "storage", "services"})),
+    **dict.fromkeys(SURFACES, frozenset({"domain", "metrics", "storage", "services", "http"})),
     # What is set is decided without knowing who uses it.
     "settings": frozenset({"domain"}),
 }
@@ -39,7 +41,7 @@ USERS: dict[str, frozenset[str]] = {
     "aiohttp": frozenset({"net"}),
     "yarl": frozenset({"net"}),
     "ssl": frozenset({"net"}),
-    "brotli": frozenset({"net", *SURFACES}),
+    "brotli": frozenset({"net", "http"}),
     "backports": frozenset({"net", "storage", *SURFACES}),
     "compression": frozenset({"net", "storage", *SURFACES}),
     "sqlalchemy": frozenset({"storage"}),
@@ -53,6 +55,9 @@ USERS: dict[str, frozenset[str]] = {
     "readability": frozenset({"domain"}),
     "trafilatura": frozenset({"domain"}),
     "PIL": frozenset({"domain"}),
+    "jinja2": frozenset({"web"}),
+    "markupsafe": frozenset({"web"}),
+    "babel": frozenset({"web"}),
     "msgspec": frozenset({*RINGS, *OUTERMOST}),
     "structlog": frozenset({*RINGS, *OUTERMOST}) - {"domain"},
     "prometheus_client": frozenset({"metrics"}),

@@ -12,11 +12,11 @@ from typing import Any
 from urllib.parse import quote
 
 from tidings.api import replies
-from tidings.api.app import Api, Send, respond
+from tidings.api.app import Api
 from tidings.api.health import ALIVE, READY, is_alive, is_ready
-from tidings.api.replies import Reply
-from tidings.api.requests import Receive
 from tidings.api.websub import Callbacks
+from tidings.http.replies import Reply, Send, respond
+from tidings.http.requests import Receive
 from tidings.services import Services
 
 # Served without /v1 as well: the contract prints them so (spec/behaviour.md, section 4.6).

@@ -10,7 +10,7 @@ import pytest
 from support.people import Person, call
 from tidings.api import ROUTES
 from tidings.api.openapi import operations_of
-from tidings.api.queries import Query
+from tidings.http.queries import Query
 
 OPERATIONS = operations_of(ROUTES)
 WITH_ID = {name: route for name, route in OPERATIONS.items() if "_id}" in route.path}

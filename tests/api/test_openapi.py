@@ -22,12 +22,12 @@ from support.running import RunningService, running_service
 from tidings.api.calling import Later
 from tidings.api.facts import Moment, Needed, one_of
 from tidings.api.openapi import document, operations_of
-from tidings.api.queries import Query
 from tidings.api.reference import described, openapi
-from tidings.api.replies import Reply
 from tidings.api.routes import Media, Routes
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
 from tidings.domain.users import User
+from tidings.http.queries import Query
+from tidings.http.replies import Reply
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from tidings.api.openapi import failures, operations_of, successes
 from tidings.api.reference import described
-from tidings.api.routes import Route, Table
+from tidings.api.routes import Route
+from tidings.http.routes import Table
 
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 BEGIN, END = "<!-- statuses: written by `make statuses` -->\n", "<!-- end of statuses -->\n"
@@ -21,7 +22,7 @@ _noted: set[tuple[str, str, int]] = set()
 
 
 @cache
-def table() -> Table:
+def table() -> Table[Route]:
     return Table(described())
 
 

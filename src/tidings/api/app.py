@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -22,20 +22,20 @@ import structlog
 from tidings import metrics
 from tidings.api import replies
 from tidings.api.calling import Context, arguments
-from tidings.api.compression import compressed
-from tidings.api.replies import Reply
-from tidings.api.requests import Network, Receive, Request
-from tidings.api.routes import Match, Route, Table
+from tidings.api.credentials import credentials_of
+from tidings.api.routes import Route
 from tidings.domain.errors import Forbidden, TidingsError
 from tidings.domain.users import User
+from tidings.http.compression import compressed
+from tidings.http.replies import Reply, Send, respond
+from tidings.http.requests import Network, Receive, Request
+from tidings.http.routes import Match, Table
 from tidings.services import Services
 from tidings.services.authentication import Credentials
 
 log = structlog.get_logger()
 
 R = TypeVar("R")
-
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 # Generous: an OPML of ten thousand feeds has 3 MB.
 BODY_LIMIT = 32 * 2**20
@@ -95,7 +95,7 @@ class Api:
             request.route = match.route.path
         if match and match.route and match.route.is_open:
             return await self._in_thread(_call, match.route, Context(request, match.arguments, None, self._services))
-        credentials = request.credentials(self._trusted)
+        credentials = credentials_of(request, self._trusted)
         if match and match.route and request.method in ("GET", "HEAD") and not is_async(match.route):
             # One trip for everything; a password that is not remembered makes it two.
             reply = await self._in_thread(self._recognise_and_call, request, match, credentials)
@@ -115,7 +115,7 @@ class Api:
             return _reply(match.route, await match.route.handler(**arguments(match.route.handler, context)))
         return await self._in_thread(_call, match.route, context)
 
-    def _recognise_and_call(self, request: Request, match: Match, credentials: Credentials) -> Reply | None:
+    def _recognise_and_call(self, request: Request, match: Match[Route], credentials: Credentials) -> Reply | None:
         caller = self._services.authentication.recognise(credentials)
         if caller is None:
             return None
@@ -161,15 +161,3 @@ def _reply(route: Route, result: Any) -> Reply:
     if result is None:
         return Reply(route.status)
     return Reply(route.status, msgspec.json.encode(result))
-
-
-async def respond(send: Send, reply: Reply, headers: Iterable[tuple[str, str]] = (), *, head: bool = False) -> None:
-    """head: the headers that GET would have, and no body."""
-    sent = [*headers, *reply.headers]
-    if reply.status != 204:
-        sent += [("Content-Type", reply.content_type), ("Content-Length", str(len(reply.body)))]
-    if reply.body:
-        sent.append(("Vary", "Accept-Encoding"))
-    encoded = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in sent]
-    await send({"type": "http.response.start", "status": reply.status, "headers": encoded})
-    await send({"type": "http.response.body", "body": b"" if head else reply.body})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tidings.api.queries import Query
 from tidings.api.routes import Routes
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
 from tidings.domain.users import User
+from tidings.http.queries import Query
 from tidings.services import Services
 
 routes = Routes("Entries")

@@ -19,11 +19,12 @@ from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
-from tidings.api import bodies, queries
-from tidings.api.queries import Query
-from tidings.api.requests import Request
-from tidings.domain.errors import InvalidInput
+from tidings.api import bodies
 from tidings.domain.users import User
+from tidings.http import queries
+from tidings.http.queries import Query
+from tidings.http.requests import Request
+from tidings.http.routes import path_id
 from tidings.services import Services
 
 T = TypeVar("T", bound=Struct)
@@ -83,10 +84,3 @@ def _getter(name: str, hint: Any) -> tuple[int, Getter]:
     if issubclass(hint, Struct):
         return 3, lambda context: bodies.decode(context.request.body, hint)
     raise TypeError(f"an endpoint has no use for a parameter {name}: {hint}")
-
-
-def path_id(name: str, text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 20 and text[0] != "0" and int(text) < queries.INT64:
-        return int(text)
-    what = name.removesuffix("_id")
-    raise InvalidInput(f"{text[:40]!r} is no {what} id: it has to be a whole number above zero.", field=name)

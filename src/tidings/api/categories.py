@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from tidings.api.calling import Later
 from tidings.api.facts import Needed
-from tidings.api.queries import Query
 from tidings.api.routes import Routes
 from tidings.domain.categories import Category, CategoryCounts
 from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.users import User
+from tidings.http.queries import Query
 from tidings.services import Services
 from tidings.services.categories import owned
 from tidings.storage import categories

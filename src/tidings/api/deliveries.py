@@ -8,12 +8,12 @@ from msgspec import Struct, structs
 
 from tidings.api.facts import Moment, one_of, up_to
 from tidings.api.moments import Zone, zone
-from tidings.api.queries import Query
 from tidings.api.routes import Routes
 from tidings.domain.deliveries import State
 from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.integrations import REGISTRY
 from tidings.domain.users import User
+from tidings.http.queries import Query
 from tidings.services import Services
 from tidings.services.deliveries import unknown
 from tidings.storage import deliveries

@@ -11,11 +11,11 @@ from tidings.api.bodies import Int64, sent
 from tidings.api.calling import Later
 from tidings.api.entries import EntryOut, show_one
 from tidings.api.facts import Needed, one_of
-from tidings.api.replies import Reply
 from tidings.api.routes import Routes
 from tidings.domain.entries import STATUS_BY_WORD
 from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.users import User
+from tidings.http.replies import Reply
 from tidings.services import Services
 from tidings.services.entries import owned, unknown_feed
 from tidings.storage import feeds

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Annotated, TypeVar
 
 from tidings.api.facts import one_of, up_to
-from tidings.api.queries import Query, boolean
 from tidings.domain.entries import STATUS_BY_WORD, Direction, EntryFilter, Order, Page, Status, tag_key
 from tidings.domain.errors import InvalidInput
 from tidings.domain.times import LATEST, SECOND, Instant
+from tidings.http.queries import Query, boolean
 
 DEFAULT_LIMIT = 100
 MOST_ENTRIES = 1000

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tidings.api import replies
-from tidings.api.replies import Reply
 from tidings.api.routes import Media, Routes
 from tidings.domain.errors import StoreUnavailable
+from tidings.http.replies import Reply, text
 from tidings.services import Services
 
 ALIVE = ("/healthz", "/liveness")
@@ -18,7 +17,7 @@ _OK = Media("text/plain", {"type": "string", "const": "OK"})
 
 def is_alive() -> Reply:
     """OK while the process runs."""
-    return replies.text("OK")
+    return text("OK")
 
 
 def is_ready(services: Services) -> Reply:
@@ -26,8 +25,8 @@ def is_ready(services: Services) -> Reply:
     try:
         services.ping()
     except StoreUnavailable:
-        return replies.text("the database does not answer", 503)
-    return replies.text("OK")
+        return text("the database does not answer", 503)
+    return text("OK")
 
 
 for _path in ALIVE:

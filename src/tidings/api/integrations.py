@@ -8,14 +8,14 @@ from msgspec import Struct
 
 from tidings.api import replies
 from tidings.api.bodies import decode_object
-from tidings.api.replies import JSON, Reply
-from tidings.api.requests import Request
 from tidings.api.routes import Media, Routes
 from tidings.domain.errors import InvalidInput
 from tidings.domain.integrations import REGISTRY, SAVE_TARGETS
 from tidings.domain.integrations.changes import ENABLED, HAS, LAST_ERROR, leaf_named
 from tidings.domain.integrations.fields import Field, Kind
 from tidings.domain.users import User
+from tidings.http.replies import JSON, Reply
+from tidings.http.requests import Request
 from tidings.services import Services
 from tidings.storage import integrations
 

@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from tidings import metrics
 from tidings.api import replies
-from tidings.api.app import Send, respond
-from tidings.api.replies import Reply
-from tidings.api.requests import Network, Receive, Request, is_within
+from tidings.api.credentials import credentials_of
 from tidings.domain.errors import StoreUnavailable, Unauthorized
+from tidings.http.replies import Reply, Send, respond
+from tidings.http.requests import Network, Receive, Request, is_within
 from tidings.services.status import Status, gauges
 
 _NOT_HERE = replies.failure(404, "There is nothing at this address.")
@@ -44,7 +44,7 @@ class Access(Struct, frozen=True):
 
     def _knows_password(self, request: Request) -> bool:
         try:
-            given = request.credentials(self.trusted)
+            given = credentials_of(request, self.trusted)
         except Unauthorized:
             return False
         # Both are compared whatever the first comes to: the time it takes tells nothing.

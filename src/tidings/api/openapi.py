@@ -14,12 +14,13 @@ from msgspec import Struct
 
 from tidings.api.calling import Later
 from tidings.api.openapi_schemas import PATH_ID, Schema, Schemas, is_nothing, parameters
-from tidings.api.queries import Query
-from tidings.api.replies import JSON, ErrorBody, Reply, status_of
+from tidings.api.replies import ErrorBody, status_of
 from tidings.api.routes import Media, Route
 from tidings.api.version import API_LEVEL
 from tidings.domain.errors import StoreUnavailable, Unauthorized
 from tidings.domain.users import User
+from tidings.http.queries import Query
+from tidings.http.replies import JSON, Reply
 
 Examples = Mapping[str, Mapping[str, Any]]
 
@@ -82,7 +83,7 @@ def operations_of(routes: Iterable[Route]) -> dict[str, Route]:
     for route in routes:
         name = route.handler.__name__
         if name in names:
-            end = route.segments[-1].replace("-", "_")
+            end = route.path.split("/")[-1].replace("-", "_")
             name += f"_{route.method.lower() if names[name].path == route.path else end}"
         assert name not in names, f"two operations of the name {name}"
         names[name] = route

@@ -7,11 +7,11 @@ from email.parser import BytesParser
 
 from msgspec import Struct
 
-from tidings.api.replies import Reply
-from tidings.api.requests import Request
 from tidings.api.routes import Media, Routes
 from tidings.domain.errors import InvalidInput
 from tidings.domain.users import User
+from tidings.http.replies import Reply
+from tidings.http.requests import Request
 from tidings.services import Services
 
 routes = Routes("OPML")

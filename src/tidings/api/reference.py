@@ -11,9 +11,9 @@ import msgspec
 
 from tidings.api import health
 from tidings.api.openapi import document
-from tidings.api.replies import Reply
-from tidings.api.requests import Request
 from tidings.api.routes import Route, Routes
+from tidings.http.replies import Reply
+from tidings.http.requests import Request
 
 routes = Routes("Version")
 

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tidings.api.requests import RequestTooLarge
 from tidings.domain.errors import (
     FetchError,
     Forbidden,
@@ -18,9 +17,10 @@ from tidings.domain.errors import (
     Unauthorized,
     UnknownKey,
 )
+from tidings.http.replies import Reply
+from tidings.http.requests import RequestTooLarge
 from tidings.services.polling import RefreshFailed
 
-JSON = "application/json"
 CHALLENGE = (("WWW-Authenticate", 'Basic realm="Tidings", charset="UTF-8"'),)
 
 # First match wins. Client libraries read the message of a 400 and a 500 only, so the set stays small.
@@ -41,21 +41,8 @@ class ErrorBody(Struct, frozen=True):
     error_message: str
 
 
-class Reply(Struct, frozen=True):
-    """headers: beyond those that every answer gets."""
-
-    status: int
-    body: bytes = b""
-    content_type: str = JSON
-    headers: tuple[tuple[str, str], ...] = ()
-
-
 def json(value: Any, status: int = 200) -> Reply:
     return Reply(status, msgspec.json.encode(value))
-
-
-def text(value: str, status: int = 200) -> Reply:
-    return Reply(status, value.encode(), "text/plain; charset=utf-8")
 
 
 def failure(status: int, message: str, headers: tuple[tuple[str, str], ...] = ()) -> Reply:

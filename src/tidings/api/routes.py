@@ -1,4 +1,4 @@
-"""Endpoints as declarations, and finding the one that a request means.
+"""Endpoints as declarations.
 
     @routes.put("/v1/categories/{category_id}", status=201)
     def update_category(caller: User, services: Services, category_id: int, body: CategoryUpdate) -> CategoryOut: ...
@@ -8,7 +8,7 @@ The signature is the contract: `calling` reads from it where each argument comes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -43,10 +43,6 @@ class Route(Struct, frozen=True):
     answers: dict[int, Any] = {}
     takes: tuple[Media, ...] = ()
 
-    @property
-    def segments(self) -> tuple[str, ...]:
-        return tuple(self.path.split("/"))
-
 
 class Routes:
     """The endpoints of one module. tag: the heading under which the reference lists them."""
@@ -73,72 +69,3 @@ class Routes:
             return handler
 
         return declare
-
-
-class Match(Struct, frozen=True):
-    """route: None when the path exists, but not with this method; allowed: the methods it has."""
-
-    route: Route | None
-    arguments: dict[str, str]
-    allowed: tuple[str, ...] = ()
-
-
-class Table:
-    """Fixed names win over ids; with a method that they lack they are read as an id (and refused as one)."""
-
-    def __init__(self, routes: Iterable[Route]) -> None:
-        self.routes = list(routes)
-        self._fixed: dict[str, dict[str, Route]] = {}
-        self._patterns: dict[int, list[tuple[tuple[str, ...], dict[str, Route]]]] = {}
-        for route in self.routes:
-            self._place(route)
-
-    def find(self, method: str, path: str) -> Match | None:
-        """None when there is no such path. HEAD is served by GET."""
-        method = "GET" if method == "HEAD" else method
-        allowed: set[str] = set()
-        for arguments, by_method in self._candidates(path):
-            if route := by_method.get(method):
-                return Match(route, arguments)
-            allowed.update(by_method)
-        return Match(None, {}, _with_head(allowed)) if allowed else None
-
-    def _candidates(self, path: str) -> Iterable[tuple[dict[str, str], dict[str, Route]]]:
-        if path in self._fixed:
-            yield {}, self._fixed[path]
-        segments = path.split("/")
-        for pattern, by_method in self._patterns.get(len(segments), ()):
-            arguments = _arguments(pattern, segments)
-            if arguments is not None:
-                yield arguments, by_method
-
-    def _place(self, route: Route) -> None:
-        if "{" not in route.path:
-            self._fixed.setdefault(route.path, {})[route.method] = route
-            return
-        same_length = self._patterns.setdefault(len(route.segments), [])
-        for pattern, by_method in same_length:
-            if _blank(pattern) == _blank(route.segments):
-                by_method[route.method] = route
-                return
-        same_length.append((route.segments, {route.method: route}))
-
-
-def _arguments(pattern: tuple[str, ...], segments: list[str]) -> dict[str, str] | None:
-    arguments: dict[str, str] = {}
-    for expected, found in zip(pattern, segments, strict=True):
-        if expected.startswith("{"):
-            if not found:
-                return None
-            arguments[expected[1:-1]] = found
-        elif expected != found:
-            return None
-    return arguments
-
-
-def _blank(pattern: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple("{}" if part.startswith("{") else part for part in pattern)
-
-
-def _with_head(methods: set[str]) -> tuple[str, ...]:
-    return tuple(sorted(methods | ({"HEAD"} if "GET" in methods else set())))

@@ -20,11 +20,10 @@ import structlog
 from msgspec import Struct
 
 from tidings.api import replies
-from tidings.api.app import Send, respond
-from tidings.api.replies import Reply
-from tidings.api.requests import Receive, Request, RequestTooLarge
 from tidings.domain.errors import InvalidInput, StoreUnavailable
 from tidings.domain.websub import State, Subscription
+from tidings.http.replies import Reply, Send, respond, text
+from tidings.http.requests import Receive, Request, RequestTooLarge
 from tidings.services.pushes import Pushes
 
 log = structlog.get_logger()
@@ -85,7 +84,7 @@ class Callbacks:
             return _NOTHING
         challenge = self._pushes.verify(token, said)
         # As plain text and not to be sniffed at: what a hub makes us say must not run in anybody's browser.
-        return _NOTHING if challenge is None else replies.text(challenge)
+        return _NOTHING if challenge is None else text(challenge)
 
     async def _receive(self, token: str, request: Request, receive: Receive) -> Reply:
         """A push is only read when it is known whose it is; kept means acknowledged, storing comes later."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import brotli
 import msgspec
 
-from tidings.api.replies import Reply
+from tidings.http.replies import Reply
 
 # Levels at which the time to compress stays below what the saved bytes take on a common line.
 _CODERS: dict[str, Callable[[bytes], bytes]] = {

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import ipaddress
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
 
-from tidings.domain.errors import InvalidInput, TidingsError, Unauthorized
-from tidings.services.authentication import WRONG_PASSWORD, Credentials
+from tidings.domain.errors import InvalidInput, TidingsError
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -79,22 +76,6 @@ class Request:
         peer = client[0] if client else ""
         forwarded = self.headers.get("x-forwarded-for", "")
         return forwarded.rpartition(",")[2].strip() if forwarded and is_within(peer, trusted) else peer
-
-    def credentials(self, trusted: Sequence[Network]) -> Credentials:
-        """What the headers carry. Unauthorized when they carry nothing that could be checked."""
-        address = self.address(trusted)
-        if token := self.headers.get("x-auth-token", "").strip():
-            return Credentials(token=token, address=address)
-        scheme, _, encoded = self.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "basic":
-            return Credentials(address=address)
-        try:
-            username, _, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
-        except (binascii.Error, UnicodeDecodeError) as error:
-            raise Unauthorized(WRONG_PASSWORD) from error
-        if "\0" in username:
-            raise Unauthorized(WRONG_PASSWORD)  # nobody is called so, and PostgreSQL cannot even be asked
-        return Credentials(username=username, password=password, address=address)
 
 
 def is_within(address: str, networks: Sequence[Network]) -> bool:

@@ -1,0 +1,31 @@
+"""Who is calling, as the headers of a call to the API say."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+
+from tidings.domain.errors import Unauthorized
+from tidings.http.requests import Network, Request
+from tidings.services.authentication import WRONG_PASSWORD, Credentials
+
+
+def credentials_of(request: Request, trusted: Sequence[Network]) -> Credentials:
+    """Unauthorized when the headers carry nothing that could be checked.
+
+    trusted: proxies whose word for the address of the caller is believed.
+    """
+    address = request.address(trusted)
+    if token := request.headers.get("x-auth-token", "").strip():
+        return Credentials(token=token, address=address)
+    scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        return Credentials(address=address)
+    try:
+        username, _, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise Unauthorized(WRONG_PASSWORD) from error
+    if "\0" in username:
+        raise Unauthorized(WRONG_PASSWORD)  # nobody is called so, and PostgreSQL cannot even be asked
+    return Credentials(username=username, password=password, address=address)
