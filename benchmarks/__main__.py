@@ -1,4 +1,4 @@
-"""`python -m benchmarks [intake] [lists] [schedule] [latency] [deliveries]`: all of them without a name."""
+"""`python -m benchmarks NAME …`, any of those below; all of them without a name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 
 def main() -> int:
-    from benchmarks import deliveries, intake, latency, lists, schedule
+    from benchmarks import deliveries, intake, latency, lists, schedule, subscribers
 
     known = {
         "intake": intake.run,
@@ -17,6 +17,7 @@ def main() -> int:
         "schedule": schedule.run,
         "latency": latency.run,
         "deliveries": deliveries.run,
+        "subscribers": subscribers.run,
     }
     chosen = sys.argv[1:] or list(known)
     if unknown := [name for name in chosen if name not in known]:

@@ -58,8 +58,8 @@ def run() -> int:
 
 
 @contextmanager
-def publisher(count: int = FEEDS) -> Iterator[str]:
-    command = [sys.executable, "-m", "benchmarks.publisher", str(count)]
+def publisher(count: int = FEEDS, entries: int = ENTRIES) -> Iterator[str]:
+    command = [sys.executable, "-m", "benchmarks.publisher", str(count), str(entries)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stdout is not None
         assert process.stdin is not None

@@ -1,10 +1,11 @@
 """A publisher on loopback for benchmarks: many feeds of 30 entries, 91 kB each, answered from memory.
 
-    python -m benchmarks.publisher FEEDS        prints its port, then serves until its standard input ends
+    python -m benchmarks.publisher FEEDS [ENTRIES]    prints its port, then serves until its standard input ends
 
 GET /feed/N     RSS 2.0 for odd N, Atom 1.0 for even N; with ETag and 304
 GET /plain/N    the same without any validator
 POST /publish   every feed gets five new entries and drops its five oldest
+GET /count      how many times a feed was asked for
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ WORDS = ("rain", "river", "harbour", "window", "letter", "morning", "bridge", "g
 class Feeds:
     """body(n): of feed n as it is now. Each is made once, before anybody asks."""
 
-    def __init__(self, origin: str, count: int) -> None:
-        self._origin, self._count = origin, count
-        self.version = 0
+    def __init__(self, origin: str, count: int, entries: int = ENTRIES) -> None:
+        self._origin, self._count, self._entries = origin, count, entries
+        self.version = self.asked = 0
         self._make()
 
     def publish(self) -> None:
@@ -38,7 +39,7 @@ class Feeds:
 
     def _feed(self, number: int) -> bytes:
         first = self.version * NEW
-        items = [self._item(number, item) for item in reversed(range(first, first + ENTRIES))]
+        items = [self._item(number, item) for item in reversed(range(first, first + self._entries))]
         site = f"{self._origin}/site/{number}"
         if number % 2:
             head = f"<title>Feed {number}</title><link>{site}</link><description>About {number}</description>"
@@ -73,7 +74,7 @@ class Feeds:
         )
 
 
-async def serve(count: int) -> None:
+async def serve(count: int, entries: int = ENTRIES) -> None:
     feeds: Feeds
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -93,6 +94,10 @@ async def serve(count: int) -> None:
 
     def document(path: str, head: bytes) -> bytes:
         kind, _, number = path[1:].partition("/")
+        if kind == "count":
+            told = str(feeds.asked).encode()
+            return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(told), told)
+        feeds.asked += 1
         if kind not in ("feed", "plain") or not number.isdecimal():
             return b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
         tag = f'"{number}-{feeds.version}"'.encode()
@@ -104,11 +109,11 @@ async def serve(count: int) -> None:
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    feeds = Feeds(f"http://127.0.0.1:{port}", count)
+    feeds = Feeds(f"http://127.0.0.1:{port}", count, entries)
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
     await asyncio.to_thread(sys.stdin.read)
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1])))
+    asyncio.run(serve(*map(int, sys.argv[1:])))

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from support.people import PASSWORD, rss
-from support.publisher import Publisher
+from support.publisher import Cut, Drip, Endless, Hang, Publisher
 from support.running import environment_for
 from tidings.domain.sources import Claim
 from tidings.services import Services
@@ -61,6 +61,44 @@ def test_a_source_stays_claimed_while_its_check_outlasts_the_lease(
         return taken
 
     assert asyncio.run(poll()) == []
+
+
+def test_feeds_that_hang_drip_break_off_and_flood_hold_nobody_up(
+    database: Database, database_url: str, tmp_path: Path, site: Publisher
+) -> None:
+    site.script("/hang.xml", Hang())
+    site.script("/drip.xml", Drip(b"<rss>" + b" " * 1000))
+    site.script("/cut.xml", Cut(rss(["Rain"], "x"), after=100))
+    site.script("/flood.xml", Endless())
+    site.redirect("/round.xml", to="/round.xml?again")
+    site.redirect("/round.xml?again", to="/round.xml")
+    hostile = [site.url(f"/{name}.xml") for name in ("hang", "drip", "cut", "flood", "round")]
+    good = [site.serve(f"/{number}.xml", rss(["Rain"], site.url("/"))) for number in range(20)]
+    services = opened(
+        database, database_url, tmp_path, http_client_timeout="2", http_client_max_body_size="1",
+        polling_limit_per_host="50", worker_pool_size="8",
+    )  # fmt: skip
+    ids = subscribe(services, "alice", *hostile, *good, icon_checked_at=4_000_000_000_000_000)
+
+    async def poll() -> float:
+        loop = asyncio.get_running_loop()
+        bell, stop, started = Bell(database, FEEDS), asyncio.Event(), loop.time()
+        running = asyncio.create_task(Poller(services.polling, bell, places=8).run(stop))
+        while await _is_due(services) and loop.time() - started < 60:
+            await asyncio.sleep(0.05)
+        took_s = loop.time() - started
+        stop.set()
+        await running
+        await bell.close()
+        await services.disconnect()
+        return took_s
+
+    # One time-out after the other would be more than this.
+    assert asyncio.run(poll()) < 20
+    with database.reading() as db:
+        found = {feed.id: feed for feed in feeds.listed(db, 1)}
+    assert [bool(found[feed_id].parsing_error_message) for feed_id in ids] == [True] * 5 + [False] * 20
+    assert all(feed.next_check_at > feed.checked_at for feed in found.values())
 
 
 async def _is_due(services: Services) -> bool:

@@ -30,8 +30,9 @@ class HostClosed(HttpError):
     code = "host-closed"
 
     def __init__(self, host: str, *, url: str, wait_s: int) -> None:
+        seconds = "second" if wait_s == 1 else f"{wait_s} seconds"
         super().__init__(
-            f"{host} has had too many requests from us and asks to be left alone for another {wait_s} seconds.",
+            f"{host} has had too many requests from us and asks to be left alone for another {seconds}.",
             url=url,
             status=TOO_MANY_REQUESTS,
             retry_after_s=wait_s,

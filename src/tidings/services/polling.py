@@ -71,8 +71,8 @@ class Polling:
                 gap=self._politeness.gap // timedelta(microseconds=1),
             )
 
-    def renew(self, worker: str, source_ids: Sequence[int]) -> bool:
-        """False when one of them is somebody else's by now."""
+    def renew(self, worker: str, source_ids: Sequence[int]) -> set[int]:
+        """Those that the worker still holds; the others are somebody else's by now."""
         with self._database.writing() as db:
             return polling.renew(db, worker, source_ids, Instant(self._clock() + self._lease))
 

@@ -37,6 +37,8 @@ from tidings.domain.errors import InvalidInput, StartError, StoreUnavailable
 # How long a SQLite writer waits for another process's transaction. Ours take milliseconds; a lost write is a bug.
 BUSY_TIMEOUT_S = 30
 
+# Between two statements of a transaction lie milliseconds: whoever takes longer has come to a standstill.
+STANDSTILL_S = 10
 
 _ONE = select(literal(1))
 
@@ -196,6 +198,8 @@ def _postgres_engine(url: URL, pool_size: int) -> Engine:
         # instead of being read from its index. Compiling a statement takes longer than any of ours runs.
         connection.execute("SET random_page_cost = 1.1")
         connection.execute("SET jit = off")
+        # A process that was stopped in the middle of a transaction gives up its locks, and that transaction.
+        connection.execute(f"SET idle_in_transaction_session_timeout = '{STANDSTILL_S}s'")
         connection.commit()
 
     return engine

@@ -54,7 +54,7 @@ _members = (
     .order_by(feeds.c.id)
 )
 _held = (source_table.c.id.in_(bindparam("ids", expanding=True)), source_table.c.claimed_by == bindparam("worker"))
-_renew = update(source_table).where(*_held).values(claimed_until=bindparam("until"))
+_renew = update(source_table).where(*_held).values(claimed_until=bindparam("until")).returning(source_table.c.id)
 _release_all = (
     update(source_table).where(source_table.c.claimed_by == bindparam("worker"), text("claimed_by <> ''"))
 ).values(claimed_until=None, claimed_by="")
@@ -131,9 +131,9 @@ def members(db: Read, source_id: int) -> list[Feed]:
     return [Feed(*values) for _, *values in db.tuples(_members, ids=[source_id])]
 
 
-def renew(db: Write, worker: str, source_ids: Sequence[int], until: Instant) -> bool:
-    """False when somebody else holds one of them by now."""
-    return db.run(_renew, ids=list(source_ids), worker=worker, until=until) == len(source_ids)
+def renew(db: Write, worker: str, source_ids: Sequence[int], until: Instant) -> set[int]:
+    """Those that the worker still holds."""
+    return set(db.scalars(_renew, ids=list(source_ids), worker=worker, until=until))
 
 
 def release_all(db: Write, worker: str) -> int:

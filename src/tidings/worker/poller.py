@@ -40,6 +40,8 @@ class Poller:
         self._bell = bell
         self._places = places
         self._queue: deque[Claim] = deque()
+        # By source: until when nobody else may have it, as far as we know.
+        self._ours_until: dict[int, float] = {}
         self._running: dict[asyncio.Task[None], tuple[int, float]] = {}
         self._is_more = True
         self._stir = asyncio.Event()
@@ -68,12 +70,14 @@ class Poller:
     async def _claim(self) -> None:
         if not self._has_room():
             return
+        asked_at = asyncio.get_running_loop().time()
         try:
             claimed = await asyncio.to_thread(self._polling.claim, self.name, self._room())
         except StoreUnavailable as error:
             log.error("nothing claimed", reason=error.message)  # noqa: TRY400 - the message says it all
             claimed = []
         self._queue.extend(claimed)
+        self._hold(asked_at, [claim.source_id for claim in claimed])
         self._is_more = bool(claimed)
 
     def _has_room(self) -> bool:
@@ -83,8 +87,12 @@ class Poller:
     def _start(self) -> None:
         while self._queue and len(self._running) < self._places:
             claim = self._queue.popleft()
+            now = asyncio.get_running_loop().time()
+            if self._ours_until.pop(claim.source_id, 0.0) < now:
+                # We were stopped for so long that somebody else may have it by now.
+                continue
             task = asyncio.create_task(self._check(claim), name=f"source {claim.source_id}")
-            self._running[task] = claim.source_id, asyncio.get_running_loop().time()
+            self._running[task] = claim.source_id, now
             task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
@@ -121,9 +129,16 @@ class Poller:
             latest = loop.time() - LONGEST_CHECK_S
             held = [source for source, since in self._running.values() if since > latest]
             held += [claim.source_id for claim in self._queue]
+            if not held:
+                continue
+            asked_at = loop.time()
             with suppress(StoreUnavailable):
-                if held:
-                    await asyncio.to_thread(self._polling.renew, self.name, held)
+                kept = await asyncio.to_thread(self._polling.renew, self.name, held)
+                self._hold(asked_at, [claim.source_id for claim in self._queue if claim.source_id in kept])
+
+    def _hold(self, since: float, source_ids: list[int]) -> None:
+        until = since + self._polling.lease_s
+        self._ours_until |= dict.fromkeys(source_ids, until)
 
     async def _forget_hosts(self) -> None:
         while True:
