@@ -50,6 +50,7 @@ from tidings.services.polling import Politeness, Polling
 from tidings.services.pushes import Pushes
 from tidings.services.recent import RecentDocuments
 from tidings.services.search import Search
+from tidings.services.sessions import Sessions
 from tidings.services.status import Status
 from tidings.services.tidying import Tidying, TidyingSettings
 from tidings.services.users import Users
@@ -57,7 +58,7 @@ from tidings.services.waking import FEEDS, Bell
 from tidings.services.websub import WebSub
 from tidings.settings import Settings
 from tidings.settings.values import WebSubMode
-from tidings.storage import migrate, space
+from tidings.storage import migrate, search, space
 from tidings.storage.database import Database
 from tidings.web.app import Pages
 from tidings.web.reference import Reference
@@ -106,6 +107,8 @@ class Application:
     def compact(self) -> None:
         """Write an SQLite file anew, as small as it can be. PostgreSQL looks after its own."""
         if self.database.is_sqlite:
+            with self.database.writing() as db:
+                search.compact(db)
             space.write_anew(self.database)
 
     def close(self) -> None:
@@ -174,6 +177,7 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
         fetcher=fetcher,
         authentication=Authentication(database, clock),
         users=Users(database, clock),
+        sessions=Sessions(database, clock),
         api_keys=ApiKeys(database, clock),
         categories=Categories(database, clock),
         feeds=Feeds(

@@ -156,6 +156,13 @@ def forget_deleted(db: Write, limit: int) -> int:
     return _take_out(db, _documents_of_nobody, limit=limit) if is_sqlite(db) else 0
 
 
+def compact(db: Write) -> None:
+    """Leave nothing in the index of what was taken out. Reads and writes all of it."""
+    if is_sqlite(db):
+        db.run(_optimise)
+
+
+_optimise = text("INSERT INTO entry_words (entry_words) VALUES ('optimize')")
 _put_in = text("INSERT INTO entry_words (rowid, title, body) VALUES (:id, :title, :body)")
 _put_out = text("INSERT INTO entry_words (entry_words, rowid, title, body) VALUES ('delete', :id, :title, :body)")
 _remember = search_documents.insert()

@@ -78,6 +78,11 @@ def has_deleted(db: Read) -> bool:
     return dialect.has_deleted(db)
 
 
+def compact(db: Write) -> None:
+    """Leave nothing in the index of what was taken out. Takes long."""
+    dialect.compact(db)
+
+
 def forget_deleted(db: Write, *, limit: int) -> int:
     """Take them out; how many."""
     return dialect.forget_deleted(db, limit)
