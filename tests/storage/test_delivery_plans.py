@@ -75,7 +75,7 @@ def queues(databases: Databases) -> Iterator[tuple[Database, int]]:
 def first(db: Read, receiver_id: int) -> Any:
     found = receivers.first(db, receiver_id)
     assert found is not None
-    return found
+    return found[0]
 
 
 READS: dict[str, tuple[Callable[[Read, int], object], set[str]]] = {
@@ -96,7 +96,7 @@ READS: dict[str, tuple[Callable[[Read, int], object], set[str]]] = {
     "one": (lambda db, user: deliveries.get(db, user, 35_000), set()),
     "a body": (lambda db, _: deliveries.body(db, 9_000), set()),
 }
-TRIAL = Trial(State.DELIVERED, 200, "", "ok")
+QUEUE = Queue(7, 1, "webhook", 0, None, 0)
 WRITES: dict[str, tuple[Callable[[Write, int], object], set[str]]] = {
     "lining up": (lambda db, _: receivers.line_up(db, now=LATER, room=Room()), {ARRIVING}),
     "lining up where there is no room": (
@@ -108,7 +108,13 @@ WRITES: dict[str, tuple[Callable[[Write, int], object], set[str]]] = {
         {"ix_receivers_due", "ix_receivers_failing"},
     ),
     "keeping": (lambda db, _: receivers.keep(db, 7, "w", LATER), set()),
-    "writing down": (lambda db, _: receivers.record(db, 7, first(db, 7), TRIAL, now=LATER), {"ix_deliveries_waiting"}),
+    "holding": (lambda db, _: receivers.ours(db, range(1, 9), "w"), set()),
+    "writing down": (
+        lambda db, _: receivers.record(
+            db, [Trial(QUEUE, first(db, 7), LATER, State.DELIVERED, 200)], now=LATER, until=LATER
+        ),
+        {"ix_deliveries_waiting"},
+    ),
     "counting": (lambda db, _: receivers.recount(db, 7), {"ix_deliveries_waiting"}),
     "giving up": (lambda db, _: receivers.give_up(db, 7, "gone", now=LATER), {"ix_deliveries_waiting"}),
     "giving back": (lambda db, _: receivers.release_all(db, "w"), {"ix_receivers_claimed"}),

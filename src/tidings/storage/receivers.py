@@ -7,6 +7,7 @@ A claim is of a receiver, not of a delivery: that is what keeps the order.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -75,16 +76,41 @@ _claim = (
     .values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
 )
 _held = (receivers.c.id == bindparam("queue"), receivers.c.claimed_by == bindparam("worker"))
+_ours = (
+    select(receivers.c.id)
+    .where(receivers.c.id.in_(_some), receivers.c.claimed_by == bindparam("worker"))
+    .order_by(receivers.c.id)
+    .with_for_update()
+)
 _keep = update(receivers).where(*_held).values(claimed_until=bindparam("until"))
+_turn = (
+    update(receivers)
+    .where(receivers.c.id == bindparam("queue"))
+    .values(
+        claimed_until=bindparam("until"),
+        failures=bindparam("times"),
+        failing_since=bindparam("since"),
+        given_up=bindparam("given"),
+        pending=receivers.c.pending - bindparam("done"),
+        pending_bytes=receivers.c.pending_bytes - bindparam("bytes"),
+        next_attempt_at=case((receivers.c.pending > bindparam("done"), bindparam("next"))),
+    )
+)
 _release_all = (
     update(receivers)
     .where(receivers.c.claimed_by == bindparam("worker"), text("claimed_by <> ''"))
     .values(claimed_until=None, claimed_by="")
 )
-_first = select(*columns(deliveries, Delivery)).where(*_is_waiting).order_by(deliveries.c.id).limit(1)
+_first = (
+    select(*columns(deliveries, Delivery), delivery_bodies.c.body)
+    .select_from(deliveries.outerjoin(delivery_bodies))
+    .where(*_is_waiting)
+    .order_by(deliveries.c.id)
+    .limit(1)
+)
 _try = (
     update(deliveries)
-    .where(deliveries.c.id == bindparam("delivery"), _PENDING)
+    .where(deliveries.c.id == bindparam("delivery"))
     .values(
         attempts=deliveries.c.attempts + 1,
         state=bindparam("new_state"),
@@ -94,19 +120,8 @@ _try = (
         last_response=bindparam("response"),
     )
 )
+_still_pending = select(deliveries.c.id).where(deliveries.c.id.in_(_some), _PENDING)
 _queue_row = update(receivers).where(receivers.c.id == bindparam("queue"))
-_shrink = _queue_row.values(
-    pending=receivers.c.pending - 1,
-    pending_bytes=receivers.c.pending_bytes - bindparam("bytes"),
-    next_attempt_at=case((receivers.c.pending > 1, receivers.c.next_attempt_at)),
-)
-_turn = _queue_row.values(
-    failures=bindparam("failures"),
-    failing_since=bindparam("since"),
-    given_up=bindparam("given"),
-    # Null stays null: then nothing waits.
-    next_attempt_at=case((receivers.c.next_attempt_at.is_not(None), bindparam("next"))),
-)
 _let_go = _queue_row.values(claimed_until=None, claimed_by="")
 _is_old = func.coalesce(deliveries.c.redelivered_at, deliveries.c.created_at) <= bindparam("before")
 _count = select(func.count(), func.coalesce(func.sum(deliveries.c.size), 0)).where(*_is_waiting)
@@ -120,12 +135,18 @@ _remove_idle = delete(receivers).where(receivers.c.id.in_(_idle))
 
 
 class Trial(Struct, frozen=True):
-    """What became of a delivery at one try. state: afterwards."""
+    """What came of one try. state: of the delivery, afterwards. queue: how it stands with its receiver.
 
+    next_at: when the first that waits then is tried.
+    """
+
+    queue: Queue
+    delivery: Delivery
+    next_at: Instant
     state: State
-    status: int
-    error: str
-    response: str
+    status: int = 0
+    error: str = ""
+    response: str = ""
 
 
 def is_work(db: Read, now: Instant) -> bool:
@@ -166,6 +187,11 @@ def keep(db: Write, receiver_id: int, worker: str, until: Instant) -> bool:
     return bool(db.run(_keep, queue=receiver_id, worker=worker, until=until))
 
 
+def ours(db: Write, receiver_ids: Iterable[int], worker: str) -> set[int]:
+    """Those of them that the worker still holds; they cannot be taken over until this transaction ends."""
+    return set(db.scalars(_ours, ids=sorted(receiver_ids), worker=worker))
+
+
 def let_go(db: Write, receiver_id: int) -> None:
     db.run(_let_go, queue=receiver_id)
 
@@ -175,32 +201,49 @@ def release_all(db: Write, worker: str) -> int:
     return db.run(_release_all, worker=worker)
 
 
-def first(db: Read, receiver_id: int) -> Delivery | None:
-    """The one that is tried next."""
-    return db.one(Delivery, _first, queue=receiver_id)
+def first(db: Read, receiver_id: int) -> tuple[Delivery, bytes | None] | None:
+    """The one that is tried next, with its body if that was kept."""
+    found = db.tuples(_first, queue=receiver_id)
+    if not found:
+        return None
+    *fields, body = found[0]
+    return Delivery(*fields), None if body is None else body.encode()
 
 
-def record(db: Write, receiver_id: int, delivery: Delivery, trial: Trial, *, now: Instant) -> None:
-    """The caller holds the receiver."""
-    is_over = trial.state is not State.PENDING
-    done = db.run(
-        _try,
-        delivery=delivery.id,
-        new_state=trial.state.value,
-        finished=now if is_over else None,
-        status=trial.status,
-        error=trial.error,
-        response=trial.response,
+def record(db: Write, trials: Sequence[Trial], *, now: Instant, until: Instant) -> None:
+    """until: their receivers are held on. The caller holds these already; each comes once."""
+    # What was given up meanwhile, because there was no room, stays so.
+    pending = set(db.scalars(_still_pending, ids=[trial.delivery.id for trial in trials]))
+    counted = [trial for trial in trials if trial.delivery.id in pending]
+    db.run_many(_try, [_tried(trial, now) for trial in counted])
+    over = {trial.queue.id: trial.delivery.size for trial in counted if trial.state is not State.PENDING}
+    db.run_many(
+        _turn,
+        [
+            {
+                "queue": trial.queue.id,
+                "until": until,
+                "times": trial.queue.failures,
+                "since": trial.queue.failing_since,
+                "given": trial.queue.given_up,
+                "done": int(trial.queue.id in over),
+                "bytes": over.get(trial.queue.id, 0),
+                "next": trial.next_at,
+            }
+            for trial in trials
+        ],
     )
-    if done and is_over:
-        db.run(_shrink, queue=receiver_id, bytes=delivery.size)
 
 
-def turn(
-    db: Write, receiver_id: int, *, failures: int, failing_since: Instant | None, given_up: int, next_at: Instant
-) -> None:
-    """How it stands with a receiver, and when it is tried next. The caller holds it."""
-    db.run(_turn, queue=receiver_id, failures=failures, since=failing_since, given=given_up, next=next_at)
+def _tried(trial: Trial, now: Instant) -> dict[str, Any]:
+    return {
+        "delivery": trial.delivery.id,
+        "new_state": trial.state.value,
+        "finished": None if trial.state is State.PENDING else now,
+        "status": trial.status,
+        "error": trial.error,
+        "response": trial.response,
+    }
 
 
 def give_up(db: Write, receiver_id: int, reason: str, *, now: Instant, before: Instant | None = None) -> int:
