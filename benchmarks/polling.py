@@ -113,7 +113,9 @@ class Series:
         category = services.categories.create(user.id, "Feeds")
         moments = {"created_at": 0, "checked_at": 0, "next_check_at": FAR_AWAY, "icon_checked_at": system_clock()}
         rows = [
-            {"category_id": category.id, "feed_url": f"{origin}/{kind}/{number}", "title": f"{number}", **moments}
+            {"category_id": category.id, "feed_url": f"{origin}/{kind}/{number}", "title": f"{number}"}
+            | {"site_url": f"{origin}/site/{number}"}
+            | moments
             for number in range(1, FEEDS + 1)
         ]
         with self.database.writing() as db:

@@ -97,9 +97,9 @@ async def serve(count: int, entries: int = ENTRIES) -> None:
         if kind == "count":
             told = str(feeds.asked).encode()
             return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(told), told)
-        feeds.asked += 1
         if kind not in ("feed", "plain") or not number.isdecimal():
             return b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+        feeds.asked += 1
         tag = f'"{number}-{feeds.version}"'.encode()
         if kind == "feed" and tag in head:
             return b"HTTP/1.1 304 Not Modified\r\nETag: %b\r\n\r\n" % tag

@@ -13,7 +13,7 @@ from support.publisher import Answer, Publisher
 from support.running import environment_for
 from tidings.domain.users import User
 from tidings.services import Services
-from tidings.services.checking import Checked
+from tidings.services.rounds import Checked
 from tidings.settings import load
 from tidings.storage import feeds, polling, sources
 from tidings.storage.database import Database

@@ -11,14 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import structlog
-from msgspec import Struct
 
-from tidings import metrics
-from tidings.domain.errors import FeedError, FetchError, InvalidInput, StoreUnavailable, TidingsError
-from tidings.domain.feeds import Feed, ParsedFeed
+from tidings.domain.errors import FetchError, InvalidInput, StoreUnavailable, TidingsError
+from tidings.domain.feeds import Feed
 from tidings.domain.scheduling import Schedule
 from tidings.domain.sources import Claim, Validators, host_of, shared_validators
-from tidings.domain.times import SECOND, Instant
 from tidings.domain.users import User
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services import intake
@@ -27,8 +24,9 @@ from tidings.services.crawling import WAITING_S, WORKER_S, Crawler
 from tidings.services.fetching import HostClosed, PoliteFetcher
 from tidings.services.finishing import Finished, Finishing
 from tidings.services.icons import Icons
-from tidings.services.intake import Crawled, Held, Preparing, Stored
+from tidings.services.intake import Crawled
 from tidings.services.outages import Blamed, Outages
+from tidings.services.rounds import Checked, Reading, Round
 from tidings.services.timing import Timing
 from tidings.services.websub import WebSub
 from tidings.storage import users
@@ -36,13 +34,6 @@ from tidings.storage.database import Database
 from tidings.storage.polling import Result
 
 log = structlog.get_logger()
-
-
-class Checked(Struct, frozen=True):
-    """What a check came to, for one feed. error: why it did not succeed, if it did not."""
-
-    error: TidingsError | None = None
-    new_entries: int = 0
 
 
 class Checking:
@@ -72,7 +63,7 @@ class Checking:
 
         StoreUnavailable when nothing could be written about it: the claim then runs out by itself.
         """
-        this = _Round(claim, worker, self._clock(), Timing.draw(self._schedule, is_pushed=claim.is_pushed))
+        this = Round(claim, worker, self._clock(), Timing.draw(self._schedule, is_pushed=claim.is_pushed))
         try:
             response = await self._fetcher.get(
                 request_for(claim.lead, shared_validators(claim.feeds)), is_cleared=worker is not None
@@ -85,12 +76,11 @@ class Checking:
             await self._take(this, response)
         await self._finish(this)
         if not this.is_lost:
-            for feed in claim.feeds:
-                if feed.id not in this.failed:
-                    await self._icons.look_if_due(feed, is_awaited=worker is None)
+            well = [feed for feed in claim.feeds if feed.id not in this.failed]
+            await self._icons.look_if_due(well, is_awaited=worker is None)
         return {feed.id: this.checked(feed.id) for feed in claim.feeds}
 
-    async def _take(self, this: _Round, response: FetchResponse) -> None:
+    async def _take(self, this: Round, response: FetchResponse) -> None:
         this.status = response.status
         feeds = this.claim.feeds
         if response.url == this.claim.lead.feed_url:
@@ -104,7 +94,7 @@ class Checking:
             crawled = await self._crawl(feeds, response, is_awaited=this.worker is None)
             await asyncio.to_thread(self._store, this, feeds, response, crawled)
 
-    def _as_before(self, feed: Feed, response: FetchResponse, this: _Round) -> dict[str, Any]:
+    def _as_before(self, feed: Feed, response: FetchResponse, this: Round) -> dict[str, Any]:
         return intake.unchanged(feed, response, timing=this.timing, now=this.started)
 
     async def _crawl(self, feeds: Sequence[Feed], response: FetchResponse, *, is_awaited: bool) -> dict[int, Crawled]:
@@ -114,10 +104,10 @@ class Checking:
         return {feed_id: one for feed_id, one in zip(looks, found, strict=True) if one is not None}
 
     def _store(
-        self, this: _Round, feeds: Sequence[Feed], response: FetchResponse, crawled: Mapping[int, Crawled]
+        self, this: Round, feeds: Sequence[Feed], response: FetchResponse, crawled: Mapping[int, Crawled]
     ) -> None:
         """Each feed in a transaction of its own: what goes wrong with one is its own."""
-        read = _Reading(response, self._clock())
+        read = Reading(response, self._clock())
         with self._database.reading() as db:
             owners = users.some(db, (feed.user_id for feed in feeds))
         for feed in feeds:
@@ -134,7 +124,7 @@ class Checking:
             document = next((one.document for one in crawled.values()), None) or read.document
             self._websub.notice(this.claim.lead, response, document, was_news=this.had_news)
 
-    def _store_one(self, this: _Round, user: User, feed: Feed, read: _Reading, crawled: Crawled | None) -> None:
+    def _store_one(self, this: Round, user: User, feed: Feed, read: Reading, crawled: Crawled | None) -> None:
         intake.ensure_not_another(self._database, feed, read.response)
         if intake.is_unchanged(feed, read.response):
             this.results.append(Result(feed, self._as_before(feed, read.response, this)))
@@ -153,7 +143,7 @@ class Checking:
         )
         this.stored[feed.id] = stored
 
-    async def _finish(self, this: _Round) -> None:
+    async def _finish(self, this: Round) -> None:
         """The reason and the next check on every feed that failed, and all that is left to write."""
         by_id = {feed.id: feed for feed in this.claim.feeds}
         blamed = []
@@ -181,101 +171,10 @@ class Checking:
         if this.worker is not None and not this.is_lost:
             await self._outages.settle(blamed)
 
-    def _note(self, this: _Round, error: TidingsError | None) -> None:
+    def _note(self, this: Round, error: TidingsError | None) -> None:
         """A poller asks so many that it can tell a network that is down; a person who asks for one feed cannot."""
         if this.worker is not None and not isinstance(error, HostClosed):
             self._outages.note(host_of(this.claim.lead.feed_url), error)
-
-
-class _Reading:
-    """An answer, read when the first feed needs it: a document that nobody can read fails each of them."""
-
-    def __init__(self, response: FetchResponse, now: Instant) -> None:
-        self.response = response
-        self.preparing = Preparing()
-        self._now = now
-        self._document: ParsedFeed | FeedError | None = None
-
-    @property
-    def document(self) -> ParsedFeed:
-        if self._document is None:
-            try:
-                self._document = intake.parse(self.response, self._now)
-            except FeedError as error:
-                self._document = error
-        if isinstance(self._document, FeedError):
-            raise self._document
-        return self._document
-
-
-class _Round(Struct):
-    """A check under way, and what it has come to so far, by feed id.
-
-    worker: who holds the source; None when somebody waits for the check and none is needed. results: to be written.
-    """
-
-    claim: Claim
-    worker: str | None
-    started: Instant
-    timing: Timing
-    status: int = 0
-    failed: dict[int, TidingsError] = {}
-    stored: dict[int, Stored] = {}
-    results: list[Result] = []
-    is_lost: bool = False
-    is_outage: bool = False
-
-    @property
-    def held(self) -> Held | None:
-        if self.worker is None:
-            return None
-        return Held(self.claim.source_id, self.worker, is_last=len(self.claim.feeds) == 1)
-
-    @property
-    def had_news(self) -> bool:
-        """Of a document that was seen before."""
-        before = {feed.id for feed in self.claim.feeds if feed.checked_at}
-        return any(one.new_ids and feed_id in before for feed_id, one in self.stored.items())
-
-    def checked(self, feed_id: int) -> Checked:
-        stored = self.stored.get(feed_id)
-        return Checked(self.failed.get(feed_id), 0 if stored is None else len(stored.new_ids))
-
-    @property
-    def outcome(self) -> str:
-        ways = {"lost": self.is_lost, "outage": self.is_outage, "stored": self.stored, "failed": self.failed}
-        return next((way for way, is_so in ways.items() if is_so), "unchanged")
-
-    def tell(self, *, took: int) -> None:
-        new = sum(len(one.new_ids) for one in self.stored.values())
-        metrics.polled(self.outcome, took / SECOND, new)
-        about: dict[str, Any] = {"source": self.claim.source_id, "feeds": len(self.claim.feeds)}
-        about["took_ms"] = took // 1000
-        if self.is_lost:
-            log.info("source taken over", **about)
-            return
-        # A network that is down is told once, not once for each feed.
-        tell = log.debug if self.is_outage else log.warning
-        for code, (count, reason) in self._reasons().items():
-            tell("feed failed", feed=self.claim.lead.id, code=code, failed=count, reason=reason, **about)
-        if len(self.failed) < len(self.claim.feeds):
-            log.info(
-                "feed polled",
-                feed=self.claim.lead.id,
-                status=self.status,
-                parsed=len(self.stored),
-                new=new,
-                changed=sum(one.changed for one in self.stored.values()),
-                skipped=max((one.skipped for one in self.stored.values()), default=0),
-                **about,
-            )
-
-    def _reasons(self) -> dict[str, tuple[int, str]]:
-        found: dict[str, tuple[int, str]] = {}
-        for error in self.failed.values():
-            count, reason = found.get(error.code, (0, error.message))
-            found[error.code] = count + 1, reason
-        return found
 
 
 def _our_fault(error: Exception) -> TidingsError:

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import secrets
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import nullcontext
 from typing import Any, Self
 
@@ -21,6 +21,7 @@ from tidings.domain import page_links
 from tidings.domain.errors import FetchError, InvalidInput, StoreUnavailable
 from tidings.domain.feeds import Feed
 from tidings.domain.icons import Picture
+from tidings.domain.times import Instant
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.net.targets import may_share
 from tidings.services.clock import Clock
@@ -34,6 +35,8 @@ log = structlog.get_logger()
 WHILE_SUBSCRIBING_S = 6.0
 WHILE_POLLING_S = 15.0
 ONE_FETCH_S = 5.0
+# Feeds of one source that get their icons at the same time, which is found once for all of them.
+AT_ONCE = 8
 # Covers of podcasts are among them.
 LARGEST_PICTURE = 5 * 2**20
 LARGEST_PAGE = 5 * 2**20
@@ -59,15 +62,21 @@ class Icons:
         with _Documents(self._fetcher) as documents:
             await self._look(user_id, feed_id, documents, limit_s=WHILE_SUBSCRIBING_S, is_last_word=False)
 
-    async def look_if_due(self, feed: Feed, *, is_awaited: bool) -> None:
-        """Of a feed that was just checked. feed: as it was before.
+    async def look_if_due(self, checked: Iterable[Feed], *, is_awaited: bool) -> None:
+        """Of feeds of one source that were just checked. checked: as they were before.
 
         is_awaited: somebody asked for this check. Nobody did: then feeds of one site share what is fetched.
         """
-        if not rules.is_due(feed.icon_checked_at, has_icon=feed.icon_id is not None, now=self._clock()):
-            return
-        with _Documents(self._fetcher) if is_awaited else nullcontext(self._shared) as documents:
-            await self._look(feed.user_id, feed.id, documents, limit_s=WHILE_POLLING_S, is_last_word=True)
+        now, places = self._clock(), asyncio.Semaphore(AT_ONCE)
+
+        async def look(feed: Feed, documents: _Documents) -> None:
+            async with places:
+                await self._look(feed.user_id, feed.id, documents, limit_s=WHILE_POLLING_S, is_last_word=True)
+
+        due = [feed for feed in checked if _is_due(feed, now)]
+        if due:
+            with _Documents(self._fetcher) if is_awaited else nullcontext(self._shared) as documents:
+                await asyncio.gather(*(look(feed, documents) for feed in due))
 
     async def _look(
         self, user_id: int, feed_id: int, documents: _Documents, *, limit_s: float, is_last_word: bool
@@ -108,6 +117,10 @@ class Icons:
             if picture is not None:
                 icon_id = icons.keep(db, picture, digest=_digest(picture), external_id=secrets.token_hex(20))
             feeds.set_icon(db, feed.user_id, feed.id, icon_id=icon_id, checked_at=self._clock())
+
+
+def _is_due(feed: Feed, now: Instant) -> bool:
+    return rules.is_due(feed.icon_checked_at, has_icon=feed.icon_id is not None, now=now)
 
 
 async def _find(feed: Feed, documents: _Documents) -> Picture | None:

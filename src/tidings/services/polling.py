@@ -15,8 +15,9 @@ from tidings.domain.sources import Claim, key_of
 from tidings.domain.times import SECOND, Instant
 from tidings.services import feeds as feed_service
 from tidings.services.categories import owned as owned_category
-from tidings.services.checking import Checked, Checking
+from tidings.services.checking import Checking
 from tidings.services.clock import Clock
+from tidings.services.rounds import Checked
 from tidings.services.users import named
 from tidings.storage import feeds, hosts, polling, users, waking
 from tidings.storage.database import Database
