@@ -51,7 +51,7 @@ def _lines(seen: Overview) -> dict[str, str]:
         "Feeds": f"{seen.feeds}, of which {seen.feeds_failing} failing and {seen.feeds_disabled} switched off",
         "Entries": f"{seen.entries_unread} unread, {seen.entries_read} read",
         "Due": f"{seen.due}{waiting}; {seen.overdue} of them for more than five minutes",
-        "Polling": f"{seen.polls_last_hour} feeds checked within the hour; {seen.workers} workers hold {seen.claimed}",
+        "Polling": f"{seen.polls_last_hour} feeds checked within the hour; {seen.claimed} at work (workers: {seen.workers})",
         "Deliveries": f"{seen.deliveries_pending} pending{late}, {seen.deliveries_failed} failed",
         "Tidied": tidied,
     }
