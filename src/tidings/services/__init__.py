@@ -24,6 +24,7 @@ from tidings.services.opml import Opml
 from tidings.services.polling import Polling
 from tidings.services.pushes import Pushes
 from tidings.services.search import Search
+from tidings.services.sessions import Sessions
 from tidings.services.status import Status
 from tidings.services.tidying import Tidying
 from tidings.services.users import Users
@@ -40,6 +41,7 @@ class Services:
     fetcher: PoliteFetcher
     authentication: Authentication
     users: Users
+    sessions: Sessions
     api_keys: ApiKeys
     categories: Categories
     feeds: Feeds

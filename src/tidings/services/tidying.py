@@ -1,6 +1,7 @@
 """Tidying: what is old or unused goes, in short steps, and an SQLite file gives its space back.
 
-    old entries ─► tombstones nobody needs ─► icons without a feed ─► old deliveries ─► search index ─► space
+    old entries ─► tombstones nobody needs ─► icons without a feed ─► old deliveries ─► ended sessions
+                ─► search index ─► space
 
 One worker of all does it, by a lease. Each step is a short transaction, and has no memory: a round that is interrupted
 anywhere is gone on with by the next one.
@@ -23,7 +24,7 @@ from tidings.domain.entries import Status
 from tidings.domain.retention import LARGEST_BATCH, Retention
 from tidings.domain.times import SECOND, Instant
 from tidings.services.clock import Clock
-from tidings.storage import chores, deliveries, icons, receivers, search, space, tidying, tombstones
+from tidings.storage import chores, deliveries, icons, receivers, search, sessions, space, tidying, tombstones
 from tidings.storage.database import Database, Write
 from tidings.storage.tidying import Old
 
@@ -46,7 +47,7 @@ class TidyingSettings(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """What a transaction removed. what: entries, tombstones, icons, deliveries, or pages of the file."""
+    """What a transaction removed. what: entries, tombstones, icons, deliveries, sessions, or pages of the file."""
 
     what: str
     count: int
@@ -95,6 +96,7 @@ class Tidying:
         ended_before = Instant(self._clock() - KEPT_FOR)
         yield from self._until_none("deliveries", partial(deliveries.forget, before=ended_before))
         yield from self._until_none("receivers", partial(receivers.remove_idle, now=self._clock()))
+        yield from self._until_none("sessions", partial(sessions.remove_expired, now=self._clock()))
         yield from self._until_none("index", search.forget_deleted, INDEX_BATCH)
         yield from self._space()
 

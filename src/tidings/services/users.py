@@ -14,7 +14,7 @@ from tidings.domain.errors import Forbidden, InvalidInput, NotFound
 from tidings.domain.users import User, checked_password, checked_username
 from tidings.services.clock import Clock
 from tidings.services.passwords import hash_password
-from tidings.storage import categories, counters, entries, users
+from tidings.storage import categories, counters, entries, sessions, users
 from tidings.storage.database import Database, Read, Write
 
 FIRST_CATEGORY = "All"
@@ -42,10 +42,11 @@ class Users:
             _ensure_free(db, foreign_ids)
             return self._add(db, values["username"], password_hash, is_admin=is_admin, **foreign_ids)
 
-    def update(self, caller: User, user_id: int, given: Mapping[str, Any]) -> User:
+    def update(self, caller: User, user_id: int, given: Mapping[str, Any], *, session_id: int | None = None) -> User:
         """By an administrator; or by the user itself, who cannot make itself one.
 
-        given: fields of the API, those that were not sent left out. A new password holds from the next call on.
+        given: fields of the API, those that were not sent left out. A new password holds from the next call on,
+        and ends the sessions of all browsers but session_id, the one in which it was set.
         """
         # Before anything is looked up: whoever may not change others does not learn which ids there are.
         _permit_update(caller, user_id, given)
@@ -59,6 +60,8 @@ class Users:
                 _ensure_another_admin(db, owned(db, user_id))
             _ensure_free(db, values, besides=user_id)
             users.change(db, user_id, **values)
+            if "password_hash" in values:
+                sessions.remove_others(db, user_id, session_id)
             return owned(db, user_id)
 
     def delete(self, caller: User, user_id: int) -> None:
@@ -85,7 +88,9 @@ class Users:
     def set_password(self, username: str, password: str) -> None:
         password_hash = hash_password(checked_password(password))
         with self._database.writing() as db:
-            users.change(db, named(db, username).id, password_hash=password_hash)
+            user_id = named(db, username).id
+            users.change(db, user_id, password_hash=password_hash)
+            sessions.remove_others(db, user_id)
 
     def remove(self, username: str) -> None:
         with self._database.writing() as db:

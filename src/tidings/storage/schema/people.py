@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, ForeignKey, Table, UniqueConstraint, text
+from sqlalchemy import Column, Float, ForeignKey, Index, LargeBinary, Table, UniqueConstraint, text
 
 from tidings.storage.schema.base import (
     Words,
@@ -71,6 +71,24 @@ api_keys = Table(
     UniqueConstraint("token"),
     UniqueConstraint("user_id", "description_key"),
     sqlite_autoincrement=True,
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    key(),
+    owner(),
+    Column("token_hash", LargeBinary, nullable=False, comment="SHA-256 of what the cookie holds."),
+    instant("created_at"),
+    instant("last_seen_at", comment="Written at most once a minute."),
+    instant("expires_at", comment="Moves on with last_seen_at."),
+    words("user_agent", comment="As the browser introduced itself when it signed in."),
+    words("address", comment="From where it signed in."),
+    UniqueConstraint("token_hash"),
+    Index("ix_sessions_user", "user_id", "last_seen_at"),
+    Index("ix_sessions_expires", "expires_at"),
+    sqlite_autoincrement=True,
+    comment="Of browsers that are signed in.",
 )
 
 integrations = Table(
