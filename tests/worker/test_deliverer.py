@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 
 from support.outbox import Hook, MovableClock, deliver, delivering, hook, is_signed, text_of
 from support.publisher import Answer, Cut, Drop, Hang, Publisher, Reply, Seen
+from tidings.domain import samples
 from tidings.domain.deliveries import Room
 from tidings.domain.retries import Patience
 from tidings.domain.times import SECOND, Instant
 from tidings.services.clock import system_clock
+from tidings.services.moments import zone
 from tidings.storage import deliveries, receivers
 from tidings.storage.database import Database
 from tidings.storage.schema import integrations
@@ -262,6 +266,45 @@ def test_too_much_waiting_for_one_receiver_gives_up_the_oldest_and_their_bodies(
     with database.reading() as db:
         kept = [deliveries.body(db, id_) is not None for id_ in ids]
     assert kept == [True, *[False] * 20, *[True] * 9]
+
+
+def test_an_event_that_is_nothing_for_its_service_is_given_up_at_once(database: Database, site: Publisher) -> None:
+    mine = hook(database, "")
+    settings = json.dumps({"url": site.url("/links"), "token": "8c1f"})
+    good = samples.event("save_entry", "linkding", "", user_id=mine.user_id, show=zone("UTC").show, now=system_clock())
+    site.serve("/links/api/bookmarks/", "{}", status=201)
+    with database.writing() as db:
+        row = {"user_id": mine.user_id, "name": "linkding", "enabled": True, "settings": settings, "changed_at": 0}
+        db.run(integrations.insert().values(**row))
+        for number, body in enumerate([good.body.replace(f"{samples.SITE}tidings-test".encode(), b""), good.body]):
+            deliveries.add(
+                db, mine.user_id, delivery_id=f"{mine.user_id}-{number}", integration="linkding",
+                event_type="save_entry", receiver="linkding", feed_id=0, body=body, now=system_clock(),
+            )  # fmt: skip
+
+    deliver(delivering(database), lambda: mine.states() == ["failed", "delivered"])
+
+    assert mine.all()[0].delivery.attempts == 1
+    assert "no address" in mine.all()[0].delivery.last_error
+
+
+def test_two_workers_share_receivers_and_keep_their_order(database: Database, site: Publisher) -> None:
+    mine = [hook(database, site.serve(f"/hook/{number}")) for number in range(12)]
+    for number in range(25):
+        for one in mine:
+            one.post(f"{number}")
+
+    with ThreadPoolExecutor(2) as pool:
+        done = [
+            pool.submit(deliver, delivering(database), lambda: all(all_are(one, "delivered") for one in mine), places=4)
+            for _ in range(2)
+        ]
+        for one_of_them in done:
+            one_of_them.result()
+
+    for number, one in enumerate(mine):
+        came = [text_of(seen) for seen in site.requests_for(f"/hook/{number}")]
+        assert list(dict.fromkeys(came)) == one.posted
 
 
 def test_room_is_measured_in_bytes_too(database: Database, site: Publisher) -> None:

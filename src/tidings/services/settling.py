@@ -149,7 +149,9 @@ class Settling:
     def _judged(self, tried: Tried, now: Instant) -> Trial:
         outcome, queue, delivery = tried.outcome, tried.job.queue, tried.job.delivery
         state, next_at = State.DELIVERED, now
-        if outcome.is_delivered:
+        if outcome.is_delivered or outcome.is_hopeless:
+            # Of a hopeless one the service has said so: it is there, and takes the next.
+            state = State.DELIVERED if outcome.is_delivered else State.FAILED
             queue = structs.replace(queue, failures=0, failing_since=None, given_up=0)
         else:
             state = State.PENDING
