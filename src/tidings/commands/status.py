@@ -45,13 +45,14 @@ def _lines(seen: Overview) -> dict[str, str]:
     waiting = f", the oldest for {_span(seen.oldest_overdue_s)}" if seen.due else ""
     late = f", the oldest for {_span(seen.oldest_delivery_s)}" if seen.deliveries_pending else ""
     tidied = "not yet" if seen.last_tidied_s is None else f"{_span(seen.last_tidied_s)} ago"
+    at_work = f"{seen.claimed} at work (workers: {seen.workers})"
     return {
         "Database": f"{engine}, {_size(seen.database_bytes)}",
         "Users": f"{seen.users}",
         "Feeds": f"{seen.feeds}, of which {seen.feeds_failing} failing and {seen.feeds_disabled} switched off",
         "Entries": f"{seen.entries_unread} unread, {seen.entries_read} read",
         "Due": f"{seen.due}{waiting}; {seen.overdue} of them for more than five minutes",
-        "Polling": f"{seen.polls_last_hour} feeds checked within the hour; {seen.claimed} at work (workers: {seen.workers})",
+        "Polling": f"{seen.polls_last_hour} feeds checked within the hour; {at_work}",
         "Deliveries": f"{seen.deliveries_pending} pending{late}, {seen.deliveries_failed} failed",
         "Tidied": tidied,
     }
