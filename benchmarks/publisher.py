@@ -15,7 +15,7 @@ import random
 import sys
 from html import escape
 
-ENTRIES, NEW, PARAGRAPHS = 30, 5, 6
+ENTRIES, NEW, PARAGRAPHS = 30, 5, 5
 WORDS = ("rain", "river", "harbour", "window", "letter", "morning", "bridge", "garden", "engine", "paper", "winter")
 
 
@@ -66,7 +66,7 @@ class Feeds:
         )
 
     def _paragraph(self, chance: random.Random) -> str:
-        words = " ".join(chance.choice(WORDS) for _ in range(46))
+        words = " ".join(chance.choice(WORDS) for _ in range(60))
         link = f"https://example.org/x?utm_source=rss&amp;id={chance.randrange(10**6)}"
         return (
             f'<p>{words} <a href="{link}" onclick="no()">more</a>'

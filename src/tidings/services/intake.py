@@ -23,9 +23,9 @@ from tidings.net.fetch import FetchResponse
 from tidings.services import identity, outbox
 from tidings.services.timing import Timing
 from tidings.storage import counters, feeds, intake, polling, sources, tombstones
-from tidings.storage.database import Database, Read, Write
+from tidings.storage.database import Database, Write
 from tidings.storage.intake import KnownEntry
-from tidings.storage.polling import Result
+from tidings.storage.polling import Current, Result
 
 log = structlog.get_logger()
 
@@ -49,6 +49,9 @@ class Held(Struct, frozen=True):
     id: int
     worker: str
     is_last: bool = False
+
+    def is_held(self, current: Current) -> bool:
+        return (current.source_id, current.claimed_by) == (self.id, self.worker)
 
 
 class News(Struct, frozen=True):
@@ -111,19 +114,16 @@ def store_document(
     values = _after_success(feed, response) | schedule | _followed(feed, document)
     values |= {"body_digest": body_digest(response.body), "parsed_at": now}
     with database.writing() as db:
-        if (
-            not counters.hold(db, feed.user_id, [feed.id])
-            or not identity.is_current(db, feed)
-            or (source is not None and not sources.held(db, [source.id], source.worker))
-        ):
+        current = hold(db, feed)
+        if current is None or (source is not None and not source.is_held(current)):
             return Stored(lost=True)
         record(db, [Result(feed, values)])
-        ids = add_new(db, feed, selection.new, now=now)
+        ids = add_new(db, feed, current, selection.new, now=now)
         intake.change(db, feed.user_id, selection.changed, now=now)
         tombstones.mark_seen(db, feed.id, selection.buried, now=now)
         outbox.post_new_entries(db, user, feed, ids, now)
         if source is None:
-            sources.touch(db, sources.of_feeds(db, [feed.id]))
+            sources.touch(db, [current.source_id])
         elif source.is_last:
             sources.release(db, [source.id], source.worker)
     tell_complaints(feed.id, selection.complaints)
@@ -172,13 +172,12 @@ def news(database: Database, feed: Feed, document: ParsedFeed) -> News:
     """What is not known yet, or has changed since."""
     by_hash = identity.recognised(database, feed, document)
     with database.reading() as db:
-        known = intake.known(db, feed.id, list(by_hash))
-        buried = intake.buried(db, feed.id, list(by_hash.keys() - known.keys()))
-    changed = ((known[hash_], entry) for hash_, entry in by_hash.items() if hash_ in known)
+        met = intake.met(db, feed.id, list(by_hash))
+    changed = ((met.known[hash_], entry) for hash_, entry in by_hash.items() if hash_ in met.known)
     return News(
-        {hash_: entry for hash_, entry in by_hash.items() if hash_ not in known and hash_ not in buried},
+        {hash_: entry for hash_, entry in by_hash.items() if hash_ not in met},
         [(present, entry) for present, entry in changed if _is_news(feed, present, entry)],
-        frozenset(buried),
+        met.buried,
     )
 
 
@@ -228,24 +227,25 @@ def tell_complaints(feed_id: int, complaints: Iterable[str]) -> None:
         log.info("rule not followed", feed=feed_id, reason=complaint)
 
 
-def add_new(db: Write, feed: Feed, new: list[ReadyEntry], *, now: Instant) -> list[int]:
-    """The caller holds the feed's counters; what another check stored meanwhile is left out."""
-    if not new:
-        return []
-    hashes = [entry.hash for entry in new]
-    there = intake.known(db, feed.id, hashes).keys() | intake.buried(db, feed.id, hashes)
-    category_id = _category(db, feed)
-    return intake.add(db, feed.user_id, feed.id, category_id, [e for e in new if e.hash not in there], now=now)
+def hold(db: Write, feed: Feed) -> Current | None:
+    """The feed as it is now, held until the transaction ends; None when what was read of it says nothing any more."""
+    if not counters.hold(db, feed.user_id, [feed.id]):
+        return None
+    current = polling.current(db, feed.user_id, feed.id)
+    # Entries that are told apart otherwise have other hashes by now.
+    is_same = current is not None and current.match_entries_by_url == feed.match_entries_by_url
+    return current if is_same else None
+
+
+def add_new(db: Write, feed: Feed, current: Current, new: list[ReadyEntry], *, now: Instant) -> list[int]:
+    """The caller holds the feed; what another check stored meanwhile is left out. It may have been moved, too."""
+    met = intake.met(db, feed.id, [entry.hash for entry in new])
+    fresh = [entry for entry in new if entry.hash not in met]
+    return intake.add(db, feed.user_id, feed.id, current.category_id, fresh, now=now)
 
 
 def _is_news(feed: Feed, present: KnownEntry, entry: ParsedEntry) -> bool:
     return not feed.ignore_entry_updates and not feed.crawler and present.fingerprint != fingerprint(entry)
-
-
-def _category(db: Read, feed: Feed) -> int:
-    """As it is now: the feed may have been moved while it was fetched."""
-    current = feeds.get(db, feed.user_id, feed.id)
-    return feed.category_id if current is None else current.category_id
 
 
 def _after_success(feed: Feed, response: FetchResponse) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from tidings.domain.errors import FeedError, StoreUnavailable
 from tidings.domain.feeds import Feed, ParsedFeed
 from tidings.domain.times import MINUTE, Instant
 from tidings.domain.websub import Mode, State, Subscription, denied, is_awaited, is_genuine, verified
-from tidings.services import identity, outbox
+from tidings.services import outbox
 from tidings.services.clock import Clock
-from tidings.services.intake import Preparing, add_new, select, tell_complaints
+from tidings.services.intake import Preparing, add_new, hold, select, tell_complaints
 from tidings.services.timing import after_push
-from tidings.storage import counters, feeds, intake, pushes, users, websub
+from tidings.storage import feeds, intake, pushes, users, websub
 from tidings.storage.database import Database
 from tidings.storage.pushes import Push
 
@@ -199,11 +199,12 @@ def store_push(
         return 0, 0
     habit = after_push(feed, (entry.published_at for entry in selection.new), now)
     with database.writing() as db:
-        if not counters.hold(db, feed.user_id, [feed.id]) or not identity.is_current(db, feed):
+        current = hold(db, feed)
+        if current is None:
             return 0, 0
         if selection.new:
             feeds.change(db, feed.user_id, feed.id, **habit)
-        ids = add_new(db, feed, selection.new, now=now)
+        ids = add_new(db, feed, current, selection.new, now=now)
         intake.change(db, feed.user_id, selection.changed, now=now)
         outbox.post_new_entries(db, user, feed, ids, now)
     tell_complaints(feed.id, selection.complaints)

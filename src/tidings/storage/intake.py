@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, null, select, union_all, update
 
 from tidings.domain.entries import Edited, tag_key
 from tidings.domain.feeds import ParsedEnclosure
@@ -20,6 +20,16 @@ from tidings.storage import counters, search
 from tidings.storage.database import Read, Write
 from tidings.storage.dialect import take_ids
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, tombstones
+
+
+class Met(Struct, frozen=True):
+    """Which of some hashes a feed has met before. buried: deleted, and must not come back."""
+
+    known: dict[bytes, KnownEntry]
+    buried: frozenset[bytes]
+
+    def __contains__(self, hash_: bytes) -> bool:
+        return hash_ in self.known or hash_ in self.buried
 
 
 class KnownEntry(Struct, frozen=True):
@@ -33,13 +43,24 @@ class KnownEntry(Struct, frozen=True):
 _known = select(entries.c.id, entries.c.hash, entries.c.fingerprint).where(
     entries.c.feed_id == bindparam("feed"), entries.c.hash.in_(bindparam("hashes", expanding=True))
 )
-_buried = select(tombstones.c.hash).where(
-    tombstones.c.feed_id == bindparam("feed"), tombstones.c.hash.in_(bindparam("hashes", expanding=True))
+_is_asked = tombstones.c.hash.in_(bindparam("hashes", expanding=True))
+_buried = select(tombstones.c.hash).where(tombstones.c.feed_id == bindparam("feed"), _is_asked)
+_met = union_all(
+    _known, select(null(), tombstones.c.hash, null()).where(tombstones.c.feed_id == bindparam("feed"), _is_asked)
 )
 _add_entry = insert(entries)
 _add_content = insert(entry_contents)
 _add_tag = insert(entry_tags)
 _add_enclosure = insert(enclosures)
+
+
+def met(db: Read, feed_id: int, hashes: Sequence[bytes]) -> Met:
+    """`known` and `buried` with one look."""
+    rows = db.tuples(_met, feed=feed_id, hashes=list(hashes)) if hashes else []
+    return Met(
+        {hash_: KnownEntry(id_, hash_, fingerprint) for id_, hash_, fingerprint in rows if id_ is not None},
+        frozenset(hash_ for id_, hash_, _ in rows if id_ is None),
+    )
 
 
 def known(db: Read, feed_id: int, hashes: Sequence[bytes]) -> dict[bytes, KnownEntry]:

@@ -58,7 +58,21 @@ _renew = update(source_table).where(*_held).values(claimed_until=bindparam("unti
 _release_all = (
     update(source_table).where(source_table.c.claimed_by == bindparam("worker"), text("claimed_by <> ''"))
 ).values(claimed_until=None, claimed_by="")
+_current = (
+    select(feeds.c.category_id, feeds.c.match_entries_by_url, source_table.c.id, source_table.c.claimed_by)
+    .select_from(feeds.join(source_table, source_table.c.id == feeds.c.source_id))
+    .where(feeds.c.user_id == bindparam("user"), feeds.c.id == bindparam("feed"))
+)
 _one_claim_at_a_time = select(func.pg_advisory_xact_lock(_LOCK_ID))
+
+
+class Current(Struct, frozen=True):
+    """A feed as it is in this moment, as far as storing asks: with what it is fetched from, and who holds that."""
+
+    category_id: int
+    match_entries_by_url: bool
+    source_id: int
+    claimed_by: str
 
 
 class Result(Struct, frozen=True):
@@ -66,6 +80,11 @@ class Result(Struct, frozen=True):
 
     feed: Feed
     values: Mapping[str, Any]
+
+
+def current(db: Read, user_id: int, feed_id: int) -> Current | None:
+    """It may have been moved, changed or deleted since it was looked at."""
+    return db.one(Current, _current, user=user_id, feed=feed_id)
 
 
 def any_due(db: Read, now: Instant) -> bool:

@@ -52,8 +52,7 @@ def touch(db: Write, source_ids: Iterable[int]) -> None:
     """Their next check is what their feeds say now."""
     ids = sorted(set(source_ids))
     if ids:
-        # First the lock, then the look: what others changed and committed before us is then counted.
-        db.scalars(_lock, ids=ids)
+        _hold(db, ids)
         db.run(_touch, ids=ids)
 
 
@@ -61,8 +60,14 @@ def release(db: Write, source_ids: Iterable[int], worker: str) -> None:
     """Let go of those that the worker holds."""
     ids = sorted(set(source_ids))
     if ids:
-        db.scalars(_lock, ids=ids)
+        _hold(db, ids)
         db.run(_release, ids=ids, worker=worker)
+
+
+def _hold(db: Write, ids: list[int]) -> None:
+    """First the lock, then the look: what others changed and committed before us is then counted."""
+    if db.connection.dialect.name == "postgresql":
+        db.scalars(_lock, ids=ids)
 
 
 def held(db: Read, source_ids: Iterable[int], worker: str) -> set[int]:
