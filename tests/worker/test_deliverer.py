@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select
 
 from support.outbox import Hook, MovableClock, deliver, delivering, hook, is_signed, text_of
 from support.publisher import Answer, Cut, Drop, Hang, Publisher, Reply, Seen
@@ -20,6 +21,7 @@ from tidings.services.moments import zone
 from tidings.storage import deliveries, receivers
 from tidings.storage.database import Database
 from tidings.storage.schema import integrations
+from tidings.storage.schema import receivers as receiver_table
 
 DAY = timedelta(days=1)
 
@@ -401,6 +403,22 @@ def test_a_claim_that_ended_is_somebody_else_s(database: Database, site: Publish
     with database.writing() as db:
         assert not receivers.keep(db, queue.id, "first", clock())
         assert receivers.keep(db, queue.id, "second", clock())
+
+
+def test_a_claim_is_renewed_while_a_try_takes_long(database: Database, site: Publisher) -> None:
+    clock, lease = MovableClock(), timedelta(seconds=0.3)
+    mine = hook(database, site.script("/hook", Hang()))
+    mine.post("one", now=clock())
+    begun = clock()
+
+    def is_renewed() -> bool:
+        if site.requests and clock() == begun:
+            clock.move(timedelta(seconds=0.1))
+        with database.reading() as db:
+            until = db.scalar(select(receiver_table.c.claimed_until))
+        return clock() > begun and until == clock() + lease // timedelta(microseconds=1)
+
+    deliver(delivering(database, clock=clock, lease=lease, within_s=60), is_renewed)
 
 
 def test_strangers_with_the_same_address_do_not_wait_for_each_other(database: Database, site: Publisher) -> None:

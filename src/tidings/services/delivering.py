@@ -11,12 +11,14 @@ import asyncio
 import random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 
 import structlog
 
 from tidings import metrics
 from tidings.domain.deliveries import Queue, Room, State
+from tidings.domain.errors import StoreUnavailable
 from tidings.domain.events import Event
 from tidings.domain.integrations import REGISTRY
 from tidings.domain.retries import Patience
@@ -55,6 +57,7 @@ class Delivering:
         self._attempts = attempts
         self._clock = clock
         self._room = room or Room()
+        self._renew_after_s = lease.total_seconds() / 3
         self._settling = Settling(database, clock, patience=patience or Patience(), lease=lease, chance=chance)
 
     async def close(self) -> None:
@@ -82,13 +85,29 @@ class Delivering:
         job = await asyncio.to_thread(self._settling.begin, queue, worker)
         while job is not None:
             started = time.monotonic()
-            outcome = await self._attempts.make(REGISTRY[queue.integration], job.integration.settings, self._event(job))
+            outcome = await self._try(job)
             ended = time.monotonic()
             verdict = await self._settling.write(Tried(job, outcome, is_enough=ended >= until))
             self._tell(job, outcome, verdict, ended - started)
             delivered += outcome.is_delivered
             job = verdict.following
         return delivered
+
+    async def _try(self, job: Job) -> Outcome:
+        keeping = asyncio.create_task(self._keep(job))
+        try:
+            leaf = REGISTRY[job.queue.integration]
+            return await self._attempts.make(leaf, job.integration.settings, self._event(job))
+        finally:
+            keeping.cancel()
+
+    async def _keep(self, job: Job) -> None:
+        """Hold on to a claim: one that is not served over HTTP may have to wait for its turn."""
+        with suppress(StoreUnavailable):
+            while True:
+                await asyncio.sleep(self._renew_after_s)
+                if not await asyncio.to_thread(self._settling.keep, job.queue, job.worker):
+                    return
 
     def release_all(self, worker: str) -> int:
         """Give back what the worker holds; how many."""

@@ -82,6 +82,11 @@ class Settling:
     def lease_end(self, now: Instant) -> Instant:
         return Instant(now + self._lease_us)
 
+    def keep(self, queue: Queue, worker: str) -> bool:
+        """Renew a claim; False when it is somebody else's by now."""
+        with self._database.writing() as db:
+            return receivers.keep(db, queue.id, worker, self.lease_end(self._clock()))
+
     def begin(self, queue: Queue, worker: str) -> Job | None:
         """The first delivery to a receiver that was just claimed; None, and it is let go, when there is none."""
         now = self._clock()
