@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -62,7 +64,7 @@ class FetchRequest(Struct, frozen=True, kw_only=True):
         return f"FetchRequest({_safe(self.url)})"
 
 
-class FetchResponse(Struct, frozen=True, kw_only=True):
+class FetchResponse(Struct, frozen=True, kw_only=True, dict=True):
     """A document, or the news that there is none (`not_modified`, then the body is empty).
 
     url: where it was found in the end, without credentials. permanent_url: the same when every step there was
@@ -87,6 +89,11 @@ class FetchResponse(Struct, frozen=True, kw_only=True):
     retry_after: str = ""
     links: tuple[Link, ...] = ()
     took_ms: int = 0
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Of the body: the same again is the same document."""
+        return hashlib.blake2b(self.body, digest_size=16).digest()
 
 
 def check_headers(request: FetchRequest) -> None:

@@ -22,7 +22,6 @@ from tidings.domain.page_links import PageLinks
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.net.targets import may_share
 from tidings.services.fetching import PoliteFetcher
-from tidings.services.intake import body_digest
 from tidings.services.recent import RecentDocuments
 
 # A page may name a feed for each of its tags: the first ones are looked at, the rest is believed.
@@ -173,7 +172,7 @@ class _Search:
         if kind:
             with contextlib.suppress(FeedUnreadable, NotAFeed):
                 title = _parsed(response).title
-        return Look(kind, title, body_digest(response.body), response.permanent_url)
+        return Look(kind, title, response.digest, response.permanent_url)
 
 
 def _request(given: Mapping[str, Any]) -> FetchRequest:

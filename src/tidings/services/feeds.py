@@ -22,7 +22,7 @@ from tidings.services.clock import Clock
 from tidings.services.crawling import WAITING_S, Crawler
 from tidings.services.fetching import PoliteFetcher
 from tidings.services.icons import Icons
-from tidings.services.intake import ArticlesByHash, Preparing, all_new, body_digest, parse, tell_complaints
+from tidings.services.intake import ArticlesByHash, Preparing, all_new, parse, tell_complaints
 from tidings.services.recent import RecentDocuments
 from tidings.services.timing import Timing, first_columns
 from tidings.services.websub import WebSub
@@ -216,5 +216,5 @@ def _from_publisher(document: ParsedFeed, response: FetchResponse, feed_url: str
         "language": document.language,
         "etag_header": response.etag,
         "last_modified_header": response.last_modified,
-        "body_digest": body_digest(response.body),
+        "body_digest": response.digest,
     }

@@ -5,7 +5,6 @@ unchanged? ─► parse ─► which entries are new or changed? ─► prepare 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -78,16 +77,12 @@ class Selection(Struct, frozen=True):
     buried: frozenset[bytes] = frozenset()
 
 
-def body_digest(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=16).digest()
-
-
 def parse(response: FetchResponse, now: Instant) -> ParsedFeed:
     return formats.parse(response.body, url=response.url, charset=response.charset or None, now=now)
 
 
 def is_unchanged(feed: Feed, response: FetchResponse) -> bool:
-    return response.not_modified or body_digest(response.body) == feed.body_digest
+    return response.not_modified or response.digest == feed.body_digest
 
 
 def store_document(
@@ -112,7 +107,7 @@ def store_document(
     dates = (entry.published_at for entry in selection.new)
     schedule = timing.with_document(feed, response, document, dates, now)
     values = _after_success(feed, response) | schedule | _followed(feed, document)
-    values |= {"body_digest": body_digest(response.body), "parsed_at": now}
+    values |= {"body_digest": response.digest, "parsed_at": now}
     with database.writing() as db:
         current = hold(db, feed)
         if current is None or (source is not None and not source.is_held(current)):
