@@ -60,8 +60,10 @@ from tidings.settings import Settings
 from tidings.settings.values import WebSubMode
 from tidings.storage import migrate, search, space
 from tidings.storage.database import Database
+from tidings.web import ROUTES as PAGES
 from tidings.web.app import Pages
 from tidings.web.reference import Reference
+from tidings.web.visits import Home
 from tidings.worker.deliverer import Deliverer
 from tidings.worker.indexer import Indexer
 from tidings.worker.poller import Poller
@@ -73,6 +75,8 @@ from tidings.worker.websub import Subscriber
 LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
 # Most of a request is spent in C or in the database; more threads than this only wait for each other.
 API_THREADS = 8
+# A page is made by Python for the most part.
+PAGE_THREADS = 4
 
 
 class Application:
@@ -123,7 +127,7 @@ class Application:
         try:
             await asyncio.gather(
                 poller.run(stopping),
-                Indexer(self.services.search).run(stopping),
+                Indexer(self.services.search, lambda: poller.is_busy).run(stopping),
                 Tidier(self.services.tidying, poller.name).run(stopping),
                 Deliverer(self.services.delivering).run(stopping),
                 Subscriber(self.services.websub, self.services.pushes).run(stopping),
@@ -261,6 +265,12 @@ def access_to_metrics(settings: Settings) -> Access | None:
     )
 
 
+def pages_over(services: Services, settings: Settings) -> Pages:
+    base_url = settings.base_url.rstrip("/")
+    home = Home(base_path=urlsplit(base_url).path, base_url=base_url, is_secure=base_url.startswith("https:"))
+    return Pages(services, PAGES, home, threads=PAGE_THREADS, trusted=settings.trusted_reverse_proxy_networks)
+
+
 def asgi_app(settings: Settings) -> Front:
     """What each web worker runs; it closes everything when the server ends it (ASGI lifespan)."""
     watch(settings)
@@ -273,7 +283,7 @@ def asgi_app(settings: Settings) -> Front:
         application.services,
         api,
         reference,
-        Pages(settings.base_url.rstrip("/")),
+        pages_over(application.services, settings),
         callbacks=Callbacks(application.services.pushes, limits),
         metrics=Metrics(application.services.status, access_to_metrics(settings)),
         base_path=base_path,

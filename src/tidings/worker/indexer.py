@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 
 import structlog
@@ -15,11 +16,16 @@ log = structlog.get_logger()
 # How soon new entries are taken up; a search takes up those of its user at once.
 LOOK_AGAIN_S = 1.0
 AFTER_TROUBLE_S = 5.0
+# Times as long a pause: nobody waits for the index, a search takes up what it needs by itself.
+WHILE_OTHERS_ARE_BUSY = 20
 
 
 class Indexer:
-    def __init__(self, search: Search) -> None:
+    """is_busy: whether others have more to do than there is room for; the index then takes what they leave."""
+
+    def __init__(self, search: Search, is_busy: Callable[[], bool] = lambda: False) -> None:
         self._search = search
+        self._is_busy = is_busy
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set; the batch at hand is finished."""
@@ -29,7 +35,7 @@ class Indexer:
                 await asyncio.wait_for(stop.wait(), pause_s)
 
     async def _step(self) -> float:
-        """How long to pause: after work, as long as it took, so that others get to write in between."""
+        """How long to pause: after work, as long as it took, so that others get to write in between; or longer."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         try:
@@ -40,4 +46,6 @@ class Indexer:
         except Exception:
             log.exception("indexing made us fail")
             return AFTER_TROUBLE_S
-        return loop.time() - started if done else LOOK_AGAIN_S
+        if not done:
+            return LOOK_AGAIN_S
+        return (loop.time() - started) * (WHILE_OTHERS_ARE_BUSY if self._is_busy() else 1)

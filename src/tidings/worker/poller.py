@@ -46,6 +46,11 @@ class Poller:
         self._is_more = True
         self._stir = asyncio.Event()
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether sources wait for a place."""
+        return bool(self._queue)
+
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set; then it ends what it can and gives back what it holds."""
         log.info("poller started", worker=self.name, places=self._places)
