@@ -22,7 +22,8 @@ from tidings.services.clock import Clock
 from tidings.services.crawling import WAITING_S, Crawler
 from tidings.services.fetching import PoliteFetcher
 from tidings.services.icons import Icons
-from tidings.services.intake import ArticlesByHash, Preparing, all_new, parse, tell_complaints
+from tidings.services.intake import ArticlesByHash, all_new, parse, tell_complaints
+from tidings.services.preparing import READ_AGAIN, Preparing
 from tidings.services.recent import RecentDocuments
 from tidings.services.timing import Timing, first_columns
 from tidings.services.websub import WebSub
@@ -167,7 +168,8 @@ class Feeds:
             _ensure_category(db, user.id, feed.category_id)
             for url in {feed.feed_url, response.url}:
                 _ensure_new(db, user.id, url)
-            feed_id = feeds.add(db, user.id, created_at=now, **new.values)
+            unread = {} if ready.is_all else READ_AGAIN
+            feed_id = feeds.add(db, user.id, created_at=now, **new.values | unread)
             intake.add(db, user.id, feed_id, feed.category_id, ready.new, now=now)
         tell_complaints(feed_id, ready.complaints)
         self._websub.notice(structs.replace(feed, id=feed_id), response, new.document)

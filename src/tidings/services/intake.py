@@ -5,7 +5,7 @@ unchanged? ─► parse ─► which entries are new or changed? ─► prepare 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -15,11 +15,12 @@ from tidings.domain import formats, icons, moving
 from tidings.domain.articles import Article
 from tidings.domain.errors import FeedError
 from tidings.domain.feeds import Edited, Feed, ParsedEntry, ParsedFeed
-from tidings.domain.ingestion import Intake, Prepared, ReadyEntry, fingerprint, prepare
+from tidings.domain.ingestion import Intake, ReadyEntry, fingerprint
 from tidings.domain.times import Instant
 from tidings.domain.users import User
 from tidings.net.fetch import FetchResponse
 from tidings.services import identity, outbox
+from tidings.services.preparing import READ_AGAIN, Preparing, as_many_as_fit
 from tidings.services.timing import Timing
 from tidings.storage import counters, feeds, intake, polling, sources, tombstones
 from tidings.storage.database import Database, Write
@@ -69,12 +70,16 @@ class Crawled(Struct, frozen=True):
 
 
 class Selection(Struct, frozen=True):
-    """News made ready. complaints: of rules that could not be followed. buried: as in `News`."""
+    """News made ready. complaints: of rules that could not be followed. buried: as in `News`.
+
+    is_all: False when there is more news than fits into memory: the rest is for the next check.
+    """
 
     new: list[ReadyEntry]
     changed: list[tuple[KnownEntry, ReadyEntry]]
     complaints: tuple[str, ...] = ()
     buried: frozenset[bytes] = frozenset()
+    is_all: bool = True
 
 
 def parse(response: FetchResponse, now: Instant) -> ParsedFeed:
@@ -108,6 +113,7 @@ def store_document(
     schedule = timing.with_document(feed, response, document, dates, now)
     values = _after_success(feed, response) | schedule | _followed(feed, document)
     values |= {"body_digest": response.digest, "parsed_at": now}
+    values |= {} if selection.is_all else READ_AGAIN
     with database.writing() as db:
         current = hold(db, feed)
         if current is None or (source is not None and not source.is_held(current)):
@@ -146,23 +152,6 @@ def unchanged(feed: Feed, response: FetchResponse, *, timing: Timing, now: Insta
     return values
 
 
-class Preparing:
-    """Makes entries of one document ready, once for all feeds that want them the same way."""
-
-    def __init__(self) -> None:
-        self._made: dict[tuple[Hashable, str], Prepared] = {}
-
-    def __call__(
-        self, entry: ParsedEntry, how: Intake, *, feed: Feed, now: Instant, article: Article | None = None
-    ) -> Prepared:
-        if article is not None:
-            return prepare(entry, how, feed=feed, now=now, article=article)
-        key = how.key, entry.hash
-        if key not in self._made:
-            self._made[key] = prepare(entry, how, feed=feed, now=now)
-        return self._made[key]
-
-
 def news(database: Database, feed: Feed, document: ParsedFeed) -> News:
     """What is not known yet, or has changed since."""
     by_hash = identity.recognised(database, feed, document)
@@ -192,12 +181,13 @@ def select(
         return Selection([], [], buried=found.buried)
     ways = Intake.of(feed, user)
     made = all_new(ways, feed, found.new, articles, how=how, now=now)
-    changed = [(present, how(entry, ways, feed=feed, now=now)) for present, entry in found.changed]
+    changed = as_many_as_fit(how(entry, ways, feed=feed, now=now) for _, entry in found.changed)
     return Selection(
         made.new,
-        [(present, one.entry) for present, one in changed if one.entry],
-        made.complaints + tuple(complaint for _, one in changed for complaint in one.complaints),
+        [(present, one.entry) for (present, _), one in zip(found.changed, changed, strict=False) if one.entry],
+        made.complaints + tuple(complaint for one in changed for complaint in one.complaints),
         found.buried,
+        made.is_all and len(changed) == len(found.changed),
     )
 
 
@@ -211,9 +201,12 @@ def all_new(
     now: Instant,
 ) -> Selection:
     """entries: by hash."""
-    made = [how(entry, ways, feed=feed, now=now, article=articles.get(hash_)) for hash_, entry in entries.items()]
+    made = as_many_as_fit(
+        how(entry, ways, feed=feed, now=now, article=articles.get(hash_)) for hash_, entry in entries.items()
+    )
     complaints = (complaint for one in made for complaint in one.complaints)
-    return Selection([one.entry for one in made if one.entry], [], (*ways.problems, *complaints))
+    new = [one.entry for one in made if one.entry]
+    return Selection(new, [], (*ways.problems, *complaints), is_all=len(made) == len(entries))
 
 
 def tell_complaints(feed_id: int, complaints: Iterable[str]) -> None:

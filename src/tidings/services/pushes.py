@@ -20,7 +20,8 @@ from tidings.domain.times import MINUTE, Instant
 from tidings.domain.websub import Mode, State, Subscription, denied, is_awaited, is_genuine, verified
 from tidings.services import outbox
 from tidings.services.clock import Clock
-from tidings.services.intake import Preparing, add_new, hold, select, tell_complaints
+from tidings.services.intake import add_new, hold, select, tell_complaints
+from tidings.services.preparing import Preparing
 from tidings.services.timing import after_push
 from tidings.storage import feeds, intake, pushes, users, websub
 from tidings.storage.database import Database

@@ -14,7 +14,8 @@ from tidings.domain.sources import Claim
 from tidings.domain.times import SECOND, Instant
 from tidings.net.fetch import FetchResponse
 from tidings.services import intake
-from tidings.services.intake import Held, Preparing, Stored
+from tidings.services.intake import Held, Stored
+from tidings.services.preparing import Preparing
 from tidings.services.timing import Timing
 from tidings.storage.polling import Result
 

@@ -53,6 +53,9 @@ _add_content = insert(entry_contents)
 _add_tag = insert(entry_tags)
 _add_enclosure = insert(enclosures)
 
+# Rows of so many entries are in memory at a time, beside the entries: one may have a thousand tags.
+_AT_ONCE = 500
+
 
 def met(db: Read, feed_id: int, hashes: Sequence[bytes]) -> Met:
     """`known` and `buried` with one look."""
@@ -88,8 +91,11 @@ def add(
         "changed_at": now,
     }
     ids = take_ids(db, entries, len(new))
-    db.run_many(_add_entry, [{"id": id_} | owner | _columns(entry) for id_, entry in zip(ids, new, strict=True)])
-    _write_details(db, user_id, list(zip(ids, new, strict=True)))
+    numbered = list(zip(ids, new, strict=True))
+    for start in range(0, len(numbered), _AT_ONCE):
+        part = numbered[start : start + _AT_ONCE]
+        db.run_many(_add_entry, [{"id": id_} | owner | _columns(entry) for id_, entry in part])
+        _write_details(db, user_id, part)
     shift = counters.Shift()
     for entry in new:
         shift.add(feed_id, entry.status, starred=entry.starred)

@@ -10,7 +10,8 @@ strip_tracking  an address ─► without the parameters that follow its reader
 from __future__ import annotations
 
 from tidings.domain.cleaning.links import Links
-from tidings.domain.cleaning.nesting import tame, untangle
+from tidings.domain.cleaning.nesting import tame, untangle, within_bounds
+from tidings.domain.cleaning.page import Page
 from tidings.domain.cleaning.policy import DEFAULT, CleaningPolicy
 from tidings.domain.cleaning.text import text_of
 from tidings.domain.cleaning.tracking import strip_tracking
@@ -21,6 +22,8 @@ __all__ = ["DEFAULT", "CleaningPolicy", "clean", "resolve", "strip_tracking", "t
 
 # A link gains some attributes; what grows more was made to grow, by elements that open again and again.
 MAX_GROWTH = 20
+# The same for addresses that become absolute.
+MAX_ADDRESSES = 8
 
 
 def clean(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT) -> str:
@@ -35,15 +38,20 @@ def clean(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT) -> str:
     source = html.replace("\0", "").encode(errors="replace").decode()
     if "<" not in source and "&" not in source:
         return source.replace("\r\n", "\n").replace("\r", "\n").replace(">", "&gt;")
-    links = Links(base_url, policy.referring_hosts)
-    cleaned = _walk(tame(source), links, policy)
+    source = within_bounds(source)
+    cleaned = _walk(tame(source), base_url, policy)
     if len(cleaned) > MAX_GROWTH * len(source) + 10_000:
-        cleaned = _walk(untangle(source), links, policy)
+        cleaned = _walk(untangle(source), base_url, policy)
     return cleaned
 
 
-def _walk(source: str, links: Links, policy: CleaningPolicy) -> str:
-    page = walk(source.encode(), links, policy)
+def _walk(source: str, base_url: str, policy: CleaningPolicy) -> str:
+    page = _walk_once(source, base_url, policy)
     if page.has_fallen_walls:
-        page = walk("".join(page.out).encode(), links, policy)
+        page = _walk_once("".join(page.out), base_url, policy)
     return "".join(page.out)
+
+
+def _walk_once(source: str, base_url: str, policy: CleaningPolicy) -> Page:
+    links = Links(base_url, policy.referring_hosts, most=MAX_ADDRESSES * len(source) + 10_000)
+    return walk(source.encode(), links, policy)

@@ -32,13 +32,18 @@ _PIXEL_DATA = "data:image/gif;base64,R0lGODlhAQABA"
 
 
 class Links:
-    """base_url: what relative addresses are relative to. hosts: as `strip_tracking` takes them."""
+    """base_url: what relative addresses are relative to. hosts: as `strip_tracking` takes them.
 
-    __slots__ = ("_base_url", "_hosts", "_seen")
+    most: characters of addresses that one document may get. A few letters of a relative one stand for a long one, and
+    a small document of nothing else would become a huge one.
+    """
 
-    def __init__(self, base_url: str, hosts: Collection[str] = ()) -> None:
+    __slots__ = ("_base_url", "_hosts", "_left", "_seen")
+
+    def __init__(self, base_url: str, hosts: Collection[str] = (), *, most: int) -> None:
         self._base_url = base_url
         self._hosts = hosts
+        self._left = most
         self._seen: dict[str, str] = {}
 
     def link(self, value: str) -> str:
@@ -63,7 +68,8 @@ class Links:
         known = self._seen.get(value)
         if known is None:
             known = self._seen[value] = self._examine(value)
-        return known
+        self._left -= len(known)
+        return known if self._left >= 0 else ""
 
     def _examine(self, value: str) -> str:
         address = resolve(self._base_url, value)

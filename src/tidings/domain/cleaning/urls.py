@@ -21,6 +21,10 @@ PLAIN_WEB = re.compile(
     r"""https?://((?:[a-z0-9][a-z0-9-]*+\.)+[a-z]{2,}+)(?:[/?#][^\x00-\x20"<>\\^`{|}\x7f-\xa0\ud800-\udfff]*+)?"""
 )
 
+# Characters. Servers give up at about as many; a base is repeated in every address that is relative to it.
+MAX_ADDRESS = 8_000
+MAX_BASE = 2_000
+
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*+):")
 # Browsers take any number of slashes, leaning either way, as the start of the host.
 _WEB = re.compile(r"([hH][tT][tT][pP][sS]?):[/\\]*+([^/\\?#]*+)([^?#]*+)(\?[^#]*+)?(#.*)?", re.DOTALL)
@@ -43,6 +47,8 @@ def resolve(base: str, url: str) -> str:
     The scheme of the result can be any: callers that need a web address ask `web_address`.
     Source: WHATWG URL Standard, section 4.4, for what real publishers write.
     """
+    if len(url) > MAX_ADDRESS:
+        return ""
     if PLAIN_WEB.fullmatch(url):
         return url
     url = url.strip(_BLANKS_AROUND).translate(_BLANKS_WITHIN)
@@ -110,7 +116,7 @@ def _relative(base: str, url: str) -> str:
     """Source: RFC 3986, section 5.2.2; a reference that names only a host gets https."""
     if url.startswith(("//", "\\\\", "/\\", "\\/")):
         return _web(f"https:{url}")
-    page = _WEB.fullmatch(base)
+    page = _WEB.fullmatch(base) if len(base) <= MAX_BASE else None
     if page is None or not _can_exist(page[2]):
         return ""
     scheme, authority, folder, asked, _ = page.groups()

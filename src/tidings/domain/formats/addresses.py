@@ -6,6 +6,8 @@ import re
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
+from tidings.domain.cleaning.urls import MAX_ADDRESS, MAX_BASE
+
 _BLANKS: Final = re.compile(r"[\t\r\n\x00]")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _WEB: Final = ("http://", "https://")
@@ -15,7 +17,7 @@ _BROKEN_SCHEME: Final = re.compile(r"(https?):/*(?=[^/])", re.IGNORECASE)
 def absolute(address: str, base: str) -> str:
     """The address as seen from `base`; "" for an empty one or one that nothing can make sense of."""
     address = address.strip()
-    if not address:
+    if not address or len(address) > MAX_ADDRESS:
         return ""
     if address.startswith(_WEB) and "\n" not in address and "\t" not in address and "\r" not in address:
         return address
@@ -24,6 +26,8 @@ def absolute(address: str, base: str) -> str:
         return "https:" + address
     if _SCHEME.match(address):
         return _BROKEN_SCHEME.sub(_repair_scheme, address, count=1)
+    if len(base) > MAX_BASE:
+        return ""
     try:
         return urljoin(base, address)
     except ValueError:

@@ -21,6 +21,7 @@ from tidings.domain.formats.media import Media, once_each, read_size
 from tidings.domain.formats.names import Names
 from tidings.domain.formats.people import joined, person
 from tidings.domain.formats.rss_items import read_duration
+from tidings.domain.formats.size import MAX_INHERITED_TAGS
 from tidings.domain.times import Instant
 
 # Atom 1.0, then Atom 0.3, then what some add from elsewhere.
@@ -85,7 +86,7 @@ def _read_feed(fields: Fields, names: Names, url: str, now: Instant | None) -> F
         declared_base=base,
         site_url=web(page_link(fields), base or url) or url,
         author=_people(fields, names),
-        tags=unique_sorted(_tags(fields)),
+        tags=unique_sorted(_tags(fields))[:MAX_INHERITED_TAGS],
         language=language_inside(fields.element),
         now=now,
     )

@@ -124,10 +124,9 @@ def _mostly_valid(body: bytes, codec: str) -> str | None:
         return None
     high = len(body) - len(body.translate(None, _HIGH_BYTES))
     if codec == "utf-8":
-        text = body.decode(codec, "tidings-stray-byte")
         strays = len(body) - len(body.decode(codec, "ignore").encode())
         # Bytes form valid UTF-8 so rarely by accident that three of four are proof.
-        return text if strays * 4 <= high else None
+        return body.decode(codec, "tidings-stray-byte") if strays * 4 <= high else None
     text = body.decode(codec, "replace")
     return text if text.count("\ufffd") * 10 <= high else None
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.domain.feeds import ParsedEntry
 from tidings.domain.formats.identity import Identity, hashes
+from tidings.domain.formats.size import MAX_ENTRIES, MAX_NAME, bounded
 
 
 class Draft(Struct, frozen=True):
@@ -21,10 +23,11 @@ class Draft(Struct, frozen=True):
 def finish(drafts: Iterable[Draft | None]) -> tuple[tuple[ParsedEntry, ...], int]:
     """The entries in document order, and how many items could not be used (None, or nothing to tell them by).
 
+    What comes behind `MAX_ENTRIES` items is not looked at.
     An entry that the document repeats stands once; the first one counts, which is the newest in most feeds.
     """
     usable, skipped = [], 0
-    for draft in drafts:
+    for draft in islice(drafts, MAX_ENTRIES):
         if draft is None:
             skipped += 1
         else:
@@ -34,10 +37,10 @@ def finish(drafts: Iterable[Draft | None]) -> tuple[tuple[ParsedEntry, ...], int
         if not hash_:
             skipped += 1
         elif hash_ not in entries:
-            entries[hash_] = replace(draft.entry, hash=hash_)
+            entries[hash_] = bounded(replace(draft.entry, hash=hash_))
     return tuple(entries.values()), skipped
 
 
 def unique_sorted(values: Iterable[str]) -> tuple[str, ...]:
     """Trimmed, without empty and repeated ones, in the order of their code points."""
-    return tuple(sorted({value.strip() for value in values} - {""}))
+    return tuple(sorted({value.strip()[:MAX_NAME] for value in values} - {""}))

@@ -109,9 +109,9 @@ def inner_markup(element: _Element) -> str:
 
 def _without_namespaces(element: _Element) -> _Element:
     """A `div` with a copy of what is inside: prefixed and XHTML names become plain HTML names."""
-    box = etree.Element("div")
-    box.text = element.text
-    box.extend([deepcopy(child) for child in element])
+    box = deepcopy(element)
+    box.tag, box.tail = "div", None
+    box.attrib.clear()
     for child in box.iterdescendants(etree.Element):
         try:
             child.tag = str(child.tag).rpartition("}")[2].rpartition(":")[2]

@@ -12,6 +12,7 @@ from tidings.domain.feeds import ParsedEnclosure
 from tidings.domain.formats.addresses import absolute
 from tidings.domain.formats.elements import Fields, attribute
 from tidings.domain.formats.names import Names
+from tidings.domain.formats.size import MAX_ENCLOSURES
 
 _UNKNOWN_TYPE: Final = "application/octet-stream"
 _TYPE_OF_MEDIUM: Final = {"image": "image/*", "video": "video/*", "audio": "audio/*"}
@@ -104,7 +105,7 @@ def once_each(enclosures: Iterable[ParsedEnclosure]) -> tuple[ParsedEnclosure, .
     """Without empty addresses, and without repeated ones: the first stays."""
     by_url: dict[str, ParsedEnclosure] = {}
     for each in enclosures:
-        if each.url:
+        if each.url and len(by_url) < MAX_ENCLOSURES:
             by_url.setdefault(each.url, each)
     return tuple(by_url.values())
 

@@ -14,6 +14,7 @@ from tidings.domain.formats.charset import decode
 from tidings.domain.formats.detect import Root, find_root
 from tidings.domain.formats.json_feed import read_json_feed
 from tidings.domain.formats.rss import read_rss
+from tidings.domain.formats.size import readable_json, readable_xml
 from tidings.domain.formats.xml import read_document
 from tidings.domain.times import Instant
 
@@ -30,11 +31,11 @@ def parse(body: bytes, *, url: str, charset: str | None = None, now: Instant | N
     if root is None:
         raise NotAFeed("The address answers, but not with a feed. Look for the feed's own address on the page.")
     if root.format is FeedFormat.JSON:
-        feed = read_json_feed(text, url=url, now=now)
+        feed = read_json_feed(readable_json(text), url=url, now=now)
         if feed is None:
             raise NotAFeed("The address answers with JSON, but not with a JSON Feed.")
         return feed
-    return _parse_xml(text, root, url, now)
+    return _parse_xml(readable_xml(text), root, url, now)
 
 
 def _parse_xml(text: str, root: Root, url: str, now: Instant | None) -> ParsedFeed:

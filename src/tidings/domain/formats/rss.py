@@ -17,6 +17,7 @@ from tidings.domain.formats.inherited import declared_base, language, language_i
 from tidings.domain.formats.names import Names
 from tidings.domain.formats.people import author_of_channel
 from tidings.domain.formats.rss_items import Channel, alternate_link, read_item
+from tidings.domain.formats.size import MAX_INHERITED_TAGS
 from tidings.domain.times import Instant
 
 _DESCRIPTION: Final = ("description", "itunes:summary", "itunes:subtitle", "dc:description", "abstract")
@@ -72,7 +73,7 @@ def _read_channel(
         declared_base=base,
         site_url=web(link, near) or url,
         author=author_of_channel(fields, names),
-        tags=unique_sorted(_tags(fields, names)),
+        tags=unique_sorted(_tags(fields, names))[:MAX_INHERITED_TAGS],
         language=language(fields.text("language", "dc:language")) or inherited,
         now=now,
     )

@@ -12,6 +12,7 @@ from msgspec import Struct
 from tidings.domain.formats.detect import Root
 from tidings.domain.formats.doctype import declared_entities
 from tidings.domain.formats.repair import repair
+from tidings.domain.formats.size import readable_damaged_xml
 
 # The typographic signs of windows-1252, as numbers that XML gives to control characters, or as these themselves.
 _WINDOWS_REFERENCE: Final = re.compile(r"&#1([2-5]\d);")
@@ -39,7 +40,7 @@ def read_document(text: str, root: Root) -> Document:
         return Document(etree.fromstring(_encode(body), _parser(recover=False)))
     except etree.XMLSyntaxError:
         pass
-    repaired = repair(body, entities)
+    repaired = repair(readable_damaged_xml(body), entities)
     return Document(etree.fromstring(_encode(repaired.text), _parser(recover=True)), repaired.is_cut_off)
 
 
