@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -68,13 +69,14 @@ def image(attributes: Attributes, links: Links) -> Picture | None:
     """None when nothing would be seen of the image."""
     if _is_invisible(attributes):
         return None
-    tag = _with_sources("img", attributes, links, _CHECKS, ' loading="lazy"')
-    return Picture(tag, " srcset=" not in tag and is_placeholder(lazy_source(attributes))) if tag else None
+    src = lazy_source(attributes)
+    tag = _with_sources("img", attributes, links.picture, src, links, _CHECKS, ' loading="lazy"')
+    return Picture(tag, " srcset=" not in tag and is_placeholder(src)) if tag else None
 
 
 def source(attributes: Attributes, links: Links) -> str:
     """The whole `source` element of a picture or a player; "" when it names nothing to load."""
-    return _with_sources("source", attributes, links, _SOURCE_CHECKS, "")
+    return _with_sources("source", attributes, links.media, lazy_source(attributes), links, _SOURCE_CHECKS, "")
 
 
 def is_placeholder(src: str) -> bool:
@@ -90,10 +92,20 @@ def lazy_source(attributes: Attributes) -> str:
     return src
 
 
-def _with_sources(name: str, attributes: Attributes, links: Links, checks: dict[str, Check], added: str) -> str:
-    clean = links.picture if name == "img" else links.media
-    src = clean(lazy_source(attributes)) or clean(attributes.get("src") or "")
-    srcset = clean_srcset(_lazy_srcset(attributes), links.media)
+def _with_sources(
+    name: str,
+    attributes: Attributes,
+    clean: Callable[[str], str],
+    src: str,
+    links: Links,
+    checks: dict[str, Check],
+    added: str,
+) -> str:
+    """src: as `lazy_source` gives it."""
+    src = clean(src) or clean(attributes.get("src") or "")
+    srcset = _lazy_srcset(attributes)
+    if srcset:
+        srcset = clean_srcset(srcset, links.media)
     if not src and not srcset:
         return ""
     written = check.start_tag(name, attributes, checks, links)[:-1]

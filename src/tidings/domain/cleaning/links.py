@@ -91,6 +91,8 @@ def picture_data(value: str) -> str:
 
 
 def _is_unwanted(address: str) -> bool:
+    if ".com" not in address:
+        return False
     host = host_of(address)
     if not host.endswith(".com"):
         return False

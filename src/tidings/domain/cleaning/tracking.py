@@ -31,7 +31,10 @@ def strip_tracking(url: str, *, hosts: Collection[str] = ()) -> str:
     if not asked:
         return url
     pairs = query.split("&")
-    kept = [pair for pair in pairs if not _tracks(_name(pair))]
+    names = [_name(pair) for pair in pairs]
+    if not any(_tracks(name) for name in names) and not (hosts and "ref" in names):
+        return url
+    kept = [pair for pair, name in zip(pairs, names, strict=True) if not _tracks(name)]
     if hosts and _refers(kept, hosts):
         kept = [pair for pair in kept if _name(pair) != "ref"]
     if len(kept) == len(pairs):

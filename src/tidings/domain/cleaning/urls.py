@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv6Address
 
 from tidings.domain.cleaning.words import words
@@ -116,19 +117,28 @@ def _relative(base: str, url: str) -> str:
     """Source: RFC 3986, section 5.2.2; a reference that names only a host gets https."""
     if url.startswith(("//", "\\\\", "/\\", "\\/")):
         return _web(f"https:{url}")
-    page = _WEB.fullmatch(base) if len(base) <= MAX_BASE else None
-    if page is None or not _can_exist(page[2]):
+    page = _page(base)
+    if page is None:
         return ""
-    scheme, authority, folder, asked, _ = page.groups()
+    origin, folder, asked = page
     parts = _PARTS.fullmatch(url)
     if parts is None:
         return ""
     path, query, fragment = parts[1].replace("\\", "/"), parts[2] or "", parts[3] or ""
     if not path:
-        path, query = folder or "/", query or asked or ""
+        path, query = folder or "/", query or asked
     elif not path.startswith("/"):
         path = folder.rpartition("/")[0] + "/" + path
-    return f"{scheme.lower()}://{authority}{_encode_odd(_without_dots(path) + query + fragment)}"
+    return origin + _encode_odd(_without_dots(path) + query + fragment)
+
+
+@lru_cache(maxsize=64)
+def _page(base: str) -> tuple[str, str, str] | None:
+    """Origin, path and query of a page; None when nothing can be relative to it. A page has many addresses."""
+    parts = _WEB.fullmatch(base) if len(base) <= MAX_BASE else None
+    if parts is None or not _can_exist(parts[2]):
+        return None
+    return f"{parts[1].lower()}://{parts[2]}", parts[3], parts[4] or ""
 
 
 def _without_dots(path: str) -> str:
