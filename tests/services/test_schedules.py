@@ -269,6 +269,21 @@ def test_when_no_host_can_be_reached_no_feed_is_punished(house: House, capsys: p
     assert [feed.failed_checks for feed in house.feeds()] == [1] + [0] * 8
 
 
+def test_hosts_that_are_gone_for_good_are_told_after_two_days(house: House) -> None:
+    """With a handful of feeds, nobody else answers to show that it is not the network."""
+    nowhere = free_port()
+    house.import_(*(f"http://127.0.0.{number}:{nowhere}/feed.xml" for number in range(2, 5)))
+    house.poll()
+    house.poll()
+    assert [feed.parsing_error_message for feed in house.feeds()] == [""] * 3
+
+    house.now = Instant(house.now + 2 * DAY + MINUTE)
+    house.poll()
+
+    assert [feed.failed_checks for feed in house.feeds()] == [1] * 3
+    assert all(feed.parsing_error_message for feed in house.feeds())
+
+
 def test_a_host_that_cannot_be_reached_while_others_can_is_to_blame(house: House) -> None:
     house.import_(*(house.site.url(f"/{number}.xml") for number in range(4)), f"http://127.0.0.9:{free_port()}/a.xml")
     house.site.serve("/0.xml", document(house))

@@ -17,13 +17,15 @@ from tidings.domain import scheduling
 from tidings.domain.errors import FetchError, TidingsError
 from tidings.domain.feeds import Feed
 from tidings.domain.network_watch import NetworkWatch
-from tidings.domain.times import SECOND, Instant
+from tidings.domain.times import DAY, SECOND, Instant
 from tidings.services.clock import Clock
 from tidings.storage import polling
 from tidings.storage.database import Database
 
 log = structlog.get_logger()
 
+# Then somebody should hear of it: where all of a few hosts are gone for good, nothing else ever says so.
+LONGEST = 2 * DAY
 # A streak ends after few hosts; one of them may have very many feeds.
 MOST_BLAMED = 5_000
 
@@ -58,7 +60,10 @@ class Outages:
 
     def explains(self, error: TidingsError) -> bool:
         """Whether it is the network's fault rather than the feed's."""
-        return self._watch.down_since is not None and isinstance(error, FetchError) and not error.was_reached
+        since = self._watch.down_since
+        if since is None or self._clock() - since > LONGEST:
+            return False
+        return isinstance(error, FetchError) and not error.was_reached
 
     def try_again_at(self) -> Instant:
         now = self._clock()
