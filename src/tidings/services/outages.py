@@ -60,10 +60,12 @@ class Outages:
 
     def explains(self, error: TidingsError) -> bool:
         """Whether it is the network's fault rather than the feed's."""
+        return self._is_to_blame and isinstance(error, FetchError) and not error.was_reached
+
+    @property
+    def _is_to_blame(self) -> bool:
         since = self._watch.down_since
-        if since is None or self._clock() - since > LONGEST:
-            return False
-        return isinstance(error, FetchError) and not error.was_reached
+        return since is not None and self._clock() - since <= LONGEST
 
     def try_again_at(self) -> Instant:
         now = self._clock()
@@ -72,7 +74,7 @@ class Outages:
     async def settle(self, blamed: Iterable[Blamed]) -> None:
         """blamed: on whom a failure to reach their host was just written."""
         self._blamed = [*self._blamed, *blamed][-MOST_BLAMED:]
-        if self._watch.down_since is not None and self._blamed:
+        if self._is_to_blame and self._blamed:
             taken, self._blamed = self._blamed, []
             await asyncio.to_thread(self._take_back, taken)
 
