@@ -31,7 +31,7 @@ RINGS: dict[str, frozenset[str]] = {
 OUTERMOST = frozenset(
     {
         *("__main__", "cli", "commands", "extractor", "front", "lifeline", "logs", "notifier", "preflight"),
-        *("supervisor", "wiring"),
+        *("shares", "supervisor", "wiring"),
     }
 )
 

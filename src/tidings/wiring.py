@@ -14,16 +14,14 @@ from urllib.parse import urlsplit
 from tidings import __version__, metrics
 from tidings.api import ROUTES
 from tidings.api.app import Api
-from tidings.api.metrics import Access, Metrics
+from tidings.api.metrics import Metrics
 from tidings.api.reference import openapi
 from tidings.api.websub import Callbacks, Limits
 from tidings.domain.integrations.leaves import apprise
-from tidings.domain.retention import Retention
-from tidings.domain.scheduling import Schedule
 from tidings.front import Front
 from tidings.net.fetch import Fetcher, FetchSettings
 from tidings.net.guard import AddressGuard
-from tidings.net.hubs import Hubs, is_public_address
+from tidings.net.hubs import Hubs
 from tidings.net.sending import SETTING, Sender
 from tidings.services import Services
 from tidings.services.api_keys import ApiKeys
@@ -52,12 +50,12 @@ from tidings.services.recent import RecentDocuments
 from tidings.services.search import Search
 from tidings.services.sessions import Sessions
 from tidings.services.status import Status
-from tidings.services.tidying import Tidying, TidyingSettings
+from tidings.services.tidying import Tidying
 from tidings.services.users import Users
 from tidings.services.waking import FEEDS, Bell
 from tidings.services.websub import WebSub
 from tidings.settings import Settings
-from tidings.settings.values import WebSubMode
+from tidings.shares import access_to_metrics, callback_base, instance_of, schedule_of, tidying_of
 from tidings.storage import migrate, search, space
 from tidings.storage.database import Database
 from tidings.web import ROUTES as PAGES
@@ -160,15 +158,26 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
         allow_private_networks=settings.fetcher_allow_private_networks,
         max_body_size=settings.http_client_max_body_size,
         timeout_s=settings.http_client_timeout.total_seconds(),
+        proxy_url=settings.http_client_proxy or "",
     )
+    instance = instance_of(settings)
     fetcher = PoliteFetcher(Fetcher(fetching), database, clock)
     websub = WebSub(database, Hubs(fetching), clock, callback_base=callback_base(settings))
     recent = RecentDocuments(clock)
     icons = Icons(database, fetcher, clock)
-    articles = Articles(database, fetcher, Extraction())
-    crawler = Crawler(database, articles, clock)
+    articles = Articles(database, fetcher, Extraction(), instance=instance)
+    crawler = Crawler(database, articles, clock, instance=instance)
     schedule = schedule_of(settings)
-    checking = Checking(database, fetcher, clock, icons=icons, crawler=crawler, websub=websub, schedule=schedule)
+    checking = Checking(
+        database,
+        fetcher,
+        clock,
+        icons=icons,
+        crawler=crawler,
+        websub=websub,
+        schedule=schedule,
+        instance=instance,
+    )
     outward = AddressGuard(allow_private_networks=settings.integration_allow_private_networks, setting=SETTING)
     notifications = Notifications(database, guard=outward)
     attempts = Attempts(sender_for(settings), clock, callers={apprise.NAME: notifications.send})
@@ -194,8 +203,9 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
             websub=websub,
             schedule=schedule,
             check=connected.check_feed,
+            instance=instance,
         ),
-        entries=Entries(database, clock),
+        entries=Entries(database, clock, instance=instance),
         articles=articles,
         enclosures=Enclosures(database),
         polling=Polling(database, clock, checking, politeness=politeness, lease=lease),
@@ -203,7 +213,7 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
         opml=Opml(database, clock),
         discovery=Discovery(fetcher, recent),
         websub=websub,
-        pushes=Pushes(database, clock, is_on=websub.is_on),
+        pushes=Pushes(database, clock, is_on=websub.is_on, instance=instance),
         status=Status(database, clock, fresh_for=settings.metrics_refresh_interval),
         tidying=Tidying(database, clock, tidying_of(settings)),
         integrations=connected,
@@ -219,50 +229,10 @@ def sender_for(settings: Settings) -> Sender:
     )
 
 
-def callback_base(settings: Settings) -> str:
-    """Below which hubs find us; "" when they could not, or should not."""
-    is_on = settings.websub is WebSubMode.ON
-    if settings.websub is WebSubMode.AUTO:
-        is_on = is_public_address(settings.base_url)
-    return settings.base_url.rstrip("/") if is_on else ""
-
-
-def schedule_of(settings: Settings) -> Schedule:
-    return Schedule(
-        scheduler=settings.polling_scheduler,
-        usual=settings.polling_frequency,
-        shortest=settings.scheduler_entry_frequency_min_interval,
-        longest=settings.scheduler_entry_frequency_max_interval,
-        factor=settings.scheduler_entry_frequency_factor,
-        even_shortest=settings.scheduler_round_robin_min_interval,
-        even_longest=settings.scheduler_round_robin_max_interval,
-        error_limit=settings.polling_parsing_error_limit,
-    )
-
-
-def tidying_of(settings: Settings) -> TidyingSettings:
-    return TidyingSettings(
-        retention=Retention(settings.cleanup_archive_read_days, settings.cleanup_archive_unread_days),
-        every=settings.cleanup_frequency_hours,
-        most_entries=settings.cleanup_archive_batch_size,
-    )
-
-
 def watch(settings: Settings) -> None:
     """Count from now on what this process does, if anybody wants to know."""
     if settings.metrics_collector:
         metrics.start(settings.data_dir / "metrics")
-
-
-def access_to_metrics(settings: Settings) -> Access | None:
-    if not settings.metrics_collector:
-        return None
-    return Access(
-        networks=settings.metrics_allowed_networks,
-        trusted=settings.trusted_reverse_proxy_networks,
-        username=settings.metrics_username or "",
-        password=settings.metrics_password or "",
-    )
 
 
 def pages_over(services: Services, settings: Settings) -> Pages:

@@ -169,13 +169,13 @@ def test_only_a_proxy_of_the_operator_may_stand_in_a_private_network(site: Publi
         fetch("http://feeds.example/", proxy_url=proxy, settings={"allow_private_networks": False})
     assert site.connections == 0
 
-    settings = {"allow_private_networks": False, "trusted_proxies": frozenset({proxy})}
+    settings = {"allow_private_networks": False, "proxy_url": proxy}
     assert fetch("http://feeds.example/", proxy_url=proxy, settings=settings).body == FEED.encode()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "[::1]", "localhost"])
 def test_a_proxy_is_not_sent_where_we_may_not_go(site: Publisher, host: str) -> None:
-    settings = {"allow_private_networks": False, "trusted_proxies": frozenset({site.url("/")})}
+    settings = {"allow_private_networks": False, "proxy_url": site.url("/")}
 
     with pytest.raises(AddressRefused) as caught:
         fetch(f"http://{host}/", proxy_url=site.url("/"), settings=settings)
@@ -192,7 +192,7 @@ def test_trust_in_a_proxy_is_not_trust_in_what_is_fetched_without_it(site: Publi
         with pytest.raises(AddressRefused):
             await fetcher.get(FetchRequest(url=site.url("/")))
 
-    with_fetcher(ask_twice, allow_private_networks=False, trusted_proxies=frozenset({site.url("/")}))
+    with_fetcher(ask_twice, allow_private_networks=False, proxy_url=site.url("/"))
 
 
 def test_a_proxy_that_is_not_there_is_named() -> None:

@@ -23,10 +23,11 @@ from tidings.domain.websub import Subscription
 from tidings.net.fetch import FetchResponse
 from tidings.services.pushes import MOST_ATTEMPTS, MOST_WAITING
 from tidings.settings import load
+from tidings.shares import callback_base
 from tidings.storage import categories, feeds, polling, pushes, sources, websub
 from tidings.storage.database import Database
 from tidings.storage.schema import entries, websub_subscriptions
-from tidings.wiring import callback_base, services_over
+from tidings.wiring import services_over
 from tidings.worker.websub import Subscriber
 
 START = Instant(1_790_000_000 * SECOND)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from tidings.domain import cleaning
@@ -34,7 +35,14 @@ class EntryEdit(Struct, frozen=True):
     edited: Edited = Edited(0)
 
 
-def edit(entry: Entry, user: User, *, title: str | None = None, content: str | None = None) -> EntryEdit:
+def edit(
+    entry: Entry,
+    user: User,
+    *,
+    title: str | None = None,
+    content: str | None = None,
+    policy: cleaning.CleaningPolicy = cleaning.DEFAULT,
+) -> EntryEdit:
     """InvalidInput for a text that is empty: None is what leaves a value."""
     edited = Edited(0)
     reading_time = None
@@ -46,13 +54,15 @@ def edit(entry: Entry, user: User, *, title: str | None = None, content: str | N
     if content is not None:
         if not content:
             raise InvalidInput("content: send some, or leave the field out to keep what is there.", field="content")
-        content = _clean(content, entry.url, user)
+        content = _clean(content, entry.url, user, policy)
         reading_time = _reading_time(content, user) if user.show_reading_time else None
         edited |= Edited.CONTENT
     return EntryEdit(title, content, reading_time, edited)
 
 
-def imported(given: Mapping[str, Any], user: User, *, now: Instant) -> ReadyEntry:
+def imported(
+    given: Mapping[str, Any], user: User, *, now: Instant, policy: cleaning.CleaningPolicy = cleaning.DEFAULT
+) -> ReadyEntry:
     """An entry that its user brings along, read unless it says otherwise.
 
     given: fields of the API, those that were not sent left out. InvalidInput names the field.
@@ -64,7 +74,7 @@ def imported(given: Mapping[str, Any], user: User, *, now: Instant) -> ReadyEntr
     title = given.get("title", "")
     for name, text in (("author", author), ("external_id", external_id), ("title", title)):
         _check(text, name)
-    content = _clean(given.get("content", ""), url, user)
+    content = _clean(given.get("content", ""), url, user, policy)
     status = state(given)
     return ReadyEntry(
         hash=sha256((external_id or given["url"]).encode("utf-8", "replace")).digest(),
@@ -94,9 +104,9 @@ def state(given: Mapping[str, Any]) -> Status | None:
     return status
 
 
-def _clean(html: str, url: str, user: User) -> str:
-    policy = cleaning.CleaningPolicy(new_tab=user.open_external_links_in_new_tab)
-    return cleaning.clean(html, base_url=url, policy=policy)
+def _clean(html: str, url: str, user: User, policy: cleaning.CleaningPolicy) -> str:
+    own = msgspec.structs.replace(policy, new_tab=user.open_external_links_in_new_tab)
+    return cleaning.clean(html, base_url=url, policy=own)
 
 
 def _reading_time(content: str, user: User) -> int:

@@ -20,6 +20,7 @@ from tidings.domain.entries import Enclosure, Entry, Status
 from tidings.domain.feeds import Feed, ParsedEnclosure, ParsedEntry
 from tidings.domain.reading_time import reading_minutes
 from tidings.domain.rules import pipeline
+from tidings.domain.rules.draft import DEFAULT_INVIDIOUS_HOST
 from tidings.domain.times import Instant
 from tidings.domain.users import User
 
@@ -60,6 +61,16 @@ class ReadArticle(Struct, frozen=True):
     complaints: tuple[str, ...] = ()
 
 
+class Instance(Struct, frozen=True):
+    """What the operator decides for everybody. policy: of cleaning, as far as that goes."""
+
+    policy: cleaning.CleaningPolicy = cleaning.DEFAULT
+    invidious_host: str = DEFAULT_INVIDIOUS_HOST
+
+
+USUAL = Instance()
+
+
 class Intake(Struct, frozen=True):
     """How the entries of one feed become those of its user; made once per poll.
 
@@ -69,19 +80,23 @@ class Intake(Struct, frozen=True):
     feed_rules: pipeline.CompiledRules
     user_rules: pipeline.CompiledRules
     policy: cleaning.CleaningPolicy
+    invidious_host: str
     words_per_minute: int
     cjk_per_minute: int
     shows_reading_time: bool
     key: Hashable
 
     @classmethod
-    def of(cls, feed: Feed, user: User) -> Intake:
-        policy = cleaning.CleaningPolicy(new_tab=user.open_external_links_in_new_tab, referring_hosts=hosts_of(feed))
+    def of(cls, feed: Feed, user: User, instance: Instance = USUAL) -> Intake:
+        policy = msgspec.structs.replace(
+            instance.policy, new_tab=user.open_external_links_in_new_tab, referring_hosts=hosts_of(feed)
+        )
         reading = user.default_reading_speed, user.cjk_reading_speed, user.show_reading_time
         return cls(
             feed_rules=pipeline.compile_rules(_texts(feed)),
             user_rules=pipeline.compile_rules(_texts(user)),
             policy=policy,
+            invidious_host=instance.invidious_host,
             words_per_minute=user.default_reading_speed,
             cjk_per_minute=user.cjk_reading_speed,
             shows_reading_time=user.show_reading_time,
@@ -117,7 +132,7 @@ def prepare(entry: ParsedEntry, how: Intake, *, feed: Feed, now: Instant, articl
         return Prepared(None)
     moved = pipeline.rewrite_url(_without_tracking(entry, how), how.feed_rules)
     whole = moved.entry if article is None else _with_article(moved.entry, article)
-    rewritten = pipeline.rewrite_entry(whole, how.feed_rules)
+    rewritten = pipeline.rewrite_entry(whole, how.feed_rules, invidious_host=how.invidious_host)
     complaints = (*moved.complaints, *(article.complaints if article else ()), *rewritten.complaints)
     content = _cleaned(rewritten.entry, how, feed)
     if article is not None:
@@ -150,7 +165,8 @@ def read_article(entry: Entry, attached: Sequence[Enclosure], article: Article, 
         title=entry.title,
         enclosures=tuple(ParsedEnclosure(one.url, one.mime_type, one.size) for one in attached),
     )
-    rewritten = pipeline.rewrite_entry(_with_article(parsed, article), how.feed_rules)
+    whole = _with_article(parsed, article)
+    rewritten = pipeline.rewrite_entry(whole, how.feed_rules, invidious_host=how.invidious_host)
     content = cleaning.clean(rewritten.entry.content, base_url=article.base_url, policy=how.policy)
     minutes = _reading_time(parsed, content, how) if how.shows_reading_time else None
     return ReadArticle(content, minutes, (*article.complaints, *rewritten.complaints))

@@ -47,7 +47,7 @@ class Fetcher:
         self._connections = Connections(
             guard or AddressGuard(allow_private_networks=settings.allow_private_networks),
             connect_timeout_s=settings.connect_timeout_s,
-            trusted_proxies=settings.trusted_proxies,
+            trusted_proxies=frozenset({settings.proxy_url} - {""}),
             lookup=lookup,
             remember_names_s=settings.remember_names_s,
         )
@@ -89,7 +89,7 @@ class Fetcher:
                 "GET",
                 target,
                 headers=self._headers(request, start, target),
-                proxy_url=request.proxy_url,
+                proxy_url=request.proxy_url or (self._settings.proxy_url if request.fetch_via_proxy else ""),
                 allow_self_signed_certificates=request.allow_self_signed_certificates,
             ) as response:
                 if response.status not in _REDIRECTS:

@@ -24,7 +24,7 @@ class FetchSettings(Struct, frozen=True, kw_only=True):
     """What holds for all requests. user_agent: sent unless a request brings its own.
 
     remember_names_s: for how long the address of a host is not asked for again.
-    trusted_proxies: addresses, exactly as in `FetchRequest.proxy_url`, that may stand in a private network.
+    proxy_url: the operator's, for requests that want it; it may stand in a private network.
     """
 
     user_agent: str
@@ -34,7 +34,7 @@ class FetchSettings(Struct, frozen=True, kw_only=True):
     connect_timeout_s: float = 10
     max_redirects: int = 10
     remember_names_s: int = 10
-    trusted_proxies: frozenset[str] = frozenset()
+    proxy_url: str = ""
 
 
 class FetchRequest(Struct, frozen=True, kw_only=True):
@@ -42,6 +42,7 @@ class FetchRequest(Struct, frozen=True, kw_only=True):
 
     etag, last_modified: of the last answer, as they came. ignore_cache: do not send them.
     cookie: the whole Cookie header. cookie, user_agent, username and password stay with the host of `url`.
+    proxy_url: wins over fetch_via_proxy, which asks for the operator's proxy, if there is one.
     max_body_size, timeout_s: instead of those in the settings.
     """
 
@@ -56,6 +57,7 @@ class FetchRequest(Struct, frozen=True, kw_only=True):
     ignore_cache: bool = False
     allow_self_signed_certificates: bool = False
     proxy_url: str = ""
+    fetch_via_proxy: bool = False
     max_body_size: int | None = None
     timeout_s: float | None = None
 

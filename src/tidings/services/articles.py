@@ -16,7 +16,7 @@ from tidings.domain.entries import Edited
 from tidings.domain.entry_changes import EntryEdit
 from tidings.domain.errors import EmptyBody, InvalidInput, NotAPage
 from tidings.domain.feeds import Feed
-from tidings.domain.ingestion import Intake, ReadArticle
+from tidings.domain.ingestion import USUAL, Instance, Intake, ReadArticle
 from tidings.domain.users import User
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.net.targets import may_share
@@ -43,10 +43,13 @@ class Fetched(Struct, frozen=True):
 
 
 class Articles:
-    def __init__(self, database: Database, fetcher: PoliteFetcher, extraction: Extraction) -> None:
+    def __init__(
+        self, database: Database, fetcher: PoliteFetcher, extraction: Extraction, *, instance: Instance = USUAL
+    ) -> None:
         self._database = database
         self._fetcher = fetcher
         self._extraction = extraction
+        self._instance = instance
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def fetch(self, user: User, entry_id: int, *, store: bool) -> Fetched:
@@ -57,7 +60,7 @@ class Articles:
         feed, page = await asyncio.to_thread(self._look_up, user.id, entry_id)
         entry = page.entries[0]
         article = await self.find(feed, entry.url)
-        read = await asyncio.to_thread(_read, user, feed, page, article)
+        read = await asyncio.to_thread(_read, user, feed, page, article, self._instance)
         if read is None:
             return Fetched(page.contents.get(entry.id, ""), entry.reading_time)
         if store:
@@ -100,10 +103,10 @@ class Articles:
             entries.edit(db, owned(db, user_id, entry_id), change)
 
 
-def _read(user: User, feed: Feed, page: EntryPage, article: Article) -> ReadArticle | None:
+def _read(user: User, feed: Feed, page: EntryPage, article: Article, instance: Instance) -> ReadArticle | None:
     """None when there is nothing to read."""
     entry = page.entries[0]
-    how = Intake.of(feed, user)
+    how = Intake.of(feed, user, instance)
     read = ingestion.read_article(entry, page.enclosures.get(entry.id, []), article, how)
     tell_complaints(feed.id, (*how.problems, *read.complaints))
     return read if ingestion.is_worth_reading(read.content) else None
@@ -119,6 +122,7 @@ def _request(feed: Feed, url: str) -> FetchRequest:
         cookie=feed.cookie if is_home else "",
         allow_self_signed_certificates=feed.allow_self_signed_certificates,
         proxy_url=feed.proxy_url,
+        fetch_via_proxy=feed.fetch_via_proxy,
     )
 
 

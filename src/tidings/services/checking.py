@@ -14,6 +14,7 @@ import structlog
 
 from tidings.domain.errors import FetchError, InvalidInput, StoreUnavailable, TidingsError
 from tidings.domain.feeds import Feed
+from tidings.domain.ingestion import USUAL, Instance
 from tidings.domain.scheduling import Schedule
 from tidings.domain.sources import Claim, Validators, host_of, shared_validators
 from tidings.domain.users import User
@@ -47,7 +48,9 @@ class Checking:
         crawler: Crawler,
         websub: WebSub,
         schedule: Schedule,
+        instance: Instance = USUAL,
     ) -> None:
+        self._instance = instance
         self._database = database
         self._fetcher = fetcher
         self._clock = clock
@@ -107,7 +110,7 @@ class Checking:
         self, this: Round, feeds: Sequence[Feed], response: FetchResponse, crawled: Mapping[int, Crawled]
     ) -> None:
         """Each feed in a transaction of its own: what goes wrong with one is its own."""
-        read = Reading(response, self._clock())
+        read = Reading(response, self._clock(), self._instance)
         with self._database.reading() as db:
             owners = users.some(db, (feed.user_id for feed in feeds))
         for feed in feeds:
@@ -196,4 +199,5 @@ def request_for(feed: Feed, validators: Validators) -> FetchRequest:
         ignore_cache=feed.ignore_http_cache,
         allow_self_signed_certificates=feed.allow_self_signed_certificates,
         proxy_url=feed.proxy_url,
+        fetch_via_proxy=feed.fetch_via_proxy,
     )

@@ -14,7 +14,7 @@ import structlog
 from tidings.domain.articles import Article
 from tidings.domain.errors import TidingsError
 from tidings.domain.feeds import Feed, ParsedEntry, ParsedFeed
-from tidings.domain.ingestion import Intake, page_to_fetch
+from tidings.domain.ingestion import USUAL, Instance, Intake, page_to_fetch
 from tidings.domain.users import User
 from tidings.net.fetch import FetchResponse
 from tidings.services import intake
@@ -34,7 +34,8 @@ WAITING_S = 20.0
 
 
 class Crawler:
-    def __init__(self, database: Database, articles: Articles, clock: Clock) -> None:
+    def __init__(self, database: Database, articles: Articles, clock: Clock, *, instance: Instance = USUAL) -> None:
+        self._instance = instance
         self._database = database
         self._articles = articles
         self._clock = clock
@@ -95,7 +96,7 @@ class Crawler:
         return user, document, intake.news(self._database, feed, document).new
 
     def _pages(self, user: User, feed: Feed, entries: dict[bytes, ParsedEntry]) -> dict[bytes, str]:
-        how, now = Intake.of(feed, user), self._clock()
+        how, now = Intake.of(feed, user, self._instance), self._clock()
         newest_first = reversed(entries.items())
         pages = {hash_: page_to_fetch(entry, how, now=now) for hash_, entry in newest_first}
         return {hash_: url for hash_, url in pages.items() if url}

@@ -11,6 +11,7 @@ from tidings.domain import entry_changes
 from tidings.domain.entries import Entry, Status
 from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.identity import hash_of_address
+from tidings.domain.ingestion import USUAL, Instance
 from tidings.domain.integrations import SAVE_TARGETS
 from tidings.domain.users import User
 from tidings.services import outbox
@@ -20,9 +21,10 @@ from tidings.storage.database import Database, Read
 
 
 class Entries:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, *, instance: Instance = USUAL) -> None:
         self._database = database
         self._clock = clock
+        self._policy = instance.policy
 
     def update(
         self,
@@ -47,7 +49,7 @@ class Entries:
         """Give it other words; they stay when the publisher changes the entry. None leaves a value as it is."""
         with self._database.reading() as db:
             entry = owned(db, user.id, entry_id)
-        change = entry_changes.edit(entry, user, title=title, content=content)
+        change = entry_changes.edit(entry, user, title=title, content=content, policy=self._policy)
         if not change.edited:
             return
         with self._database.writing() as db:
@@ -60,7 +62,7 @@ class Entries:
         given: fields of the API. One that the feed has already only takes the status and the star that were sent.
         """
         now = self._clock()
-        ready = entry_changes.imported(given, user, now=now)
+        ready = entry_changes.imported(given, user, now=now, policy=self._policy)
         with self._database.writing() as db:
             counters.hold(db, user.id, [feed_id])
             feed = feeds.get(db, user.id, feed_id)

@@ -13,7 +13,7 @@ from tidings.domain.errors import EmptyBody, InvalidInput, NotFound
 from tidings.domain.feeds import Feed, ParsedEntry, ParsedFeed
 from tidings.domain.icons import named
 from tidings.domain.identity import identified
-from tidings.domain.ingestion import Intake
+from tidings.domain.ingestion import USUAL, Instance
 from tidings.domain.scheduling import Schedule
 from tidings.domain.users import User
 from tidings.net.fetch import FetchRequest, FetchResponse
@@ -37,6 +37,7 @@ _FETCH_FIELDS = (
     "password",
     "allow_self_signed_certificates",
     "proxy_url",
+    "fetch_via_proxy",
 )
 
 
@@ -64,7 +65,9 @@ class Feeds:
         websub: WebSub,
         schedule: Schedule,
         check: Callable[[Mapping[str, Any]], None] = lambda _values: None,
+        instance: Instance = USUAL,
     ) -> None:
+        self._instance = instance
         self._database = database
         self._fetcher = fetcher
         self._clock = clock
@@ -163,7 +166,8 @@ class Feeds:
 
     def _store_new(self, user: User, new: _New, response: FetchResponse, articles: ArticlesByHash) -> int:
         now, feed = self._clock(), new.feed
-        ready = all_new(Intake.of(feed, user), feed, new.entries, articles, how=Preparing(), now=now)
+        how = Preparing(self._instance)
+        ready = all_new(how.way(feed, user), feed, new.entries, articles, how=how, now=now)
         with self._database.writing() as db:
             _ensure_category(db, user.id, feed.category_id)
             for url in {feed.feed_url, response.url}:

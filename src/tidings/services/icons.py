@@ -164,6 +164,7 @@ def _request(feed: Feed, url: str, accept: str, largest: int) -> FetchRequest:
         user_agent=feed.user_agent if is_home else "",
         cookie=feed.cookie if is_home else "",
         proxy_url=feed.proxy_url,
+        fetch_via_proxy=feed.fetch_via_proxy,
         allow_self_signed_certificates=feed.allow_self_signed_certificates,
         max_body_size=largest,
         timeout_s=ONE_FETCH_S,

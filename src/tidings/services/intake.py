@@ -179,7 +179,7 @@ def select(
     found = news(database, feed, document)
     if not found.new and not found.changed:
         return Selection([], [], buried=found.buried)
-    ways = Intake.of(feed, user)
+    ways = how.way(feed, user)
     made = all_new(ways, feed, found.new, articles, how=how, now=now)
     changed = as_many_as_fit(how(entry, ways, feed=feed, now=now) for _, entry in found.changed)
     return Selection(

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from tidings.domain.articles import Article
 from tidings.domain.feeds import Feed, ParsedEntry
-from tidings.domain.ingestion import Intake, Prepared, prepare
+from tidings.domain.ingestion import USUAL, Instance, Intake, Prepared, prepare
 from tidings.domain.times import Instant
+from tidings.domain.users import User
 
 # Bytes of clean texts. The largest of 200 real feeds comes to a tenth of it.
 MOST_AT_ONCE: Final = 64 * 2**20
@@ -31,9 +32,13 @@ def as_many_as_fit(made: Iterable[Prepared]) -> list[Prepared]:
 class Preparing:
     """Makes entries of one document ready, once for all feeds that want them the same way."""
 
-    def __init__(self) -> None:
+    def __init__(self, instance: Instance = USUAL) -> None:
+        self._instance = instance
         self._made: dict[tuple[Hashable, str], Prepared] = {}
         self._size = 0
+
+    def way(self, feed: Feed, user: User) -> Intake:
+        return Intake.of(feed, user, self._instance)
 
     def __call__(
         self, entry: ParsedEntry, how: Intake, *, feed: Feed, now: Instant, article: Article | None = None

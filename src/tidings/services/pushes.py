@@ -16,6 +16,7 @@ import structlog
 from tidings.domain import formats
 from tidings.domain.errors import FeedError, StoreUnavailable
 from tidings.domain.feeds import Feed, ParsedFeed
+from tidings.domain.ingestion import USUAL, Instance
 from tidings.domain.times import MINUTE, Instant
 from tidings.domain.websub import Mode, State, Subscription, denied, is_awaited, is_genuine, verified
 from tidings.services import outbox
@@ -42,7 +43,8 @@ LONGEST_CHALLENGE = 2048
 class Pushes:
     """is_on: whether hubs are asked for anything at all."""
 
-    def __init__(self, database: Database, clock: Clock, *, is_on: bool) -> None:
+    def __init__(self, database: Database, clock: Clock, *, is_on: bool, instance: Instance = USUAL) -> None:
+        self._instance = instance
         self._database = database
         self._clock = clock
         self._is_on = is_on
@@ -148,7 +150,7 @@ class Pushes:
                 log.warning("push not readable", subscription=push.subscription_id, reason=error.message)
                 self._make_due(readers)
                 return False
-            how = Preparing()
+            how = Preparing(self._instance)
             left += [feed for feed in alike if not self._store_for(feed, document, how)]
         self._make_due(left)
         return bool(readers)

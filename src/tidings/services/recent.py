@@ -62,5 +62,6 @@ def _key(user_id: int, request: FetchRequest) -> tuple[object, ...]:
         request.user_agent,
         request.cookie,
         request.proxy_url,
+        request.fetch_via_proxy,
         request.allow_self_signed_certificates,
     )

@@ -10,6 +10,7 @@ from msgspec import Struct
 from tidings import metrics
 from tidings.domain.errors import FeedError, TidingsError
 from tidings.domain.feeds import ParsedFeed
+from tidings.domain.ingestion import Instance
 from tidings.domain.sources import Claim
 from tidings.domain.times import SECOND, Instant
 from tidings.net.fetch import FetchResponse
@@ -32,9 +33,9 @@ class Checked(Struct, frozen=True):
 class Reading:
     """An answer, read when the first feed needs it: a document that nobody can read fails each of them."""
 
-    def __init__(self, response: FetchResponse, now: Instant) -> None:
+    def __init__(self, response: FetchResponse, now: Instant, instance: Instance) -> None:
         self.response = response
-        self.preparing = Preparing()
+        self.preparing = Preparing(instance)
         self._now = now
         self._document: ParsedFeed | FeedError | None = None
 

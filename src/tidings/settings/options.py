@@ -208,6 +208,24 @@ class Settings(Upkeep):
         default="Tidings/ followed by the version",
         derive=lambda _: f"Tidings/{__version__}",
     )
+    http_client_proxy: str | None = option(
+        values.proxy_url,
+        "Proxy for feeds with `fetch_via_proxy`, their articles and icons included. It may stand in a private network.",
+        allowed="a URL like http://proxy.example.org:3128 or https://user:password@proxy.example.org",
+        mask=values.without_password,
+    )
+    invidious_instance: str = option(
+        values.host,
+        "Invidious server whose players entries may show, and the rule add_youtube_video_using_invidious_player uses.",
+        allowed="the name of a host, with a port where it is not the usual one",
+        default="yewtu.be",
+    )
+    youtube_embed_url_override: str = option(
+        values.embed_url,
+        "What stands before the name of a video in the address of a YouTube player.",
+        allowed="a URL that ends with a slash",
+        default="https://www.youtube-nocookie.com/embed/",
+    )
     log_level: LogLevel = option(
         values.one_of(LogLevel),
         "The least important log lines that are still written.",

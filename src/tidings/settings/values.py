@@ -211,6 +211,27 @@ def base_url(given: str) -> str:
     return f"{url.scheme}://{url.netloc}{url.path.rstrip('/')}"
 
 
+def proxy_url(given: str) -> str:
+    url = _split(line(given))
+    if url.scheme not in {"http", "https"} or not url.hostname:
+        raise Refused("it does not start with http:// or https:// and a host")
+    return given
+
+
+def host(given: str) -> str:
+    """In lower case, with its port if it has one."""
+    if not re.fullmatch(rf"{HOST_NAME.pattern}(?::[0-9]{{1,5}})?", given):
+        raise Refused
+    return given.lower()
+
+
+def embed_url(given: str) -> str:
+    url = base_url(given)
+    if not given.endswith("/"):
+        raise Refused("it does not end with a slash")
+    return f"{url}/"
+
+
 def database_url(given: str) -> str:
     """sqlite:///<absolute path> or postgresql://…, whichever way it was written."""
     scheme, separator, rest = line(given).partition("://")

@@ -30,6 +30,7 @@ PLAYERS: dict[str, bool] = {
 
 _SANDBOX = "allow-scripts allow-popups allow-popups-to-escape-sandbox"
 _SANDBOX_OWN_ORIGIN = "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox"
+_YOUTUBE = frozenset({"youtube.com", "youtube-nocookie.com"})
 # YouTube refuses to play for pages that do not say who they are.
 _YOUTUBE_REFERRER = ' referrerpolicy="strict-origin-when-cross-origin"'
 
@@ -54,7 +55,7 @@ def frame(attributes: Attributes, src: str, links: Links, policy: CleaningPolicy
     if not host or host == policy.own_host.removeprefix("www."):
         return ""
     if host in PLAYERS:
-        address, own_origin = _private(_at_the_host_itself(address), host), PLAYERS[host]
+        address, own_origin = _private(_at_the_host_itself(address), host, policy), PLAYERS[host]
     elif host in policy.embed_hosts:
         # Most players need it, and who runs the service chose this one.
         own_origin = True
@@ -62,7 +63,7 @@ def frame(attributes: Attributes, src: str, links: Links, policy: CleaningPolicy
         return ""
     start = check.start_tag("iframe", attributes, _CHECKS, links)[:-1]
     sandbox = _SANDBOX_OWN_ORIGIN if own_origin else _SANDBOX
-    referrer = _YOUTUBE_REFERRER if host in {"youtube.com", "youtube-nocookie.com"} else ""
+    referrer = _YOUTUBE_REFERRER if host_of(address).removeprefix("www.") in _YOUTUBE else ""
     return f'{start} src="{escape_value(address)}" sandbox="{sandbox}" loading="lazy"{referrer}></iframe>'
 
 
@@ -73,10 +74,10 @@ def _at_the_host_itself(address: str) -> str:
     return f"https://{host_of(address)}{'' if rest.startswith('/') else '/'}{rest}"
 
 
-def _private(address: str, host: str) -> str:
+def _private(address: str, host: str, policy: CleaningPolicy) -> str:
     """The same player where it asks the host not to follow its viewers."""
-    if host == "youtube.com":
-        return _YOUTUBE_EMBED.sub("https://www.youtube-nocookie.com/embed/", address)
+    if host in _YOUTUBE:
+        return _YOUTUBE_EMBED.sub(lambda _: policy.youtube_embed, address)
     if host == "player.vimeo.com" and "/video/" in address and not re.search(r"[?&]dnt=", address):
         location, mark, fragment = address.partition("#")
         return f"{location}{'&' if '?' in location else '?'}dnt=1{mark}{fragment}"
