@@ -6,13 +6,13 @@ import asyncio
 import threading
 
 from tidings.storage.database import Database
-from tidings.storage.waking import DELIVERIES, FEEDS, Ear
+from tidings.storage.waking import FEEDS, Ear
 
-__all__ = ["DELIVERIES", "FEEDS", "Bell"]
+__all__ = ["FEEDS", "Bell"]
 
 
 class Bell:
-    """Belongs to one event loop. name: FEEDS or DELIVERIES. On SQLite it never rings: look again every now and then."""
+    """Belongs to one event loop. name: which one, such as FEEDS. On SQLite it never rings: look again every now and then."""
 
     def __init__(self, database: Database, name: str) -> None:
         self._ear = Ear(database, name)

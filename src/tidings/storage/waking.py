@@ -15,13 +15,12 @@ from sqlalchemy import text
 from tidings.storage.database import Database, Write
 
 FEEDS = "tidings_feeds"
-DELIVERIES = "tidings_deliveries"
 
 # How long one wait lasts at most, so that who listens can stop; and how long without an ear after trouble.
 LISTEN_S = 1.0
 AFTER_TROUBLE_S = 5.0
 
-_notify = {name: text(f"NOTIFY {name}") for name in (FEEDS, DELIVERIES)}
+_notify = {name: text(f"NOTIFY {name}") for name in (FEEDS,)}
 
 
 def ring(db: Write, bell: str) -> None:
