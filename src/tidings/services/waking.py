@@ -12,7 +12,7 @@ __all__ = ["FEEDS", "Bell"]
 
 
 class Bell:
-    """Belongs to one event loop. name: which one, such as FEEDS. On SQLite it never rings: look again every now and then."""
+    """Belongs to one event loop. name: such as FEEDS. On SQLite it never rings: look again every now and then."""
 
     def __init__(self, database: Database, name: str) -> None:
         self._ear = Ear(database, name)
