@@ -18,6 +18,7 @@ from tidings.api.websub import Callbacks
 from tidings.http.replies import Reply, Send, respond
 from tidings.http.requests import Receive
 from tidings.services import Services
+from tidings.web.app import Pages
 
 # Served without /v1 as well: the contract prints them so (spec/behaviour.md, section 4.6).
 UNPREFIXED = re.compile(r"/feeds/[^/]+/entries/import|/integrations/status")
@@ -37,7 +38,7 @@ class Front:
         services: Services,
         api: Api,
         reference: Application,
-        pages: Application,
+        pages: Pages,
         *,
         callbacks: Callbacks,
         metrics: Application,
@@ -98,6 +99,7 @@ class Front:
             elif message["type"] == "lifespan.shutdown":
                 await self._services.close()
                 self._api.close()
+                self._pages.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 

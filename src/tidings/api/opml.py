@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from email.message import Message
-from email.parser import BytesParser
-
 from msgspec import Struct
 
 from tidings.api.routes import Media, Routes
 from tidings.domain.errors import InvalidInput
 from tidings.domain.users import User
+from tidings.http import forms
 from tidings.http.replies import Reply
 from tidings.http.requests import Request
 from tidings.services import Services
@@ -45,32 +43,9 @@ def import_feeds(caller: User, services: Services, request: Request) -> Imported
 
 def document(request: Request) -> bytes:
     """The body, unless it is a form: then what was uploaded as `file`."""
-    content_type = request.headers.get("content-type", "")
-    if content_type.partition(";")[0].strip().lower() != "multipart/form-data":
+    if forms.kind_of(request) != forms.MULTIPART:
         return request.body
-    head = b"Content-Type: " + content_type.encode("latin-1", "replace") + b"\r\n\r\n"
-    form = BytesParser(_FormMessages()).parsebytes(head + request.body)
-    for part in form.get_payload() if form.is_multipart() else ():
-        if isinstance(part, Message) and part.get_param("name", header="content-disposition") == "file":
-            content = part.get_payload(decode=True)
-            return content if isinstance(content, bytes) else b""
-    raise InvalidInput("file: this form has no such field; send the OPML document in it.", field="file")
-
-
-class _Leaf(Message):
-    """A part of a form is a file, whatever it says: it is not taken apart any further."""
-
-    def get_content_type(self) -> str:
-        return "application/octet-stream"
-
-
-class _FormMessages:
-    """Makes the form first, then its parts. Without parameters, because the parser tries out any that has some."""
-
-    def __init__(self) -> None:
-        self._is_form_made = False
-
-    def __call__(self) -> Message:
-        kind = _Leaf if self._is_form_made else Message
-        self._is_form_made = True
-        return kind()
+    content = forms.file(request, "file")
+    if content is None:
+        raise InvalidInput("file: this form has no such field; send the OPML document in it.", field="file")
+    return content

@@ -113,10 +113,21 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
     search: str = ""
 
 
+class Place(Struct, frozen=True):
+    """Of an entry in an order by a moment: that moment of it, and its id."""
+
+    moment: Instant
+    entry_id: int
+
+
 class Page(Struct, frozen=True, kw_only=True):
-    """limit: at least 1."""
+    """limit: at least 1.
+
+    beyond: the place of an entry, after which to begin; only in an order by a moment.
+    """
 
     order: Order = Order.PUBLISHED_AT
     direction: Direction = Direction.ASC
     limit: int = 100
     offset: int = 0
+    beyond: Place | None = None

@@ -21,7 +21,7 @@ _CODERS: dict[str, Callable[[bytes], bytes]] = {
 
 def compressed(reply: Reply, accepted: str) -> Reply:
     """accepted: the Accept-Encoding header (RFC 9110, section 12.5.3)."""
-    coding = _choose(accepted)
+    coding = coding_for(accepted)
     if coding is None:
         return reply
     return msgspec.structs.replace(
@@ -29,7 +29,8 @@ def compressed(reply: Reply, accepted: str) -> Reply:
     )
 
 
-def _choose(accepted: str) -> str | None:
+def coding_for(accepted: str) -> str | None:
+    """None when the client takes answers only as they are."""
     weights: dict[str, float] = {}
     for part in accepted.lower().split(","):
         coding, _, parameters = part.partition(";")

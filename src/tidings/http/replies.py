@@ -28,7 +28,7 @@ def text(value: str, status: int = 200) -> Reply:
 async def respond(send: Send, reply: Reply, headers: Iterable[tuple[str, str]] = (), *, head: bool = False) -> None:
     """head: the headers that GET would have, and no body."""
     sent = [*headers, *reply.headers]
-    if reply.status != 204:
+    if reply.status not in (204, 304):
         sent += [("Content-Type", reply.content_type), ("Content-Length", str(len(reply.body)))]
     if reply.body:
         sent.append(("Vary", "Accept-Encoding"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -29,6 +30,8 @@ class Request:
             name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
         }
         self.body = b""
+        # What was wrong with the body, for surfaces that go on nevertheless and tell later.
+        self.complaint: TidingsError | None = None
         # As declared, once it is found: what is counted of requests has as many names as there are endpoints.
         self.route = "none"
 
@@ -39,11 +42,17 @@ class Request:
         return base_path
 
     @property
+    def query_string(self) -> str:
+        """As it was sent."""
+        raw: bytes = self._scope.get("query_string", b"")
+        return raw.decode("latin-1")
+
+    @property
     def query(self) -> list[tuple[str, str]]:
         """Names and values in the order sent. InvalidInput for bytes that are no UTF-8, or NUL."""
         try:
             pairs = parse_qsl(
-                self._scope.get("query_string", b"").decode("latin-1"),
+                self.query_string,
                 keep_blank_values=True,
                 errors="strict",
                 max_num_fields=MOST_QUERY_FIELDS,
@@ -53,6 +62,16 @@ class Request:
         if bad := next((name for name, value in pairs if "\0" in name + value), None):
             raise InvalidInput(f"The query parameter {bad!r} holds a NUL character: remove it.", field=bad)
         return pairs
+
+    @cached_property
+    def cookies(self) -> dict[str, str]:
+        """By name. Of a name that comes twice the first counts: browsers send that of the longest path first."""
+        found: dict[str, str] = {}
+        for part in self.headers.get("cookie", "").split(";"):
+            name, equals, value = part.strip().partition("=")
+            if equals:
+                found.setdefault(name, value.strip('"'))
+        return found
 
     async def read_body(self, receive: Receive, limit: int) -> None:
         """limit: bytes; RequestTooLarge beyond it."""

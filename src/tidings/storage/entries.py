@@ -92,9 +92,10 @@ def mark_read(
     feed_id: int | None = None,
     category_id: int | None = None,
     published_before: Instant | None = None,
+    besides: Sequence[int] = (),
     now: Instant,
 ) -> int:
-    """Unread entries of the user, or of one feed or category; how many there were."""
+    """Unread entries of the user, or of one feed or category; how many there were. besides: of these feeds none."""
     which: list[ColumnElement[bool]] = [entries.c.user_id == user_id, literal_column("entries.status = 0")]
     if feed_id is not None:
         counters.hold(db, user_id, [feed_id])
@@ -105,6 +106,8 @@ def mark_read(
         which.append(entries.c.category_id == category_id)
     if published_before is not None:
         which.append(entries.c.published_at < published_before)
+    if besides:
+        which.append(entries.c.feed_id.not_in(besides))
     grouped = select(entries.c.feed_id, entries.c.starred, func.count()).where(*which)
     shift, marked = counters.Shift(), 0
     for feed, starred, times in db.tuples(grouped.group_by(entries.c.feed_id, entries.c.starred)):

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple, cast
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select, text
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select, text, tuple_
 
 from tidings.domain.entries import Direction, Enclosure, Entry, EntryFilter, Order, Page, Status
 from tidings.domain.search import Question, parse
@@ -39,17 +39,36 @@ class EntryPage(Struct, frozen=True):
 
 
 def page(db: Read, user_id: int, which: EntryFilter, page: Page) -> EntryPage:
+    asked = _asked(db, user_id, which)
+    if asked is None:
+        return EntryPage(0, [], {}, {})
+    shape, parameters = asked
+    return with_bodies(db, _rows(db, shape, page, parameters), total=_total(db, shape, which, parameters))
+
+
+def rows(db: Read, user_id: int, which: EntryFilter, page: Page) -> list[Entry]:
+    """Entries alone, without their bodies and how many there are."""
+    asked = _asked(db, user_id, which)
+    return [] if asked is None else _rows(db, asked[0], page, asked[1])
+
+
+def _asked(db: Read, user_id: int, which: EntryFilter) -> tuple[_Shape, dict[str, Any]] | None:
+    """None when nothing can be found."""
     hidden = feed_rows.hidden(db, user_id) if which.globally_visible else []
     question = parse(which.search)
     if which.search and question == NOTHING:
-        return EntryPage(0, [], {}, {})
+        return None
     shape = _Shape.of(which, hidden=bool(hidden), question=question)
     parameters = _parameters(user_id, which, hidden)
     if shape.search:
         parameters["question"] = dialect.asked(db, user_id, question)
-    statement = _page_statement(shape, page.order, page.direction)
-    rows = db.all(Entry, statement, **parameters, limit=page.limit, offset=page.offset)
-    return with_bodies(db, rows, total=_total(db, shape, which, parameters))
+    return shape, parameters
+
+
+def _rows(db: Read, shape: _Shape, page: Page, parameters: dict[str, Any]) -> list[Entry]:
+    statement = _page_statement(shape, page.order, page.direction, is_beyond=page.beyond is not None)
+    place = {} if page.beyond is None else {"beyond_moment": page.beyond.moment, "beyond_id": page.beyond.entry_id}
+    return db.all(Entry, statement, **parameters, **place, limit=page.limit, offset=page.offset)
 
 
 NOTHING = Question()
@@ -57,11 +76,16 @@ NOTHING = Question()
 
 def with_bodies(db: Read, rows: list[Entry], *, total: int = 0) -> EntryPage:
     ids = [row.id for row in rows]
-    contents = {row[0]: row[1] for row in db.tuples(_contents, ids=ids)}
+    contents = bodies(db, ids)
     attached: dict[int, list[Enclosure]] = {}
     for enclosure in db.all(Enclosure, _enclosures, ids=ids):
         attached.setdefault(enclosure.entry_id, []).append(enclosure)
     return EntryPage(total, rows, contents, attached)
+
+
+def bodies(db: Read, entry_ids: list[int]) -> dict[int, str]:
+    """By entry id: of entries that are known to be the user's."""
+    return dict(db.tuples(_contents, ids=entry_ids))
 
 
 def ids(db: Read, user_id: int, which: EntryFilter, *, limit: int, offset: int) -> tuple[int, list[int]]:
@@ -147,7 +171,7 @@ _BY_CATEGORY = {Order.CATEGORY_ID, Order.CATEGORY_TITLE}
 
 
 @lru_cache(maxsize=512)
-def _page_statement(shape: _Shape, order: Order, direction: Direction) -> Select[Any]:
+def _page_statement(shape: _Shape, order: Order, direction: Direction, *, is_beyond: bool) -> Select[Any]:
     statement = select(*columns(entries, Entry)).where(*_conditions(shape))
     if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(shape.bounds):
         order = Order.PUBLISHED_AT  # that is what is left of it within one category
@@ -158,8 +182,17 @@ def _page_statement(shape: _Shape, order: Order, direction: Direction) -> Select
         statement = statement.select_from(entries.join(categories, joined)).where(
             categories.c.user_id == bindparam("user")
         )
+    if is_beyond:
+        statement = statement.where(_is_beyond(order, direction))
     keys = [key.desc() if direction is Direction.DESC else key.asc() for key in _ORDERS[order]]
     return statement.order_by(*keys).limit(bindparam("limit")).offset(bindparam("offset"))
+
+
+def _is_beyond(order: Order, direction: Direction) -> ColumnElement[bool]:
+    """As one comparison of pairs: both engines read the index from there on."""
+    moment, entry_id = _ORDERS[order]
+    place = tuple_(bindparam("beyond_moment", type_=moment.type), bindparam("beyond_id", type_=entry_id.type))
+    return tuple_(moment, entry_id) < place if direction is Direction.DESC else tuple_(moment, entry_id) > place
 
 
 @lru_cache(maxsize=128)

@@ -1,1 +1,14 @@
-"""The pages people read in."""
+"""The pages people read in. How one is made stands in docs/web.md."""
+
+from tidings.web import articles, home, lists, marks, sign_in, view
+
+ROUTES = [
+    *sign_in.routes.all,
+    *home.routes.all,
+    *lists.routes.all,
+    *marks.routes.all,
+    *articles.routes.all,
+    *view.routes.all,
+]
+
+__all__ = ["ROUTES"]

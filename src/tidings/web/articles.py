@@ -1,0 +1,144 @@
+"""An entry to be read, in the list that it was found in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from markupsafe import Markup
+from msgspec import Struct
+
+from tidings.domain.entries import Enclosure, Entry, Place, Status
+from tidings.domain.integrations import SAVE_TARGETS
+from tidings.domain.users import User
+from tidings.services import Services
+from tidings.services.entries import owned
+from tidings.storage import entry_lists, integrations
+from tidings.storage.database import Read
+from tidings.web import listings
+from tidings.web.language import _
+from tidings.web.listings import Listing, ListQuery
+from tidings.web.routes import Routes
+from tidings.web.rows import rows
+from tidings.web.visits import Page, Visit
+
+routes = Routes()
+
+# Beside the article: so many before it in the list, and after it.
+BEFORE, AFTER = 8, 30
+
+
+class Attached(Struct, frozen=True):
+    """kind: audio, video, image or file. name: the end of its address."""
+
+    enclosure: Enclosure
+    kind: str
+    name: str
+
+
+@routes.get("/unread/{entry_id}")
+def read_unread(visit: Visit, query: ListQuery, entry_id: int) -> Page:
+    return read(visit, listings.unread(visit, query), entry_id)
+
+
+@routes.get("/starred/{entry_id}")
+def read_starred(visit: Visit, query: ListQuery, entry_id: int) -> Page:
+    return read(visit, listings.starred(visit, query), entry_id)
+
+
+@routes.get("/history/{entry_id}")
+def read_history(visit: Visit, query: ListQuery, entry_id: int) -> Page:
+    return read(visit, listings.history(visit, query), entry_id)
+
+
+@routes.get("/categories/{category_id}/entries/{entry_id}")
+def read_in_category(visit: Visit, query: ListQuery, category_id: int, entry_id: int) -> Page:
+    return read(visit, listings.category(visit, query, category_id), entry_id)
+
+
+@routes.get("/feeds/{feed_id}/entries/{entry_id}")
+def read_in_feed(visit: Visit, query: ListQuery, feed_id: int, entry_id: int) -> Page:
+    return read(visit, listings.feed(visit, query, feed_id), entry_id)
+
+
+@routes.get("/search/{entry_id}")
+def read_found(visit: Visit, query: ListQuery, entry_id: int) -> Page:
+    return read(visit, listings.search(visit, query), entry_id)
+
+
+def read(visit: Visit, listing: Listing, entry_id: int) -> Page:
+    """Reading it marks it read, if the user wants that and the browser does not merely look ahead."""
+    user, services = visit.caller, visit.services
+    with services.reading() as db:
+        entry = owned(db, user.id, entry_id)
+    if entry.status == Status.UNREAD and user.mark_read_on_view and not _looks_ahead(visit):
+        services.entries.update(user.id, [entry.id], status=Status.READ)
+        # Its place in the list stays where it was opened.
+        entry = msgspec.structs.replace(entry, status=int(Status.READ))
+        # The counts were read for the list's title, before this.
+        vars(visit).pop("sidebar", None)
+    with services.reading() as db:
+        return _page(db, visit, listing, entry)
+
+
+def _page(db: Read, visit: Visit, listing: Listing, entry: Entry) -> Page:
+    user = visit.caller
+    whole = entry_lists.with_bodies(db, [entry])
+    is_split = visit.device.columns == "split"
+    place = listing.place(entry)
+    before = list(reversed(listing.rows(db, user, BEFORE if is_split else 1, place, backwards=True)))
+    after = listing.rows(db, user, AFTER if is_split else 1, place)
+    around = [*before, entry, *after] if is_split else []
+    feed = visit.sidebar.feeds.get(entry.feed_id)
+    return Page(
+        "article.html",
+        {
+            "title": entry.title,
+            "listing": listing,
+            "entry": entry,
+            "feed": feed,
+            # Cleaned when it was stored: the only place where HTML of others is written as it is.
+            "content": Markup(whole.contents.get(entry.id, "")),  # noqa: S704
+            "attached": [_attached(one) for one in whole.enclosures.get(entry.id, [])],
+            "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),
+            "rows": rows(db, visit, listing, around, is_narrow=True),
+            "before": _url(visit, listing, before[-1] if before else None),
+            "after": _url(visit, listing, after[0] if after else None),
+            "can_save": bool(integrations.enabled(db, user.id, SAVE_TARGETS)),
+            **_links(visit, listing, entry, place),
+        },
+    )
+
+
+def _links(visit: Visit, listing: Listing, entry: Entry, place: Place) -> dict[str, Any]:
+    """is_read: what the button offers to undo. list_url: back to the list, at this entry."""
+    return {
+        "is_read": entry.status == Status.READ,
+        "list_path": visit.url(listing.path, **listing.query)[len(visit.home.base_path) :],
+        "list_url": visit.url(listing.path, **listing.query),
+        "place": listings.text_of(place),
+    }
+
+
+def _url(visit: Visit, listing: Listing, entry: Entry | None) -> str:
+    return visit.url(listing.entry_path(entry.id), **listing.query) if entry else ""
+
+
+def _looks_ahead(visit: Visit) -> bool:
+    headers = visit.request.headers
+    return visit.request.method == "HEAD" or "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
+
+
+def _attached(enclosure: Enclosure) -> Attached:
+    kind = enclosure.mime_type.partition("/")[0]
+    path = enclosure.url.partition("?")[0].rstrip("/")
+    known = kind if kind in ("audio", "video", "image") else "file"
+    return Attached(enclosure, known, path.rpartition("/")[2] or _("Attachment"))
+
+
+@routes.get("/entries/{entry_id}")
+def read_entry(visit: Visit, caller: User, services: Services, entry_id: int) -> Page:
+    """From wherever: it is shown in the list of its feed, all of it."""
+    with services.reading() as db:
+        entry = owned(db, caller.id, entry_id)
+    return read(visit, listings.feed(visit, ListQuery(show="all"), entry.feed_id), entry_id)

@@ -1,0 +1,43 @@
+"""Cookies: which there are, and how they are written (RFC 6265)."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, unquote
+
+from msgspec import Struct
+
+# Who is signed in.
+SESSION = "tidings_session"
+# Before that: what the token of the sign-in form is derived from.
+VISITOR = "tidings_visitor"
+# What the next page tells.
+NOTICE = "tidings_notice"
+# How this device shows things.
+DEVICE = "tidings_view"
+
+LONGEST_NOTICE = 300
+
+
+class Cookie(Struct, frozen=True):
+    """lasts_s: None as long as the browser is open, 0 to remove it."""
+
+    name: str
+    value: str
+    lasts_s: int | None = None
+
+    def header(self, path: str, *, is_secure: bool) -> str:
+        """path: below which it is sent. No script ever reads one."""
+        parts = [f"{self.name}={self.value}", f"Path={path or '/'}", "HttpOnly", "SameSite=Lax"]
+        if self.lasts_s is not None:
+            parts.append(f"Max-Age={self.lasts_s}")
+        if is_secure:
+            parts.append("Secure")
+        return "; ".join(parts)
+
+
+def pack(text: str) -> str:
+    return quote(text[:LONGEST_NOTICE], safe="")
+
+
+def unpack(value: str) -> str:
+    return unquote(value)[:LONGEST_NOTICE]

@@ -1,0 +1,55 @@
+"""What somebody chooses for one device: kept in a cookie there, and written on `<html>`, so that nothing jumps."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlencode
+
+import msgspec
+from msgspec import Struct
+
+from tidings.domain.users import User
+from tidings.web.language import N_
+
+SMALLEST, LARGEST = 15, 22
+SIZES = tuple(str(size) for size in range(SMALLEST, LARGEST + 1))
+
+# Field: what may be chosen, and how it is called. "" is: as the account says.
+CHOICES: dict[str, dict[str, str]] = {
+    "theme": {
+        "": N_("As in my account"),
+        "light": N_("Light"),
+        "dark": N_("Dark"),
+        "system": N_("As the system"),
+        "contrast": N_("High contrast"),
+    },
+    "font": {"": N_("As in my account"), "serif": N_("Serif"), "sans": N_("Sans serif")},
+    "density": {"compact": N_("Compact"), "comfortable": N_("Comfortable"), "cards": N_("Cards")},
+    "columns": {"split": N_("List and article"), "list": N_("List alone")},
+    "measure": {"narrow": N_("Narrow"), "medium": N_("Medium"), "wide": N_("Wide")},
+    "size": {size: size for size in SIZES},
+}
+
+
+class Device(Struct, frozen=True):
+    theme: str = ""
+    font: str = ""
+    density: str = "comfortable"
+    columns: str = "split"
+    measure: str = "medium"
+    size: str = "18"
+
+    @classmethod
+    def read(cls, cookie: str) -> Device:
+        """What is not known any more counts as not chosen."""
+        given = dict(parse_qsl(cookie, max_num_fields=50)) if len(cookie) < 500 else {}
+        return cls(**{name: given[name] for name, known in CHOICES.items() if given.get(name, "?") in known})
+
+    def packed(self) -> str:
+        return urlencode(msgspec.structs.asdict(self))
+
+    def for_user(self, user: User | None) -> Device:
+        """With what the account says where the device leaves it open."""
+        theme, _, font = (user.theme if user else "system_serif").partition("_")
+        return msgspec.structs.replace(
+            self, theme=self.theme or theme, font=self.font or ("serif" if font == "serif" else "sans")
+        )

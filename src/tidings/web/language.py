@@ -1,0 +1,97 @@
+"""The words of the pages, in the language of whoever reads them.
+
+The source is English: `_("Mark all read")`, `ngettext("%(count)d entry", "%(count)d entries", n, count=n)`, in
+templates as in code. `locale/` holds a catalogue for each other language, read as it is written (`.po`) when it is first
+needed.
+The language of a visit is set for the thread that answers it (`speaking`), so that no sentence has to be handed it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from gettext import NullTranslations
+from importlib.resources import files
+from typing import Any
+
+from babel import Locale, negotiate_locale
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from babel.support import Translations
+
+# As in the accounts of the contract; other languages of theirs have no catalogue yet and read English.
+CATALOGUES = {"de_DE": "de", "fr_FR": "fr", "es_ES": "es", "zh_CN": "zh_CN"}
+SOURCE = "en"
+DOMAIN = "tidings"
+
+
+class Language:
+    """code: as in `<html lang>`. locale: how it writes dates and numbers."""
+
+    def __init__(self, name: str) -> None:
+        self.locale = Locale.parse(name)
+        self.code = str(self.locale).replace("_", "-")
+        self.translations: NullTranslations = NullTranslations() if name == SOURCE else _read(name)
+
+
+@cache
+def language(name: str) -> Language:
+    return Language(name)
+
+
+def of_account(name: str) -> Language:
+    """name: as the user's setting has it."""
+    return language(CATALOGUES.get(name, SOURCE))
+
+
+def of_header(accepted: str) -> Language:
+    """accepted: Accept-Language; the order in which browsers send it is the order of preference."""
+    wanted = [part.partition(";")[0].strip().replace("-", "_") for part in accepted[:500].split(",")]
+    found = negotiate_locale([name for name in wanted if name], [SOURCE, *CATALOGUES.values()])
+    return language(found or SOURCE)
+
+
+def _read(name: str) -> NullTranslations:
+    text = files("tidings.web").joinpath("locale", f"{name}.po").read_bytes()
+    compiled = io.BytesIO()
+    write_mo(compiled, read_po(io.BytesIO(text), locale=name, domain=DOMAIN))
+    compiled.seek(0)
+    return Translations(compiled, domain=DOMAIN)
+
+
+_current: ContextVar[Language | None] = ContextVar("language", default=None)
+
+
+@contextmanager
+def speaking(chosen: Language) -> Iterator[None]:
+    token = _current.set(chosen)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current() -> Language:
+    return _current.get() or language(SOURCE)
+
+
+def gettext(message: str, /, **values: Any) -> str:
+    """values: for `%(name)s` in the message."""
+    text = current().translations.gettext(message)
+    return text % values if values else text
+
+
+def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
+    text = current().translations.ngettext(one, many, number)
+    return text % values if values else text
+
+
+def N_(message: str) -> str:  # noqa: N802 - as gettext calls it
+    """Marks a message that is translated where it is shown."""
+    return message
+
+
+_ = gettext

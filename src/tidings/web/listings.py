@@ -1,0 +1,156 @@
+"""The lists that entries are read in: which entries, in which order, and what leads from one to the next.
+
+/unread   /starred   /history   /categories/3   /feeds/7   /search?q=rain          a list
+/unread/5 …          /categories/3/entries/5   /feeds/7/entries/5   /search/5?q=   an entry of it
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from tidings.domain.entries import Direction, Entry, EntryFilter, Order, Page, Place, Status
+from tidings.domain.errors import NotFound
+from tidings.domain.users import User
+from tidings.http.queries import Query
+from tidings.storage import entry_lists
+from tidings.storage.database import Read
+from tidings.web.language import _
+from tidings.web.visits import Visit
+
+
+class ListQuery(Query, frozen=True):
+    """after: the place of the last entry of the page before. show: all, or what is unread. q: what is searched for."""
+
+    after: str = ""
+    show: str = ""
+    q: str = ""
+
+
+class Listing(Struct, frozen=True):
+    """path: of the list. name: unread, starred, history, category, feed, search. total: None when nobody counted.
+
+    query: what belongs to the list and not to the page of it. has_filter: read entries may be shown as well.
+    """
+
+    name: str
+    title: str
+    path: str
+    which: EntryFilter
+    order: Order = Order.PUBLISHED_AT
+    direction: Direction = Direction.DESC
+    total: int | None = None
+    query: dict[str, str] = {}
+    has_filter: bool = False
+    feed_id: int | None = None
+    category_id: int | None = None
+    mark_path: str = ""
+
+    def entry_path(self, entry_id: int) -> str:
+        return f"{self.path}/entries/{entry_id}" if self.name in ("category", "feed") else f"{self.path}/{entry_id}"
+
+    def place(self, entry: Entry) -> Place:
+        moments = {
+            Order.PUBLISHED_AT: entry.published_at,
+            Order.CREATED_AT: entry.created_at,
+            Order.CHANGED_AT: entry.changed_at,
+        }
+        return Place(moments[self.order], entry.id)
+
+    def rows(self, db: Read, user: User, limit: int, beyond: Place | None, *, backwards: bool = False) -> list[Entry]:
+        """backwards: the nearest first, towards the beginning of the list."""
+        direction = self.direction
+        if backwards:
+            direction = Direction.ASC if direction is Direction.DESC else Direction.DESC
+        page = Page(order=self.order, direction=direction, limit=limit, beyond=beyond)
+        return entry_lists.rows(db, user.id, self.which, page)
+
+
+def place_of(text: str) -> Place | None:
+    """As `text_of` writes it; None for anything else."""
+    moment, _dot, entry_id = text.partition(".")
+    is_place = moment.lstrip("-").isdecimal() and entry_id.isdecimal() and len(text) < 40 and text.isascii()
+    # Beyond what a column holds there is nothing.
+    if not is_place or not -(2**63) <= int(moment) < 2**63 or int(entry_id) >= 2**63:
+        return None
+    return Place(int(moment), int(entry_id))  # type: ignore[arg-type]
+
+
+def text_of(place: Place) -> str:
+    return f"{place.moment}.{place.entry_id}"
+
+
+def unread(visit: Visit, _query: ListQuery) -> Listing:
+    return Listing(
+        "unread",
+        _("Unread"),
+        "/unread",
+        EntryFilter(statuses=(Status.UNREAD,), globally_visible=True),
+        total=visit.sidebar.unread,
+        mark_path="/unread/mark-read",
+        **_as_sorted(visit.caller),
+    )
+
+
+def starred(visit: Visit, _query: ListQuery) -> Listing:
+    return Listing("starred", _("Starred"), "/starred", EntryFilter(starred=True), total=visit.sidebar.starred)
+
+
+def history(visit: Visit, _query: ListQuery) -> Listing:
+    which = EntryFilter(statuses=(Status.READ,))
+    return Listing("history", _("History"), "/history", which, order=Order.CHANGED_AT, total=visit.sidebar.read)
+
+
+def category(visit: Visit, query: ListQuery, category_id: int) -> Listing:
+    line = visit.sidebar.category(category_id)
+    if line is None:
+        raise NotFound(f"There is no category {category_id}.")
+    shows_all = query.show == "all"
+    total = sum(feed.unread + feed.read for feed in line.feeds) if shows_all else line.unread
+    return Listing(
+        "category",
+        line.category.title,
+        f"/categories/{category_id}",
+        EntryFilter(statuses=_statuses(shows_all), category_id=category_id),
+        total=total,
+        query={"show": "all"} if shows_all else {},
+        has_filter=True,
+        category_id=category_id,
+        mark_path=f"/categories/{category_id}/mark-read",
+        **_as_sorted(visit.caller),
+    )
+
+
+def feed(visit: Visit, query: ListQuery, feed_id: int) -> Listing:
+    line = visit.sidebar.feeds.get(feed_id)
+    if line is None:
+        raise NotFound(f"There is no feed {feed_id}.")
+    shows_all = query.show == "all"
+    return Listing(
+        "feed",
+        line.title,
+        f"/feeds/{feed_id}",
+        EntryFilter(statuses=_statuses(shows_all), feed_id=feed_id),
+        total=line.unread + line.read if shows_all else line.unread,
+        query={"show": "all"} if shows_all else {},
+        has_filter=True,
+        feed_id=feed_id,
+        category_id=line.category_id,
+        mark_path=f"/feeds/{feed_id}/mark-read",
+        **_as_sorted(visit.caller),
+    )
+
+
+def search(visit: Visit, query: ListQuery) -> Listing:
+    visit.services.search.catch_up(visit.caller.id)
+    words = query.q.strip()[:500]
+    return Listing("search", _("Search"), "/search", EntryFilter(search=words), query={"q": words})
+
+
+def _statuses(shows_all: bool) -> tuple[Status, ...]:
+    return () if shows_all else (Status.UNREAD,)
+
+
+def _as_sorted(user: User) -> dict[str, Any]:
+    return {"order": Order(user.entry_sorting_order), "direction": Direction(user.entry_sorting_direction)}

@@ -1,0 +1,63 @@
+"""Times as people read them: under a day how long ago, then the date, in the language and zone of the reader."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from babel.dates import format_datetime, format_skeleton
+from markupsafe import Markup, escape
+
+from tidings.domain.times import DAY, HOUR, MINUTE, Instant, to_datetime
+from tidings.web.language import _, current, ngettext
+
+
+@lru_cache(maxsize=1024)
+def zone(name: str) -> tzinfo:
+    """name: of the IANA database; UTC when it is not known any more."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return ZoneInfo("UTC")
+
+
+def ago(instant: Instant, now: Instant, zone_name: str) -> str:
+    """12 min, 3 h, 21 Nov, 21 Nov 2023; what lies ahead is told by its date."""
+    passed = now - instant
+    if 0 <= passed < MINUTE:
+        return _("now")
+    if 0 <= passed < HOUR:
+        return _("%(count)d min", count=passed // MINUTE)
+    if 0 <= passed < DAY:
+        return _("%(count)d h", count=passed // HOUR)
+    return _date(_day(instant, zone_name), to_datetime(now).year, str(current().locale))
+
+
+def exact(instant: Instant, zone_name: str) -> str:
+    return _exact(instant // MINUTE * MINUTE, zone_name, str(current().locale))
+
+
+def when(instant: Instant, now: Instant, zone_name: str) -> Markup:
+    """As a `<time>`, exact on hover and for machines."""
+    machine = to_datetime(instant).isoformat(timespec="seconds")
+    shown, title = ago(instant, now, zone_name), exact(instant, zone_name)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(machine[:-6] + "Z", escape(title), escape(shown))
+
+
+def minutes(count: int) -> str:
+    return ngettext("%(count)d minute", "%(count)d minutes", count, count=count)
+
+
+def _day(instant: Instant, zone_name: str) -> datetime:
+    return to_datetime(instant).astimezone(zone(zone_name)).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+@lru_cache(maxsize=4096)
+def _date(day: datetime, this_year: int, locale: str) -> str:
+    return format_skeleton("MMMd" if day.year == this_year else "yMMMd", day, locale=locale)
+
+
+@lru_cache(maxsize=4096)
+def _exact(minute: Instant, zone_name: str, locale: str) -> str:
+    return format_datetime(to_datetime(minute), "full", tzinfo=zone(zone_name), locale=locale).replace(":00 ", " ")

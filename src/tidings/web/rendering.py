@@ -1,0 +1,87 @@
+"""Templates, and what every page knows without being told.
+
+url(path, **query)   the address of a page of ours        asset(name)   of a file in `static/`
+icon(name)           a drawing of `sprite.svg`            when(instant) how long ago, or which day
+_(…), ngettext(…)    words in the visitor's language      csrf, back    what every form carries
+user, device         who reads, and how (None, defaults)  sidebar       feeds and counts (only of who is signed in)
+problem              what was wrong with a form           notice        what the page before had to tell
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from tidings import __version__
+from tidings.web import language
+from tidings.web.assets import Assets
+from tidings.web.moments import exact, minutes, when
+from tidings.web.visits import Page, Visit
+
+
+class Renderer:
+    def __init__(self, assets: Assets, base_path: str) -> None:
+        self._environment = Environment(
+            loader=PackageLoader("tidings.web"),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            undefined=StrictUndefined,
+            auto_reload=False,
+            cache_size=-1,
+        )
+        sprite = base_path + assets.path("sprite.svg")
+        self._environment.globals |= {
+            "_": _shown(language.gettext),
+            "ngettext": _shown(language.ngettext),
+            "asset": lambda name: base_path + assets.path(name),
+            "icon": partial(_icon, sprite),
+            "minutes": minutes,
+            "fingerprint": _fingerprint,
+            "version": __version__,
+        }
+
+    def html(self, page: Page, visit: Visit) -> bytes:
+        """In the language of the visit, which is to be set already."""
+        template = self._environment.get_template(page.template)
+        known = _known(visit) | {"problem": page.problem} | page.values
+        return template.render(known).encode("utf-8", "replace")
+
+
+def _known(visit: Visit) -> dict[str, Any]:
+    zone = visit.user.timezone if visit.user else "UTC"
+    return {
+        "visit": visit,
+        "user": visit.user,
+        "device": visit.device.for_user(visit.user),
+        "url": visit.url,
+        "csrf": visit.csrf,
+        "back": visit.path,
+        "lang": language.current().code,
+        "when": lambda instant: when(instant, visit.now, zone),
+        "exact": lambda instant: exact(instant, zone),
+    }
+
+
+def _icon(sprite: str, name: str) -> Markup:
+    """Beside words, or in something that has a label: it is no part of what is read out."""
+    return Markup('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>').format(sprite, name)
+
+
+def _fingerprint(text: str) -> str:
+    """For addresses of what is kept until it changes."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:10]
+
+
+def _shown(translate: Any) -> Any:
+    """Messages are ours and may hold markup; the values put into them are anybody's and are escaped."""
+
+    def shown(*messages: Any, **values: Any) -> Markup:
+        text = Markup(translate(*messages))  # noqa: S704 - from our own catalogue
+        return text % values if values else text
+
+    return shown

@@ -1,0 +1,62 @@
+"""What stands beside every page: the lists, the categories with their feeds, and how much is unread in each."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tidings.domain.categories import Category
+from tidings.domain.users import User
+from tidings.services import Services
+from tidings.storage import categories, outline
+from tidings.storage.outline import FeedLine
+
+# With more feeds than this a page carries those of the open category only: a thousand of them would outweigh it.
+MOST_FEEDS = 120
+
+
+class CategoryLine(Struct, frozen=True):
+    category: Category
+    feeds: list[FeedLine]
+    unread: int
+
+
+class Sidebar(Struct, frozen=True):
+    """unread: what the global list shows. has_all: whether feeds of categories that are not open are to be shown."""
+
+    categories: list[CategoryLine]
+    feeds: dict[int, FeedLine]
+    unread: int
+    starred: int
+    read: int
+    has_all: bool
+
+    @classmethod
+    def of(cls, services: Services, user: User) -> Sidebar:
+        with services.reading() as db:
+            lines = outline.feed_lines(db, user.id)
+            named = categories.listed(db, user.id)
+        return cls._made(lines, named, by_unread=user.categories_sorting_order == "unread_count")
+
+    @classmethod
+    def _made(cls, lines: list[FeedLine], named: list[Category], *, by_unread: bool) -> Sidebar:
+        by_category: dict[int, list[FeedLine]] = {}
+        for line in lines:
+            by_category.setdefault(line.category_id, []).append(line)
+        made = [
+            CategoryLine(one, feeds, sum(feed.unread for feed in feeds))
+            for one in named
+            for feeds in (by_category.get(one.id, []),)
+        ]
+        made.sort(key=lambda one: (-one.unread if by_unread else 0, one.category.title.casefold()))
+        hidden = {one.id for one in named if one.hide_globally}
+        return cls(
+            categories=made,
+            feeds={line.id: line for line in lines},
+            unread=sum(line.unread for line in lines if not line.hide_globally and line.category_id not in hidden),
+            starred=sum(line.starred for line in lines),
+            read=sum(line.read for line in lines),
+            has_all=len(lines) <= MOST_FEEDS,
+        )
+
+    def category(self, category_id: int) -> CategoryLine | None:
+        return next((one for one in self.categories if one.category.id == category_id), None)
