@@ -154,7 +154,7 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     "putting off a host": lambda db, _: polling.put_off(db, "host 7", Instant(NOW + 99)),
     "letting go of claims": lambda db, _: polling.release_all(db, "w"),
     "settling a source": lambda db, a: sources.release(db, sources.of_feeds(db, [a.feed_id]), "w"),
-    "renewing a claim": lambda db, a: polling.renew(db, "w", [1, 2], Instant(NOW + 99)),
+    "renewing a claim": lambda db, _: polling.renew(db, "w", [1, 2], Instant(NOW + 99)),
     "making feeds due": lambda db, a: polling.make_due(db, a.user_id, now=NOW, checked_before=NOW),
     "moving a feed": lambda db, a: feeds.change(db, a.user_id, a.feed_id, category_id=a.category_id),
     "removing what is old": lambda db, a: tidying.remove_entries(
