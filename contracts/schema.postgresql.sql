@@ -27,6 +27,15 @@ TABLE categories
     CREATE UNIQUE INDEX pk_categories ON public.categories USING btree (id)
     CREATE UNIQUE INDEX uq_categories_user_id_title_key ON public.categories USING btree (user_id, title_key)
 
+TABLE chores
+    name text COLLATE "C" NOT NULL
+    next_at bigint NOT NULL -- When it is to be done again.
+    claimed_until bigint -- A worker is at it until then; who dies loses it.
+    claimed_by text COLLATE "C" NOT NULL DEFAULT ''::text
+    finished_at bigint -- When it was last done; null: never yet.
+    pk_chores PRIMARY KEY (name)
+    CREATE UNIQUE INDEX pk_chores ON public.chores USING btree (name)
+
 TABLE deliveries
     id integer NOT NULL DEFAULT nextval('deliveries_id_seq'::regclass)
     user_id integer NOT NULL
@@ -35,25 +44,33 @@ TABLE deliveries
     event_type text COLLATE "C" NOT NULL -- new_entries or save_entry.
     receiver text COLLATE "C" NOT NULL -- Deliveries to one receiver go out in order.
     feed_id integer -- Kept when the feed goes.
-    body bytea NOT NULL -- What is sent, byte for byte: the signature covers it.
     state text COLLATE "C" NOT NULL DEFAULT 'pending'::text -- pending, delivered or failed.
     attempts integer NOT NULL DEFAULT 0
     created_at bigint NOT NULL
-    next_attempt_at bigint -- Null when nothing more will be tried.
-    claimed_until bigint
-    claimed_by text COLLATE "C" NOT NULL DEFAULT ''::text
     finished_at bigint
     last_status integer NOT NULL DEFAULT 0 -- HTTP status of the last answer, 0 when there was none.
     last_error text COLLATE "C" NOT NULL DEFAULT ''::text
     last_response text COLLATE "C" NOT NULL DEFAULT ''::text -- The beginning of the last answer.
+    receiver_id integer -- In whose queue it is; null until a worker has put it there.
+    size integer NOT NULL DEFAULT 0 -- Bytes of the body.
+    redelivered_at bigint -- When its owner last asked for it again.
     fk_deliveries_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_deliveries PRIMARY KEY (id)
     uq_deliveries_delivery_id UNIQUE (delivery_id)
-    CREATE INDEX ix_deliveries_due ON public.deliveries USING btree (next_attempt_at, id) WHERE (state = 'pending'::text)
-    CREATE INDEX ix_deliveries_receiver ON public.deliveries USING btree (receiver, id) WHERE (state = 'pending'::text)
+    CREATE INDEX ix_deliveries_arriving ON public.deliveries USING btree (id) WHERE ((receiver_id IS NULL) AND (state = 'pending'::text))
+    CREATE INDEX ix_deliveries_finished ON public.deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL)
     CREATE INDEX ix_deliveries_user ON public.deliveries USING btree (user_id, id)
+    CREATE INDEX ix_deliveries_user_state ON public.deliveries USING btree (user_id, state, id)
+    CREATE INDEX ix_deliveries_waiting ON public.deliveries USING btree (receiver_id, id) WHERE (state = 'pending'::text)
     CREATE UNIQUE INDEX pk_deliveries ON public.deliveries USING btree (id)
     CREATE UNIQUE INDEX uq_deliveries_delivery_id ON public.deliveries USING btree (delivery_id)
+
+TABLE delivery_bodies
+    delivery_id integer NOT NULL
+    body bytea NOT NULL -- What is sent, byte for byte: the signature covers it.
+    fk_delivery_bodies_delivery_id_deliveries FOREIGN KEY (delivery_id) REFERENCES deliveries(id) ON DELETE CASCADE
+    pk_delivery_bodies PRIMARY KEY (delivery_id)
+    CREATE UNIQUE INDEX pk_delivery_bodies ON public.delivery_bodies USING btree (delivery_id)
 
 TABLE enclosures
     id integer NOT NULL DEFAULT nextval('enclosures_id_seq'::regclass)
@@ -151,8 +168,6 @@ TABLE feeds
     created_at bigint NOT NULL
     checked_at bigint NOT NULL
     next_check_at bigint NOT NULL -- Always true: when the poller may take it next.
-    claimed_until bigint -- A worker holds it until then; who dies loses it.
-    claimed_by text COLLATE "C" NOT NULL DEFAULT ''::text
     etag_header text COLLATE "C" NOT NULL DEFAULT ''::text
     last_modified_header text COLLATE "C" NOT NULL DEFAULT ''::text
     body_digest bytea -- Of the last parsed body; the same again is not parsed.
@@ -190,16 +205,35 @@ TABLE feeds
     icon_checked_at bigint -- When an icon was last looked for; null: to be done at the next check.
     moved_to text COLLATE "C" NOT NULL DEFAULT ''::text -- Where permanent redirects lead; followed once they are confirmed.
     moved_times integer NOT NULL DEFAULT 0 -- How often in a row they led there.
+    match_entries_by_url boolean NOT NULL DEFAULT false -- Entries are known by their address: the publisher's ids change.
+    once_matched_by_url boolean NOT NULL DEFAULT false -- They were, before: some may still be stored under its hash.
+    failed_checks integer NOT NULL DEFAULT 0 -- In a row, whatever the reason: how long the next wait is. 0 after a success.
+    check_interval_minutes integer NOT NULL DEFAULT 0 -- As the user set it; 0: as the feed publishes.
+    news_gap_s integer NOT NULL DEFAULT 0 -- Seconds between news, on average, as of news_at; 0: not known.
+    publisher_hints text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: what the last document asked of its readers.
+    news_at bigint -- When there was news last; null: not known.
+    source_id integer -- What is fetched for it; never null.
+    parsed_at bigint -- When a body was last parsed.
+    keep_read_days integer -- After these, read entries go; -1: never; null: as the settings say.
+    keep_unread_days integer -- As keep_read_days, of unread ones.
     fk_feeds_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
     fk_feeds_icon_id_icons FOREIGN KEY (icon_id) REFERENCES icons(id) ON DELETE SET NULL
+    fk_feeds_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id)
     fk_feeds_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_feeds PRIMARY KEY (id)
     uq_feeds_user_id_feed_url UNIQUE (user_id, feed_url)
     CREATE INDEX ix_feeds_category ON public.feeds USING btree (category_id)
-    CREATE INDEX ix_feeds_due ON public.feeds USING btree (next_check_at, id) WHERE (NOT disabled)
     CREATE INDEX ix_feeds_icon ON public.feeds USING btree (icon_id)
+    CREATE INDEX ix_feeds_source ON public.feeds USING btree (source_id, disabled, next_check_at)
     CREATE UNIQUE INDEX pk_feeds ON public.feeds USING btree (id)
     CREATE UNIQUE INDEX uq_feeds_user_id_feed_url ON public.feeds USING btree (user_id, feed_url)
+
+TABLE hosts
+    host text COLLATE "C" NOT NULL
+    closed_until bigint NOT NULL -- No feed of it is fetched before.
+    is_asked boolean NOT NULL DEFAULT false -- By the host itself, with a 429: then nothing else is fetched either.
+    pk_hosts PRIMARY KEY (host)
+    CREATE UNIQUE INDEX pk_hosts ON public.hosts USING btree (host)
 
 TABLE icons
     id integer NOT NULL DEFAULT nextval('icons_id_seq'::regclass)
@@ -220,9 +254,32 @@ TABLE integrations
     enabled boolean NOT NULL DEFAULT false
     settings text COLLATE "C" NOT NULL DEFAULT '{}'::text -- JSON object; its members are the integration's own.
     changed_at bigint NOT NULL
+    last_error text COLLATE "C" NOT NULL DEFAULT ''::text -- What went wrong at the last try, or why it was switched off; empty when all is well.
     fk_integrations_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_integrations PRIMARY KEY (user_id, name)
     CREATE UNIQUE INDEX pk_integrations ON public.integrations USING btree (user_id, name)
+
+TABLE receivers
+    id integer NOT NULL DEFAULT nextval('receivers_id_seq'::regclass)
+    user_id integer NOT NULL
+    integration text COLLATE "C" NOT NULL -- As in integrations.name.
+    address_digest bytea NOT NULL -- BLAKE2b of deliveries.receiver, which may be long.
+    pending integer NOT NULL DEFAULT 0 -- How many deliveries wait in its queue.
+    pending_bytes bigint NOT NULL DEFAULT 0 -- Of their bodies.
+    next_attempt_at bigint -- When the first of them is tried; null: none waits.
+    failures integer NOT NULL DEFAULT 0 -- Tries that failed in a row.
+    failing_since bigint
+    given_up integer NOT NULL DEFAULT 0 -- Deliveries that were given up in a row.
+    claimed_until bigint -- A worker holds it until then; who dies loses it.
+    claimed_by text COLLATE "C" NOT NULL DEFAULT ''::text
+    fk_receivers_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_receivers PRIMARY KEY (id)
+    uq_receivers_user_id_integration_address_digest UNIQUE (user_id, integration, address_digest)
+    CREATE INDEX ix_receivers_claimed ON public.receivers USING btree (claimed_by) WHERE (claimed_by <> ''::text)
+    CREATE INDEX ix_receivers_due ON public.receivers USING btree (next_attempt_at, id) WHERE ((next_attempt_at IS NOT NULL) AND (failures = 0))
+    CREATE INDEX ix_receivers_failing ON public.receivers USING btree (next_attempt_at, id) WHERE ((next_attempt_at IS NOT NULL) AND (failures > 0))
+    CREATE UNIQUE INDEX pk_receivers ON public.receivers USING btree (id)
+    CREATE UNIQUE INDEX uq_receivers_user_id_integration_address_digest ON public.receivers USING btree (user_id, integration, address_digest)
 
 TABLE search_pending
     entry_id integer NOT NULL -- Its title or body changed.
@@ -239,10 +296,43 @@ TABLE search_vectors
     CREATE INDEX ix_search_vectors_words ON public.search_vectors USING gin (words)
     CREATE UNIQUE INDEX pk_search_vectors ON public.search_vectors USING btree (entry_id)
 
+TABLE sessions
+    id integer NOT NULL DEFAULT nextval('sessions_id_seq'::regclass)
+    user_id integer NOT NULL
+    token_hash bytea NOT NULL -- SHA-256 of what the cookie holds.
+    created_at bigint NOT NULL
+    last_seen_at bigint NOT NULL -- Written at most once a minute.
+    expires_at bigint NOT NULL -- Moves on with last_seen_at.
+    user_agent text COLLATE "C" NOT NULL DEFAULT ''::text -- As the browser introduced itself when it signed in.
+    address text COLLATE "C" NOT NULL DEFAULT ''::text -- From where it signed in.
+    fk_sessions_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_sessions PRIMARY KEY (id)
+    uq_sessions_token_hash UNIQUE (token_hash)
+    CREATE INDEX ix_sessions_expires ON public.sessions USING btree (expires_at)
+    CREATE INDEX ix_sessions_user ON public.sessions USING btree (user_id, last_seen_at)
+    CREATE UNIQUE INDEX pk_sessions ON public.sessions USING btree (id)
+    CREATE UNIQUE INDEX uq_sessions_token_hash ON public.sessions USING btree (token_hash)
+
+TABLE sources
+    id integer NOT NULL DEFAULT nextval('sources_id_seq'::regclass)
+    fetch_key bytea NOT NULL -- Of address and fetch options: the same for all that share.
+    host text COLLATE "C" NOT NULL -- Which host a fetch is counted for.
+    next_check_at bigint -- The earliest of its enabled feeds; null: it has none.
+    claimed_until bigint -- A worker holds it until then; who dies loses it.
+    claimed_by text COLLATE "C" NOT NULL DEFAULT ''::text
+    pk_sources PRIMARY KEY (id)
+    uq_sources_fetch_key UNIQUE (fetch_key)
+    CREATE INDEX ix_sources_claimed ON public.sources USING btree (host, claimed_until) WHERE (claimed_by <> ''::text)
+    CREATE INDEX ix_sources_claimed_by ON public.sources USING btree (claimed_by) WHERE (claimed_by <> ''::text)
+    CREATE INDEX ix_sources_due ON public.sources USING btree (next_check_at, id) WHERE (next_check_at IS NOT NULL)
+    CREATE INDEX ix_sources_host ON public.sources USING btree (host, next_check_at)
+    CREATE UNIQUE INDEX pk_sources ON public.sources USING btree (id)
+    CREATE UNIQUE INDEX uq_sources_fetch_key ON public.sources USING btree (fetch_key)
+
 TABLE tombstones
     feed_id integer NOT NULL
     hash bytea NOT NULL -- Of an entry that was deleted and must not come back.
-    created_at bigint NOT NULL
+    seen_at bigint NOT NULL -- When it was deleted or, about a month exact, last seen in the document.
     fk_tombstones_feed_id_feeds FOREIGN KEY (feed_id) REFERENCES feeds(id) ON DELETE CASCADE
     pk_tombstones PRIMARY KEY (feed_id, hash)
     CREATE UNIQUE INDEX pk_tombstones ON public.tombstones USING btree (feed_id, hash)
@@ -287,4 +377,50 @@ TABLE users
     CREATE UNIQUE INDEX uq_users_google_id ON public.users USING btree (google_id) WHERE (google_id <> ''::text)
     CREATE UNIQUE INDEX uq_users_openid_connect_id ON public.users USING btree (openid_connect_id) WHERE (openid_connect_id <> ''::text)
     CREATE UNIQUE INDEX uq_users_username ON public.users USING btree (username)
+
+TABLE websub_pushes
+    id integer NOT NULL DEFAULT nextval('websub_pushes_id_seq'::regclass)
+    subscription_id integer NOT NULL
+    digest bytea NOT NULL -- Of the body: the same again while it waits is dropped.
+    charset text COLLATE "C" NOT NULL DEFAULT ''::text
+    body bytea NOT NULL
+    received_at bigint NOT NULL
+    claimed_until bigint -- A worker stores it until then; who dies loses it.
+    attempts integer NOT NULL DEFAULT 0
+    fk_websub_pushes_subscription_id_websub_subscriptions FOREIGN KEY (subscription_id) REFERENCES websub_subscriptions(id) ON DELETE CASCADE
+    pk_websub_pushes PRIMARY KEY (id)
+    uq_websub_pushes_subscription_id_digest UNIQUE (subscription_id, digest)
+    CREATE UNIQUE INDEX pk_websub_pushes ON public.websub_pushes USING btree (id)
+    CREATE UNIQUE INDEX uq_websub_pushes_subscription_id_digest ON public.websub_pushes USING btree (subscription_id, digest)
+
+TABLE websub_subscriptions
+    id integer NOT NULL DEFAULT nextval('websub_subscriptions_id_seq'::regclass)
+    hub text COLLATE "C" NOT NULL
+    topic text COLLATE "C" NOT NULL -- As the publisher names its document at the hub.
+    token text COLLATE "C" NOT NULL -- The end of the callback address; random, known to the hub alone.
+    secret text COLLATE "C" NOT NULL -- What the hub signs pushes with.
+    state text COLLATE "C" NOT NULL DEFAULT 'requested'::text -- requested, active, denied or ended.
+    asked_at bigint -- When the hub was last asked for something: only that it may verify.
+    lease_until bigint -- Null: nothing is promised.
+    last_push_at bigint -- Null: pushes are not to be relied on, polling is not slowed down.
+    next_attempt_at bigint NOT NULL -- When it is renewed, tried again, or forgotten.
+    attempts integer NOT NULL DEFAULT 0 -- Requests since the hub last verified one.
+    last_error text COLLATE "C" NOT NULL DEFAULT ''::text
+    created_at bigint NOT NULL
+    pk_websub_subscriptions PRIMARY KEY (id)
+    uq_websub_subscriptions_hub_topic UNIQUE (hub, topic)
+    uq_websub_subscriptions_token UNIQUE (token)
+    CREATE INDEX ix_websub_subscriptions_due ON public.websub_subscriptions USING btree (next_attempt_at, id)
+    CREATE UNIQUE INDEX pk_websub_subscriptions ON public.websub_subscriptions USING btree (id)
+    CREATE UNIQUE INDEX uq_websub_subscriptions_hub_topic ON public.websub_subscriptions USING btree (hub, topic)
+    CREATE UNIQUE INDEX uq_websub_subscriptions_token ON public.websub_subscriptions USING btree (token)
+
+TABLE websub_topics
+    source_id integer NOT NULL
+    subscription_id integer NOT NULL
+    fk_websub_topics_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id) ON DELETE CASCADE
+    fk_websub_topics_subscription_id_websub_subscriptions FOREIGN KEY (subscription_id) REFERENCES websub_subscriptions(id) ON DELETE CASCADE
+    pk_websub_topics PRIMARY KEY (source_id, subscription_id)
+    CREATE INDEX ix_websub_topics_subscription ON public.websub_topics USING btree (subscription_id)
+    CREATE UNIQUE INDEX pk_websub_topics ON public.websub_topics USING btree (source_id, subscription_id)
 

@@ -23,6 +23,16 @@ CREATE TABLE categories (
 
 CREATE INDEX ix_categories_user_title ON categories (user_id, title, id);
 
+CREATE TABLE chores (
+    name TEXT NOT NULL,
+    next_at BIGINT NOT NULL,
+    claimed_until BIGINT,
+    claimed_by TEXT DEFAULT '' NOT NULL,
+    finished_at BIGINT,
+    CONSTRAINT pk_chores PRIMARY KEY (name)
+)
+ WITHOUT ROWID;
+
 CREATE TABLE deliveries (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
@@ -31,26 +41,33 @@ CREATE TABLE deliveries (
     event_type TEXT NOT NULL,
     receiver TEXT NOT NULL,
     feed_id INTEGER,
-    body BLOB NOT NULL,
     state TEXT DEFAULT 'pending' NOT NULL,
     attempts INTEGER DEFAULT 0 NOT NULL,
     created_at BIGINT NOT NULL,
-    next_attempt_at BIGINT,
-    claimed_until BIGINT,
-    claimed_by TEXT DEFAULT '' NOT NULL,
     finished_at BIGINT,
     last_status INTEGER DEFAULT 0 NOT NULL,
     last_error TEXT DEFAULT '' NOT NULL,
-    last_response TEXT DEFAULT '' NOT NULL,
+    last_response TEXT DEFAULT '' NOT NULL, receiver_id INTEGER, size INTEGER DEFAULT 0 NOT NULL, redelivered_at BIGINT,
     CONSTRAINT fk_deliveries_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_deliveries_delivery_id UNIQUE (delivery_id)
 );
 
-CREATE INDEX ix_deliveries_due ON deliveries (next_attempt_at, id) WHERE state = 'pending';
+CREATE INDEX ix_deliveries_arriving ON deliveries (id) WHERE receiver_id IS NULL AND state = 'pending';
 
-CREATE INDEX ix_deliveries_receiver ON deliveries (receiver, id) WHERE state = 'pending';
+CREATE INDEX ix_deliveries_finished ON deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
 CREATE INDEX ix_deliveries_user ON deliveries (user_id, id);
+
+CREATE INDEX ix_deliveries_user_state ON deliveries (user_id, state, id);
+
+CREATE INDEX ix_deliveries_waiting ON deliveries (receiver_id, id) WHERE state = 'pending';
+
+CREATE TABLE delivery_bodies (
+    delivery_id INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    CONSTRAINT pk_delivery_bodies PRIMARY KEY (delivery_id),
+    CONSTRAINT fk_delivery_bodies_delivery_id_deliveries FOREIGN KEY(delivery_id) REFERENCES deliveries (id) ON DELETE CASCADE
+);
 
 CREATE TABLE enclosures (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -172,8 +189,6 @@ CREATE TABLE feeds (
     created_at BIGINT NOT NULL,
     checked_at BIGINT NOT NULL,
     next_check_at BIGINT NOT NULL,
-    claimed_until BIGINT,
-    claimed_by TEXT DEFAULT '' NOT NULL,
     etag_header TEXT DEFAULT '' NOT NULL,
     last_modified_header TEXT DEFAULT '' NOT NULL,
     body_digest BLOB,
@@ -206,7 +221,7 @@ CREATE TABLE feeds (
     ntfy_priority INTEGER DEFAULT 3 NOT NULL,
     ntfy_topic TEXT DEFAULT '' NOT NULL,
     pushover_enabled BOOLEAN DEFAULT false NOT NULL,
-    pushover_priority INTEGER DEFAULT 0 NOT NULL, icon_url TEXT DEFAULT '' NOT NULL, icon_checked_at BIGINT, moved_to TEXT DEFAULT '' NOT NULL, moved_times INTEGER DEFAULT 0 NOT NULL,
+    pushover_priority INTEGER DEFAULT 0 NOT NULL, icon_url TEXT DEFAULT '' NOT NULL, icon_checked_at BIGINT, moved_to TEXT DEFAULT '' NOT NULL, moved_times INTEGER DEFAULT 0 NOT NULL, match_entries_by_url BOOLEAN DEFAULT false NOT NULL, once_matched_by_url BOOLEAN DEFAULT false NOT NULL, failed_checks INTEGER DEFAULT 0 NOT NULL, check_interval_minutes INTEGER DEFAULT 0 NOT NULL, news_gap_s INTEGER DEFAULT 0 NOT NULL, publisher_hints TEXT DEFAULT '' NOT NULL, news_at BIGINT, source_id INTEGER CONSTRAINT fk_feeds_source_id_sources REFERENCES sources (id), parsed_at BIGINT, keep_read_days INTEGER, keep_unread_days INTEGER,
     CONSTRAINT fk_feeds_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
     CONSTRAINT fk_feeds_icon_id_icons FOREIGN KEY(icon_id) REFERENCES icons (id) ON DELETE SET NULL,
     CONSTRAINT fk_feeds_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
@@ -215,9 +230,17 @@ CREATE TABLE feeds (
 
 CREATE INDEX ix_feeds_category ON feeds (category_id);
 
-CREATE INDEX ix_feeds_due ON feeds (next_check_at, id) WHERE NOT disabled;
-
 CREATE INDEX ix_feeds_icon ON feeds (icon_id);
+
+CREATE INDEX ix_feeds_source ON feeds (source_id, disabled, next_check_at);
+
+CREATE TABLE hosts (
+    host TEXT NOT NULL,
+    closed_until BIGINT NOT NULL,
+    is_asked BOOLEAN DEFAULT 0 NOT NULL,
+    CONSTRAINT pk_hosts PRIMARY KEY (host)
+)
+ WITHOUT ROWID;
 
 CREATE TABLE icons (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -234,10 +257,33 @@ CREATE TABLE integrations (
     name TEXT NOT NULL,
     enabled BOOLEAN DEFAULT false NOT NULL,
     settings TEXT DEFAULT '{}' NOT NULL,
-    changed_at BIGINT NOT NULL,
+    changed_at BIGINT NOT NULL, last_error TEXT DEFAULT '' NOT NULL,
     CONSTRAINT pk_integrations PRIMARY KEY (user_id, name),
     CONSTRAINT fk_integrations_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
+
+CREATE TABLE receivers (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    integration TEXT NOT NULL,
+    address_digest BLOB NOT NULL,
+    pending INTEGER DEFAULT 0 NOT NULL,
+    pending_bytes BIGINT DEFAULT 0 NOT NULL,
+    next_attempt_at BIGINT,
+    failures INTEGER DEFAULT 0 NOT NULL,
+    failing_since BIGINT,
+    given_up INTEGER DEFAULT 0 NOT NULL,
+    claimed_until BIGINT,
+    claimed_by TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT fk_receivers_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_receivers_user_id_integration_address_digest UNIQUE (user_id, integration, address_digest)
+);
+
+CREATE INDEX ix_receivers_claimed ON receivers (claimed_by) WHERE claimed_by <> '';
+
+CREATE INDEX ix_receivers_due ON receivers (next_attempt_at, id) WHERE next_attempt_at IS NOT NULL AND failures = 0;
+
+CREATE INDEX ix_receivers_failing ON receivers (next_attempt_at, id) WHERE next_attempt_at IS NOT NULL AND failures > 0;
 
 CREATE TABLE search_documents (
     id INTEGER NOT NULL,
@@ -257,10 +303,45 @@ CREATE TABLE search_pending (
 
 CREATE INDEX ix_search_pending_user ON search_pending (user_id, entry_id);
 
+CREATE TABLE sessions (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    token_hash BLOB NOT NULL,
+    created_at BIGINT NOT NULL,
+    last_seen_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    user_agent TEXT DEFAULT '' NOT NULL,
+    address TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT fk_sessions_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_sessions_token_hash UNIQUE (token_hash)
+);
+
+CREATE INDEX ix_sessions_expires ON sessions (expires_at);
+
+CREATE INDEX ix_sessions_user ON sessions (user_id, last_seen_at);
+
+CREATE TABLE sources (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    fetch_key BLOB NOT NULL,
+    host TEXT NOT NULL,
+    next_check_at BIGINT,
+    claimed_until BIGINT,
+    claimed_by TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT uq_sources_fetch_key UNIQUE (fetch_key)
+);
+
+CREATE INDEX ix_sources_claimed ON sources (host, claimed_until) WHERE claimed_by <> '';
+
+CREATE INDEX ix_sources_claimed_by ON sources (claimed_by) WHERE claimed_by <> '';
+
+CREATE INDEX ix_sources_due ON sources (next_check_at, id) WHERE next_check_at IS NOT NULL;
+
+CREATE INDEX ix_sources_host ON sources (host, next_check_at);
+
 CREATE TABLE tombstones (
     feed_id INTEGER NOT NULL,
     hash BLOB NOT NULL,
-    created_at BIGINT NOT NULL,
+    seen_at BIGINT NOT NULL,
     CONSTRAINT pk_tombstones PRIMARY KEY (feed_id, hash),
     CONSTRAINT fk_tombstones_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
 )
@@ -306,4 +387,48 @@ CREATE TABLE users (
 CREATE UNIQUE INDEX uq_users_google_id ON users (google_id) WHERE google_id <> '';
 
 CREATE UNIQUE INDEX uq_users_openid_connect_id ON users (openid_connect_id) WHERE openid_connect_id <> '';
+
+CREATE TABLE websub_pushes (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    subscription_id INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    charset TEXT DEFAULT '' NOT NULL,
+    body BLOB NOT NULL,
+    received_at BIGINT NOT NULL,
+    claimed_until BIGINT,
+    attempts INTEGER DEFAULT 0 NOT NULL,
+    CONSTRAINT fk_websub_pushes_subscription_id_websub_subscriptions FOREIGN KEY(subscription_id) REFERENCES websub_subscriptions (id) ON DELETE CASCADE,
+    CONSTRAINT uq_websub_pushes_subscription_id_digest UNIQUE (subscription_id, digest)
+);
+
+CREATE TABLE websub_subscriptions (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    hub TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    token TEXT NOT NULL,
+    secret TEXT NOT NULL,
+    state TEXT DEFAULT 'requested' NOT NULL,
+    asked_at BIGINT,
+    lease_until BIGINT,
+    last_push_at BIGINT,
+    next_attempt_at BIGINT NOT NULL,
+    attempts INTEGER DEFAULT 0 NOT NULL,
+    last_error TEXT DEFAULT '' NOT NULL,
+    created_at BIGINT NOT NULL,
+    CONSTRAINT uq_websub_subscriptions_hub_topic UNIQUE (hub, topic),
+    CONSTRAINT uq_websub_subscriptions_token UNIQUE (token)
+);
+
+CREATE INDEX ix_websub_subscriptions_due ON websub_subscriptions (next_attempt_at, id);
+
+CREATE TABLE websub_topics (
+    source_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    CONSTRAINT pk_websub_topics PRIMARY KEY (source_id, subscription_id),
+    CONSTRAINT fk_websub_topics_source_id_sources FOREIGN KEY(source_id) REFERENCES sources (id) ON DELETE CASCADE,
+    CONSTRAINT fk_websub_topics_subscription_id_websub_subscriptions FOREIGN KEY(subscription_id) REFERENCES websub_subscriptions (id) ON DELETE CASCADE
+)
+ WITHOUT ROWID;
+
+CREATE INDEX ix_websub_topics_subscription ON websub_topics (subscription_id);
 
