@@ -13,6 +13,7 @@ from tidings.net.hubs import is_public_address
 from tidings.services.tidying import TidyingSettings
 from tidings.settings import Settings
 from tidings.settings.values import WebSubMode
+from tidings.web.visits import Home
 
 
 def instance_of(settings: Settings) -> Instance:
@@ -25,6 +26,16 @@ def instance_of(settings: Settings) -> Instance:
         youtube_embed=youtube,
     )
     return Instance(policy, invidious)
+
+
+def home_of(settings: Settings) -> Home:
+    base_url = settings.base_url.rstrip("/")
+    return Home(
+        base_path=urlsplit(base_url).path,
+        base_url=base_url,
+        is_secure=base_url.startswith("https:"),
+        player_hosts=instance_of(settings).policy.embed_hosts,
+    )
 
 
 def callback_base(settings: Settings) -> str:

@@ -55,13 +55,12 @@ from tidings.services.users import Users
 from tidings.services.waking import FEEDS, Bell
 from tidings.services.websub import WebSub
 from tidings.settings import Settings
-from tidings.shares import access_to_metrics, callback_base, instance_of, schedule_of, tidying_of
+from tidings.shares import access_to_metrics, callback_base, home_of, instance_of, schedule_of, tidying_of
 from tidings.storage import migrate, search, space
 from tidings.storage.database import Database
 from tidings.web import ROUTES as PAGES
 from tidings.web.app import Pages
 from tidings.web.reference import Reference
-from tidings.web.visits import Home
 from tidings.worker.deliverer import Deliverer
 from tidings.worker.indexer import Indexer
 from tidings.worker.poller import Poller
@@ -236,9 +235,8 @@ def watch(settings: Settings) -> None:
 
 
 def pages_over(services: Services, settings: Settings) -> Pages:
-    base_url = settings.base_url.rstrip("/")
-    home = Home(base_path=urlsplit(base_url).path, base_url=base_url, is_secure=base_url.startswith("https:"))
-    return Pages(services, PAGES, home, threads=PAGE_THREADS, trusted=settings.trusted_reverse_proxy_networks)
+    trusted = settings.trusted_reverse_proxy_networks
+    return Pages(services, PAGES, home_of(settings), threads=PAGE_THREADS, trusted=trusted)
 
 
 def asgi_app(settings: Settings) -> Front:

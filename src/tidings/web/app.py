@@ -181,7 +181,9 @@ class Pages:
             return Reply(303, headers=(("Location", visit.url(result.path)), *_PRIVATE))
         hosts = visit.user.external_font_hosts if visit.user else ""
         body = self._renderer.html(result, visit)
-        return Reply(result.status, body, HTML, (*security.page_headers(hosts), *_PRIVATE, *headers))
+        return Reply(
+            result.status, body, HTML, (*security.page_headers(hosts, self._home.player_hosts), *_PRIVATE, *headers)
+        )
 
     async def _in_thread(self, function: Callable[..., R], *given: Any) -> R:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *given)

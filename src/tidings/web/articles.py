@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
-from tidings.domain.entries import Enclosure, Entry, Place, Status
+from tidings.domain.entries import Enclosure, Entry, Status
+from tidings.domain.errors import NotFound
 from tidings.domain.integrations import SAVE_TARGETS
-from tidings.domain.users import User
-from tidings.services import Services
 from tidings.services.entries import owned
 from tidings.storage import entry_lists, integrations
 from tidings.storage.database import Read
@@ -38,46 +35,66 @@ class Attached(Struct, frozen=True):
 
 @routes.get("/unread/{entry_id}")
 def read_unread(visit: Visit, query: ListQuery, entry_id: int) -> Page:
-    return read(visit, listings.unread(visit, query), entry_id)
+    entry = opened(visit, entry_id)
+    return read(visit, listings.unread(visit, query), entry)
 
 
 @routes.get("/starred/{entry_id}")
 def read_starred(visit: Visit, query: ListQuery, entry_id: int) -> Page:
-    return read(visit, listings.starred(visit, query), entry_id)
+    entry = opened(visit, entry_id)
+    return read(visit, listings.starred(visit, query), entry)
 
 
 @routes.get("/history/{entry_id}")
 def read_history(visit: Visit, query: ListQuery, entry_id: int) -> Page:
-    return read(visit, listings.history(visit, query), entry_id)
+    entry = opened(visit, entry_id)
+    return read(visit, listings.history(visit, query), entry)
 
 
 @routes.get("/categories/{category_id}/entries/{entry_id}")
 def read_in_category(visit: Visit, query: ListQuery, category_id: int, entry_id: int) -> Page:
-    return read(visit, listings.category(visit, query, category_id), entry_id)
+    entry = opened(visit, entry_id, category_id=category_id)
+    return read(visit, listings.category(visit, query, category_id), entry)
 
 
 @routes.get("/feeds/{feed_id}/entries/{entry_id}")
 def read_in_feed(visit: Visit, query: ListQuery, feed_id: int, entry_id: int) -> Page:
-    return read(visit, listings.feed(visit, query, feed_id), entry_id)
+    entry = opened(visit, entry_id, feed_id=feed_id)
+    return read(visit, listings.feed(visit, query, feed_id), entry)
 
 
 @routes.get("/search/{entry_id}")
 def read_found(visit: Visit, query: ListQuery, entry_id: int) -> Page:
-    return read(visit, listings.search(visit, query), entry_id)
+    entry = opened(visit, entry_id)
+    return read(visit, listings.search(visit, query), entry)
 
 
-def read(visit: Visit, listing: Listing, entry_id: int) -> Page:
-    """Reading it marks it read, if the user wants that and the browser does not merely look ahead."""
+@routes.get("/entries/{entry_id}")
+def read_entry(visit: Visit, entry_id: int) -> Page:
+    """From wherever: it is shown in the list of its feed, all of it."""
+    entry = opened(visit, entry_id)
+    return read(visit, listings.feed(visit, ListQuery(show="all"), entry.feed_id), entry)
+
+
+def opened(visit: Visit, entry_id: int, *, feed_id: int | None = None, category_id: int | None = None) -> Entry:
+    """The entry, marked read if the user wants that and the browser does not merely look ahead.
+
+    feed_id, category_id: where it has to be. NotFound. Counts are asked for after this.
+    """
     user, services = visit.caller, visit.services
     with services.reading() as db:
         entry = owned(db, user.id, entry_id)
-    if entry.status == Status.UNREAD and user.mark_read_on_view and not _looks_ahead(visit):
-        services.entries.update(user.id, [entry.id], status=Status.READ)
-        # Its place in the list stays where it was opened.
-        entry = msgspec.structs.replace(entry, status=int(Status.READ))
-        # The counts were read for the list's title, before this.
-        vars(visit).pop("sidebar", None)
-    with services.reading() as db:
+    if entry.feed_id != (feed_id or entry.feed_id) or entry.category_id != (category_id or entry.category_id):
+        raise NotFound(f"Entry {entry_id} is somewhere else.")
+    if entry.status != Status.UNREAD or not user.mark_read_on_view or _looks_ahead(visit):
+        return entry
+    services.entries.update(user.id, [entry.id], status=Status.READ)
+    # In the order of changes its place is where it was opened, too.
+    return msgspec.structs.replace(entry, status=int(Status.READ))
+
+
+def read(visit: Visit, listing: Listing, entry: Entry) -> Page:
+    with visit.services.reading() as db:
         return _page(db, visit, listing, entry)
 
 
@@ -101,23 +118,13 @@ def _page(db: Read, visit: Visit, listing: Listing, entry: Entry) -> Page:
             "content": Markup(whole.contents.get(entry.id, "")),  # noqa: S704
             "attached": [_attached(one) for one in whole.enclosures.get(entry.id, [])],
             "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),
-            "rows": rows(db, visit, listing, around, is_narrow=True),
+            "rows": rows(db, visit, listing, around),
             "before": _url(visit, listing, before[-1] if before else None),
             "after": _url(visit, listing, after[0] if after else None),
             "can_save": bool(integrations.enabled(db, user.id, SAVE_TARGETS)),
-            **_links(visit, listing, entry, place),
+            "is_read": entry.status == Status.READ,
         },
     )
-
-
-def _links(visit: Visit, listing: Listing, entry: Entry, place: Place) -> dict[str, Any]:
-    """is_read: what the button offers to undo. list_url: back to the list, at this entry."""
-    return {
-        "is_read": entry.status == Status.READ,
-        "list_path": visit.url(listing.path, **listing.query)[len(visit.home.base_path) :],
-        "list_url": visit.url(listing.path, **listing.query),
-        "place": listings.text_of(place),
-    }
 
 
 def _url(visit: Visit, listing: Listing, entry: Entry | None) -> str:
@@ -134,11 +141,3 @@ def _attached(enclosure: Enclosure) -> Attached:
     path = enclosure.url.partition("?")[0].rstrip("/")
     known = kind if kind in ("audio", "video", "image") else "file"
     return Attached(enclosure, known, path.rpartition("/")[2] or _("Attachment"))
-
-
-@routes.get("/entries/{entry_id}")
-def read_entry(visit: Visit, caller: User, services: Services, entry_id: int) -> Page:
-    """From wherever: it is shown in the list of its feed, all of it."""
-    with services.reading() as db:
-        entry = owned(db, caller.id, entry_id)
-    return read(visit, listings.feed(visit, ListQuery(show="all"), entry.feed_id), entry_id)

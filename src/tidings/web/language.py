@@ -1,9 +1,9 @@
 """The words of the pages, in the language of whoever reads them.
 
 The source is English: `_("Mark all read")`, `ngettext("%(count)d entry", "%(count)d entries", n, count=n)`, in
-templates as in code. `locale/` holds a catalogue for each other language, read as it is written (`.po`) when it is first
-needed.
-The language of a visit is set for the thread that answers it (`speaking`), so that no sentence has to be handed it.
+templates as in code. `locale/` holds a catalogue for each other language, read as it is written (`.po`) when it is
+first needed. The language of a visit is set for the thread that answers it (`speaking`), so that no sentence has to be
+handed it.
 """
 
 from __future__ import annotations

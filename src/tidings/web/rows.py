@@ -27,11 +27,9 @@ class Row(Struct, frozen=True):
     picture: Markup = Markup("")
 
 
-def rows(db: Read, visit: Visit, listing: Listing, entries: Sequence[Entry], *, is_narrow: bool = False) -> list[Row]:
-    """is_narrow: beside an article, where there is no place for more than a title."""
+def rows(db: Read, visit: Visit, listing: Listing, entries: Sequence[Entry]) -> list[Row]:
     density = visit.device.density
-    needs_bodies = density == "cards" or (density == "comfortable" and not is_narrow)
-    bodies = entry_lists.bodies(db, [entry.id for entry in entries]) if needs_bodies else {}
+    bodies = entry_lists.bodies(db, [entry.id for entry in entries]) if density != "compact" else {}
     feeds = visit.sidebar.feeds
     return [
         Row(

@@ -48,12 +48,16 @@ def own_path(path: str) -> str:
     return path if begins_well and path.isascii() and path.isprintable() and not set(path) & set('\\ "<>') else ""
 
 
-_FRAMES = " ".join(f"https://{host} https://www.{host}" for host in sorted(PLAYERS))
+_PLAYERS = " ".join(f"https://{host} https://www.{host}" for host in sorted(PLAYERS))
 
 
 @lru_cache(maxsize=256)
-def page_headers(font_hosts: str = "") -> tuple[tuple[str, str], ...]:
-    """font_hosts: where the style sheet of the user may load from besides; checked when they were set."""
+def page_headers(font_hosts: str = "", player_hosts: frozenset[str] = frozenset()) -> tuple[tuple[str, str], ...]:
+    """font_hosts: where the style sheet of the user may load from besides; checked when they were set.
+
+    player_hosts: whose frames may be shown besides those we know.
+    """
+    players = "".join(f" {host}:* www.{host}:*" for host in sorted(player_hosts))
     elsewhere = "".join(f" https://{host}" for host in font_hosts.split())
     policy = (
         "default-src 'none'",
@@ -63,7 +67,7 @@ def page_headers(font_hosts: str = "") -> tuple[tuple[str, str], ...]:
         # Pictures and sounds of articles come from wherever their publishers keep them.
         "img-src * data:",
         "media-src *",
-        f"frame-src {_FRAMES}",
+        f"frame-src {_PLAYERS}{players}",
         "connect-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",

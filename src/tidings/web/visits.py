@@ -41,11 +41,15 @@ class Redirect(Struct, frozen=True):
 
 
 class Home(Struct, frozen=True):
-    """Where the service lives. base_path: "" or without a slash at its end. base_url: as people type it."""
+    """Where the service lives. base_path: "" or without a slash at its end. base_url: as people type it.
+
+    player_hosts: whose frames entries may show besides those that are always known.
+    """
 
     base_path: str
     base_url: str
     is_secure: bool
+    player_hosts: frozenset[str] = frozenset()
 
 
 class Visit:
@@ -112,6 +116,10 @@ class Visit:
             before, hash_, fragment = path.partition("#")
             path = f"{before}{'&' if '?' in before else '?'}{urlencode(given)}{hash_}{fragment}"
         return self.home.base_path + path
+
+    def own(self, url: str) -> str:
+        """The path below the base path of an address that `url` gave: for forms to come back to."""
+        return url.removeprefix(self.home.base_path)
 
     def cookie(self, name: str) -> str:
         return self.request.cookies.get(name, "")
