@@ -147,7 +147,7 @@ def _live(kind: Kind, schedule: Schedule, outcome: Outcome, chance: random.Rando
         _live_by_the_hour(kind, at, coming, outcome)
         return
     delays, load, checks, place = outcome.delays[kind.name], outcome.load, 0, 0
-    habit, since, is_first = habits.Habit(), Instant(START), True
+    habit, since, is_first, first = habits.Habit(), Instant(START), True, at
     while at < end:
         checks += 1
         load[(at - START) // MINUTE] += 1
@@ -158,7 +158,8 @@ def _live(kind: Kind, schedule: Schedule, outcome: Outcome, chance: random.Rando
         elif new:
             habit = habits.after_news(habit, new, since=since, now=now)
         delays.extend((at - one) // SECOND for one in new)
-        at = scheduling.after_check(now, schedule, habit, chance=chance.random(), is_first=is_first)
+        is_new = now - first < scheduling.NEW_FOR
+        at = scheduling.after_check(now, schedule, habit, chance=chance.random(), is_first=is_first, is_new=is_new)
         place, since, is_first = fresh, now, False
     outcome.checks[kind.name] += checks
 

@@ -141,12 +141,12 @@ def test_a_poller_that_meets_a_surprise_ends_so_that_it_can_be_started_again(
     tidings: Tidings, services: Services
 ) -> None:
     with services.database.writing() as db:
-        db.run(text("ALTER TABLE feeds RENAME TO elsewhere"))
+        db.run(text("ALTER TABLE sources RENAME TO elsewhere"))
 
     ended = tidings("worker", LOG_LEVEL="error")
 
     assert ended.returncode == 1
-    assert "feeds" in ended.stderr
+    assert "sources" in ended.stderr
 
 
 def test_not_even_the_debug_log_shows_what_the_database_holds(tidings: Tidings, services: Services) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tidings.domain import publisher_hints
 from tidings.domain.feeds import PublisherHints
-from tidings.domain.habits import Habit
+from tidings.domain.habits import LONGEST_GAP_S, Habit
 from tidings.domain.scheduling import (
     AFTER_PROMISE,
     LONGEST,
@@ -282,3 +282,23 @@ def test_hints_that_cannot_be_read_are_none(text: str) -> None:
 def test_nothing_said_takes_no_room() -> None:
     assert publisher_hints.to_text(PublisherHints()) == ""
     assert publisher_hints.to_text(PublisherHints(ttl_minutes=60)) == '{"ttl_minutes":60}'
+
+
+def test_a_new_feed_is_checked_as_often_as_one_that_nothing_is_known_of() -> None:
+    dead = Habit(gap_s=LONGEST_GAP_S, news_at=NOW)
+    lively = Habit(gap_s=600, news_at=NOW)
+    schedule = Schedule(usual=timedelta(hours=1))
+
+    def wait(habit: Habit, *, is_new: bool) -> int:
+        return after_check(NOW, schedule, habit, chance=0.5, is_new=is_new) - NOW
+
+    assert wait(dead, is_new=False) == DAY
+    assert wait(dead, is_new=True) == HOUR
+    assert wait(lively, is_new=True) == wait(lively, is_new=False) < HOUR
+
+
+@pytest.mark.parametrize("scheduler", Scheduler)
+def test_whoever_wants_checks_every_minute_gets_them(scheduler: Scheduler) -> None:
+    schedule = Schedule(scheduler=scheduler, usual=timedelta(minutes=1))
+
+    assert after_check(NOW, schedule, Habit(), chance=0.5) - NOW == MINUTE

@@ -105,6 +105,7 @@ class Feed(Struct, frozen=True):
     title: str
     checked_at: Instant
     next_check_at: Instant
+    created_at: Instant = Instant(0)
     icon_id: int | None = None
     icon_url: str = ""
     icon_checked_at: Instant | None = None

@@ -20,6 +20,8 @@ from tidings.domain.habits import USUAL_GAP_S, Habit
 from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 
 LONGEST = DAY
+# For so long a feed is new: checked as often as one that nothing is known of, or more often.
+NEW_FOR = DAY
 # What a user may set; a publisher is not to be asked every other moment for one impatient reader.
 SHORTEST_OWN_MINUTES = 5
 LONGEST_OWN_MINUTES = 43_200
@@ -102,9 +104,12 @@ def after_check(
     chance: float,
     own_minutes: int = 0,
     is_first: bool = False,
+    is_new: bool = False,
     is_pushed: bool = False,
 ) -> Instant:
     """own_minutes: what the user set, 0 for nothing; then only Retry-After is heard besides.
+
+    is_new: somebody subscribed less than a day ago; dates in a document say less than what will be seen.
 
     is_first: of feeds that came together and shall not stay together; anywhere within the interval.
     is_pushed: a hub tells what is new; the interval is stretched, up to the longest that is set or a day.
@@ -113,6 +118,8 @@ def after_check(
     if own_minutes:
         return Instant(now + _not_before(own_minutes * MINUTE, retry_after, chance))
     wait = interval(schedule, habit, now)
+    if is_new:
+        wait = min(wait, _micros(schedule.usual))
     if is_pushed:
         wait = max(wait, min(wait * SLOWER_WHEN_PUSHED, LONGEST))
     shortest, longest = _bounds(schedule)
@@ -210,7 +217,8 @@ def _spread_out(wait: int, chance: float) -> int:
 
 def _bounds(schedule: Schedule) -> tuple[int, int]:
     is_even = schedule.scheduler is Scheduler.ROUND_ROBIN
-    shortest = _micros(schedule.even_shortest if is_even else schedule.shortest)
+    # Whoever wants feeds checked every minute did not mean that the shortest interval is longer.
+    shortest = min(_micros(schedule.even_shortest if is_even else schedule.shortest), _micros(schedule.usual))
     return shortest, max(shortest, _micros(schedule.even_longest if is_even else schedule.longest))
 
 

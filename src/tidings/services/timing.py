@@ -106,6 +106,7 @@ class Timing(Struct, frozen=True):
             chance=self.chance,
             own_minutes=feed.check_interval_minutes,
             is_first=not habit_of(feed).is_known,
+            is_new=now - feed.created_at < scheduling.NEW_FOR,
             is_pushed=self.is_pushed,
         )
         return {
@@ -138,6 +139,7 @@ def first_columns(
         wishes_of(response, document.hints, now),
         chance=timing.chance,
         own_minutes=own_minutes,
+        is_new=True,
     )
     told = {"publisher_hints": publisher_hints.to_text(document.hints)}
     return {"checked_at": now, "next_check_at": next_check_at} | told | _habit_columns(habit)

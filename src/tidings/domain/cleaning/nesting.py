@@ -6,7 +6,7 @@ become millions of elements. So long documents are first read as a mere sequence
 what a parser would have open; those that go too far are rewritten so that every element is closed and none lies
 too deep.
 
-    few tags ─────────────────────────────► parser
+    few tags, or nothing that multiplies ─► parser
     many tags ─► estimate ─► moderate ────► parser
                          └─► excessive ─► untangle ─► parser
 """
@@ -25,8 +25,11 @@ from tidings.domain.cleaning.words import words
 LONGEST: Final = 4_000_000
 MOST_TAGS: Final = 100_000
 
-# With fewer tags than this, the worst there is to parse takes a fraction of a second, and 10 MB.
-MANY_TAGS: Final = 400
+# With fewer tags than this, the worst there is to parse takes a fraction of a second.
+MANY_TAGS: Final = 1_500
+# And with fewer than this, 10 MB. In between it takes elements that multiply: each may be opened again at every tag.
+SOME_TAGS: Final = 400
+MOST_REOPENED: Final = 40_000
 MAX_OPEN: Final = 250
 
 # In shorter texts (characters) no tag can have so many attributes that it matters.
@@ -63,6 +66,8 @@ _FOREIGN = words("svg math")
 _FOREIGN_START = re.compile("<(?:svg|math)", re.IGNORECASE)
 _LEFT_OUT = _FOREIGN | words("plaintext template")
 _FORMATTING = words("a b big code em font i nobr s small strike strong tt u")
+# With attributes. A link is none of them: the next one ends it.
+_MULTIPLYING = re.compile(rf"<(?:{'|'.join(sorted(_FORMATTING - {'a'}))})[\s/]", re.IGNORECASE)
 _FORMATTING_ENDS = frozenset(f"/{name}" for name in _FORMATTING)
 _CELL_ENDS = words("/caption /colgroup /tbody /td /tfoot /th /thead /tr")
 _TABLE_ENDS = _CELL_ENDS | words("/table")
@@ -101,9 +106,15 @@ def within_bounds(html: str) -> str:
 
 def tame(html: str) -> str:
     """The same HTML if parsing it is cheap, otherwise one like it."""
-    if (html.count("<") > MANY_TAGS or len(html) > LONG) and is_excessive(html):
-        return untangle(html)
+    tags = html.count("<")
+    if tags > MANY_TAGS or len(html) > LONG or (tags > SOME_TAGS and tags * _multiplying(html) > MOST_REOPENED):
+        return untangle(html) if is_excessive(html) else html
     return html
+
+
+def _multiplying(html: str) -> int:
+    """How many elements may be open that are opened again. Of those without attributes, three of each name are."""
+    return len(_MULTIPLYING.findall(html))
 
 
 def is_excessive(html: str) -> bool:
