@@ -23,9 +23,12 @@ PASSWORD = "correct horse"
 
 @dataclass(frozen=True)
 class Answer:
+    """cookies: each Set-Cookie as it came."""
+
     status: int
     headers: Mapping[str, str]
     body: bytes
+    cookies: tuple[str, ...] = ()
 
     def json(self) -> Any:
         return json.loads(self.body)
@@ -46,7 +49,9 @@ def call(
         connection.request(method, path, body=body, headers=dict(headers or {}))
         answer = connection.getresponse()
         note(method, path, answer.status)
-        return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+        headers = {name.lower(): value for name, value in answer.getheaders()}
+        cookies = tuple(value for name, value in answer.getheaders() if name.lower() == "set-cookie")
+        return Answer(answer.status, headers, answer.read(), cookies)
     finally:
         connection.close()
 

@@ -1,0 +1,78 @@
+"""A browser without script: it keeps cookies, remembers the page it is on, and sends that page's forms."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from support.people import Answer, Person, call
+from support.running import RunningService
+
+FORM = "application/x-www-form-urlencoded"
+_TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
+
+
+@dataclass
+class Visitor:
+    """base_path: of the service. person: who signs in here, if anybody has an account."""
+
+    service: RunningService
+    person: Person | None = None
+    base_path: str = ""
+    cookies: dict[str, str] = field(default_factory=dict)
+    token: str = ""
+
+    def sign_in(self, next_path: str = "", password: str = "") -> Answer:
+        """And nothing is followed: the answer is where to go on."""
+        assert self.person
+        self.get("/sign-in")
+        answer = self.post(
+            "/sign-in", username=self.person.user.username, password=password or self.person.password, next=next_path
+        )
+        if answer.status == 303:
+            self.get("/view")
+        return answer
+
+    def get(self, path: str, *, method: str = "GET", headers: Mapping[str, str] | None = None) -> Answer:
+        answer = call(self.service.url, method, self.base_path + path, headers=self._headers(headers))
+        return self._seen(answer)
+
+    def page(self, path: str) -> str:
+        """Its text. Fails unless there is one."""
+        answer = self.get(path)
+        assert answer.status == 200, f"{path}: {answer.status} {answer.headers.get('location', '')}"
+        return answer.body.decode()
+
+    def post(
+        self, path: str, /, *, headers: Mapping[str, str] | None = None, csrf: str | None = None, **fields: Any
+    ) -> Answer:
+        """csrf: another token than that of the page that was read last; "" for none."""
+        token = self.token if csrf is None else csrf
+        body = urlencode({"csrf": token, **fields} if token else fields, doseq=True).encode()
+        sent = {"Content-Type": FORM, **self._headers(headers)}
+        return self._seen(call(self.service.url, "POST", self.base_path + path, body, sent))
+
+    def follow(self, answer: Answer) -> str:
+        assert answer.status == 303, answer.status
+        location = answer.headers["location"]
+        assert location.startswith(f"{self.base_path}/")
+        return self.page(location.removeprefix(self.base_path))
+
+    def _headers(self, more: Mapping[str, str] | None) -> dict[str, str]:
+        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        return {**({"Cookie": cookies} if cookies else {}), **(more or {})}
+
+    def _seen(self, answer: Answer) -> Answer:
+        for line in answer.cookies:
+            name, _, value = line.partition(";")[0].partition("=")
+            self.cookies[name] = value
+            if "Max-Age=0" in line:
+                del self.cookies[name]
+        if answer.headers.get("content-type", "").startswith("text/html"):
+            found = _TOKEN.search(answer.body.decode())
+            self.token = html.unescape(found[1]) if found else self.token
+        return answer

@@ -1,0 +1,102 @@
+"""Every catalogue has every sentence of the pages, in words of its own, with the same values in it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+
+from support.catalogues import messages, read, said, up_to_date
+from tidings.web.language import CATALOGUES, language, ngettext, speaking
+
+_VALUE = re.compile(r"%\(\w+\)[a-z]|%%|</?[a-z]+[^>]*>")
+# Whoever speaks the language decides whether "now" is one word or four; some words are the same everywhere.
+FEWEST_DIFFERENT = 0.85
+
+
+@pytest.fixture(params=sorted(CATALOGUES.values()))
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def catalogue(name: str) -> Catalog:
+    return read(name)
+
+
+def forms(message: Message) -> list[tuple[str, str]]:
+    """Each translated form with the English one whose values it has to carry."""
+    if isinstance(message.id, str):
+        assert isinstance(message.string, str)
+        return [(message.id, message.string)]
+    return [(message.id[-1], form) for form in message.string]
+
+
+def every_form(catalogue: Catalog) -> Iterator[tuple[str, str]]:
+    for message in messages(catalogue):
+        yield from forms(message)
+
+
+def test_there_is_something_to_translate() -> None:
+    assert len(said()) > 100
+
+
+def test_every_sentence_is_there_and_no_other(catalogue: Catalog) -> None:
+    """Otherwise: `make messages`, then translate what is new."""
+    assert {message.id for message in messages(catalogue)} == {message.id for message in messages(said())}
+
+
+def test_every_sentence_is_translated(catalogue: Catalog) -> None:
+    assert [english for english, form in every_form(catalogue) if not form.strip()] == []
+    assert [message.id for message in messages(catalogue) if message.fuzzy] == []
+
+
+def test_every_number_has_its_form(catalogue: Catalog) -> None:
+    plural = [message for message in messages(catalogue) if message.pluralizable]
+    assert plural
+    assert [one.id for one in plural if len(one.string) != catalogue.num_plurals] == []
+
+
+def test_values_and_markup_are_those_of_the_english(catalogue: Catalog) -> None:
+    def parts(text: str) -> Counter[str]:
+        return Counter(_VALUE.findall(text))
+
+    assert [(english, form) for english, form in every_form(catalogue) if parts(english) != parts(form)] == []
+
+
+def test_it_ends_as_the_english_does(catalogue: Catalog) -> None:
+    """A sentence stays a sentence and a label a label."""
+    stops = (".", "。")
+    assert [
+        (english, form) for english, form in every_form(catalogue) if english.endswith(".") != form.endswith(stops)
+    ] == []
+
+
+def test_it_is_another_language(catalogue: Catalog) -> None:
+    pairs = list(every_form(catalogue))
+    assert sum(english != form for english, form in pairs) > FEWEST_DIFFERENT * len(pairs)
+
+
+def test_the_file_is_as_it_would_be_written(name: str, catalogue: Catalog) -> None:
+    """Otherwise: `make messages`."""
+    from support.catalogues import LOCALE
+
+    assert (LOCALE / f"{name}.po").read_bytes() == up_to_date(catalogue)
+
+
+@pytest.mark.parametrize(
+    ("code", "one", "none", "many"),
+    [
+        ("de_DE", "1 Minute", "0 Minuten", "5 Minuten"),
+        ("fr_FR", "1 minute", "0 minute", "5 minutes"),
+        ("es_ES", "1 minuto", "0 minutos", "5 minutos"),
+        ("zh_CN", "1 分钟", "0 分钟", "5 分钟"),
+    ],
+)
+def test_numbers_are_said_as_the_language_says_them(code: str, one: str, none: str, many: str) -> None:
+    with speaking(language(CATALOGUES[code])):
+        told = [ngettext("%(count)d minute", "%(count)d minutes", count, count=count) for count in (1, 0, 5)]
+    assert told == [one, none, many]
