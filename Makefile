@@ -13,7 +13,7 @@ LOCKED := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-
 COMPILE := $(VENV)/bin/uv pip compile pyproject.toml $(LOCKED)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check format lock bench bench-poll corpus fuzz-ingestion fuzz statuses contracts clean
+.PHONY: help serve test check format lock bench bench-poll corpus fuzz-ingestion fuzz statuses contracts messages clean
 
 help: ## show this list
 	@echo "Tidings, a self-hosted feed reader service."
@@ -58,6 +58,9 @@ statuses: $(VENV)/.dev ## run the tests of the API and write into docs/api.md wh
 
 contracts: $(VENV)/.dev ## write contracts/ anew from the code; look at the difference before you commit it
 	@exec $(IN_VENV) -m pytest -q -k "reviewed" --write-contracts tests
+
+messages: $(VENV)/.dev ## collect what the pages say into the catalogues of the other languages; then translate what is new
+	@PYTHONPATH=tests exec $(IN_VENV) -m support.catalogues
 
 lock: $(VENV)/.dev ## choose dependencies anew and write requirements/ (ARGS="--upgrade" for newer ones)
 	$(COMPILE) --group build --output-file requirements/runtime.txt $(ARGS)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from babel.messages.catalog import Catalog, Message
 
-from support.catalogues import messages, read, said, up_to_date
+from support.catalogues import LOCALE, messages, read, said, strings, up_to_date
 from tidings.web.language import CATALOGUES, language, ngettext, speaking
 
 _VALUE = re.compile(r"%\(\w+\)[a-z]|%%|</?[a-z]+[^>]*>")
@@ -29,10 +29,8 @@ def catalogue(name: str) -> Catalog:
 
 def forms(message: Message) -> list[tuple[str, str]]:
     """Each translated form with the English one whose values it has to carry."""
-    if isinstance(message.id, str):
-        assert isinstance(message.string, str)
-        return [(message.id, message.string)]
-    return [(message.id[-1], form) for form in message.string]
+    english = message.id if isinstance(message.id, str) else message.id[-1]
+    return [(english, form) for form in strings(message)]
 
 
 def every_form(catalogue: Catalog) -> Iterator[tuple[str, str]]:
@@ -57,7 +55,7 @@ def test_every_sentence_is_translated(catalogue: Catalog) -> None:
 def test_every_number_has_its_form(catalogue: Catalog) -> None:
     plural = [message for message in messages(catalogue) if message.pluralizable]
     assert plural
-    assert [one.id for one in plural if len(one.string) != catalogue.num_plurals] == []
+    assert [one.id for one in plural if len(strings(one)) != catalogue.num_plurals] == []
 
 
 def test_values_and_markup_are_those_of_the_english(catalogue: Catalog) -> None:
@@ -82,8 +80,6 @@ def test_it_is_another_language(catalogue: Catalog) -> None:
 
 def test_the_file_is_as_it_would_be_written(name: str, catalogue: Catalog) -> None:
     """Otherwise: `make messages`."""
-    from support.catalogues import LOCALE
-
     assert (LOCALE / f"{name}.po").read_bytes() == up_to_date(catalogue)
 
 
