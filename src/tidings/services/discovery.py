@@ -22,6 +22,7 @@ from tidings.domain.page_links import PageLinks
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.net.targets import may_share
 from tidings.services.fetching import PoliteFetcher
+from tidings.services.previews import Preview, newest
 from tidings.services.recent import RecentDocuments
 
 # A page may name a feed for each of its tags: the first ones are looked at, the rest is believed.
@@ -36,11 +37,16 @@ MOST_FOUND = 100
 
 
 class Found(Struct, frozen=True):
-    """A feed that somebody may subscribe to."""
+    """A feed that somebody may subscribe to.
+
+    title: as the page calls it, else as the feed itself does. name, newest: of its document; empty where none was read.
+    """
 
     url: str
     title: str
     type: FeedFormat
+    name: str = ""
+    newest: tuple[Preview, ...] = ()
 
 
 class Look(Struct, frozen=True):
@@ -53,6 +59,7 @@ class Look(Struct, frozen=True):
     title: str = ""
     digest: bytes = b""
     permanent_url: str | None = None
+    newest: tuple[Preview, ...] = ()
 
     @property
     def is_refuted(self) -> bool:
@@ -98,13 +105,14 @@ class _Search:
             if found := await self._believed(discovery.shaped(self._asked.url)):
                 return found
             raise
-        if kind := await asyncio.to_thread(_format, response):
+        look = await asyncio.to_thread(self._read, response)
+        if look.type:
             self._recent.keep(
                 self._user_id,
                 msgspec.structs.replace(self._asked, url=response.url),
                 msgspec.structs.replace(response, permanent_url=None),
             )
-            return [Found(response.url, response.url, kind)]
+            return [Found(response.url, response.url, look.type, look.title, look.newest)]
         return await self._on_page(response)
 
     async def _on_page(self, response: FetchResponse) -> list[Found]:
@@ -168,11 +176,12 @@ class _Search:
 
     def _read(self, response: FetchResponse) -> Look:
         kind = _format(response)
-        title = ""
+        document = None
         if kind:
             with contextlib.suppress(FeedUnreadable, NotAFeed):
-                title = _parsed(response).title
-        return Look(kind, title, response.digest, response.permanent_url)
+                document = _parsed(response)
+        title, entries = (document.title, newest(document)) if document else ("", ())
+        return Look(kind, title, response.digest, response.permanent_url, entries)
 
 
 def _request(given: Mapping[str, Any]) -> FetchRequest:
@@ -213,7 +222,7 @@ def _judged(candidate: Candidate, look: Look) -> Found | None:
     """A page's own word counts unless its body proves the contrary; anything else has to prove itself."""
     if look.type:
         address = _address(candidate, look)
-        return Found(address, candidate.title or look.title or address, look.type)
+        return Found(address, candidate.title or look.title or address, look.type, look.title, look.newest)
     if candidate.is_declared and candidate.type and not look.is_refuted:
         return Found(candidate.url, candidate.title or candidate.url, candidate.type)
     return None

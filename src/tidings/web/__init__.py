@@ -1,6 +1,6 @@
 """The pages people read in. How one is made stands in docs/web.md."""
 
-from tidings.web import articles, home, lists, marks, sign_in, view
+from tidings.web import adding, articles, home, lists, marks, settings, sign_in, view
 
 ROUTES = [
     *sign_in.routes.all,
@@ -9,6 +9,8 @@ ROUTES = [
     *marks.routes.all,
     *articles.routes.all,
     *view.routes.all,
+    *settings.ROUTES,
+    *adding.routes.all,
 ]
 
 __all__ = ["ROUTES"]
