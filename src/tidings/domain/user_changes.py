@@ -113,9 +113,18 @@ def _number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
-def _check_zone(name: str, zones: Collection[str]) -> None:
+def offered_zones(zones: Collection[str]) -> list[str]:
+    """Those of the names that an account may have, UTC first, then by name."""
+    return ["UTC", *sorted(name for name in zones if "/" in name and _is_zone(name, zones))]
+
+
+def _is_zone(name: str, zones: Collection[str]) -> bool:
     region, slash, _ = name.partition("/")
-    if name in ("UTC", "GMT") or (slash and region in _REGIONS and name in zones):
+    return name in ("UTC", "GMT") or bool(slash and region in _REGIONS and name in zones)
+
+
+def _check_zone(name: str, zones: Collection[str]) -> None:
+    if _is_zone(name, zones):
         return
     raise InvalidInput(
         f"timezone: {name[:40]!r} is not known; send UTC or a name such as Europe/Paris, in this spelling.",

@@ -1,0 +1,15 @@
+// Settings: copying what is shown once, and finding oneself in a row of links that is wider than the screen.
+import { announce } from "./tidings.js";
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    const text = document.getElementById(button.dataset.copy).textContent;
+    await navigator.clipboard.writeText(text);
+    announce(button.dataset.done);
+  });
+}
+
+const row = document.querySelector(".settings-nav ul");
+const here = row?.querySelector("[aria-current]");
+if (here && row.scrollWidth > row.clientWidth) row.scrollLeft = here.offsetLeft - (row.clientWidth - here.offsetWidth) / 2;
