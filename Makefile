@@ -13,7 +13,7 @@ LOCKED := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-
 COMPILE := $(VENV)/bin/uv pip compile pyproject.toml $(LOCKED)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check format lock bench bench-poll corpus fuzz-ingestion fuzz statuses contracts messages clean
+.PHONY: help serve test check format lock bench bench-poll corpus fuzz-ingestion fuzz statuses contracts messages screenshots clean
 
 help: ## show this list
 	@echo "Tidings, a self-hosted feed reader service."
@@ -61,6 +61,9 @@ contracts: $(VENV)/.dev ## write contracts/ anew from the code; look at the diff
 
 messages: $(VENV)/.dev ## collect what the pages say into the catalogues of the other languages; then translate what is new
 	@PYTHONPATH=tests exec $(IN_VENV) -m support.catalogues
+
+screenshots: $(VENV)/.dev ## take pictures of the main pages into build/screenshots (ARGS="unread article" for some of them)
+	@PYTHONPATH=tests exec $(IN_VENV) -m demo.screenshots $(ARGS)
 
 lock: $(VENV)/.dev ## choose dependencies anew and write requirements/ (ARGS="--upgrade" for newer ones)
 	$(COMPILE) --group build --output-file requirements/runtime.txt $(ARGS)

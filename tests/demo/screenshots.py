@@ -1,0 +1,93 @@
+"""Pictures of the main pages, on a phone and on a wide screen, light and dark: `make screenshots`.
+
+python -m demo.screenshots [PAGE …]      into build/screenshots; all pages without a name
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Browser, Page, ViewportSize
+
+from browser.chromium import chromium
+from demo.house import House, house
+from support.databases import SqliteDatabases
+from support.people import PASSWORD
+
+OUT: Final = Path(__file__).parents[2] / "build" / "screenshots"
+SCREENS: Final[dict[str, ViewportSize]] = {
+    "phone": {"width": 390, "height": 844},
+    "wide": {"width": 1440, "height": 900},
+}
+THEMES: Final = ("light", "dark")
+# Name: its address, for the house that it is of.
+PAGES: Final[dict[str, Callable[[House], str]]] = {
+    "sign-in": lambda _: "/sign-in",
+    "unread": lambda _: "/unread",
+    "article": lambda of: f"/unread/{of.entry('The pencil and the tide machine')}",
+    "podcast": lambda of: f"/unread/{of.entry('Episode 84: The woman who repairs pianos')}",
+    "feed": lambda of: f"/feeds/{of.feed('Plain Systems')}?show=all",
+    "search": lambda _: "/search?q=rain",
+    "appearance": lambda _: "/view",
+    "missing": lambda _: "/nowhere",
+}
+
+
+def main() -> int:
+    chosen = sys.argv[1:] or list(PAGES)
+    OUT.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        SqliteDatabases(Path(folder)).migrated() as url,
+        house(url, Path(folder)) as shown,
+        chromium() as browser,
+    ):
+        for screen in SCREENS:
+            for theme in THEMES:
+                _take(browser, shown, chosen, screen, theme)
+    sys.stdout.write(f"{len(chosen) * len(SCREENS) * len(THEMES)} pictures in {OUT}\n")
+    return 0
+
+
+def _take(browser: Browser, of: House, chosen: list[str], screen: str, theme: str) -> None:
+    context = browser.new_context(
+        viewport=SCREENS[screen],
+        color_scheme="dark" if theme == "dark" else "light",
+        reduced_motion="reduce",
+        has_touch=screen == "phone",
+        locale="en-GB",
+    )
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    if "sign-in" in chosen:
+        page.goto(of.service.url + PAGES["sign-in"](of))
+        _shoot(page, "sign-in", screen, theme)
+    sign_in(page, of)
+    for name in chosen:
+        if name != "sign-in":
+            answer = page.goto(of.service.url + PAGES[name](of))
+            assert answer is not None
+            assert answer.status < 500, of.service.log[-4000:]
+            _shoot(page, name, screen, theme)
+    context.close()
+
+
+def sign_in(page: Page, of: House) -> None:
+    page.goto(f"{of.service.url}/sign-in")
+    page.get_by_label("Username").fill(of.owner.user.username)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/unread")
+
+
+def _shoot(page: Page, name: str, screen: str, theme: str) -> None:
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=OUT / f"{name}-{screen}-{theme}.png")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
