@@ -1,0 +1,154 @@
+"""Other services: a form for each, made of the fields that its leaf declares (`domain.integrations.fields`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.domain.integrations import REGISTRY, WEBHOOK, Leaf
+from tidings.domain.integrations.changes import ENABLED, HAS, LAST_ERROR
+from tidings.domain.integrations.fields import Field, Kind
+from tidings.domain.integrations.templates import PLACEHOLDERS
+from tidings.domain.users import User
+from tidings.http import forms
+from tidings.services import Services
+from tidings.services.attempts import Outcome
+from tidings.web.language import _
+from tidings.web.routes import Routes
+from tidings.web.settings.fields import beside
+from tidings.web.visits import Page, Redirect, Visit
+
+routes = Routes()
+
+PATH = "/settings/integrations"
+# Beside a secret: forget it.
+_CLEAR = "clear-"
+
+
+class Line(Struct, frozen=True):
+    """One service in the list. state: on, off, or "" for one that nothing was ever set for."""
+
+    name: str
+    title: str
+    state: str
+    last_error: str
+
+
+@routes.get(PATH)
+def show_integrations(caller: User, services: Services) -> Page:
+    shown = services.integrations.shown(caller.id)
+    groups: dict[str, list[Line]] = {"webhook": [], "saves": [], "notifies": []}
+    for leaf in sorted(REGISTRY.values(), key=lambda leaf: leaf.title.casefold()):
+        group = "webhook" if leaf.name == WEBHOOK else "saves" if leaf.saves else "notifies"
+        groups[group].append(_line(leaf, shown[leaf.name]))
+    return Page("settings/integrations.html", {"title": _("Integrations"), "groups": groups})
+
+
+@routes.get(PATH + "/{integration}")
+def show_integration(caller: User, services: Services, integration: str) -> Page:
+    leaf = _leaf(integration)
+    return _page(leaf, services.integrations.shown(caller.id)[leaf.name])
+
+
+@routes.post(PATH + "/{integration}")
+def change_integration(visit: Visit, services: Services, integration: str) -> Page | Redirect:
+    leaf = _leaf(integration)
+    if refused := _save(visit, services, leaf):
+        return refused
+    return Redirect(f"{PATH}/{leaf.name}", notice=_("Saved."))
+
+
+@routes.post(PATH + "/{integration}/test")
+async def test_integration(visit: Visit, services: Services, integration: str) -> Page:
+    """With what the form says, which is saved first."""
+    leaf = _leaf(integration)
+    if refused := await asyncio.to_thread(_save, visit, services, leaf):
+        return refused
+    problem = outcome = None
+    try:
+        outcome = await services.deliveries.test(visit.caller.id, leaf.name)
+    except InvalidInput as error:
+        problem = InvalidInput(error.message)
+    shown = await asyncio.to_thread(services.integrations.shown, visit.caller.id)
+    return _page(leaf, shown[leaf.name], problem=problem, outcome=outcome)
+
+
+@routes.post(PATH + "/{integration}/renew")
+def renew_secret(caller: User, services: Services, integration: str) -> Redirect:
+    """Whatever we have made for it is made anew."""
+    leaf = _leaf(integration)
+    services.integrations.update(caller.id, {leaf.name: {field.name: "" for field in leaf.fields if field.is_made}})
+    return Redirect(f"{PATH}/{leaf.name}", notice=_("This is a new secret: tell it to whoever receives."))
+
+
+def _save(visit: Visit, services: Services, leaf: Leaf) -> Page | None:
+    """The page that tells what was wrong, if anything was."""
+    sent = dict(forms.fields(visit.request))
+    try:
+        services.integrations.update(visit.caller.id, {leaf.name: _given(leaf, sent)})
+    except InvalidInput as error:
+        shown = services.integrations.shown(visit.caller.id)[leaf.name]
+        typed = {field.name: _typed(field, sent) for field in leaf.fields if not field.is_secret and not field.is_made}
+        return _page(leaf, shown | typed | {ENABLED: ENABLED in sent}, problem=beside(error, f"{leaf.name}."))
+    return None
+
+
+def _given(leaf: Leaf, sent: Mapping[str, str]) -> dict[str, Any]:
+    """As the API takes it. A secret that was not typed stays; what we make is not typed at all."""
+    given: dict[str, Any] = {ENABLED: ENABLED in sent}
+    for field in leaf.fields:
+        if field.is_secret:
+            if sent.get(field.name, "").strip():
+                given[field.name] = sent[field.name]
+            elif _CLEAR + field.name in sent:
+                given[field.name] = ""
+        elif not field.is_made:
+            given[field.name] = _value(leaf, field, sent)
+    return given
+
+
+def _value(leaf: Leaf, field: Field, sent: Mapping[str, str]) -> Any:
+    typed = _typed(field, sent)
+    if field.type is not int:
+        return typed
+    if not typed.strip():
+        return 0
+    if not (typed.strip().isascii() and typed.strip().isdigit() and len(typed) < 20):
+        raise InvalidInput(_("Type a whole number."), field=f"{leaf.name}.{field.name}")
+    return int(typed)
+
+
+def _typed(field: Field, sent: Mapping[str, str]) -> Any:
+    return field.name in sent if field.kind is Kind.FLAG else sent.get(field.name, "")
+
+
+def _line(leaf: Leaf, members: Mapping[str, Any]) -> Line:
+    is_known = any(
+        members[HAS + field.name] if field.is_secret else members[field.name] != field.default for field in leaf.fields
+    )
+    state = "on" if members[ENABLED] else "off" if is_known else ""
+    return Line(leaf.name, leaf.title, state, members[LAST_ERROR])
+
+
+def _leaf(name: str) -> Leaf:
+    if name not in REGISTRY:
+        raise NotFound(f"There is no integration {name[:40]!r}.")
+    return REGISTRY[name]
+
+
+def _page(
+    leaf: Leaf, members: Mapping[str, Any], *, problem: InvalidInput | None = None, outcome: Outcome | None = None
+) -> Page:
+    known = {
+        "title": leaf.title,
+        "leaf": leaf,
+        "members": members,
+        "outcome": outcome,
+        "placeholders": PLACEHOLDERS,
+        "names": [ENABLED, *(field.name for field in leaf.fields)],
+    }
+    return Page("settings/integration.html", known, status=400 if problem else 200, problem=problem)
