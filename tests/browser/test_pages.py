@@ -1,0 +1,65 @@
+"""The pages in a real browser, over a real service."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, Page
+
+from support.people import Person
+from support.publisher import Publisher
+from support.running import RunningService
+
+
+def sign_in(page: Page, person: Person) -> None:
+    page.goto(f"{person.service.url}/unread")
+    page.fill("[name=username]", person.user.username)
+    page.fill("[name=password]", person.password)
+    page.click("main button")
+    page.wait_for_url(f"{person.service.url}/unread")
+
+
+def test_from_signing_in_to_reading_nothing_goes_wrong_and_nothing_leaves(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["Rain", "Sun"])
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(60_000)
+    trouble: list[str] = []
+    asked: set[str] = set()
+    try:
+        page = context.new_page()
+        page.on("console", lambda said: trouble.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("request", lambda request: asked.add(request.url))
+        sign_in(page, alice)
+        page.click("text=Rain")
+        page.wait_for_selector("article h1 >> text=Rain")
+
+        assert page.locator("article .content").inner_text() == "About Rain."
+        assert page.locator("#sidebar [aria-current]").inner_text().split() == ["Unread", "1"]
+        page.click("main [name=star]")
+        page.wait_for_selector("main [name=unstar]")
+    finally:
+        context.close()
+
+    assert trouble == []
+    assert {url for url in asked if not url.startswith(f"{service.url}/")} == set()
+    assert [entry["title"] for entry in alice.entries(starred=True)] == ["Rain"]
+
+
+def test_without_script_the_same_works_on_a_phone(browser: Browser, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain", "Sun"])
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844})
+    context.set_default_timeout(60_000)
+    try:
+        page = context.new_page()
+        sign_in(page, alice)
+        # Feeds open over the page and close again, which is the browser's own doing.
+        page.click(".bottom >> text=Feeds")
+        page.click("#sidebar >> text=A feed")
+        page.click("text=Rain")
+        page.click(".bottom >> text=Star")
+        page.wait_for_selector(".bottom [name=unstar]")
+    finally:
+        context.close()
+
+    assert [entry["title"] for entry in alice.entries(starred=True)] == ["Rain"]

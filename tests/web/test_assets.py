@@ -1,0 +1,67 @@
+"""Our own files: told apart by a fingerprint, kept for a year, compressed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import brotli
+import pytest
+
+import tidings.web
+from support.visitors import Visitor
+from tidings.web.assets import Assets
+
+
+def address(visitor: Visitor, name: str) -> str:
+    found = re.search(rf'"(/static/\w+/{re.escape(name)})', visitor.page("/sign-in"))
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("tidings.css", "text/css"), ("js/tidings.js", "text/javascript"), ("icon.svg", "image/svg")]
+)
+def test_what_a_page_names_is_there_and_is_kept(visitor: Visitor, name: str, kind: str) -> None:
+    answer = visitor.get(address(visitor, name))
+
+    assert answer.status == 200
+    assert answer.headers["content-type"].startswith(kind)
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert visitor.get(address(visitor, name), headers={"If-None-Match": answer.headers["etag"]}).status == 304
+
+
+def test_they_come_compressed(visitor: Visitor) -> None:
+    plain = visitor.get(address(visitor, "tidings.css"))
+    packed = visitor.get(address(visitor, "tidings.css"), headers={"Accept-Encoding": "br"})
+
+    assert packed.headers["content-encoding"] == "br"
+    assert brotli.decompress(packed.body) == plain.body
+    assert packed.headers["vary"] == "Accept-Encoding"
+
+
+def test_a_page_from_before_an_upgrade_gets_what_there_is_now(visitor: Visitor) -> None:
+    answer = visitor.get("/static/0123456789/tidings.css")
+
+    assert (answer.status, answer.headers["cache-control"]) == (200, "public, no-cache")
+
+
+@pytest.mark.parametrize("name", ["css/tokens.css", "../app.py", "..%2fapp.py", "", "none.js", "%00"])
+def test_nothing_else_is_handed_out(visitor: Visitor, name: str) -> None:
+    assert visitor.get(f"/static/x/{name}").status in (404, 307)
+
+
+def test_every_icon_that_a_template_asks_for_is_drawn(visitor: Visitor) -> None:
+    sprite = visitor.get("/static/x/sprite.svg").body.decode()
+    templates = Path(tidings.web.__file__).with_name("templates").rglob("*.html")
+
+    asked = {name for path in templates for name in re.findall(r'icon\("([\w-]+)"\)', path.read_text())}
+
+    assert asked - set(re.findall(r'<symbol id="([\w-]+)"', sprite)) == set()
+
+
+def test_they_are_small() -> None:
+    assets = Assets()
+
+    assert assets.size(".css") < 50_000
+    assert assets.size(".js") < 40_000

@@ -1,0 +1,96 @@
+"""What a device and an account choose, seen on `<html>`; words and times in the language of the reader."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from support.people import Person
+from support.visitors import Visitor
+from tidings.domain.times import DAY, HOUR, MINUTE, Instant
+from tidings.web.devices import Device
+from tidings.web.language import language, speaking
+from tidings.web.moments import ago, when
+
+NOW = Instant(1_790_000_000_000_000)  # 21 September 2026, 14:13 UTC
+
+
+def attributes(page: str) -> dict[str, str]:
+    found = re.search(r"<html ([^>]+)>", page)
+    assert found
+    return dict(re.findall(r'([\w-]+)="([^"]*)"', found[1]))
+
+
+def test_what_a_device_chooses_is_there_before_anything_is_drawn(reader: Visitor) -> None:
+    reader.page("/view")
+    reader.post("/view", theme="dark", density="cards", columns="list", size="21", measure="wide", font="sans")
+
+    shown = attributes(reader.page("/unread"))
+    for name, value in (("theme", "dark"), ("density", "cards"), ("columns", "list"), ("size", "21"), ("font", "sans")):
+        assert shown[f"data-{name}"] == value
+    assert shown["data-measure"] == "wide"
+
+
+def test_what_it_leaves_open_is_as_in_the_account(reader: Visitor, alice: Person) -> None:
+    alice.put(f"/v1/users/{alice.id}", {"theme": "dark_sans_serif", "language": "de_DE"}, status=201)
+
+    shown = attributes(reader.page("/unread"))
+    assert (shown["data-theme"], shown["data-font"], shown["lang"]) == ("dark", "sans", "de")
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "theme=blue", "size=99&density=", "a=1&" * 200, "theme=%00", "=&=;"])
+def test_a_cookie_that_cannot_be_read_chooses_nothing(cookie: str) -> None:
+    assert Device.read(cookie) == Device()
+
+
+def test_what_was_chosen_comes_back() -> None:
+    chosen = Device(theme="contrast", density="compact", size="15")
+
+    assert Device.read(chosen.packed()) == chosen
+
+
+def test_before_signing_in_the_browser_says_which_language(visitor: Visitor) -> None:
+    answer = visitor.get("/sign-in", headers={"Accept-Language": "fr-CH, fr;q=0.9, en;q=0.8"})
+    assert attributes(answer.body.decode())["lang"] == "fr"
+    answer = visitor.get("/sign-in", headers={"Accept-Language": "tlh, %%, ,;"})
+    assert attributes(answer.body.decode())["lang"] == "en"
+
+
+def test_the_style_sheet_of_the_user_is_a_file_of_its_own(reader: Visitor, alice: Person) -> None:
+    css = "body { color: red } </style><script>alert(1)</script>"
+    alice.put(f"/v1/users/{alice.id}", {"stylesheet": css, "external_font_hosts": "fonts.example.org"}, status=201)
+
+    answer = reader.get("/unread")
+    found = re.search(r'href="(/custom\.css\?v=\w+)"', answer.body.decode())
+    assert found
+    assert "script>alert" not in answer.body.decode()
+    sheet = reader.get(found[1])
+    assert (sheet.body.decode(), sheet.headers["content-type"]) == (css, "text/css; charset=utf-8")
+    assert "style-src 'self' https://fonts.example.org;" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("before", "shown"),
+    [
+        (0, "now"),
+        (59 * MINUTE, "59 min"),
+        (HOUR, "1 h"),
+        (DAY - 1, "23 h"),
+        (DAY, "Sep 20"),
+        (300 * DAY, "Nov 25, 2025"),
+        (-HOUR, "Sep 21"),
+    ],
+)
+def test_under_a_day_times_are_relative_then_dates(before: int, shown: str) -> None:
+    assert ago(Instant(NOW - before), NOW, "UTC") == shown
+
+
+def test_dates_are_those_of_the_zone_and_the_language() -> None:
+    late = Instant(NOW - 3 * DAY + 10 * HOUR)
+    with speaking(language("de")):
+        assert ago(late, NOW, "UTC") == "19. Sept."
+        assert "2026-09-19T00:13:20Z" in when(late, NOW, "UTC")
+        assert "Freitag, 18. September 2026" in when(late, NOW, "America/New_York")
+    assert ago(late, NOW, "America/New_York") == "Sep 18"
+    assert ago(late, NOW, "Mars/Base") == "Sep 19"
