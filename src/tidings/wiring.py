@@ -28,6 +28,7 @@ from tidings.services.api_keys import ApiKeys
 from tidings.services.articles import Articles
 from tidings.services.attempts import Attempts
 from tidings.services.authentication import Authentication
+from tidings.services.bulk import Bulk
 from tidings.services.categories import Categories
 from tidings.services.checking import Checking
 from tidings.services.clock import Clock, system_clock
@@ -42,6 +43,7 @@ from tidings.services.feeds import Feeds
 from tidings.services.fetching import PoliteFetcher
 from tidings.services.icons import Icons
 from tidings.services.integrations import Integrations
+from tidings.services.marks import Marks
 from tidings.services.notifications import Notifications
 from tidings.services.opml import Opml
 from tidings.services.polling import Politeness, Polling
@@ -204,7 +206,9 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
             check=connected.check_feed,
             instance=instance,
         ),
+        bulk=Bulk(database, clock, schedule=schedule),
         entries=Entries(database, clock, instance=instance),
+        marks=Marks(database, clock),
         articles=articles,
         enclosures=Enclosures(database),
         polling=Polling(database, clock, checking, politeness=politeness, lease=lease),

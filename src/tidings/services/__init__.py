@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tidings.services.api_keys import ApiKeys
 from tidings.services.articles import Articles
 from tidings.services.authentication import Authentication
+from tidings.services.bulk import Bulk
 from tidings.services.categories import Categories
 from tidings.services.clock import Clock
 from tidings.services.deliveries import Deliveries
@@ -19,6 +20,7 @@ from tidings.services.entries import Entries
 from tidings.services.feeds import Feeds
 from tidings.services.fetching import PoliteFetcher
 from tidings.services.integrations import Integrations
+from tidings.services.marks import Marks
 from tidings.services.notifications import Notifications
 from tidings.services.opml import Opml
 from tidings.services.polling import Polling
@@ -45,7 +47,9 @@ class Services:
     api_keys: ApiKeys
     categories: Categories
     feeds: Feeds
+    bulk: Bulk
     entries: Entries
+    marks: Marks
     articles: Articles
     enclosures: Enclosures
     polling: Polling

@@ -106,6 +106,10 @@ class Polling:
             owned_category(db, user_id, category_id)
         return self._request(user_id, category_id)
 
+    def request_some(self, user_id: int, feed_ids: Sequence[int]) -> int:
+        """Those of the user's; what is switched off or was checked just now is passed over."""
+        return self._request(user_id, feed_ids=feed_ids)
+
     def enabled(self, username: str | None = None) -> list[Claim]:
         """Sources of one user's enabled feeds, or of all, for a check without a claim. NotFound for an unknown name."""
         with self._database.reading() as db:
@@ -116,11 +120,13 @@ class Polling:
             by_source[key_of(feed)].append(feed)
         return [Claim(0, members) for members in by_source.values()]
 
-    def _request(self, user_id: int, category_id: int | None = None) -> int:
+    def _request(self, user_id: int, category_id: int | None = None, *, feed_ids: Sequence[int] | None = None) -> int:
         now = self._clock()
         before = Instant(now - JUST_CHECKED)
         with self._database.writing() as db:
-            count = polling.make_due(db, user_id, now=now, checked_before=before, category_id=category_id)
+            count = polling.make_due(
+                db, user_id, now=now, checked_before=before, category_id=category_id, feed_ids=feed_ids
+            )
             if count:
                 waking.ring(db, waking.FEEDS)
             return count

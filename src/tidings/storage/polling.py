@@ -187,8 +187,16 @@ def put_off(db: Write, host: str, until: Instant) -> None:
     _set_next(db, db.scalars(_due_before, host=host, until=until), until)
 
 
-def make_due(db: Write, user_id: int, *, now: Instant, checked_before: Instant, category_id: int | None = None) -> int:
-    """Enabled feeds of the user (of one category) that were not checked since; how many."""
+def make_due(
+    db: Write,
+    user_id: int,
+    *,
+    now: Instant,
+    checked_before: Instant,
+    category_id: int | None = None,
+    feed_ids: Sequence[int] | None = None,
+) -> int:
+    """Enabled feeds of the user (of one category, or those named) that were not checked since; how many."""
     which = [
         feeds.c.user_id == user_id,
         feeds.c.disabled == false(),
@@ -197,6 +205,8 @@ def make_due(db: Write, user_id: int, *, now: Instant, checked_before: Instant, 
     ]
     if category_id is not None:
         which.append(feeds.c.category_id == category_id)
+    if feed_ids is not None:
+        which.append(feeds.c.id.in_(feed_ids))
     ids = db.scalars(select(feeds.c.id).where(*which))
     _set_next(db, ids, now)
     return len(ids)

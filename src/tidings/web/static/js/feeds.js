@@ -12,3 +12,27 @@ addEventListener("pageshow", () => {
     button.removeAttribute("aria-busy");
   }
 });
+
+// One tick for all of the page.
+const all = document.querySelector("[data-all]");
+if (all) {
+  const boxes = [...document.querySelectorAll("#bulk [name=feed]")];
+  const count = () => {
+    const ticked = boxes.filter((box) => box.checked).length;
+    all.checked = boxes.length > 0 && ticked === boxes.length;
+    all.indeterminate = ticked > 0 && !all.checked;
+  };
+  let last = null;
+  all.closest("label").hidden = false;
+  all.addEventListener("change", () => boxes.forEach((box) => { box.checked = all.checked; }));
+  // With Shift, all between the last one and this.
+  for (const box of boxes) box.addEventListener("click", (event) => {
+    if (event.shiftKey && last) {
+      const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);
+      for (const one of boxes.slice(from, to + 1)) one.checked = box.checked;
+    }
+    last = box;
+    count();
+  });
+  count();
+}

@@ -1,0 +1,146 @@
+"""Feeds as the page about them shows them: how each is, in words, and a small chart of its last half year."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from tidings.domain.feed_health import FeedSigns, Health, health
+from tidings.domain.moving import CONFIRMATIONS
+from tidings.domain.times import DAY, HOUR, MINUTE, Instant
+from tidings.storage import feed_health
+from tidings.storage.database import Read
+from tidings.web.language import N_, _, ngettext
+
+WEEKS = 26
+_BAR, _STEP, _HEIGHT = 3, 4, 24
+
+# As a filter calls them, and as a row does.
+NAMES = {
+    Health.DEAD: N_("Dead"),
+    Health.FAILING: N_("Failing"),
+    Health.MOVED: N_("Redirected"),
+    Health.SILENT: N_("Silent"),
+    Health.RARE: N_("Rare"),
+    Health.WAITING: N_("Waiting"),
+    Health.OFF: N_("Switched off"),
+    Health.FINE: N_("Fine"),
+}
+
+
+class FeedRow(Struct, frozen=True):
+    """trouble, advice: what is wrong, and what to do about it; "" for nothing. next_check: "" when there is none."""
+
+    feed: FeedSigns
+    health: Health
+    category: str
+    trouble: str
+    advice: str
+    rhythm: str
+    next_check: str
+    chart: Markup
+
+    @property
+    def label(self) -> str:
+        return _(NAMES[self.health])
+
+
+def feed_rows(
+    db: Read, feeds: Sequence[tuple[FeedSigns, Health]], categories: dict[int, str], now: Instant
+) -> list[FeedRow]:
+    weekly = feed_health.weekly(db, [feed.id for feed, _state in feeds], now, WEEKS)
+    return [
+        FeedRow(
+            feed,
+            state,
+            categories.get(feed.category_id, ""),
+            _trouble(feed, state),
+            _advice(state),
+            rhythm(weekly[feed.id]),
+            "" if feed.disabled else soon(feed.next_check_at, now),
+            chart(weekly[feed.id]),
+        )
+        for feed, state in feeds
+    ]
+
+
+def states(feeds: Sequence[FeedSigns], now: Instant) -> list[tuple[FeedSigns, Health]]:
+    return [(feed, health(feed, now)) for feed in feeds]
+
+
+def rhythm(weekly: Sequence[int]) -> str:
+    """How much comes: by the day, by the week, or over all weeks when that is less than one a week."""
+    total = sum(weekly)
+    if not total:
+        return _("nothing in half a year")
+    if total >= 14 * len(weekly):
+        return _("%(count)d a day", count=round(total / len(weekly) / 7))
+    if total >= len(weekly):
+        return _("%(count)d a week", count=round(total / len(weekly)))
+    return ngettext("%(count)d in half a year", "%(count)d in half a year", total, count=total)
+
+
+def soon(moment: Instant, now: Instant) -> str:
+    """When something is going to be."""
+    left = moment - now
+    if left < MINUTE:
+        return _("now")
+    if left < HOUR:
+        return _("in %(count)d min", count=left // MINUTE)
+    if left < 2 * DAY:
+        return _("in %(count)d h", count=left // HOUR)
+    return _("in %(count)d days", count=left // DAY)
+
+
+def chart(weekly: Sequence[int]) -> Markup:
+    """A bar for each week, the tallest as high as the chart; a week with anything in it shows."""
+    most = max(weekly, default=0)
+    bars = "".join(
+        f"M{place * _STEP} {_HEIGHT}v-{max(2, round(count * _HEIGHT / most))}h{_BAR}V{_HEIGHT}z"
+        for place, count in enumerate(weekly)
+        if count
+    )
+    width = len(weekly) * _STEP - _STEP + _BAR
+    ground = f"M0 {_HEIGHT - 0.5}H{width}"
+    total = sum(weekly)
+    said = ngettext("%(count)d entry in half a year", "%(count)d entries in half a year", total, count=total)
+    return Markup(
+        '<svg class="spark" viewBox="0 0 {} {}" role="img" aria-label="{}">'
+        '<path class="ground" d="{}"/><path d="{}"/></svg>'
+    ).format(width, _HEIGHT, said, ground, bars)
+
+
+def _trouble(feed: FeedSigns, state: Health) -> str:
+    if state in (Health.DEAD, Health.FAILING):
+        if feed.failed_checks < 2:
+            return feed.error_message
+        times = ngettext(
+            "Failed %(count)d time in a row.",
+            "Failed %(count)d times in a row.",
+            feed.failed_checks,
+            count=feed.failed_checks,
+        )
+        return f"{feed.error_message} {times}"
+    if state is Health.MOVED:
+        return _(
+            "It leads to %(address)s. We follow once it has said so %(times)d times (now: %(now)d).",
+            address=feed.moved_to,
+            times=CONFIRMATIONS,
+            now=feed.moved_times,
+        )
+    if feed.error_message and not feed.disabled:
+        # Passing trouble, so far.
+        return feed.error_message
+    return ""
+
+
+def _advice(state: Health) -> str:
+    if state is Health.DEAD:
+        return _("Look for its new address, or let it go.")
+    if state is Health.SILENT:
+        return _("It works, and has said nothing for half a year.")
+    if state is Health.WAITING:
+        return _("It has not been checked yet.")
+    return ""

@@ -1,0 +1,214 @@
+"""All feeds: how they are, and one change to many of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from urllib.parse import urlencode
+
+from msgspec import Struct
+
+from tidings.domain.errors import InvalidInput, TidingsError
+from tidings.domain.feed_health import FeedSigns, Health
+from tidings.domain.text import searchable
+from tidings.domain.times import Instant
+from tidings.domain.users import User
+from tidings.http.queries import Query
+from tidings.services import Services
+from tidings.storage import categories, feed_health
+from tidings.web.calling import Form
+from tidings.web.feed_rows import NAMES, feed_rows, states
+from tidings.web.language import N_, _, ngettext
+from tidings.web.routes import Routes
+from tidings.web.visits import Page, Redirect, Visit
+
+routes = Routes()
+
+ON_A_PAGE = 100
+# What is worth a look comes first in every order.
+_CARE = {state: place for place, state in enumerate(Health)}
+Known = tuple[FeedSigns, Health]
+SORTS: dict[str, str] = {
+    "care": N_("What needs care first"),
+    "title": N_("Title"),
+    "newest": N_("Newest entry first"),
+    "oldest": N_("Longest silence first"),
+    "next": N_("Next check"),
+    "unread": N_("Most unread"),
+}
+_KEYS: dict[str, Callable[[Known], int]] = {
+    "care": lambda one: _CARE[one[1]],
+    "title": lambda _one: 0,
+    "newest": lambda one: -(one[0].last_entry_at or 0),
+    "oldest": lambda one: one[0].last_entry_at or 0,
+    "next": lambda one: one[0].next_check_at + (1 << 60 if one[0].disabled else 0),
+    "unread": lambda one: -one[0].unread,
+}
+INTERVALS = (0, 15, 60, 360, 1440, 10_080)
+
+
+class FeedsQuery(Query, frozen=True):
+    """state: as in `Health`, or "" for all. q: words of title or address. page: counted from 1."""
+
+    state: str = ""
+    category: int | None = None
+    q: str = ""
+    sort: str = ""
+    page: int | None = None
+
+
+class Change(Form, frozen=True):
+    """feed: ids. whole: all feeds that state, category and q name, on whatever page. action: see `_ACTIONS`."""
+
+    feed: tuple[str, ...] = ()
+    whole: bool | None = None
+    action: str = ""
+    sure: bool | None = None
+    state: str = ""
+    category: int | None = None
+    q: str = ""
+    sort: str = ""
+
+
+class Chosen(Struct, frozen=True):
+    """found: the feeds that a filter names, in order. counts: how many of each state, without the filter by state."""
+
+    found: list[Known]
+    counts: Counter[Health]
+    total: int
+
+
+@routes.get("/feeds")
+def show_feeds(visit: Visit, caller: User, services: Services, query: FeedsQuery) -> Page:
+    return _page(visit, caller, services, query)
+
+
+@routes.post("/feeds/bulk")
+def change_feeds(visit: Visit, caller: User, services: Services, form: Change) -> Page | Redirect:
+    """One change to the feeds that were ticked."""
+    query = FeedsQuery(form.state, form.category, form.q, form.sort)
+    back = _back(query)
+    ids = _ids(caller, services, form, query, visit.now)
+    if not ids:
+        return Redirect(back, notice=_("Tick the feeds first that this is meant for."))
+    if form.action == "delete" and not form.sure:
+        return _ask(visit, ids, query)
+    try:
+        return Redirect(back, notice=_done(caller, services, form.action, ids))
+    except TidingsError as error:
+        return Redirect(back, notice=error.message)
+
+
+@routes.post("/feeds/refresh")
+def refresh_all(caller: User, services: Services) -> Redirect:
+    return Redirect("/feeds", notice=_refreshed(services.polling.request_all(caller.id)))
+
+
+def _done(caller: User, services: Services, action: str, ids: Sequence[int]) -> str:
+    """Do it, and say what was done. action: refresh, on, off, delete, move:<category>, every:<minutes>."""
+    name, _colon, value = action.partition(":")
+    number = int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else 0
+    if name == "refresh":
+        return _refreshed(services.polling.request_some(caller.id, ids))
+    if name == "move":
+        count = services.bulk.move(caller.id, ids, number)
+        return ngettext("%(count)d feed moved.", "%(count)d feeds moved.", count, count=count)
+    if name == "every":
+        count = services.bulk.set_interval(caller.id, ids, number)
+    elif name == "on":
+        count = services.bulk.enable(caller.id, ids)
+        return ngettext("%(count)d feed switched on.", "%(count)d feeds switched on.", count, count=count)
+    elif name == "off":
+        count = services.bulk.disable(caller.id, ids)
+        return ngettext("%(count)d feed switched off.", "%(count)d feeds switched off.", count, count=count)
+    elif name == "delete":
+        count = services.bulk.delete(caller.id, ids)
+        return ngettext("%(count)d feed deleted.", "%(count)d feeds deleted.", count, count=count)
+    else:
+        raise InvalidInput(_("Choose what to do with these feeds."))
+    return ngettext("%(count)d feed changed.", "%(count)d feeds changed.", count, count=count)
+
+
+def _refreshed(count: int) -> str:
+    if not count:
+        return _("Nothing to check: these feeds were checked just now, or are switched off.")
+    return ngettext("%(count)d feed is being checked.", "%(count)d feeds are being checked.", count, count=count)
+
+
+def _ids(caller: User, services: Services, form: Change, query: FeedsQuery, now: Instant) -> list[int]:
+    if form.whole:
+        with services.reading() as db:
+            found = _chosen(feed_health.listed(db, caller.id, now), query, now).found
+        return [feed.id for feed, _state in found]
+    return [int(one) for one in form.feed if one.isascii() and one.isdecimal() and len(one) < 19]
+
+
+def _page(visit: Visit, caller: User, services: Services, query: FeedsQuery) -> Page:
+    now = visit.now
+    with services.reading() as db:
+        named = {one.id: one.title for one in categories.listed(db, caller.id)}
+        signs = feed_health.listed(db, caller.id, now)
+        chosen = _chosen(signs, query, now)
+        pages = max(1, -(-len(chosen.found) // ON_A_PAGE))
+        page = min(max(query.page or 1, 1), pages)
+        shown = chosen.found[(page - 1) * ON_A_PAGE : page * ON_A_PAGE]
+        rows = feed_rows(db, shown, named, now)
+    return Page(
+        "feeds.html",
+        {
+            "title": _("Feeds"),
+            "place": "feeds",
+            "rows": rows,
+            "found": len(chosen.found),
+            "has_any": bool(signs),
+            "filters": _filters(chosen),
+            "query": query,
+            "sorts": [(name, _(label)) for name, label in SORTS.items()],
+            "categories": sorted(named.items(), key=lambda one: one[1].casefold()),
+            "intervals": INTERVALS[1:],
+            "page": page,
+            "pages": pages,
+            "now_path": "/feeds",
+        },
+    )
+
+
+def _filters(chosen: Chosen) -> list[tuple[str, str, int]]:
+    """Value, label and how many; states that no feed is in are left out."""
+    found = [(state.value, _(NAMES[state]), chosen.counts[state]) for state in Health if chosen.counts[state]]
+    return [("", _("All"), chosen.total), *found]
+
+
+def _chosen(signs: list[FeedSigns], query: FeedsQuery, now: Instant) -> Chosen:
+    words = searchable(query.q).split()
+    known = [
+        (feed, state)
+        for feed, state in states(signs, now)
+        if (query.category is None or feed.category_id == query.category)
+        and all(word in searchable(f"{feed.title} {feed.feed_url} {feed.site_url}") for word in words)
+    ]
+    counts = Counter(state for _feed, state in known)
+    found = [one for one in known if query.state in ("", one[1].value)]
+    # A stable sort: equals stay in the order of their titles.
+    found.sort(key=_KEYS.get(query.sort, _KEYS["care"]))
+    return Chosen(found, counts, len(known))
+
+
+def _ask(visit: Visit, ids: Sequence[int], query: FeedsQuery) -> Page:
+    """Deleting cannot be undone: what would go is shown first."""
+    lines = [line for one in ids if (line := visit.sidebar.feeds.get(one))]
+    values = {
+        "title": _("Delete feeds"),
+        "place": "feeds",
+        "lines": lines,
+        "entries": sum(line.unread + line.read for line in lines),
+        "starred": sum(line.starred for line in lines),
+        "query": query,
+        "back_path": _back(query),
+    }
+    return Page("feeds_delete.html", values)
+
+
+def _back(query: FeedsQuery) -> str:
+    given = {name: value for name in ("state", "category", "q", "sort") if (value := getattr(query, name))}
+    return f"/feeds?{urlencode(given)}" if given else "/feeds"
