@@ -48,13 +48,22 @@ class Visitor:
         return answer.body.decode()
 
     def post(
-        self, path: str, /, *, headers: Mapping[str, str] | None = None, csrf: str | None = None, **fields: Any
+        self,
+        path: str,
+        fields: Mapping[str, Any] | None = None,
+        /,
+        *,
+        headers: Mapping[str, str] | None = None,
+        csrf: str | None = None,
+        **more: Any,
     ) -> Answer:
-        """csrf: another token than that of the page that was read last; "" for none."""
+        """fields, more: of the form. csrf: another token than that of the page that was read last; "" for none."""
         token = self.token if csrf is None else csrf
-        body = urlencode({"csrf": token, **fields} if token else fields, doseq=True).encode()
+        given = {**({"csrf": token} if token else {}), **(fields or {}), **more}
         sent = {"Content-Type": FORM, **self._headers(headers)}
-        return self._seen(call(self.service.url, "POST", self.base_path + path, body, sent))
+        return self._seen(
+            call(self.service.url, "POST", self.base_path + path, urlencode(given, doseq=True).encode(), sent)
+        )
 
     def follow(self, answer: Answer) -> str:
         assert answer.status == 303, answer.status
