@@ -51,8 +51,10 @@ from tidings.services.pushes import Pushes
 from tidings.services.recent import RecentDocuments
 from tidings.services.search import Search
 from tidings.services.sessions import Sessions
+from tidings.services.shares import Shares
 from tidings.services.status import Status
 from tidings.services.tidying import Tidying
+from tidings.services.trials import Trials
 from tidings.services.users import Users
 from tidings.services.waking import FEEDS, Bell
 from tidings.services.websub import WebSub
@@ -207,8 +209,10 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
             instance=instance,
         ),
         bulk=Bulk(database, clock, schedule=schedule),
+        trials=Trials(database, clock, instance=instance),
         entries=Entries(database, clock, instance=instance),
         marks=Marks(database, clock),
+        shares=Shares(database),
         articles=articles,
         enclosures=Enclosures(database),
         polling=Polling(database, clock, checking, politeness=politeness, lease=lease),

@@ -24,7 +24,7 @@ def test_opening_marks_read_and_counts_follow(reader: Visitor, alice: Person, si
 
     assert "About Rain." in page
     assert status(alice, "Rain") == "read"
-    assert '<span class="name">Unread</span><span class="count">1</span>' in page
+    assert '<span class="name">Unread</span><span class="count" data-count="unread">1</span>' in page
     # It stays where it was in the list beside it, although it is no longer unread.
     assert titles(page) == ["Sun", "Rain"]
 

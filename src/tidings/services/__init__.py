@@ -27,8 +27,10 @@ from tidings.services.polling import Polling
 from tidings.services.pushes import Pushes
 from tidings.services.search import Search
 from tidings.services.sessions import Sessions
+from tidings.services.shares import Shares
 from tidings.services.status import Status
 from tidings.services.tidying import Tidying
+from tidings.services.trials import Trials
 from tidings.services.users import Users
 from tidings.services.websub import WebSub
 from tidings.storage.database import Database, Read
@@ -48,8 +50,10 @@ class Services:
     categories: Categories
     feeds: Feeds
     bulk: Bulk
+    trials: Trials
     entries: Entries
     marks: Marks
+    shares: Shares
     articles: Articles
     enclosures: Enclosures
     polling: Polling

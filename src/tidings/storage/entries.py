@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, func, literal_column, select, update
 
-from tidings.domain.entries import Entry, Status
+from tidings.domain.entries import Entry, Page, Status
 from tidings.domain.entry_changes import EntryEdit
 from tidings.domain.times import Instant
-from tidings.storage import counters, search
+from tidings.storage import counters, entry_lists, search
 from tidings.storage.database import Read, Write, columns
 from tidings.storage.schema import entries, entry_contents
 
@@ -93,9 +93,13 @@ def mark_read(
     category_id: int | None = None,
     published_before: Instant | None = None,
     besides: Sequence[int] = (),
+    beyond: Page | None = None,
     now: Instant,
 ) -> int:
-    """Unread entries of the user, or of one feed or category; how many there were. besides: of these feeds none."""
+    """Unread entries of the user, or of one feed or category; how many there were.
+
+    besides: of these feeds none. beyond: only what lies beyond the place that this page begins after, in its order.
+    """
     which: list[ColumnElement[bool]] = [entries.c.user_id == user_id, literal_column("entries.status = 0")]
     if feed_id is not None:
         counters.hold(db, user_id, [feed_id])
@@ -108,14 +112,18 @@ def mark_read(
         which.append(entries.c.published_at < published_before)
     if besides:
         which.append(entries.c.feed_id.not_in(besides))
+    place = {}
+    if beyond is not None and beyond.beyond is not None:
+        which.append(entry_lists.is_beyond(beyond.order, beyond.direction))
+        place = {"beyond_moment": beyond.beyond.moment, "beyond_id": beyond.beyond.entry_id}
     grouped = select(entries.c.feed_id, entries.c.starred, func.count()).where(*which)
     shift, marked = counters.Shift(), 0
-    for feed, starred, times in db.tuples(grouped.group_by(entries.c.feed_id, entries.c.starred)):
+    for feed, starred, times in db.tuples(grouped.group_by(entries.c.feed_id, entries.c.starred), **place):
         shift.add(feed, Status.UNREAD, starred=starred, times=-times)
         shift.add(feed, Status.READ, starred=starred, times=times)
         marked += times
     if marked:
-        db.run(update(entries).where(*which).values(status=int(Status.READ), changed_at=now))
+        db.run(update(entries).where(*which).values(status=int(Status.READ), changed_at=now), **place)
         shift.write(db)
     return marked
 

@@ -66,7 +66,7 @@ def _asked(db: Read, user_id: int, which: EntryFilter) -> tuple[_Shape, dict[str
 
 
 def _rows(db: Read, shape: _Shape, page: Page, parameters: dict[str, Any]) -> list[Entry]:
-    statement = _page_statement(shape, page.order, page.direction, is_beyond=page.beyond is not None)
+    statement = _page_statement(shape, page.order, page.direction, has_place=page.beyond is not None)
     place = {} if page.beyond is None else {"beyond_moment": page.beyond.moment, "beyond_id": page.beyond.entry_id}
     return db.all(Entry, statement, **parameters, **place, limit=page.limit, offset=page.offset)
 
@@ -171,7 +171,7 @@ _BY_CATEGORY = {Order.CATEGORY_ID, Order.CATEGORY_TITLE}
 
 
 @lru_cache(maxsize=512)
-def _page_statement(shape: _Shape, order: Order, direction: Direction, *, is_beyond: bool) -> Select[Any]:
+def _page_statement(shape: _Shape, order: Order, direction: Direction, *, has_place: bool) -> Select[Any]:
     statement = select(*columns(entries, Entry)).where(*_conditions(shape))
     if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(shape.bounds):
         order = Order.PUBLISHED_AT  # that is what is left of it within one category
@@ -182,13 +182,13 @@ def _page_statement(shape: _Shape, order: Order, direction: Direction, *, is_bey
         statement = statement.select_from(entries.join(categories, joined)).where(
             categories.c.user_id == bindparam("user")
         )
-    if is_beyond:
-        statement = statement.where(_is_beyond(order, direction))
+    if has_place:
+        statement = statement.where(is_beyond(order, direction))
     keys = [key.desc() if direction is Direction.DESC else key.asc() for key in _ORDERS[order]]
     return statement.order_by(*keys).limit(bindparam("limit")).offset(bindparam("offset"))
 
 
-def _is_beyond(order: Order, direction: Direction) -> ColumnElement[bool]:
+def is_beyond(order: Order, direction: Direction) -> ColumnElement[bool]:
     """As one comparison of pairs: both engines read the index from there on."""
     moment, entry_id = _ORDERS[order]
     place = tuple_(bindparam("beyond_moment", type_=moment.type), bindparam("beyond_id", type_=entry_id.type))

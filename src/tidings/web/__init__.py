@@ -1,6 +1,6 @@
 """The pages people read in. How one is made stands in docs/web.md."""
 
-from tidings.web import adding, articles, feeds, home, lists, live, marks, settings, sign_in, view
+from tidings.web import adding, articles, feed_edit, feeds, home, lists, live, marks, settings, shares, sign_in, view
 
 ROUTES = [
     *sign_in.routes.all,
@@ -8,11 +8,13 @@ ROUTES = [
     *lists.routes.all,
     *marks.routes.all,
     *live.routes.all,
+    *shares.routes.all,
     *articles.routes.all,
     *view.routes.all,
     *settings.ROUTES,
     *adding.routes.all,
     *feeds.routes.all,
+    *feed_edit.routes.all,
 ]
 
 __all__ = ["ROUTES"]

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+import msgspec
 import structlog
 
 from tidings import metrics
@@ -176,13 +177,21 @@ class Pages:
         if isinstance(result, Reply):
             return result
         if isinstance(result, Redirect):
+            if visit.wants_json:
+                told = {"to": visit.url(result.path), "notice": result.notice, "undo": str(result.undo or "")}
+                return Reply(200, msgspec.json.encode(told), headers=_PRIVATE)
+            if result.notice and result.undo:
+                visit.set_cookie(cookies.UNDO, str(result.undo), lasts_s=60)
             if result.notice:
                 visit.set_cookie(cookies.NOTICE, cookies.pack(result.notice), lasts_s=60)
             return Reply(303, headers=(("Location", visit.url(result.path)), *_PRIVATE))
         hosts = visit.user.external_font_hosts if visit.user else ""
         body = self._renderer.html(result, visit)
         return Reply(
-            result.status, body, HTML, (*security.page_headers(hosts, self._home.player_hosts), *_PRIVATE, *headers)
+            result.status,
+            body,
+            HTML,
+            (*security.page_headers(hosts, self._home.player_hosts), *_PRIVATE, *result.headers, *headers),
         )
 
     async def _in_thread(self, function: Callable[..., R], *given: Any) -> R:

@@ -12,7 +12,8 @@ from tidings.domain.integrations import SAVE_TARGETS
 from tidings.services.entries import owned
 from tidings.storage import entry_lists, integrations
 from tidings.storage.database import Read
-from tidings.web import listings
+from tidings.web import embeds, listings
+from tidings.web.devices import CHOICES
 from tidings.web.language import _
 from tidings.web.listings import Listing, ListQuery
 from tidings.web.routes import Routes
@@ -101,7 +102,8 @@ def read(visit: Visit, listing: Listing, entry: Entry) -> Page:
 def _page(db: Read, visit: Visit, listing: Listing, entry: Entry) -> Page:
     user = visit.caller
     whole = entry_lists.with_bodies(db, [entry])
-    is_split = visit.device.columns == "split"
+    # What is put in place of another entry comes without the list that stands there already.
+    is_split = visit.device.columns == "split" and not visit.is_part
     place = listing.place(entry)
     before = list(reversed(listing.rows(db, user, BEFORE if is_split else 1, place, backwards=True)))
     after = listing.rows(db, user, AFTER if is_split else 1, place)
@@ -115,7 +117,7 @@ def _page(db: Read, visit: Visit, listing: Listing, entry: Entry) -> Page:
             "entry": entry,
             "feed": feed,
             # Cleaned when it was stored: the only place where HTML of others is written as it is.
-            "content": Markup(whole.contents.get(entry.id, "")),  # noqa: S704
+            "content": Markup(embeds.behind_a_click(whole.contents.get(entry.id, ""))),  # noqa: S704
             "attached": [_attached(one) for one in whole.enclosures.get(entry.id, [])],
             "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),
             "rows": rows(db, visit, listing, around),
@@ -123,8 +125,15 @@ def _page(db: Read, visit: Visit, listing: Listing, entry: Entry) -> Page:
             "after": _url(visit, listing, after[0] if after else None),
             "can_save": bool(integrations.enabled(db, user.id, SAVE_TARGETS)),
             "is_read": entry.status == Status.READ,
+            "more_url": _more_url(visit, listing, after) if len(after) == AFTER else "",
+            "share_url": f"{visit.home.base_url}/share/{entry.share_code}" if entry.share_code else "",
+            "choices": CHOICES,
         },
     )
+
+
+def _more_url(visit: Visit, listing: Listing, after: list[Entry]) -> str:
+    return visit.url(listing.path, after=listings.text_of(listing.place(after[-1])), **listing.query)
 
 
 def _url(visit: Visit, listing: Listing, entry: Entry | None) -> str:

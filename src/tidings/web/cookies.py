@@ -12,6 +12,8 @@ SESSION = "tidings_session"
 VISITOR = "tidings_visitor"
 # What the next page tells.
 NOTICE = "tidings_notice"
+# What the button beside it undoes.
+UNDO = "tidings_undo"
 # How this device shows things.
 DEVICE = "tidings_view"
 

@@ -25,6 +25,7 @@ CHOICES: dict[str, dict[str, str]] = {
     "font": {"": N_("As in my account"), "serif": N_("Serif"), "sans": N_("Sans serif")},
     "density": {"compact": N_("Compact"), "comfortable": N_("Comfortable"), "cards": N_("Cards")},
     "columns": {"split": N_("List and article"), "list": N_("List alone")},
+    "passing": {"": N_("When opened"), "mark": N_("When scrolled past, too")},
     "measure": {"narrow": N_("Narrow"), "medium": N_("Medium"), "wide": N_("Wide")},
     "size": {size: size for size in SIZES},
 }
@@ -35,6 +36,7 @@ class Device(Struct, frozen=True):
     font: str = ""
     density: str = "comfortable"
     columns: str = "split"
+    passing: str = ""
     measure: str = "medium"
     size: str = "18"
 

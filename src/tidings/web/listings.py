@@ -50,6 +50,13 @@ class Listing(Struct, frozen=True):
     def entry_path(self, entry_id: int) -> str:
         return f"{self.path}/entries/{entry_id}" if self.name in ("category", "feed") else f"{self.path}/{entry_id}"
 
+    @property
+    def counted(self) -> str:
+        """Which of the live counts its total is; "" when it is none of them."""
+        if self.query or self.name not in ("unread", "starred", "category", "feed"):
+            return ""
+        return {"category": f"c{self.category_id}", "feed": f"f{self.feed_id}"}.get(self.name, self.name)
+
     def place(self, entry: Entry) -> Place:
         moments = {
             Order.PUBLISHED_AT: entry.published_at,
@@ -60,11 +67,17 @@ class Listing(Struct, frozen=True):
 
     def rows(self, db: Read, user: User, limit: int, beyond: Place | None, *, backwards: bool = False) -> list[Entry]:
         """backwards: the nearest first, towards the beginning of the list."""
-        direction = self.direction
-        if backwards:
-            direction = Direction.ASC if direction is Direction.DESC else Direction.DESC
-        page = Page(order=self.order, direction=direction, limit=limit, beyond=beyond)
+        page = Page(order=self.order, direction=self._towards(backwards=backwards), limit=limit, beyond=beyond)
         return entry_lists.rows(db, user.id, self.which, page)
+
+    def beyond(self, entry: Entry, *, backwards: bool) -> Page:
+        """What follows an entry in this list, or comes before it."""
+        return Page(order=self.order, direction=self._towards(backwards=backwards), beyond=self.place(entry))
+
+    def _towards(self, *, backwards: bool) -> Direction:
+        if not backwards:
+            return self.direction
+        return Direction.ASC if self.direction is Direction.DESC else Direction.DESC
 
 
 def place_of(text: str) -> Place | None:

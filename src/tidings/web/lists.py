@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tidings.domain.users import User
-from tidings.services import Services
-from tidings.web import listings
-from tidings.web.language import _, ngettext
+from tidings.services.entries import owned
+from tidings.web import listings, security
+from tidings.web.calling import Form
 from tidings.web.listings import Listing, ListQuery
+from tidings.web.marks import told
 from tidings.web.routes import Routes
 from tidings.web.rows import rows
 from tidings.web.visits import Page, Redirect, Visit
@@ -68,22 +68,34 @@ def show(visit: Visit, listing: Listing, query: ListQuery) -> Page:
     )
 
 
+class Part(Form, frozen=True):
+    """What lies above or below an entry in the list, that one left out; without either, all of the list."""
+
+    above: int | None = None
+    below: int | None = None
+    back: str = ""
+
+
 @routes.post("/unread/mark-read")
-def mark_unread_read(caller: User, services: Services) -> Redirect:
-    return _marked("/unread", services.entries.mark_visible_read(caller.id))
+def mark_unread_read(visit: Visit, form: Part) -> Redirect:
+    return _mark(visit, listings.unread(visit, ListQuery()), form)
 
 
 @routes.post("/categories/{category_id}/mark-read")
-def mark_category_read(caller: User, services: Services, category_id: int) -> Redirect:
-    return _marked(f"/categories/{category_id}", services.categories.mark_read(caller.id, category_id))
+def mark_category_read(visit: Visit, form: Part, category_id: int) -> Redirect:
+    return _mark(visit, listings.category(visit, ListQuery(), category_id), form)
 
 
 @routes.post("/feeds/{feed_id}/mark-read")
-def mark_feed_read(caller: User, services: Services, feed_id: int) -> Redirect:
-    return _marked(f"/feeds/{feed_id}", services.feeds.mark_read(caller.id, feed_id))
+def mark_feed_read(visit: Visit, form: Part, feed_id: int) -> Redirect:
+    return _mark(visit, listings.feed(visit, ListQuery(), feed_id), form)
 
 
-def _marked(path: str, count: int) -> Redirect:
-    if not count:
-        return Redirect(path, notice=_("Nothing was unread."))
-    return Redirect(path, notice=ngettext("%(count)d marked read", "%(count)d marked read", count, count=count))
+def _mark(visit: Visit, listing: Listing, form: Part) -> Redirect:
+    user, beyond, edge = visit.caller, None, form.above or form.below
+    if edge:
+        with visit.services.reading() as db:
+            beyond = listing.beyond(owned(db, user.id, edge), backwards=form.above is not None)
+    marked = visit.services.marks.mark_list_read(user.id, listing.which, beyond)
+    path = security.own_path(form.back) if edge else ""
+    return told(path or listing.path, marked)

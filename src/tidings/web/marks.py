@@ -5,14 +5,18 @@ A button says what is to be, not "the other way round": `star=5`, `unstar=5`, `r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tidings.domain.entries import Status
 from tidings.domain.errors import InvalidInput
+from tidings.domain.times import Instant
 from tidings.domain.users import User
 from tidings.http.routes import path_id
 from tidings.services import Services
+from tidings.services.marks import Marked
 from tidings.web import security
 from tidings.web.calling import Form
-from tidings.web.language import _
+from tidings.web.language import _, ngettext
 from tidings.web.routes import Routes
 from tidings.web.visits import Redirect
 
@@ -30,20 +34,52 @@ class Marks(Form, frozen=True):
     back: str = ""
 
 
+class Undo(Form, frozen=True):
+    """moment: as the notice gave it."""
+
+    moment: int | None = None
+    back: str = ""
+
+
 @routes.post("/entries/marks")
 def mark(caller: User, services: Services, form: Marks) -> Redirect:
-    entries, told = services.entries, ""
-    for ids, change in (
+    back, entries, notice = security.own_path(form.back) or "/", services.entries, ""
+    for sent, change in (
         (form.star, {"starred": True}),
         (form.unstar, {"starred": False}),
-        (form.read, {"status": Status.READ}),
         (form.unread, {"status": Status.UNREAD}),
     ):
-        if ids:
-            entries.update(caller.id, [path_id("entry_id", one) for one in ids], **change)
+        if sent:
+            entries.update(caller.id, _ids(sent), **change)
     for one in form.save:
-        told = _saved(caller, services, path_id("entry_id", one))
-    return Redirect(security.own_path(form.back) or "/", notice=told)
+        notice = _saved(caller, services, path_id("entry_id", one))
+    if not form.read:
+        return Redirect(back, notice)
+    marked = services.marks.mark_read(caller.id, _ids(form.read))
+    # Of a single one it is seen at the entry itself, with the button that takes it back.
+    return told(back, marked) if len(form.read) > 1 else Redirect(back, notice, marked.moment if marked.count else 0)
+
+
+@routes.post("/entries/undo")
+def undo(caller: User, services: Services, form: Undo) -> Redirect:
+    count = services.marks.undo(caller.id, Instant(form.moment or 0))
+    back = security.own_path(form.back) or "/"
+    if not count:
+        return Redirect(back, _("There was nothing to take back."))
+    return Redirect(back, ngettext("%(count)d unread again", "%(count)d unread again", count, count=count))
+
+
+def told(path: str, marked: Marked) -> Redirect:
+    """Back to a page that says how many it were, and offers to undo it."""
+    count = marked.count
+    if not count:
+        return Redirect(path, _("Nothing was unread."))
+    notice = ngettext("%(count)d marked read", "%(count)d marked read", count, count=count)
+    return Redirect(path, notice, marked.moment)
+
+
+def _ids(sent: Sequence[str]) -> list[int]:
+    return [path_id("entry_id", one) for one in sent]
 
 
 def _saved(caller: User, services: Services, entry_id: int) -> str:

@@ -31,13 +31,18 @@ class Page(Struct, frozen=True):
     values: dict[str, Any] = {}
     status: int = 200
     problem: InvalidInput | None = None
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class Redirect(Struct, frozen=True):
-    """path: of our own, below the base path, with query and fragment. notice: told on the page that comes next."""
+    """path: of our own, below the base path, with query and fragment. notice: told on the page that comes next.
+
+    undo: what `services.marks.undo` asks for; a button beside the notice offers it.
+    """
 
     path: str
     notice: str = ""
+    undo: int = 0
 
 
 class Home(Struct, frozen=True):
@@ -102,6 +107,24 @@ class Visit:
         if told:
             self.set_cookie(cookies.NOTICE, "", lasts_s=0)
         return cookies.unpack(told)
+
+    @cached_property
+    def undo(self) -> str:
+        """The moment that the button beside the notice undoes; "" when there is none."""
+        given = self.cookie(cookies.UNDO)
+        if given:
+            self.set_cookie(cookies.UNDO, "", lasts_s=0)
+        return given if given.isascii() and given.isdigit() else ""
+
+    @property
+    def is_part(self) -> bool:
+        """A script of ours asks for what changes from entry to entry, without what stands around it."""
+        return "tidings-part" in self.request.headers
+
+    @property
+    def wants_json(self) -> bool:
+        """A script of ours asks: it does not go where forms lead."""
+        return self.request.headers.get("accept", "") == "application/json"
 
     @cached_property
     def path(self) -> str:

@@ -32,7 +32,7 @@ export async function swap(url, ids, options) {
       return false;
     }
     replace(got.page, ids);
-    announce(got.page.getElementById("notice")?.textContent.trim());
+    tell(got.page.getElementById("notice")?.childNodes ?? []);
     return got.ok;
   } catch {
     return false;
@@ -40,12 +40,16 @@ export async function swap(url, ids, options) {
 }
 
 export function announce(text) {
+  tell(text ? [text] : []);
+}
+
+export function tell(nodes) {
   const notice = document.getElementById("notice");
-  if (!notice || !text) return;
+  if (!notice || !nodes.length) return;
   // A copy, so that it stays as long as one that came with the page.
   const fresh = notice.cloneNode(false);
+  fresh.append(...nodes);
   notice.replaceWith(fresh);
-  fresh.textContent = text;
 }
 
 document.addEventListener("submit", async (event) => {

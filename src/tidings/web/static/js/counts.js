@@ -1,0 +1,50 @@
+// How much is unread, asked for once a minute while somebody looks, and after each change.
+const base = document.getElementById("words").dataset.base;
+const EVERY_MS = 60_000;
+const icon = document.querySelector("link[rel=icon]");
+const plain = icon.href;
+let timer = 0;
+let latest = 0;
+
+export function refresh(wait = 250) {
+  clearTimeout(timer);
+  timer = setTimeout(ask, wait);
+}
+
+async function ask() {
+  const turn = ++latest;
+  try {
+    const answer = await fetch(`${base}/counts`, { headers: { Accept: "application/json" } });
+    if (answer.ok && turn === latest) show(await answer.json());
+  } catch {
+    // Offline for a while: the next time will do.
+  }
+  refresh(EVERY_MS);
+}
+
+function show(counts) {
+  if (!("unread" in counts)) return;
+  for (const shown of document.querySelectorAll("[data-count]")) {
+    const count = counts[shown.dataset.count] ?? 0;
+    shown.textContent = count || (/^[cf]/.test(shown.dataset.count) ? 0 : "");
+    shown.closest(".line")?.classList.toggle("none", !count && /^[cf]/.test(shown.dataset.count));
+  }
+  paint(counts.unread);
+}
+
+// In the title of lists, and on the icon.
+function paint(count) {
+  const own = document.querySelector(".columns:not(:has(#pane[data-entry])) .list-title [data-count]");
+  const title = document.title.replace(/^\(\d+\) /, "");
+  document.title = own?.textContent ? `(${own.textContent}) ${title}` : title;
+  const shown = count > 99 ? "99+" : count;
+  const badge = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#b4441f"/><text x="32" y="45" font-family="system-ui,sans-serif" font-size="${count > 99 ? 28 : 36}" font-weight="700" text-anchor="middle" fill="#fbfaf7">${shown}</text></svg>`;
+  icon.href = count ? `data:image/svg+xml,${encodeURIComponent(badge)}` : plain;
+}
+
+document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : refresh(0)));
+const first = document.querySelector("#sidebar [data-count=unread]");
+if (first) {
+  paint(Number(first.textContent) || 0);
+  refresh(EVERY_MS);
+}

@@ -1,0 +1,93 @@
+// Keys, as Miniflux has them; the page /keys lists them. Off when the account says so.
+import { load } from "./tidings.js";
+import { base, markList, pane, row, save, toggle, undo } from "./marks.js";
+import { more, select } from "./lists.js";
+import { isSplit, open } from "./panes.js";
+
+const PLACES = { u: "/unread", b: "/starred", h: "/history", f: "/feeds", c: "/categories", s: "/settings" };
+const WAIT_MS = 1500;
+const $ = (selector) => document.querySelector(selector);
+let prefix = 0;
+
+const chosen = () => $(".row:focus-within") ?? $(".row[aria-current]");
+const current = () => pane()?.dataset.entry ?? chosen()?.id.slice(1);
+const link = (name) => $(`#pane .tools .${name}`)?.href ?? chosen()?.dataset[name === "original" ? "url" : name];
+
+async function step(by) {
+  const rows = [...document.querySelectorAll("#column:not(.beside) .row")];
+  if (pane() && !(isSplit() && rows.length)) return $(`#pane .tools [rel=${by > 0 ? "next" : "prev"}][href]`)?.click();
+  const at = rows.indexOf(pane() ? (row(current()) ?? chosen()) : chosen());
+  const next = rows[at < 0 ? (by > 0 ? 0 : -1) : at + by];
+  if (!next) return by > 0 && rows.length && (await more()) && step(by);
+  select(next);
+  if (isSplit()) open(next.querySelector(".row-title a").href);
+}
+
+const visit = (url, isHere) => url && (isHere ? location.assign(url) : window.open(url, "_blank", "noopener"));
+const go = (path) => location.assign(base + path);
+const submit = (selector) => $(selector)?.requestSubmit($(`${selector} button`));
+
+const KEYS = {
+  j: () => step(1),
+  n: () => step(1),
+  k: () => step(-1),
+  p: () => step(-1),
+  o: () => chosen()?.querySelector(".row-title a").click(),
+  v: () => visit(link("original")),
+  V: () => visit(link("original"), true),
+  c: () => visit(link("comments")),
+  C: () => visit(link("comments"), true),
+  m: () => toggle(current(), "read", "unread"),
+  M: () => (toggle(current(), "read", "unread"), step(-1)),
+  A: () => submit("#mark-all"),
+  f: () => toggle(current(), "star", "unstar"),
+  s: () => current() && save(current()),
+  d: () => submit("#full"),
+  z: undo,
+  r: () => submit("#refresh") ?? location.reload(),
+  R: () => submit("#refresh-all"),
+  "+": () => go("/feeds/add"),
+  "/": () => {
+    const field = [...document.querySelectorAll("input[name=q]")].findLast((one) => one.checkVisibility());
+    if (!field) return go("/search");
+    field.focus();
+    field.select();
+  },
+  "?": help,
+  ArrowLeft: () => step(-1),
+  ArrowRight: () => step(1),
+};
+
+export async function help() {
+  const shown = $("#keys");
+  if (shown) return shown.remove();
+  const { page } = await load(`${base}/keys`);
+  const dialog = document.createElement("dialog");
+  dialog.id = "keys";
+  dialog.append(page.querySelector(".inner"));
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+function escape() {
+  $("#keys")?.close();
+  document.activeElement?.blur();
+  if (pane() && !isSplit()) $(".to-list")?.click();
+}
+
+if ("keys" in document.documentElement.dataset) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
+    const isTyping = event.target.closest?.("input:not([type=radio], [type=checkbox]), textarea, select");
+    if (event.key === "Escape" && (isTyping || !$(":popover-open, dialog[open]"))) return escape();
+    if (isTyping || ($("dialog[open]") && event.key !== "?")) return;
+    const wasPrefix = event.timeStamp < prefix;
+    prefix = event.key === "g" ? event.timeStamp + WAIT_MS : 0;
+    const act = wasPrefix && PLACES[event.key] ? () => go(PLACES[event.key]) : KEYS[event.key];
+    if (event.key === "g" || !act) return;
+    event.preventDefault();
+    act();
+  });
+}

@@ -1,0 +1,117 @@
+// Lists without an end, marking what was scrolled past, and coming back to the same place.
+import { load } from "./tidings.js";
+import { isUnread, mark, row } from "./marks.js";
+
+const PASSING_MS = 800;
+const KEPT = "tidings:place";
+let loading = null;
+
+// The next page, below what is here. False at the end.
+export function more() {
+  loading ??= append().finally(() => (loading = null));
+  return loading;
+}
+
+async function append() {
+  const pager = document.querySelector("#list .pager");
+  const link = pager?.querySelector("[rel=next]");
+  const rows = document.querySelector("#list .rows");
+  if (!link || !rows) return false;
+  try {
+    const { page, ok } = await load(link.href, { headers: { "Tidings-Part": "list" } });
+    const found = page.querySelectorAll("#list .row");
+    if (!ok) return false;
+    rows.append(...[...found].filter((one) => !row(one.id.slice(1))).map((one) => document.adoptNode(one)));
+    const next = page.querySelector("#list .pager [rel=next]");
+    if (next) link.href = next.getAttribute("href");
+    else pager.remove();
+    watch();
+    return found.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+const end = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && more(), {
+  rootMargin: "0px 0px 1500px 0px",
+});
+let passed = [];
+let timer = 0;
+const passing = new IntersectionObserver((seen) => {
+  for (const { target, isIntersecting, boundingClientRect: box, rootBounds } of seen) {
+    if (isIntersecting || box.bottom > (rootBounds?.top ?? 0) + 1 || !isUnread(target)) continue;
+    passing.unobserve(target);
+    passed.push(target.id.slice(1));
+  }
+  clearTimeout(timer);
+  timer = setTimeout(flush, PASSING_MS);
+});
+
+function flush() {
+  const ids = passed.filter((id) => row(id) && isUnread(row(id)));
+  passed = [];
+  mark("read", ids);
+}
+
+function watch() {
+  const pager = document.querySelector("#list .pager");
+  end.disconnect();
+  if (pager) end.observe(pager);
+  if (document.documentElement.dataset.passing !== "mark") return;
+  for (const one of document.querySelectorAll("#column:not(.beside) .row.unread")) passing.observe(one);
+}
+
+const scroller = () => {
+  const column = document.getElementById("column");
+  return column && getComputedStyle(column).overflowY === "auto" ? column : document.scrollingElement;
+};
+
+// Leaving: which entry was at the top, which one was open, and what the list was.
+function keep() {
+  flush();
+  const column = document.querySelector("#column:not(.beside)");
+  const rows = column ? [...column.querySelectorAll(".row")] : [];
+  const top = rows.findIndex((one) => one.getBoundingClientRect().bottom > 60);
+  if (top < 0) return;
+  const place = {
+    path: location.pathname + location.search,
+    ids: rows.slice(top).map((one) => one.id),
+    offset: rows[top].getBoundingClientRect().top,
+    count: rows.length,
+    current: column.querySelector(".row[aria-current]")?.id,
+  };
+  sessionStorage.setItem(KEPT, JSON.stringify(place));
+}
+
+async function comeBack() {
+  const place = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+  const arrival = performance.getEntriesByType("navigation")[0]?.type;
+  const isBack = arrival === "back_forward" || sessionStorage.getItem(`${KEPT}:back`);
+  sessionStorage.removeItem(`${KEPT}:back`);
+  if (!isBack || place?.path !== location.pathname + location.search) return;
+  const found = () => place.ids.map((id) => document.getElementById(id)).find(Boolean);
+  while (!found() && document.querySelectorAll("#list .row").length < place.count && (await more()));
+  const current = document.getElementById(place.current);
+  current?.setAttribute("aria-current", "true");
+  current?.querySelector(".row-title a").focus({ preventScroll: true });
+  const target = found();
+  if (target) scroller().scrollBy({ top: target.getBoundingClientRect().top - place.offset, behavior: "instant" });
+}
+
+addEventListener("pagehide", keep);
+document.addEventListener("click", (event) => {
+  if (event.target.closest?.(".to-list")) sessionStorage.setItem(`${KEPT}:back`, "1");
+  const opened = event.target.closest?.("#column .row");
+  if (opened && event.target.closest("a")) select(opened, false);
+});
+document.addEventListener("tidings:swapped", watch);
+watch();
+comeBack();
+
+export function select(one, isFocused = true) {
+  for (const other of document.querySelectorAll(".row[aria-current]")) other.removeAttribute("aria-current");
+  one.setAttribute("aria-current", "true");
+  if (!isFocused) return;
+  one.querySelector(".row-title a").focus({ preventScroll: true });
+  one.scrollIntoView({ block: "nearest" });
+}
