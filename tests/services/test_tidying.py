@@ -17,6 +17,7 @@ from tidings.domain.icons import Picture
 from tidings.domain.retention import LARGEST_BATCH, Retention, next_batch
 from tidings.domain.times import DAY, Instant
 from tidings.services.search import Search
+from tidings.services.sessions import Sessions
 from tidings.services.tidying import FIRST_AFTER, LEASE, MORE_AFTER, Tidying, TidyingSettings
 from tidings.storage import deliveries, entries, feeds, icons, intake, migrate, space, tombstones
 from tidings.storage.database import Database
@@ -302,6 +303,17 @@ def test_a_search_finds_nothing_that_went_and_the_index_forgets_it(shelf: Shelf,
 
     assert shelf.total("rain") == 0
     assert count(shelf.database, search_documents if shelf.database.is_sqlite else search_vectors) == 0
+
+
+def test_sessions_that_have_ended_go_and_others_stay(shelf: Shelf, clock: Years) -> None:
+    sessions = Sessions(shelf.database, clock)
+    sessions.begin(shelf.user_id, user_agent="a", address="127.0.0.1")
+    clock.pass_days(31)
+    token = sessions.begin(shelf.user_id, user_agent="b", address="127.0.0.1")
+
+    assert tidy(shelf, clock)["sessions"] == 1
+    assert tidy(shelf, clock)["sessions"] == 0
+    assert sessions.recognise(token) is not None
 
 
 def test_deliveries_that_ended_long_ago_go_and_pending_ones_stay(shelf: Shelf, clock: Years) -> None:
