@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -165,7 +166,7 @@ def test_feeds_of_others_are_passed_over(reader: Visitor, bob: Person, site: Pub
     ],
 )
 def test_what_cannot_be_done_is_told(
-    reader: Visitor, alice: Person, site: Publisher, sent: dict[str, str], told: str
+    reader: Visitor, alice: Person, site: Publisher, sent: dict[str, Any], told: str
 ) -> None:
     have(alice, site, "One")
     reader.get("/feeds")

@@ -50,6 +50,7 @@ _signs = (
     .where(feeds.c.user_id == bindparam("user"))
     .order_by(feeds.c.title_key, feeds.c.id)
 )
+_sign = _signs.where(feeds.c.id == bindparam("feed"))
 _waiting = select(func.count()).select_from(feeds).where(feeds.c.user_id == bindparam("user"), _is_waiting)
 
 _weeks_ago = (bindparam("now", type_=BigInteger) - entries.c.published_at) // WEEK
@@ -67,6 +68,11 @@ _weekly = (
 def listed(db: Read, user_id: int, now: Instant) -> list[FeedSigns]:
     """By title without case."""
     return [FeedSigns(*row) for row in db.tuples(_signs, user=user_id, now=now)]
+
+
+def one(db: Read, user_id: int, feed_id: int, now: Instant) -> FeedSigns | None:
+    found = db.tuples(_sign, user=user_id, feed=feed_id, now=now)
+    return FeedSigns(*found[0]) if found else None
 
 
 def waiting(db: Read, user_id: int) -> int:
