@@ -1,6 +1,6 @@
 """The pages people read in. How one is made stands in docs/web.md."""
 
-from tidings.web import adding, articles, feed_edit, feeds, home, lists, live, marks, settings, shares, sign_in, view
+from tidings.web import adding, articles, categories, feed_edit, feeds, home, lists, live, marks, settings, shares, sign_in, view
 
 ROUTES = [
     *sign_in.routes.all,
@@ -15,6 +15,7 @@ ROUTES = [
     *adding.routes.all,
     *feeds.routes.all,
     *feed_edit.routes.all,
+    *categories.routes.all,
 ]
 
 __all__ = ["ROUTES"]

@@ -1,0 +1,81 @@
+"""The page of categories."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.people import Person
+from support.publisher import Publisher
+from support.visitors import Visitor
+
+
+def titles(alice: Person) -> list[str]:
+    return [one["title"] for one in alice.get("/v1/categories")]
+
+
+def test_a_category_is_made_renamed_and_hidden(reader: Visitor, alice: Person) -> None:
+    reader.get("/categories")
+    reader.post("/categories/add", title="Reading")
+    made = next(one for one in alice.get("/v1/categories") if one["title"] == "Reading")
+
+    told = reader.follow(reader.post(f"/categories/{made['id']}/edit", title="<Evening>", hide_globally="1"))
+
+    assert "&lt;Evening&gt;" in told
+    changed = next(one for one in alice.get("/v1/categories") if one["id"] == made["id"])
+    assert (changed["title"], changed["hide_globally"]) == ("<Evening>", True)
+
+
+@pytest.mark.parametrize(("title", "told"), [("all", "already have a category"), (" ", "needs a title")])
+def test_a_title_that_cannot_be_is_told_beside_it(reader: Visitor, alice: Person, title: str, told: str) -> None:
+    other = alice.has_category("Other")["id"]
+    reader.get("/categories")
+
+    for path in ("/categories/add", f"/categories/{other}/edit"):
+        answer = reader.post(path, title=title)
+        page = answer.body.decode()
+        assert answer.status == 400
+        assert told in page
+        assert f'value="{title}"' in page
+    assert titles(alice) == ["All", "Other"]
+
+
+def test_a_category_is_marked_read_from_here(reader: Visitor, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    reader.get("/categories")
+
+    assert "2 marked read" in reader.follow(reader.post(f"/categories/{feed['category']['id']}/read"))
+    assert alice.entries(status="unread") == []
+
+
+def test_deleting_a_category_moves_its_feeds_or_takes_them_along(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    gone, kept = alice.has_category("Gone"), alice.has_category("Kept")
+    feed = alice.has_feed(site, category_id=gone["id"])
+
+    page = reader.page(f"/categories/{gone['id']}/delete")
+    assert "Its feed" in page
+    assert "Move to Kept" in page
+    reader.post(f"/categories/{gone['id']}/delete", move_to=kept["id"])
+    assert titles(alice) == ["All", "Kept"]
+    assert alice.get(f"/v1/feeds/{feed['id']}")["category"]["id"] == kept["id"]
+
+    reader.post(f"/categories/{kept['id']}/delete", move_to="")
+    assert titles(alice) == ["All"]
+    assert alice.get("/v1/feeds") == []
+
+
+def test_categories_of_others_are_not_there(reader: Visitor, alice: Person, bob: Person, site: Publisher) -> None:
+    theirs = bob.has_category("Theirs")["id"]
+    mine = alice.has_category("Mine")["id"]
+    alice.has_feed(site, category_id=mine)
+    reader.get("/categories")
+
+    assert reader.get(f"/categories/{theirs}/delete").status == 404
+    for action in ("edit", "read", "delete"):
+        assert reader.post(f"/categories/{theirs}/{action}", title="Mine now").status == 404
+    # Nor is it a place for feeds.
+    told = reader.follow(reader.post(f"/categories/{mine}/delete", move_to=theirs))
+    assert "There is no category" in told
+    assert titles(alice) == ["All", "Mine"]
+    assert "Theirs" in titles(bob)
