@@ -1,6 +1,6 @@
 """The lists that entries are read in: which entries, in which order, and what leads from one to the next.
 
-/unread   /starred   /history   /categories/3   /feeds/7   /search?q=rain          a list
+/unread   /starred   /history   /categories/3   /feeds/7   /search?q=rain&where=f7  a list
 /unread/5 …          /categories/3/entries/5   /feeds/7/entries/5   /search/5?q=   an entry of it
 """
 
@@ -21,11 +21,15 @@ from tidings.web.visits import Visit
 
 
 class ListQuery(Query, frozen=True):
-    """after: the place of the last entry of the page before. show: all, or what is unread. q: what is searched for."""
+    """after: the place of the last entry of the page before. show: all, or what is unread. q: what is searched for.
+
+    where: in which feed (f7) or category (c3) alone.
+    """
 
     after: str = ""
     show: str = ""
     q: str = ""
+    where: str = ""
 
 
 class Listing(Struct, frozen=True):
@@ -51,11 +55,16 @@ class Listing(Struct, frozen=True):
         return f"{self.path}/entries/{entry_id}" if self.name in ("category", "feed") else f"{self.path}/{entry_id}"
 
     @property
+    def where(self) -> str:
+        """What a search has to say to be in this list alone; "" for lists that are none of a feed or category."""
+        return {"category": f"c{self.category_id}", "feed": f"f{self.feed_id}"}.get(self.name, "")
+
+    @property
     def counted(self) -> str:
         """Which of the live counts its total is; "" when it is none of them."""
         if self.query or self.name not in ("unread", "starred", "category", "feed"):
             return ""
-        return {"category": f"c{self.category_id}", "feed": f"f{self.feed_id}"}.get(self.name, self.name)
+        return self.where or self.name
 
     def place(self, entry: Entry) -> Place:
         moments = {
@@ -158,7 +167,28 @@ def feed(visit: Visit, query: ListQuery, feed_id: int) -> Listing:
 def search(visit: Visit, query: ListQuery) -> Listing:
     visit.services.search.catch_up(visit.caller.id)
     words = query.q.strip()[:500]
-    return Listing("search", _("Search"), "/search", EntryFilter(search=words), query={"q": words})
+    where = _place_to_search(visit, query.where)
+    return Listing(
+        "search",
+        _("Search"),
+        "/search",
+        EntryFilter(search=words, **where),
+        query={"q": words, **({"where": query.where} if where else {})},
+    )
+
+
+def _place_to_search(visit: Visit, where: str) -> dict[str, int]:
+    """Empty for everywhere. NotFound for what is nobody's, or somebody else's."""
+    kind, number = where[:1], where[1:]
+    if kind not in ("f", "c") or not number.isascii() or not number.isdigit() or len(number) > 18:
+        return {}
+    if kind == "f":
+        if int(number) not in visit.sidebar.feeds:
+            raise NotFound(f"There is no feed {number}.")
+        return {"feed_id": int(number)}
+    if visit.sidebar.category(int(number)) is None:
+        raise NotFound(f"There is no category {number}.")
+    return {"category_id": int(number)}
 
 
 def _statuses(shows_all: bool) -> tuple[Status, ...]:

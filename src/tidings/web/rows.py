@@ -8,12 +8,18 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from tidings.domain import excerpts
+from tidings.domain.cleaning import text_of
 from tidings.domain.entries import Entry, Status
+from tidings.domain.highlights import Highlighter, Piece
+from tidings.domain.search import parse
 from tidings.storage import entry_lists
 from tidings.storage.database import Read
 from tidings.storage.outline import FeedLine
 from tidings.web.listings import Listing
 from tidings.web.visits import Visit
+
+# Of the body of an entry that was found, in characters: beyond it nothing is looked for to be shown.
+_LOOKED_THROUGH = 100_000
 
 
 class Row(Struct, frozen=True):
@@ -23,23 +29,37 @@ class Row(Struct, frozen=True):
     feed: FeedLine | None
     path: str
     is_unread: bool
-    excerpt: str = ""
+    title: str | Markup = ""
+    excerpt: str | Markup = ""
     picture: Markup = Markup("")
 
 
 def rows(db: Read, visit: Visit, listing: Listing, entries: Sequence[Entry]) -> list[Row]:
-    density = visit.device.density
+    density, feeds = visit.device.density, visit.sidebar.feeds
     bodies = entry_lists.bodies(db, [entry.id for entry in entries]) if density != "compact" else {}
-    feeds = visit.sidebar.feeds
+    asked = listing.which.search
+    highlighter = Highlighter(parse(asked)) if asked else None
     return [
         Row(
             entry,
             feeds.get(entry.feed_id),
             visit.url(listing.entry_path(entry.id), **listing.query),
             entry.status == Status.UNREAD,
-            excerpts.excerpt(bodies[entry.id]) if entry.id in bodies else "",
+            _marked(highlighter.pieces(entry.title)) if highlighter else entry.title,
+            _excerpt(bodies[entry.id], highlighter) if entry.id in bodies else "",
             # It was escaped when the entry was cleaned.
             Markup(excerpts.picture(bodies[entry.id]) if density == "cards" and entry.id in bodies else ""),  # noqa: S704
         )
         for entry in entries
     ]
+
+
+def _excerpt(body: str, highlighter: Highlighter | None) -> str | Markup:
+    if highlighter is None:
+        return excerpts.excerpt(body)
+    return _marked(highlighter.excerpt(text_of(body[:_LOOKED_THROUGH])))
+
+
+def _marked(pieces: Sequence[Piece]) -> Markup:
+    found, plain = Markup("<mark>{}</mark>"), Markup("{}")
+    return Markup("").join((found if piece.is_found else plain).format(piece.text) for piece in pieces)

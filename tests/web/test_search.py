@@ -1,0 +1,50 @@
+"""Searching: what is found is told apart, everywhere or in one place."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.people import Person
+from support.publisher import Publisher
+from support.visitors import Visitor
+
+
+@pytest.fixture
+def feeds(alice: Person, site: Publisher) -> list[int]:
+    """Two, with an entry about rain each; the second is in a category of its own."""
+    category = alice.has_category("Weather")["id"]
+    first = alice.has_feed(site, ["Rain & <b>wind</b>", "Sun"])
+    second = alice.has_feed(site, ["Raining again"], category_id=category)
+    return [first["id"], second["id"], category]
+
+
+def test_what_was_found_is_told_apart(reader: Visitor, feeds: list[int]) -> None:
+    page = reader.page("/search?q=rain")
+
+    assert "<mark>Rain</mark>" in page
+    assert "About <mark>Raining</mark> again." in page
+    assert "<b>" not in page
+
+
+def test_a_search_in_a_feed_finds_nothing_of_others(reader: Visitor, feeds: list[int]) -> None:
+    first, second, category = feeds
+
+    for where, count in ((f"f{first}", 1), (f"f{second}", 1), (f"c{category}", 1), ("", 2), ("x9", 2), ("f", 2)):
+        assert reader.page(f"/search?q=rain&where={where}").count('class="row ') == count, where
+
+
+def test_the_place_stays_with_the_entries_of_a_search(reader: Visitor, feeds: list[int]) -> None:
+    page = reader.page(f"/search?q=rain&where=f{feeds[0]}")
+
+    assert f"?q=rain&amp;where=f{feeds[0]}" in page
+    assert f'value="f{feeds[0]}" selected' in page
+
+
+def test_a_search_in_what_is_not_ones_own_finds_no_page(
+    reader: Visitor, bob: Person, site: Publisher, feeds: list[int]
+) -> None:
+    theirs = bob.has_feed(site, ["Rain"])
+
+    assert reader.get(f"/search?q=rain&where=f{theirs['id']}").status == 404
+    assert reader.get(f"/search?q=rain&where=c{theirs['category']['id']}").status == 404
+    assert reader.get(f"/search?q=rain&where=f{10**17}").status == 404
