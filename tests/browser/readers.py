@@ -1,0 +1,80 @@
+"""Somebody at a browser: signed in as a person of the cast, and watched for what no page of ours does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+
+from support.people import PASSWORD, Person
+from support.running import RunningService
+
+# The machine of the tests may be busy with others.
+LIMIT_MS = 60_000
+
+
+@dataclass
+class Reader:
+    """complaints: errors on the console, mistakes of scripts, and requests that left the host."""
+
+    service: RunningService
+    context: BrowserContext
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+    def go(self, path: str) -> Page:
+        answer = self.page.goto(self.service.url + path)
+        assert answer is not None
+        assert answer.status == 200, f"{path}: {answer.status}\n{self.service.log[-2000:]}"
+        return self.page
+
+    def sign_in(self, person: Person) -> None:
+        """With the form."""
+        self.go("/sign-in")
+        self.page.get_by_label("Username").fill(person.user.username)
+        self.page.get_by_label("Password").fill(PASSWORD)
+        self.page.get_by_role("button", name="Sign in").click()
+        self.page.wait_for_url(lambda url: "/sign-in" not in url)
+
+    def is_known(self, person: Person) -> None:
+        """Signed in some time ago: the cookie is there."""
+        token = self.service.services.sessions.begin(person.id, user_agent="tests", address="127.0.0.1")
+        self.context.add_cookies([{"name": "tidings_session", "value": token, "url": self.service.url}])
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def told(self, text: str) -> None:
+        """Wait until it is told at the foot of the page, or in it."""
+        self.page.get_by_text(text).first.wait_for()
+
+
+@contextmanager
+def reading(browser: Browser, service: RunningService, **settings: Any) -> Iterator[Reader]:
+    """settings: of a context of Playwright. Fails at the end when there was a complaint."""
+    context = browser.new_context(**{"reduced_motion": "reduce", "locale": "en-GB"} | settings)
+    context.set_default_timeout(LIMIT_MS)
+    reader = Reader(service, context, context.new_page())
+    context.on("console", lambda message: _note_message(reader, message))
+    context.on("weberror", lambda error: reader.complaints.append(f"script: {error.error}"))
+    context.on("request", lambda request: _note_request(reader, request))
+    try:
+        yield reader
+    finally:
+        context.close()
+    assert reader.complaints == []
+
+
+def _note_message(reader: Reader, message: ConsoleMessage) -> None:
+    if message.type in ("error", "warning"):
+        reader.complaints.append(f"console: {message.text} at {message.location}")
+
+
+def _note_request(reader: Reader, request: Request) -> None:
+    if urlsplit(request.url).hostname not in ("127.0.0.1", None):
+        reader.complaints.append(f"asked for {request.url}")

@@ -1,0 +1,217 @@
+"""What people do with Tidings in a browser, from the first page to the last, on both engines."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from browser.readers import LIMIT_MS, Reader, reading
+from support.people import Person, call, rss
+from support.publisher import Publisher
+from support.running import RunningService
+
+expect.set_options(timeout=LIMIT_MS)
+
+
+@pytest.fixture
+def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
+    with reading(browser, service, viewport={"width": 1280, "height": 800}) as made:
+        made.is_known(alice)
+        yield made
+
+
+@pytest.fixture
+def plain(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
+    """A browser without script, on a phone."""
+    with reading(browser, service, java_script_enabled=False, viewport={"width": 390, "height": 844}) as made:
+        made.is_known(alice)
+        yield made
+
+
+def statuses(person: Person) -> dict[str, str]:
+    return {entry["title"]: entry["status"] for entry in person.entries()}
+
+
+def test_signing_in_leads_back_to_where_one_was_going(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["Rain tomorrow"])
+    with reading(browser, service) as reader:
+        reader.page.goto(f"{service.url}/starred")
+        expect(reader.page).to_have_url(re.compile("/sign-in"))
+        reader.page.get_by_label("Username").fill(alice.user.username)
+        reader.page.get_by_label("Password").fill(alice.password)
+        reader.page.keyboard.press("Enter")
+        expect(reader.page).to_have_url(f"{service.url}/starred")
+        reader.page.get_by_role("link", name="Unread").first.click()
+        expect(reader.page.get_by_role("link", name="Rain tomorrow")).to_be_visible()
+
+
+def test_a_feed_is_found_on_a_page_and_read(reader: Reader, alice: Person, site: Publisher) -> None:
+    site.serve("/feed.xml", rss(["Rain tomorrow", "Sun today"], site.url("/feed.xml"), title="The weather"))
+    site.serve("/", '<link rel="alternate" type="application/rss+xml" title="The weather" href="/feed.xml">')
+
+    page = reader.go("/feeds/add")
+    page.get_by_label("Address of a site or a feed").fill(site.url("/"))
+    page.get_by_role("button", name="Find feeds").click()
+    expect(page.get_by_text("Rain tomorrow")).to_be_visible()
+    page.get_by_role("button", name=re.compile("Subscribe")).click()
+
+    page.get_by_role("link", name="Rain tomorrow").first.click()
+    expect(page.get_by_role("article").get_by_text("About Rain tomorrow.")).to_be_visible()
+    assert [feed["title"] for feed in alice.get("/v1/feeds")] == ["The weather"]
+
+
+def test_reading_with_the_keyboard_alone(reader: Reader, alice: Person, site: Publisher) -> None:
+    """j j: the second one; f: star; m: unread again; k: the first; g b: the starred ones."""
+    alice.put(f"/v1/users/{alice.id}", {"entry_sorting_direction": "desc"}, status=201)
+    alice.has_feed(site, ["One", "Two", "Three"])
+    page = reader.go("/unread")
+
+    reader.press("j")
+    expect(page.get_by_role("heading", level=1, name="One")).to_be_visible()
+    reader.press("j")
+    expect(page.get_by_role("heading", level=1, name="Two")).to_be_visible()
+    reader.press("f")
+    expect(page.locator("#pane button[name=unstar]").first).to_be_attached()
+    reader.press("m")
+    expect(page.locator("#pane button[name=read]").first).to_be_attached()
+    reader.press("k")
+    expect(page.get_by_role("heading", level=1, name="One")).to_be_visible()
+    reader.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    reader.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    reader.press("g", "b")
+    expect(page).to_have_url(re.compile("/starred$"))
+    expect(page.get_by_role("link", name="Two")).to_be_visible()
+
+    assert statuses(alice) == {"One": "read", "Two": "unread", "Three": "unread"}
+    assert [entry["title"] for entry in alice.entries(starred="true")] == ["Two"]
+
+
+def test_marking_all_read_can_be_undone(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["One", "Two", "Three"])
+    page = reader.go("/unread")
+
+    reader.press("A")
+    expect(page.get_by_role("status")).to_contain_text("3 marked read")
+    assert set(statuses(alice).values()) == {"read"}
+    page.get_by_role("button", name="Undo").click()
+
+    expect(page.locator(".row.unread")).to_have_count(3)
+    assert set(statuses(alice).values()) == {"unread"}
+
+
+def test_searching(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain tomorrow", "Sun today"])
+    page = reader.go("/unread")
+
+    reader.press("/")
+    page.keyboard.type("rain -sun")
+    reader.press("Enter")
+
+    expect(page).to_have_url(re.compile(r"/search\?"))
+    expect(page.locator(".row")).to_have_count(1)
+    page.get_by_role("link", name="Rain tomorrow").click()
+    expect(page.get_by_role("article").get_by_text("About Rain tomorrow.")).to_be_visible()
+
+
+def test_many_feeds_are_moved_at_once(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_category("Weather")
+    for _ in range(3):
+        alice.has_feed(site)
+    page = reader.go("/feeds")
+
+    page.get_by_label("All on this page").check()
+    page.get_by_label("With the ticked feeds").select_option(label="Weather")
+    page.locator("#bulk").get_by_role("button", name="Apply").click()
+    page.wait_for_load_state()
+
+    expect(page.get_by_role("status")).to_contain_text("3")
+    assert {feed["category"]["title"] for feed in alice.get("/v1/feeds")} == {"Weather"}
+
+
+def test_an_api_key_is_made_used_and_taken_back(reader: Reader, service: RunningService, alice: Person) -> None:
+    page = reader.go("/settings/api-keys")
+    page.get_by_label("What it is for").fill("My phone")
+    page.get_by_role("button", name="Make a key").click()
+    key = page.locator("#new-key").inner_text()
+
+    answer = call(service.url, "GET", "/v1/me", headers={"X-Auth-Token": key})
+    assert answer.json()["id"] == alice.id
+
+    page = reader.go("/settings/api-keys")
+    expect(page.locator("#new-key")).to_have_count(0)
+    page.get_by_role("button", name="Delete the key “My phone”").click()
+    expect(page.get_by_role("button", name="Delete the key “My phone”")).to_have_count(0)
+    assert call(service.url, "GET", "/v1/me", headers={"X-Auth-Token": key}).status == 401
+
+
+def test_a_webhook_is_set_up_with_its_secret_and_tried(reader: Reader, site: Publisher) -> None:
+    site.serve("/hook")
+    page = reader.go("/settings/integrations/webhook")
+    page.get_by_label("Switched on").check()
+    page.get_by_label("Address").fill(site.url("/hook"))
+    page.get_by_role("button", name="Save and test").click()
+    expect(page.get_by_text("The test arrived.")).to_be_visible()
+    secret = page.locator("[id^=made-]").inner_text()
+
+    (delivered,) = site.wait_for(1, "/hook", timeout_s=30)
+    signature = hmac.new(secret.encode(), delivered.body, hashlib.sha256).hexdigest()
+    assert delivered.headers["x-miniflux-signature"] == signature
+    assert json.loads(delivered.body)
+
+
+def test_somebody_else_sees_nothing_of_it(
+    browser: Browser, service: RunningService, alice: Person, bob: Person, site: Publisher
+) -> None:
+    alice.has_category("Alice’s secrets")
+    feed = alice.has_feed(site, ["A secret entry"])
+    (entry,) = alice.entries()
+    with reading(browser, service) as reader:
+        reader.is_known(bob)
+        for path in ("/unread", "/starred", "/history", "/feeds", "/search?q=secret", "/settings/deliveries"):
+            text = reader.go(path).content()
+            assert "secret entry" not in text, path
+            assert "Alice" not in text, path
+        for path in (
+            f"/unread/{entry['id']}",
+            f"/entries/{entry['id']}",
+            f"/feeds/{feed['id']}",
+            f"/feeds/{feed['id']}/edit",
+        ):
+            assert reader.context.request.get(service.url + path).status == 404, path
+
+
+def test_reading_without_script(plain: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["One", "Two"])
+    page = plain.go("/unread")
+
+    page.get_by_role("link", name="One").click()
+    expect(page.get_by_role("article").get_by_text("About One.")).to_be_visible()
+    page.locator(".bottom").get_by_role("button", name="Star").click()
+    page.wait_for_url(re.compile("/unread/"))
+    expect(page.locator(".bottom").get_by_role("button", name="Starred")).to_be_visible()
+    plain.go("/unread")
+    page.get_by_role("button", name="Mark all read").click()
+    expect(page.get_by_role("status")).to_contain_text("1 marked read")
+
+    assert set(statuses(alice).values()) == {"read"}
+    assert [one["title"] for one in alice.entries(starred="true")] == ["One"]
+
+
+def test_subscribing_without_script(plain: Reader, alice: Person, site: Publisher) -> None:
+    site.serve("/feed.xml", rss(["Rain tomorrow"], site.url("/feed.xml"), title="The weather"))
+    page = plain.go("/feeds/add")
+    page.get_by_label("Address of a site or a feed").fill(site.url("/feed.xml"))
+    page.get_by_role("button", name="Find feeds").click()
+    page.get_by_role("button", name=re.compile("Subscribe")).click()
+    expect(page.get_by_text("Rain tomorrow").first).to_be_visible()
+    assert len(alice.get("/v1/feeds")) == 1
