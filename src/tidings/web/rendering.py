@@ -3,6 +3,7 @@
 url(path, **query)   the address of a page of ours        asset(name)   of a file in `static/`
 icon(name)           a drawing of `sprite.svg`            when(instant) how long ago, or which day
 _(…), ngettext(…)    words in the visitor's language      csrf, back    what every form carries
+number(1234)         written as the language does it      exact(instant) day and minute
 user, device         who reads, and how (None, defaults)  sidebar       feeds and counts (only of who is signed in)
 problem              what was wrong with a form           notice        what the page before had to tell
 """
@@ -13,6 +14,7 @@ import hashlib
 from functools import partial
 from typing import Any
 
+from babel.numbers import format_decimal
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -41,6 +43,7 @@ class Renderer:
             "asset": lambda name: base_path + assets.path(name),
             "icon": partial(_icon, sprite),
             "minutes": minutes,
+            "number": _number,
             "fingerprint": _fingerprint,
             "version": __version__,
         }
@@ -70,6 +73,10 @@ def _known(visit: Visit) -> dict[str, Any]:
 def _icon(sprite: str, name: str) -> Markup:
     """Beside words, or in something that has a label: it is no part of what is read out."""
     return Markup('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>').format(sprite, name)
+
+
+def _number(value: float) -> str:
+    return str(format_decimal(value, locale=language.current().locale))
 
 
 def _fingerprint(text: str) -> str:

@@ -1,6 +1,6 @@
 """What somebody sets for themselves, and what administrators see to."""
 
-from tidings.web.settings import account, api_keys, deliveries, integrations, security
+from tidings.web.settings import account, api_keys, deliveries, instance, integrations, security, statistics, users
 
 ROUTES = [
     *account.routes.all,
@@ -8,6 +8,9 @@ ROUTES = [
     *api_keys.routes.all,
     *integrations.routes.all,
     *deliveries.routes.all,
+    *users.routes.all,
+    *instance.routes.all,
+    *statistics.routes.all,
 ]
 
 __all__ = ["ROUTES"]

@@ -1,0 +1,78 @@
+"""Where the parts of a drawing go: numbers for templates, which hold the drawing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from msgspec import Struct
+
+# The drawing of bars is as wide as there are bars, and stretched to its place.
+HEIGHT = 100
+GAP = 0.25
+# Of the calendar, in pixels: from one day to the next, and above the first one for the months.
+STEP = 13
+TOP = 18
+LEVELS = 4
+
+
+class Bar(Struct, frozen=True):
+    x: float
+    y: float
+    width: float
+    height: float
+    day: date
+    count: int
+
+
+class Cell(Struct, frozen=True):
+    """level: 0 for nothing, up to LEVELS."""
+
+    x: int
+    y: int
+    level: int
+    day: date
+    count: int
+
+
+class Month(Struct, frozen=True):
+    """day: its first that is shown."""
+
+    x: int
+    day: date
+
+
+class Calendar(Struct, frozen=True):
+    width: int
+    height: int
+    cells: list[Cell]
+    months: list[Month]
+
+
+def bars(days: Sequence[date], counts: Sequence[int]) -> list[Bar]:
+    """Days without anything have none. What there is can be seen, however little."""
+    most = max(counts, default=0)
+    return [
+        Bar(number + GAP / 2, HEIGHT - height, 1 - GAP, height, day, count)
+        for number, (day, count) in enumerate(zip(days, counts, strict=True))
+        if count
+        for height in (max(round(HEIGHT * count / most, 2), 1.0),)
+    ]
+
+
+def calendar(days: Sequence[date], counts: Sequence[int], *, first_weekday: int) -> Calendar:
+    """A column for each week. days: one after another; first_weekday: 0 for Monday."""
+    most = max(counts, default=0)
+    monday = days[0] - timedelta(days=(days[0].weekday() - first_weekday) % 7)
+    cells = []
+    for day, count in zip(days, counts, strict=True):
+        week, weekday = divmod((day - monday).days, 7)
+        cells.append(Cell(week * STEP, TOP + weekday * STEP, _level(count, most), day, count))
+    weeks = (days[-1] - monday).days // 7 + 1
+    # The last one needs room for its name.
+    months = [Month(cell.x, cell.day) for cell in cells if cell.day.day == 1 and cell.x < (weeks - 2) * STEP]
+    return Calendar(weeks * STEP, TOP + 7 * STEP, cells, months)
+
+
+def _level(count: int, most: int) -> int:
+    return -(-LEVELS * count // most) if count else 0

@@ -1,0 +1,102 @@
+"""What administrators see to, and that nobody else does."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.people import PASSWORD, Cast, Person
+from support.running import RunningService
+from support.visitors import Visitor
+
+NOT_FOR_ALL = ("/users", "/users/new", "/users/1", "/instance")
+
+
+@pytest.fixture
+def admin(service: RunningService, charlie: Person) -> Visitor:
+    """Charlie, signed in."""
+    admin = Visitor(service, charlie)
+    admin.sign_in()
+    return admin
+
+
+@pytest.mark.parametrize("path", NOT_FOR_ALL)
+def test_others_are_refused(reader: Visitor, path: str) -> None:
+    answer = reader.get(path)
+
+    assert answer.status == 403
+    assert "Only an administrator" in answer.body.decode()
+    assert 'href="/users"' not in reader.page("/settings")
+
+
+def test_others_change_nobody(reader: Visitor, bob: Person) -> None:
+    reader.page("/settings")
+
+    assert reader.post(f"/users/{bob.id}", username="robert").status == 403
+    assert reader.post(f"/users/{bob.id}/delete").status == 403
+    assert reader.post("/users/new", username="mallory", password=PASSWORD).status == 403
+    assert bob.get("/v1/me")["username"] == bob.user.username
+
+
+def test_an_account_is_made_and_its_owner_signs_in(service: RunningService, admin: Visitor, cast: Cast) -> None:
+    name = cast.person("dora").user.username + "-2"
+    admin.page("/users/new")
+    listed = admin.follow(admin.post("/users/new", username=name, password="a long walk"))
+    assert f">{name}<" in listed
+
+    visitor = Visitor(service)
+    visitor.get("/sign-in")
+    assert visitor.post("/sign-in", username=name, password="a long walk").headers["location"] == "/"
+
+
+def test_mistakes_in_an_account_stand_beside_their_fields(admin: Visitor, bob: Person) -> None:
+    admin.page("/users/new")
+    answer = admin.post("/users/new", username="a b", password=PASSWORD)
+    assert answer.status == 400
+    assert 'id="error-username"' in answer.body.decode()
+    assert 'value="a b"' in answer.body.decode()
+
+    taken = admin.post("/users/new", username=bob.user.username, password=PASSWORD)
+    assert "There is already a user called" in taken.body.decode()
+    assert 'id="error-password"' in admin.post("/users/new", username="dora-x", password="x").body.decode()
+
+
+def test_somebody_is_made_an_administrator_renamed_and_signed_out(
+    admin: Visitor, alice: Person, reader: Visitor
+) -> None:
+    admin.page(f"/users/{alice.id}")
+    name = alice.user.username + "-new"
+    assert admin.post(f"/users/{alice.id}", username=name, is_admin="1", password="a new horse").status == 303
+
+    me = alice.get("/v1/me")
+    assert (me["username"], me["is_admin"]) == (name, True)
+    assert reader.get("/unread").status == 303
+
+
+def test_an_administrator_who_steps_down_is_led_away(admin: Visitor, charlie: Person, cast: Cast) -> None:
+    cast.person("carol", is_admin=True)
+    admin.page(f"/users/{charlie.id}")
+    answer = admin.post(f"/users/{charlie.id}", username=charlie.user.username)
+
+    assert answer.headers["location"] == "/settings"
+    assert admin.get("/users").status == 403
+
+
+def test_an_account_is_deleted_but_not_ones_own(admin: Visitor, charlie: Person, bob: Person) -> None:
+    admin.page(f"/users/{bob.id}")
+    listed = admin.follow(admin.post(f"/users/{bob.id}/delete"))
+    assert f'href="/users/{bob.id}"' not in listed
+    assert bob.call("GET", "/v1/me").status == 401
+    assert admin.get(f"/users/{bob.id}").status == 404
+    assert admin.get("/users/2147483000").status == 404
+
+    own = admin.post(f"/users/{charlie.id}/delete")
+    assert own.status == 400
+    assert "You cannot delete your own account" in own.body.decode()
+    assert "/delete" not in admin.page(f"/users/{charlie.id}")
+
+
+def test_the_instance_tells_how_it_stands(admin: Visitor) -> None:
+    page = admin.page("/instance")
+
+    assert "PostgreSQL" in page or "SQLite" in page
+    assert "Checked within the hour" in page
