@@ -36,8 +36,8 @@ def test_from_signing_in_to_reading_nothing_goes_wrong_and_nothing_leaves(
 
         assert page.locator("article .content").inner_text() == "About Rain."
         page.wait_for_selector("#sidebar [aria-current] .count:text-is('1')")
-        page.click("main [name=star]")
-        page.wait_for_selector("main [name=unstar]")
+        page.click(".tools [name=star]")
+        page.wait_for_selector(".tools [name=unstar]")
     finally:
         context.close()
 

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from support.people import Person, call
+from support.running import RunningService
 from support.visitors import Visitor
 from tidings.web import ROUTES
 from tidings.web.routes import Route
@@ -24,6 +25,14 @@ def path(route: Route) -> str:
     return re.sub(r"\{\w+\}", "1", route.path)
 
 
+@pytest.fixture
+def administrator(service: RunningService, charlie: Person) -> Visitor:
+    """Whom every page lets in."""
+    signed_in = Visitor(service, charlie)
+    assert signed_in.sign_in().status == 303
+    return signed_in
+
+
 @pytest.mark.parametrize("route", CLOSED, ids=name)
 def test_without_a_session_every_page_sends_to_sign_in(route: Route, visitor: Visitor) -> None:
     answer = visitor.get(path(route)) if route.method == "GET" else visitor.post(path(route))
@@ -32,10 +41,17 @@ def test_without_a_session_every_page_sends_to_sign_in(route: Route, visitor: Vi
     assert answer.headers["location"].startswith("/sign-in")
 
 
+@pytest.mark.parametrize("route", [route for route in ROUTES if route.admin], ids=name)
+def test_what_is_for_administrators_is_refused_to_others(route: Route, reader: Visitor) -> None:
+    answer = reader.get(path(route)) if route.method == "GET" else reader.post(path(route))
+
+    assert answer.status == 403
+
+
 @pytest.mark.parametrize("route", POSTS, ids=name)
 @pytest.mark.parametrize("token", ["", "0" * 40, "not a token"])
-def test_a_form_without_its_token_is_refused(route: Route, token: str, reader: Visitor) -> None:
-    answer = reader.post(path(route), csrf=token)
+def test_a_form_without_its_token_is_refused(route: Route, token: str, administrator: Visitor) -> None:
+    answer = administrator.post(path(route), csrf=token)
 
     assert answer.status == 403
     assert "Nothing was changed" in answer.body.decode()
@@ -47,8 +63,10 @@ def test_a_form_without_its_token_is_refused(route: Route, token: str, reader: V
     [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://evil.example"}],
     ids=str,
 )
-def test_a_form_on_somebody_elses_page_is_refused(route: Route, headers: dict[str, str], reader: Visitor) -> None:
-    assert reader.post(path(route), headers=headers).status == 403
+def test_a_form_on_somebody_elses_page_is_refused(
+    route: Route, headers: dict[str, str], administrator: Visitor
+) -> None:
+    assert administrator.post(path(route), headers=headers).status == 403
 
 
 def test_a_form_of_ours_passes_whatever_the_browser_tells_of_it(reader: Visitor) -> None:
@@ -65,8 +83,8 @@ def test_the_token_of_one_session_is_worth_nothing_in_another(reader: Visitor, b
 
 
 @pytest.mark.parametrize("route", PAGES, ids=name)
-def test_every_page_says_what_it_may_load(route: Route, reader: Visitor) -> None:
-    answer = reader.get(path(route))
+def test_every_page_says_what_it_may_load(route: Route, administrator: Visitor) -> None:
+    answer = administrator.get(path(route))
 
     policy = answer.headers.get("content-security-policy", "")
     assert answer.status == 303 or policy.startswith("default-src 'none'")
@@ -87,8 +105,8 @@ def test_so_do_pages_that_tell_what_went_wrong(address: str, visitor: Visitor) -
 
 
 @pytest.mark.parametrize("route", PAGES, ids=name)
-def test_pages_hold_no_script_and_no_style_of_their_own(route: Route, reader: Visitor) -> None:
-    text = reader.get(path(route)).body.decode()
+def test_pages_hold_no_script_and_no_style_of_their_own(route: Route, administrator: Visitor) -> None:
+    text = administrator.get(path(route)).body.decode()
 
     assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=", text)
 
