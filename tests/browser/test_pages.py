@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, Page
 
+from cli.commands import eventually
 from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
@@ -38,12 +39,13 @@ def test_from_signing_in_to_reading_nothing_goes_wrong_and_nothing_leaves(
         page.wait_for_selector("#sidebar [aria-current] .count:text-is('1')")
         page.click(".tools [name=star]")
         page.wait_for_selector(".tools [name=unstar]")
+        # It shows at once, before the server has heard of it.
+        assert eventually(lambda: [entry["title"] for entry in alice.entries(starred=True)] == ["Rain"], within_s=60)
     finally:
         context.close()
 
     assert trouble == []
     assert {url for url in asked if not url.startswith(f"{service.url}/")} == set()
-    assert [entry["title"] for entry in alice.entries(starred=True)] == ["Rain"]
 
 
 def test_without_script_the_same_works_on_a_phone(browser: Browser, alice: Person, site: Publisher) -> None:
