@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import date, timedelta
 
@@ -62,17 +63,18 @@ def bars(days: Sequence[date], counts: Sequence[int]) -> list[Bar]:
 
 def calendar(days: Sequence[date], counts: Sequence[int], *, first_weekday: int) -> Calendar:
     """A column for each week. days: one after another; first_weekday: 0 for Monday."""
-    most = max(counts, default=0)
+    ranked = sorted(count for count in counts if count)
     monday = days[0] - timedelta(days=(days[0].weekday() - first_weekday) % 7)
     cells = []
     for day, count in zip(days, counts, strict=True):
         week, weekday = divmod((day - monday).days, 7)
-        cells.append(Cell(week * STEP, TOP + weekday * STEP, _level(count, most), day, count))
+        cells.append(Cell(week * STEP, TOP + weekday * STEP, _level(count, ranked), day, count))
     weeks = (days[-1] - monday).days // 7 + 1
     # The last one needs room for its name.
     months = [Month(cell.x, cell.day) for cell in cells if cell.day.day == 1 and cell.x < (weeks - 2) * STEP]
     return Calendar(weeks * STEP, TOP + 7 * STEP, cells, months)
 
 
-def _level(count: int, most: int) -> int:
-    return -(-LEVELS * count // most) if count else 0
+def _level(count: int, ranked: Sequence[int]) -> int:
+    """By how many of the days with something had no more: one day of tidying up does not make all others pale."""
+    return -(-LEVELS * bisect_right(ranked, count) // len(ranked)) if count else 0

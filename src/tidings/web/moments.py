@@ -38,6 +38,12 @@ def exact(instant: Instant, zone_name: str) -> str:
     return _exact(instant // MINUTE * MINUTE, zone_name, str(current().locale))
 
 
+def written(instant: Instant, zone_name: str) -> str:
+    """Day and time of day, in short: 21 Nov 2026, 18:40:07."""
+    moment = to_datetime(instant)
+    return format_datetime(moment, "medium", tzinfo=zone(zone_name), locale=current().locale)
+
+
 def when(instant: Instant, now: Instant, zone_name: str) -> Markup:
     """As a `<time>`, exact on hover and for machines."""
     machine = to_datetime(instant).isoformat(timespec="seconds")

@@ -3,7 +3,7 @@
 url(path, **query)   the address of a page of ours        asset(name)   of a file in `static/`
 icon(name)           a drawing of `sprite.svg`            when(instant) how long ago, or which day
 _(…), ngettext(…)    words in the visitor's language      csrf, back    what every form carries
-number(1234)         written as the language does it      exact(instant) day and minute
+number(1234)         written as the language does it      exact(instant), written(instant)  in full, in short
 user, device         who reads, and how (None, defaults)  sidebar       feeds and counts (only of who is signed in)
 problem              what was wrong with a form           notice        what the page before had to tell
 """
@@ -21,7 +21,7 @@ from markupsafe import Markup
 from tidings import __version__
 from tidings.web import language
 from tidings.web.assets import Assets
-from tidings.web.moments import exact, minutes, when
+from tidings.web.moments import exact, minutes, when, written
 from tidings.web.visits import Page, Visit
 
 
@@ -67,6 +67,7 @@ def _known(visit: Visit) -> dict[str, Any]:
         "lang": language.current().code,
         "when": lambda instant: when(instant, visit.now, zone),
         "exact": lambda instant: exact(instant, zone),
+        "written": lambda instant: written(instant, zone),
     }
 
 
