@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -12,7 +13,7 @@ from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import Feed
 from tidings.domain.text import searchable
 from tidings.services.clock import Clock
-from tidings.storage import categories, feeds
+from tidings.storage import categories, feeds, waking
 from tidings.storage.database import Database, Write
 
 # A report that nobody could read to its end helps nobody.
@@ -65,17 +66,19 @@ class Opml:
         InvalidInput when the document cannot be read, or a feed has no category to go to.
         """
         document = opml.read(body)
+        new = self.subscribe(user_id, document.subscriptions)
+        return Imported(new, len(document.subscriptions) - new, tuple(document.unusable), tuple(document.odd))
+
+    def subscribe(self, user_id: int, subscriptions: Sequence[opml.Subscription]) -> int:
+        """Those that are new; how many. Nothing is fetched, they are due at once. InvalidInput as in `import_`."""
         with self._database.writing() as db:
             known = feeds.urls(db, user_id)
-            new = {one.values["feed_url"]: one for one in reversed(document.subscriptions)}
+            new = {one.values["feed_url"]: one for one in reversed(subscriptions)}
             wanted = [one for url, one in reversed(new.items()) if url not in known]
             feeds.add_many(db, user_id, self._rows(db, user_id, wanted))
-        return Imported(
-            len(wanted),
-            len(document.subscriptions) - len(wanted),
-            tuple(document.unusable),
-            tuple(document.odd),
-        )
+            if wanted:
+                waking.ring(db, waking.FEEDS)
+        return len(wanted)
 
     def _rows(self, db: Write, user_id: int, wanted: list[opml.Subscription]) -> list[dict[str, Any]]:
         now = self._clock()

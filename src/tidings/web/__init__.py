@@ -1,6 +1,24 @@
 """The pages people read in. How one is made stands in docs/web.md."""
 
-from tidings.web import adding, articles, categories, feed_edit, feeds, home, lists, live, marks, settings, shares, sign_in, view
+from tidings.web import (
+    adding,
+    articles,
+    categories,
+    feed_edit,
+    feeds,
+    home,
+    installing,
+    list_links,
+    lists,
+    live,
+    marks,
+    opml,
+    settings,
+    shares,
+    sign_in,
+    view,
+    welcome,
+)
 
 ROUTES = [
     *sign_in.routes.all,
@@ -8,6 +26,8 @@ ROUTES = [
     *lists.routes.all,
     *marks.routes.all,
     *live.routes.all,
+    *installing.routes.all,
+    *list_links.routes.all,
     *shares.routes.all,
     *articles.routes.all,
     *view.routes.all,
@@ -16,6 +36,8 @@ ROUTES = [
     *feeds.routes.all,
     *feed_edit.routes.all,
     *categories.routes.all,
+    *opml.routes.all,
+    *welcome.routes.all,
 ]
 
 __all__ = ["ROUTES"]

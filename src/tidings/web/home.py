@@ -15,13 +15,21 @@ from tidings.web.visits import Page, Redirect, Visit
 routes = Routes()
 
 # Pages that a user may begin with and that exist already; others begin with the unread list.
-_HOMES = {"unread": "/unread", "starred": "/starred", "history": "/history"}
+_HOMES = {
+    "unread": "/unread",
+    "starred": "/starred",
+    "history": "/history",
+    "feeds": "/feeds",
+    "categories": "/categories",
+}
 # Asked for by a name that changes with what is in it.
 _KEPT = (("Cache-Control", "private, max-age=604800, immutable"), *NOTHING_RUNS)
 
 
 @routes.get("/")
-def go_home(caller: User) -> Redirect:
+def go_home(visit: Visit, caller: User) -> Redirect:
+    if not visit.sidebar.feeds:
+        return Redirect("/welcome", notice=visit.notice)
     return Redirect(_HOMES.get(caller.default_home_page, "/unread"))
 
 

@@ -1,5 +1,15 @@
 // On pages about subscriptions: what takes a while says so.
 
+import { swap } from "./tidings.js";
+
+// After many feeds came at once: how far their first checks are.
+const waits = () => document.querySelector("[data-waiting]");
+const again = async () => {
+  if (!document.hidden && waits()) await swap(waits().dataset.waiting, ["progress"]);
+  if (waits()) setTimeout(again, 2000);
+};
+if (waits()) setTimeout(again, 1000);
+
 // A button that waits for a publisher is pressed once.
 addEventListener("submit", ({ target, submitter }) => {
   if (!target.matches("[action$='/feeds/find'], [action$='/feeds/add'], [data-slow]") || !submitter) return;

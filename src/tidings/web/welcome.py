@@ -1,0 +1,47 @@
+"""The first page of an account without feeds: three ways to the first article."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from tidings.domain import opml
+from tidings.domain.errors import InvalidInput
+from tidings.domain.opml import Subscription
+from tidings.domain.users import User
+from tidings.services import Services
+from tidings.web.calling import Form
+from tidings.web.language import _
+from tidings.web.opml import progress
+from tidings.web.routes import Routes
+from tidings.web.visits import Page, Redirect, Visit
+
+routes = Routes()
+
+
+class Starters(Form, frozen=True):
+    """feed: addresses, of those that were offered."""
+
+    feed: tuple[str, ...] = ()
+
+
+@routes.get("/welcome")
+def show_welcome(visit: Visit) -> Page:
+    return Page("welcome.html", {"title": _("Welcome"), "place": "", "starters": starters(), **progress(visit)})
+
+
+@routes.post("/welcome")
+def take_starters(caller: User, services: Services, form: Starters) -> Redirect:
+    chosen = [one for one in starters() if one.values["feed_url"] in form.feed]
+    if not chosen:
+        return Redirect("/welcome", notice=_("Tick the feeds first that you would like to read."))
+    try:
+        services.opml.subscribe(caller.id, chosen)
+    except InvalidInput as error:
+        return Redirect("/welcome", notice=error.message)
+    return Redirect("/welcome")
+
+
+@cache
+def starters() -> list[Subscription]:
+    return opml.read(files("tidings.web").joinpath("starters.opml").read_bytes()).subscriptions
