@@ -82,6 +82,7 @@ NOT_CALLED_IN_DOMAIN = frozenset({"open", "print", "input", "now", "utcnow", "to
 EXCEPTIONS = {
     ("tidings.domain.rules.regex", "time"): "the processor time that an expression may take, not a clock",
     ("tidings.domain.icons.raster", "io"): "a picture in memory, in the form that Pillow takes and gives",
+    ("tidings.domain.icons.drawing", "io"): "a picture in memory, in the form that Pillow gives",
     ("tidings.domain.integrations.registry", "importlib"): "leaves are found by looking into their folder",
     ("tidings.services.processes", "subprocess"): "helpers do what must not be done here, such as looking at pages",
 }

@@ -43,6 +43,7 @@ from tidings.services.feeds import Feeds
 from tidings.services.fetching import PoliteFetcher
 from tidings.services.icons import Icons
 from tidings.services.integrations import Integrations
+from tidings.services.list_links import ListLinks
 from tidings.services.marks import Marks
 from tidings.services.notifications import Notifications
 from tidings.services.opml import Opml
@@ -213,6 +214,7 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
         entries=Entries(database, clock, instance=instance),
         marks=Marks(database, clock),
         shares=Shares(database),
+        list_links=ListLinks(database, clock),
         articles=articles,
         enclosures=Enclosures(database),
         polling=Polling(database, clock, checking, politeness=politeness, lease=lease),

@@ -20,6 +20,7 @@ from tidings.services.entries import Entries
 from tidings.services.feeds import Feeds
 from tidings.services.fetching import PoliteFetcher
 from tidings.services.integrations import Integrations
+from tidings.services.list_links import ListLinks
 from tidings.services.marks import Marks
 from tidings.services.notifications import Notifications
 from tidings.services.opml import Opml
@@ -54,6 +55,7 @@ class Services:
     entries: Entries
     marks: Marks
     shares: Shares
+    list_links: ListLinks
     articles: Articles
     enclosures: Enclosures
     polling: Polling

@@ -172,7 +172,7 @@ def search(visit: Visit, query: ListQuery) -> Listing:
         "search",
         _("Search"),
         "/search",
-        EntryFilter(search=words, **where),
+        EntryFilter(search=words, feed_id=where.get("feed_id"), category_id=where.get("category_id")),
         query={"q": words, **({"where": query.where} if where else {})},
     )
 

@@ -11,7 +11,7 @@ from tidings.storage.schema.archive import (
 from tidings.storage.schema.base import metadata
 from tidings.storage.schema.chores import chores
 from tidings.storage.schema.events import deliveries, delivery_bodies, receivers
-from tidings.storage.schema.people import api_keys, integrations, sessions, users
+from tidings.storage.schema.people import api_keys, integrations, list_links, sessions, users
 from tidings.storage.schema.search import search_documents, search_pending, search_vectors
 from tidings.storage.schema.subscriptions import categories, feeds, hosts, icons, sources
 from tidings.storage.schema.websub import websub_pushes, websub_subscriptions, websub_topics
@@ -31,6 +31,7 @@ __all__ = [
     "hosts",
     "icons",
     "integrations",
+    "list_links",
     "metadata",
     "receivers",
     "search_documents",

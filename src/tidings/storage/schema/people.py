@@ -91,6 +91,16 @@ sessions = Table(
     comment="Of browsers that are signed in.",
 )
 
+list_links = Table(
+    "list_links",
+    metadata,
+    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    words("token", None, "Part of the addresses; shown to its owner again and again."),
+    instant("created_at"),
+    UniqueConstraint("token"),
+    comment="Who lets their lists be followed as feeds, without signing in.",
+)
+
 integrations = Table(
     "integrations",
     metadata,

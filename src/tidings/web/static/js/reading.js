@@ -7,3 +7,6 @@ import "./keys.js";
 import "./looks.js";
 import "./player.js";
 import "./touch.js";
+
+// For the page that is shown without a connection.
+navigator.serviceWorker?.register(`${document.getElementById("words").dataset.base}/worker.js`);

@@ -1,0 +1,36 @@
+"""What makes an app of the pages."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from PIL import Image
+
+from support.visitors import Visitor
+
+
+def test_the_manifest_names_what_there_is(visitor: Visitor) -> None:
+    manifest = visitor.get("/manifest.webmanifest").json()
+
+    assert manifest["display"] == "standalone"
+    for icon in manifest["icons"]:
+        picture = Image.open(io.BytesIO(visitor.get(icon["src"]).body))
+        assert f"{picture.width}x{picture.height}" == icon["sizes"]
+
+
+def test_it_opens_as_the_account_says(reader: Visitor) -> None:
+    assert reader.person
+    reader.person.put(f"/v1/users/{reader.person.id}", {"display_mode": "minimal-ui"}, status=201)
+
+    assert reader.get("/manifest.webmanifest").json()["display"] == "minimal-ui"
+
+
+@pytest.mark.parametrize("path", ["/offline", "/worker.js", "/favicon.ico"])
+def test_it_is_there_without_a_session(visitor: Visitor, path: str) -> None:
+    assert visitor.get(path).status == 200
+
+
+def test_the_offline_page_knows_nobody(reader: Visitor) -> None:
+    assert reader.person
+    assert reader.person.user.username not in reader.page("/offline")
