@@ -23,7 +23,19 @@ from support.databases import Databases
 from support.shelf import NOW
 from tidings.domain.entries import Direction, EntryFilter, Order, Page, Status
 from tidings.domain.times import SECOND, Instant
-from tidings.storage import categories, counters, entries, entry_lists, feeds, polling, sources, status, tidying
+from tidings.storage import (
+    bulk,
+    categories,
+    counters,
+    entries,
+    entry_lists,
+    feed_health,
+    feeds,
+    polling,
+    sources,
+    status,
+    tidying,
+)
 from tidings.storage.database import Database, Read, Write
 from tidings.storage.tidying import Old
 
@@ -130,6 +142,14 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
     "feeds of a category": lambda db, archive: feeds.of_category(db, archive.user_id, archive.category_id),
     "counts of categories": lambda db, archive: categories.counts(db, archive.user_id),
     "hidden feeds": lambda db, archive: feeds.hidden(db, archive.user_id),
+    "how feeds are": lambda db, archive: (
+        feed_health.listed(db, archive.user_id, NOW),
+        feed_health.one(db, archive.user_id, archive.feed_id, NOW),
+        feed_health.waiting(db, archive.user_id),
+    ),
+    "entries of each week": lambda db, archive: feed_health.weekly(
+        db, [archive.feed_id, archive.feed_id + 1, archive.feed_id + 2], NOW, 26
+    ),
     "how things stand": lambda db, _: (
         status.queue(db, NOW, overdue_after=SECOND),
         status.of_feeds(db, since=LAST_WEEK),
@@ -160,6 +180,16 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     "removing what is old": lambda db, a: tidying.remove_entries(
         db, a.user_id, [Old(n, a.feed_id, NOW) for n in range(1, 500)], Status.READ, before=LAST_WEEK, now=NOW
     ),
+    "moving many feeds": lambda db, a: bulk.move(db, a.user_id, [a.feed_id, a.feed_id + 1], a.category_id),
+    "switching many feeds": lambda db, a: (
+        bulk.disable(db, a.user_id, [a.feed_id, a.feed_id + 1]),
+        bulk.enable(db, a.user_id, [a.feed_id, a.feed_id + 1], NOW),
+    ),
+    "setting many intervals": lambda db, a: bulk.set_interval(db, a.user_id, 60, {a.feed_id: NOW, a.feed_id + 1: NOW}),
+    "making some feeds due": lambda db, a: polling.make_due(
+        db, a.user_id, now=NOW, checked_before=NOW, feed_ids=[a.feed_id, a.feed_id + 1]
+    ),
+    "deleting many feeds": lambda db, a: bulk.remove(db, a.user_id, [a.feed_id, a.feed_id + 1]),
     "deleting a feed": lambda db, a: feeds.remove(db, a.user_id, a.feed_id),
 }
 

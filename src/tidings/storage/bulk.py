@@ -16,6 +16,7 @@ from tidings.storage.schema import entries, feeds
 
 _some = (feeds.c.user_id == bindparam("user"), feeds.c.id.in_(bindparam("ids", expanding=True)))
 _ids = select(feeds.c.id).where(*_some)
+_elsewhere = select(feeds.c.id).where(*_some, feeds.c.category_id != bindparam("category"))
 _disabled = select(feeds.c.id).where(*_some, feeds.c.disabled == true())
 _enabled = select(feeds.c.id).where(*_some, feeds.c.disabled == false())
 _move = update(feeds).where(*_some).values(category_id=bindparam("category"))
@@ -50,9 +51,12 @@ def owned(db: Read, user_id: int, feed_ids: Sequence[int]) -> list[int]:
 
 
 def move(db: Write, user_id: int, feed_ids: Sequence[int], category_id: int) -> int:
-    count = db.run(_move, user=user_id, ids=list(feed_ids), category=category_id)
-    db.run(_move_entries, user=user_id, ids=list(feed_ids), category=category_id)
-    return count
+    """Those that are in another category; how many."""
+    moving = db.scalars(_elsewhere, user=user_id, ids=list(feed_ids), category=category_id)
+    if moving:
+        db.run(_move, user=user_id, ids=moving, category=category_id)
+        db.run(_move_entries, user=user_id, ids=moving, category=category_id)
+    return len(moving)
 
 
 def enable(db: Write, user_id: int, feed_ids: Sequence[int], now: Instant) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import BigInteger, and_, bindparam, func, select
 
 from tidings.domain.feed_health import FeedSigns
+from tidings.domain.text import searchable
 from tidings.domain.times import DAY, Instant
 from tidings.storage.database import Read
 from tidings.storage.schema import entries, feed_counters, feeds
@@ -48,7 +49,6 @@ _signs = (
     )
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
     .where(feeds.c.user_id == bindparam("user"))
-    .order_by(feeds.c.title_key, feeds.c.id)
 )
 _sign = _signs.where(feeds.c.id == bindparam("feed"))
 _waiting = select(func.count()).select_from(feeds).where(feeds.c.user_id == bindparam("user"), _is_waiting)
@@ -67,7 +67,8 @@ _weekly = (
 
 def listed(db: Read, user_id: int, now: Instant) -> list[FeedSigns]:
     """By title without case."""
-    return [FeedSigns(*row) for row in db.tuples(_signs, user=user_id, now=now)]
+    found = [FeedSigns(*row) for row in db.tuples(_signs, user=user_id, now=now)]
+    return sorted(found, key=lambda feed: (searchable(feed.title), feed.id))
 
 
 def one(db: Read, user_id: int, feed_id: int, now: Instant) -> FeedSigns | None:

@@ -24,7 +24,7 @@ from tidings.web.visits import Page, Redirect, Visit
 
 routes = Routes()
 
-ON_A_PAGE = 100
+ON_A_PAGE = 50
 # What is worth a look comes first in every order.
 _CARE = {state: place for place, state in enumerate(Health)}
 Known = tuple[FeedSigns, Health]
