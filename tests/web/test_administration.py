@@ -100,3 +100,16 @@ def test_the_instance_tells_how_it_stands(admin: Visitor) -> None:
 
     assert "PostgreSQL" in page or "SQLite" in page
     assert "Checked within the hour" in page
+
+
+@pytest.mark.parametrize("number", ["0", "2147483648", "9223372036854775807", "99999999999999999999", "x", "%00"])
+def test_a_number_that_nobody_has_is_no_page(admin: Visitor, number: str) -> None:
+    admin.page("/settings")
+
+    for path in (f"/users/{number}", f"/settings/deliveries/{number}", f"/settings/deliveries/{number}/body"):
+        assert admin.get(path).status == 404, path
+    for path in (f"/users/{number}", f"/users/{number}/delete", f"/settings/api-keys/{number}/delete"):
+        assert admin.post(path, username="x").status == 404, path
+    for path in (f"/settings/sessions/{number}/end", f"/settings/deliveries/{number}/redeliver"):
+        assert admin.post(path).status == 404, path
+    assert admin.get(f"/settings/deliveries?before={number}&state={number}").status in (200, 400)
