@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ HOOK = "/settings/integrations/webhook"
 LINKDING = "/settings/integrations/linkding"
 
 
-def connect(reader: Visitor, path: str, **fields: str) -> None:
+def connect(reader: Visitor, path: str, **fields: Any) -> None:
     reader.page(path)
     assert reader.post(path, **fields).status == 303
 

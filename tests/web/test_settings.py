@@ -105,7 +105,7 @@ def test_a_new_password_ends_the_sessions_of_other_browsers(
         ({"current": PASSWORD, "password": "another horse", "repeated": "another house"}, "repeated"),
     ],
 )
-def test_a_password_is_changed_by_who_knows_it(reader: Visitor, given: dict[str, str], field: str) -> None:
+def test_a_password_is_changed_by_who_knows_it(reader: Visitor, given: dict[str, Any], field: str) -> None:
     reader.page("/settings/security")
     answer = reader.post("/settings/password", **given)
 
