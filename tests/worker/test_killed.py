@@ -58,7 +58,7 @@ def test_a_poller_killed_half_way_loses_nothing_doubles_nothing_and_blocks_nothi
     database_url: str, database: Database, site: Publisher, tmp_path: Path
 ) -> None:
     environment = environment_for(
-        database_url, tmp_path, http_client_timeout="1", polling_limit_per_host="8", worker_pool_size="8"
+        database_url, tmp_path, http_client_timeout="5", polling_limit_per_host="8", worker_pool_size="8"
     )
     user = seed(database, environment, site)
 

@@ -75,7 +75,7 @@ def test_feeds_that_hang_drip_break_off_and_flood_hold_nobody_up(
     hostile = [site.url(f"/{name}.xml") for name in ("hang", "drip", "cut", "flood", "round")]
     good = [site.serve(f"/{number}.xml", rss(["Rain"], site.url("/"))) for number in range(20)]
     services = opened(
-        database, database_url, tmp_path, http_client_timeout="2", http_client_max_body_size="1",
+        database, database_url, tmp_path, http_client_timeout="4", http_client_max_body_size="1",
         polling_limit_per_host="50", worker_pool_size="8",
     )  # fmt: skip
     ids = subscribe(services, "alice", *hostile, *good, icon_checked_at=4_000_000_000_000_000)
@@ -93,8 +93,8 @@ def test_feeds_that_hang_drip_break_off_and_flood_hold_nobody_up(
         await services.disconnect()
         return took_s
 
-    # One time-out after the other would be more than this.
-    assert asyncio.run(poll()) < 20
+    # They take their time-out once, side by side; the limit leaves room for a machine that is busy otherwise.
+    assert asyncio.run(poll()) < 40
     with database.reading() as db:
         found = {feed.id: feed for feed in feeds.listed(db, 1)}
     assert [bool(found[feed_id].parsing_error_message) for feed_id in ids] == [True] * 5 + [False] * 20
