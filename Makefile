@@ -34,7 +34,7 @@ format: $(VENV)/.dev ## put the code into its usual form
 	$(IN_VENV) -m ruff check --fix-only .
 	$(IN_VENV) -m ruff format .
 
-bench: $(VENV)/.dev ## measure how fast it is (ARGS="lists" for one of intake, lists, schedule, latency, deliveries)
+bench: $(VENV)/.dev ## measure how fast it is (ARGS="lists" for one of intake, lists, pages, schedule, latency, deliveries)
 	@exec $(IN_VENV) -m benchmarks $(ARGS)
 
 bench-poll: $(VENV)/.dev ## poll 500 feeds in four ways, beside the reference server where it is at hand

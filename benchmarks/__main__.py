@@ -9,11 +9,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 
 def main() -> int:
-    from benchmarks import deliveries, intake, latency, lists, schedule, subscribers
+    from benchmarks import deliveries, intake, latency, lists, pages, schedule, subscribers
 
     known = {
         "intake": intake.run,
         "lists": lists.run,
+        "pages": pages.run,
         "schedule": schedule.run,
         "latency": latency.run,
         "deliveries": deliveries.run,

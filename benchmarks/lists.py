@@ -41,15 +41,15 @@ def run() -> None:
     for engine in ("sqlite", "postgresql"):
         with (
             tempfile.TemporaryDirectory() as folder,
-            _databases(engine, Path(folder)) as databases,
-            databases.migrated() as url,
+            databases(engine, Path(folder)) as made,
+            made.migrated() as url,
             running_service(url, Path(folder)) as service,
         ):
             _measure(engine, _seeded(Cast(service)))
 
 
 @contextmanager
-def _databases(engine: str, folder: Path) -> Iterator[Databases]:
+def databases(engine: str, folder: Path) -> Iterator[Databases]:
     if engine == "sqlite":
         yield SqliteDatabases(folder)
     else:
@@ -69,8 +69,8 @@ def _seeded(cast: Cast) -> Person:
                 db, person.id, category_id=category, feed_url=f"http://127.0.0.1:1/{number}", title=f"Feed {number}",
                 created_at=now, checked_at=now, next_check_at=now,
             )  # fmt: skip
-            entries = [_entry(number * 1000 + one, now) for one in range(ENTRIES // FEEDS)]
-            intake.add(db, person.id, feed_id, category, entries, now=now)
+            ready = [entry(number * 1000 + one, now) for one in range(ENTRIES // FEEDS)]
+            intake.add(db, person.id, feed_id, category, ready, now=now)
     took = time.perf_counter() - started
     if not services.database.is_sqlite:
         # As autovacuum does by itself soon after.
@@ -80,7 +80,7 @@ def _seeded(cast: Cast) -> Person:
     return person
 
 
-def _entry(number: int, now: Instant) -> ReadyEntry:
+def entry(number: int, now: Instant) -> ReadyEntry:
     return ReadyEntry(
         hash=number.to_bytes(32, "big"),
         fingerprint=number.to_bytes(16, "big"),

@@ -19,6 +19,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 import tidings.web
+from tidings.domain.integrations.registry import REGISTRY
 from tidings.web.language import CATALOGUES, DOMAIN
 
 PAGES = Path(tidings.web.__file__).parent
@@ -36,7 +37,18 @@ def said() -> Catalog:
     found = extract_from_dir(PAGES, _METHODS, _OPTIONS, keywords=_KEYWORDS, strip_comment_tags=True)
     for file, _line, message, _comments, context in found:
         catalog.add(message, None, [(file, 1)], context=context)
+    for file, text in _fields():
+        catalog.add(text, None, [(file, 1)])
     return catalog
+
+
+def _fields() -> Iterator[tuple[str, str]]:
+    """What forms call the settings of integrations, who declare them without knowing of languages."""
+    for leaf in REGISTRY.values():
+        for field in leaf.fields:
+            yield from (
+                (f"../domain/integrations/leaves/{leaf.name}.py", one) for one in (field.label, field.help) if one
+            )
 
 
 def read(name: str) -> Catalog:
