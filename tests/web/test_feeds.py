@@ -159,6 +159,7 @@ def test_feeds_of_others_are_passed_over(reader: Visitor, bob: Person, site: Pub
         ({"action": "off"}, "Tick the feeds first"),
         ({"action": "", "feed": "1"}, "Choose what to do"),
         ({"action": "fly", "feed": "1"}, "Choose what to do"),
+        ({"action": "every:", "feed": "1"}, "Choose what to do"),
         ({"action": "off", "feed": "x"}, "Tick the feeds first"),
         ({"action": "every:1", "whole": "1"}, "minutes"),
         ({"action": "move:99999999", "whole": "1"}, "There is no category"),

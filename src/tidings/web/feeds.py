@@ -107,13 +107,16 @@ def refresh_all(caller: User, services: Services) -> Redirect:
 def _done(caller: User, services: Services, action: str, ids: Sequence[int]) -> str:
     """Do it, and say what was done. action: refresh, on, off, delete, move:<category>, every:<minutes>."""
     name, _colon, value = action.partition(":")
-    number = int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else 0
+    is_number = value.isascii() and value.isdecimal() and len(value) < 10
+    number = int(value) if is_number else 0
     if name == "refresh":
         return _refreshed(services.polling.request_some(caller.id, ids))
     if name == "move":
         count = services.bulk.move(caller.id, ids, number)
         return ngettext("%(count)d feed moved.", "%(count)d feeds moved.", count, count=count)
     if name == "every":
+        if not is_number:
+            raise InvalidInput(_("Choose what to do with these feeds."))
         count = services.bulk.set_interval(caller.id, ids, number)
     elif name == "on":
         count = services.bulk.enable(caller.id, ids)
