@@ -35,7 +35,7 @@ PAGES: Final = {
     "category": "/categories/{category}",
     "feed": "/feeds/{feed}?show=all",
     "search, what all have": "/search?q=ipsum",
-    "search, one in a thousand": "/search?q=47*",
+    "search, one in a hundred": "/search?q=47*",
     "search, a rare one": "/search?q=4711",
     "feeds": "/feeds",
     "edit a feed": "/feeds/{feed}/edit",

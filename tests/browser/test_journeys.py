@@ -7,6 +7,7 @@ import hmac
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -215,3 +216,20 @@ def test_subscribing_without_script(plain: Reader, alice: Person, site: Publishe
     page.get_by_role("button", name=re.compile("Subscribe")).click()
     expect(page.get_by_text("Rain tomorrow").first).to_be_visible()
     assert len(alice.get("/v1/feeds")) == 1
+
+
+def test_five_hundred_feeds_are_imported(reader: Reader, alice: Person, site: Publisher, tmp_path: Path) -> None:
+    outlines = "".join(f'<outline text="Feed {n}" xmlUrl="{site.url(f"/{n}.xml")}"/>' for n in range(500))
+    file = tmp_path / "feeds.opml"
+    file.write_text(
+        f'<opml version="2.0"><body><outline text="Many">{outlines}</outline>'
+        '<outline text="Broken" xmlUrl="gopher://example.org/"/></body></opml>'
+    )
+
+    page = reader.go("/feeds/import")
+    page.get_by_label("OPML file").set_input_files(file)
+    page.get_by_role("button", name="Import").click()
+
+    expect(page.get_by_text("500 feeds imported.")).to_be_visible()
+    expect(page.get_by_role("row", name=re.compile("Broken"))).to_be_visible()
+    assert len(alice.get("/v1/feeds")) == 500

@@ -1,0 +1,62 @@
+"""What a page may weigh, uncompressed: the heaviest list that somebody may have, all script, all style."""
+
+from __future__ import annotations
+
+from support.people import Person
+from support.visitors import Visitor
+from tidings.domain.entries import Status
+from tidings.domain.ingestion import ReadyEntry
+from tidings.domain.times import MINUTE, Instant
+from tidings.storage import feeds, intake
+from tidings.web.assets import Assets
+from tidings.web.sidebar import MOST_FEEDS
+
+HTML, SCRIPT, STYLE = 150_000, 40_000, 50_000
+TITLE = "A title of eighty characters, as newspapers like to write them on a long weekend"
+BODY = "<p>" + "Lorem ipsum dolor sit amet, consectetur adipiscing elit. " * 50 + "</p>"
+
+
+def has_much(person: Person) -> None:
+    """As many feeds as a sidebar shows at once, and more entries than a page."""
+    services = person.service.services
+    category = services.categories.create(person.id, "Newspapers").id
+    now = services.clock()
+    for number in range(MOST_FEEDS):
+        with services.database.writing() as db:
+            feed_id = feeds.add(
+                db, person.id, category_id=category, feed_url=f"http://127.0.0.1:1/{number}",
+                title=f"The daily newspaper, {number}", created_at=now, checked_at=now, next_check_at=now,
+            )  # fmt: skip
+            entry = ReadyEntry(
+                hash=number.to_bytes(32, "big"),
+                fingerprint=b"",
+                title=TITLE,
+                url=f"https://www.example.org/2026/11/21/a-title-of-eighty-characters-{number}",
+                comments_url=f"https://www.example.org/2026/11/21/a-title-of-eighty-characters-{number}#comments",
+                content=BODY,
+                published_at=Instant(now - number * MINUTE),
+                status=Status.UNREAD,
+            )
+            intake.add(db, person.id, feed_id, category, [entry], now=now)
+
+
+def test_a_page_of_a_hundred_entries_is_light(reader: Visitor, alice: Person) -> None:
+    has_much(alice)
+
+    page = reader.page("/unread")
+
+    assert page.count('class="row unread"') == 100
+    assert page.count("The daily newspaper") >= 100 + MOST_FEEDS
+    assert len(page.encode()) < HTML
+
+
+def test_a_page_of_cards_is_light_too(reader: Visitor, alice: Person) -> None:
+    has_much(alice)
+    reader.post("/view", density="cards")
+
+    assert len(reader.page("/unread").encode()) < HTML
+
+
+def test_script_and_style_are_light() -> None:
+    assert Assets().size(".js") < SCRIPT
+    assert Assets().size(".css") < STYLE
