@@ -23,7 +23,7 @@ from tidings.services import intake
 from tidings.services.clock import Clock
 from tidings.services.crawling import WAITING_S, WORKER_S, Crawler
 from tidings.services.fetching import HostClosed, PoliteFetcher
-from tidings.services.finishing import Finished, Finishing
+from tidings.services.finishing import Finished, finishing
 from tidings.services.icons import Icons
 from tidings.services.intake import Crawled
 from tidings.services.outages import Blamed, Outages
@@ -59,7 +59,7 @@ class Checking:
         self._websub = websub
         self._schedule = schedule
         self._outages = Outages(database, clock)
-        self._finishing = Finishing(database)
+        self._finishing = finishing(database)
 
     async def check(self, claim: Claim, *, worker: str | None = None) -> dict[int, Checked]:
         """By feed id. However it ends, each feed has its next check, and the claim is given back.

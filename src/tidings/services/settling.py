@@ -1,11 +1,7 @@
-"""Writing down what came of tries, and finding what is tried next: many receivers in one transaction.
-
-While one transaction is written, the next ones gather: no timer, and nobody waits for company.
-"""
+"""Writing down what came of tries, and finding what is tried next: many receivers in one transaction."""
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -14,12 +10,12 @@ import structlog
 from msgspec import Struct, structs
 
 from tidings.domain.deliveries import GIVEN_UP_TOGETHER, Delivery, Queue, State
-from tidings.domain.errors import StoreUnavailable
 from tidings.domain.integrations import REGISTRY
 from tidings.domain.retries import GIVE_UP_ALL_AFTER, Patience
 from tidings.domain.times import Instant
 from tidings.services.attempts import Outcome
 from tidings.services.clock import Clock
+from tidings.services.gathering import Gathering
 from tidings.storage import integrations, receivers
 from tidings.storage.database import Database, Write
 from tidings.storage.integrations import Standing
@@ -76,8 +72,7 @@ class Settling:
         self._patience = patience
         self._lease_us = lease // timedelta(microseconds=1)
         self._chance = chance
-        self._gathered: list[tuple[Tried, asyncio.Future[Verdict]]] = []
-        self._writing: asyncio.Task[None] | None = None
+        self._gathering = Gathering(database, self._settle)
 
     def lease_end(self, now: Instant) -> Instant:
         return Instant(now + self._lease_us)
@@ -97,36 +92,7 @@ class Settling:
 
     async def write(self, tried: Tried) -> Verdict:
         """StoreUnavailable: then it is tried again, by whoever claims the receiver next."""
-        future: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
-        self._gathered.append((tried, future))
-        if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write_all())
-        return await future
-
-    async def _write_all(self) -> None:
-        while self._gathered:
-            batch, self._gathered = self._gathered, []
-            verdicts = await asyncio.to_thread(self._write_batch, [tried for tried, _ in batch])
-            for (_, future), verdict in zip(batch, verdicts, strict=True):
-                if future.done():
-                    continue
-                if isinstance(verdict, Exception):
-                    future.set_exception(verdict)
-                else:
-                    future.set_result(verdict)
-
-    def _write_batch(self, batch: Sequence[Tried]) -> Sequence[Verdict | Exception]:
-        try:
-            with self._database.writing() as db:
-                return self._settle(db, batch)
-        except StoreUnavailable as error:
-            return [error] * len(batch)
-        except Exception as error:
-            if len(batch) == 1:
-                log.exception("delivery not written down", receiver=batch[0].job.queue.id)
-                return [error]
-            # One of them is at fault: alone, each comes to its own end.
-            return [verdict for tried in batch for verdict in self._write_batch([tried])]
+        return await self._gathering.write(tried)
 
     def _settle(self, db: Write, batch: Sequence[Tried]) -> list[Verdict]:
         """In the same order. Whoever holds several rows takes them in the order of their ids, and receivers first."""
