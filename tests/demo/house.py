@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 from xml.sax.saxutils import escape
+
+from sqlalchemy import text
 
 from demo import pictures
 from demo.content import FEEDS, Article, Feed
@@ -58,12 +61,20 @@ def publish(publisher: Publisher, feed: Feed) -> None:
     publisher.serve(f"{base}/icon.png", pictures.icon(feed.title.removeprefix("The ")[0], feed.colour))
     link = f'<link rel="icon" href="{publisher.url(base)}/icon.png">'
     publisher.serve(f"{base}/", f"<!doctype html><title>{escape(feed.title)}</title>{link}")
-    items = "".join(_item(publisher, feed, number, one) for number, one in enumerate(feed.articles))
+    items = "".join(_item(publisher, feed, number, one) for number, one in enumerate((*feed.articles, *_older(feed))))
     publisher.serve(f"{base}/feed.xml", (
         f'<?xml version="1.0"?><rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel>'
         f"<title>{escape(feed.title)}</title><link>{publisher.url(base)}/</link><language>{feed.language}</language>"
         f"{items}</channel></rss>"
     ))  # fmt: skip
+
+
+def _older(feed: Feed) -> list[Article]:
+    """The half year before, as often as the feed writes now: for charts, and to have been read."""
+    every = max(feed.articles[-1].hours / len(feed.articles), 60)
+    chance = random.Random(feed.slug)
+    hours = [one * every * chance.uniform(0.8, 1.2) for one in range(len(feed.articles) + 1, int(4000 / every))]
+    return [Article(f"From the archive, no. {number}", one, "Read a while ago.") for number, one in enumerate(hours)]
 
 
 def _item(publisher: Publisher, feed: Feed, number: int, article: Article) -> str:
@@ -75,7 +86,7 @@ def _item(publisher: Publisher, feed: Feed, number: int, article: Article) -> st
     published = format_datetime(datetime.now(UTC) - timedelta(hours=article.hours))
     sound = ""
     if article.sound:
-        episode = publisher.serve(f"/{feed.slug}/{number}.mp3", pictures.sound(article.sound))
+        episode = publisher.serve(f"/{feed.slug}/episode-{84 - number}.mp3", pictures.sound(article.sound))
         sound = f'<enclosure url="{episode}" length="{article.sound * 960_000}" type="audio/mpeg"/>'
     return (
         f"<item><title>{escape(article.title)}</title><link>{url}</link><guid>{url}</guid><pubDate>{published}</pubDate>"
@@ -95,11 +106,15 @@ def _furnish(owner: Person, publisher: Publisher) -> None:
             categories[feed.category] = owner.has_category(feed.category)["id"]
         url = publisher.url(f"/{feed.slug}/feed.xml")
         owner.post("/v1/feeds", {"feed_url": url, "category_id": categories[feed.category]})
-    for number, entry in enumerate(owner.entries(limit=1000, direction="desc", order="published_at")):
-        if number % _READ_EVERY == 2:
-            owner.put("/v1/entries", {"entry_ids": [entry["id"]], "status": "read"})
-        if entry["title"] in _STARRED:
-            owner.put("/v1/entries", {"entry_ids": [entry["id"]], "starred": True})
+    entries = owner.entries(limit=1000, direction="desc", order="published_at")
+    old = {entry["id"] for entry in entries if entry["title"].startswith("From the archive")}
+    read = [entry["id"] for entry in entries if entry["id"] not in old][2::_READ_EVERY]
+    owner.put("/v1/entries", {"entry_ids": [*old, *read], "status": "read"})
+    starred = [entry["id"] for entry in entries if entry["title"] in _STARRED]
+    owner.put("/v1/entries", {"entry_ids": starred, "starred": True})
+    with owner.service.services.database.writing() as db:
+        # As if it had been read on the day.
+        db.run(text("UPDATE entries SET changed_at = published_at WHERE title LIKE 'From the archive%'"))
     # As somebody who reads the newest first, in the colours of the system; what is looked at stays as it is.
     taste = {"theme": "system_serif", "entry_sorting_direction": "desc", "mark_read_on_view": False}
     owner.put(f"/v1/users/{owner.id}", taste, status=201)
