@@ -1,6 +1,7 @@
 """Pictures of the main pages, on a phone and on a wide screen, light and dark: `make screenshots`.
 
 python -m demo.screenshots [PAGE …]      into build/screenshots; all pages without a name
+python -m demo.screenshots --readme      the three of the README, small, into docs/screenshots
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize
 
 from browser.chromium import chromium
@@ -19,6 +21,10 @@ from support.databases import SqliteDatabases
 from support.people import PASSWORD
 
 OUT: Final = Path(__file__).parents[2] / "build" / "screenshots"
+README: Final = ("article-wide-light", "unread-phone-dark", "statistics-wide-dark")
+README_FOLDER: Final = OUT.parents[1] / "docs" / "screenshots"
+# Of so many colours a picture of a page looks as it did, and weighs half.
+README_COLOURS: Final = 160
 SCREENS: Final[dict[str, ViewportSize]] = {
     "phone": {"width": 390, "height": 844},
     "wide": {"width": 1440, "height": 900},
@@ -51,7 +57,8 @@ PAGES: Final[dict[str, Callable[[House], str]]] = {
 
 
 def main() -> int:
-    chosen = sys.argv[1:] or list(PAGES)
+    is_readme = sys.argv[1:] == ["--readme"]
+    chosen = [name.partition("-")[0] for name in README] if is_readme else sys.argv[1:] or list(PAGES)
     OUT.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -62,8 +69,17 @@ def main() -> int:
         for screen in SCREENS:
             for theme in THEMES:
                 _take(browser, shown, chosen, screen, theme)
+    if is_readme:
+        _put_into_readme()
     sys.stdout.write(f"{len(chosen) * len(SCREENS) * len(THEMES)} pictures in {OUT}\n")
     return 0
+
+
+def _put_into_readme() -> None:
+    README_FOLDER.mkdir(exist_ok=True)
+    for name in README:
+        picture = Image.open(OUT / f"{name}.png").convert("RGB")
+        picture.quantize(README_COLOURS, dither=Image.Dither.NONE).save(README_FOLDER / f"{name}.png", optimize=True)
 
 
 def _take(browser: Browser, of: House, chosen: list[str], screen: str, theme: str) -> None:
