@@ -23,8 +23,8 @@ from support.people import PASSWORD
 OUT: Final = Path(__file__).parents[2] / "build" / "screenshots"
 README: Final = ("article-wide-light", "unread-phone-dark", "statistics-wide-dark")
 README_FOLDER: Final = OUT.parents[1] / "docs" / "screenshots"
-# Of so many colours a picture of a page looks as it did, and weighs half.
-README_COLOURS: Final = 160
+# With so many colours a picture of a page looks as it did, and weighs half.
+README_COLOURS: Final = 256
 SCREENS: Final[dict[str, ViewportSize]] = {
     "phone": {"width": 390, "height": 844},
     "wide": {"width": 1440, "height": 900},
