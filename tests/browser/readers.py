@@ -67,7 +67,7 @@ def reading(browser: Browser, service: RunningService, **settings: Any) -> Itera
         yield reader
     finally:
         context.close()
-    assert reader.complaints == []
+    assert not reader.complaints, "\n".join(reader.complaints)
 
 
 def _note_message(reader: Reader, message: ConsoleMessage) -> None:

@@ -105,7 +105,8 @@ function undoButton() {
 
 document.addEventListener("submit", (event) => {
   const { target: form, submitter: button } = event;
-  const path = new URL(form.action).pathname;
+  // A field called action hides the address of its form.
+  const path = new URL(form.getAttribute("action") ?? "", location.href).pathname;
   const [name, value] = [button?.name, button?.value];
   if (path.endsWith("/entries/marks") && name) {
     event.preventDefault();
@@ -116,6 +117,12 @@ document.addEventListener("submit", (event) => {
     button.closest("[popover]")?.hidePopover();
     markList(form.action, name ? { [name]: value } : {});
   }
+});
+
+// Where the original is opened at once, nobody else notices that it was.
+document.addEventListener("click", (event) => {
+  const one = event.target.closest?.(".row-title a[rel~=external]")?.closest(".row");
+  if (one && isUnread(one)) mark("read", [one.id.slice(1)]);
 });
 
 // More for a row than its buttons, once a pointer is there: no page carries them a hundred times.
