@@ -41,6 +41,12 @@ def test_an_excerpt_is_about_the_place_that_was_found() -> None:
     assert len(excerpt) <= LENGTH + 10
 
 
+def test_an_excerpt_of_a_phrase_is_about_its_longest_word() -> None:
+    text = "column 1 " * 50 + "value 1"
+
+    assert "[value] [1]" in shown(Highlighter(parse('"value 1"')).excerpt(text))
+
+
 def test_an_excerpt_begins_at_the_beginning_where_nothing_was_found() -> None:
     assert shown(Highlighter(parse("rain")).excerpt("Only sun.")) == "Only sun."
 

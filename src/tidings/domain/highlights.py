@@ -29,8 +29,10 @@ class Highlighter:
         phrases = [phrase for any_of in question.required for phrase in any_of]
         self._prefixes = tuple(phrase.terms[-1] for phrase in phrases if phrase.is_open)
         self._terms = {term for phrase in phrases for term in phrase.terms}
-        # A stem may end otherwise than its words do ("studi", "study"): what begins like it is looked at closely.
-        begins = sorted({re.escape(term[: max(3, len(term) - 2)]) for term in self._terms})
+        # The longest word of a phrase tells best where it is. A stem may end otherwise than its words do ("studi",
+        # "study"): what begins like it is looked at closely.
+        telling = {max(phrase.terms, key=len) for phrase in phrases}
+        begins = sorted({re.escape(term[: max(3, len(term) - 2)]) for term in telling})
         self._likely = re.compile(rf"\b(?:{'|'.join(begins)})\w*", re.IGNORECASE) if begins else None
 
     def pieces(self, text: str) -> list[Piece]:

@@ -23,12 +23,16 @@ _LOOKED_THROUGH = 100_000
 
 
 class Row(Struct, frozen=True):
-    """excerpt: "" where the density shows none. picture: its address, escaped as in HTML, or ""."""
+    """excerpt: "" where the density shows none. picture: its address, escaped as in HTML, or "".
+
+    is_elsewhere: the user wants the original at once, and path leads there.
+    """
 
     entry: Entry
     feed: FeedLine | None
     path: str
     is_unread: bool
+    is_elsewhere: bool = False
     title: str | Markup = ""
     excerpt: str | Markup = ""
     picture: Markup = Markup("")
@@ -37,14 +41,15 @@ class Row(Struct, frozen=True):
 def rows(db: Read, visit: Visit, listing: Listing, entries: Sequence[Entry]) -> list[Row]:
     density, feeds = visit.device.density, visit.sidebar.feeds
     bodies = entry_lists.bodies(db, [entry.id for entry in entries]) if density != "compact" else {}
-    asked = listing.which.search
+    asked, goes_out = listing.which.search, visit.caller.always_open_external_links
     highlighter = Highlighter(parse(asked)) if asked else None
     return [
         Row(
             entry,
             feeds.get(entry.feed_id),
-            visit.url(listing.entry_path(entry.id), **listing.query),
+            entry.url if goes_out and entry.url else visit.url(listing.entry_path(entry.id), **listing.query),
             entry.status == Status.UNREAD,
+            bool(goes_out and entry.url),
             _marked(highlighter.pieces(entry.title)) if highlighter else entry.title,
             _excerpt(bodies[entry.id], highlighter) if entry.id in bodies else "",
             # It was escaped when the entry was cleaned.

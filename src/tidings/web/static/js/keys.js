@@ -1,6 +1,7 @@
 // Keys, as Miniflux has them; the page /keys lists them. Off when the account says so.
-import { load } from "./tidings.js";
-import { base, markList, pane, row, save, toggle, undo } from "./marks.js";
+import { announce, load, swap } from "./tidings.js";
+import { refresh as count } from "./counts.js";
+import { base, pane, post, row, save, toggle, undo } from "./marks.js";
 import { more, select } from "./lists.js";
 import { isSplit, open } from "./panes.js";
 
@@ -14,18 +15,25 @@ const current = () => pane()?.dataset.entry ?? chosen()?.id.slice(1);
 const link = (name) => $(`#pane .tools .${name}`)?.href ?? chosen()?.dataset[name === "original" ? "url" : name];
 
 async function step(by) {
-  const rows = [...document.querySelectorAll("#column:not(.beside) .row")];
+  const rows = [...document.querySelectorAll(isSplit() ? "#column .row" : "#column:not(.beside) .row")];
   if (pane() && !(isSplit() && rows.length)) return $(`#pane .tools [rel=${by > 0 ? "next" : "prev"}][href]`)?.click();
   const at = rows.indexOf(pane() ? (row(current()) ?? chosen()) : chosen());
   const next = rows[at < 0 ? (by > 0 ? 0 : -1) : at + by];
   if (!next) return by > 0 && rows.length && (await more()) && step(by);
   select(next);
-  if (isSplit()) open(next.querySelector(".row-title a").href);
+  if (isSplit() && !next.querySelector(".row-title a[rel~=external]")) open(next.querySelector(".row-title a").href);
 }
 
 const visit = (url, isHere) => url && (isHere ? location.assign(url) : window.open(url, "_blank", "noopener"));
 const go = (path) => location.assign(base + path);
 const submit = (selector) => $(selector)?.requestSubmit($(`${selector} button`));
+
+// Of one feed, of all (""), or only what is shown here.
+async function refresh(feed) {
+  if (feed !== undefined) announce((await post(`${base}/feeds${feed && `/${feed}`}/refresh`, {}))?.notice);
+  if ($("#list") && !pane()) await swap(location.href, ["list"]);
+  count(0);
+}
 
 const KEYS = {
   j: () => step(1),
@@ -44,8 +52,8 @@ const KEYS = {
   s: () => current() && save(current()),
   d: () => submit("#full"),
   z: undo,
-  r: () => submit("#refresh") ?? location.reload(),
-  R: () => submit("#refresh-all"),
+  r: () => refresh($("#column")?.dataset.feed),
+  R: () => refresh(""),
   "+": () => go("/feeds/add"),
   "/": () => {
     const field = [...document.querySelectorAll("input[name=q]")].findLast((one) => one.checkVisibility());

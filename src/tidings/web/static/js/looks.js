@@ -1,6 +1,9 @@
 // How articles look: seen at the first touch, and kept for this device.
 import { post } from "./marks.js";
 
+const ready = () => document.querySelector("form[data-looks]")?.classList.add("is-ready");
+ready();
+document.addEventListener("tidings:swapped", ready);
 document.addEventListener("change", (event) => {
   const form = event.target.closest?.("form[data-looks]");
   if (!form) return;

@@ -54,7 +54,7 @@ function put(pane) {
 document.addEventListener("click", (event) => {
   if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = event.target.closest?.(".row-title a, #pane [rel=next], #pane [rel=prev]");
-  if (!link?.href || link.target || !isSplit()) return;
+  if (!link?.href || link.relList.contains("external") || !isSplit()) return;
   event.preventDefault();
   open(link.href);
 });
