@@ -259,6 +259,16 @@ TABLE integrations
     pk_integrations PRIMARY KEY (user_id, name)
     CREATE UNIQUE INDEX pk_integrations ON public.integrations USING btree (user_id, name)
 
+TABLE list_links
+    user_id integer NOT NULL
+    token text COLLATE "C" NOT NULL -- Part of the addresses; shown to its owner again and again.
+    created_at bigint NOT NULL
+    fk_list_links_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_list_links PRIMARY KEY (user_id)
+    uq_list_links_token UNIQUE (token)
+    CREATE UNIQUE INDEX pk_list_links ON public.list_links USING btree (user_id)
+    CREATE UNIQUE INDEX uq_list_links_token ON public.list_links USING btree (token)
+
 TABLE receivers
     id integer NOT NULL DEFAULT nextval('receivers_id_seq'::regclass)
     user_id integer NOT NULL

@@ -262,6 +262,15 @@ CREATE TABLE integrations (
     CONSTRAINT fk_integrations_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
 
+CREATE TABLE list_links (
+    user_id INTEGER NOT NULL,
+    token TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    CONSTRAINT pk_list_links PRIMARY KEY (user_id),
+    CONSTRAINT fk_list_links_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_list_links_token UNIQUE (token)
+);
+
 CREATE TABLE receivers (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
