@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import structlog
@@ -60,6 +61,9 @@ class Checking:
         self._schedule = schedule
         self._outages = Outages(database, clock)
         self._finishing = finishing(database)
+        # One at a time: reading documents is work for Python, and several threads would hold the database while they wait
+        # for each other. Another core is another worker's.
+        self._storing = ThreadPoolExecutor(1, thread_name_prefix="storing")
 
     async def check(self, claim: Claim, *, worker: str | None = None) -> dict[int, Checked]:
         """By feed id. However it ends, each feed has its next check, and the claim is given back.
@@ -95,7 +99,8 @@ class Checking:
                 await asyncio.to_thread(self._websub.notice, this.claim.lead, response, None)
         if feeds:
             crawled = await self._crawl(feeds, response, is_awaited=this.worker is None)
-            await asyncio.to_thread(self._store, this, feeds, response, crawled)
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._storing, self._store, this, feeds, response, crawled)
 
     def _as_before(self, feed: Feed, response: FetchResponse, this: Round) -> dict[str, Any]:
         return intake.unchanged(feed, response, timing=this.timing, now=this.started)
