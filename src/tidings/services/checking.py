@@ -61,8 +61,8 @@ class Checking:
         self._schedule = schedule
         self._outages = Outages(database, clock)
         self._finishing = finishing(database)
-        # One at a time: reading documents is work for Python, and several threads would hold the database while they wait
-        # for each other. Another core is another worker's.
+        # One at a time: reading documents is work for Python, and several threads would hold the database while they
+        # wait for each other. Another core is another worker's.
         self._storing = ThreadPoolExecutor(1, thread_name_prefix="storing")
 
     async def check(self, claim: Claim, *, worker: str | None = None) -> dict[int, Checked]:
