@@ -145,11 +145,6 @@ def _choose(db: Write, *, now: Instant, limit: int, per_host: int, held_at_most:
     return chosen
 
 
-def members(db: Read, source_id: int) -> list[Feed]:
-    """The enabled feeds that show it."""
-    return [Feed(*values) for _, *values in db.tuples(_members, ids=[source_id])]
-
-
 def renew(db: Write, worker: str, source_ids: Sequence[int], until: Instant) -> set[int]:
     """Those that the worker still holds."""
     return set(db.scalars(_renew, ids=list(source_ids), worker=worker, until=until))
