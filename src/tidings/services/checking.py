@@ -92,9 +92,13 @@ class Checking:
         feeds = this.claim.feeds
         if response.url == this.claim.lead.feed_url:
             # What most checks come to: nothing to look up, nothing to parse.
-            same = [feed for feed in feeds if intake.is_unchanged(feed, response)]
-            this.results += [Result(feed, self._as_before(feed, response, this)) for feed in same]
-            feeds = [feed for feed in feeds if not intake.is_unchanged(feed, response)] if same else feeds
+            changed = []
+            for feed in feeds:
+                if intake.is_unchanged(feed, response):
+                    this.results.append(Result(feed, self._as_before(feed, response, this)))
+                else:
+                    changed.append(feed)
+            feeds = changed
             if not feeds and response.links:
                 await asyncio.to_thread(self._websub.notice, this.claim.lead, response, None)
         if feeds:

@@ -38,13 +38,6 @@ class Entries:
         with self._database.writing() as db:
             entries.set_state(db, user_id, entry_ids, status=status, starred=starred, now=self._clock())
 
-    def mark_visible_read(self, user_id: int) -> int:
-        """What the global list of unread entries shows. How many."""
-        now = self._clock()
-        with self._database.writing() as db:
-            hidden = feeds.hidden(db, user_id)
-            return entries.mark_read(db, user_id, besides=hidden, published_before=now, now=now)
-
     def toggle_star(self, user_id: int, entry_id: int) -> None:
         """A flip by contract; inside it becomes an end."""
         with self._database.writing() as db:

@@ -53,11 +53,13 @@ _members = (
     .where(feeds.c.source_id.in_(bindparam("ids", expanding=True)), feeds.c.disabled == false())
     .order_by(feeds.c.id)
 )
-_held = (source_table.c.id.in_(bindparam("ids", expanding=True)), source_table.c.claimed_by == bindparam("worker"))
-_renew = update(source_table).where(*_held).values(claimed_until=bindparam("until")).returning(source_table.c.id)
-_release_all = (
-    update(source_table).where(source_table.c.claimed_by == bindparam("worker"), text("claimed_by <> ''"))
-).values(claimed_until=None, claimed_by="")
+_is_held = source_table.c.claimed_by == bindparam("worker")
+_renew = (
+    update(source_table).where(_some, _is_held).values(claimed_until=bindparam("until")).returning(source_table.c.id)
+)
+_release_all = (update(source_table).where(_is_held, text("claimed_by <> ''"))).values(
+    claimed_until=None, claimed_by=""
+)
 _current = (
     select(feeds.c.category_id, feeds.c.match_entries_by_url, source_table.c.id, source_table.c.claimed_by)
     .select_from(feeds.join(source_table, source_table.c.id == feeds.c.source_id))
