@@ -10,10 +10,11 @@ import pytest
 from sqlalchemy import update
 
 from support.people import Person
-from support.publisher import Publisher
+from support.publisher import Answer, Publisher
 from support.visitors import Visitor
 from tidings.domain.times import DAY
 from tidings.services import Services
+from tidings.storage import feed_health
 from tidings.storage import feeds as stored_feeds
 from tidings.storage.schema import feeds
 
@@ -177,3 +178,25 @@ def test_what_cannot_be_done_is_told(
 
 def test_an_account_without_feeds_is_shown_the_way(reader: Visitor) -> None:
     assert 'href="/welcome"' in reader.page("/feeds")
+
+
+def test_a_feed_that_takes_seconds_to_answer_is_called_slow(
+    reader: Visitor, alice: Person, site: Publisher, services: Services
+) -> None:
+    ids = have(alice, site, "Quick", "Slow one")
+    set_signs(services, ids["Slow one"], took_ms=6_240)
+
+    assert list(rows(reader.page("/feeds?state=slow"))) == ["Slow one"]
+    assert list(rows(reader.page("/feeds?sort=slowest"))) == ["Slow one", "Quick"]
+    assert "answered in 6.2 s" in reader.page("/feeds")
+    assert "answered in 6.2 s" in reader.page(f"/feeds/{ids['Slow one']}/edit")
+
+    address = urlsplit(alice.get(f"/v1/feeds/{ids['Slow one']}")["feed_url"]).path
+    site.script(address, Answer("<rss version='2.0'><channel><title>New</title></channel></rss>", after_s=0.2))
+    reader.post(f"/feeds/{ids['Slow one']}/refresh")
+
+    assert rows(reader.page("/feeds?state=slow")) == {}
+    with services.reading() as db:
+        signs = feed_health.one(db, alice.id, ids["Slow one"], services.clock())
+    assert signs is not None
+    assert 200 <= signs.took_ms < 5_000

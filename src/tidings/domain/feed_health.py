@@ -12,19 +12,21 @@ from tidings.domain.times import DAY, Instant
 DEAD_AFTER_FAILURES = 14
 SILENT_AFTER = 180 * DAY
 RARE_GAP_S = 30 * 86_400
+SLOW_FROM_MS = 5_000
 
 
 class Health(StrEnum):
     """In the order in which somebody would want to see to them. DEAD: gone, or failing for more than a week.
 
     MOVED: it says that it lives elsewhere, and we follow soon. WAITING: never checked. SILENT: works, and says nothing.
-    RARE: less than once a month. OFF: switched off by its user.
+    SLOW: its last answer took seconds. RARE: less than once a month. OFF: switched off by its user.
     """
 
     DEAD = "dead"
     FAILING = "failing"
     MOVED = "moved"
     SILENT = "silent"
+    SLOW = "slow"
     RARE = "rare"
     WAITING = "waiting"
     OFF = "off"
@@ -35,7 +37,7 @@ class FeedSigns(Struct, frozen=True):
     """error_count: of checks that the feed is to blame for; failed_checks: of all in a row.
 
     is_waiting: was imported, and not checked since. last_entry_at: None when nothing of it is kept. news_gap_s: between
-    news, 0 when not known.
+    news, 0 when not known. took_ms: until the last answer was there, 0 when not known.
     """
 
     id: int
@@ -55,6 +57,7 @@ class FeedSigns(Struct, frozen=True):
     checked_at: Instant
     next_check_at: Instant
     news_gap_s: int
+    took_ms: int
     check_interval_minutes: int
     unread: int
     last_entry_at: Instant | None
@@ -73,4 +76,6 @@ def health(feed: FeedSigns, now: Instant) -> Health:
         return Health.WAITING
     if now - (feed.created_at if feed.last_entry_at is None else feed.last_entry_at) > SILENT_AFTER:
         return Health.SILENT
+    if feed.took_ms >= SLOW_FROM_MS:
+        return Health.SLOW
     return Health.RARE if feed.news_gap_s > RARE_GAP_S else Health.FINE

@@ -115,6 +115,7 @@ class Timing(Struct, frozen=True):
             "failed_checks": 0,
             "parsing_error_count": 0,
             "parsing_error_message": "",
+            "took_ms": response.took_ms,
         }
 
 
@@ -141,7 +142,7 @@ def first_columns(
         own_minutes=own_minutes,
         is_new=True,
     )
-    told = {"publisher_hints": publisher_hints.to_text(document.hints)}
+    told = {"publisher_hints": publisher_hints.to_text(document.hints), "took_ms": response.took_ms}
     return {"checked_at": now, "next_check_at": next_check_at} | told | _habit_columns(habit)
 
 

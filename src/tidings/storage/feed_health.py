@@ -43,6 +43,7 @@ _signs = (
         feeds.c.checked_at,
         feeds.c.next_check_at,
         feeds.c.news_gap_s,
+        feeds.c.took_ms,
         feeds.c.check_interval_minutes,
         feed_counters.c.unread,
         _last_entry,

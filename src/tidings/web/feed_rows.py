@@ -23,6 +23,7 @@ NAMES = {
     Health.FAILING: N_("Failing"),
     Health.MOVED: N_("Redirected"),
     Health.SILENT: N_("Silent"),
+    Health.SLOW: N_("Slow"),
     Health.RARE: N_("Rare"),
     Health.WAITING: N_("Waiting"),
     Health.OFF: N_("Switched off"),
@@ -45,6 +46,11 @@ class FeedRow(Struct, frozen=True):
     @property
     def label(self) -> str:
         return _(NAMES[self.health])
+
+    @property
+    def took_s(self) -> float:
+        """Until the last answer was there; 0 when not known."""
+        return max(round(self.feed.took_ms / 1000, 1), 0.1) if self.feed.took_ms else 0
 
 
 def feed_rows(
@@ -141,6 +147,8 @@ def _advice(state: Health) -> str:
         return _("Look for its new address, or let it go.")
     if state is Health.SILENT:
         return _("It works, and has said nothing for half a year.")
+    if state is Health.SLOW:
+        return _("Its site takes long to answer. Nothing is lost by that, and no other feed waits for it.")
     if state is Health.WAITING:
         return _("It has not been checked yet.")
     return ""

@@ -33,6 +33,7 @@ SORTS: dict[str, str] = {
     "title": N_("Title"),
     "newest": N_("Newest entry first"),
     "oldest": N_("Longest silence first"),
+    "slowest": N_("Slowest answer first"),
     "next": N_("Next check"),
     "unread": N_("Most unread"),
 }
@@ -41,6 +42,7 @@ _KEYS: dict[str, Callable[[Known], int]] = {
     "title": lambda _one: 0,
     "newest": lambda one: -(one[0].last_entry_at or 0),
     "oldest": lambda one: one[0].last_entry_at or 0,
+    "slowest": lambda one: -one[0].took_ms,
     "next": lambda one: one[0].next_check_at + (1 << 60 if one[0].disabled else 0),
     "unread": lambda one: -one[0].unread,
 }

@@ -98,6 +98,7 @@ feeds = Table(
     words("publisher_hints", comment="JSON: what the last document asked of its readers."),
     number("news_gap_s", 0, "Seconds between news, on average, as of news_at; 0: not known."),
     instant("news_at", nullable=True, comment="When there was news last; null: not known."),
+    number("took_ms", 0, "Milliseconds until the last answer was there, body and all; 0: not known."),
     words("moved_to", comment="Where permanent redirects lead; followed once they are confirmed."),
     number("moved_times", 0, "How often in a row they led there."),
     flag("disabled"),

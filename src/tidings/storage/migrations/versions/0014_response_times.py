@@ -1,0 +1,24 @@
+"""How long publishers take to answer."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0014"
+down_revision = "0013"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column(
+        "feeds",
+        sa.Column(
+            "took_ms",
+            sa.Integer(),
+            server_default=sa.text("0"),
+            nullable=False,
+            comment="Milliseconds until the last answer was there, body and all; 0: not known.",
+        ),
+    )
