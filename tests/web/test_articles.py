@@ -122,6 +122,23 @@ def test_what_is_attached_is_listed_with_a_player(reader: Visitor, alice: Person
     assert "1.0 MB" in page
 
 
+def test_unless_its_feed_is_to_have_none(reader: Visitor, alice: Person, site: Publisher) -> None:
+    kinds = {"a.mp3": "audio/mpeg", "b.mp4": "video/mp4", "c.png": "image/png"}
+    attached = "".join(
+        f'<enclosure url="https://example.org/{name}" type="{kind}" length="9"/>' for name, kind in kinds.items()
+    )
+    item = f"<item><title>Episode</title><link>https://example.org/1</link>{attached}</item>"
+    site.serve("/pod.xml", f'<rss version="2.0"><channel><title>Pod</title>{item}</channel></rss>')
+    alice.post("/v1/feeds", {"feed_url": site.url("/pod.xml"), "no_media_player": True})
+
+    page = reader.page(f"/entries/{alice.entries()[0]['id']}")
+
+    assert "<audio" not in page
+    assert "<video" not in page
+    assert all(f'<a href="https://example.org/{name}"' in page for name in kinds)
+    assert '<img src="https://example.org/c.png"' in page
+
+
 def test_links_leave_in_a_new_tab_as_the_user_likes(reader: Visitor, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain"])
     entry_id = alice.entries()[0]["id"]

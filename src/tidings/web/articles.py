@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 from markupsafe import Markup
 from msgspec import Struct
@@ -10,7 +12,7 @@ from tidings.domain.entries import Enclosure, Entry, Status
 from tidings.domain.errors import NotFound
 from tidings.domain.integrations import SAVE_TARGETS
 from tidings.services.entries import owned
-from tidings.storage import entry_lists, integrations
+from tidings.storage import entry_lists, feeds, integrations
 from tidings.storage.database import Read
 from tidings.web import embeds, listings
 from tidings.web.devices import CHOICES
@@ -118,7 +120,7 @@ def _page(db: Read, visit: Visit, listing: Listing, entry: Entry) -> Page:
             "feed": feed,
             # Cleaned when it was stored: the only place where HTML of others is written as it is.
             "content": Markup(embeds.behind_a_click(whole.contents.get(entry.id, ""))),  # noqa: S704
-            "attached": [_attached(one) for one in whole.enclosures.get(entry.id, [])],
+            "attached": _all_attached(db, entry, whole.enclosures.get(entry.id, [])),
             "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),
             "rows": rows(db, visit, listing, around),
             "before": _url(visit, listing, before[-1] if before else None),
@@ -145,8 +147,15 @@ def _looks_ahead(visit: Visit) -> bool:
     return visit.request.method == "HEAD" or "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
 
 
-def _attached(enclosure: Enclosure) -> Attached:
+def _all_attached(db: Read, entry: Entry, enclosures: Sequence[Enclosure]) -> list[Attached]:
+    feed = feeds.get(db, entry.user_id, entry.feed_id) if enclosures else None
+    shown = ("image",) if feed and feed.no_media_player else ("audio", "video", "image")
+    return [_attached(one, shown) for one in enclosures]
+
+
+def _attached(enclosure: Enclosure, shown: Sequence[str]) -> Attached:
+    """shown: kinds that are more than a link."""
     kind = enclosure.mime_type.partition("/")[0]
     path = enclosure.url.partition("?")[0].rstrip("/")
-    known = kind if kind in ("audio", "video", "image") else "file"
+    known = kind if kind in shown else "file"
     return Attached(enclosure, known, path.rpartition("/")[2] or _("Attachment"))
