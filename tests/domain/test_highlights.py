@@ -18,16 +18,27 @@ def shown(pieces: list[Piece]) -> str:
         ("rain", "Rain, raining; a train", "[Rain], [raining]; a train"),
         ("studies", "A study of the studio", "A [study] of the studio"),
         ("umb*", "Umbrellas and rum", "[Umbrellas] and rum"),
-        ('"light rain"', "Light rain tonight", "[Light] [rain] tonight"),
+        ('"light rain"', "Light rain tonight, light snow, rain", "[Light rain] tonight, light snow, rain"),
+        ('"light rain"', "In light. Rain fell", "In [light. Rain] fell"),
+        ('"light rain" rain', "Light rain, more rain", "[Light rain], more [rain]"),
+        ('"light rain" "rain fell"', "A light rain fell", "A [light rain fell]"),
+        ('"the rel"*', "The relations of the others", "[The relations] of the others"),
+        ("well-known", "A well-known well", "A [well-known] well"),
+        ("rain", "light_rain.txt", "light_[rain].txt"),
+        ("東京都", "東京と京都、東京都", "東京と京都、[東京都]"),
         ("cafe", "Das Café am Eck", "Das [Café] am Eck"),
         ("rain -sun", "Rain and sun", "[Rain] and sun"),
         ("東京", "今日の東京は雨", "今日の[東京]は雨"),
+        ('"☀ ☁"', "a☀", "a☀"),
         ("-sun", "Sun", "Sun"),
         ("", "Sun", "Sun"),
     ],
 )
 def test_what_was_asked_for_is_told_apart(question: str, text: str, expected: str) -> None:
-    assert shown(Highlighter(parse(question)).pieces(text)) == expected
+    highlighter = Highlighter(parse(question))
+
+    assert shown(highlighter.pieces(text)) == expected
+    assert shown(highlighter.excerpt(text)) == expected
 
 
 def test_an_excerpt_is_about_the_place_that_was_found() -> None:
@@ -44,7 +55,15 @@ def test_an_excerpt_is_about_the_place_that_was_found() -> None:
 def test_an_excerpt_of_a_phrase_is_about_its_longest_word() -> None:
     text = "column 1 " * 50 + "value 1"
 
-    assert "[value] [1]" in shown(Highlighter(parse('"value 1"')).excerpt(text))
+    assert "[value 1]" in shown(Highlighter(parse('"value 1"')).excerpt(text))
+
+
+def test_an_excerpt_of_a_phrase_is_about_where_its_words_follow_each_other() -> None:
+    text = "rain without light; sun " * 15 + "then a light rain fell"
+
+    excerpt = shown(Highlighter(parse('"light rain"')).excerpt(text))
+
+    assert "then a [light rain] fell" in excerpt
 
 
 def test_an_excerpt_begins_at_the_beginning_where_nothing_was_found() -> None:
