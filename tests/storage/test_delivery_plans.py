@@ -93,6 +93,50 @@ READS: dict[str, tuple[Callable[[Read, int], object], set[str]]] = {
         lambda db, user: deliveries.listed(db, user, state=State.PENDING, limit=100),
         {"ix_deliveries_user_state"},
     ),
+    "a list of an integration": (
+        lambda db, user: deliveries.listed(db, user, integration="webhook", limit=100),
+        {"ix_deliveries_user"},
+    ),
+    "a list of an integration of which there is nothing": (
+        lambda db, user: not deliveries.listed(db, user, integration="pinboard", limit=100),
+        {"ix_deliveries_user_integration"},
+    ),
+    "a list of a receiver": (
+        lambda db, user: deliveries.listed(
+            db, user, integration="webhook", receiver="https://hooks.example/7", limit=9
+        ),
+        {"ix_deliveries_user"},
+    ),
+    "a list of what was saved": (
+        lambda db, user: not deliveries.listed(db, user, event_type="save_entry", limit=100),
+        {"ix_deliveries_saved"},
+    ),
+    "a list of what came": (
+        lambda db, user: deliveries.listed(db, user, event_type="new_entries", state=State.PENDING, limit=100),
+        {"ix_deliveries_user"},
+    ),
+    "a list of everything at once": (
+        lambda db, user: (
+            not deliveries.listed(
+                db,
+                user,
+                event_type="save_entry",
+                integration="webhook",
+                state=State.FAILED,
+                before_id=35_000,
+                limit=100,
+            )
+        ),
+        {"ix_deliveries_(saved|user)"},
+    ),
+    "where they went": (
+        lambda db, user: deliveries.integrations_of(db, user) == ["webhook"],
+        {"ix_deliveries_user_integration"},
+    ),
+    "receivers of an integration": (
+        lambda db, user: len(deliveries.receivers_of(db, user, "webhook")) > 900,
+        {"ix_deliveries_user"},
+    ),
     "one": (lambda db, user: deliveries.get(db, user, 35_000), set()),
     "a body": (lambda db, _: deliveries.body(db, 9_000), set()),
 }

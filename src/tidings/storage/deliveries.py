@@ -6,9 +6,10 @@ from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Select, bindparam, case, delete, func, insert, select, update
+from sqlalchemy import Select, bindparam, case, delete, func, insert, literal_column, select, update
 
 from tidings.domain.deliveries import Delivery, State
+from tidings.domain.events import SAVE_ENTRY
 from tidings.domain.times import Instant
 from tidings.storage.database import Read, Write, columns
 from tidings.storage.schema import deliveries, delivery_bodies, receivers
@@ -48,6 +49,26 @@ _old = (
     .limit(bindparam("limit"))
 )
 _forget = delete(deliveries).where(deliveries.c.id.in_(bindparam("ids", expanding=True)))
+# So many deliveries are looked through for the receivers of an integration.
+_NEWEST = 1_000
+_FILTERS = {
+    "state": deliveries.c.state,
+    "integration": deliveries.c.integration,
+    "receiver": deliveries.c.receiver,
+    "event": deliveries.c.event_type,
+}
+# From one to the next, however many there are of each.
+_next_integration = select(func.min(deliveries.c.integration)).where(
+    deliveries.c.user_id == bindparam("user"), deliveries.c.integration > bindparam("after")
+)
+_newest = (
+    select(deliveries.c.receiver)
+    .where(deliveries.c.user_id == bindparam("user"), deliveries.c.integration == bindparam("integration"))
+    .order_by(deliveries.c.id.desc())
+    .limit(bindparam("limit"))
+    .subquery()
+)
+_receivers = select(_newest.c.receiver).distinct()
 
 
 class Shown(Struct, frozen=True):
@@ -102,15 +123,38 @@ def listed(
     user_id: int,
     *,
     state: State | None = None,
+    integration: str | None = None,
+    receiver: str | None = None,
+    event_type: str | None = None,
     before_id: int | None = None,
     limit: int,
     offset: int = 0,
 ) -> list[Shown]:
-    """The newest first."""
-    given = {"state": state and state.value, "before": before_id}
-    given = {name: value for name, value in given.items() if value is not None}
-    rows = db.tuples(_list(tuple(given)), user=user_id, limit=limit, offset=offset, **given)
+    """The newest first. receiver: of an integration, which has one, or few."""
+    is_saved = event_type == SAVE_ENTRY
+    filters = {
+        "state": state and state.value,
+        "integration": integration,
+        "receiver": receiver,
+        "event": None if is_saved else event_type,
+        "before": before_id,
+    }
+    given = {name: value for name, value in filters.items() if value is not None}
+    rows = db.tuples(_list(tuple(given), is_saved), user=user_id, limit=limit, offset=offset, **given)
     return [_as_shown(row) for row in rows]
+
+
+def integrations_of(db: Read, user_id: int) -> list[str]:
+    """Where deliveries of the user went, by name."""
+    found: list[str] = []
+    while (after := db.scalar(_next_integration, user=user_id, after=found[-1] if found else "")) is not None:
+        found.append(after)
+    return found
+
+
+def receivers_of(db: Read, user_id: int, integration: str) -> list[str]:
+    """Of the newest deliveries of an integration."""
+    return sorted(db.scalars(_receivers, user=user_id, integration=integration, limit=_NEWEST))
 
 
 def redeliver(db: Write, user_id: int, id_: int, *, now: Instant) -> None:
@@ -125,11 +169,15 @@ def forget(db: Write, *, before: Instant, limit: int) -> int:
     return db.run(_forget, ids=ids) if ids else 0
 
 
-@lru_cache(maxsize=8)
-def _list(given: tuple[str, ...]) -> Select[Any]:
+@lru_cache(maxsize=64)
+def _list(given: tuple[str, ...], is_saved: bool) -> Select[Any]:
     statement = _shown.where(deliveries.c.user_id == bindparam("user"))
-    if "state" in given:
-        statement = statement.where(deliveries.c.state == bindparam("state"))
+    for name, column in _FILTERS.items():
+        if name in given:
+            statement = statement.where(column == bindparam(name))
+    if is_saved:
+        # The condition of the index, word for word: neither engine uses a partial one otherwise.
+        statement = statement.where(literal_column("event_type = 'save_entry'"))
     if "before" in given:
         statement = statement.where(deliveries.c.id < bindparam("before"))
     return statement.order_by(deliveries.c.id.desc()).limit(bindparam("limit")).offset(bindparam("offset"))

@@ -39,8 +39,11 @@ deliveries = Table(
     UniqueConstraint("delivery_id"),
     Index("ix_deliveries_user", "user_id", "id"),
     Index("ix_deliveries_user_state", "user_id", "state", "id"),
+    Index("ix_deliveries_user_integration", "user_id", "integration", "id"),
     sqlite_autoincrement=True,
 )
+# The few among the many: what people do by hand.
+partial_index("ix_deliveries_saved", deliveries.c.user_id, deliveries.c.id, where="event_type = 'save_entry'")
 partial_index("ix_deliveries_arriving", deliveries.c.id, where="receiver_id IS NULL AND state = 'pending'")
 partial_index("ix_deliveries_waiting", deliveries.c.receiver_id, deliveries.c.id, where="state = 'pending'")
 partial_index("ix_deliveries_finished", deliveries.c.finished_at, where="finished_at IS NOT NULL")

@@ -1,4 +1,4 @@
-"""How long publishers take to answer."""
+"""How long publishers take to answer, and deliveries found by where they went and why."""
 
 from __future__ import annotations
 
@@ -22,3 +22,6 @@ def upgrade() -> None:
             comment="Milliseconds until the last answer was there, body and all; 0: not known.",
         ),
     )
+    op.create_index("ix_deliveries_user_integration", "deliveries", ["user_id", "integration", "id"])
+    saved = sa.text("event_type = 'save_entry'")
+    op.create_index("ix_deliveries_saved", "deliveries", ["user_id", "id"], sqlite_where=saved, postgresql_where=saved)
