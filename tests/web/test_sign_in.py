@@ -15,6 +15,8 @@ from tidings.domain.sessions import LASTS
 from tidings.domain.times import DAY
 from tidings.services import Services
 from tidings.storage.schema import sessions
+from tidings.web import cookies
+from tidings.web.cookies import Cookie
 
 
 @pytest.fixture
@@ -171,7 +173,18 @@ def test_below_a_path_with_https_cookies_and_addresses_say_so(databases: Databas
             page = alice.page("/starred")
 
     assert answer.headers["location"] == "/reader/starred"
-    (cookie,) = [line for line in answer.cookies if line.startswith("tidings_session=")]
+    (cookie,) = [line for line in answer.cookies if line.startswith("__Secure-tidings_session=")]
     assert {"Path=/reader", "Secure"} <= set(cookie.split("; "))
     assert 'href="/reader/static/' in page
     assert 'href="/unread"' not in page
+
+
+@pytest.mark.parametrize(
+    ("is_secure", "begins"), [(True, "__Host-tidings_session=x; Path=/; "), (False, "tidings_session=x; Path=/; ")]
+)
+def test_with_https_browsers_take_our_cookies_from_nobody_else(is_secure: bool, begins: str) -> None:
+    header = Cookie(cookies.SESSION, "x").header("", is_secure=is_secure)
+
+    assert header.startswith(begins)
+    assert ("Secure" in header.split("; ")) is is_secure
+    assert "Domain" not in header

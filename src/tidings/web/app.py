@@ -139,7 +139,7 @@ class Pages:
             return visit, _guarded(visit, lambda: self._refusal(visit, match))
 
     def _visit(self, request: Request) -> Visit:
-        token = request.cookies.get(cookies.SESSION, "")
+        token = self._home.cookie(request, cookies.SESSION)
         signed_in = self._services.sessions.recognise(token) if token else None
         visit = Visit(request, self._services, self._home, signed_in, request.address(self._trusted))
         if signed_in and signed_in.is_renewed:

@@ -29,12 +29,23 @@ class Cookie(Struct, frozen=True):
 
     def header(self, path: str, *, is_secure: bool) -> str:
         """path: below which it is sent. No script ever reads one."""
-        parts = [f"{self.name}={self.value}", f"Path={path or '/'}", "HttpOnly", "SameSite=Lax"]
+        name = known_as(self.name, path, is_secure=is_secure)
+        parts = [f"{name}={self.value}", f"Path={path or '/'}", "HttpOnly", "SameSite=Lax"]
         if self.lasts_s is not None:
             parts.append(f"Max-Age={self.lasts_s}")
         if is_secure:
             parts.append("Secure")
         return "; ".join(parts)
+
+
+def known_as(name: str, path: str, *, is_secure: bool) -> str:
+    """With a prefix that browsers know: then nobody without https, and no neighbour under the same domain, can set it.
+
+    Source: draft-ietf-httpbis-rfc6265bis, section 4.1.3. `__Host-` asks for the path "/".
+    """
+    if not is_secure:
+        return name
+    return f"__Secure-{name}" if path else f"__Host-{name}"
 
 
 def pack(text: str) -> str:

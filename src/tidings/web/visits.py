@@ -56,6 +56,10 @@ class Home(Struct, frozen=True):
     is_secure: bool
     player_hosts: frozenset[str] = frozenset()
 
+    def cookie(self, request: Request, name: str) -> str:
+        """Its value, as `cookies` names it; "" when the browser has none."""
+        return request.cookies.get(cookies.known_as(name, self.base_path, is_secure=self.is_secure), "")
+
 
 class Visit:
     """signed_in: None for visitors. The rest of what a page needs of its visitor is found when it is asked for."""
@@ -145,7 +149,7 @@ class Visit:
         return url.removeprefix(self.home.base_path)
 
     def cookie(self, name: str) -> str:
-        return self.request.cookies.get(name, "")
+        return self.home.cookie(self.request, name)
 
     def set_cookie(self, name: str, value: str, *, lasts_s: int | None = None) -> None:
         """lasts_s: None as long as the browser is open, 0 to remove it."""
