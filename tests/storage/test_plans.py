@@ -31,7 +31,9 @@ from tidings.storage import (
     entry_lists,
     feed_health,
     feeds,
+    marks,
     polling,
+    shares,
     sources,
     status,
     tidying,
@@ -79,6 +81,13 @@ FILTERS: dict[str, dict[str, Any]] = {
     "globally visible": {"globally_visible": True},
     "unread globally visible": {"globally_visible": True, "statuses": (Status.UNREAD,)},
     "search": {"search": "n77"},
+    "search for a frequent word": {"search": "rain"},
+    "search for a beginning": {"search": "rai*"},
+    "search without a frequent word": {"search": "-rain"},
+    "unread search": {"search": "rain", "statuses": (Status.UNREAD,)},
+    "search in a feed": {"search": "rain", "feed_id": "feed"},
+    "search in a category": {"search": "n77", "category_id": "category"},
+    "starred search": {"search": "rain -n77", "starred": True},
 }
 
 
@@ -150,6 +159,8 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
     "entries of each week": lambda db, archive: feed_health.weekly(
         db, [archive.feed_id, archive.feed_id + 1, archive.feed_id + 2], NOW, 26
     ),
+    "unread ones of some": lambda db, archive: marks.unread_of(db, archive.user_id, range(1, 500)),
+    "a shared entry": lambda db, _: (shares.by_code(db, "a code"), shares.by_code(db, "")),
     "how things stand": lambda db, _: (
         status.queue(db, NOW, overdue_after=SECOND),
         status.of_feeds(db, since=LAST_WEEK),
@@ -166,6 +177,15 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     ),
     "marking what is old read": lambda db, a: entries.mark_read(db, a.user_id, published_before=LAST_WEEK, now=NOW),
     "marking all read": lambda db, a: entries.mark_read(db, a.user_id, now=NOW),
+    "taking a mark back": lambda db, a: (
+        entries.mark_read(db, a.user_id, feed_id=a.feed_id, now=Instant(NOW + 7)),
+        marks.mark_unread_again(db, a.user_id, Instant(NOW + 7), now=Instant(NOW + 8)),
+        marks.mark_unread_again(db, a.user_id, Instant(NOW + 9), now=Instant(NOW + 10)),
+    ),
+    "sharing an entry": lambda db, a: (
+        shares.set_code(db, a.user_id, 5, "a code"),
+        shares.set_code(db, a.user_id, 5, ""),
+    ),
     "marking some read": lambda db, a: entries.set_state(db, a.user_id, [3, 4, 5], status=Status.READ, now=NOW),
     "claiming due feeds": lambda db, _: polling.claim_due(
         db, "w", now=Instant(NOW + 9), until=Instant(NOW + 99), limit=5, per_host=2, gap=9
@@ -260,6 +280,8 @@ TIMED: dict[str, tuple[str, Page]] = {
     "by title": ("none", Page(limit=100, order=Order.TITLE)),
     "by category": ("none", Page(limit=100, order=Order.CATEGORY_TITLE)),
     "search, 60": ("search", Page(limit=100)),
+    "search, 30,000": ("search for a frequent word", Page(limit=100)),
+    "search, 30,000, at offset 20,000": ("search for a frequent word", Page(limit=100, offset=20_000)),
 }
 
 
@@ -273,7 +295,7 @@ def test_the_main_lists_take_milliseconds(archive: Archive) -> None:
                 entry_lists.page(db, archive.user_id, which(archive, filter_name), page)
             took_ms.append((time.perf_counter() - started) * 1000)
         engine = "sqlite" if archive.database.is_sqlite else "postgresql"
-        sys.stdout.write(f"\n{engine:12}{name:26}{min(took_ms):7.2f} ms")
+        sys.stdout.write(f"\n{engine:12}{name:34}{min(took_ms):7.2f} ms")
         assert min(took_ms) < 250
 
 
@@ -336,7 +358,8 @@ class SqlitePlan(Plan):
             table = re.match(r"SCAN (\w+)", line)
             if table and table[1] in LARGE:
                 yield f"reads all of {table[1]}"
-        if "USE TEMP B-TREE FOR ORDER BY" in self.plan and not _narrows(self.plan[0]):
+        first = next((line for line in self.plan if not line.startswith("CO-ROUTINE")), "")
+        if "USE TEMP B-TREE FOR ORDER BY" in self.plan and not _narrows(first):
             yield "sorts everything of a user"
 
 

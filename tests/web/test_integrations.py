@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+import uuid
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from support.publisher import Answer, Publisher
 from support.running import RunningService
 from support.visitors import Visitor
 from tidings.domain.integrations import REGISTRY
+from tidings.storage import deliveries
 
 HOOK = "/settings/integrations/webhook"
 LINKDING = "/settings/integrations/linkding"
@@ -150,3 +152,42 @@ def test_deliveries_come_in_pages(alice: Person, reader: Visitor, site: Publishe
     first = set(re.findall(r'class="whole" href="([^"]+)"', page))
     second = set(re.findall(r'class="whole" href="([^"]+)"', reader.page(older.replace("&amp;", "&"))))
     assert (len(first), len(second), first & second) == (50, 5, set())
+
+
+def test_deliveries_are_found_by_service_receiver_and_event(service: RunningService, reader: Visitor) -> None:
+    assert reader.person
+    posts = (
+        ("webhook", "new_entries", "https://one.example/hook"),
+        ("webhook", "save_entry", "https://two.example/hook"),
+        ("pinboard", "save_entry", "pinboard"),
+    )
+    with service.services.database.writing() as db:
+        for integration, event, receiver in posts:
+            deliveries.add(
+                db,
+                reader.person.id,
+                delivery_id=str(uuid.uuid4()),
+                integration=integration,
+                event_type=event,
+                receiver=receiver,
+                feed_id=1,
+                body=b"{}",
+                now=service.services.clock(),
+            )
+
+    def found(query: str) -> list[str]:
+        page = reader.page(f"/settings/deliveries?{query}")
+        return re.findall(r'class="whole" href="[^"]+">([^<]+)</a>', page)
+
+    assert found("") == ["Pinboard: Saved entry", "Webhook: Saved entry", "Webhook: New entries"]
+    assert found("service=pinboard") == ["Pinboard: Saved entry"]
+    assert found("event=save_entry") == ["Pinboard: Saved entry", "Webhook: Saved entry"]
+    assert found("event=new_entries&service=webhook&state=pending") == ["Webhook: New entries"]
+    assert found("service=webhook&state=failed") == []
+    assert len(found("service=telepathy&event=none&receiver=x")) == 3
+
+    page = reader.page("/settings/deliveries?service=webhook")
+    one = re.search(r'<option value="(\w+)">https://one.example', page)
+    assert one
+    assert found(f"service=webhook&receiver={one[1]}") == ["Webhook: New entries"]
+    assert 'name="receiver"' not in reader.page("/settings/deliveries?service=pinboard")

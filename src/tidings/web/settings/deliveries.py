@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from tidings.domain.deliveries import State
 from tidings.domain.errors import InvalidInput
 from tidings.domain.integrations import REGISTRY
@@ -17,6 +19,7 @@ from tidings.web.language import N_, _
 from tidings.web.routes import Routes
 from tidings.web.security import NOTHING_RUNS
 from tidings.web.visits import Page, Redirect, Visit
+from tidings.web.wording import translated
 
 routes = Routes()
 
@@ -34,26 +37,50 @@ EVENTS = {"new_entries": N_("New entries"), "save_entry": N_("Saved entry")}
 
 
 class Which(Query, frozen=True):
-    """state: "" for all. before: the id of the last one of the page before."""
+    """ "" is all. service: its name. receiver: of that service, as `_digest` has it. event: see EVENTS.
+
+    before: the id of the last one of the page before.
+    """
 
     state: str = ""
+    service: str = ""
+    receiver: str = ""
+    event: str = ""
     before: int | None = None
 
 
 @routes.get(PATH)
 def show_deliveries(visit: Visit, caller: User, services: Services, query: Which) -> Page:
     """The newest first."""
-    state = query.state if query.state in STATES else ""
     with services.reading() as db:
+        names = deliveries.integrations_of(db, caller.id)
+        service = query.service if query.service in names else ""
+        addresses = deliveries.receivers_of(db, caller.id, service) if service else []
+        receivers = {_digest(address): address for address in addresses} if len(addresses) > 1 else {}
+        chosen = {
+            "state": query.state if query.state in STATES else "",
+            "service": service,
+            "receiver": query.receiver if query.receiver in receivers else "",
+            "event": query.event if query.event in EVENTS else "",
+        }
         found = deliveries.listed(
-            db, caller.id, state=State(state) if state else None, before_id=query.before, limit=PER_PAGE + 1
+            db,
+            caller.id,
+            state=State(chosen["state"]) if chosen["state"] else None,
+            integration=service or None,
+            receiver=receivers.get(chosen["receiver"]),
+            event_type=chosen["event"] or None,
+            before_id=query.before,
+            limit=PER_PAGE + 1,
         )
     shown = found[:PER_PAGE]
     known = {
         "title": _("Deliveries"),
         "deliveries": [_line(one) for one in shown],
-        "state": state,
+        "chosen": chosen,
         "states": STATES,
+        "services": {name: _names(name, "")[0] for name in names},
+        "receivers": {digest: _names(service, address)[1] for digest, address in receivers.items()},
         "events": EVENTS,
         "is_first": query.before is None,
         "soon": lambda instant: _soon(instant, visit.now),
@@ -94,7 +121,7 @@ def redeliver(caller: User, services: Services, delivery_id: int) -> Redirect:
     try:
         services.deliveries.redeliver(caller.id, delivery_id)
     except InvalidInput as error:
-        return Redirect(path, notice=error.message)
+        return Redirect(path, notice=translated(error.message))
     return Redirect(path, notice=_("It is on its way once more."))
 
 
@@ -114,8 +141,15 @@ def _one(caller: User, services: Services, delivery_id: int) -> tuple[Shown, byt
 
 
 def _line(shown: Shown) -> tuple[Shown, str, str]:
-    """With the name of the service and of the receiver, in which there are no secrets."""
-    leaf = REGISTRY.get(shown.delivery.integration)
-    if leaf is None:
-        return shown, shown.delivery.integration, ""
-    return shown, leaf.title, leaf.shown(shown.delivery.receiver)
+    return (shown, *_names(shown.delivery.integration, shown.delivery.receiver))
+
+
+def _names(integration: str, receiver: str) -> tuple[str, str]:
+    """Of a service and of the receiver, in which there are no secrets."""
+    leaf = REGISTRY.get(integration)
+    return (leaf.title, leaf.shown(receiver)) if leaf else (integration, "")
+
+
+def _digest(receiver: str) -> str:
+    """For addresses of pages: there may be secrets in it."""
+    return hashlib.sha256(receiver.encode("utf-8", "replace")).hexdigest()[:12]
