@@ -182,10 +182,7 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
         marks.mark_unread_again(db, a.user_id, Instant(NOW + 7), now=Instant(NOW + 8)),
         marks.mark_unread_again(db, a.user_id, Instant(NOW + 9), now=Instant(NOW + 10)),
     ),
-    "sharing an entry": lambda db, a: (
-        shares.set_code(db, a.user_id, 5, "a code"),
-        shares.set_code(db, a.user_id, 5, ""),
-    ),
+    "sharing an entry": lambda db, a: shares.set_code(db, a.user_id, 5, "a code"),
     "marking some read": lambda db, a: entries.set_state(db, a.user_id, [3, 4, 5], status=Status.READ, now=NOW),
     "claiming due feeds": lambda db, _: polling.claim_due(
         db, "w", now=Instant(NOW + 9), until=Instant(NOW + 99), limit=5, per_host=2, gap=9
