@@ -20,7 +20,6 @@ class Fields(dict[str, list[_Element]]):
     __slots__ = ("element",)
 
     def __init__(self, element: _Element, names: Names) -> None:
-        super().__init__()
         self.element = element
         for child in element:
             name = names[child.tag]  # type: ignore[index]
@@ -36,28 +35,32 @@ class Fields(dict[str, list[_Element]]):
     def raw(self, *names: str) -> str:
         """Like `text`, but with the blanks around it."""
         for name in names:
-            for child in reversed(self.get(name, ())):
-                text = text_of(child)
-                if text and not text.isspace():
-                    return text
+            # Most of what is asked for is not there: nothing is cheaper than this.
+            if name in self:
+                for child in reversed(self[name]):
+                    text = text_of(child)
+                    if text and not text.isspace():
+                        return text
         return ""
 
     def body(self, *names: str) -> tuple[_Element | None, str]:
         """The element `raw` would take the text of, and its inside as HTML: some do not escape theirs."""
         for name in names:
-            for child in reversed(self.get(name, ())):
-                markup = inner_markup(child)
-                if markup and not markup.isspace():
-                    return child, markup
+            if name in self:
+                for child in reversed(self[name]):
+                    markup = inner_markup(child)
+                    if markup and not markup.isspace():
+                        return child, markup
         return None, ""
 
     def texts(self, *names: str) -> list[str]:
         """The trimmed texts of all elements of these names that have any."""
         found = []
         for name in names:
-            for child in self.get(name, ()):
-                if text := text_of(child).strip():
-                    found.append(text)  # noqa: PERF401 - twice as fast as two nested comprehensions
+            if name in self:
+                for child in self[name]:
+                    if text := text_of(child).strip():
+                        found.append(text)  # noqa: PERF401 - twice as fast as two nested comprehensions
         return found
 
     def every(self, *names: str) -> list[_Element]:
@@ -88,11 +91,14 @@ def about(element: _Element) -> str:
 def attribute(element: _Element, key: str) -> str:
     """An attribute, trimmed, whatever the case of its name; "" if absent. key: lower case."""
     value = element.get(key)
-    if value is None:
-        if not 0 < len(element.attrib) <= _MANY_ATTRIBUTES:
-            return ""
-        value = next((each for name, each in element.items() if str(name).lower() == key), "")
-    return str(value).strip()
+    return _attribute_in_any_case(element, key) if value is None else value.strip()
+
+
+def _attribute_in_any_case(element: _Element, key: str) -> str:
+    names = element.keys()
+    if not 0 < len(names) <= _MANY_ATTRIBUTES or "".join(names).islower():
+        return ""
+    return next((value.strip() for name, value in element.items() if name.lower() == key), "")
 
 
 def _values(element: _Element) -> list[str]:
