@@ -105,7 +105,8 @@ SELECT user_id, 'tag ' || (id % 7), id FROM entries WHERE user_id = :user AND id
 
 def _fill_index(db: Write, is_sqlite: bool) -> None:
     """Half of the entries speak of rain, one in a thousand of any number."""
-    terms = "user_id || CASE WHEN id % 2 = 0 THEN '/rain ' ELSE '/sun ' END || user_id || '/n' || id % 1000"
+    # In brackets: SQLite would put the text together first, and divide that.
+    terms = "user_id || CASE WHEN (id % 2) = 0 THEN '/rain ' ELSE '/sun ' END || user_id || '/n' || (id % 1000)"
     if is_sqlite:
         db.run(text(f"INSERT INTO entry_words (rowid, title, body) SELECT id, {terms}, '' FROM entries ORDER BY id"))
     else:

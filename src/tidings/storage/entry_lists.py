@@ -1,32 +1,33 @@
 """Pages of entries in any order and under any filter.
 
-The statements differ only with which conditions are given, so each shape is built once and kept. A page reads the
-narrow rows through the index of its order; bodies and enclosures follow for these rows alone.
+A page reads the narrow rows through the index of its order; bodies and enclosures follow for these rows alone.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, cast
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select, text, tuple_
+from sqlalchemy import Select, bindparam, func, select
 
-from tidings.domain.entries import Direction, Enclosure, Entry, EntryFilter, Order, Page, Status
-from tidings.domain.search import Question, parse
+from tidings.domain.entries import Enclosure, Entry, EntryFilter, Page, Status
+from tidings.domain.search import parse
 from tidings.storage import dialect
 from tidings.storage import feeds as feed_rows
 from tidings.storage.database import Read, columns
-from tidings.storage.schema import (
-    categories,
-    enclosures,
-    entries,
-    entry_contents,
-    entry_tags,
-    feed_counters,
-    feeds,
+from tidings.storage.entry_searches import Found, look
+from tidings.storage.entry_shapes import (
+    BOUNDS,
+    NOTHING,
+    Shape,
+    count_statement,
+    ids_statement,
+    page_statement,
+    place_of,
 )
-from tidings.storage.schema.archive import author_prefix, title_prefix
+from tidings.storage.entry_shapes import is_beyond as is_beyond  # noqa: PLC0414 - for whoever marks a part of a list
+from tidings.storage.schema import enclosures, entry_contents, feed_counters, feeds
 
 
 class EntryPage(Struct, frozen=True):
@@ -38,40 +39,65 @@ class EntryPage(Struct, frozen=True):
     enclosures: dict[int, list[Enclosure]]
 
 
+class _Asked(Struct, frozen=True):
+    """most: how many entries may be asked one by one whether they match what is searched for."""
+
+    shape: Shape
+    parameters: dict[str, Any]
+    most: int
+
+
 def page(db: Read, user_id: int, which: EntryFilter, page: Page) -> EntryPage:
     asked = _asked(db, user_id, which)
     if asked is None:
         return EntryPage(0, [], {}, {})
-    shape, parameters = asked
-    return with_bodies(db, _rows(db, shape, page, parameters), total=_total(db, shape, which, parameters))
+    found = _look(db, asked, page)
+    listed = _rows(db, asked, page, found)
+    if found and found.is_all and page.beyond is None:
+        return with_bodies(db, listed, total=len(found.ids))
+    return with_bodies(db, listed, total=_total(db, _counted(db, asked.shape, found), which, asked.parameters))
 
 
 def rows(db: Read, user_id: int, which: EntryFilter, page: Page) -> list[Entry]:
     """Entries alone, without their bodies and how many there are."""
     asked = _asked(db, user_id, which)
-    return [] if asked is None else _rows(db, asked[0], page, asked[1])
+    return [] if asked is None else _rows(db, asked, page, _look(db, asked, page))
 
 
-def _asked(db: Read, user_id: int, which: EntryFilter) -> tuple[_Shape, dict[str, Any]] | None:
+def _asked(db: Read, user_id: int, which: EntryFilter) -> _Asked | None:
     """None when nothing can be found."""
     hidden = feed_rows.hidden(db, user_id) if which.globally_visible else []
     question = parse(which.search)
     if which.search and question == NOTHING:
         return None
-    shape = _Shape.of(which, hidden=bool(hidden), question=question)
+    shape = Shape.of(which, hidden=bool(hidden), question=question)
     parameters = _parameters(user_id, which, hidden)
-    if shape.search:
-        parameters["question"] = dialect.asked(db, user_id, question)
-    return shape, parameters
+    if not shape.search:
+        return _Asked(shape, parameters, 0)
+    parameters["question"] = dialect.asked(db, user_id, question)
+    return _Asked(shape, parameters, dialect.most_asked(db, question))
 
 
-def _rows(db: Read, shape: _Shape, page: Page, parameters: dict[str, Any]) -> list[Entry]:
-    statement = _page_statement(shape, page.order, page.direction, has_place=page.beyond is not None)
-    place = {} if page.beyond is None else {"beyond_moment": page.beyond.moment, "beyond_id": page.beyond.entry_id}
-    return db.all(Entry, statement, **parameters, **place, limit=page.limit, offset=page.offset)
+def _look(db: Read, asked: _Asked, page: Page) -> Found | None:
+    return look(db, asked.shape, page, asked.parameters, most=asked.most) if asked.most else None
 
 
-NOTHING = Question()
+def _rows(db: Read, asked: _Asked, page: Page, found: Found | None) -> list[Entry]:
+    shape, parameters, has_place = asked.shape, asked.parameters, page.beyond is not None
+    if found and found.is_enough:
+        # Their place is known: they were looked for from there on.
+        shape, parameters, has_place = shape._replace(search="is given"), parameters | {"given": found.ids}, False
+    elif found and found.is_frequent and shape.search == "matches":
+        shape = shape._replace(search="is among it")
+    statement = page_statement(shape, page.order, page.direction, has_place=has_place)
+    return db.all(Entry, statement, **parameters, **place_of(page), limit=page.limit, offset=page.offset)
+
+
+def _counted(db: Read, shape: Shape, found: Found | None) -> Shape:
+    """SQLite counts what was found faster than it looks whether something was found."""
+    if found and found.is_frequent and shape.search == "matches" and not dialect.is_sqlite(db):
+        return shape._replace(search="is among it")
+    return shape
 
 
 def with_bodies(db: Read, rows: list[Entry], *, total: int = 0) -> EntryPage:
@@ -90,9 +116,9 @@ def bodies(db: Read, entry_ids: list[int]) -> dict[int, str]:
 
 def ids(db: Read, user_id: int, which: EntryFilter, *, limit: int, offset: int) -> tuple[int, list[int]]:
     """How many there are, and a page of their ids, newest first. A search in the filter is not heard."""
-    shape = _Shape.of(which, hidden=False)
+    shape = Shape.of(which, hidden=False)
     parameters = _parameters(user_id, which, [])
-    found = db.scalars(_ids_statement(shape), **parameters, limit=limit, offset=offset)
+    found = db.scalars(ids_statement(shape), **parameters, limit=limit, offset=offset)
     return _total(db, shape, which, parameters), found
 
 
@@ -106,153 +132,18 @@ _enclosures = (
 )
 
 
-_Search = Literal["", "matches", "does not match"]
-
-
-class _Shape(NamedTuple):
-    """Which conditions are given; the key under which a statement is kept."""
-
-    statuses: tuple[Status, ...]
-    starred: bool | None
-    bounds: tuple[str, ...]
-    hidden: bool
-    tags: int
-    search: _Search
-
-    @classmethod
-    def of(cls, which: EntryFilter, *, hidden: bool, question: Question = NOTHING) -> _Shape:
-        given = tuple(name for name in _BOUNDS if getattr(which, name) is not None)
-        statuses = tuple(sorted(set(which.statuses))) or (Status.UNREAD, Status.READ)
-        search: _Search = "matches" if question.required else "does not match" if question.excluded else ""
-        return cls(statuses, which.starred, given, hidden, len(which.tags), search)
-
-    @property
-    def counted(self) -> bool:
-        """Whether the kept counters know the total."""
-        if self.tags or self.search or Status.REMOVED in self.statuses:
-            return False
-        return set(self.bounds) <= {"feed_id", "category_id"}
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether it starts from what a search, a tag or a feed has, and sorts that.
-
-        To pick these few out while walking the whole archive in order would cost more.
-        """
-        return bool(self.search == "matches" or self.tags or "feed_id" in self.bounds)
-
-
-_BOUNDS: dict[str, ColumnElement[bool]] = {
-    "feed_id": entries.c.feed_id == bindparam("feed_id"),
-    "category_id": entries.c.category_id == bindparam("category_id"),
-    "published_before": entries.c.published_at < bindparam("published_before"),
-    "published_after": entries.c.published_at > bindparam("published_after"),
-    # Leaves out little, as a rule: nothing to come from, and sort the rest.
-    "changed_before": dialect.off_index(entries.c.changed_at) < bindparam("changed_before"),
-    "changed_after": entries.c.changed_at > bindparam("changed_after"),
-    "before_entry_id": entries.c.id < bindparam("before_entry_id"),
-    "after_entry_id": entries.c.id > bindparam("after_entry_id"),
-}
-
-# An order ends with the id, so that pages neither repeat nor lose an entry. Where the contract leaves equals open, they
-# come by time of publishing: that is what an index has.
-_ORDERS: dict[Order, tuple[ColumnElement[Any], ...]] = {
-    Order.ID: (entries.c.id,),
-    Order.STATUS: (entries.c.status, entries.c.id),
-    Order.PUBLISHED_AT: (entries.c.published_at, entries.c.id),
-    Order.CHANGED_AT: (entries.c.changed_at, entries.c.id),
-    Order.CREATED_AT: (entries.c.created_at, entries.c.id),
-    Order.CATEGORY_ID: (entries.c.category_id, entries.c.published_at, entries.c.id),
-    Order.CATEGORY_TITLE: (categories.c.title, categories.c.id, entries.c.published_at, entries.c.id),
-    Order.TITLE: (title_prefix, entries.c.title, entries.c.id),
-    Order.AUTHOR: (author_prefix, entries.c.author, entries.c.id),
-}
-_BY_CATEGORY = {Order.CATEGORY_ID, Order.CATEGORY_TITLE}
-
-
-@lru_cache(maxsize=512)
-def _page_statement(shape: _Shape, order: Order, direction: Direction, *, has_place: bool) -> Select[Any]:
-    statement = select(*columns(entries, Entry)).where(*_conditions(shape))
-    if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(shape.bounds):
-        order = Order.PUBLISHED_AT  # that is what is left of it within one category
-    if order is Order.CATEGORY_TITLE:
-        # From category to category, each in its order; but from few entries to theirs.
-        category_id = categories.c.id if shape.is_narrow else dialect.off_index(categories.c.id)
-        joined = and_(categories.c.user_id == entries.c.user_id, category_id == entries.c.category_id)
-        statement = statement.select_from(entries.join(categories, joined)).where(
-            categories.c.user_id == bindparam("user")
-        )
-    if has_place:
-        statement = statement.where(is_beyond(order, direction))
-    keys = [key.desc() if direction is Direction.DESC else key.asc() for key in _ORDERS[order]]
-    return statement.order_by(*keys).limit(bindparam("limit")).offset(bindparam("offset"))
-
-
-def is_beyond(order: Order, direction: Direction) -> ColumnElement[bool]:
-    """As one comparison of pairs: both engines read the index from there on."""
-    moment, entry_id = _ORDERS[order]
-    place = tuple_(bindparam("beyond_moment", type_=moment.type), bindparam("beyond_id", type_=entry_id.type))
-    return tuple_(moment, entry_id) < place if direction is Direction.DESC else tuple_(moment, entry_id) > place
-
-
-@lru_cache(maxsize=128)
-def _ids_statement(shape: _Shape) -> Select[Any]:
-    found = select(entries.c.id).where(*_conditions(shape)).order_by(entries.c.id.desc())
-    return found.limit(bindparam("limit")).offset(bindparam("offset"))
-
-
-@lru_cache(maxsize=256)
-def _count_statement(shape: _Shape) -> Select[Any]:
-    return select(func.count()).select_from(entries).where(*_conditions(shape))
-
-
-def _conditions(shape: _Shape) -> list[ColumnElement[bool]]:
-    # Status and star stand as literals: neither engine uses a partial index for a parameter.
-    owner = dialect.off_index(entries.c.user_id) if shape.is_narrow else entries.c.user_id
-    conditions = [owner == bindparam("user"), *_status_conditions(shape.statuses)]
-    if shape.starred is not None:
-        conditions.append(_literal(f"entries.starred = {str(shape.starred).lower()}"))
-    conditions += [_BOUNDS[name] for name in shape.bounds]
-    if shape.hidden:
-        conditions.append(entries.c.feed_id.not_in(bindparam("hidden", expanding=True)))
-    conditions += [_has_tag(number) for number in range(shape.tags)]
-    if shape.search:
-        matches = dialect.matches(entries.c.id, bindparam("question"))
-        conditions.append(matches if shape.search == "matches" else ~matches)
-    return conditions
-
-
-def _status_conditions(statuses: tuple[Status, ...]) -> list[ColumnElement[bool]]:
-    if len(statuses) == 1:
-        return [_literal(f"entries.status = {int(statuses[0])}")]
-    # Of two, the third is left out. Asked for as a range or a list, SQLite would take them from the index by status,
-    # and then sort them all.
-    return [_literal(f"entries.status <> {int(status)}") for status in Status if status not in statuses]
-
-
-def _literal(condition: str) -> ColumnElement[bool]:
-    return cast("ColumnElement[bool]", text(condition))
-
-
-def _has_tag(number: int) -> ColumnElement[bool]:
-    tagged = select(entry_tags.c.entry_id).where(
-        entry_tags.c.user_id == bindparam("user"), entry_tags.c.tag == bindparam(f"tag_{number}")
-    )
-    return entries.c.id.in_(tagged)
-
-
 def _parameters(user_id: int, which: EntryFilter, hidden: list[int]) -> dict[str, Any]:
     parameters: dict[str, Any] = {"user": user_id}
-    parameters |= {name: value for name in _BOUNDS if (value := getattr(which, name)) is not None}
+    parameters |= {name: value for name in BOUNDS if (value := getattr(which, name)) is not None}
     parameters |= {f"tag_{number}": tag for number, tag in enumerate(which.tags)}
     if hidden:
         parameters["hidden"] = hidden
     return parameters
 
 
-def _total(db: Read, shape: _Shape, which: EntryFilter, parameters: dict[str, Any]) -> int:
+def _total(db: Read, shape: Shape, which: EntryFilter, parameters: dict[str, Any]) -> int:
     if not shape.counted:
-        return cast("int", db.scalar(_count_statement(shape), **parameters))
+        return cast("int", db.scalar(count_statement(shape), **parameters))
     wanted = ("feed_id", "category_id", "user", "hidden")
     counts = db.tuples(_sums(shape.bounds, shape.hidden), **{k: parameters[k] for k in wanted if k in parameters})[0]
     unread, read, starred_unread, starred_read = (int(number or 0) for number in counts)

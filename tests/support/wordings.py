@@ -1,0 +1,302 @@
+"""Messages for people, collected from the source: every string that becomes `Words` (`tidings.domain.wording`).
+
+    InvalidInput(f"title: too long, {MAX:,} characters at most.")  ─►  "too long, %(max)s characters at most."
+
+What is annotated says where messages are: parameters and members (strings that are handed to them), variables and
+members with a value, dicts (their values), and functions (what they return). A field's name in front goes: pages have
+labels. A message that is neither a string nor known to be `Words` already is an `Unread`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from itertools import product
+from pathlib import Path
+
+from msgspec import Struct
+
+import tidings
+
+SOURCE = Path(tidings.__file__).parent
+# Where messages are made. Pages say theirs in words of their own; commands and settings speak to who runs the service.
+RINGS = ("domain", "storage", "net", "services", "http", "notifier.py")
+# Told in the terminal.
+NOT_FOR_PAGES = frozenset({"StartError"})
+
+_FIELD = re.compile(r"(?:[a-z][a-z0-9_.]*|%\(\w+\)s): (?=\S)")
+_FORMAT = re.compile(r"\{(\w+)\}")
+_VALUE = re.compile(r"%\((\w+)\)s")
+
+
+class Wording(Struct, frozen=True):
+    """file: below `src/tidings`. text: with %(name)s for each value."""
+
+    file: str
+    text: str
+
+
+class Unread(Exception):
+    """What stands where a message is expected is none that can be collected."""
+
+
+Key = tuple[str, str]
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class _Module:
+    """names: of parameters and variables that hold words. homes: what is imported, and where it is defined."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.relative_to(SOURCE).as_posix()
+        self.tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.names: set[str] = set()
+        self.homes = dict(_imports(self.tree))
+        self.defined = {
+            node.name
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        }
+
+
+class _House:
+    """All modules. places: by the module and name of a function or class that takes words, where it takes them.
+
+    known: names of members, and of functions that return words.
+    """
+
+    def __init__(self) -> None:
+        self.modules = {module.file: module for module in map(_Module, _files())}
+        self.places: dict[Key, dict[str, int]] = {}
+        # What an object says of itself.
+        self.known: set[str] = {"str"}
+        self._bases: dict[Key, list[Key]] = {}
+        for module in self.modules.values():
+            for node in ast.walk(module.tree):
+                self._note(module, node)
+
+    def taken_by(self, key: Key | None) -> Mapping[str, int]:
+        """Of a class, or of the one that it inherits from."""
+        if key is None or key[1] in NOT_FOR_PAGES:
+            return {}
+        if key in self.places:
+            return self.places[key]
+        return next((places for base in self._bases.get(key, ()) if (places := self.taken_by(base))), {})
+
+    def key_of(self, module: _Module, node: ast.expr) -> Key | None:
+        """What is called, as far as that can be told without running it."""
+        match node:
+            case ast.Name(id=name):
+                return (module.file, name) if name in module.defined else self._home(module, name)
+            case ast.Attribute(attr=name, value=ast.Name(id=owner)) if owner in module.homes:
+                home, inside = module.homes[owner]
+                return (f"{home}/{inside}.py" if inside else home, name)
+            case ast.Attribute(attr=name) if name in module.defined:
+                return (module.file, name)
+        return None
+
+    def _home(self, module: _Module, name: str) -> Key | None:
+        folder, inside = module.homes.get(name, ("", ""))
+        if f"{folder}.py" in self.modules:
+            return (f"{folder}.py", inside)
+        package = self.modules.get(f"{folder}/__init__.py")
+        return self._home(package, inside) if package else None
+
+    def _note(self, module: _Module, node: ast.AST) -> None:
+        match node:
+            case ast.ClassDef(name=name, body=body):
+                key = (module.file, name)
+                self._bases[key] = [base for one in node.bases if (base := self.key_of(module, one))]
+                members = [one for one in body if isinstance(one, ast.AnnAssign)]
+                places = {_name(one.target): at for at, one in enumerate(members) if _is_words(one.annotation)}
+                self.known |= set(places)
+                for one in body:
+                    if isinstance(one, ast.FunctionDef) and one.name == "__init__":
+                        self.places[key] = _places(one)
+                if places:
+                    self.places[key] = places
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                if _is_words(node.returns):
+                    self.known.add(node.name)
+                if places := _places(node):
+                    self.places[module.file, node.name] = places
+                module.names |= {arg.arg for arg in _arguments(node) if _is_words(arg.annotation)}
+            case ast.AnnAssign(target=ast.Name(id=name)) if _is_words(node.annotation):
+                (self.known if name.isupper() else module.names).add(name)
+
+
+def collected() -> list[Wording]:
+    """In the order of files; each shape once. Unread when something cannot be."""
+    house = _House()
+    found: dict[str, Wording] = {}
+    for module in house.modules.values():
+        for expression in _expressions(house, module):
+            for text in _texts(expression, house.known | module.names, module):
+                text = _distinct(_without_field(text))
+                if _says_something(text):
+                    found.setdefault(_VALUE.sub("%s", text), Wording(module.file, text))
+    return list(found.values())
+
+
+def _files() -> Iterator[Path]:
+    for ring in RINGS:
+        place = SOURCE / ring
+        yield from [place] if place.is_file() else sorted(place.rglob("*.py"))
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[str, Key]]:
+    """The name here; the module that it comes from, as a path without its end, and its name there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tidings"):
+            folder = (node.module or "").removeprefix("tidings").strip(".").replace(".", "/")
+            yield from ((name.asname or name.name, (folder, name.name)) for name in node.names)
+
+
+def _arguments(function: Function) -> list[ast.arg]:
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+
+
+def _places(function: Function) -> dict[str, int]:
+    arguments = _arguments(function)
+    if arguments and arguments[0].arg in ("self", "cls"):
+        arguments = arguments[1:]
+    return {arg.arg: at for at, arg in enumerate(arguments) if _is_words(arg.annotation)}
+
+
+def _is_words(annotation: ast.expr | None) -> bool:
+    return annotation is not None and any(
+        isinstance(node, ast.Name) and node.id == "Words" for node in ast.walk(annotation)
+    )
+
+
+def _expressions(house: _House, module: _Module) -> Iterator[ast.expr]:
+    """Whatever becomes words, in the order of the source."""
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="append", value=ast.Name(id=name)), args=[text]):
+                if name in module.names:
+                    yield text
+            case ast.Call():
+                places = house.taken_by(house.key_of(module, node.func))
+                for name, place in places.items():
+                    yield from node.args[place : place + 1]
+                    yield from (word.value for word in node.keywords if word.arg == name)
+            case ast.AnnAssign(value=ast.expr() as value) if _is_words(node.annotation):
+                yield from value.values if isinstance(value, ast.Dict) else (value,)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if _is_words(node.returns):
+                yield from (one.value for one in _own(node) if isinstance(one, ast.Return) and one.value is not None)
+
+
+def _own(function: ast.AST) -> Iterator[ast.AST]:
+    """Of a function, without those inside it."""
+    for child in ast.iter_child_nodes(function):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield child
+            yield from _own(child)
+
+
+def _texts(node: ast.expr, known: AbstractSet[str], module: _Module) -> list[str]:
+    """The messages that an expression may give: several where it chooses, none where it hands on what is known."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return [_FORMAT.sub(r"%(\1)s", text.replace("%", "%%"))]
+        case ast.Constant():
+            return []
+        case ast.JoinedStr(values=values):
+            return ["".join(parts) for parts in product(*(_parts(one, known, module) for one in values))]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return ["".join(pair) for pair in product(_texts(left, known, module), _texts(right, known, module))]
+        case ast.IfExp(body=body, orelse=other):
+            return _texts(body, known, module) + _texts(other, known, module)
+        case ast.BoolOp(values=values):
+            return [text for one in values for text in _texts(one, known, module)]
+        case ast.Tuple(elts=several) | ast.List(elts=several):
+            texts = [one for one in several if isinstance(one, ast.Constant | ast.JoinedStr | ast.Tuple)]
+            return [text for one in texts for text in _texts(one, known, module)]
+        case ast.Call(func=ast.Attribute(attr="get", value=table), args=[_, default]) if _is_known(table, known):
+            return _texts(default, known, module)
+    if _is_known(node, known):
+        return []
+    raise Unread(f"{module.file}:{node.lineno}: {ast.unparse(node)}")
+
+
+def _is_known(node: ast.expr, known: AbstractSet[str]) -> bool:
+    """Whether it is words already, or made of some."""
+    match node:
+        case ast.Name(id=name):
+            return name in known
+        case ast.Attribute(attr=name, value=value):
+            return name in known or _is_known(value, known)
+        case ast.Call(func=function, args=arguments):
+            return _is_known(function, known) or any(_is_known(one, known) for one in arguments)
+        case ast.Subscript(value=value):
+            return _is_known(value, known)
+        case ast.GeneratorExp(generators=[first]):
+            return _is_known(first.iter, known)
+    return False
+
+
+def _parts(node: ast.expr, known: AbstractSet[str], module: _Module) -> list[str]:
+    """Of an f-string: text, or a value by its name. Text within a value is part of the message."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return [text.replace("%", "%%")]
+        case ast.FormattedValue(value=ast.IfExp(body=body, orelse=other)):
+            return [one for choice in (body, other) for one in _parts(_as_value(choice), known, module)]
+        case ast.FormattedValue(value=ast.BoolOp(op=ast.Or(), values=values)):
+            return [one for choice in values for one in _parts(_as_value(choice), known, module)]
+        case ast.FormattedValue(value=ast.JoinedStr() as inner):
+            return _texts(inner, known, module)
+        case ast.FormattedValue(value=value):
+            return [f"%({_called(value)})s"]
+    raise Unread(f"{module.file}:{node.lineno}: {ast.unparse(node)}")
+
+
+def _as_value(node: ast.expr) -> ast.expr:
+    return (
+        node if isinstance(node, ast.Constant) else ast.FormattedValue(node, -1, None, lineno=node.lineno, col_offset=0)
+    )
+
+
+def _called(node: ast.expr) -> str:
+    """A name for a value: the last one in the expression that says what it is."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name.strip("_").lower()
+        case (
+            ast.Call(func=ast.Attribute(attr="join"), args=[inner]) | ast.Call(func=ast.Name(id="map"), args=[_, inner])
+        ):
+            return _called(inner)
+        case ast.Call(func=ast.Attribute(value=inner)) | ast.Call(func=inner):
+            return _called(inner)
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name
+        case ast.Subscript(value=inner) | ast.BinOp(left=inner):
+            return _called(inner)
+    return "value"
+
+
+def _distinct(text: str) -> str:
+    """The second value of a name is called so: near, near_2."""
+    seen: Counter[str] = Counter()
+
+    def renamed(found: re.Match[str]) -> str:
+        seen[found[1]] += 1
+        return found[0] if seen[found[1]] == 1 else f"%({found[1]}_{seen[found[1]]})s"
+
+    return _VALUE.sub(renamed, text)
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _without_field(text: str) -> str:
+    return _FIELD.sub("", text, count=1) if _FIELD.match(text) else text
+
+
+def _says_something(text: str) -> bool:
+    return bool(re.search("[A-Za-z]{2}", _VALUE.sub("", text)))
