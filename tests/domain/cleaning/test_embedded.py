@@ -142,6 +142,27 @@ def test_a_picture_that_waits_for_a_script_is_shown(html: str, src: str) -> None
     assert page.count("<img") == 1
 
 
+@pytest.mark.parametrize(
+    ("src", "stands_in"),
+    [
+        ("/blank.gif", True),
+        ("blank.gif", True),
+        ("/img/Spacer-2x.PNG?v=1", True),
+        ("/lazy_load.svg#a", True),
+        ("/img/big.placeholder.min.webp", True),
+        ("/img/tiny.gif?file=/1x1.gif", True),
+        ("/blank.gifs/tiny.png", False),
+        ("/blank/tiny.png", False),
+        ("/pixels.png", False),
+        ("/point-blank", False),
+        ("/pointblank.gif", False),
+    ],
+)
+def test_a_placeholder_is_known_by_the_name_of_its_file(src: str, stands_in: bool) -> None:
+    shown = attributes_of(cleaned(f'<img src="{src}" data-src="/b.png">'), "img")["src"]
+    assert (shown == "https://blog.example/b.png") is stands_in
+
+
 def test_candidates_that_wait_for_a_script_are_shown() -> None:
     page = cleaned(f'<picture><source data-srcset="/b.webp 2x"><img src="{DOT}" data-srcset="/b.png 2x"></picture>')
     assert attributes_of(page, "source")["srcset"] == "https://blog.example/b.webp 2x"

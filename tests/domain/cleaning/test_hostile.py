@@ -138,6 +138,7 @@ FONTS = "".join(f"<b a{number}>" for number in range(700))
         pytest.param("<p>" + FONTS * 20 + "<p>x" * N, id="unclosed formatting"),
         pytest.param("<a " + " ".join(f"a{number}" for number in range(N)) + ">x", id="many attributes"),
         pytest.param("<img srcset='" + "a 1x," * N + "' src=y>x", id="many candidates"),
+        pytest.param("<img src='" + "-blank" * N + "'>x", id="a picture named after many placeholders"),
         pytest.param("<!--" * N, id="unclosed comments"),
         pytest.param("<a title='" * N, id="unclosed values"),
         pytest.param("<" * N, id="angle brackets"),

@@ -28,10 +28,15 @@ LAZY_SRC = (
 )
 LAZY_SRCSET = ("data-srcset", "data-lazy-srcset")
 
-_PLACEHOLDER = re.compile(
-    r"(?:^|[/_.-])(?:blank|spacer|pixel|placeholder|transparent|lazy(?:[-_]?load(?:er|ing)?)?|loading|1x1|empty|grey|gray)"
-    r"(?:[_.-][\w.-]*)?\.(?:gif|png|svg|jpe?g|webp)(?:[?#]|$)",
+# A picture file named after what it stands in for. Two looks, each in proportion to the length of the address: a single
+# expression would go over the rest of it at every such word. Nearly all pictures are spared the second.
+_STAND_IN = re.compile(
+    r"[/_.-](?=[1beglpst])(?:blank|spacer|pixel|placeholder|transparent|lazy(?:[-_]?load(?:er|ing)?)?|loading|1x1|empty"
+    r"|grey|gray)(?=[_.-])",
     re.IGNORECASE,
+)
+_PICTURE_FILE = re.compile(
+    r"(?<![\w.-])[\w.-]++(?:(?<=\.gif|\.png|\.svg|\.jpg)|(?<=\.jpeg|\.webp))(?=[?#]|$)", re.IGNORECASE
 )
 _SIZE = re.compile(r"[1-9][0-9]{0,5}")
 _INVISIBLE = re.compile(r"\s*0*[01](?:px)?\s*", re.IGNORECASE)
@@ -59,10 +64,15 @@ _SOURCE_CHECKS: dict[str, Check] = {
 
 
 class Picture(Struct, frozen=True):
-    """tag: the whole `img` element. is_placeholder: whether it only stands in for another picture."""
+    """tag: the whole `img` element. src: as `lazy_source` gives it."""
 
     tag: str
-    is_placeholder: bool
+    src: str
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether it only stands in for another picture."""
+        return " srcset=" not in self.tag and is_placeholder(self.src)
 
 
 def image(attributes: Attributes, links: Links) -> Picture | None:
@@ -71,7 +81,7 @@ def image(attributes: Attributes, links: Links) -> Picture | None:
         return None
     src = lazy_source(attributes)
     tag = _with_sources("img", attributes, links.picture, src, links, _CHECKS, ' loading="lazy"')
-    return Picture(tag, " srcset=" not in tag and is_placeholder(src)) if tag else None
+    return Picture(tag, src) if tag else None
 
 
 def source(attributes: Attributes, links: Links) -> str:
@@ -81,7 +91,14 @@ def source(attributes: Attributes, links: Links) -> str:
 
 def is_placeholder(src: str) -> bool:
     """Whether an address looks like the picture that stands in until the real one loads."""
-    return not src or src[:5].lower() == "data:" or _PLACEHOLDER.search(src) is not None
+    return not src or src[:5].lower() == "data:" or _is_stand_in(f"/{src}")
+
+
+def _is_stand_in(path: str) -> bool:
+    if _STAND_IN.search(path) is None:
+        return False
+    files = _PICTURE_FILE.finditer(path)
+    return any(_STAND_IN.search(path, max(file.start() - 1, 0), file.end()) for file in files)
 
 
 def lazy_source(attributes: Attributes) -> str:
