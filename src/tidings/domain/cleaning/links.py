@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 
 from tidings.domain.cleaning.tracking import strip_tracking
-from tidings.domain.cleaning.urls import LINK_SCHEMES, WEB_SCHEMES, host_of, resolve, scheme_of
+from tidings.domain.cleaning.urls import LINK_SCHEMES, host_of, resolve, scheme_of
 
 # Buttons to share, ads and counters: host (its subdomains too) and how the rest of the address begins.
 _UNWANTED: dict[str, tuple[str, ...]] = {
@@ -22,6 +23,7 @@ _UNWANTED: dict[str, tuple[str, ...]] = {
     "x.com": ("/intent/tweet", "/share"),
 }
 
+_WEB = ("https://", "http://")
 _PATH = re.compile(r"https?://[^/?#]*([^?#]*)")
 
 # What an <img> may hold inside its address. SVG is safe there, and only there: no script runs in a picture.
@@ -51,12 +53,12 @@ class Links:
         if value.startswith("#"):
             return value
         address = self._address(value)
-        return address if scheme_of(address) in LINK_SCHEMES else ""
+        return address if address.startswith(_WEB) or scheme_of(address) in LINK_SCHEMES else ""
 
     def media(self, value: str) -> str:
         """For what the page loads by itself: http and https only."""
         address = self._address(value)
-        return address if scheme_of(address) in WEB_SCHEMES else ""
+        return address if address.startswith(_WEB) else ""
 
     def picture(self, value: str) -> str:
         """For `src` of an image, which may also hold the picture itself."""
@@ -73,7 +75,7 @@ class Links:
 
     def _examine(self, value: str) -> str:
         address = resolve(self._base_url, value)
-        if not address.startswith(("http://", "https://")):
+        if not address.startswith(_WEB):
             return address
         if _is_unwanted(address):
             return ""
@@ -93,15 +95,18 @@ def picture_data(value: str) -> str:
 def _is_unwanted(address: str) -> bool:
     if ".com" not in address:
         return False
-    host = host_of(address)
-    if not host.endswith(".com"):
-        return False
-    labels = host.split(".")
-    begins = _UNWANTED.get(".".join(labels[-2:])) or _UNWANTED.get(".".join(labels[-3:]))
-    if begins is None:
+    begins = _unwanted_at(host_of(address))
+    if not begins:
         return False
     path = _PATH.match(address)
     return path is not None and any(_is_below(path[1], begin) for begin in begins)
+
+
+@lru_cache(maxsize=1_024)
+def _unwanted_at(host: str) -> tuple[str, ...]:
+    """How unwanted addresses of a host begin. Few hosts have most of the links."""
+    labels = host.split(".")
+    return _UNWANTED.get(".".join(labels[-2:])) or _UNWANTED.get(".".join(labels[-3:])) or ()
 
 
 def _is_below(path: str, begin: str) -> bool:

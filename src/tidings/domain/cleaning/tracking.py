@@ -32,10 +32,10 @@ def strip_tracking(url: str, *, hosts: Collection[str] = ()) -> str:
         return url
     pairs = query.split("&")
     names = [_name(pair) for pair in pairs]
-    if not any(_tracks(name) for name in names) and not (hosts and "ref" in names):
-        return url
-    kept = [pair for pair, name in zip(pairs, names, strict=True) if not _tracks(name)]
-    if hosts and _refers(kept, hosts):
+    kept = [
+        pair for pair, name in zip(pairs, names, strict=True) if name not in NAMES and not name.startswith(PREFIXES)
+    ]
+    if hosts and "ref" in names and _refers(kept, hosts):
         kept = [pair for pair in kept if _name(pair) != "ref"]
     if len(kept) == len(pairs):
         return url
@@ -48,10 +48,6 @@ def _name(pair: str) -> str:
         name = unquote(name).lower()
     # Feeds that escape twice leave `?a=1&amp;utm_source=x` in the address.
     return name.removeprefix("amp;")
-
-
-def _tracks(name: str) -> bool:
-    return name in NAMES or name.startswith(PREFIXES)
 
 
 def _refers(pairs: list[str], hosts: Collection[str]) -> bool:

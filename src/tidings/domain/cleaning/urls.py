@@ -22,6 +22,9 @@ PLAIN_WEB = re.compile(
     r"""https?://((?:[a-z0-9][a-z0-9-]*+\.)+[a-z]{2,}+)(?:[/?#][^\x00-\x20"<>\\^`{|}\x7f-\xa0\ud800-\udfff]*+)?"""
 )
 
+# A path from the root of its site, no less plain: it only has to be put behind the host.
+_PLAIN_PATH = re.compile(r"(?:/(?![/.])[!#-.0-;=?-\[\]_a-z~]*+)++")
+
 # Characters. Servers give up at about as many; a base is repeated in every address that is relative to it.
 MAX_ADDRESS = 8_000
 MAX_BASE = 2_000
@@ -52,6 +55,9 @@ def resolve(base: str, url: str) -> str:
         return ""
     if PLAIN_WEB.fullmatch(url):
         return url
+    if _PLAIN_PATH.fullmatch(url):
+        page = _page(base)
+        return page[0] + url if page else ""
     url = url.strip(_BLANKS_AROUND).translate(_BLANKS_WITHIN)
     if not url:
         return ""
