@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
@@ -17,22 +17,23 @@ from tidings.domain.formats.size import MAX_ENCLOSURES
 _UNKNOWN_TYPE: Final = "application/octet-stream"
 _TYPE_OF_MEDIUM: Final = {"image": "image/*", "video": "video/*", "audio": "audio/*"}
 _CHAPTERS_TYPE: Final = "application/json+chapters"
-_NAMES: Final = frozenset(
-    {"media:group", "media:content", "media:thumbnail", "media:peerlink", "media:title", "media:description",
-     "media:category", "itunes:image", "podcast:chapters", "podcast:transcript"}
+MEDIA_NAMES: Final = (
+    "media:group", "media:content", "media:thumbnail", "media:peerlink", "media:title", "media:description",
+    "media:category", "itunes:image", "podcast:chapters", "podcast:transcript",
 )  # fmt: skip
 
 
 class Media:
     """What Media RSS and the podcast vocabularies say beside and inside an item."""
 
-    __slots__ = ("_base", "_fields", "_groups", "_is_silent", "_names")
+    __slots__ = ("_base", "_fields", "_groups", "_names", "is_silent")
 
-    def __init__(self, fields: Fields, names: Names, base: str) -> None:
+    def __init__(self, fields: Fields, names: Names, base: str, heard: Sequence[str] = MEDIA_NAMES) -> None:
+        """heard: of `MEDIA_NAMES`, those the document uses."""
         self._fields = fields
         # Most items hold nothing of this; they should not pay for looking.
-        self._is_silent = _NAMES.isdisjoint(fields)
-        self._groups = [Fields(group, names) for group in fields.get("media:group", ())]
+        self.is_silent = not heard or fields.keys().isdisjoint(heard)
+        self._groups = [Fields(group, names) for group in fields.get("media:group", ())] if heard else []
         self._base = base
         self._names = names
 
@@ -57,7 +58,7 @@ class Media:
 
     def enclosures(self) -> Iterator[ParsedEnclosure]:
         """What there is besides thumbnails and the format's own enclosures, in the order it counts."""
-        if not self._is_silent:
+        if not self.is_silent:
             yield from self.contents()
             yield from self.peer_links()
             yield from self.podcast_parts()
@@ -81,6 +82,8 @@ class Media:
         return [label for category in self._each("media:category") if (label := attribute(category, "label"))]
 
     def _text(self, name: str) -> str:
+        if self.is_silent:
+            return ""
         for fields in chain((self._fields, *self._groups), self._inside_contents()):
             if found := fields.text(name):
                 return found
@@ -92,7 +95,7 @@ class Media:
                 yield Fields(content, self._names)
 
     def _each(self, name: str) -> Iterator[_Element]:
-        if self._is_silent:
+        if self.is_silent:
             return
         for fields in (self._fields, *self._groups):
             yield from fields.get(name, ())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Container
+from typing import Any, Final, Self, TypeVar
 
 from lxml.etree import _Element
+from msgspec import Struct
 
 # By namespace without scheme, "www.", case and closing slash, which publishers get wrong in every way.
 _PREFIXES: Final = {
@@ -48,6 +50,18 @@ _WELL_KNOWN: Final = frozenset(_PREFIXES.values()) - {""}
 _UNDECLARED: Final = {"a10": "atom", "a": "atom", "mrss": "media", "xh": "xhtml", "rss": ""}
 
 
+class Orders(Struct, frozen=True):
+    """Short names by what they say, each list in the order in which its names are heard: the defaults of a subclass."""
+
+    def among(self, used: Container[str]) -> Self:
+        """The same without names that nobody uses."""
+        orders = (getattr(self, field) for field in self.__struct_fields__)
+        return type(self)(*(tuple(name for name in order if name in used) for order in orders))
+
+
+AnyOrders = TypeVar("AnyOrders", bound=Orders)
+
+
 class Names(dict[str, str]):
     """From a tag as lxml writes it to a short name in lower case: `dc:creator`, `pubdate`.
 
@@ -55,8 +69,11 @@ class Names(dict[str, str]):
     core: prefixes that mean the feed's own vocabulary, such as "atom" in an Atom document.
     """
 
+    __slots__ = ("_core", "_heard", "_home", "_home_prefix", "_used")
+
     def __init__(self, root: _Element, core: frozenset[str] = frozenset()) -> None:
-        super().__init__()
+        self._used: set[str] = set()
+        self._heard: dict[type[Orders], Any] = {}
         namespace, undeclared, _ = split(str(root.tag))
         self._home = {name for name in (namespace, root.nsmap.get(None)) if name}
         self._home_prefix = undeclared
@@ -64,7 +81,16 @@ class Names(dict[str, str]):
 
     def __missing__(self, tag: str) -> str:
         name = self[tag] = self._shorten(tag)
+        self._used.add(name)
+        self._heard.clear()
         return name
+
+    def heard(self, orders: type[AnyOrders]) -> AnyOrders:
+        """Without names that were not met so far: a document uses one of ten, and need not be asked for the others."""
+        found: AnyOrders | None = self._heard.get(orders)
+        if found is None:
+            found = self._heard[orders] = orders().among(self._used)
+        return found
 
     def _shorten(self, tag: str) -> str:
         namespace, undeclared, local = split(tag)

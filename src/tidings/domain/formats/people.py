@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from lxml.etree import _Element
 
 from tidings.domain.formats import text
 from tidings.domain.formats.elements import Fields
 from tidings.domain.formats.names import Names
+
+# All that `author_of_item` looks for.
+PEOPLE: Final = (
+    "googleplay:author", "itunes:author", "dc:creator", "atom:author", "author", "dc:author", "media:credit",
+    "dc:contributor", "atom:contributor",
+)  # fmt: skip
 
 
 def author_of_item(item: Fields, names: Names) -> str:

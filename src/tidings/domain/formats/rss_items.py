@@ -1,11 +1,10 @@
 """One item of RSS, with the extensions publishers use: Dublin Core, content, podcasts, Media RSS, threading.
 
-Where several elements say the same thing, the lists of names below are the order in which they are heard.
+Where several elements say the same thing, the names in `Heard` are the order in which they are heard.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from lxml import etree
@@ -19,20 +18,36 @@ from tidings.domain.formats.drafts import Draft, unique_sorted
 from tidings.domain.formats.elements import Fields, about, attribute
 from tidings.domain.formats.identity import Identity
 from tidings.domain.formats.inherited import declared_base, language, language_inside
-from tidings.domain.formats.media import Media, once_each, read_size
-from tidings.domain.formats.names import Names
-from tidings.domain.formats.people import author_of_item
+from tidings.domain.formats.media import MEDIA_NAMES, Media, once_each, read_size
+from tidings.domain.formats.names import Names, Orders
+from tidings.domain.formats.people import PEOPLE, author_of_item
 from tidings.domain.times import Instant
 
-_CONTENT: Final = (
-    "content:encoded", "xhtml:body", "xhtml:div", "description", "googleplay:description", "itunes:summary",
-    "itunes:subtitle", "atom:content", "atom:summary", "dc:description", "body", "fullitem", "summary", "content",
-    "abstract",
-)  # fmt: skip
-_DATES: Final = ("dc:date", "pubdate", "atom:published", "dcterms:issued", "dcterms:created", "atom:updated",
-                 "dcterms:modified", "date", "published", "updated")  # fmt: skip
 _PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 _LONGEST_DURATION: Final = 3
+
+
+class Heard(Orders, frozen=True):
+    """media, people, tags, comments: whether there are any at all; who reads them knows their order."""
+
+    title: tuple[str, ...] = ("dc:title", "title", "itunes:title", "atom:title")
+    content: tuple[str, ...] = (
+        "content:encoded", "xhtml:body", "xhtml:div", "description", "googleplay:description", "itunes:summary",
+        "itunes:subtitle", "atom:content", "atom:summary", "dc:description", "body", "fullitem", "summary", "content",
+        "abstract",
+    )  # fmt: skip
+    dates: tuple[str, ...] = (
+        "dc:date", "pubdate", "atom:published", "dcterms:issued", "dcterms:created", "atom:updated",
+        "dcterms:modified", "date", "published", "updated",
+    )  # fmt: skip
+    links: tuple[str, ...] = ("feedburner:origlink", "link")
+    atom_links: tuple[str, ...] = ("atom:link", "link")
+    media: tuple[str, ...] = MEDIA_NAMES
+    people: tuple[str, ...] = PEOPLE
+    tags: tuple[str, ...] = (
+        "category", "dc:subject", "media:category", "media:group", "itunes:category", "itunes:keywords",
+    )  # fmt: skip
+    comments: tuple[str, ...] = ("comments", "atom:link")
 
 
 class Channel(Struct, frozen=True):
@@ -57,16 +72,17 @@ def read_item(item: _Element, channel: Channel) -> Draft | None:
     if not len(item) and not item.attrib:
         return None
     fields = Fields(item, channel.names)
+    heard = channel.names.heard(Heard)
     declared = declared_base(item, channel.declared_base, channel.url)
     base = declared or channel.site_url
-    media = Media(fields, channel.names, base)
-    body, content = fields.body(*_CONTENT)
+    media = Media(fields, channel.names, base, heard.media)
+    body, content = fields.body(*heard.content)
     content = content or media.description()
-    title = _title(fields, media, channel.form)
-    enclosures = once_each(_enclosures(fields, media, base))
-    link = fields.text("feedburner:origlink", "link") or alternate_link(fields) or attribute(item, "href")
+    title = _title(fields, heard, media, channel.form)
+    enclosures = once_each(_enclosures(fields, heard, media, base))
+    link = fields.text(*heard.links) or alternate_link(fields) or attribute(item, "href")
     url = _address(link, fields, enclosures, base) or web(channel.site_url, "")
-    identity = _identity(fields, channel.form, link=link, url=url, says=title + content)
+    identity = _identity(fields, heard, channel.form, link=link, url=url, says=(title, content))
     if identity.is_empty and not enclosures:
         return None
     entry = ParsedEntry(
@@ -75,23 +91,28 @@ def read_item(item: _Element, channel: Channel) -> Draft | None:
         title=title or text.excerpt(content) or url,
         content=content,
         base_url=(declared if body is None else declared_base(body, declared, channel.url)) or url or channel.url,
-        author=author_of_item(fields, channel.names) or channel.author,
-        comments_url=_comments_url(fields),
+        author=(author_of_item(fields, channel.names) if heard.people else "") or channel.author,
+        comments_url=_comments_url(fields) if heard.comments else "",
         language=_language(fields, body, channel),
-        published_at=_published(fields, channel.now),
-        tags=unique_sorted(_tags(fields, media)) or channel.tags,
+        published_at=_published(fields, heard, channel.now),
+        tags=(unique_sorted(_tags(fields, media)) if heard.tags else ()) or channel.tags,
         enclosures=enclosures,
         duration_minutes=read_duration(fields.text("itunes:duration")),
     )
     return Draft(identity, entry)
 
 
-def _identity(fields: Fields, form: FeedFormat, *, link: str, url: str, says: str) -> Identity:
+def _identity(
+    fields: Fields, heard: Heard, form: FeedFormat, *, link: str, url: str, says: tuple[str, str]
+) -> Identity:
     """RSS 1.0 has no guid. An item with neither a link nor a text is known by whatever else it says."""
     guid = "" if form is FeedFormat.RDF else fields.raw("guid")
-    rest = "" if guid or link or says else about(fields.element)
-    date = fields.text(*_DATES) if not (guid or link) else ""
-    return Identity(id=guid, link=link, url=url, says=says or rest, date=date)
+    if guid:
+        return Identity(id=guid, link=link, url=url)
+    said = "".join(says)
+    rest = "" if link or said else about(fields.element)
+    date = "" if link else fields.text(*heard.dates)
+    return Identity(link=link, url=url, says=said or rest, date=date)
 
 
 def _address(link: str, fields: Fields, enclosures: tuple[ParsedEnclosure, ...], base: str) -> str:
@@ -116,6 +137,8 @@ def alternate_link(fields: Fields) -> str:
 
 def read_duration(written: str) -> int:
     """Whole minutes of `[[hours:]minutes:]seconds`; 0 for anything else."""
+    if not written:
+        return 0
     parts = written.split(":")
     if not 1 <= len(parts) <= _LONGEST_DURATION or not all(part.isascii() and part.isdigit() for part in parts):
         return 0
@@ -125,9 +148,9 @@ def read_duration(written: str) -> int:
     return min(seconds // 60, 2**31 - 1)
 
 
-def _title(fields: Fields, media: Media, form: FeedFormat) -> str:
-    order = ("title", "dc:title") if form is FeedFormat.RDF else ("dc:title", "title")
-    found = fields.text(*order, "itunes:title", "atom:title") or media.title()
+def _title(fields: Fields, heard: Heard, media: Media, form: FeedFormat) -> str:
+    # RSS 1.0 has a title of its own; what Dublin Core says in RSS 2.0 is the better one.
+    found = (form is FeedFormat.RDF and fields.text("title")) or fields.text(*heard.title) or media.title()
     return text.from_title(found)
 
 
@@ -153,8 +176,8 @@ def _comments_url(fields: Fields) -> str:
     return ""
 
 
-def _published(fields: Fields, now: Instant | None) -> Instant | None:
-    for name in _DATES:
+def _published(fields: Fields, heard: Heard, now: Instant | None) -> Instant | None:
+    for name in heard.dates:
         for written in reversed(fields.texts(name)):
             if (instant := dates.read(written, now)) is not None:
                 return instant
@@ -162,30 +185,35 @@ def _published(fields: Fields, now: Instant | None) -> Instant | None:
     return dates.read(attribute(fields.element, "lastmod"), now)
 
 
-def _tags(fields: Fields, media: Media) -> Iterator[str]:
-    for tag in fields.texts("category", "dc:subject"):
-        yield text.from_html(tag)
-    yield from media.labels()
+def _tags(fields: Fields, media: Media) -> list[str]:
+    found = [text.from_html(tag) for tag in fields.texts("category", "dc:subject")]
+    if not media.is_silent:
+        found += media.labels()
     for category in fields.get("itunes:category", ()):
-        yield from (attribute(each, "text") for each in category.iter(etree.Element))
+        found += (attribute(each, "text") for each in category.iter(etree.Element))
     for keywords in fields.texts("itunes:keywords"):
-        yield from keywords.split(",")
+        found += keywords.split(",")
+    return found
 
 
-def _enclosures(fields: Fields, media: Media, base: str) -> Iterator[ParsedEnclosure]:
-    yield from media.thumbnails()
-    original = fields.text("feedburner:origenclosurelink")
-    for enclosure in fields.get("enclosure", ()):
-        address = _original(attribute(enclosure, "url"), original)
-        yield ParsedEnclosure(
-            absolute(address, base), attribute(enclosure, "type"), read_size(attribute(enclosure, "length"))
-        )
+def _enclosures(fields: Fields, heard: Heard, media: Media, base: str) -> list[ParsedEnclosure]:
+    found = [] if media.is_silent else list(media.thumbnails())
+    if "enclosure" in fields:
+        original = fields.text("feedburner:origenclosurelink")
+        for enclosure in fields["enclosure"]:
+            address = _original(attribute(enclosure, "url"), original)
+            found.append(_enclosure(absolute(address, base), enclosure))
     # Atom's link, which some use without its namespace.
-    for link in fields.every("atom:link", "link"):
-        if attribute(link, "rel").lower() == "enclosure":
-            address = absolute(attribute(link, "href"), base)
-            yield ParsedEnclosure(address, attribute(link, "type"), read_size(attribute(link, "length")))
-    yield from media.enclosures()
+    for link in fields.every(*heard.atom_links):
+        if link.keys() and attribute(link, "rel").lower() == "enclosure":
+            found.append(_enclosure(absolute(attribute(link, "href"), base), link))
+    if not media.is_silent:
+        found += media.enclosures()
+    return found
+
+
+def _enclosure(url: str, element: _Element) -> ParsedEnclosure:
+    return ParsedEnclosure(url, attribute(element, "type"), read_size(attribute(element, "length")))
 
 
 def _original(address: str, original: str) -> str:
