@@ -25,7 +25,8 @@ def zone(name: str) -> tzinfo:
 def ago(instant: Instant, now: Instant, zone_name: str) -> str:
     """12 min, 3 h, 21 Nov, 21 Nov 2023; what lies ahead is told by its date."""
     passed = now - instant
-    if 0 <= passed < MINUTE:
+    # The clock of the database may be a little ahead of ours.
+    if -MINUTE < passed < MINUTE:
         return _("now")
     if 0 <= passed < HOUR:
         return _("%(count)d min", count=passed // MINUTE)
@@ -46,9 +47,10 @@ def written(instant: Instant, zone_name: str) -> str:
 
 def when(instant: Instant, now: Instant, zone_name: str) -> Markup:
     """As a `<time>`, exact on hover and for machines."""
-    machine = to_datetime(instant).isoformat(timespec="seconds")
-    shown, title = ago(instant, now, zone_name), exact(instant, zone_name)
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(machine[:-6] + "Z", escape(title), escape(shown))
+    machine = to_datetime(instant).isoformat(timespec="seconds")[:-6] + "Z"
+    shown, title = escape(ago(instant, now, zone_name)), escape(exact(instant, zone_name))
+    # `Markup.format` takes ten times as long, and a list has a hundred of these.
+    return Markup(f'<time datetime="{machine}" title="{title}">{shown}</time>')  # noqa: S704 - escaped above
 
 
 def minutes(count: int) -> str:
