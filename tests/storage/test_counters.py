@@ -22,7 +22,7 @@ from tidings.services.categories import Categories
 from tidings.services.entries import Entries
 from tidings.services.feeds import Feeds
 from tidings.services.users import Users
-from tidings.storage import counters, entries, feeds, history, intake
+from tidings.storage import counters, entries, feeds, history, intake, marks
 from tidings.storage.database import Database
 from tidings.storage.schema import entries as entry_table
 from tidings.storage.schema import feed_counters
@@ -91,6 +91,7 @@ class Life:
             self.read_feed,
             self.read_category,
             self.read_all,
+            self.take_back,
             self.flush,
             *[self.bring_along] * 2,
             self.move,
@@ -193,6 +194,11 @@ class Life:
     def read_all(self) -> None:
         with self.database.writing() as db:
             entries.mark_read(db, self.user.id, now=NOW)
+
+    def take_back(self) -> None:
+        # All that was done here was done at that moment.
+        with self.database.writing() as db:
+            marks.mark_unread_again(db, self.user.id, NOW, now=NOW)
 
     def flush(self) -> None:
         self.services.flush_history(self.user.id)

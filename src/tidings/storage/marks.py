@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select, update
 
 from tidings.domain.entries import Status
 from tidings.domain.times import Instant
+from tidings.storage import counters
 from tidings.storage import entries as rows
 from tidings.storage.database import Read, Write
 from tidings.storage.schema import entries
@@ -18,9 +19,15 @@ _unread = select(entries.c.id).where(
     entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True)),
     entries.c.status == int(Status.UNREAD),
 )
-_read_at = select(entries.c.id).where(
-    _mine, entries.c.changed_at == bindparam("moment"), entries.c.status == int(Status.READ)
+_marked = (_mine, entries.c.changed_at == bindparam("moment"), entries.c.status == int(Status.READ))
+_feeds_of_marked = select(entries.c.feed_id).where(*_marked).distinct()
+_marked_of_held = (*_marked, entries.c.feed_id.in_(bindparam("feeds", expanding=True)))
+_count_marked = (
+    select(entries.c.feed_id, entries.c.starred, func.count())
+    .where(*_marked_of_held)
+    .group_by(entries.c.feed_id, entries.c.starred)
 )
+_unmark = update(entries).where(*_marked_of_held).values(status=int(Status.UNREAD), changed_at=bindparam("now"))
 
 
 def unread_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[int]:
@@ -30,7 +37,14 @@ def unread_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[int]:
 
 def mark_unread_again(db: Write, user_id: int, moment: Instant, *, now: Instant) -> int:
     """What was marked read at that very moment, and not touched since; how many entries."""
-    ids = db.scalars(_read_at, user=user_id, moment=moment)
-    if ids:
-        rows.set_state(db, user_id, ids, status=Status.UNREAD, now=now)
-    return len(ids)
+    held = counters.hold(db, user_id, db.scalars(_feeds_of_marked, user=user_id, moment=moment))
+    which = {"user": user_id, "moment": moment, "feeds": held}
+    shift, count = counters.Shift(), 0
+    for feed, starred, times in db.tuples(_count_marked, **which) if held else ():
+        shift.add(feed, Status.READ, starred=starred, times=-times)
+        shift.add(feed, Status.UNREAD, starred=starred, times=times)
+        count += times
+    if count:
+        db.run(_unmark, **which, now=now)
+        shift.write(db)
+    return count
