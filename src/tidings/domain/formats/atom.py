@@ -13,29 +13,36 @@ from tidings.domain.formats import dates, text
 from tidings.domain.formats.addresses import absolute, is_web, web
 from tidings.domain.formats.atom_text import as_html, as_plain
 from tidings.domain.formats.drafts import Draft, finish, unique_sorted
-from tidings.domain.formats.elements import Fields, about, attribute
+from tidings.domain.formats.elements import Fields, about, attributes
 from tidings.domain.formats.hints import read_hints
 from tidings.domain.formats.identity import Identity
 from tidings.domain.formats.inherited import declared_base, language_inside
-from tidings.domain.formats.media import Media, once_each, read_size
-from tidings.domain.formats.names import Names
+from tidings.domain.formats.media import MEDIA_NAMES, Media, once_each, read_size
+from tidings.domain.formats.names import Names, Orders
 from tidings.domain.formats.people import joined, person
 from tidings.domain.formats.rss_items import read_duration
 from tidings.domain.formats.size import MAX_INHERITED_TAGS
 from tidings.domain.times import Instant
 
-# Atom 1.0, then Atom 0.3, then what some add from elsewhere.
-_DATES: Final = (
-    "published",
-    "issued",
-    "dc:date",
-    "pubdate",
-    "updated",
-    "modified",
-    "created",
-    "dcterms:issued",
-)
 _PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
+
+
+class Heard(Orders, frozen=True):
+    """dates: of Atom 1.0, then Atom 0.3, then what some add from elsewhere. media: whether there is any at all."""
+
+    dates: tuple[str, ...] = (
+        "published", "issued", "dc:date", "pubdate", "updated", "modified", "created", "dcterms:issued",
+    )  # fmt: skip
+    media: tuple[str, ...] = MEDIA_NAMES
+
+
+class Link(Struct, frozen=True):
+    """rel, type: in lower case."""
+
+    rel: str
+    type: str
+    href: str
+    element: _Element
 
 
 class Feed(Struct, frozen=True):
@@ -60,7 +67,8 @@ def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instan
     fields = Fields(root, names)
     is_lone = names[str(root.tag)] == "entry"
     entry_elements = [root] if is_lone else fields.get("entry", [])
-    feed = _read_feed(fields, names, url, now)
+    links = read_links(fields)
+    feed = _read_feed(fields, names, links, url, now)
     entries, skipped = finish(read_entry(each, feed) for each in entry_elements)
     near = feed.declared_base or url
     return ParsedFeed(
@@ -70,21 +78,21 @@ def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instan
         description=_plain(fields, "subtitle", "tagline", "info"),
         language=feed.language,
         icon_url=absolute(fields.text("icon", "logo", "webfeeds:icon"), near),
-        self_url=next(_addresses(fields, "self", near), ""),
-        hubs=tuple(dict.fromkeys(_addresses(fields, "hub", near))),
+        self_url=next(_addresses(links, "self", near), ""),
+        hubs=tuple(dict.fromkeys(_addresses(links, "hub", near))),
         hints=read_hints(fields, names),
         entries=entries,
         skipped=skipped + is_cut_off,
     )
 
 
-def _read_feed(fields: Fields, names: Names, url: str, now: Instant | None) -> Feed:
+def _read_feed(fields: Fields, names: Names, links: list[Link], url: str, now: Instant | None) -> Feed:
     base = declared_base(fields.element, "", url)
     return Feed(
         names=names,
         url=url,
         declared_base=base,
-        site_url=web(page_link(fields), base or url) or url,
+        site_url=web(page_link(fields, links), base or url) or url,
         author=_people(fields, names),
         tags=unique_sorted(_tags(fields))[:MAX_INHERITED_TAGS],
         language=language_inside(fields.element),
@@ -95,12 +103,14 @@ def _read_feed(fields: Fields, names: Names, url: str, now: Instant | None) -> F
 def read_entry(element: _Element, feed: Feed) -> Draft | None:
     """None for an entry that says nothing at all."""
     fields = Fields(element, feed.names)
+    heard = feed.names.heard(Heard)
     declared = declared_base(element, feed.declared_base, feed.url)
     base = declared or feed.site_url
-    media = Media(fields, feed.names, base)
+    media = Media(fields, feed.names, base, heard.media)
     body, content = _content(fields, media)
     title = _plain(fields, "title") or text.one_line(media.title())
-    link, entry_id = page_link(fields), fields.raw("id")
+    links = read_links(fields)
+    link, entry_id = page_link(fields, links), fields.raw("id")
     url = _entry_url(link, entry_id, fields, base) or web(feed.site_url, "")
     if not len(element):
         return None
@@ -111,15 +121,15 @@ def read_entry(element: _Element, feed: Feed) -> Draft | None:
         content=content,
         base_url=(declared if body is None else declared_base(body, declared, url or feed.url)) or url or feed.url,
         author=_people(fields, feed.names) or _source_people(fields, feed.names) or feed.author,
-        comments_url=_comments_url(fields),
+        comments_url=_comments_url(fields, links),
         language=_language(element, body, feed),
-        published_at=_published(fields, feed.now),
+        published_at=_published(fields, heard, feed.now),
         tags=unique_sorted(_tags(fields)) or feed.tags,
-        enclosures=once_each(_enclosures(fields, media, base)),
+        enclosures=once_each(_enclosures(links, media, base)),
         duration_minutes=read_duration(fields.text("itunes:duration")),
     )
-    says = title + fields.text(*_DATES) + content
-    return Draft(Identity(id=entry_id, link=link, url=url, says=says or about(element)), entry)
+    says = "" if entry_id else title + fields.text(*heard.dates) + content or about(element)
+    return Draft(Identity(id=entry_id, link=link, url=url, says=says), entry)
 
 
 def _language(element: _Element, body: _Element | None, feed: Feed) -> str:
@@ -128,12 +138,19 @@ def _language(element: _Element, body: _Element | None, feed: Feed) -> str:
     return around if body is None else language_inside(body, around)
 
 
-def page_link(fields: Fields) -> str:
+def read_links(fields: Fields) -> list[Link]:
+    found = []
+    for element in fields.get("link", ()):
+        rel, kind, href = attributes(element, "rel", "type", "href")
+        found.append(Link(rel.lower(), kind.lower(), href, element))
+    return found
+
+
+def page_link(fields: Fields, links: list[Link]) -> str:
     """The address of the page, as written: the first alternate link, or one that does not say what it is."""
-    for link in fields.get("link", ()):
-        rel, kind = attribute(link, "rel").lower(), attribute(link, "type").lower()
-        if (rel == "alternate" or (not rel and kind in _PAGE_TYPES)) and (address := attribute(link, "href")):
-            return address
+    for link in links:
+        if link.href and (link.rel == "alternate" or (not link.rel and link.type in _PAGE_TYPES)):
+            return link.href
     # Some write the address between the tags, as RSS does.
     return fields.text("link")
 
@@ -175,39 +192,43 @@ def _source_people(fields: Fields, names: Names) -> str:
     return ""
 
 
-def _comments_url(fields: Fields) -> str:
+def _comments_url(fields: Fields, links: list[Link]) -> str:
     """Where people answer (RFC 4685)."""
-    for link in fields.get("link", ()):
-        is_page = attribute(link, "type").lower() in _PAGE_TYPES
-        if attribute(link, "rel").lower() == "replies" and is_page and is_web(attribute(link, "href")):
-            return web(attribute(link, "href"), "")
+    for link in links:
+        if link.rel == "replies" and link.type in _PAGE_TYPES and is_web(link.href):
+            return web(link.href, "")
     return next((web(written, "") for written in fields.texts("comments") if is_web(written)), "")
 
 
-def _published(fields: Fields, now: Instant | None) -> Instant | None:
-    for name in _DATES:
+def _published(fields: Fields, heard: Heard, now: Instant | None) -> Instant | None:
+    for name in heard.dates:
         for written in reversed(fields.texts(name)):
             if (instant := dates.read(written, now)) is not None:
                 return instant
     return None
 
 
-def _tags(fields: Fields) -> Iterator[str]:
+def _tags(fields: Fields) -> list[str]:
+    found = fields.texts("dc:subject")
     for category in fields.get("category", ()):
-        yield attribute(category, "label") or attribute(category, "term") or (category.text or "")
-    yield from fields.texts("dc:subject")
+        label, term = attributes(category, "label", "term")
+        found.append(label or term or category.text or "")
+    return found
 
 
-def _enclosures(fields: Fields, media: Media, base: str) -> Iterator[ParsedEnclosure]:
-    yield from media.thumbnails()
-    for link in fields.get("link", ()):
-        if attribute(link, "rel").lower() == "enclosure":
-            address = absolute(attribute(link, "href"), base)
-            yield ParsedEnclosure(address, attribute(link, "type"), read_size(attribute(link, "length")))
-    yield from media.enclosures()
+def _enclosures(links: list[Link], media: Media, base: str) -> list[ParsedEnclosure]:
+    found = [] if media.is_silent else list(media.thumbnails())
+    for link in links:
+        if link.rel == "enclosure":
+            # The type as it is written, upper case and all.
+            kind, length = attributes(link.element, "type", "length")
+            found.append(ParsedEnclosure(absolute(link.href, base), kind, read_size(length)))
+    if not media.is_silent:
+        found += media.enclosures()
+    return found
 
 
-def _addresses(fields: Fields, rel: str, base: str) -> Iterator[str]:
-    for link in fields.get("link", ()):
-        if attribute(link, "rel").lower() == rel and (address := absolute(attribute(link, "href"), base)):
+def _addresses(links: list[Link], rel: str, base: str) -> Iterator[str]:
+    for link in links:
+        if link.rel == rel and (address := absolute(link.href, base)):
             yield address

@@ -9,7 +9,7 @@ from typing import Final
 from lxml.etree import _Element
 
 from tidings.domain.formats import text
-from tidings.domain.formats.elements import attribute, inner_markup, text_of
+from tidings.domain.formats.elements import attributes, inner_markup, text_of
 
 _HTML: Final = frozenset({"html", "text/html"})
 _PLAIN: Final = frozenset({"", "text", "text/plain"})
@@ -17,11 +17,10 @@ _PLAIN: Final = frozenset({"", "text", "text/plain"})
 
 def as_html(element: _Element) -> str:
     """What the element holds, as HTML; "" for what cannot be shown, such as a reference to elsewhere."""
-    kind = attribute(element, "type").partition(";")[0].strip().lower()
-    mode = attribute(element, "mode").lower()
+    kind, mode, source = _attributes(element)
     if mode == "base64":
         return _in_kind(_decoded(text_of(element)), kind)
-    if mode in ("escaped", "xml") or (not mode and attribute(element, "src")):
+    if mode in ("escaped", "xml") or (not mode and source):
         return _atom03(element, kind, mode) if mode else ""
     if len(element) or _is_xml(kind):
         return _markup(element)
@@ -34,11 +33,16 @@ def as_html(element: _Element) -> str:
 
 def as_plain(element: _Element) -> str:
     """What the element says, as plain text in one line."""
-    kind = attribute(element, "type").partition(";")[0].strip().lower()
-    mode = attribute(element, "mode").lower()
+    kind, mode, _ = _attributes(element)
     if kind in _HTML or mode or not (kind in _PLAIN or _is_xml(kind)):
         return text.from_html(as_html(element))
     return text.one_line(text_of(element))
+
+
+def _attributes(element: _Element) -> tuple[str, str, str]:
+    """The media type and the mode, both in lower case, and where it refers to."""
+    kind, mode, source = attributes(element, "type", "mode", "src")
+    return kind.partition(";")[0].strip().lower(), mode.lower(), source
 
 
 def _atom03(element: _Element, kind: str, mode: str) -> str:

@@ -91,14 +91,27 @@ def about(element: _Element) -> str:
 def attribute(element: _Element, key: str) -> str:
     """An attribute, trimmed, whatever the case of its name; "" if absent. key: lower case."""
     value = element.get(key)
-    return _attribute_in_any_case(element, key) if value is None else value.strip()
+    if value is None:
+        value = _in_any_case(element, key) if _is_oddly_spelt(element.keys()) else ""
+    return value.strip()
 
 
-def _attribute_in_any_case(element: _Element, key: str) -> str:
+def attributes(element: _Element, *keys: str) -> list[str]:
+    """Several at once."""
     names = element.keys()
-    if not 0 < len(names) <= _MANY_ATTRIBUTES or "".join(names).islower():
-        return ""
-    return next((value.strip() for name, value in element.items() if name.lower() == key), "")
+    if not names:
+        return [""] * len(keys)
+    if _is_oddly_spelt(names):
+        return [attribute(element, key) for key in keys]
+    return [value.strip() if (value := element.get(key)) else "" for key in keys]
+
+
+def _is_oddly_spelt(names: list[str]) -> bool:
+    return 0 < len(names) <= _MANY_ATTRIBUTES and not "".join(names).islower()
+
+
+def _in_any_case(element: _Element, key: str) -> str:
+    return next((value for name, value in element.items() if name.lower() == key), "")
 
 
 def _values(element: _Element) -> list[str]:

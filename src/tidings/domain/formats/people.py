@@ -50,7 +50,7 @@ def person(element: _Element, names: Names) -> str:
 
 def joined(people: Iterable[str]) -> str:
     """Several names as one line: sorted, each once."""
-    return ", ".join(sorted(set(people) - {""}))
+    return ", ".join(sorted({name for name in people if name}))
 
 
 def _name(source: str) -> str:
