@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -24,7 +25,7 @@ LINE_END: Final = "\n"
 # nothing in here is asked for as often.
 _NEW, _BEGUN, _ENDED = range(3)
 
-# Without one of these in the source, only elements with attributes of their own need to be asked for them.
+# Without one of these in the source, the attributes that matter everywhere matter to elements with some of their own.
 _SIGNS_OF_COMMON_ATTRIBUTES = (b"hidden", b"dir=", b"lang=")
 _SIGN_OF_HIDING = re.compile(rb"display\s*:\s*none")
 
@@ -32,21 +33,17 @@ _SIGN_OF_HIDING = re.compile(rb"display\s*:\s*none")
 class Page:
     """mode: how the element at hand is read. Gives the closing tag to write after its content, "" when there
     is none to write, and None to skip the content as well. mode_of_the_deep: the one beyond `MAX_DEPTH`.
-    has_common_attributes: whether any element may carry one that matters everywhere.
     has_fallen_walls: whether something was left out that kept its content apart (`elements.WALLS`).
     """
 
     def __init__(
         self, source: bytes, links: Links, policy: CleaningPolicy, *, mode: Mode, mode_of_the_deep: Mode
     ) -> None:
-        lowered = source.lower()
+        self._source = source
         self.links = links
         self.policy = policy
         self.mode = mode
         self._mode_of_the_deep = mode_of_the_deep
-        self.has_common_attributes = (
-            any(sign in lowered for sign in _SIGNS_OF_COMMON_ATTRIBUTES) or _SIGN_OF_HIDING.search(lowered) is not None
-        )
         self.has_fallen_walls = False
         self.out: list[str] = []
         self.open: list[str] = []
@@ -54,8 +51,16 @@ class Page:
         self._picture: Picture | None = None
         self._picture_at = -1
 
+    @cached_property
+    def has_common_attributes(self) -> bool:
+        """Whether any element may carry one that matters everywhere. Asked late: most documents never have to tell."""
+        lowered = self._source.lower()
+        return (
+            any(sign in lowered for sign in _SIGNS_OF_COMMON_ATTRIBUTES) or _SIGN_OF_HIDING.search(lowered) is not None
+        )
+
     def hides(self, attributes: Attributes) -> bool:
-        return self.has_common_attributes and is_hidden(attributes)
+        return is_hidden(attributes) and self.has_common_attributes
 
     def text(self, text: str) -> None:
         # Spelled out: half of all nodes are text, and most of it has nothing to escape.

@@ -41,11 +41,13 @@ def walk(source: bytes, links: Links, policy: CleaningPolicy) -> Page:
     node = parser.root
     above: list[tuple[LexborNode, str, Mode]] = []
     while node is not None:
-        if node.tag_id == _TEXT:
+        number = node.tag_id
+        if number == _TEXT:
             page.text(node.text_content or "")
         else:
             mode = page.mode
-            close = mode(page, node)
+            # The usual mode is looked up right here: everything in this loop is done for each element.
+            close = _FLOW.get(number, _unknown)(page, node) if mode is _flow else mode(page, node)
             if close is not None:
                 child = node.first_child
                 if child is not None:
@@ -67,24 +69,26 @@ def walk(source: bytes, links: Links, policy: CleaningPolicy) -> Page:
 
 def _flow(page: Page, node: LexborNode) -> str | None:
     """Ordinary HTML."""
-    number = node.tag_id
-    element = elements.PLAIN.get(number)
-    if element is not None:
-        return _plain(page, node, element)
-    return _OTHERS.get(number, _unknown)(page, node)
+    return _FLOW.get(node.tag_id, _unknown)(page, node)
 
 
-def _plain(page: Page, node: LexborNode, element: elements.Element) -> str | None:
-    tag = element.bare
-    if element.has_own or page.has_common_attributes:
+def _plain(element: elements.Element) -> Mode:
+    """For one of the tables."""
+    name, has_own, can_split = element.name, element.has_own, element.can_split
+
+    def write(page: Page, node: LexborNode) -> str | None:
+        tag = element.bare
         attributes = node.attributes
         if attributes:
             if page.hides(attributes):
                 return None
-            tag = start_tag(element.name, attributes, element.checks, page.links)
-    if element.can_split and page.open and page.would_split(element.name):
-        return LINE_END if element.is_block else ""
-    return page.plain(element, tag)
+            if has_own or (("dir" in attributes or "lang" in attributes) and page.has_common_attributes):
+                tag = start_tag(name, attributes, element.checks, page.links)
+        if can_split and page.open and page.would_split(name):
+            return LINE_END if element.is_block else ""
+        return page.plain(element, tag)
+
+    return write
 
 
 def _drop(_: Page, __: LexborNode) -> None:
@@ -95,11 +99,11 @@ def _unknown(page: Page, node: LexborNode) -> str | None:
     number = node.tag_id
     if number in _WALLS:
         page.has_fallen_walls |= "p" in page.open
-    if page.has_common_attributes:
-        attributes = node.attributes
+    attributes = node.attributes
+    if attributes:
         if page.hides(attributes):
             return None
-        if "dir" in attributes and check.direction(attributes["dir"] or "", page.links):
+        if "dir" in attributes and page.has_common_attributes and check.direction(attributes["dir"] or "", page.links):
             return _direction(page, number, attributes)
     return _end_line(page, number)
 
@@ -152,8 +156,9 @@ def _start_drawing(page: Page, node: LexborNode) -> str | None:
     return ""
 
 
-# Elements that are no plain ones: dropped, with rules of their own, or the borders of another language.
-_OTHERS: Mapping[int, Mode] = {
+# Plain elements, dropped ones, those with rules of their own, and the borders of another language.
+_FLOW: Mapping[int, Mode] = {
+    **{number: _plain(element) for number, element in elements.PLAIN.items()},
     **dict.fromkeys(_DROPPED, _drop),
     **EMBEDDED,
     _MATH: _start_formula,
