@@ -1,26 +1,24 @@
 """One check of a source: fetched and parsed once, for all feeds that show it.
 
-fetch ─► as it was? ─► parse ─► each feed's own: what is new, rules, storing ─► written, due again, let go
+fetch ─► as it was? ─► taken in (`answers`): what is new to each feed ─► written, due again, let go
   └─ failed? the reason and the next check on every feed                          (many checks in one transaction)
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Sequence
 
 import structlog
 
-from tidings.domain.errors import FetchError, InvalidInput, StoreUnavailable, TidingsError
+from tidings.domain.errors import FetchError, StoreUnavailable, TidingsError
 from tidings.domain.feeds import Feed
 from tidings.domain.ingestion import USUAL, Instance
 from tidings.domain.scheduling import Schedule
 from tidings.domain.sources import Claim, Validators, host_of, shared_validators
-from tidings.domain.users import User
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services import intake
+from tidings.services.answers import Answer, Answers
 from tidings.services.clock import Clock
 from tidings.services.crawling import WAITING_S, WORKER_S, Crawler
 from tidings.services.fetching import HostClosed, PoliteFetcher
@@ -28,10 +26,9 @@ from tidings.services.finishing import Finished, finishing
 from tidings.services.icons import Icons
 from tidings.services.intake import Crawled
 from tidings.services.outages import Blamed, Outages
-from tidings.services.rounds import Checked, Reading, Round
+from tidings.services.rounds import Checked, Round
 from tidings.services.timing import Timing
 from tidings.services.websub import WebSub
-from tidings.storage import users
 from tidings.storage.database import Database
 from tidings.storage.polling import Result
 
@@ -51,8 +48,6 @@ class Checking:
         schedule: Schedule,
         instance: Instance = USUAL,
     ) -> None:
-        self._instance = instance
-        self._database = database
         self._fetcher = fetcher
         self._clock = clock
         self._icons = icons
@@ -61,9 +56,7 @@ class Checking:
         self._schedule = schedule
         self._outages = Outages(database, clock)
         self._finishing = finishing(database)
-        # One at a time: reading documents is work for Python, and several threads would hold the database while they
-        # wait for each other. Another core is another worker's.
-        self._storing = ThreadPoolExecutor(1, thread_name_prefix="storing")
+        self._answers = Answers(database, clock, websub, instance=instance)
 
     async def check(self, claim: Claim, *, worker: str | None = None) -> dict[int, Checked]:
         """By feed id. However it ends, each feed has its next check, and the claim is given back.
@@ -95,7 +88,7 @@ class Checking:
             changed = []
             for feed in feeds:
                 if intake.is_unchanged(feed, response):
-                    this.results.append(Result(feed, self._as_before(feed, response, this)))
+                    this.results.append(Result(feed, this.as_before(feed, response)))
                 else:
                     changed.append(feed)
             feeds = changed
@@ -103,57 +96,13 @@ class Checking:
                 await asyncio.to_thread(self._websub.notice, this.claim.lead, response, None)
         if feeds:
             crawled = await self._crawl(feeds, response, is_awaited=this.worker is None)
-            loop = asyncio.get_running_loop()
-            await loop.run_in_executor(self._storing, self._store, this, feeds, response, crawled)
-
-    def _as_before(self, feed: Feed, response: FetchResponse, this: Round) -> dict[str, Any]:
-        return intake.unchanged(feed, response, timing=this.timing, now=this.started)
+            await self._answers.take(Answer(this, feeds, response, crawled))
 
     async def _crawl(self, feeds: Sequence[Feed], response: FetchResponse, *, is_awaited: bool) -> dict[int, Crawled]:
         within_s = WAITING_S if is_awaited else WORKER_S
         looks = {feed.id: self._crawler.look(feed, response, within_s=within_s) for feed in feeds if feed.crawler}
         found = await asyncio.gather(*looks.values())
         return {feed_id: one for feed_id, one in zip(looks, found, strict=True) if one is not None}
-
-    def _store(
-        self, this: Round, feeds: Sequence[Feed], response: FetchResponse, crawled: Mapping[int, Crawled]
-    ) -> None:
-        """Each feed in a transaction of its own: what goes wrong with one is its own."""
-        read = Reading(response, self._clock(), self._instance)
-        with self._database.reading() as db:
-            owners = users.some(db, (feed.user_id for feed in feeds))
-        for feed in feeds:
-            if feed.user_id not in owners:
-                continue
-            try:
-                self._store_one(this, owners[feed.user_id], feed, read, crawled.get(feed.id))
-            except TidingsError as error:
-                this.failed[feed.id] = error
-            except Exception as error:
-                log.exception("feed made us fail", feed=feed.id)
-                this.failed[feed.id] = _our_fault(error)
-        if this.stored:
-            document = next((one.document for one in crawled.values()), None) or read.document
-            self._websub.notice(this.claim.lead, response, document, was_news=this.had_news)
-
-    def _store_one(self, this: Round, user: User, feed: Feed, read: Reading, crawled: Crawled | None) -> None:
-        intake.ensure_not_another(self._database, feed, read.response)
-        if intake.is_unchanged(feed, read.response):
-            this.results.append(Result(feed, self._as_before(feed, read.response, this)))
-            return
-        stored = intake.store_document(
-            self._database,
-            user,
-            feed,
-            read.response,
-            crawled.document if crawled else read.document,
-            how=read.preparing,
-            articles=crawled.articles if crawled else None,
-            source=this.held,
-            timing=this.timing,
-            now=self._clock(),
-        )
-        this.stored[feed.id] = stored
 
     async def _finish(self, this: Round) -> None:
         """The reason and the next check on every feed that failed, and all that is left to write."""
@@ -178,7 +127,7 @@ class Checking:
             this.is_lost = next(iter(this.stored.values())).lost
         else:
             finished = Finished(this.results, this.claim.source_id, this.worker)
-            this.is_lost = not await self._finishing.write(finished)
+            this.is_lost = not await self._finishing.add(finished)
         this.tell(took=self._clock() - this.started)
         if this.worker is not None and not this.is_lost:
             await self._outages.settle(blamed)
@@ -187,13 +136,6 @@ class Checking:
         """A poller asks so many that it can tell a network that is down; a person who asks for one feed cannot."""
         if this.worker is not None and not isinstance(error, HostClosed):
             self._outages.note(host_of(this.claim.lead.feed_url), error)
-
-
-def _our_fault(error: Exception) -> TidingsError:
-    """Shown on the feed: what it is has gone to the log."""
-    return InvalidInput(
-        f"Tidings failed on this feed ({type(error).__name__}); please report it with the feed's address."
-    )
 
 
 def request_for(feed: Feed, validators: Validators) -> FetchRequest:

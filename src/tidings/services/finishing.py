@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from msgspec import Struct
 
-from tidings.services.gathering import Gathering
-from tidings.services.intake import record
+from tidings.services.gathering import Gathering, written_together
+from tidings.services.storing import record
 from tidings.storage import sources
 from tidings.storage.database import Database, Write
 from tidings.storage.polling import Result
@@ -23,7 +24,7 @@ class Finished(Struct, frozen=True):
 
 def finishing(database: Database) -> Gathering[Finished, bool]:
     """False for a check whose worker lost its claim meanwhile: then nothing of it was written."""
-    return Gathering(database, _write)
+    return Gathering(partial(written_together, database, _write))
 
 
 def _write(db: Write, batch: Sequence[Finished]) -> list[bool]:

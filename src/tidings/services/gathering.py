@@ -1,9 +1,10 @@
-"""Writing what comes in bit by bit: many in a transaction while the database is busy, one at once while it is idle."""
+"""Doing what comes in bit by bit: many in one go while the database is busy, one at once while it is idle."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from typing import Generic, TypeVar
 
 import structlog
@@ -18,29 +19,41 @@ Outcome = TypeVar("Outcome")
 
 
 class Gathering(Generic[Item, Outcome]):
-    """While one transaction is written, the next batch gathers: no timer, and nobody waits for company.
+    """While one batch is worked on, the next gathers: no timer, and nobody waits for company.
 
-    settle: writes a batch in the transaction that it is given; outcomes in the same order.
+    work: what became of each item of a batch, in the same order; an exception is raised for whoever waits for it.
+    executor: where that happens. weight, most: of the items of a batch, but for a single one that weighs more.
     """
 
-    def __init__(self, database: Database, settle: Callable[[Write, Sequence[Item]], Sequence[Outcome]]) -> None:
-        self._database = database
-        self._settle = settle
+    def __init__(
+        self,
+        work: Callable[[Sequence[Item]], Sequence[Outcome | Exception]],
+        *,
+        executor: Executor | None = None,
+        weight: Callable[[Item], int] = lambda _: 0,
+        most: int = 0,
+    ) -> None:
+        self._work = work
+        self._executor = executor
+        self._weight = weight
+        self._most = most
         self._gathered: list[tuple[Item, asyncio.Future[Outcome]]] = []
-        self._writing: asyncio.Task[None] | None = None
+        self._working: asyncio.Task[None] | None = None
 
-    async def write(self, item: Item) -> Outcome:
-        """What became of it, once that is written. StoreUnavailable, or what else `settle` raises on it."""
+    async def add(self, item: Item) -> Outcome:
+        """What became of it. Raises what `work` says."""
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._gathered.append((item, future))
-        if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write_all())
+        if self._working is None or self._working.done():
+            self._working = asyncio.create_task(self._work_all())
         return await future
 
-    async def _write_all(self) -> None:
+    async def _work_all(self) -> None:
+        loop = asyncio.get_running_loop()
         while self._gathered:
-            batch, self._gathered = self._gathered, []
-            outcomes = await asyncio.to_thread(self._write_batch, [item for item, _ in batch])
+            batch = self._next()
+            items = [item for item, _ in batch]
+            outcomes = await loop.run_in_executor(self._executor, self._work_on, items)
             for (_, future), outcome in zip(batch, outcomes, strict=True):
                 if future.done():
                     continue
@@ -49,15 +62,39 @@ class Gathering(Generic[Item, Outcome]):
                 else:
                     future.set_result(outcome)
 
-    def _write_batch(self, batch: Sequence[Item]) -> Sequence[Outcome | Exception]:
+    def _next(self) -> list[tuple[Item, asyncio.Future[Outcome]]]:
+        room, count = self._most, 0
+        for item, _ in self._gathered:
+            room -= self._weight(item)
+            if room < 0 and count:
+                break
+            count += 1
+        batch, self._gathered = self._gathered[:count], self._gathered[count:]
+        return batch
+
+    def _work_on(self, items: Sequence[Item]) -> Sequence[Outcome | Exception]:
         try:
-            with self._database.writing() as db:
-                return self._settle(db, batch)
+            return self._work(items)
         except StoreUnavailable as error:
-            return [error] * len(batch)
+            return [error] * len(items)
         except Exception as error:
-            if len(batch) == 1:
-                log.exception("not written", what=type(batch[0]).__name__)
-                return [error]
-            # One of them is at fault: alone, each comes to its own end.
-            return [outcome for item in batch for outcome in self._write_batch([item])]
+            # Whoever waits must hear of it.
+            log.exception("batch not worked on", items=len(items))
+            return [error] * len(items)
+
+
+def written_together(
+    database: Database, settle: Callable[[Write, Sequence[Item]], Sequence[Outcome]], batch: Sequence[Item]
+) -> Sequence[Outcome | Exception]:
+    """What became of each, in the same order; written in one transaction unless one of them is at fault."""
+    try:
+        with database.writing() as db:
+            return settle(db, batch)
+    except StoreUnavailable as error:
+        return [error] * len(batch)
+    except Exception as error:
+        if len(batch) == 1:
+            log.exception("not written", what=type(batch[0]).__name__)
+            return [error]
+        # Alone, each comes to its own end.
+        return [outcome for item in batch for outcome in written_together(database, settle, [item])]

@@ -1,11 +1,13 @@
-"""From the answer of a publisher to stored entries, in one transaction per feed.
+"""From the answer of a publisher to stored entries: what a document brings, and how that is written.
 
 unchanged? ─► parse ─► which entries are new or changed? ─► prepare those ─► store, count, schedule
+
+Many documents go this way side by side: what is known of their entries is one look, what they bring one transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import structlog
@@ -19,28 +21,18 @@ from tidings.domain.ingestion import Intake, ReadyEntry, fingerprint
 from tidings.domain.times import Instant
 from tidings.domain.users import User
 from tidings.net.fetch import FetchResponse
-from tidings.services import identity, outbox
+from tidings.services import identity
 from tidings.services.preparing import READ_AGAIN, Preparing, as_many_as_fit
 from tidings.services.timing import Timing
-from tidings.storage import counters, feeds, intake, polling, sources, tombstones
-from tidings.storage.database import Database, Write
-from tidings.storage.intake import KnownEntry
-from tidings.storage.polling import Current, Result
+from tidings.storage import feeds, intake
+from tidings.storage.database import Database
+from tidings.storage.intake import KnownEntry, Met
+from tidings.storage.polling import Current
 
 log = structlog.get_logger()
 
 # By the hash of their entry.
 ArticlesByHash = Mapping[bytes, Article]
-
-
-class Stored(Struct, frozen=True):
-    """What came of one answer. lost: the feed was deleted or taken over meanwhile, nothing was written."""
-
-    new_ids: tuple[int, ...] = ()
-    changed: int = 0
-    skipped: int = 0
-    next_check_at: Instant = Instant(0)
-    lost: bool = False
 
 
 class Held(Struct, frozen=True):
@@ -81,6 +73,11 @@ class Selection(Struct, frozen=True):
     buried: frozenset[bytes] = frozenset()
     is_all: bool = True
 
+    @property
+    def size(self) -> int:
+        """Characters of clean text."""
+        return sum(len(entry.content) for entry in (*self.new, *(entry for _, entry in self.changed)))
+
 
 def parse(response: FetchResponse, now: Instant) -> ParsedFeed:
     return formats.parse(response.body, url=response.url, charset=response.charset or None, now=now)
@@ -90,54 +87,45 @@ def is_unchanged(feed: Feed, response: FetchResponse) -> bool:
     return response.not_modified or response.digest == feed.body_digest
 
 
-def store_document(
-    database: Database,
+class Brought(Struct, frozen=True):
+    """What a document brings to one feed, made ready to be written. values: of columns of the feed.
+
+    source: who holds it, for a check that needs a claim. skipped: entries that were more than are read.
+    """
+
+    user: User
+    feed: Feed
+    selection: Selection
+    values: dict[str, Any]
+    source: Held | None = None
+    skipped: int = 0
+
+
+def bring(
     user: User,
     feed: Feed,
     response: FetchResponse,
     document: ParsedFeed,
+    found: News,
     *,
     how: Preparing,
     articles: ArticlesByHash | None = None,
     source: Held | None = None,
     timing: Timing,
     now: Instant,
-) -> Stored:
-    """What a changed document brings to one feed, in one transaction; other feeds of it are not touched.
+) -> Brought:
+    """What a changed document brings to one feed.
 
     how: makes entries ready, alike for all feeds of the document that want them alike. articles: of its new entries,
-    for a feed that fetches them. source: who holds it, for a check that needs a claim.
+    for a feed that fetches them.
     """
-    selection = select(database, user, feed, document, articles or {}, how=how, now=now)
+    selection = select(user, feed, found, articles or {}, how=how, now=now)
     dates = (entry.published_at for entry in selection.new)
     schedule = timing.with_document(feed, response, document, dates, now)
     values = _after_success(feed, response) | schedule | _followed(feed, document)
     values |= {"body_digest": response.digest, "parsed_at": now}
     values |= {} if selection.is_all else READ_AGAIN
-    with database.writing() as db:
-        current = hold(db, feed)
-        if current is None or (source is not None and not source.is_held(current)):
-            return Stored(lost=True)
-        record(db, [Result(feed, values)])
-        ids = add_new(db, feed, current, selection.new, now=now)
-        intake.change(db, feed.user_id, selection.changed, now=now)
-        tombstones.mark_seen(db, feed.id, selection.buried, now=now)
-        outbox.post_new_entries(db, user, feed, ids, now)
-        if source is None:
-            sources.touch(db, [current.source_id])
-        elif source.is_last:
-            sources.release(db, [source.id], source.worker)
-    tell_complaints(feed.id, selection.complaints)
-    return Stored(tuple(ids), len(selection.changed), document.skipped, values["next_check_at"])
-
-
-def record(db: Write, results: Sequence[Result]) -> None:
-    """What checks came to, on their feeds."""
-    polling.record(db, [result for result in results if "feed_url" not in result.values])
-    for result in results:
-        if "feed_url" in result.values:
-            # Moved for good: it is fetched from another source from now on.
-            feeds.change(db, result.feed.user_id, result.feed.id, **result.values)
+    return Brought(user, feed, selection, values, source, document.skipped)
 
 
 def unchanged(feed: Feed, response: FetchResponse, *, timing: Timing, now: Instant) -> dict[str, Any]:
@@ -156,27 +144,21 @@ def news(database: Database, feed: Feed, document: ParsedFeed) -> News:
     """What is not known yet, or has changed since."""
     by_hash = identity.recognised(database, feed, document)
     with database.reading() as db:
-        met = intake.met(db, feed.id, list(by_hash))
-    changed = ((met.known[hash_], entry) for hash_, entry in by_hash.items() if hash_ in met.known)
+        return told_apart(feed, by_hash, intake.met(db, {feed.id: by_hash})[feed.id])
+
+
+def told_apart(feed: Feed, entries: Mapping[bytes, ParsedEntry], met: Met) -> News:
+    """entries: by hash. met: what is known of them."""
+    changed = ((met.known[hash_], entry) for hash_, entry in entries.items() if hash_ in met.known)
     return News(
-        {hash_: entry for hash_, entry in by_hash.items() if hash_ not in met},
+        {hash_: entry for hash_, entry in entries.items() if hash_ not in met},
         [(present, entry) for present, entry in changed if _is_news(feed, present, entry)],
         met.buried,
     )
 
 
-def select(
-    database: Database,
-    user: User,
-    feed: Feed,
-    document: ParsedFeed,
-    articles: ArticlesByHash,
-    *,
-    how: Preparing,
-    now: Instant,
-) -> Selection:
-    """Reads what is known, and prepares only what is not or has changed."""
-    found = news(database, feed, document)
+def select(user: User, feed: Feed, found: News, articles: ArticlesByHash, *, how: Preparing, now: Instant) -> Selection:
+    """Prepares what is not known or has changed, nothing else."""
     if not found.new and not found.changed:
         return Selection([], [], buried=found.buried)
     ways = how.way(feed, user)
@@ -213,23 +195,6 @@ def tell_complaints(feed_id: int, complaints: Iterable[str]) -> None:
     """Rules that did not do what their owner wanted, each once."""
     for complaint in dict.fromkeys(complaints):
         log.info("rule not followed", feed=feed_id, reason=complaint)
-
-
-def hold(db: Write, feed: Feed) -> Current | None:
-    """The feed as it is now, held until the transaction ends; None when what was read of it says nothing any more."""
-    if not counters.hold(db, feed.user_id, [feed.id]):
-        return None
-    current = polling.current(db, feed.user_id, feed.id)
-    # Entries that are told apart otherwise have other hashes by now.
-    is_same = current is not None and current.match_entries_by_url == feed.match_entries_by_url
-    return current if is_same else None
-
-
-def add_new(db: Write, feed: Feed, current: Current, new: list[ReadyEntry], *, now: Instant) -> list[int]:
-    """The caller holds the feed; what another check stored meanwhile is left out. It may have been moved, too."""
-    met = intake.met(db, feed.id, [entry.hash for entry in new])
-    fresh = [entry for entry in new if entry.hash not in met]
-    return intake.add(db, feed.user_id, feed.id, current.category_id, fresh, now=now)
 
 
 def _is_news(feed: Feed, present: KnownEntry, entry: ParsedEntry) -> bool:

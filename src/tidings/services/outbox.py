@@ -34,6 +34,11 @@ def post_new_entries(db: Write, user: User, feed: Feed, entry_ids: Sequence[int]
     return _post(db, targets, feed, events.NEW_ENTRIES, lambda: _news(db, user, feed, entry_ids), now) if targets else 0
 
 
+def listeners(db: Read, user_ids: Iterable[int]) -> set[int]:
+    """Those of the users who have anything that is told of new entries."""
+    return integrations.users_with(db, set(user_ids), NOTIFIED)
+
+
 def post_saved(db: Write, user: User, entry: Entry, targets: Sequence[Integration], now: Instant) -> int:
     """Hand an entry to these; how many events that made."""
     feed = feeds.get(db, user.id, entry.feed_id)

@@ -19,12 +19,12 @@ from tidings.domain.feeds import Feed, ParsedFeed
 from tidings.domain.ingestion import USUAL, Instance
 from tidings.domain.times import MINUTE, Instant
 from tidings.domain.websub import Mode, State, Subscription, denied, is_awaited, is_genuine, verified
-from tidings.services import outbox
 from tidings.services.clock import Clock
-from tidings.services.intake import add_new, hold, select, tell_complaints
+from tidings.services.intake import Brought, news, select, tell_complaints
 from tidings.services.preparing import Preparing
+from tidings.services.storing import store
 from tidings.services.timing import after_push
-from tidings.storage import feeds, intake, pushes, users, websub
+from tidings.storage import pushes, users, websub
 from tidings.storage.database import Database
 from tidings.storage.pushes import Push
 
@@ -197,18 +197,11 @@ def store_push(
         user = users.get(db, feed.user_id)
     if user is None:
         return 0, 0
-    selection = select(database, user, feed, document, {}, how=how, now=now)
+    selection = select(user, feed, news(database, feed, document), {}, how=how, now=now)
     if not selection.new and not selection.changed:
         return 0, 0
-    habit = after_push(feed, (entry.published_at for entry in selection.new), now)
+    habit = after_push(feed, (entry.published_at for entry in selection.new), now) if selection.new else {}
     with database.writing() as db:
-        current = hold(db, feed)
-        if current is None:
-            return 0, 0
-        if selection.new:
-            feeds.change(db, feed.user_id, feed.id, **habit)
-        ids = add_new(db, feed, current, selection.new, now=now)
-        intake.change(db, feed.user_id, selection.changed, now=now)
-        outbox.post_new_entries(db, user, feed, ids, now)
+        (stored,) = store(db, [Brought(user, feed, selection, habit)], now=now)
     tell_complaints(feed.id, selection.complaints)
-    return len(ids), len(selection.changed)
+    return len(stored.new_ids), stored.changed

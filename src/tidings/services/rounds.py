@@ -9,14 +9,15 @@ from msgspec import Struct
 
 from tidings import metrics
 from tidings.domain.errors import FeedError, TidingsError
-from tidings.domain.feeds import ParsedFeed
+from tidings.domain.feeds import Feed, ParsedFeed
 from tidings.domain.ingestion import Instance
 from tidings.domain.sources import Claim
 from tidings.domain.times import SECOND, Instant
 from tidings.net.fetch import FetchResponse
 from tidings.services import intake
-from tidings.services.intake import Held, Stored
+from tidings.services.intake import Held
 from tidings.services.preparing import Preparing
+from tidings.services.storing import Stored
 from tidings.services.timing import Timing
 from tidings.storage.polling import Result
 
@@ -73,6 +74,10 @@ class Round(Struct):
         if self.worker is None:
             return None
         return Held(self.claim.source_id, self.worker, is_last=len(self.claim.feeds) == 1)
+
+    def as_before(self, feed: Feed, response: FetchResponse) -> dict[str, Any]:
+        """What to write on a feed whose document is the one it had."""
+        return intake.unchanged(feed, response, timing=self.timing, now=self.started)
 
     @property
     def had_news(self) -> bool:

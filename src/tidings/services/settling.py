@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 
 import structlog
 from msgspec import Struct, structs
@@ -13,9 +14,10 @@ from tidings.domain.deliveries import GIVEN_UP_TOGETHER, Delivery, Queue, State
 from tidings.domain.integrations import REGISTRY
 from tidings.domain.retries import GIVE_UP_ALL_AFTER, Patience
 from tidings.domain.times import Instant
+from tidings.domain.wording import Words
 from tidings.services.attempts import Outcome
 from tidings.services.clock import Clock
-from tidings.services.gathering import Gathering
+from tidings.services.gathering import Gathering, written_together
 from tidings.storage import integrations, receivers
 from tidings.storage.database import Database, Write
 from tidings.storage.integrations import Standing
@@ -72,7 +74,7 @@ class Settling:
         self._patience = patience
         self._lease_us = lease // timedelta(microseconds=1)
         self._chance = chance
-        self._gathering = Gathering(database, self._settle)
+        self._gathering = Gathering(partial(written_together, database, self._settle))
 
     def lease_end(self, now: Instant) -> Instant:
         return Instant(now + self._lease_us)
@@ -92,7 +94,7 @@ class Settling:
 
     async def write(self, tried: Tried) -> Verdict:
         """StoreUnavailable: then it is tried again, by whoever claims the receiver next."""
-        return await self._gathering.write(tried)
+        return await self._gathering.add(tried)
 
     def _settle(self, db: Write, batch: Sequence[Tried]) -> list[Verdict]:
         """In the same order. Whoever holds several rows takes them in the order of their ids, and receivers first."""
@@ -176,13 +178,17 @@ def _complain(db: Write, tried: Tried) -> None:
     if outcome.is_final:
         leaf = REGISTRY[queue.integration]
         if tried.job.delivery.receiver in {leaf.name, getattr(leaf.read(seen.settings), "url", None)}:
-            reason = f"{outcome.error} {leaf.title} was switched off; check its address, then switch it on again."
+            reason = f"{outcome.error} {_was_switched_off(leaf.title)}"
             integrations.switch_off(db, queue.user_id, queue.integration, seen.settings, reason)
             return
     if outcome.error or seen.last_error:
         integrations.set_last_error(db, queue.user_id, queue.integration, outcome.error)
 
 
-def _switched_off(integration: str) -> str:
+def _was_switched_off(title: str) -> Words:
+    return f"{title} was switched off; check its address, then switch it on again."
+
+
+def _switched_off(integration: str) -> Words:
     leaf = REGISTRY.get(integration)
     return f"{leaf.title if leaf else integration} is switched off: nothing more is sent there."

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
+from collections.abc import Mapping, Sequence
 
 import structlog
 from msgspec import Struct
@@ -40,6 +41,18 @@ class Request(Struct, frozen=True):
     asked_at: Instant
 
 
+class Seen(Struct, frozen=True):
+    """By a check. feed: any of those that show the document.
+
+    document: None when it was not parsed. was_news: it had entries that nobody had pushed.
+    """
+
+    feed: Feed
+    response: FetchResponse
+    document: ParsedFeed | None = None
+    was_news: bool = False
+
+
 class WebSub:
     """callback_base: the address of this service as hubs reach it, without a slash at its end; "" for nowhere."""
 
@@ -60,27 +73,32 @@ class WebSub:
     def notice(
         self, feed: Feed, response: FetchResponse, document: ParsedFeed | None, *, was_news: bool = False
     ) -> None:
-        """After a check that went well: what the document offers now is known, also while nobody can subscribe.
+        """See `notice_all`."""
+        self.notice_all([Seen(feed, response, document, was_news)])
 
-        feed: any of those that show the document. document: None when it was not parsed. was_news: it had entries
-        that nobody had pushed.
-        """
-        offer = offered(feed, response.links, document)
-        if offer is None and document is None:
+    def notice_all(self, seen: Sequence[Seen]) -> None:
+        """After checks that went well: what documents offer now is known, also while nobody can subscribe."""
+        offers = {one.feed.id: offered(one.feed, one.response.links, one.document) for one in seen}
+        told = [one for one in seen if one.document is not None or offers[one.feed.id] is not None]
+        if not told:
             return
-        offers = set(addresses(offer))
         with self._database.reading() as db:
-            known = websub.offered_for(db, feed.id)
-        if was_news and known:
+            known = websub.offered_for_each(db, [one.feed.id for one in told])
+        for one in told:
+            self._remember(one, set(addresses(offers[one.feed.id])), known.get(one.feed.id, {}))
+
+    def _remember(self, seen: Seen, offers: set[tuple[str, str]], known: Mapping[tuple[str, str], int]) -> None:
+        feed_id = seen.feed.id
+        if seen.was_news and known:
             with self._database.writing() as db:
-                websub.distrust(db, feed.id)
+                websub.distrust(db, feed_id)
         if offers == known.keys():
             return
         with self._database.writing() as db:
             for hub, topic in sorted(offers - known.keys()):
                 token, secret = secrets.token_urlsafe(32), secrets.token_hex(32)
-                websub.offer(db, feed.id, hub, topic, token=token, secret=secret, now=self._clock())
-            websub.withdraw(db, feed.id, [id_ for address, id_ in known.items() if address not in offers])
+                websub.offer(db, feed_id, hub, topic, token=token, secret=secret, now=self._clock())
+            websub.withdraw(db, feed_id, [id_ for address, id_ in known.items() if address not in offers])
 
     def stand_down(self) -> None:
         """Nobody is asked any more, and nothing is taken that is pushed: polling is all there is."""

@@ -58,6 +58,15 @@ _hold = (
     .with_for_update()
 )
 _hold_some = _hold.where(feed_counters.c.feed_id.in_(bindparam("feeds", expanding=True)))
+_hold_each = (
+    select(feed_counters.c.user_id, feed_counters.c.feed_id)
+    .where(
+        feed_counters.c.user_id.in_(bindparam("users", expanding=True)),
+        feed_counters.c.feed_id.in_(bindparam("feeds", expanding=True)),
+    )
+    .order_by(feed_counters.c.feed_id)
+    .with_for_update()
+)
 _shift = (
     update(feed_counters)
     .where(feed_counters.c.feed_id == bindparam("feed"))
@@ -77,6 +86,14 @@ def listed(db: Read, user_id: int) -> list[FeedCounters]:
 def hold(db: Write, user_id: int, feed_ids: Iterable[int]) -> list[int]:
     """Those of the feeds that are the user's, held until the transaction ends."""
     return db.scalars(_hold_some, user=user_id, feeds=sorted(set(feed_ids)))
+
+
+def hold_each(db: Write, owned: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+    """As `hold`, for feeds of several users. owned: users with feeds of theirs."""
+    wanted = set(owned)
+    users, feeds = ({pair[place] for pair in wanted} for place in (0, 1))
+    held = db.tuples(_hold_each, users=sorted(users), feeds=sorted(feeds))
+    return wanted.intersection((user_id, feed_id) for user_id, feed_id in held)
 
 
 def hold_all(db: Write, user_id: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""The one place where the engines differ: numbering many rows, and full-text search.
+"""Where the engines differ: full-text search. Many rows in one go are `storage.many`'s.
 
 SQLite has FTS5, PostgreSQL tsvector under a GIN index. Both get terms that `domain.search` made, each with its owner
 in front (`7/rain`): what a search reads of the index is the user's own, however many others there are.
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Executable, Table, Text, bindparam, cast, delete, select, text
+from sqlalchemy import ColumnElement, Executable, Text, bindparam, cast, delete, select, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.dialects.postgresql import insert as insert_or_update
 from sqlalchemy.ext.compiler import compiles
@@ -35,24 +35,6 @@ class Document(Struct, frozen=True):
 
 def is_sqlite(db: Read) -> bool:
     return db.connection.dialect.name == "sqlite"
-
-
-# Numbering
-
-
-_last_id = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
-_next_ids = text("SELECT nextval(pg_get_serial_sequence(:name, 'id')) FROM generate_series(1, :count)")
-
-
-def take_ids(db: Write, table: Table, count: int) -> list[int]:
-    """Ids for that many new rows, in ascending order: known beforehand, the rows need no answer each.
-
-    SQLite has one writer at a time, and counts on from the largest id that was ever inserted.
-    """
-    if is_sqlite(db):
-        last = int(db.scalar(_last_id, name=table.name) or 0)
-        return list(range(last + 1, last + 1 + count))
-    return sorted(db.scalars(_next_ids, name=table.name, count=count))
 
 
 # Asking
@@ -128,6 +110,18 @@ def most_asked(db: Read, question: Question) -> int:
         return 2_000
     phrases = (phrase for any_of in question.required + question.excluded for phrase in any_of)
     return 0 if any(phrase.is_open for phrase in phrases) else 400
+
+
+def is_frequent(db: Read, question: str) -> bool:
+    """Whether the index has much for it. question: made by `asked`.
+
+    SQLite only: PostgreSQL would first put together all there is.
+    """
+    return is_sqlite(db) and db.scalar(_count_some, question=question, some=_MUCH) == _MUCH
+
+
+_MUCH = 5_000
+_count_some = text("SELECT count(*) FROM (SELECT rowid FROM entry_words WHERE entry_words MATCH :question LIMIT :some)")
 
 
 class off_index(FunctionElement[Any]):  # noqa: N801

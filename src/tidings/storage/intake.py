@@ -1,24 +1,24 @@
-"""Storing what a poll found: new entries, changed ones, their bodies, tags and enclosures, and the counters.
+"""Storing what polls found: new entries, changed ones, their bodies, tags and enclosures, and the counters.
 
-Everything here runs inside the one transaction of its feed.
+A transaction holds the counters of each feed that it stores entries of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import bindparam, delete, insert, null, select, union_all, update
+from sqlalchemy import bindparam, delete, insert, select, update
 
 from tidings.domain.entries import Edited, tag_key
 from tidings.domain.feeds import ParsedEnclosure
 from tidings.domain.ingestion import ReadyEntry
 from tidings.domain.times import Instant
-from tidings.storage import counters, search
+from tidings.storage import counters, many, search
 from tidings.storage.database import Read, Write
-from tidings.storage.dialect import take_ids
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, tombstones
 
 
@@ -45,25 +45,34 @@ _known = select(entries.c.id, entries.c.hash, entries.c.fingerprint).where(
 )
 _is_asked = tombstones.c.hash.in_(bindparam("hashes", expanding=True))
 _buried = select(tombstones.c.hash).where(tombstones.c.feed_id == bindparam("feed"), _is_asked)
-_met = union_all(
-    _known, select(null(), tombstones.c.hash, null()).where(tombstones.c.feed_id == bindparam("feed"), _is_asked)
-)
-_add_entry = insert(entries)
-_add_content = insert(entry_contents)
+_met = """
+    SELECT asked.feed_id, asked.hash, entries.id, entries.fingerprint
+    FROM asked JOIN entries ON entries.feed_id = asked.feed_id AND entries.hash = asked.hash
+    UNION ALL
+    SELECT asked.feed_id, asked.hash, NULL, NULL
+    FROM asked JOIN tombstones ON tombstones.feed_id = asked.feed_id AND tombstones.hash = asked.hash
+"""
 _add_tag = insert(entry_tags)
 _add_enclosure = insert(enclosures)
 
 # Rows of so many entries are in memory at a time, beside the entries: one may have a thousand tags.
 _AT_ONCE = 500
+# Hashes in one look: SQLite takes no more parameters.
+_ASKED_AT_ONCE = 10_000
 
 
-def met(db: Read, feed_id: int, hashes: Sequence[bytes]) -> Met:
-    """`known` and `buried` with one look."""
-    rows = db.tuples(_met, feed=feed_id, hashes=list(hashes)) if hashes else []
-    return Met(
-        {hash_: KnownEntry(id_, hash_, fingerprint) for id_, hash_, fingerprint in rows if id_ is not None},
-        frozenset(hash_ for id_, hash_, _ in rows if id_ is None),
-    )
+def met(db: Read, asked: Mapping[int, Iterable[bytes]]) -> dict[int, Met]:
+    """`known` and `buried` by feed, with one look for all. asked: hashes by feed."""
+    pairs = [(feed_id, hash_) for feed_id, hashes in asked.items() for hash_ in hashes]
+    known_: defaultdict[int, dict[bytes, KnownEntry]] = defaultdict(dict)
+    buried_: defaultdict[int, set[bytes]] = defaultdict(set)
+    for start in range(0, len(pairs), _ASKED_AT_ONCE):
+        for feed_id, hash_, id_, print_ in many.asked(db, _met, pairs[start : start + _ASKED_AT_ONCE]):
+            if id_ is None:
+                buried_[feed_id].add(hash_)
+            else:
+                known_[feed_id][hash_] = KnownEntry(id_, hash_, print_)
+    return {feed_id: Met(known_[feed_id], frozenset(buried_[feed_id])) for feed_id in asked}
 
 
 def known(db: Read, feed_id: int, hashes: Sequence[bytes]) -> dict[bytes, KnownEntry]:
@@ -77,31 +86,46 @@ def buried(db: Read, feed_id: int, hashes: Sequence[bytes]) -> set[bytes]:
     return set(db.scalars(_buried, feed=feed_id, hashes=list(hashes))) if hashes else set()
 
 
+class Addition(Struct, frozen=True):
+    """What a feed gets, in this order: the first has the lowest id. The caller holds the feed's counters."""
+
+    user_id: int
+    feed_id: int
+    category_id: int
+    new: Sequence[ReadyEntry]
+
+
 def add(
     db: Write, user_id: int, feed_id: int, category_id: int, new: Sequence[ReadyEntry], *, now: Instant
 ) -> list[int]:
-    """Their ids, in the order given: the first gets the lowest. The caller holds the feed's counters."""
-    if not new:
-        return []
-    owner = {
-        "user_id": user_id,
-        "feed_id": feed_id,
-        "category_id": category_id,
-        "created_at": now,
-        "changed_at": now,
-    }
-    ids = take_ids(db, entries, len(new))
-    numbered = list(zip(ids, new, strict=True))
+    """To one feed, see `add_all`."""
+    return add_all(db, [Addition(user_id, feed_id, category_id, new)], now=now)[0]
+
+
+def add_all(db: Write, additions: Sequence[Addition], *, now: Instant) -> list[list[int]]:
+    """The ids that each gets."""
+    owned = [(one, entry) for one in additions for entry in one.new]
+    ids = many.take_ids(db, entries, len(owned)) if owned else []
+    numbered = [(id_, one, entry) for id_, (one, entry) in zip(ids, owned, strict=True)]
     for start in range(0, len(numbered), _AT_ONCE):
         part = numbered[start : start + _AT_ONCE]
-        db.run_many(_add_entry, [{"id": id_} | owner | _columns(entry) for id_, entry in part])
-        _write_details(db, user_id, part)
+        many.add(db, entries, [_entry_row(id_, one, entry, now) for id_, one, entry in part])
+        many.add(db, entry_contents, [{"entry_id": id_, "content": entry.content} for id_, _, entry in part])
+        many.add(db, entry_tags, [row for id_, one, entry in part for row in _tag_rows(one.user_id, id_, entry)])
+        enclosed = [(id_, one.user_id, enclosure) for id_, one, entry in part for enclosure in entry.enclosures]
+        many.add(db, enclosures, [_enclosure_row(user_id, id_, enclosure) for id_, user_id, enclosure in enclosed])
+        search.note_new(db, [(id_, one.user_id) for id_, one, _ in part])
     shift = counters.Shift()
-    for entry in new:
-        shift.add(feed_id, entry.status, starred=entry.starred)
+    for one, entry in owned:
+        shift.add(one.feed_id, entry.status, starred=entry.starred)
     shift.write(db)
-    search.note(db, user_id, ids)
-    return ids
+    numbers = iter(ids)
+    return [[next(numbers) for _ in one.new] for one in additions]
+
+
+def _entry_row(id_: int, one: Addition, entry: ReadyEntry, now: Instant) -> dict[str, Any]:
+    owner = {"id": id_, "user_id": one.user_id, "feed_id": one.feed_id, "category_id": one.category_id}
+    return owner | {"created_at": now, "changed_at": now} | _columns(entry)
 
 
 def _columns(entry: ReadyEntry) -> dict[str, Any]:
@@ -169,15 +193,6 @@ def _replace_details(db: Write, user_id: int, entry_id: int, entry: ReadyEntry) 
     db.run_many(
         _add_enclosure,
         [_enclosure_row(user_id, entry_id, one) for one in entry.enclosures if one.url not in present],
-    )
-
-
-def _write_details(db: Write, user_id: int, numbered: Sequence[tuple[int, ReadyEntry]]) -> None:
-    db.run_many(_add_content, [{"entry_id": id_, "content": entry.content} for id_, entry in numbered])
-    db.run_many(_add_tag, [row for id_, entry in numbered for row in _tag_rows(user_id, id_, entry)])
-    db.run_many(
-        _add_enclosure,
-        [_enclosure_row(user_id, id_, one) for id_, entry in numbered for one in entry.enclosures],
     )
 
 

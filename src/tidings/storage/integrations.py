@@ -44,6 +44,21 @@ _enabled = (
     )
     .order_by(integrations.c.name)
 )
+_users_with = (
+    select(integrations.c.user_id)
+    .where(
+        integrations.c.user_id.in_(bindparam("users", expanding=True)),
+        integrations.c.name.in_(bindparam("names", expanding=True)),
+        integrations.c.enabled,
+    )
+    .distinct()
+)
+
+
+def users_with(db: Read, user_ids: Iterable[int], names: Iterable[str]) -> set[int]:
+    """Those of the users who have switched on any of the names."""
+    users = sorted(user_ids)
+    return set(db.scalars(_users_with, users=users, names=list(names))) if users else set()
 
 
 def enabled(db: Read, user_id: int, names: Iterable[str]) -> list[Integration]:

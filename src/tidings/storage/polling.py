@@ -6,7 +6,7 @@ A claim is a lease: whoever dies with one loses it when it ends, and nothing els
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -61,9 +61,9 @@ _release_all = (update(source_table).where(_is_held, text("claimed_by <> ''"))).
     claimed_until=None, claimed_by=""
 )
 _current = (
-    select(feeds.c.category_id, feeds.c.match_entries_by_url, source_table.c.id, source_table.c.claimed_by)
+    select(feeds.c.id, feeds.c.category_id, feeds.c.match_entries_by_url, source_table.c.id, source_table.c.claimed_by)
     .select_from(feeds.join(source_table, source_table.c.id == feeds.c.source_id))
-    .where(feeds.c.user_id == bindparam("user"), feeds.c.id == bindparam("feed"))
+    .where(feeds.c.user_id.in_(bindparam("users", expanding=True)), feeds.c.id.in_(bindparam("feeds", expanding=True)))
 )
 _one_claim_at_a_time = select(func.pg_advisory_xact_lock(_LOCK_ID))
 
@@ -71,6 +71,7 @@ _one_claim_at_a_time = select(func.pg_advisory_xact_lock(_LOCK_ID))
 class Current(Struct, frozen=True):
     """A feed as it is in this moment, as far as storing asks: with what it is fetched from, and who holds that."""
 
+    feed_id: int
     category_id: int
     match_entries_by_url: bool
     source_id: int
@@ -84,9 +85,10 @@ class Result(Struct, frozen=True):
     values: Mapping[str, Any]
 
 
-def current(db: Read, user_id: int, feed_id: int) -> Current | None:
-    """It may have been moved, changed or deleted since it was looked at."""
-    return db.one(Current, _current, user=user_id, feed=feed_id)
+def current(db: Read, held: Collection[tuple[int, int]]) -> dict[int, Current]:
+    """By feed id: they may have been moved or changed since they were looked at. held: users with feeds of theirs."""
+    users, ids = (sorted({pair[place] for pair in held}) for place in (0, 1))
+    return {one.feed_id: one for one in db.all(Current, _current, users=users, feeds=ids)}
 
 
 def any_due(db: Read, now: Instant) -> bool:

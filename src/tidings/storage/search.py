@@ -8,14 +8,14 @@ writes entries only leaves a line, and does not wait.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import bindparam, delete, exists, select
 from sqlalchemy.dialects.postgresql import insert
 
 from tidings.domain import search
 from tidings.domain.cleaning import text_of
-from tidings.storage import dialect
+from tidings.storage import dialect, many
 from tidings.storage.database import Read, Write
 from tidings.storage.dialect import Document
 from tidings.storage.schema import entries, entry_contents, search_pending
@@ -49,6 +49,11 @@ _texts = (
 def note(db: Write, user_id: int, entry_ids: Iterable[int]) -> None:
     """Title or body of these entries are new or changed."""
     db.run_many(_add, [{"entry_id": id_, "user_id": user_id} for id_ in sorted(entry_ids)])
+
+
+def note_new(db: Write, numbered: Sequence[tuple[int, int]]) -> None:
+    """Entries that nobody has seen yet. numbered: their ids, and those of their users."""
+    many.add(db, search_pending, [{"entry_id": id_, "user_id": user_id} for id_, user_id in numbered])
 
 
 def is_behind(db: Read, user_id: int | None = None) -> bool:

@@ -5,6 +5,7 @@ Pushes that wait to be stored are `storage.pushes`'.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -47,11 +48,11 @@ _adrift = (
 )
 _source_of = select(feeds.c.source_id).where(feeds.c.id == bindparam("feed"))
 _offered = (
-    select(websub_subscriptions.c.id, websub_subscriptions.c.hub, websub_subscriptions.c.topic)
+    select(feeds.c.id, websub_subscriptions.c.id, websub_subscriptions.c.hub, websub_subscriptions.c.topic)
     .select_from(feeds)
     .join(websub_topics, websub_topics.c.source_id == feeds.c.source_id)
     .join(websub_subscriptions, websub_subscriptions.c.id == websub_topics.c.subscription_id)
-    .where(feeds.c.id == bindparam("feed"))
+    .where(feeds.c.id.in_(bindparam("feeds", expanding=True)))
 )
 _find = select(websub_subscriptions.c.id).where(
     websub_subscriptions.c.hub == bindparam("hub"), websub_subscriptions.c.topic == bindparam("topic")
@@ -118,7 +119,15 @@ def by_token(db: Read, token: str) -> Subscription | None:
 
 def offered_for(db: Read, feed_id: int) -> dict[tuple[str, str], int]:
     """The subscriptions by hub and topic that the feed's document was last seen to offer."""
-    return {(hub, topic): id_ for id_, hub, topic in db.tuples(_offered, feed=feed_id)}
+    return offered_for_each(db, [feed_id]).get(feed_id, {})
+
+
+def offered_for_each(db: Read, feed_ids: Iterable[int]) -> dict[int, dict[tuple[str, str], int]]:
+    """As `offered_for`, by feed: those that have any."""
+    found: defaultdict[int, dict[tuple[str, str], int]] = defaultdict(dict)
+    for feed_id, id_, hub, topic in db.tuples(_offered, feeds=sorted(feed_ids)):
+        found[feed_id][hub, topic] = id_
+    return found
 
 
 def offer(db: Write, feed_id: int, hub: str, topic: str, *, token: str, secret: str, now: Instant) -> None:

@@ -1,0 +1,186 @@
+"""Taking in what publishers answered: many answers at a time, so that one look and one transaction serve them all.
+
+answers that wait ─► parse ─► what is new? (one look) ─► made ready ─► written (one transaction) ─► hubs noticed
+
+What goes wrong with one feed is its own: it has its reason in the round of its check, the others have their entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+
+import structlog
+from msgspec import Struct
+
+from tidings.domain.errors import InvalidInput, TidingsError
+from tidings.domain.feeds import Feed, ParsedEntry, ParsedFeed
+from tidings.domain.ingestion import USUAL, Instance
+from tidings.domain.users import User
+from tidings.net.fetch import FetchResponse
+from tidings.services import identity, intake
+from tidings.services.clock import Clock
+from tidings.services.gathering import Gathering, written_together
+from tidings.services.intake import Brought, Crawled, News
+from tidings.services.rounds import Reading, Round
+from tidings.services.storing import store
+from tidings.services.websub import Seen, WebSub
+from tidings.storage import intake as entry_intake
+from tidings.storage import users
+from tidings.storage.database import Database
+from tidings.storage.polling import Result
+
+log = structlog.get_logger()
+
+# Bytes of documents that are taken in together: a larger one is alone.
+MOST_BYTES = 2 * 2**20
+# Feeds that are written together: how long others wait for the database, and how much is in memory.
+MOST_FEEDS = 25
+
+
+class Answer(Struct, frozen=True):
+    """To a check, for those of its feeds that it may bring something. crawled: by feed id."""
+
+    round: Round
+    feeds: Sequence[Feed]
+    response: FetchResponse
+    crawled: Mapping[int, Crawled]
+
+
+class _Member(Struct, frozen=True):
+    """A feed that an answer is for."""
+
+    answer: Answer
+    reading: Reading
+    user: User
+    feed: Feed
+
+    @property
+    def document(self) -> ParsedFeed:
+        crawled = self.answer.crawled.get(self.feed.id)
+        return crawled.document if crawled else self.reading.document
+
+
+class Answers:
+    def __init__(self, database: Database, clock: Clock, websub: WebSub, *, instance: Instance = USUAL) -> None:
+        self._database = database
+        self._clock = clock
+        self._websub = websub
+        self._instance = instance
+        self._gathering = Gathering(
+            self._take_all,
+            # One thread: reading documents is work for Python, and several would hold the database while they wait for
+            # each other. Another core is another worker's.
+            executor=ThreadPoolExecutor(1, thread_name_prefix="answers"),
+            weight=lambda answer: len(answer.response.body),
+            most=MOST_BYTES,
+        )
+
+    async def take(self, answer: Answer) -> None:
+        """When it returns, everything is written, and what came of each feed stands in the answer's round."""
+        await self._gathering.add(answer)
+
+    def _take_all(self, answers: Sequence[Answer]) -> list[None]:
+        with self._database.reading() as db:
+            owners = users.some(db, {feed.user_id for answer in answers for feed in answer.feeds})
+        read = [(answer, Reading(answer.response, self._clock(), self._instance)) for answer in answers]
+        members = (
+            _Member(answer, reading, owners[feed.user_id], feed)
+            for answer, reading in read
+            for feed in answer.feeds
+            if feed.user_id in owners
+        )
+        for some in _batches(members):
+            self._take_some(some)
+        self._websub.notice_all([_seen(answer, reading) for answer, reading in read if answer.round.stored])
+        return [None] * len(answers)
+
+    def _take_some(self, members: Sequence[_Member]) -> None:
+        entries: dict[int, dict[bytes, ParsedEntry]] = {}
+        for one in members:
+            with _blamed(one):
+                if self._is_another(one):
+                    entries[one.feed.id] = identity.recognised(self._database, one.feed, one.document)
+        with self._database.reading() as db:
+            met = entry_intake.met(db, entries)
+        brought: list[tuple[_Member, Brought]] = []
+        size = 0
+        for one in members:
+            if one.feed.id not in entries:
+                continue
+            with _blamed(one):
+                news = intake.told_apart(one.feed, entries[one.feed.id], met[one.feed.id])
+                brought.append((one, self._bring(one, news)))
+                size += brought[-1][1].selection.size
+            if size > MOST_BYTES:
+                self._write(brought)
+                brought, size = [], 0
+        self._write(brought)
+
+    def _is_another(self, one: _Member) -> bool:
+        """Whether the document is another than what the feed had; if not, that is noted."""
+        response, this = one.answer.response, one.answer.round
+        intake.ensure_not_another(self._database, one.feed, response)
+        if intake.is_unchanged(one.feed, response):
+            this.results.append(Result(one.feed, this.as_before(one.feed, response)))
+            return False
+        return True
+
+    def _bring(self, one: _Member, news: News) -> Brought:
+        crawled = one.answer.crawled.get(one.feed.id)
+        return intake.bring(
+            one.user,
+            one.feed,
+            one.answer.response,
+            one.document,
+            news,
+            how=one.reading.preparing,
+            articles=crawled.articles if crawled else None,
+            source=one.answer.round.held,
+            timing=one.answer.round.timing,
+            now=self._clock(),
+        )
+
+    def _write(self, brought: Sequence[tuple[_Member, Brought]]) -> None:
+        settle = partial(store, now=self._clock())
+        outcomes = written_together(self._database, settle, [what for _, what in brought])
+        for (one, what), outcome in zip(brought, outcomes, strict=True):
+            with _blamed(one):
+                if isinstance(outcome, Exception):
+                    raise outcome
+                one.answer.round.stored[one.feed.id] = outcome
+                if not outcome.lost:
+                    intake.tell_complaints(one.feed.id, what.selection.complaints)
+
+
+def _batches(members: Iterable[_Member]) -> Iterator[list[_Member]]:
+    """So many as are written together; no feed is twice in one."""
+    batch: dict[int, _Member] = {}
+    for one in members:
+        if len(batch) == MOST_FEEDS or one.feed.id in batch:
+            yield list(batch.values())
+            batch = {}
+        batch[one.feed.id] = one
+    yield list(batch.values())
+
+
+@contextmanager
+def _blamed(one: _Member) -> Iterator[None]:
+    """What goes wrong in here is that feed's, in this check."""
+    try:
+        yield
+    except TidingsError as error:
+        one.answer.round.failed[one.feed.id] = error
+    except Exception as error:
+        log.exception("feed made us fail", feed=one.feed.id)
+        # Shown on the feed: what it is has gone to the log.
+        one.answer.round.failed[one.feed.id] = InvalidInput(
+            f"Tidings failed on this feed ({type(error).__name__}); please report it with the feed's address."
+        )
+
+
+def _seen(answer: Answer, reading: Reading) -> Seen:
+    document = next((one.document for one in answer.crawled.values()), None) or reading.document
+    return Seen(answer.round.claim.lead, answer.response, document, answer.round.had_news)
