@@ -4,6 +4,7 @@ import { refresh } from "./counts.js";
 
 const words = document.getElementById("words").dataset;
 const OTHER = { star: "unstar", unstar: "star", read: "unread", unread: "read" };
+const BUSY_MS = 700;
 const ICONS = { unstar: "starred" };
 const token = () => document.querySelector("input[name=csrf]").value;
 // What `z` takes back, and which entries that were.
@@ -69,15 +70,24 @@ export async function save(id) {
   announce((await post(`${base}/entries/marks`, { save: id }))?.notice);
 }
 
+// What may take seconds, with a hundred thousand entries: seen at once, and told when it does.
+async function slowly(ids, name, url, fields) {
+  for (const id of ids) show(id, name);
+  const waiting = setTimeout(() => announce(words.busy), BUSY_MS);
+  const told = await post(url, fields);
+  clearTimeout(waiting);
+  if (!told) for (const id of ids) show(id, OTHER[name]);
+  return told;
+}
+
 // All of the list, or what lies above or below an entry.
 export async function markList(url, part = {}) {
   const rows = [...document.querySelectorAll("#list .row")];
   const at = rows.indexOf(row(part.above ?? part.below));
   const ids = rows.filter((one, i) => isUnread(one) && (part.above ? i < at : i > at)).map((one) => one.id.slice(1));
-  const told = await post(url, part);
+  const told = await slowly(ids, "read", url, part);
   if (!told) return;
   if (!part.above && !part.below && !pane()) await swap(told.to, ["list"]);
-  else for (const id of ids) show(id, "read");
   if (told.undo) last = { moment: told.undo, ids };
   tell(told.undo ? [`${told.notice} `, undoButton()] : [told.notice]);
   refresh();
@@ -87,9 +97,8 @@ export async function undo() {
   if (!last) return;
   const { moment, ids } = last;
   last = null;
-  const told = await post(`${base}/entries/undo`, { moment });
+  const told = await slowly(ids, "unread", `${base}/entries/undo`, { moment });
   if (!told) return;
-  for (const id of ids) show(id, "unread");
   if (!pane() && document.getElementById("column") && !ids.every(row)) await swap(location.href, ["list"]);
   if (!document.querySelector("#list .row")) await swap(location.href, ["list"]);
   announce(told.notice);
