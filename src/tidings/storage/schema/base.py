@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import Any
 
 from sqlalchemy import (
@@ -39,6 +40,24 @@ metadata = MetaData(
 Words = Text().with_variant(Text(collation="C"), "postgresql")
 
 
+class _Compressor(threading.local):
+    """One for each thread that stores: making one takes longer than compressing a usual body."""
+
+    def __init__(self) -> None:
+        self._compressor = zstd.ZstdCompressor(3)
+
+    def compress(self, plain: bytes) -> bytes:
+        try:
+            return self._compressor.compress(plain, zstd.ZstdCompressor.FLUSH_FRAME)
+        except BaseException:
+            # Half a body may be left in it, which would be the beginning of the next.
+            self._compressor = zstd.ZstdCompressor(3)
+            raise
+
+
+_compressor = _Compressor()
+
+
 class Squeezed(TypeDecorator[str]):
     """Text kept as bytes, compressed when that pays.
 
@@ -56,7 +75,7 @@ class Squeezed(TypeDecorator[str]):
         plain = value.encode("utf-8", "replace")
         if len(plain) < self.worth_it:
             return b"\0" + plain
-        return b"\1" + zstd.compress(plain, 3)
+        return b"\1" + _compressor.compress(plain)
 
     def process_result_value(self, value: bytes | None, dialect: Any) -> str | None:  # noqa: ARG002
         if value is None:
