@@ -30,6 +30,7 @@ from apprise.plugins.base import NotifyBase
 
 from tidings.domain.integrations.notices import Errand, Problem, Report
 from tidings.domain.pipes import LENGTH_BYTES
+from tidings.domain.wording import Words
 from tidings.net.guard import AddressGuard
 
 MOST_MEMORY = 768 * 2**20
@@ -104,7 +105,7 @@ class Seal:
         if not any(wanted.is_relative_to(allowed) for allowed in self._readable):
             raise self._refusal("It wanted to read a file on this machine.")
 
-    def _refusal(self, reason: str) -> Refusal:
+    def _refusal(self, reason: Words) -> Refusal:
         self.beyond.append(reason)
         return Refusal(reason)
 
@@ -154,7 +155,12 @@ class Notifier:
             return Problem(number, scheme, self._guard.refusal(host).message, is_about_address=True)
         if errand.only_check or self._sent(service, errand):
             return None
-        reasons = (*self._seal.refused, self._complaints.first, *self._seal.beyond, "It did not get through.")
+        reasons: tuple[Words, ...] = (
+            *self._seal.refused,
+            self._complaints.first,
+            *self._seal.beyond,
+            "It did not get through.",
+        )
         return Problem(number, scheme, next(reason for reason in reasons if reason))
 
     def _service(self, url: str) -> NotifyBase | None:
@@ -177,7 +183,7 @@ class Notifier:
         host = str(getattr(service, "host", "") or "").strip("[]")
         return "" if not host or self._guard.may_ask_proxy_for(host) else host
 
-    def _why_not(self, scheme: str) -> str:
+    def _why_not(self, scheme: str) -> Words:
         plugin = next((one for one in plugins() if scheme in schemes(one)), None)
         if plugin is None:
             return "Apprise knows no such service."

@@ -3,6 +3,8 @@
 python -m support.catalogues      brings `src/tidings/web/locale` up to date: new messages come without a translation,
                                   those that nobody says any more go
 
+Beside what pages say themselves there are the messages of the other rings (`support.wordings`), in their own context.
+
 A catalogue names the files that a message is in, and no lines: it changes when the words do, and at no other time.
 """
 
@@ -19,8 +21,9 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 import tidings.web
+from support import wordings
 from tidings.domain.integrations.registry import REGISTRY
-from tidings.web.language import CATALOGUES, DOMAIN
+from tidings.web.language import CATALOGUES, DOMAIN, WORDS
 
 PAGES = Path(tidings.web.__file__).parent
 LOCALE = PAGES / "locale"
@@ -39,6 +42,8 @@ def said() -> Catalog:
         catalog.add(message, None, [(file, 1)], context=context)
     for file, text in _fields():
         catalog.add(text, None, [(file, 1)])
+    for one in wordings.collected():
+        catalog.add(one.text, None, [(f"../{one.file}", 1)], context=WORDS)
     return catalog
 
 

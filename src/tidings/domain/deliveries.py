@@ -8,6 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from tidings.domain.times import DAY, Instant
+from tidings.domain.wording import Words
 
 # As much of an answer is kept and shown, in characters.
 LONGEST_EXCERPT = 1_000
@@ -15,8 +16,8 @@ LONGEST_ERROR = 500
 # What was delivered or given up can be looked at and repeated for so long.
 KEPT_FOR = 7 * DAY
 
-OVERFLOWED = "Too much was waiting for this receiver: the oldest were given up, and their bodies not kept."
-GIVEN_UP_TOGETHER = "Nothing reached this receiver for a day: whatever had waited as long was given up."
+OVERFLOWED: Words = "Too much was waiting for this receiver: the oldest were given up, and their bodies not kept."
+GIVEN_UP_TOGETHER: Words = "Nothing reached this receiver for a day: whatever had waited as long was given up."
 
 
 class State(StrEnum):

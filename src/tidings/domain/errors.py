@@ -35,6 +35,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from tidings.domain.wording import Words
+
 
 class TidingsError(Exception):
     """code: stable name for logs and documentation; worth_retrying: whether waiting can help."""
@@ -42,8 +44,11 @@ class TidingsError(Exception):
     code: ClassVar[str] = "error"
     worth_retrying: ClassVar[bool] = False
 
+    def __init__(self, message: Words) -> None:
+        super().__init__(message)
+
     @property
-    def message(self) -> str:
+    def message(self) -> Words:
         return str(self)
 
 
@@ -52,7 +57,7 @@ class InvalidInput(TidingsError):
 
     code = "invalid-input"
 
-    def __init__(self, message: str, *, field: str = "") -> None:
+    def __init__(self, message: Words, *, field: str = "") -> None:
         super().__init__(message)
         self.field = field
 
@@ -62,7 +67,7 @@ class InvalidRule(InvalidInput):
 
     code = "invalid-rule"
 
-    def __init__(self, message: str, *, field: str = "", number: int = 1) -> None:
+    def __init__(self, message: Words, *, field: str = "", number: int = 1) -> None:
         super().__init__(message, field=field)
         self.number = number
 
@@ -93,7 +98,7 @@ class FetchError(TidingsError):
     worth_retrying = True
     was_reached: ClassVar[bool] = True
 
-    def __init__(self, message: str, *, url: str = "") -> None:
+    def __init__(self, message: Words, *, url: str = "") -> None:
         super().__init__(message)
         self.url = url
 
@@ -161,7 +166,7 @@ class HttpError(FetchError):
 
     def __init__(
         self,
-        message: str,
+        message: Words,
         *,
         url: str = "",
         status: int,

@@ -21,6 +21,7 @@ from tidings.domain.formats.charset import decode
 from tidings.domain.formats.references import References
 from tidings.domain.opml_settings import SETTINGS, read_setting
 from tidings.domain.times import Instant, to_datetime
+from tidings.domain.wording import Words
 
 NAMESPACE: Final = "urn:tidings:opml"
 FOLDER_SEPARATOR: Final = " / "
@@ -58,7 +59,7 @@ class Remark(Struct, frozen=True):
 
     line: int
     name: str
-    reason: str
+    reason: Words
 
     def __str__(self) -> str:
         name = f" ({self.name[:60]})" if self.name else ""
@@ -239,7 +240,7 @@ class _Reading:
                 self._found.odd.append(self._remark(outline, f"{_local(name)} was left out: {error.message}"))
         return settings
 
-    def _remark(self, outline: _Element, reason: str) -> Remark:
+    def _remark(self, outline: _Element, reason: Words) -> Remark:
         return Remark(self._line(outline), _first(outline, "title", "text", "xmlUrl"), reason)
 
     def _line(self, outline: _Element) -> int:

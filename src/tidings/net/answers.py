@@ -11,6 +11,7 @@ import aiohttp
 from tidings.domain import http_hints
 from tidings.domain.errors import FeedGone, HttpError
 from tidings.domain.times import from_datetime
+from tidings.domain.wording import Words
 from tidings.net.requests import FetchRequest, clean
 from tidings.net.targets import Target
 
@@ -18,7 +19,7 @@ from tidings.net.targets import Target
 _SMALL = 16 * 1024
 _SMALL_WAIT_S = 0.5
 
-_STATUS_MESSAGES = {
+_STATUS_MESSAGES: dict[int, Words] = {
     401: "{host} asks for a user name and password, or does not accept the ones it was given. Check them.",
     403: "{host} does not hand this out to us (403). Perhaps it keeps feed readers away; another user "
     "agent or a cookie may help.",
@@ -30,7 +31,7 @@ _STATUS_MESSAGES = {
     503: "{host} is out of service at the moment (503). Try again later.",
     504: "{host} waits in vain for a machine behind it (504). Try again later.",
 }
-_CHALLENGE = (
+_CHALLENGE: Words = (
     "{host} wants to see a human first and does not let feed readers in. Ask the publisher to exempt the "
     "feed, or give the feed a cookie from your browser."
 )
@@ -54,7 +55,7 @@ def is_known(request: FetchRequest, status: int, etag: str, last_modified: str) 
 
 def http_error(target: Target, response: aiohttp.ClientResponse) -> HttpError:
     status = response.status
-    words = _STATUS_MESSAGES.get(status, "{host} answers with status {status} instead of a document.")
+    words: Words = _STATUS_MESSAGES.get(status, "{host} answers with status {status} instead of a document.")
     if status == 403 and header(response, "cf-mitigated").strip().lower() == "challenge":
         words = _CHALLENGE
     kind = FeedGone if status == 410 else HttpError

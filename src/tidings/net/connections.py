@@ -25,6 +25,7 @@ from tidings.domain.errors import (
     TlsError,
     Unreachable,
 )
+from tidings.domain.wording import Words
 from tidings.net.guard import AddressGuard, GuardedResolver, Lookup, SystemLookup
 from tidings.net.targets import Target, parse_target
 
@@ -32,13 +33,15 @@ from tidings.net.targets import Target, parse_target
 _LONGEST_HEADER = 32 * 1024
 _MOST_HEADERS = 128
 
-_REASONS = {
-    errno.ECONNREFUSED: "refuses the connection",
-    errno.ECONNRESET: "broke off the connection",
-    errno.EHOSTUNREACH: "cannot be reached",
-    errno.ENETUNREACH: "cannot be reached: there is no network to it",
-    errno.ETIMEDOUT: "does not answer",
+_REASONS: dict[int, Words] = {
+    errno.ECONNREFUSED: "{host} refuses the connection",
+    errno.ECONNRESET: "{host} broke off the connection",
+    errno.EHOSTUNREACH: "{host} cannot be reached",
+    errno.ENETUNREACH: "{host} cannot be reached: there is no network to it",
+    errno.ETIMEDOUT: "{host} does not answer",
 }
+_NO_TLS: Words = "the other side does not speak TLS as it should"
+TRUST_ANYWAY: Words = "If you know this address and trust it anyway, allow self-signed certificates for this feed."
 
 
 class Connections:
@@ -190,25 +193,25 @@ def _our_errors(target: Target, proxy: Target | None) -> Iterator[None]:
 def _translated(error: Exception, target: Target, proxy: Target | None) -> FetchError:
     if isinstance(error, ssl.SSLError | aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
         return TlsError(
-            f"The secure connection to {target.host} failed: {_tls_reason(error)}. If you know this address and "
-            "trust it anyway, allow self-signed certificates for this feed.",
+            f"{_tls_failure(target, error)} {TRUST_ANYWAY}",
             url=str(target),
         )
     kind = Unreachable if isinstance(error, aiohttp.ClientConnectorError) else NetworkError
-    return kind(f"{_problem(error, target, proxy)}. Check the address, or try again later.", url=str(target))
+    message: Words = f"{_problem(error, target, proxy)}. Check the address, or try again later."
+    return kind(message, url=str(target))
 
 
-def _problem(error: Exception, target: Target, proxy: Target | None) -> str:
+def _problem(error: Exception, target: Target, proxy: Target | None) -> Words:
     host = target.host
     match error:
         case aiohttp.ClientHttpProxyError(status=status):
             return f"The proxy does not let us through (it answered {status})"
         case aiohttp.ClientProxyConnectionError() if proxy is not None:
-            return f"The proxy {proxy.host} {_reason(error)}"
+            return _reason(error, _named(proxy))
         case aiohttp.ClientConnectorDNSError():
             return f"There is no host named {proxy.host if proxy else host}, or its name server does not answer"
         case aiohttp.ClientConnectorError():
-            return f"{host} {_reason(error)}"
+            return _reason(error, host)
         case aiohttp.ClientPayloadError():
             return f"{host} broke off in the middle of its answer"
         case aiohttp.ServerDisconnectedError() | OSError():
@@ -219,10 +222,18 @@ def _problem(error: Exception, target: Target, proxy: Target | None) -> str:
             return f"{host} could not be asked: the connection failed"
 
 
-def _reason(error: aiohttp.ClientConnectorError) -> str:
+def _named(proxy: Target) -> Words:
+    return f"The proxy {proxy.host}"
+
+
+def _reason(error: aiohttp.ClientConnectorError, host: str) -> Words:
     # One that ends in the middle of the TLS handshake comes without a number.
     number = errno.ECONNRESET if isinstance(error.os_error, ConnectionResetError) else error.os_error.errno
-    return _REASONS.get(number or 0, "cannot be reached")
+    return _REASONS.get(number or 0, _REASONS[errno.EHOSTUNREACH]).format(host=host)
+
+
+def _tls_failure(target: Target, error: Exception) -> Words:
+    return f"The secure connection to {target.host} failed: {_tls_reason(error)}."
 
 
 def _tls_reason(error: Exception) -> str:
@@ -232,4 +243,4 @@ def _tls_reason(error: Exception) -> str:
         return cause.verify_message.rstrip(".")
     if isinstance(cause, ssl.SSLError) and cause.reason:
         return cause.reason.replace("_", " ").lower()
-    return "the other side does not speak TLS as it should"
+    return _NO_TLS

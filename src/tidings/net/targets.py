@@ -11,6 +11,7 @@ from msgspec import Struct
 from yarl import URL
 
 from tidings.domain.errors import InvalidInput
+from tidings.domain.wording import Words
 
 LONGEST = 8192
 
@@ -137,5 +138,5 @@ def _literal(host: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-def _invalid(message: str) -> InvalidInput:
+def _invalid(message: Words) -> InvalidInput:
     return InvalidInput(message, field="url")

@@ -20,6 +20,8 @@ from tidings.domain.errors import TidingsError, TlsError
 from tidings.domain.events import Event
 from tidings.domain.integrations import Answer, Leaf, Outgoing, Refused
 from tidings.domain.times import Instant
+from tidings.domain.wording import Words
+from tidings.net.connections import TRUST_ANYWAY
 from tidings.net.sending import Sender
 from tidings.services.clock import Clock
 
@@ -47,7 +49,7 @@ class Outcome(Struct, frozen=True):
     """
 
     status: int = 0
-    error: str = ""
+    error: Words = ""
     response: str = ""
     retry_after_s: int | None = None
     is_final: bool = False
@@ -79,7 +81,7 @@ class _Heard:
             text = text.replace(secret, _HIDDEN)
         return text
 
-    def outcome(self, error: str, *, is_final: bool, is_hopeless: bool, now: Instant) -> Outcome:
+    def outcome(self, error: Words, *, is_final: bool, is_hopeless: bool, now: Instant) -> Outcome:
         asked = self.answer.headers.get("retry-after", "")
         excerpt = _INVISIBLE.sub(" ", self.hide(self.answer.body.decode("utf-8", "replace")))
         return Outcome(
@@ -123,14 +125,14 @@ class Attempts:
             async with self._place(leaf), asyncio.timeout(self._within_s):
                 await self._hand_over(leaf, known, event, heard)
         except TimeoutError:
-            error = f"{leaf.title} did not finish its answer within {self._within_s:g} seconds."
+            error = _too_late(leaf, self._within_s)
         except Refused as refusal:
             error, is_final, is_hopeless = refusal.message, refusal.is_final, not refusal.worth_retrying
         except TidingsError as failure:
             error = _words(failure)
         except Exception as failure:
             log.exception("delivery made us fail", integration=leaf.name, delivery=event.delivery_id)
-            error = f"Tidings failed on this delivery ({type(failure).__name__}); please report it."
+            error = _our_fault(failure)
         return heard.outcome(error, is_final=is_final, is_hopeless=is_hopeless, now=self._clock())
 
     def _place(self, leaf: Leaf) -> AbstractAsyncContextManager[None]:
@@ -154,9 +156,17 @@ class Attempts:
             return
 
 
-def _words(error: TidingsError) -> str:
+def _too_late(leaf: Leaf, within_s: float) -> Words:
+    return f"{leaf.title} did not finish its answer within {within_s:g} seconds."
+
+
+def _our_fault(failure: Exception) -> Words:
+    return f"Tidings failed on this delivery ({type(failure).__name__}); please report it."
+
+
+def _words(error: TidingsError) -> Words:
     # What a feed could be told to accept, an integration cannot.
-    return error.message.partition(" If you know")[0] if isinstance(error, TlsError) else error.message
+    return error.message.removesuffix(f" {TRUST_ANYWAY}") if isinstance(error, TlsError) else error.message
 
 
 def _credentials_in(address: str) -> Iterable[str]:

@@ -12,6 +12,7 @@ from tidings.domain.errors import Unauthorized, UnknownKey
 from tidings.domain.throttle import Throttle
 from tidings.domain.times import MINUTE, SECOND
 from tidings.domain.users import User
+from tidings.domain.wording import Words
 from tidings.services import passwords
 from tidings.services.clock import Clock
 from tidings.storage import api_keys, users
@@ -94,5 +95,7 @@ class Authentication:
             return users.get(db, user.id) or user
 
 
-NO_CREDENTIALS = "Sign in: send a username and password as HTTP Basic authentication, or an API key in X-Auth-Token."
-WRONG_PASSWORD = "The username or the password is wrong."  # noqa: S105 - a message
+NO_CREDENTIALS: Words = (
+    "Sign in: send a username and password as HTTP Basic authentication, or an API key in X-Auth-Token."
+)
+WRONG_PASSWORD: Words = "The username or the password is wrong."  # noqa: S105 - a message

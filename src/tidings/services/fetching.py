@@ -12,6 +12,7 @@ import structlog
 from tidings.domain.errors import HttpError
 from tidings.domain.sources import host_of
 from tidings.domain.times import DAY, SECOND, Instant
+from tidings.domain.wording import Words
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 from tidings.storage import hosts, polling
@@ -30,9 +31,13 @@ class HostClosed(HttpError):
     code = "host-closed"
 
     def __init__(self, host: str, *, url: str, wait_s: int) -> None:
-        seconds = "second" if wait_s == 1 else f"{wait_s} seconds"
+        message: Words = (
+            f"{host} has had too many requests from us and asks to be left alone for another second."
+            if wait_s == 1
+            else f"{host} has had too many requests from us and asks to be left alone for another {wait_s} seconds."
+        )
         super().__init__(
-            f"{host} has had too many requests from us and asks to be left alone for another {seconds}.",
+            message,
             url=url,
             status=TOO_MANY_REQUESTS,
             retry_after_s=wait_s,

@@ -13,6 +13,7 @@ from tidings.domain.errors import InvalidInput
 from tidings.domain.feed_changes import web_address
 from tidings.domain.integrations import REGISTRY, Leaf, changes
 from tidings.domain.integrations.changes import Chosen
+from tidings.domain.wording import Words
 from tidings.net.guard import AddressGuard
 from tidings.net.targets import parse_target
 from tidings.services.clock import Clock
@@ -69,7 +70,7 @@ class Integrations:
         integrations.put(db, user_id, leaf.name, enabled=chosen.enabled, settings=settings, now=self._clock())
         log.info("integration changed", user=user_id, integration=leaf.name, enabled=chosen.enabled)
 
-    def _refusal(self, address: str) -> str:
+    def _refusal(self, address: str) -> Words:
         """What can be said without looking a name up; the rest is said when something is sent."""
         try:
             host = parse_target(address).host

@@ -14,11 +14,12 @@ from tidings.domain.feeds import Feed, ParsedFeed, PublisherHints
 from tidings.domain.habits import Habit
 from tidings.domain.scheduling import Schedule, Wishes
 from tidings.domain.times import Instant
+from tidings.domain.wording import Words
 from tidings.net.fetch import FetchResponse
 
 # So many failures in a row are no passing trouble any more: about a day at the usual pace.
 PASSING_FAILURES = 4
-SWITCHED_OFF = "Until you switch the feed on again, it is not checked any more."
+SWITCHED_OFF: Words = "Until you switch the feed on again, it is not checked any more."
 
 
 class Timing(Struct, frozen=True):

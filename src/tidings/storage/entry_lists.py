@@ -79,7 +79,11 @@ def _asked(db: Read, user_id: int, which: EntryFilter) -> _Asked | None:
 
 
 def _look(db: Read, asked: _Asked, page: Page) -> Found | None:
-    return look(db, asked.shape, page, asked.parameters, most=asked.most) if asked.most else None
+    if asked.most:
+        return look(db, asked.shape, page, asked.parameters, most=asked.most)
+    if asked.shape.search == "matches" and dialect.is_frequent(db, asked.parameters["question"]):
+        return Found(is_frequent=True)
+    return None
 
 
 def _rows(db: Read, asked: _Asked, page: Page, found: Found | None) -> list[Entry]:

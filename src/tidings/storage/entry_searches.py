@@ -30,10 +30,10 @@ class Found(Struct, frozen=True):
     is_enough: the page is among them, or beyond the end. is_all: so is every other one that the list has from there.
     """
 
-    ids: list[int]
-    is_enough: bool
-    is_all: bool
-    is_frequent: bool
+    ids: list[int] = []
+    is_enough: bool = False
+    is_all: bool = False
+    is_frequent: bool = False
 
 
 def look(db: Read, shape: Shape, page: Page, parameters: Mapping[str, Any], *, most: int) -> Found:

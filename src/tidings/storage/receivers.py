@@ -15,6 +15,7 @@ from sqlalchemy import bindparam, case, delete, func, insert, literal, or_, sele
 
 from tidings.domain.deliveries import OVERFLOWED, Delivery, Queue, Room, State, address_digest
 from tidings.domain.times import Instant
+from tidings.domain.wording import Words
 from tidings.storage import dialect
 from tidings.storage.database import Read, Write, columns
 from tidings.storage.schema import deliveries, delivery_bodies, receivers
@@ -145,7 +146,7 @@ class Trial(Struct, frozen=True):
     next_at: Instant
     state: State
     status: int = 0
-    error: str = ""
+    error: Words = ""
     response: str = ""
 
 

@@ -12,7 +12,7 @@ from tidings.storage.database import Read
 from tidings.storage.schema import entries
 
 # Of one day; what is beyond is not counted.
-MOST = 2_000
+MOST = 1_000
 
 
 def _daily(moment: ColumnElement[Any], *statuses: int) -> Select[Any]:

@@ -11,6 +11,7 @@ from tidings.web.language import _, ngettext
 from tidings.web.problems import plain
 from tidings.web.routes import Routes
 from tidings.web.visits import Page, Redirect, Visit
+from tidings.web.wording import translated
 
 routes = Routes()
 
@@ -75,7 +76,7 @@ def delete_category(visit: Visit, caller: User, services: Services, category_id:
         try:
             services.bulk.move(caller.id, [feed.id for feed in line.feeds], form.move_to)
         except NotFound as error:
-            return Redirect(f"/categories/{category_id}/delete", notice=error.message)
+            return Redirect(f"/categories/{category_id}/delete", notice=translated(error.message))
     services.categories.delete(caller.id, category_id)
     return Redirect("/categories", notice=_("%(title)s is deleted.", title=line.category.title))
 

@@ -7,6 +7,7 @@ import structlog
 from tidings.domain.errors import Forbidden, NotFound, StoreUnavailable, TidingsError, Unauthorized
 from tidings.web.language import N_, _
 from tidings.web.visits import Page, Visit
+from tidings.web.wording import translated
 
 log = structlog.get_logger()
 
@@ -42,7 +43,7 @@ def page_of(error: Exception, visit: Visit) -> Page:
         log.error("page failed", method=visit.request.method, path=visit.request.path, exc_info=error)
         return went_wrong(500)
     status = next(status for kind, status in STATUSES if isinstance(error, kind))
-    return went_wrong(status, "" if status in (404, 503) else error.message)
+    return went_wrong(status, "" if status in (404, 503) else translated(error.message))
 
 
 def went_wrong(status: int, message: str = "") -> Page:

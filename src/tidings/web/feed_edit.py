@@ -22,6 +22,7 @@ from tidings.web.language import _
 from tidings.web.problems import plain
 from tidings.web.routes import Routes
 from tidings.web.visits import Page, Redirect, Visit
+from tidings.web.wording import translated
 
 routes = Routes()
 
@@ -132,7 +133,7 @@ async def refresh_feed(caller: User, services: Services, feed_id: int, form: Bac
     try:
         await services.polling.refresh_now(caller.id, feed_id)
     except (RefreshFailed, FetchError, InvalidInput) as error:
-        told = error.message
+        told = translated(error.message)
     return Redirect(security.own_path(form.back) or f"/feeds/{feed_id}/edit", notice=told)
 
 
@@ -158,7 +159,7 @@ def _rule_problems(form: FeedForm) -> dict[str, str]:
     """Of every rule that cannot be used, by field; each names the rule."""
     found: dict[str, list[str]] = {}
     for one in compile_rules(RuleTexts(**{name: getattr(form, name) for name in RULES})).problems:
-        found.setdefault(one.field, []).append(one.message)
+        found.setdefault(one.field, []).append(translated(one.message))
     return {name: "\n".join(messages) for name, messages in found.items()}
 
 

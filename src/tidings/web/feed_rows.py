@@ -13,6 +13,7 @@ from tidings.domain.times import DAY, HOUR, MINUTE, Instant
 from tidings.storage import feed_health
 from tidings.storage.database import Read
 from tidings.web.language import N_, _, ngettext
+from tidings.web.wording import in_a_row, translated
 
 WEEKS = 26
 _BAR, _STEP, _HEIGHT = 3, 4, 24
@@ -119,16 +120,17 @@ def chart(weekly: Sequence[int]) -> Markup:
 
 
 def _trouble(feed: FeedSigns, state: Health) -> str:
+    told = translated(feed.error_message)
     if state in (Health.DEAD, Health.FAILING):
         if feed.failed_checks < 2:
-            return feed.error_message
+            return told
         times = ngettext(
             "Failed %(count)d time in a row.",
             "Failed %(count)d times in a row.",
             feed.failed_checks,
             count=feed.failed_checks,
         )
-        return f"{feed.error_message} {times}"
+        return in_a_row(told, times)
     if state is Health.MOVED:
         return _(
             "It leads to %(address)s. We follow once it has said so %(times)d times (now: %(now)d).",
@@ -138,7 +140,7 @@ def _trouble(feed: FeedSigns, state: Health) -> str:
         )
     if feed.error_message and not feed.disabled:
         # Passing trouble, so far.
-        return feed.error_message
+        return told
     return ""
 
 

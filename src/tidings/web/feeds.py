@@ -21,6 +21,7 @@ from tidings.web.feed_rows import NAMES, feed_rows, states
 from tidings.web.language import N_, _, ngettext
 from tidings.web.routes import Routes
 from tidings.web.visits import Page, Redirect, Visit
+from tidings.web.wording import translated
 
 routes = Routes()
 
@@ -98,7 +99,7 @@ def change_feeds(visit: Visit, caller: User, services: Services, form: Change) -
     try:
         return Redirect(back, notice=_done(caller, services, form.action, ids))
     except TidingsError as error:
-        return Redirect(back, notice=error.message)
+        return Redirect(back, notice=translated(error.message))
 
 
 @routes.post("/feeds/refresh")

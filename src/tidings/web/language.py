@@ -18,6 +18,7 @@ from importlib.resources import files
 from typing import Any
 
 from babel import Locale, negotiate_locale
+from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.support import Translations
@@ -26,15 +27,25 @@ from babel.support import Translations
 CATALOGUES = {"de_DE": "de", "fr_FR": "fr", "es_ES": "es", "zh_CN": "zh_CN"}
 SOURCE = "en"
 DOMAIN = "tidings"
+# The context of messages that are not made by pages (`web.wording`).
+WORDS = "Words"
 
 
 class Language:
-    """code: as in `<html lang>`. locale: how it writes dates and numbers."""
+    """code: as in `<html lang>`. locale: how it writes dates and numbers.
+
+    wordings: messages of the other rings, with names for the values in them, and the same in this language.
+    """
 
     def __init__(self, name: str) -> None:
         self.locale = Locale.parse(name)
         self.code = str(self.locale).replace("_", "-")
-        self.translations: NullTranslations = NullTranslations() if name == SOURCE else _read(name)
+        self.translations: NullTranslations = NullTranslations()
+        self.wordings: dict[str, str] = {}
+        if name != SOURCE:
+            catalogue = _read(name)
+            self.translations = _compiled(catalogue)
+            self.wordings = {str(one.id): str(one.string) for one in catalogue if one.context == WORDS and one.string}
 
 
 @cache
@@ -54,10 +65,14 @@ def of_header(accepted: str) -> Language:
     return language(found or SOURCE)
 
 
-def _read(name: str) -> NullTranslations:
+def _read(name: str) -> Catalog:
     text = files("tidings.web").joinpath("locale", f"{name}.po").read_bytes()
+    return read_po(io.BytesIO(text), locale=name, domain=DOMAIN)
+
+
+def _compiled(catalogue: Catalog) -> NullTranslations:
     compiled = io.BytesIO()
-    write_mo(compiled, read_po(io.BytesIO(text), locale=name, domain=DOMAIN))
+    write_mo(compiled, catalogue)
     compiled.seek(0)
     return Translations(compiled, domain=DOMAIN)
 

@@ -19,6 +19,7 @@ from tidings.web.calling import Form
 from tidings.web.language import _, ngettext
 from tidings.web.routes import Routes
 from tidings.web.visits import Redirect
+from tidings.web.wording import translated
 
 routes = Routes()
 
@@ -86,5 +87,5 @@ def _saved(caller: User, services: Services, entry_id: int) -> str:
     try:
         services.entries.save(caller, entry_id)
     except InvalidInput as error:
-        return error.message
+        return translated(error.message)
     return _("Saved: it is on its way.")

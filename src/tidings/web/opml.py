@@ -16,6 +16,7 @@ from tidings.services import Services
 from tidings.services.opml import MOST_REMARKS, Imported
 from tidings.storage import feed_health
 from tidings.web.language import _
+from tidings.web.problems import plain
 from tidings.web.routes import Routes
 from tidings.web.security import NOTHING_RUNS
 from tidings.web.visits import Page, Visit
@@ -46,7 +47,7 @@ def import_feeds(visit: Visit, caller: User, services: Services) -> Page:
         body = _uploaded(visit.request)
         return _import_page(visit, services.opml.import_(caller.id, body))
     except InvalidInput as error:
-        return _import_page(visit, problem=InvalidInput(error.message, field="file"))
+        return _import_page(visit, problem=plain(error, field="file"))
 
 
 @routes.get("/feeds/export")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tidings.domain.errors import InvalidInput, TidingsError
+from tidings.web.wording import translated
 
 
 def plain(error: TidingsError, *, field: str = "", renamed: Mapping[str, str] | None = None) -> InvalidInput:
@@ -14,4 +15,5 @@ def plain(error: TidingsError, *, field: str = "", renamed: Mapping[str, str] | 
     """
     named = error.field if isinstance(error, InvalidInput) else ""
     message = error.message.removeprefix(f"{named}: ") if named else error.message
+    message = translated(message)
     return InvalidInput(message[:1].upper() + message[1:], field=(renamed or {}).get(named, named) or field)

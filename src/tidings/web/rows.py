@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from msgspec import Struct
 
 from tidings.domain import excerpts
@@ -66,5 +66,5 @@ def _excerpt(body: str, highlighter: Highlighter | None) -> str | Markup:
 
 
 def _marked(pieces: Sequence[Piece]) -> Markup:
-    found, plain = Markup("<mark>{}</mark>"), Markup("{}")
-    return Markup("").join((found if piece.is_found else plain).format(piece.text) for piece in pieces)
+    marked = (f"<mark>{escape(piece.text)}</mark>" if piece.is_found else escape(piece.text) for piece in pieces)
+    return Markup("".join(marked))  # noqa: S704 - each piece is escaped

@@ -12,6 +12,7 @@ from tidings.web.calling import Form
 from tidings.web.language import _
 from tidings.web.routes import Routes
 from tidings.web.visits import Page, Redirect, Visit
+from tidings.web.wording import translated
 
 routes = Routes()
 
@@ -55,5 +56,5 @@ async def fetch_whole(caller: User, services: Services, entry_id: int, form: Bac
     try:
         await services.articles.fetch(caller, entry_id, store=True)
     except TidingsError as error:
-        return Redirect(back, error.message)
+        return Redirect(back, translated(error.message))
     return Redirect(back, _("This is the whole article, as far as it was found."))

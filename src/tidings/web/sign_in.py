@@ -16,6 +16,7 @@ from tidings.web.calling import Form
 from tidings.web.language import _
 from tidings.web.routes import Routes
 from tidings.web.visits import Page, Redirect, Visit
+from tidings.web.wording import translated
 
 routes = Routes()
 
@@ -54,7 +55,7 @@ async def sign_in(visit: Visit, services: Services, form: SignIn) -> Page | Redi
         await asyncio.sleep(services.authentication.turn(given))
         token = await asyncio.get_running_loop().run_in_executor(_threads, _begin, visit, services, given)
     except Unauthorized as error:
-        return _page(form.next, username, InvalidInput(error.message, field="password"))
+        return _page(form.next, username, InvalidInput(translated(error.message), field="password"))
     visit.set_cookie(cookies.SESSION, token, lasts_s=LASTS // SECOND)
     visit.set_cookie(cookies.VISITOR, "", lasts_s=0)
     return Redirect(security.own_path(form.next) or "/")

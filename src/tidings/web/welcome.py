@@ -15,6 +15,7 @@ from tidings.web.language import _
 from tidings.web.opml import progress
 from tidings.web.routes import Routes
 from tidings.web.visits import Page, Redirect, Visit
+from tidings.web.wording import translated
 
 routes = Routes()
 
@@ -38,7 +39,7 @@ def take_starters(caller: User, services: Services, form: Starters) -> Redirect:
     try:
         services.opml.subscribe(caller.id, chosen)
     except InvalidInput as error:
-        return Redirect("/welcome", notice=error.message)
+        return Redirect("/welcome", notice=translated(error.message))
     return Redirect("/welcome")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 import msgspec
@@ -14,6 +13,7 @@ from tidings.domain.integrations import templates
 from tidings.domain.integrations.fields import Field, Kind
 from tidings.domain.integrations.leaf import Leaf
 from tidings.domain.integrations.registry import REGISTRY
+from tidings.domain.wording import Words
 
 ENABLED = "enabled"
 # Beside a secret that is not shown: whether there is one. Who sends it back means nothing by it.
@@ -22,10 +22,14 @@ HAS = "has_"
 LAST_ERROR = "last_error"
 LARGEST_NUMBER = 2**53 - 1
 
-_TYPES = {str: "a text", bool: "true or false", int: "a whole number"}
+_WRONG_TYPES: dict[type, Words] = {
+    str: "{field}: send a text.",
+    bool: "{field}: send true or false.",
+    int: "{field}: send a whole number.",
+}
 
 # Why an address cannot be used; "" when it can.
-Refusal = Callable[[str], str]
+Refusal = Callable[[str], Words]
 
 
 class Chosen(Struct, frozen=True):
@@ -110,7 +114,7 @@ def _checked(value: Any, field: Field, before: Chosen, where: str, refusal: Refu
 
 def _check_type(value: Any, kind: type, where: str) -> None:
     if type(value) is not kind:
-        raise InvalidInput(f"{where}: send {_TYPES[kind]}.", field=where)
+        raise InvalidInput(_WRONG_TYPES[kind].format(field=where), field=where)
 
 
 def _check_address(value: str, field: Field, where: str, refusal: Refusal) -> None:
@@ -140,6 +144,6 @@ def _check_whole(leaf: Leaf, settings: Struct, *, enabled: bool) -> None:
         raise InvalidInput(f"{leaf.name}.{error.message}", field=f"{leaf.name}.{error.field}") from error
 
 
-def _hint(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name, known := tuple(known), n=2)
-    return f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(known)}."
+def _hint(name: str, known: Iterable[str]) -> Words:
+    known = tuple(known)
+    return templates.did_you_mean(name, known) or templates.there_are(known)

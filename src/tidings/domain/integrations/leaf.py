@@ -39,6 +39,7 @@ from tidings.domain.errors import TidingsError
 from tidings.domain.events import Event
 from tidings.domain.feeds import Feed
 from tidings.domain.integrations.fields import Field, fields_of
+from tidings.domain.wording import Words
 
 
 class Outgoing(Struct, frozen=True):
@@ -76,7 +77,7 @@ class Refused(TidingsError):
     code = "refused"
     worth_retrying = True
 
-    def __init__(self, message: str, *, is_final: bool = False) -> None:
+    def __init__(self, message: Words, *, is_final: bool = False) -> None:
         super().__init__(message)
         self.is_final = is_final
 
@@ -118,23 +119,23 @@ def leaf_of(module: ModuleType) -> Leaf:
 def accepted(answer: Answer, title: str) -> None:
     """Refused for a status of 400 or above, in words for the user. title: what people call the service."""
     if answer.status >= 400:
-        words = _STATUS_WORDS.get(answer.status, "answers with status {status}.")
-        raise Refused(f"{title} " + words.format(status=answer.status))
+        words: Words = _STATUS_WORDS.get(answer.status, "{title} answers with status {status}.")
+        raise Refused(words.format(title=title, status=answer.status))
 
 
-_STATUS_WORDS = {
-    400: "does not understand what it was sent (400).",
-    401: "does not accept the credentials (401). Check what is set for it.",
-    403: "does not let us in (403). Check what is set for it, and what these credentials are allowed to do.",
-    404: "has nothing at this address (404). Check the address.",
-    405: "does not take this kind of request at this address (405). Check the address.",
-    409: "has something else in the place of it (409).",
-    410: "is gone from this address for good (410).",
-    413: "finds what it was sent too large (413).",
-    422: "finds a mistake in what it was sent (422). Check what is set for it.",
-    429: "finds that we come too often (429).",
-    500: "has a fault (500).",
-    502: "has a fault behind its front door (502).",
-    503: "is out of service at the moment (503).",
-    504: "waits in vain for a machine behind it (504).",
+_STATUS_WORDS: dict[int, Words] = {
+    400: "{title} does not understand what it was sent (400).",
+    401: "{title} does not accept the credentials (401). Check what is set for it.",
+    403: "{title} does not let us in (403). Check what is set for it, and what these credentials are allowed to do.",
+    404: "{title} has nothing at this address (404). Check the address.",
+    405: "{title} does not take this kind of request at this address (405). Check the address.",
+    409: "{title} has something else in the place of it (409).",
+    410: "{title} is gone from this address for good (410).",
+    413: "{title} finds what it was sent too large (413).",
+    422: "{title} finds a mistake in what it was sent (422). Check what is set for it.",
+    429: "{title} finds that we come too often (429).",
+    500: "{title} has a fault (500).",
+    502: "{title} has a fault behind its front door (502).",
+    503: "{title} is out of service at the moment (503).",
+    504: "{title} waits in vain for a machine behind it (504).",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tidings.domain.events import EntryTold, NewEntries
+from tidings.domain.wording import Words
 
 # More titles than anybody reads on a telephone.
 MOST = 10
@@ -36,12 +37,13 @@ class Problem(Struct, frozen=True):
 
     number: int
     scheme: str
-    reason: str
+    reason: Words
     is_about_address: bool = False
 
-    def __str__(self) -> str:
-        which = f"Service URL {self.number} ({self.scheme}://)" if self.scheme else f"Service URL {self.number}"
-        return f"{which}: {self.reason}"
+    def __str__(self) -> Words:
+        if self.scheme:
+            return f"Service URL {self.number} ({self.scheme}://): {self.reason}"
+        return f"Service URL {self.number}: {self.reason}"
 
 
 class Report(Struct, frozen=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from urllib.parse import quote, quote_plus
 
@@ -16,6 +16,7 @@ import msgspec
 
 from tidings.domain.errors import InvalidInput
 from tidings.domain.events import EntryTold
+from tidings.domain.wording import Words
 
 Value = str | list[str]
 Values = Mapping[str, Value]
@@ -90,20 +91,28 @@ def with_samples(template: str) -> str:
 def check(template: str, *, field: str) -> None:
     """InvalidInput for a name that nothing stands for, telling which there are."""
     for found in _PLACEHOLDER.finditer(template):
-        _check_known(found["name"].strip(), PLACEHOLDERS, "placeholder", field)
-        if found["filter"] is not None:
-            _check_known(found["filter"].strip(), tuple(FILTERS), "filter", field)
+        name = found["name"].strip()
+        if name not in PLACEHOLDERS:
+            raise _unknown(f"there is no placeholder {name[:40]!r}.", name, PLACEHOLDERS, field)
+        name = (found["filter"] or "").strip()
+        if found["filter"] is not None and name not in FILTERS:
+            raise _unknown(f"there is no filter {name[:40]!r}.", name, FILTERS, field)
     if "{{" in _PLACEHOLDER.sub("", template):
         raise InvalidInput(f"{field}: a placeholder begins with {{{{ and does not end with }}}}.", field=field)
 
 
-def _check_known(name: str, known: tuple[str, ...], what: str, field: str) -> None:
-    if name in known:
-        return
-    near = " or ".join(_near(name, known))
-    hint = f" Did you mean {near}?" if near else ""
-    raise InvalidInput(f"{field}: there is no {what} {name[:40]!r}.{hint} There are: {', '.join(known)}.", field=field)
+def did_you_mean(name: str, known: Iterable[str]) -> Words:
+    """ "" when nothing is near it."""
+    near = get_close_matches(name, tuple(known), n=2)
+    if len(near) > 1:
+        return f"Did you mean {near[0]} or {near[1]}?"
+    return f"Did you mean {near[0]}?" if near else ""
 
 
-def _near(name: str, known: tuple[str, ...]) -> Iterator[str]:
-    yield from get_close_matches(name, known, n=2)
+def there_are(known: Iterable[str]) -> Words:
+    return f"There are: {', '.join(known)}."
+
+
+def _unknown(missing: Words, name: str, known: Iterable[str], field: str) -> InvalidInput:
+    told = " ".join(filter(None, (missing, did_you_mean(name, known), there_are(known))))
+    return InvalidInput(f"{field}: {told}", field=field)

@@ -18,6 +18,7 @@ from tidings.domain.rules.dates import DatePattern, parse_date_pattern
 from tidings.domain.rules.problems import Problems, attempt, is_too_long, refuse
 from tidings.domain.rules.regex import Regex, compile_regex
 from tidings.domain.times import Instant
+from tidings.domain.wording import Words
 
 
 class FilterField(StrEnum):
@@ -76,18 +77,19 @@ class Verdict(Struct, frozen=True):
     """rule: the one that decided, such as `feed block rule 2: EntryTitle=ads`; "" when none had a say."""
 
     is_kept: bool
-    rule: str = ""
+    rule: Words = ""
 
 
 def decide(entry: EntryFacts, *, user: Filters = NO_FILTERS, feed: Filters = NO_FILTERS, now: Instant) -> Verdict:
     """Whether the entry is let in, and which rule says so."""
-    if name := _first_hit(entry, "block", user.block, feed.block, now=now):
-        return Verdict(is_kept=False, rule=name)
+    blocking: Words = _first_hit(entry, "block", user.block, feed.block, now=now)
+    if blocking:
+        return Verdict(is_kept=False, rule=blocking)
     if feed.blocklist and _is_listed(entry, feed.blocklist):
         return Verdict(is_kept=False, rule=f"feed block list: {feed.blocklist.source}")
     if user.keep or feed.keep:
-        name = _first_hit(entry, "keep", user.keep, feed.keep, now=now)
-        return Verdict(is_kept=bool(name), rule=name or "no keep rule matches")
+        keeping: Words = _first_hit(entry, "keep", user.keep, feed.keep, now=now)
+        return Verdict(is_kept=bool(keeping), rule=keeping or "no keep rule matches")
     if feed.keeplist:
         return Verdict(is_kept=_is_listed(entry, feed.keeplist), rule=f"feed keep list: {feed.keeplist.source}")
     return Verdict(is_kept=True)
@@ -162,12 +164,20 @@ def _texts(entry: EntryFacts, field: FilterField) -> tuple[str, ...]:
             return ()
 
 
-def _first_hit(entry: EntryFacts, verb: str, user: FilterRules, feed: FilterRules, *, now: Instant) -> str:
+def _first_hit(entry: EntryFacts, verb: str, user: FilterRules, feed: FilterRules, *, now: Instant) -> Words:
     for owner, rules in (("user", user), ("feed", feed)):
         for rule in rules:
             if rule.matches(entry, now=now):
-                return f"{owner} {verb} rule {rule.number}: {rule.source}"
+                return _RULE_NAMES[owner, verb].format(number=rule.number, source=rule.source)
     return ""
+
+
+_RULE_NAMES: Final[dict[tuple[str, str], Words]] = {
+    ("user", "block"): "user block rule {number}: {source}",
+    ("user", "keep"): "user keep rule {number}: {source}",
+    ("feed", "block"): "feed block rule {number}: {source}",
+    ("feed", "keep"): "feed keep rule {number}: {source}",
+}
 
 
 def _is_listed(entry: EntryFacts, expression: Regex) -> bool:

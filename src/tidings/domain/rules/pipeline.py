@@ -22,6 +22,7 @@ from tidings.domain.rules.scraper import read_selector, scrape
 from tidings.domain.rules.selectors import Selector
 from tidings.domain.rules.url_rewrite import UrlRewrite, read_url_rewrite
 from tidings.domain.times import Instant
+from tidings.domain.wording import Words
 
 
 class RuleTexts(Struct, frozen=True, kw_only=True):
@@ -56,7 +57,7 @@ class Applied(Struct, frozen=True):
     """complaints: a sentence for each rule that gave up on this entry and changed nothing."""
 
     entry: ParsedEntry
-    complaints: tuple[str, ...] = ()
+    complaints: tuple[Words, ...] = ()
 
 
 def compile_rules(texts: RuleTexts) -> CompiledRules:
@@ -127,7 +128,7 @@ def apply_rules(entry: ParsedEntry, rules: CompiledRules, *, invidious_host: str
     return Applied(changed.entry, moved.complaints + changed.complaints)
 
 
-def scrape_page(page: str, rules: CompiledRules) -> tuple[str | None, tuple[str, ...]]:
+def scrape_page(page: str, rules: CompiledRules) -> tuple[str | None, tuple[Words, ...]]:
     """The parts that the feed's selector names, if any, and complaints."""
     if rules.scraper is None:
         return None, ()

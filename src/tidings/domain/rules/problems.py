@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from tidings.domain.errors import InvalidRule
+from tidings.domain.wording import Words
 
 # Far above any list a person keeps; a guard for the memory and time of the poller.
 MAX_TEXT_CHARS: Final = 200_000
@@ -28,7 +29,7 @@ def attempt(read: Callable[[], T], *, problems: Problems, field: str, number: in
 
 def placed(error: InvalidRule, *, field: str, number: int) -> InvalidRule:
     """The same finding, naming the rule. Its cause is kept."""
-    message = f"Rule {number}: {error.message}" if number else error.message
+    message: Words = f"Rule {number}: {error.message}" if number else error.message
     finding = InvalidRule(message, field=field, number=number or 1)
     finding.__cause__ = error
     return finding

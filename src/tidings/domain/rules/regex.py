@@ -13,6 +13,7 @@ import re2
 from msgspec import Struct
 
 from tidings.domain.errors import InvalidRule
+from tidings.domain.wording import Words
 
 MAX_EXPRESSION_CHARS: Final = 4_000
 # An expression may unfold into far more than was written: (a?){1000} is a thousand steps per letter.
@@ -24,26 +25,29 @@ MAX_RESULT_CHARS: Final = 4_000_000
 MAX_REPLACE_S: Final = 1.0
 
 # What RE2 says, by its beginning, and what we say to a person. The first that fits wins.
-_EXPLANATIONS: Final = (
-    ("invalid perl operator: (?=", "look-ahead is not supported"),
-    ("invalid perl operator: (?!", "look-ahead is not supported"),
-    ("invalid perl operator: (?<", "look-behind is not supported"),
-    ("invalid perl operator", "this kind of group is not supported"),
-    ("invalid escape sequence", "this escape is unknown; back-references are not supported"),
-    ("missing )", "a parenthesis is opened and never closed"),
-    ("unexpected )", "a parenthesis is closed that was never opened"),
-    ("missing ]", "a character class is opened with [ and never closed"),
-    ("no argument for repetition operator", "there is nothing to repeat"),
-    ("bad repetition operator", "a repetition cannot be repeated"),
-    ("invalid repetition size", "the repetition count is too large"),
-    ("invalid character class range", "this range of characters is not valid"),
-    ("trailing \\", "it ends in a lone backslash"),
-    ("pattern too large", "it unfolds into too many steps"),
-)
+_EXPLANATIONS: Final[dict[str, Words]] = {
+    "invalid perl operator: (?=": "look-ahead is not supported",
+    "invalid perl operator: (?!": "look-ahead is not supported",
+    "invalid perl operator: (?<": "look-behind is not supported",
+    "invalid perl operator": "this kind of group is not supported",
+    "invalid escape sequence": "this escape is unknown; back-references are not supported",
+    "missing )": "a parenthesis is opened and never closed",
+    "unexpected )": "a parenthesis is closed that was never opened",
+    "missing ]": "a character class is opened with [ and never closed",
+    "no argument for repetition operator": "there is nothing to repeat",
+    "bad repetition operator": "a repetition cannot be repeated",
+    "invalid repetition size": "the repetition count is too large",
+    "invalid character class range": "this range of characters is not valid",
+    "trailing \\": "it ends in a lone backslash",
+    "pattern too large": "it unfolds into too many steps",
+}
 
 
 class GaveUp(Exception):
     """A rule ran over its budget; whoever applies it leaves the text as it was and says so."""
+
+    def __init__(self, reason: Words) -> None:
+        super().__init__(reason)
 
 
 class _Match(Protocol):
@@ -189,12 +193,12 @@ def _options() -> Any:
 _REFERENCE: Final = re2.compile(r"\$\$|\$([0-9]{1,4})|\$\{(\w{1,40})\}", _options())
 
 
-def _explained(error: Exception) -> str:
+def _explained(error: Exception) -> Words:
     said = error.args[0] if error.args else ""
     said = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-    for beginning, explanation in _EXPLANATIONS:
+    for beginning in _EXPLANATIONS:
         if said.startswith(beginning):
-            return explanation
+            return _EXPLANATIONS[beginning]
     return "its syntax is not understood"
 
 

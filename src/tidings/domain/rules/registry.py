@@ -56,5 +56,9 @@ def action_for(call: Call) -> Action:
         raise InvalidRule(f"There is no rewrite rule {call.name[:60]!r}.")
     needed, build = WITH_ARGUMENTS[call.name]
     if len(call.arguments) < needed:
-        raise InvalidRule(f"{call.name} needs {needed} argument{'s' if needed > 1 else ''} in double quotes.")
+        raise InvalidRule(
+            f"{call.name} needs 1 argument in double quotes."
+            if needed == 1
+            else f"{call.name} needs {needed} arguments in double quotes."
+        )
     return build(call.arguments)

@@ -12,6 +12,7 @@ from tidings.domain.rules.problems import Problems, attempt, refuse
 from tidings.domain.rules.regex import GaveUp
 from tidings.domain.rules.registry import action_for
 from tidings.domain.rules.syntax import Call, read_calls
+from tidings.domain.wording import Words
 
 # Its link is meant to stand before whatever the other rules leave.
 _LAST: Final = "add_pdf_download_link"
@@ -43,9 +44,9 @@ def read_rewrite(text: str, *, field: str, problems: Problems) -> Rewrites:
     return tuple(sorted(filter(None, rules), key=lambda rule: rule.name == _LAST))
 
 
-def rewrite(draft: Draft, rules: Rewrites) -> tuple[Draft, tuple[str, ...]]:
+def rewrite(draft: Draft, rules: Rewrites) -> tuple[Draft, tuple[Words, ...]]:
     """The changed draft, and a sentence for each rule that had to give up and changed nothing."""
-    complaints = []
+    complaints: list[Words] = []
     for rule in rules:
         try:
             draft = rule.action(draft)

@@ -53,10 +53,10 @@ def _take(token: re.Match[str], calls: list[Call]) -> None:
     if token["name"] is not None:
         calls.append(Call(len(calls) + 1, token["name"]))
         return
-    place = f"at character {token.start() + 1}"
+    place = token.start() + 1
     if token["open"] is not None:
-        raise InvalidRule(f'The string {place} has no closing " on its line.')
+        raise InvalidRule(f'The string at character {place} has no closing " on its line.')
     if not calls:
-        raise InvalidRule(f"The string {place} has no rule name before it.")
+        raise InvalidRule(f"The string at character {place} has no rule name before it.")
     last = calls[-1]
     calls[-1] = Call(last.number, last.name, (*last.arguments, unquoted(token["string"])))

@@ -14,6 +14,7 @@ from msgspec import Struct
 from tidings.domain.errors import InvalidInput
 from tidings.domain.users import User
 from tidings.web.language import _
+from tidings.web.wording import translated
 
 _TYPES = get_type_hints(User)
 
@@ -65,6 +66,7 @@ def beside(error: InvalidInput, prefix: str = "") -> InvalidInput:
     """
     field = (error.field or "").removeprefix(prefix)
     message = error.message.removeprefix(f"{error.field}: ").removeprefix(f"{prefix}{field}: ")
+    message = translated(message)
     return InvalidInput(message[:1].upper() + message[1:], field=field)
 
 

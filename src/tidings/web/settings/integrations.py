@@ -21,6 +21,7 @@ from tidings.web.language import _
 from tidings.web.routes import Routes
 from tidings.web.settings.fields import beside
 from tidings.web.visits import Page, Redirect, Visit
+from tidings.web.wording import translated
 
 routes = Routes()
 
@@ -72,7 +73,7 @@ async def test_integration(visit: Visit, services: Services, integration: str) -
     try:
         outcome = await services.deliveries.test(visit.caller.id, leaf.name)
     except InvalidInput as error:
-        problem = InvalidInput(error.message)
+        problem = InvalidInput(translated(error.message))
     shown = await asyncio.to_thread(services.integrations.shown, visit.caller.id)
     return _page(leaf, shown[leaf.name], problem=problem, outcome=outcome)
 

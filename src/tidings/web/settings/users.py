@@ -13,6 +13,7 @@ from tidings.web.language import _
 from tidings.web.routes import Routes
 from tidings.web.settings.fields import beside
 from tidings.web.visits import Page, Redirect, Visit
+from tidings.web.wording import translated
 
 routes = Routes()
 
@@ -77,7 +78,7 @@ def delete_user(caller: User, services: Services, user_id: int) -> Page | Redire
         services.users.delete(caller, user_id)
     except InvalidInput as error:
         form = Account(username=user.username, is_admin=user.is_admin)
-        return _form(user, form, InvalidInput(error.message))
+        return _form(user, form, InvalidInput(translated(error.message)))
     return Redirect(PATH, notice=_("%(name)s is deleted, with everything that was theirs.", name=user.username))
 
 

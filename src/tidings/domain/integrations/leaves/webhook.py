@@ -15,11 +15,14 @@ from tidings.domain.events import Event
 from tidings.domain.feeds import Feed
 from tidings.domain.integrations.fields import ServiceSettings, address, made, receiving
 from tidings.domain.integrations.leaf import Outgoing, Refused, Steps, accepted
+from tidings.domain.wording import Words
 
 NAME = "webhook"
 TITLE = "Webhook"
 SAVES = True
 NOTIFIES = True
+
+_RECEIVER: Words = "The receiver"
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
@@ -50,7 +53,7 @@ def deliver(settings: Settings, event: Event) -> Steps:
     )
     if answer.status == 410:
         raise Refused("The receiver answers that it is gone for good (410).", is_final=True)
-    accepted(answer, "The receiver")
+    accepted(answer, _RECEIVER)
 
 
 def signed(body: bytes, secret: str) -> str:
