@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tidings.domain.cleaning.text import text_of
+from tidings.domain.cleaning.text import number_of_words, read_references, without_tags, words_of
 
 # Enough to tell the language, wherever a long article goes afterwards.
 SAMPLE_LETTERS = 100
@@ -25,23 +25,22 @@ def reading_minutes(text_or_html: str, *, words_per_minute: int = 265, cjk_per_m
     words_per_minute: of most languages. cjk_per_minute: characters of Chinese, Japanese and Korean, for text
     of whose first letters more than half are of their scripts. Both at least 1.
     """
-    text = text_of(text_or_html)
-    if not text:
-        return 0
-    blanks = text.count(" ")
+    text = without_tags(text_or_html)
     if _is_cjk(text):
-        return _minutes(len(text) - blanks, cjk_per_minute)
-    return _minutes(blanks + 1, words_per_minute)
+        words = words_of(text)
+        return _minutes(len(words) - words.count(" "), cjk_per_minute)
+    return _minutes(number_of_words(text), words_per_minute)
 
 
 def _is_cjk(text: str) -> bool:
     if text.isascii():
         return False
-    # The beginning nearly always has letters enough; listing those of all the text takes its time.
-    letters = _LETTER.findall(text, 0, 2 * SAMPLE_LETTERS)[:SAMPLE_LETTERS]
-    if len(letters) < SAMPLE_LETTERS:
-        letters = _LETTER.findall(text)[:SAMPLE_LETTERS]
-    return 2 * len(_CJK.findall("".join(letters))) > len(letters)
+    # The beginning nearly always has letters enough; listing those of all the text takes its time. Up to four of them
+    # may be what was cut off from a character reference.
+    letters = _LETTER.findall(read_references(text[: 3 * SAMPLE_LETTERS]))
+    if len(letters) < SAMPLE_LETTERS + 4:
+        letters = _LETTER.findall(read_references(text))
+    return 2 * len(_CJK.findall("".join(letters[:SAMPLE_LETTERS]))) > len(letters[:SAMPLE_LETTERS])
 
 
 def _minutes(amount: int, per_minute: int) -> int:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.cleaning.trees import cleaned
 from tidings.domain.cleaning import text_of
+from tidings.domain.cleaning.text import number_of_words
 from tidings.domain.reading_time import reading_minutes
 
 
@@ -49,10 +54,23 @@ def test_what_looks_like_a_tag_is_text_when_it_was_text() -> None:
         ("漢" * 51 + "a" * 50 + " word" * 300, 3),
         ("a" * 51 + "漢" * 501, 1),
         ("1234 5678 " * 133, 2),
+        ("&amp; " * 26 + "漢" * 501, 2),
+        ("é" + " &amp;" * 70 + "漢" * 30 + "a" * 29, 1),
+        ("b" * 99 + "&lt;&lt;" + "漢" * 501, 1),
     ],
 )
 def test_minutes_are_rounded_up(text: str, minutes: int) -> None:
     assert reading_minutes(text, words_per_minute=265, cjk_per_minute=500) == minutes
+
+
+@given(st.text())
+def test_words_are_counted_as_they_are_split(text: str) -> None:
+    assert number_of_words(text) == len(text.split())
+
+
+def test_every_blank_there_is_ends_a_word() -> None:
+    blanks = [blank for blank in map(chr, range(sys.maxunicode)) if blank.isspace()]
+    assert number_of_words("".join(f"a{blank}é" for blank in blanks)) == len(blanks) + 1
 
 
 def test_everyone_reads_at_their_own_speed() -> None:

@@ -8,12 +8,18 @@ from typing import Final
 
 _AT_ONCE: Final = 20_000
 
-# Tags that do not end a word: "<b>T</b>idings" is one.
+# Tags that do not end a word: "<b>T</b>idings" is one. By their first letters, which is how they are found soonest.
 _INLINE_TAG = re.compile(
-    r"</?(?:a|abbr|acronym|b|bdi|bdo|cite|code|del|dfn|em|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|time|u|var"
-    r"|wbr)(?: [^>]*+)?>"
+    r"</?+(?:a(?:bbr|cronym)?+|b(?:d[io])?+|c(?:it|od)e|d(?:el|fn)|em|i(?:ns)?+|kbd|mark|q"
+    r"|s(?:amp|mall|pan|trong|u[bp])?+|time|u|var|wbr)(?: [^>]*+)?+>"
 )
 _TAG = re.compile(r"<[^>]*+>")
+
+# For each byte of a text in UTF-8 a blank or a letter. Blanks of more than one byte become a plain one before.
+_BLANK_OR_LETTER: Final = bytes(ord(" ") if byte < 128 and chr(byte).isspace() else ord("x") for byte in range(256))
+_LONG_BLANKS: Final = tuple(
+    map(chr, (0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000))
+)
 
 
 def text_of(html: str) -> str:
@@ -22,11 +28,32 @@ def text_of(html: str) -> str:
     html: as `clean` wrote it. Its tags hold no angle brackets and it has four kinds of character references,
     so no parser is needed. Of other HTML the result may miss some text; it is plain text all the same.
     """
-    if "<" in html:
-        html = _TAG.sub(" ", _INLINE_TAG.sub("", html))
-    if "&" in html:
-        html = html.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
-    return " ".join(_lines(html))
+    return words_of(without_tags(html))
+
+
+def words_of(text: str) -> str:
+    """Of text without tags; with one blank between them, and what character references stand for."""
+    return " ".join(_lines(read_references(text)))
+
+
+def without_tags(html: str) -> str:
+    """The text of clean HTML as it is written, with character references and all blanks."""
+    return _TAG.sub(" ", _INLINE_TAG.sub("", html)) if "<" in html else html
+
+
+def read_references(text: str) -> str:
+    if "&" not in text:
+        return text
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
+
+
+def number_of_words(text: str) -> int:
+    """Of text without tags. In a third of the time that it takes to make the words."""
+    if not text.isascii():
+        for blank in _LONG_BLANKS:
+            text = text.replace(blank, " ")
+    letters = b" " + text.encode(errors="replace").translate(_BLANK_OR_LETTER)
+    return letters.count(b" x")
 
 
 def _lines(text: str) -> Iterator[str]:
