@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -135,9 +136,15 @@ def _begins(token: _Token, prefixes: tuple[str, ...]) -> bool:
     return bool(prefixes) and (token.term.startswith(prefixes) or token.word.startswith(prefixes))
 
 
+# The texts of one page have most of their words in common.
+@lru_cache(maxsize=4096)
+def _terms(word: str) -> tuple[str, ...]:
+    return tuple(terms(word))
+
+
 def _tokens(text: str) -> Iterator[_Token]:
     for word in _WORD.finditer(text):
-        found = terms(word[0])
+        found = _terms(word[0])
         if len(found) == 1:
             yield _Token(found[0], word[0].casefold(), word.start(), word.end())
             continue
