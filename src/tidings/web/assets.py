@@ -15,7 +15,7 @@ from tidings.http.replies import Reply
 from tidings.http.requests import Request
 from tidings.web.security import NOTHING_RUNS
 
-STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading", "feeds", "settings", "touch", "print")
+STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading", "feeds", "settings", "adapts", "print")
 PREFIX = "/static/"
 _TYPES = {
     "css": "text/css; charset=utf-8",
