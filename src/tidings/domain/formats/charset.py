@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from tidings.domain.formats.guessing import guess
 
@@ -65,6 +68,13 @@ _SEVEN_BIT: Final = frozenset({"iso2022_jp", "iso2022_kr", "hz"})
 _WIDE: Final = ("utf-16", "utf-32")
 
 
+class Source(Struct, frozen=True):
+    """utf8: the same text as bytes, where it came in just so; None where it would have to be made."""
+
+    text: str
+    utf8: bytes | None = None
+
+
 def decode(body: bytes, charset: str | None = None) -> str:
     """The document as text, without its byte order mark.
 
@@ -73,13 +83,19 @@ def decode(body: bytes, charset: str | None = None) -> str:
     declaration, a guess from the letters, windows-1252. Valid UTF-8 stands before the labels because bytes
     above 127 practically never form it by accident, while wrong labels are common. Never raises.
     """
+    return read_source(body, charset).text
+
+
+def read_source(body: bytes, charset: str | None = None) -> Source:
+    """`decode`, for those who want the text as bytes again afterwards."""
     for mark, codec in _MARKS:
         if body.startswith(mark):
             # Some write it twice.
-            return body[len(mark) :].decode(codec, "replace").removeprefix("\ufeff")
+            return Source(body[len(mark) :].decode(codec, "replace").removeprefix("\ufeff"))
     return _decode_unmarked(body, charset)
 
 
+@lru_cache(maxsize=256)
 def codec_for(label: str | None) -> str | None:
     """The name of the Python codec a label stands for; None if it is unknown or not for documents."""
     if not label:
@@ -94,17 +110,17 @@ def codec_for(label: str | None) -> str | None:
     return _MEANT.get(name, name)
 
 
-def _decode_unmarked(body: bytes, charset: str | None) -> str:
+def _decode_unmarked(body: bytes, charset: str | None) -> Source:
     for start, codec in _WIDE_STARTS:
         if start.match(body):
-            return body.decode(codec, "replace")
+            return Source(body.decode(codec, "replace"))
     labels = [codec_for(charset), codec_for(_label_in_prolog(body))]
     for seven_bit in _SEVEN_BIT.intersection(labels):
-        return body.decode(seven_bit, "replace")
+        return Source(body.decode(seven_bit, "replace"))
     try:
-        return body.decode()
+        return Source(body.decode(), body)
     except UnicodeDecodeError:
-        return _decode_high_bytes(body, [label for label in labels if label])
+        return Source(_decode_high_bytes(body, [label for label in labels if label]))
 
 
 def _decode_high_bytes(body: bytes, labels: list[str]) -> str:

@@ -27,16 +27,27 @@ MAX_NAME: Final = 500
 _ALWAYS: Final = 30_000
 _XML_DENSITY: Final = 25
 _JSON_DENSITY: Final = 40
+# Characters that cannot hold more than that as long as they are well-formed: the shortest element takes four.
+_NEVER_TOO_DENSE: Final = 4 * _ALWAYS
 
 _XML: Final = re.compile(r"""<!\[CDATA\[|<[^/!?]|=\s*+["']""")
 _XML_DAMAGED: Final = re.compile("<[^/]|=")
 _JSON: Final = re.compile(r"[{\[]")
 
 
-def readable_xml(text: str) -> str:
-    """The text, cut before a tag where it has more of them, and of attributes, than a feed can have."""
+def is_surely_readable(well_formed: str) -> bool:
+    """Most documents are that short, and need not be counted through before one knows that they are damaged."""
+    return len(well_formed) <= _NEVER_TOO_DENSE
+
+
+def readable_xml(text: str, utf8: bytes | None = None) -> str:
+    """The text, cut before a tag where it has more of them, and of attributes, than a feed can have.
+
+    utf8: the same, if it is at hand; bytes are counted faster.
+    """
     most = _ALWAYS + len(text) // _XML_DENSITY
-    return _cut_xml(text, most) if text.count("<") + text.count("=") > most else text
+    count = text.count("<") + text.count("=") if utf8 is None else utf8.count(b"<") + utf8.count(b"=")
+    return _cut_xml(text, most) if count > most else text
 
 
 def readable_damaged_xml(text: str) -> str:

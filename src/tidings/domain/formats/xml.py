@@ -9,14 +9,17 @@ from lxml import etree
 from lxml.etree import _Element
 from msgspec import Struct
 
+from tidings.domain.formats.charset import Source
 from tidings.domain.formats.detect import Root
 from tidings.domain.formats.doctype import declared_entities
 from tidings.domain.formats.repair import repair
-from tidings.domain.formats.size import readable_damaged_xml
+from tidings.domain.formats.size import is_surely_readable, readable_damaged_xml, readable_xml
 
 # The typographic signs of windows-1252, as numbers that XML gives to control characters, or as these themselves.
-_WINDOWS_REFERENCE: Final = re.compile(r"&#1([2-5]\d);")
-_CONTROLS: Final = re.compile(rb"\xc2([\x80-\x9f])")
+_REFERENCE: Final = re.compile(r"&#1([2-5]\d);")
+_CONTROL: Final = re.compile(rb"\xc2([\x80-\x9f])")
+# Whether there is such a reference is seen faster when one looks for its rarest sign.
+_HAS_REFERENCE: Final = re.compile(rb"#(?<=&#)1[2-5]\d;")
 
 
 class Document(Struct, frozen=True):
@@ -26,23 +29,36 @@ class Document(Struct, frozen=True):
     is_cut_off: bool = False
 
 
-def read_document(text: str, root: Root) -> Document:
+def read_document(source: Source, root: Root) -> Document:
     """The tree below the feed's root.
 
     Most documents are well-formed and go straight through. The rest is repaired first, because the recovery
     of libxml2 pairs tags in ways that lose items: one stray close tag ends whatever is open.
     """
-    entities = declared_entities(text[: root.offset]) if "<!" in text[: root.offset] else {}
-    body = text[root.offset :] if root.offset else text
-    # One letter is found much faster than three, and most documents have none.
-    if "#" in body and "&#1" in body:
-        body = _WINDOWS_REFERENCE.sub(_windows_character, body)
+    text, utf8 = source.text, source.utf8
+    if not is_surely_readable(text):
+        text = readable_xml(text, utf8)
+    if utf8 is None or text is not source.text:
+        utf8 = _encode(text)
     try:
-        return Document(etree.fromstring(_encode(body), _parser(recover=False)))
+        return Document(_read_well_formed(utf8[len(_encode(text[: root.offset])) :]))
     except etree.XMLSyntaxError:
-        pass
-    repaired = repair(readable_damaged_xml(body), entities)
-    return Document(etree.fromstring(_encode(repaired.text), _parser(recover=True)), repaired.is_cut_off)
+        return _read_damaged(readable_xml(text), root)
+
+
+def _read_well_formed(utf8: bytes) -> _Element:
+    start = utf8.find(b"#")
+    if start >= 0 and _HAS_REFERENCE.search(utf8, start):
+        utf8 = _encode(_without_references(utf8.decode()))
+    return etree.fromstring(_without_controls(utf8), _parser(recover=False))
+
+
+def _read_damaged(text: str, root: Root) -> Document:
+    prolog, body = text[: root.offset], text[root.offset :]
+    entities = declared_entities(prolog) if "<!" in prolog else {}
+    repaired = repair(readable_damaged_xml(_without_references(body)), entities)
+    utf8 = _without_controls(_encode(repaired.text))
+    return Document(etree.fromstring(utf8, _parser(recover=True)), repaired.is_cut_off)
 
 
 def _parser(*, recover: bool) -> etree.XMLParser:
@@ -64,10 +80,17 @@ def _parser(*, recover: bool) -> etree.XMLParser:
 
 
 def _encode(text: str) -> bytes:
-    source = text.encode("utf-8", "replace")
-    if text.isascii():
-        return source
-    return _CONTROLS.sub(_windows_control, source) if _CONTROLS.search(source) else source
+    return text.encode("utf-8", "replace")
+
+
+def _without_references(text: str) -> str:
+    return _REFERENCE.sub(_windows_character, text) if "&#1" in text else text
+
+
+def _without_controls(utf8: bytes) -> bytes:
+    # Without accents, or without blanks that must not break, there is nothing to look for.
+    start = utf8.find(b"\xc2")
+    return _CONTROL.sub(_windows_control, utf8) if start >= 0 and _CONTROL.search(utf8, start) else utf8
 
 
 def _windows_character(found: re.Match[str]) -> str:
