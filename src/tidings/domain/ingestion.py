@@ -195,7 +195,7 @@ def _host(url: str) -> str:
 
 def _without_tracking(entry: ParsedEntry, how: Intake) -> ParsedEntry:
     url = cleaning.strip_tracking(entry.url, hosts=how.policy.referring_hosts)
-    return msgspec.structs.replace(entry, url=url)
+    return entry if url == entry.url else msgspec.structs.replace(entry, url=url)
 
 
 def _with_article(entry: ParsedEntry, article: Article) -> ParsedEntry:

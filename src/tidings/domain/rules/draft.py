@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from urllib.parse import SplitResult, urlsplit
 
@@ -11,6 +12,9 @@ from tidings.domain.feeds import ParsedEnclosure
 
 # A public instance, used until the operator names another.
 DEFAULT_INVIDIOUS_HOST = "yewtu.be"
+
+# Nothing to take apart: nearly every address there is.
+_PLAIN_WEB = re.compile(r"https?://(?:www\.)?+([a-z0-9-][a-z0-9.-]*+)(?::[0-9]++)?+(?=[/?#]|\Z)")
 
 
 class Draft(Struct, frozen=True, kw_only=True):
@@ -37,4 +41,6 @@ def split_url(url: str) -> SplitResult:
 
 def host_of(url: str) -> str:
     """In lower case, without `www.`; "" when there is none."""
+    if plain := _PLAIN_WEB.match(url):
+        return plain[1]
     return (split_url(url).hostname or "").removeprefix("www.")

@@ -69,6 +69,10 @@ class Filters(Struct, frozen=True, kw_only=True):
     blocklist: Regex | None = None
     keeplist: Regex | None = None
 
+    @property
+    def let_all_in(self) -> bool:
+        return not (self.block or self.keep or self.blocklist or self.keeplist)
+
 
 NO_FILTERS: Final = Filters()
 
@@ -78,6 +82,9 @@ class Verdict(Struct, frozen=True):
 
     is_kept: bool
     rule: Words = ""
+
+
+KEPT: Final = Verdict(is_kept=True)
 
 
 def decide(entry: EntryFacts, *, user: Filters = NO_FILTERS, feed: Filters = NO_FILTERS, now: Instant) -> Verdict:
@@ -92,7 +99,7 @@ def decide(entry: EntryFacts, *, user: Filters = NO_FILTERS, feed: Filters = NO_
         return Verdict(is_kept=bool(keeping), rule=keeping or "no keep rule matches")
     if feed.keeplist:
         return Verdict(is_kept=_is_listed(entry, feed.keeplist), rule=f"feed keep list: {feed.keeplist.source}")
-    return Verdict(is_kept=True)
+    return KEPT
 
 
 def parse_filters(text: str, *, field: str) -> FilterRules:

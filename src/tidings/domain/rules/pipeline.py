@@ -14,7 +14,7 @@ from tidings.domain.errors import InvalidRule
 from tidings.domain.feeds import ParsedEntry
 from tidings.domain.rules.builtin import builtin_rewrites
 from tidings.domain.rules.draft import DEFAULT_INVIDIOUS_HOST, Draft, split_url
-from tidings.domain.rules.filters import EntryFacts, Filters, Verdict, decide, read_filters, read_list
+from tidings.domain.rules.filters import KEPT, EntryFacts, Filters, Verdict, decide, read_filters, read_list
 from tidings.domain.rules.problems import Problems
 from tidings.domain.rules.regex import GaveUp
 from tidings.domain.rules.rewrite import Rewrites, read_rewrite, rewrite
@@ -77,6 +77,8 @@ def judge(
     entry: ParsedEntry, *, user: CompiledRules = NO_RULES, feed: CompiledRules = NO_RULES, now: Instant
 ) -> Verdict:
     """Whether the entry is let in, and which rule says so."""
+    if user.filters.let_all_in and feed.filters.let_all_in:
+        return KEPT
     return decide(facts_of(entry), user=user.filters, feed=feed.filters, now=now)
 
 
@@ -108,6 +110,8 @@ def rewrite_url(entry: ParsedEntry, rules: CompiledRules) -> Applied:
 def rewrite_entry(entry: ParsedEntry, rules: CompiledRules, *, invidious_host: str = DEFAULT_INVIDIOUS_HOST) -> Applied:
     """Title and content. What comes out still has to be cleaned."""
     rewrites = builtin_rewrites(entry.url) if rules.rewrites is None else rules.rewrites
+    if not rewrites:
+        return Applied(_entitled(entry, entry.title))
     draft = Draft(
         url=entry.url,
         title=entry.title,
@@ -116,9 +120,7 @@ def rewrite_entry(entry: ParsedEntry, rules: CompiledRules, *, invidious_host: s
         invidious_host=invidious_host,
     )
     changed, complaints = rewrite(draft, rewrites)
-    # A title that a rule emptied would leave nothing to click on.
-    title = changed.title.strip() or entry.title
-    return Applied(replace(entry, title=title, content=changed.content), complaints)
+    return Applied(_entitled(replace(entry, content=changed.content), changed.title), complaints)
 
 
 def apply_rules(entry: ParsedEntry, rules: CompiledRules, *, invidious_host: str = DEFAULT_INVIDIOUS_HOST) -> Applied:
@@ -136,6 +138,12 @@ def scrape_page(page: str, rules: CompiledRules) -> tuple[str | None, tuple[Word
         return scrape(page, rules.scraper), ()
     except GaveUp as reason:
         return None, (f"The scraper rule was skipped: {reason}.",)
+
+
+def _entitled(entry: ParsedEntry, title: str) -> ParsedEntry:
+    """A title that a rule emptied would leave nothing to click on."""
+    title = title.strip() or entry.title
+    return entry if title == entry.title else replace(entry, title=title)
 
 
 def _filters(texts: RuleTexts, problems: Problems) -> Filters:
