@@ -1,7 +1,7 @@
 // Keys, as Miniflux has them; the page /keys lists them. Off when the account says so.
 import { announce, load, swap } from "./tidings.js";
 import { refresh as count } from "./counts.js";
-import { base, pane, post, row, save, toggle, undo } from "./marks.js";
+import { base, opened, pane, post, row, save, toggle, undo } from "./marks.js";
 import { more, select } from "./lists.js";
 import { isSplit, open } from "./panes.js";
 
@@ -24,14 +24,22 @@ async function step(by) {
   if (isSplit() && !next.querySelector(".row-title a[rel~=external]")) open(next.querySelector(".row-title a").href);
 }
 
-const visit = (url, isHere) => url && (isHere ? location.assign(url) : window.open(url, "_blank", "noopener"));
+function visit(url, isHere, isRead) {
+  if (!url) return;
+  if (isRead) opened(row(current()));
+  if (isHere) location.assign(url);
+  else window.open(url, "_blank", "noopener");
+}
+
 const go = (path) => location.assign(base + path);
 const submit = (selector) => $(selector)?.requestSubmit($(`${selector} button`));
 
 // Of one feed, of all (""), or only what is shown here.
 async function refresh(feed) {
   if (feed !== undefined) announce((await post(`${base}/feeds${feed && `/${feed}`}/refresh`, {}))?.notice);
-  if ($("#list") && !pane()) await swap(location.href, ["list"]);
+  const [list, open] = [$("#column .list-title a"), pane()?.dataset.entry];
+  if (list && $("#list")) await swap(open ? list.href : location.href, ["list"]);
+  if (open && row(open)) select(row(open), false);
   count(0);
 }
 
@@ -41,8 +49,8 @@ const KEYS = {
   k: () => step(-1),
   p: () => step(-1),
   o: () => chosen()?.querySelector(".row-title a").click(),
-  v: () => visit(link("original")),
-  V: () => visit(link("original"), true),
+  v: () => visit(link("original"), false, true),
+  V: () => visit(link("original"), true, true),
   c: () => visit(link("comments")),
   C: () => visit(link("comments"), true),
   m: () => toggle(current(), "read", "unread"),

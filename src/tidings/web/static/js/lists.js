@@ -32,33 +32,37 @@ async function append() {
   }
 }
 
-const end = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && more(), {
-  rootMargin: "0px 0px 1500px 0px",
-});
-let passed = [];
+let end = null;
 let timer = 0;
-const passing = new IntersectionObserver((seen) => {
-  for (const { target, isIntersecting, boundingClientRect: box, rootBounds } of seen) {
-    if (isIntersecting || box.bottom > (rootBounds?.top ?? 0) + 1 || !isUnread(target)) continue;
-    passing.unobserve(target);
-    passed.push(target.id.slice(1));
-  }
-  clearTimeout(timer);
-  timer = setTimeout(flush, PASSING_MS);
-});
+// Which were scrolled past before: whoever marks one of them unread again means it.
+const passed = new Set();
 
-function flush() {
-  const ids = passed.filter((id) => row(id) && isUnread(row(id)));
-  passed = [];
-  mark("read", ids);
+// All above the first that can be seen, however fast somebody scrolls.
+function pass(marks = true) {
+  clearTimeout(timer);
+  const column = document.querySelector("#column:not(.beside)");
+  if (document.documentElement.dataset.passing !== "mark" || !column?.checkVisibility()) return;
+  const top = scroller() === column ? column.getBoundingClientRect().top : 0;
+  const ids = [];
+  for (const one of column.querySelectorAll(".row")) {
+    if (one.getBoundingClientRect().bottom > top + 1) break;
+    const id = one.id.slice(1);
+    if (isUnread(one) && !passed.has(id)) ids.push(id);
+    passed.add(id);
+  }
+  if (marks) mark("read", ids);
 }
 
 function watch() {
   const pager = document.querySelector("#list .pager");
-  end.disconnect();
+  end?.disconnect();
+  // Of a column that scrolls by itself, a margin around the window says nothing.
+  const root = scroller() === document.scrollingElement ? null : scroller();
+  end = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && more(), {
+    root,
+    rootMargin: "0px 0px 1500px 0px",
+  });
   if (pager) end.observe(pager);
-  if (document.documentElement.dataset.passing !== "mark") return;
-  for (const one of document.querySelectorAll("#column:not(.beside) .row.unread")) passing.observe(one);
 }
 
 const scroller = () => {
@@ -68,7 +72,7 @@ const scroller = () => {
 
 // Leaving: which entry was at the top, which one was open, and what the list was.
 function keep() {
-  flush();
+  pass();
   const column = document.querySelector("#column:not(.beside)");
   const rows = column ? [...column.querySelectorAll(".row")] : [];
   const top = rows.findIndex((one) => one.getBoundingClientRect().bottom > 60);
@@ -96,9 +100,14 @@ async function comeBack() {
   current?.querySelector(".row-title a").focus({ preventScroll: true });
   const target = found();
   if (target) scroller().scrollBy({ top: target.getBoundingClientRect().top - place.offset, behavior: "instant" });
+  pass(false);
 }
 
 addEventListener("pagehide", keep);
+addEventListener("scroll", () => {
+  clearTimeout(timer);
+  timer = setTimeout(pass, PASSING_MS);
+}, { capture: true, passive: true });
 document.addEventListener("click", (event) => {
   if (event.target.closest?.(".to-list")) sessionStorage.setItem(`${KEPT}:back`, "1");
   const opened = event.target.closest?.("#column .row");

@@ -128,11 +128,12 @@ document.addEventListener("submit", (event) => {
   }
 });
 
-// Where the original is opened at once, nobody else notices that it was.
-document.addEventListener("click", (event) => {
-  const one = event.target.closest?.(".row-title a[rel~=external]")?.closest(".row");
-  if (one && isUnread(one)) mark("read", [one.id.slice(1)]);
-});
+// Where the original is opened from a list, nobody else notices that it was.
+export function opened(one) {
+  if (one && isUnread(one) && "viewed" in document.documentElement.dataset) mark("read", [one.id.slice(1)]);
+}
+
+document.addEventListener("click", (event) => opened(event.target.closest?.(".row-title a[rel~=external]")?.closest(".row")));
 
 // More for a row than its buttons, once a pointer is there: no page carries them a hundred times.
 document.addEventListener("pointerover", (event) => {

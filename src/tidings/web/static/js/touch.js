@@ -1,16 +1,18 @@
-// Fingers: a row moves with the finger, right is read or unread, left a star. In an article as gesture_nav says, and
-// to the right from the edge goes back.
-import { toggle } from "./marks.js";
+// Fingers: a row moves with the finger, right is read or unread, left a star. In an article as gesture_nav says; to the
+// right goes back, where swiping leads to other entries from the edge only.
+import { pane, toggle } from "./marks.js";
 
 const FAR = 72;
+const EDGE = 32;
+const TWICE_MS = 350;
 const root = document.documentElement.dataset;
 const click = (selector) => document.querySelector(selector)?.click();
 let start = null;
-let lastTap = 0;
+let lastTap = -Infinity;
 
 addEventListener("touchstart", (event) => {
   const { clientX: x, clientY: y, target } = event.touches[0];
-  start = event.touches.length > 1 || target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom") ? null : { x, y, row: target.closest("#list .row"), inside: !!target.closest("#article") };
+  start = event.touches.length > 1 || target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom") ? null : { x, y, row: target.closest("#list .row"), inside: !!target.closest("#main") && !target.closest("#column") && !!pane() };
 }, { passive: true });
 
 addEventListener("touchmove", (event) => {
@@ -35,10 +37,11 @@ addEventListener("touchend", (event) => {
     const id = row.id.slice(1);
     if (is === "swipe" && Math.abs(dx) >= FAR && "swipe" in root) dx > 0 ? toggle(id, "read", "unread") : toggle(id, "star", "unstar");
   } else if (inside && is === "swipe" && Math.abs(dx) >= FAR) {
-    if (root.gesture === "swipe") click(`#pane .tools [rel=${dx < 0 ? "next" : "prev"}][href]`);
+    if (root.gesture === "swipe" && !(dx > 0 && x < EDGE)) click(`#pane .tools [rel=${dx < 0 ? "next" : "prev"}][href]`);
     else if (dx > 0) click(".to-list");
   } else if (inside && !is && root.gesture === "tap" && !event.target.closest("a, button")) {
-    if (event.timeStamp - lastTap < 350) click(`#pane .tools [rel=${x > innerWidth / 2 ? "next" : "prev"}][href]`);
-    lastTap = event.timeStamp;
+    const isSecond = event.timeStamp - lastTap < TWICE_MS;
+    if (isSecond) click(`#pane .tools [rel=${x > innerWidth / 2 ? "next" : "prev"}][href]`);
+    lastTap = isSecond ? -Infinity : event.timeStamp;
   }
 }, { passive: true });
