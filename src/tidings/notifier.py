@@ -175,7 +175,7 @@ class Notifier:
         try:
             return bool(service.notify(body=body, title=errand.title))
         except Exception as error:  # noqa: BLE001 - one plugin must not take the others with it
-            self._complaints.first = self._complaints.first or f"The plugin failed ({type(error).__name__})."
+            self._complaints.first = self._complaints.first or _plugin_failed(error)
             return False
 
     def _forbidden_host(self, service: NotifyBase) -> str:
@@ -190,6 +190,10 @@ class Notifier:
         if not is_remote(plugin):
             return "This kind of service is not allowed here, or needs a library that is not installed."
         return "Apprise does not understand this address: something is missing in it."
+
+
+def _plugin_failed(error: Exception) -> Words:
+    return f"The plugin failed ({type(error).__name__})."
 
 
 def plugins() -> Iterable[type[NotifyBase]]:

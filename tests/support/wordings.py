@@ -20,16 +20,16 @@ from pathlib import Path
 from msgspec import Struct
 
 import tidings
+from support.takers import House, Module, is_words
 
 SOURCE = Path(tidings.__file__).parent
 # Where messages are made. Pages say theirs in words of their own; commands and settings speak to who runs the service.
 RINGS = ("domain", "storage", "net", "services", "http", "notifier.py")
-# Told in the terminal.
-NOT_FOR_PAGES = frozenset({"StartError"})
-
 _FIELD = re.compile(r"(?:[a-z][a-z0-9_.]*|%\(\w+\)s): (?=\S)")
 _FORMAT = re.compile(r"\{(\w+)\}")
 _VALUE = re.compile(r"%\((\w+)\)s")
+# Three words at least, and a stop.
+_SENTENCE = re.compile(r"\w[^\\]* [^\\]* [^\\]*[\w)][.?!]$")
 
 
 class Wording(Struct, frozen=True):
@@ -43,136 +43,50 @@ class Unread(Exception):
     """What stands where a message is expected is none that can be collected."""
 
 
-Key = tuple[str, str]
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+def sources() -> dict[str, str]:
+    """Of all modules in which messages are made, by their place below `src/tidings`."""
+    places = (SOURCE / ring for ring in RINGS)
+    files = (file for place in places for file in ([place] if place.is_file() else sorted(place.rglob("*.py"))))
+    return {file.relative_to(SOURCE).as_posix(): file.read_text(encoding="utf-8") for file in files}
 
 
-class _Module:
-    """names: of parameters and variables that hold words. homes: what is imported, and where it is defined."""
-
-    def __init__(self, path: Path) -> None:
-        self.file = path.relative_to(SOURCE).as_posix()
-        self.tree = ast.parse(path.read_text(encoding="utf-8"))
-        self.names: set[str] = set()
-        self.homes = dict(_imports(self.tree))
-        self.defined = {
-            node.name
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        }
-
-
-class _House:
-    """All modules. places: by the module and name of a function or class that takes words, where it takes them.
-
-    known: names of members, and of functions that return words.
-    """
-
-    def __init__(self) -> None:
-        self.modules = {module.file: module for module in map(_Module, _files())}
-        self.places: dict[Key, dict[str, int]] = {}
-        # What an object says of itself.
-        self.known: set[str] = {"str"}
-        self._bases: dict[Key, list[Key]] = {}
-        for module in self.modules.values():
-            for node in ast.walk(module.tree):
-                self._note(module, node)
-
-    def taken_by(self, key: Key | None) -> Mapping[str, int]:
-        """Of a class, or of the one that it inherits from."""
-        if key is None or key[1] in NOT_FOR_PAGES:
-            return {}
-        if key in self.places:
-            return self.places[key]
-        return next((places for base in self._bases.get(key, ()) if (places := self.taken_by(base))), {})
-
-    def key_of(self, module: _Module, node: ast.expr) -> Key | None:
-        """What is called, as far as that can be told without running it."""
-        match node:
-            case ast.Name(id=name):
-                return (module.file, name) if name in module.defined else self._home(module, name)
-            case ast.Attribute(attr=name, value=ast.Name(id=owner)) if owner in module.homes:
-                home, inside = module.homes[owner]
-                return (f"{home}/{inside}.py" if inside else home, name)
-            case ast.Attribute(attr=name) if name in module.defined:
-                return (module.file, name)
-        return None
-
-    def _home(self, module: _Module, name: str) -> Key | None:
-        folder, inside = module.homes.get(name, ("", ""))
-        if f"{folder}.py" in self.modules:
-            return (f"{folder}.py", inside)
-        package = self.modules.get(f"{folder}/__init__.py")
-        return self._home(package, inside) if package else None
-
-    def _note(self, module: _Module, node: ast.AST) -> None:
-        match node:
-            case ast.ClassDef(name=name, body=body):
-                key = (module.file, name)
-                self._bases[key] = [base for one in node.bases if (base := self.key_of(module, one))]
-                members = [one for one in body if isinstance(one, ast.AnnAssign)]
-                places = {_name(one.target): at for at, one in enumerate(members) if _is_words(one.annotation)}
-                self.known |= set(places)
-                for one in body:
-                    if isinstance(one, ast.FunctionDef) and one.name == "__init__":
-                        self.places[key] = _places(one)
-                if places:
-                    self.places[key] = places
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                if _is_words(node.returns):
-                    self.known.add(node.name)
-                if places := _places(node):
-                    self.places[module.file, node.name] = places
-                module.names |= {arg.arg for arg in _arguments(node) if _is_words(arg.annotation)}
-            case ast.AnnAssign(target=ast.Name(id=name)) if _is_words(node.annotation):
-                (self.known if name.isupper() else module.names).add(name)
-
-
-def collected() -> list[Wording]:
-    """In the order of files; each shape once. Unread when something cannot be."""
-    house = _House()
+def collected(given: Mapping[str, str] | None = None) -> list[Wording]:
+    """In the order of files; each shape once. Unread when something cannot be. given: instead of `sources`."""
+    house = House(sources() if given is None else given)
     found: dict[str, Wording] = {}
     for module in house.modules.values():
         for expression in _expressions(house, module):
             for text in _texts(expression, house.known | module.names, module):
                 text = _distinct(_without_field(text))
                 if _says_something(text):
-                    found.setdefault(_VALUE.sub("%s", text), Wording(module.file, text))
+                    found.setdefault(shape(text), Wording(module.file, text))
     return list(found.values())
 
 
-def _files() -> Iterator[Path]:
-    for ring in RINGS:
-        place = SOURCE / ring
-        yield from [place] if place.is_file() else sorted(place.rglob("*.py"))
+def shape(text: str) -> str:
+    """Whatever the values are called."""
+    return _VALUE.sub("%s", text)
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, Key]]:
-    """The name here; the module that it comes from, as a path without its end, and its name there."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tidings"):
-            folder = (node.module or "").removeprefix("tidings").strip(".").replace(".", "/")
-            yield from ((name.asname or name.name, (folder, name.name)) for name in node.names)
+def sentences(file: str, text: str) -> Iterator[str]:
+    """Whatever looks like one in a module, as messages are written: whole strings that are no documentation."""
+    module = Module(file, text)
+    for node in _strings(module.tree):
+        yield from filter(_SENTENCE.search, map(_without_field, _texts(node, frozenset(), module)))
 
 
-def _arguments(function: Function) -> list[ast.arg]:
-    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+def _strings(node: ast.AST) -> Iterator[ast.expr]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.JoinedStr):
+            yield child
+        elif isinstance(child, ast.Constant):
+            if isinstance(child.value, str) and not isinstance(node, ast.Expr):
+                yield child
+        else:
+            yield from _strings(child)
 
 
-def _places(function: Function) -> dict[str, int]:
-    arguments = _arguments(function)
-    if arguments and arguments[0].arg in ("self", "cls"):
-        arguments = arguments[1:]
-    return {arg.arg: at for at, arg in enumerate(arguments) if _is_words(arg.annotation)}
-
-
-def _is_words(annotation: ast.expr | None) -> bool:
-    return annotation is not None and any(
-        isinstance(node, ast.Name) and node.id == "Words" for node in ast.walk(annotation)
-    )
-
-
-def _expressions(house: _House, module: _Module) -> Iterator[ast.expr]:
+def _expressions(house: House, module: Module) -> Iterator[ast.expr]:
     """Whatever becomes words, in the order of the source."""
     for node in ast.walk(module.tree):
         match node:
@@ -184,9 +98,9 @@ def _expressions(house: _House, module: _Module) -> Iterator[ast.expr]:
                 for name, place in places.items():
                     yield from node.args[place : place + 1]
                     yield from (word.value for word in node.keywords if word.arg == name)
-            case ast.AnnAssign(value=ast.expr() as value) if _is_words(node.annotation):
+            case ast.AnnAssign(value=ast.expr() as value) if is_words(node.annotation):
                 yield from value.values if isinstance(value, ast.Dict) else (value,)
-            case ast.FunctionDef() | ast.AsyncFunctionDef() if _is_words(node.returns):
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if is_words(node.returns):
                 yield from (one.value for one in _own(node) if isinstance(one, ast.Return) and one.value is not None)
 
 
@@ -198,7 +112,7 @@ def _own(function: ast.AST) -> Iterator[ast.AST]:
             yield from _own(child)
 
 
-def _texts(node: ast.expr, known: AbstractSet[str], module: _Module) -> list[str]:
+def _texts(node: ast.expr, known: AbstractSet[str], module: Module) -> list[str]:
     """The messages that an expression may give: several where it chooses, none where it hands on what is known."""
     match node:
         case ast.Constant(value=str(text)):
@@ -239,7 +153,7 @@ def _is_known(node: ast.expr, known: AbstractSet[str]) -> bool:
     return False
 
 
-def _parts(node: ast.expr, known: AbstractSet[str], module: _Module) -> list[str]:
+def _parts(node: ast.expr, known: AbstractSet[str], module: Module) -> list[str]:
     """Of an f-string: text, or a value by its name. Text within a value is part of the message."""
     match node:
         case ast.Constant(value=str(text)):
@@ -288,10 +202,6 @@ def _distinct(text: str) -> str:
         return found[0] if seen[found[1]] == 1 else f"%({found[1]}_{seen[found[1]]})s"
 
     return _VALUE.sub(renamed, text)
-
-
-def _name(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _without_field(text: str) -> str:

@@ -23,6 +23,7 @@ from msgspec import Struct
 from tidings.domain.feeds import Feed, ParsedFeed
 from tidings.domain.http_hints import Link
 from tidings.domain.times import DAY, MINUTE, SECOND, Instant
+from tidings.domain.wording import Words
 
 # A publisher may name several hubs for safety; the first ones are enough for that.
 MOST_HUBS = 3
@@ -163,13 +164,16 @@ def verified(lease_s: str, *, now: Instant, chance: float) -> Mapping[str, Any]:
     }
 
 
+_NO_REASON: Words = "The hub gave no reason."
+
+
 def denied(reason: str, *, now: Instant, chance: float) -> Mapping[str, Any]:
     """Some hubs deny what they do not know yet: later they may."""
     return {
         "state": State.DENIED,
         "lease_until": None,
         "next_attempt_at": Instant(now + round(AFTER_DENIAL * (1 + chance / 4))),
-        "last_error": shown(reason) or "The hub gave no reason.",
+        "last_error": shown(reason) or _NO_REASON,
     }
 
 

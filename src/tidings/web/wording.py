@@ -138,6 +138,9 @@ class _Reader:
     def _readings(self, text: str, depth: int) -> Iterator[Reading]:
         """The first of the best holds."""
         yield 0, text
+        if field := _FIELD.match(text):
+            known, rest = self.read(text[field.end() :], depth)
+            yield known, field[0] + rest
         for shape in self._shapes.like(text):
             if (values := shape.values(text)) is not None:
                 read = [self.read(value, depth) for value in values]
@@ -147,9 +150,6 @@ class _Reader:
             (known, first), (more, rest) = self.read(text[: gap - 1], depth), self.read(text[gap:], depth)
             if known and more:
                 yield known + more, in_a_row(first, rest)
-        if field := _FIELD.match(text):
-            known, rest = self.read(text[field.end() :], depth)
-            yield known, field[0] + rest
 
     def _number(self, text: str) -> str:
         if not _NUMBER.fullmatch(text):

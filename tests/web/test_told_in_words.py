@@ -1,0 +1,162 @@
+"""What goes wrong is told in the language of whoever reads the page; the API and the database keep their English."""
+
+from __future__ import annotations
+
+import html
+from urllib.parse import urlsplit
+
+import pytest
+from sqlalchemy import update
+
+from support.people import Person
+from support.publisher import Publisher
+from support.visitors import Visitor
+from tidings.domain.deliveries import GIVEN_UP_TOGETHER
+from tidings.services import Services
+from tidings.storage.schema import feeds, integrations
+from web.test_opml import opml, upload
+from web.test_settings import sent
+
+GONE = "Check the address, or look for a new one on the site."
+
+
+def speak(person: Person, language: str) -> None:
+    person.put(f"/v1/users/{person.user.id}", {"language": language}, status=201)
+
+
+def failing_feed(alice: Person, site: Publisher) -> int:
+    feed: int = alice.has_feed(site)["id"]
+    site.serve(urlsplit(alice.get(f"/v1/feeds/{feed}")["feed_url"]).path, status=404)
+    alice.call("PUT", f"/v1/feeds/{feed}/refresh")
+    return feed
+
+
+def set_message(services: Services, feed_id: int, message: str) -> None:
+    with services.database.writing() as db:
+        db.run(update(feeds).where(feeds.c.id == feed_id).values(parsing_error_message=message))
+
+
+def test_why_a_feed_failed_is_told_in_the_language_of_its_reader(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    feed = failing_feed(alice, site)
+    speak(alice, "de_DE")
+
+    for page in (reader.page("/feeds"), reader.page(f"/feeds/{feed}/edit")):
+        assert "hat nichts unter dieser Adresse (404). Prüfe die Adresse, oder suche auf der Website" in page
+        assert GONE not in page
+
+    assert GONE in alice.get(f"/v1/feeds/{feed}")["parsing_error_message"]
+    reader.get("/feeds")
+    notice = reader.follow(reader.post(f"/feeds/{feed}/refresh"))
+    assert notice.count("hat nichts unter dieser Adresse (404)") == 2
+
+
+def test_a_message_that_nobody_knows_stays_and_is_escaped(
+    reader: Visitor, alice: Person, site: Publisher, services: Services
+) -> None:
+    feed = failing_feed(alice, site)
+    set_message(services, feed, "An older version said <b>100 %</b> this.")
+    speak(alice, "fr_FR")
+
+    assert "An older version said &lt;b&gt;100 %&lt;/b&gt; this." in reader.page("/feeds")
+
+
+def test_values_of_others_are_escaped_within_a_translation(
+    reader: Visitor, alice: Person, site: Publisher, services: Services
+) -> None:
+    feed = failing_feed(alice, site)
+    set_message(
+        services, feed, "<script>alert(1)</script> has a fault (500). It is for the publisher to mend; try again later."
+    )
+    speak(alice, "es_ES")
+
+    page = reader.page("/feeds")
+
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; tiene un fallo (500)." in page
+    assert "<script>alert" not in page
+
+
+def test_what_is_wrong_with_a_field_is_told_in_french(reader: Visitor, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)["id"]
+    speak(alice, "fr_FR")
+    form = {"title": "T", "feed_url": "nowhere", "site_url": "https://example.org", "rewrite_rules": "no_such_rule"}
+    reader.get(f"/feeds/{feed}/edit")
+
+    wrong_rule = html.unescape(reader.post(f"/feeds/{feed}/edit", form).body.decode())
+    wrong_address = html.unescape(reader.post(f"/feeds/{feed}/edit", form | {"rewrite_rules": ""}).body.decode())
+
+    assert "Règle 1\xa0: Il n’y a pas de règle de réécriture 'no_such_rule'." in wrong_rule
+    assert "Indiquez une adresse complète qui commence par http:// ou https://." in wrong_address
+    told = alice.put(f"/v1/feeds/{feed}", {"feed_url": "nowhere"}, status=400)["error_message"]
+    assert told == "feed_url: send a complete address that begins with http:// or https://."
+
+
+def test_what_is_wrong_with_a_number_of_an_account_is_told_in_german(reader: Visitor, alice: Person) -> None:
+    speak(alice, "de_DE")
+    reader.get("/settings/reading")
+
+    typed = sent("/settings/reading", alice.get("/v1/me")) | {"entries_per_page": "5000"}
+    page = html.unescape(reader.post("/settings/reading", typed).body.decode())
+
+    assert "Gib eine Zahl von 1 bis 1.000 an." in page
+
+
+def test_a_line_of_an_import_is_told_in_chinese(reader: Visitor, alice: Person) -> None:
+    speak(alice, "zh_CN")
+    reader.get("/feeds/import")
+
+    answer = upload(
+        reader,
+        opml(
+            '<outline text="Bad" xmlUrl="nowhere"/>',
+            '<outline text="Odd" xmlUrl="https://example.org/odd" crawler="perhaps"/>',
+        ),
+    )
+    page = html.unescape(answer.body.decode())
+
+    assert "xmlUrl: 请提供以 http:// 或 https:// 开头的完整地址。" in page
+    assert "已忽略 crawler：'perhaps' 既不是 true 也不是 false。" in page
+    assert "文档为空" in html.unescape(upload(reader, b" ").body.decode())
+
+
+def test_what_a_service_said_last_is_told_in_spanish(reader: Visitor, alice: Person, services: Services) -> None:
+    alice.put(
+        "/v1/integrations", {"linkding": {"url": "https://l.example.org", "token": "x", "enabled": True}}, status=201
+    )
+    with services.database.writing() as db:
+        error = f"Linkding has a fault (500). {GIVEN_UP_TOGETHER}"
+        db.run(update(integrations).where(integrations.c.user_id == alice.user.id).values(last_error=error))
+    speak(alice, "es_ES")
+
+    for path in ("/settings/integrations", "/settings/integrations/linkding"):
+        assert "Linkding tiene un fallo (500). Nada llegó a este destinatario durante un día" in reader.page(path)
+
+    assert alice.get("/v1/integrations")["linkding"]["last_error"] == error
+
+
+@pytest.mark.parametrize(
+    ("accepted", "told"),
+    [
+        ("de-DE,de;q=0.9", "Benutzername oder Passwort ist falsch."),
+        ("zh-CN", "用户名或密码不正确。"),
+        ("ja", "The username or the password is wrong."),
+    ],
+)
+def test_who_is_not_signed_in_is_told_in_the_language_of_the_browser(
+    visitor: Visitor, accepted: str, told: str
+) -> None:
+    visitor.get("/sign-in")
+
+    answer = visitor.post("/sign-in", username="nobody", password="wrong", headers={"Accept-Language": accepted})
+
+    assert told in answer.body.decode()
+
+
+def test_a_refusal_is_a_page_in_the_language_of_its_reader(reader: Visitor, alice: Person) -> None:
+    speak(alice, "de_DE")
+
+    answer = reader.post("/view", {"font": "x" * 2**20})
+
+    assert answer.status == 400
+    assert "Diese Anfrage ist zu groß: höchstens 1 MiB." in answer.body.decode()
