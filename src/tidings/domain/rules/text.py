@@ -72,7 +72,8 @@ def remove_tables(tree: LexborHTMLParser) -> None:
     """The cells' content stays; a space keeps the words of two cells apart."""
     for cell in tree.css("td, th, caption"):
         cell.insert_after(" ")
-    for part in tree.css(_TABLE_PARTS):
+    # Inner ones first: each step costs what is below it, and of tables in tables little is left by then.
+    for part in reversed(tree.css(_TABLE_PARTS)):
         # Otherwise an empty one stays.
         part.unwrap(delete_empty=True)
 
