@@ -28,8 +28,7 @@ RINGS = ("domain", "storage", "net", "services", "http", "notifier.py")
 _FIELD = re.compile(r"(?:[a-z][a-z0-9_.]*|%\(\w+\)s): (?=\S)")
 _FORMAT = re.compile(r"\{(\w+)\}")
 _VALUE = re.compile(r"%\((\w+)\)s")
-# Three words at least, and a stop.
-_SENTENCE = re.compile(r"\w[^\\]* [^\\]* [^\\]*[\w)][.?!]$")
+_STOP = re.compile(r"[\w)][.?!]\Z")
 
 
 class Wording(Struct, frozen=True):
@@ -72,7 +71,12 @@ def sentences(file: str, text: str) -> Iterator[str]:
     """Whatever looks like one in a module, as messages are written: whole strings that are no documentation."""
     module = Module(file, text)
     for node in _strings(module.tree):
-        yield from filter(_SENTENCE.search, map(_without_field, _texts(node, frozenset(), module)))
+        yield from filter(_is_sentence, map(_without_field, _texts(node, frozenset(), module)))
+
+
+def _is_sentence(text: str) -> bool:
+    """Three words at least, and a stop; no expression."""
+    return text.count(" ") > 1 and _STOP.search(text) is not None and "\\" not in text
 
 
 def _strings(node: ast.AST) -> Iterator[ast.expr]:
