@@ -185,6 +185,13 @@ def _measure(engine: str, person: Person, browser: Browser) -> None:
         sys.stdout.write(f"  {name:<24} in Chromium: first paint after {paint:.0f} ms, layout shift {shift:.3f}\n")
 
 
+def _postmaster(database: Database) -> list[int]:
+    """The process of which those come that serve a connection each; none for SQLite."""
+    if database.is_sqlite:
+        return []
+    return [int((Path(str(database.url.query["host"])) / "data" / "postmaster.pid").read_text().split()[0])]
+
+
 def _asked(connection: http.client.HTTPConnection, path: str, token: str, *, rounds: int) -> tuple[list[float], int]:
     """Milliseconds of each answer, shortest first, and its size."""
     took, size = [], 0
