@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import settings
 
 from support import postgres
@@ -24,6 +25,16 @@ from tidings.storage.database import Database
 # Two busy cores make any single example slow now and then: what must not take long says so itself.
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
+
+# What is logged in the process of the tests. structlog's own way shows the variables of every frame, which takes
+# minutes where one of them is a document.
+structlog.configure(
+    processors=[
+        structlog.processors.add_log_level,
+        structlog.processors.format_exc_info,
+        structlog.processors.KeyValueRenderer(),
+    ]
+)
 
 ENGINES = ("sqlite", "postgresql")
 

@@ -36,6 +36,8 @@ log = structlog.get_logger()
 
 # Bytes of documents that are taken in together: a larger one is alone.
 MOST_BYTES = 2 * 2**20
+# So many at the most: about half of what a worker fetches at the same time, so that the next come in meanwhile.
+MOST_ANSWERS = 8
 # Feeds that are written together: how long others wait for the database, and how much is in memory.
 MOST_FEEDS = 25
 
@@ -74,7 +76,7 @@ class Answers:
             # One thread: reading documents is work for Python, and several would hold the database while they wait for
             # each other. Another core is another worker's.
             executor=ThreadPoolExecutor(1, thread_name_prefix="answers"),
-            weight=lambda answer: len(answer.response.body),
+            weight=lambda answer: max(len(answer.response.body), MOST_BYTES // MOST_ANSWERS),
             most=MOST_BYTES,
         )
 

@@ -1,0 +1,132 @@
+"""Answers that are taken in together: what goes wrong with one feed is its own, and nothing is stored twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+
+from support.house import House
+from support.people import rss
+from support.publisher import Publisher
+from tidings.services import answers
+from tidings.storage.database import Database
+
+POISON = "Poison"
+TRIGGERS = {
+    "sqlite": f"""
+        CREATE TRIGGER refuse BEFORE INSERT ON entries WHEN NEW.title = '{POISON}'
+        BEGIN SELECT RAISE(ABORT, 'out of order'); END""",
+    "postgresql": f"""
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN IF NEW.title = '{POISON}' THEN RAISE 'out of order'; END IF; RETURN NEW; END $$;
+        CREATE TRIGGER refuse BEFORE INSERT ON entries FOR EACH ROW EXECUTE FUNCTION refuse()""",
+}
+
+
+@pytest.fixture
+def house(database: Database, database_url: str, tmp_path: Path) -> House:
+    return House(database, database_url, tmp_path)
+
+
+def subscribed(house: House, site: Publisher, count: int) -> list[int]:
+    """Feeds of one user, each with an entry named after it."""
+    user = house.user("alice")
+    return [house.subscribe(user, serve(site, number, f"Item {number}")) for number in range(count)]
+
+
+def serve(site: Publisher, number: int, *titles: str) -> str:
+    path = f"/{number}.xml"
+    return site.serve(path, rss(list(titles), site.url(path)))
+
+
+@contextmanager
+def commits(database: Database) -> Iterator[list[int]]:
+    counted: list[int] = []
+
+    def count(_: object) -> None:
+        counted.append(1)
+
+    event.listen(database.engine, "commit", count)
+    try:
+        yield counted
+    finally:
+        event.remove(database.engine, "commit", count)
+
+
+def test_many_answers_are_written_in_a_few_transactions(house: House, site: Publisher) -> None:
+    feed_ids = subscribed(house, site, 40)
+
+    with commits(house.database) as counted:
+        house.poll()
+
+    assert [house.titles(feed_id) for feed_id in feed_ids] == [[f"Item {number}"] for number in range(40)]
+    # The claim, the answers that came first, and the others by eights.
+    assert len(counted) < 20
+
+
+def test_a_feed_that_the_database_refuses_leaves_those_beside_it_alone(
+    engine: str, house: House, site: Publisher
+) -> None:
+    with house.database.writing() as db:
+        db.connection.exec_driver_sql(TRIGGERS[engine])
+    feed_ids = subscribed(house, site, 20)
+    serve(site, 7, "Item 7", POISON)
+
+    checked = house.poll()
+
+    assert [house.titles(feed_id) for feed_id in feed_ids] == [
+        [] if number == 7 else [f"Item {number}"] for number in range(20)
+    ]
+    assert [number for number, feed_id in enumerate(feed_ids) if checked[feed_id].error] == [7]
+    assert "out of order" not in str(checked[feed_ids[7]].error)
+
+    with house.database.writing() as db:
+        db.connection.exec_driver_sql("DROP TRIGGER refuse" + (" ON entries" if engine == "postgresql" else ""))
+    house.due_again()
+    house.poll()
+
+    assert house.titles(feed_ids[7]) == ["Item 7", POISON]
+
+
+def test_a_feed_that_was_deleted_meanwhile_leaves_those_beside_it_alone(house: House, site: Publisher) -> None:
+    feed_ids = subscribed(house, site, 10)
+    (owner,) = house.services.users.listed()
+    claims = house.services.polling.claim("worker", 100)
+    house.services.feeds.delete(owner.id, feed_ids[3])
+
+    async def check_all() -> None:
+        await asyncio.gather(*(house.services.polling.check(one, worker="worker") for one in claims))
+        await house.services.disconnect()
+
+    asyncio.run(check_all())
+
+    assert [len(house.titles(feed_id)) for feed_id in feed_ids] == [0 if number == 3 else 1 for number in range(10)]
+
+
+def test_a_feed_that_is_refreshed_many_times_at_once_gets_each_entry_once(house: House, site: Publisher) -> None:
+    user = house.user("alice")
+    feed_id = house.subscribe(user, serve(site, 0, "Rain", "Wind"))
+
+    async def refresh_at_once() -> None:
+        refresh = house.services.polling.refresh_now
+        await asyncio.gather(*(refresh(user.id, feed_id) for _ in range(12)))
+        await house.services.disconnect()
+
+    asyncio.run(refresh_at_once())
+
+    assert house.titles(feed_id) == ["Rain", "Wind"]
+
+
+def test_more_subscribers_than_fit_into_one_transaction_are_all_served(house: House, site: Publisher) -> None:
+    url = serve(site, 0, "Rain", "Wind")
+    feed_ids = [house.subscribe(house.user(f"user{number}"), url) for number in range(answers.MOST_FEEDS + 5)]
+
+    house.poll()
+
+    assert {tuple(house.titles(feed_id)) for feed_id in feed_ids} == {("Rain", "Wind")}
+    assert len(site.requests_for("/0.xml")) == 1
