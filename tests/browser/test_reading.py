@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -93,27 +94,63 @@ def test_what_is_scrolled_past_is_read_if_the_device_says_so(phone: Reader, alic
     assert 3 <= sum(entry["status"] == "read" for entry in alice.entries(limit=100)) <= 8
 
 
-def test_a_player_goes_on_where_it_stopped(phone: Reader, alice: Person, site: Publisher) -> None:
-    enclosure = f'<enclosure url="{site.url("/rain.mp3")}" type="audio/mpeg" length="9"/>'
-    item = f"<item><title>Episode</title><link>https://example.org/1</link>{enclosure}</item>"
-    site.serve("/pod.xml", f'<rss version="2.0"><channel><title>Pod</title>{item}</channel></rss>')
-    alice.post("/v1/feeds", {"feed_url": site.url("/pod.xml")})
-    entry = alice.entries()[0]
-    alice.put(f"/v1/enclosures/{entry['enclosures'][0]['id']}", {"media_progression": 42})
-    alice.put(f"/v1/users/{alice.id}", {"media_playback_rate": 1.5}, status=201)
+@pytest.mark.usefixtures("long_list")
+def test_a_column_beside_the_article_does_the_same(browser: Browser, service: RunningService, alice: Person) -> None:
+    """However far it is scrolled at once. What is taken back, or comes anew, is not taken for passed."""
+    with reading(browser, service, viewport={"width": 1280, "height": 700}) as made:
+        made.is_known(alice)
+        cookie = {"name": "tidings_view", "value": "passing=mark", "url": service.url}
+        made.context.add_cookies([cookie])  # type: ignore[list-item]
+        page = made.go("/unread")
+        expect(page.locator(".row").nth(39)).to_be_attached()
 
-    page = phone.go(f"/entries/{entry['id']}")
-    audio = page.locator("audio")
-    # The sound itself is left out: when it is known how long it is, is told by us.
-    audio.evaluate("""audio => {
-        Object.defineProperty(audio, "duration", { value: 100 });
-        Object.defineProperty(audio, "currentTime", { value: 0, writable: true });
-        audio.dispatchEvent(new Event("loadedmetadata"));
-    }""")
-    assert audio.evaluate("audio => [audio.currentTime, audio.playbackRate]") == [42, 1.5]
+        with page.expect_response("**/entries/marks"):
+            page.locator("#column").evaluate("column => column.scrollTo(0, column.scrollHeight)")
+        expect(page.locator(".row").first).to_have_class("row")
+        expect(page.locator(".row").nth(45)).to_be_attached()
+        left = page.locator(".row.unread").count()
+        # Each that cannot be seen, and none of those that can.
+        assert page.evaluate("""() => [...document.querySelectorAll('.row')].slice(0, 20).every(
+            row => row.classList.contains('unread') === row.getBoundingClientRect().bottom > 1)""")
+        made.press("z")
+        made.told("unread again")
+        expect(page.locator(".row.unread")).to_have_count(46)
+        made.press("r")
+        page.locator("#column").evaluate("column => column.scrollTo(0, 1)")
+        made.press("A")
+        made.told("46 marked read")
 
-    page.get_by_title("Forward 30 seconds").click()
-    with page.expect_response("**/position"):
-        audio.evaluate("audio => audio.dispatchEvent(new Event('pause'))")
+    assert left < 46
+    assert {entry["status"] for entry in alice.entries(limit=100)} == {"read"}
 
-    assert alice.entries()[0]["enclosures"][0]["media_progression"] == 72
+
+def test_without_motion_nothing_moves_and_on_paper_is_the_article_alone(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    body = (
+        "&lt;p&gt;&lt;a href='https://example.org/map'&gt;A map&lt;/a&gt;&lt;/p&gt;" + "&lt;p&gt;Rain.&lt;/p&gt;" * 90
+    )
+    item = f"<item><title>Rain</title><link>https://example.org/1</link><description>{body}</description></item>"
+    site.serve("/rain.xml", f'<rss version="2.0"><channel><title>Weather</title>{item}</channel></rss>')
+    alice.post("/v1/feeds", {"feed_url": site.url("/rain.xml")})
+    path = f"/unread/{alice.entries()[0]['id']}"
+    moving = """() => [...document.querySelectorAll('*')].filter(one => {
+        const style = getComputedStyle(one);
+        return parseFloat(style.transitionDuration) || parseFloat(style.animationDuration)
+            || style.scrollBehavior === 'smooth';
+    }).length"""
+    with reading(browser, service, viewport={"width": 1280, "height": 700}) as made:
+        made.is_known(alice)
+        page = made.go(path)
+        assert page.evaluate(moving) == 0
+        page.emulate_media(reduced_motion="no-preference")
+        assert page.evaluate(moving) > 0
+
+        page.emulate_media(media="print")
+        for hidden in ("#sidebar", "#column", ".tools", ".neighbours"):
+            expect(page.locator(hidden).filter(visible=True)).to_have_count(0)
+        expect(page.get_by_role("heading", name="Rain")).to_be_visible()
+        written = page.get_by_role("link", name="A map").evaluate("link => getComputedStyle(link, '::after').content")
+        assert "https://example.org/map" in written
+        # All of it, not what fits into the window.
+        assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) > 1
