@@ -180,7 +180,7 @@ def _plain(fields: Fields, *names: str) -> str:
 
 def _people(fields: Fields, names: Names) -> str:
     for name in ("author", "contributor"):
-        if found := joined(person(each, names) for each in fields.get(name, ())):
+        if name in fields and (found := joined([person(each, names) for each in fields[name]])):
             return found
     return fields.text("dc:creator")
 

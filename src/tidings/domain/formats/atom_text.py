@@ -13,6 +13,7 @@ from tidings.domain.formats.elements import attributes, inner_markup, text_of
 
 _HTML: Final = frozenset({"html", "text/html"})
 _PLAIN: Final = frozenset({"", "text", "text/plain"})
+_USUAL: Final = _HTML | _PLAIN | {"xhtml"}
 
 
 def as_html(element: _Element) -> str:
@@ -42,7 +43,9 @@ def as_plain(element: _Element) -> str:
 def _attributes(element: _Element) -> tuple[str, str, str]:
     """The media type and the mode, both in lower case, and where it refers to."""
     kind, mode, source = attributes(element, "type", "mode", "src")
-    return kind.partition(";")[0].strip().lower(), mode.lower(), source
+    # Most say it just as it is compared.
+    usual = kind if kind in _USUAL else kind.partition(";")[0].strip().lower()
+    return usual, mode.lower(), source
 
 
 def _atom03(element: _Element, kind: str, mode: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -95,7 +94,6 @@ def read_source(body: bytes, charset: str | None = None) -> Source:
     return _decode_unmarked(body, charset)
 
 
-@lru_cache(maxsize=256)
 def codec_for(label: str | None) -> str | None:
     """The name of the Python codec a label stands for; None if it is unknown or not for documents."""
     if not label:

@@ -40,7 +40,8 @@ def read(text: str, now: Instant | None = None) -> Instant | None:
 # Documents repeat dates (published and updated), and the same document comes again and again.
 @lru_cache(maxsize=4096)
 def _read(text: str) -> Instant | None:
-    moment = _rfc822(text) or _rfc3339(text)
+    # Only the one form has a hyphen there.
+    moment = _rfc3339(text) if text[4:5] == "-" else _rfc822(text)
     if moment is not None:
         instant = moment.instant()
         if instant is not None:

@@ -22,11 +22,7 @@ class Fields(dict[str, list[_Element]]):
     def __init__(self, element: _Element, names: Names) -> None:
         self.element = element
         for child in element:
-            name = names[child.tag]  # type: ignore[index]
-            if name in self:
-                self[name].append(child)
-            else:
-                self[name] = [child]
+            self.setdefault(names[child.tag], []).append(child)  # type: ignore[index]
 
     def text(self, *names: str) -> str:
         """The trimmed text of the first name that has any; of repeated elements, the last with text."""

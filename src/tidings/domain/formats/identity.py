@@ -7,7 +7,7 @@ SHA-256 over the publisher's id, else the link, else what the entry says.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from msgspec import Struct
@@ -37,19 +37,19 @@ def hashes(identities: Sequence[Identity]) -> list[str]:
     with neither id nor link that say the same, the later ones take in their date. A link that several entries
     without an id share (often the home page) says little, so that each of them takes in its text.
     """
-    shared_links = Counter(each.link for each in identities if not each.id)
+    links = Counter([each.link for each in identities if not each.id])
     seen: set[str] = set()
     found = []
     for each in identities:
-        key = _key(each, is_link_shared=shared_links[each.link] > 1, seen=seen)
+        key = _key(each, links, seen)
         found.append(sha256(key.encode("utf-8", "replace")).hexdigest() if key else "")
     return found
 
 
-def _key(identity: Identity, *, is_link_shared: bool, seen: set[str]) -> str:
-    """What is hashed. seen: the ids and texts of the entries before."""
+def _key(identity: Identity, links: Mapping[str, int], seen: set[str]) -> str:
+    """What is hashed. links: how many entries without an id have each. seen: ids and texts of the entries before."""
     if not identity.id and identity.link:
-        return f"{identity.link}|{identity.says}" if is_link_shared else identity.link
+        return f"{identity.link}|{identity.says}" if links[identity.link] > 1 else identity.link
     key = identity.id or identity.says or identity.date or identity.url
     if key not in seen:
         seen.add(key)

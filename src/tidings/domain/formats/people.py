@@ -22,10 +22,10 @@ def author_of_item(item: Fields, names: Names) -> str:
     """The item's own author, "" if it names none."""
     return (
         _name(item.text("googleplay:author", "itunes:author", "dc:creator"))
-        or joined(person(each, names) for each in item.get("atom:author", ()))
+        or joined([person(each, names) for each in item.get("atom:author", ())])
         or _name(item.text("author", "dc:author", "media:credit"))
         or _name(", ".join(item.texts("dc:contributor")))
-        or joined(person(each, names) for each in item.get("atom:contributor", ()))
+        or joined([person(each, names) for each in item.get("atom:contributor", ())])
     )
 
 
@@ -50,7 +50,8 @@ def person(element: _Element, names: Names) -> str:
 
 def joined(people: Iterable[str]) -> str:
     """Several names as one line: sorted, each once."""
-    return ", ".join(sorted({name for name in people if name}))
+    names = [name for name in people if name]
+    return ", ".join(sorted(set(names))) if len(names) > 1 else "".join(names)
 
 
 def _name(source: str) -> str:

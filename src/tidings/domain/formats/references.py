@@ -10,8 +10,10 @@ from typing import Final
 # What expanding a document's own entities may add, in characters.
 _EXPANSION_BUDGET: Final = 1_000_000
 
-_REFERENCE: Final = re.compile(r"&(?:#(\d{1,9});|#[xX]([0-9A-Fa-f]{1,8});|([A-Za-z_][\w.-]{0,63});)?")
-_XML_OWN: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
+# Those of XML itself stay as they are; most are, in a feed that escapes its HTML.
+_REFERENCE: Final = re.compile(
+    r"&(?!(?:amp|lt|gt|quot|apos);)(?:#(\d{1,9});|#[xX]([0-9A-Fa-f]{1,8});|([A-Za-z_][\w.-]{0,63});)?"
+)
 
 
 class References:
@@ -34,8 +36,6 @@ class References:
         return "&amp;"
 
     def _named(self, name: str) -> str:
-        if name in _XML_OWN:
-            return f"&{name};"
         value = self._entities.get(name) or html5.get(f"{name};")
         if value is None or len(value) > self._budget:
             return f"&amp;{name};"
