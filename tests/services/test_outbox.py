@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
 
 from support.people import Person, rss
 from support.publisher import Publisher
+from support.shelf import NOW, Shelf, ready
+from tidings import storage
 from tidings.domain.events import LARGEST_BODY
-from tidings.storage import deliveries
+from tidings.services.outbox import post_new_entries
+from tidings.storage import deliveries, feeds, users
+from tidings.storage.database import Database
 from tidings.storage.schema import integrations
 
 
@@ -160,6 +165,29 @@ def test_very_much_news_goes_out_in_several_events(alice: Person, site: Publishe
     assert len(events) == 3
     assert all(event["size"] <= LARGEST_BODY for event in events)
     assert [entry["title"] for event in events for entry in event["entries"]] == titles[::-1]
+
+
+def test_however_much_news_there_is_little_of_it_is_in_memory(database: Database) -> None:
+    shelf = Shelf.of_somebody(database)
+    ids = shelf.add(*(ready(f"{number}", f"{number} {'x' * 30_000}") for number in range(600)))
+    with database.writing() as db:
+        where = '{"url": "https://hooks.example/all"}'
+        storage.integrations.put(db, shelf.user_id, "webhook", enabled=True, settings=where, now=NOW)
+
+    with database.writing() as db:
+        user, feed = users.get(db, shelf.user_id), feeds.get(db, shelf.user_id, shelf.feed_id)
+        assert user
+        assert feed
+        tracemalloc.start()
+        try:
+            posted = post_new_entries(db, user, feed, ids, NOW)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert posted == 19
+    # 18 MB of texts, of which it held all, and their events.
+    assert peak < 12 * LARGEST_BODY
 
 
 def test_settings_that_cannot_be_read_do_not_keep_a_feed_from_being_stored(alice: Person, site: Publisher) -> None:

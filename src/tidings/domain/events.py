@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -109,10 +109,10 @@ def save_entry(entry: Entry, content: str, enclosures: Sequence[Enclosure], feed
     return msgspec.json.encode(SaveEntry(SAVE_ENTRY, entry_told(entry, content, enclosures, feed, show=show)))
 
 
-def new_entries(feed: FeedTold, entries: Sequence[EntryTold]) -> Iterator[bytes]:
+def new_entries(feed: FeedTold, entries: Iterable[EntryTold]) -> Iterator[bytes]:
     """One event with all of them, or several when that would be larger than LARGEST_BODY.
 
-    entries: oldest first, at least one.
+    entries: oldest first, at least one. Of them and of events, no more than one event's are in memory.
     """
     empty = len(msgspec.json.encode(NewEntries(NEW_ENTRIES, feed, [])))
     together: list[EntryTold] = []

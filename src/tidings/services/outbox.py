@@ -21,6 +21,9 @@ from tidings.storage.integrations import Integration
 
 log = structlog.get_logger()
 
+# Entries whose bodies are in memory together.
+AT_ONCE = 100
+
 
 def post_new_entries(db: Write, user: User, feed: Feed, entry_ids: Sequence[int], now: Instant) -> int:
     """Tell every integration that is told of such that a check found these entries; how many events that made.
@@ -51,23 +54,19 @@ def _post(
     targets: Iterable[Integration],
     feed: Feed,
     event_type: str,
-    made: Callable[[], list[bytes]],
+    made: Callable[[], Iterable[bytes]],
     now: Instant,
 ) -> int:
-    """made: the bodies, made only when somebody gets them."""
-    bodies: list[bytes] = []
+    """made: the bodies, made only when somebody gets them, and one at a time: together they may be large."""
+    receivers = [(target.name, receiver) for target in targets if (receiver := _receiver(target, feed))]
     posted = 0
-    for target in targets:
-        receiver = _receiver(target, feed)
-        if not receiver:
-            continue
-        bodies = bodies or made()
-        for body in bodies:
+    for body in made() if receivers else ():
+        for integration, receiver in receivers:
             deliveries.add(
                 db,
                 feed.user_id,
                 delivery_id=str(uuid.uuid4()),
-                integration=target.name,
+                integration=integration,
                 event_type=event_type,
                 receiver=receiver,
                 feed_id=feed.id,
@@ -78,15 +77,19 @@ def _post(
     return posted
 
 
-def _news(db: Read, user: User, feed: Feed, entry_ids: Sequence[int]) -> list[bytes]:
+def _news(db: Read, user: User, feed: Feed, entry_ids: Sequence[int]) -> Iterable[bytes]:
+    found = entries.some(db, user.id, entry_ids)
+    if not found:
+        return ()
     show = zone(user.timezone).show
-    told = [
+    told = (
         events.entry_told(entry, content, enclosures, None, show=show)
-        for entry, content, enclosures in _with_bodies(db, entries.some(db, user.id, entry_ids))
-    ]
+        for start in range(0, len(found), AT_ONCE)
+        for entry, content, enclosures in _with_bodies(db, found[start : start + AT_ONCE])
+    )
     # As the check left it.
     current = feeds.get(db, user.id, feed.id) or feed
-    return [*events.new_entries(_feed_told(db, user, current), told)] if told else []
+    return events.new_entries(_feed_told(db, user, current), told)
 
 
 def _saved(db: Read, user: User, entry: Entry, feed: Feed) -> bytes:
