@@ -18,7 +18,7 @@ async function step(by) {
   const rows = [...document.querySelectorAll(isSplit() ? "#column .row" : "#column:not(.beside) .row")];
   if (pane() && !(isSplit() && rows.length)) return $(`#pane .tools [rel=${by > 0 ? "next" : "prev"}][href]`)?.click();
   const at = rows.indexOf(pane() ? (row(current()) ?? chosen()) : chosen());
-  const next = rows[at < 0 ? (by > 0 ? 0 : -1) : at + by];
+  const next = rows[at < 0 ? 0 : at + by];
   if (!next) return by > 0 && rows.length && (await more()) && step(by);
   select(next);
   if (isSplit() && !next.querySelector(".row-title a[rel~=external]")) open(next.querySelector(".row-title a").href);
