@@ -31,8 +31,8 @@ settings.load_profile("tests")
 structlog.configure(
     processors=[
         structlog.processors.add_log_level,
-        structlog.processors.format_exc_info,
-        structlog.processors.KeyValueRenderer(),
+        structlog.dev.set_exc_info,
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
     ]
 )
 

@@ -56,7 +56,6 @@ class _Member(Struct, frozen=True):
 
     answer: Answer
     reading: Reading
-    user: User
     feed: Feed
 
     @property
@@ -85,15 +84,8 @@ class Answers:
         await self._gathering.add(answer)
 
     def _take_all(self, answers: Sequence[Answer]) -> list[None]:
-        with self._database.reading() as db:
-            owners = users.some(db, {feed.user_id for answer in answers for feed in answer.feeds})
         read = [(answer, Reading(answer.response, self._clock(), self._instance)) for answer in answers]
-        members = (
-            _Member(answer, reading, owners[feed.user_id], feed)
-            for answer, reading in read
-            for feed in answer.feeds
-            if feed.user_id in owners
-        )
+        members = (_Member(answer, reading, feed) for answer, reading in read for feed in answer.feeds)
         for some in _batches(members):
             self._take_some(some)
         self._websub.notice_all([_seen(answer, reading) for answer, reading in read if answer.round.stored])
@@ -107,14 +99,16 @@ class Answers:
                     entries[one.feed.id] = identity.recognised(self._database, one.feed, one.document)
         with self._database.reading() as db:
             met = entry_intake.met(db, entries)
+            owners = users.some(db, {one.feed.user_id for one in members})
         brought: list[tuple[_Member, Brought]] = []
         size = 0
         for one in members:
-            if one.feed.id not in entries:
+            user = owners.get(one.feed.user_id)
+            if user is None or one.feed.id not in entries:
                 continue
             with _blamed(one):
                 news = intake.told_apart(one.feed, entries[one.feed.id], met[one.feed.id])
-                brought.append((one, self._bring(one, news)))
+                brought.append((one, self._bring(one, user, news)))
                 size += brought[-1][1].selection.size
             if size > MOST_BYTES:
                 self._write(brought)
@@ -130,10 +124,10 @@ class Answers:
             return False
         return True
 
-    def _bring(self, one: _Member, news: News) -> Brought:
+    def _bring(self, one: _Member, user: User, news: News) -> Brought:
         crawled = one.answer.crawled.get(one.feed.id)
         return intake.bring(
-            one.user,
+            user,
             one.feed,
             one.answer.response,
             one.document,
@@ -146,6 +140,8 @@ class Answers:
         )
 
     def _write(self, brought: Sequence[tuple[_Member, Brought]]) -> None:
+        if not brought:
+            return
         settle = partial(store, now=self._clock())
         outcomes = written_together(self._database, settle, [what for _, what in brought])
         for (one, what), outcome in zip(brought, outcomes, strict=True):
