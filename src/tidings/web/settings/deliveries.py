@@ -147,7 +147,7 @@ def _line(shown: Shown) -> tuple[Shown, str, str]:
 def _names(integration: str, receiver: str) -> tuple[str, str]:
     """Of a service and of the receiver, in which there are no secrets."""
     leaf = REGISTRY.get(integration)
-    return (leaf.title, leaf.shown(receiver)) if leaf else (integration, "")
+    return (translated(leaf.title), translated(leaf.shown(receiver))) if leaf else (integration, "")
 
 
 def _digest(receiver: str) -> str:

@@ -132,7 +132,7 @@ def _line(leaf: Leaf, members: Mapping[str, Any]) -> Line:
         members[HAS + field.name] if field.is_secret else members[field.name] != field.default for field in leaf.fields
     )
     state = "on" if members[ENABLED] else "off" if is_known else ""
-    return Line(leaf.name, leaf.title, state, members[LAST_ERROR])
+    return Line(leaf.name, translated(leaf.title), state, members[LAST_ERROR])
 
 
 def _leaf(name: str) -> Leaf:
@@ -145,7 +145,7 @@ def _page(
     leaf: Leaf, members: Mapping[str, Any], *, problem: InvalidInput | None = None, outcome: Outcome | None = None
 ) -> Page:
     known = {
-        "title": leaf.title,
+        "title": translated(leaf.title),
         "leaf": leaf,
         "members": members,
         "outcome": outcome,

@@ -14,9 +14,11 @@ from tidings.domain.integrations.asking import taken
 from tidings.domain.integrations.fields import ServiceSettings, address, choice, template, text
 from tidings.domain.integrations.leaf import Outgoing, Steps
 from tidings.domain.integrations.templates import FILTERS, Filter, filled, values_of, within_header, within_json
+from tidings.domain.wording import Words
 
 NAME = "custom"
-TITLE = "Custom request"
+# No name of a service, as the others have.
+TITLE: Words = "Custom request"
 SAVES = True
 NOTIFIES = False
 
