@@ -46,10 +46,12 @@ export function announce(text) {
 export function tell(nodes) {
   const notice = document.getElementById("notice");
   if (!notice || !nodes.length) return;
-  // A copy, so that it stays as long as one that came with the page.
-  const fresh = notice.cloneNode(false);
-  fresh.append(...nodes);
-  notice.replaceWith(fresh);
+  // The same element, so that it is read aloud; it stays as long as one that came with the page.
+  for (const leaving of notice.getAnimations()) {
+    leaving.cancel();
+    leaving.play();
+  }
+  notice.replaceChildren(...nodes);
 }
 
 document.addEventListener("submit", async (event) => {
