@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -42,12 +43,44 @@ def swipe(page: Page, selector: str, by: int) -> None:
     box = page.locator(selector).first.bounding_box()
     assert box
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    touch(page, *((x + by * step / 6, y) for step in range(7)))
+
+
+def touch(page: Page, *points: tuple[float, float], at_s: float | None = None) -> None:
+    """One finger. at_s: when, so that it does not matter how fast the machine is."""
     debugger = page.context.new_cdp_session(page)
-    debugger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
-    for step in range(1, 7):
-        moved = {"x": x + by * step / 6, "y": y}
-        debugger.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [moved]})
-    debugger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    when = {} if at_s is None else {"timestamp": at_s}
+    for number, (x, y) in enumerate(points):
+        moved = {"type": "touchMove" if number else "touchStart", "touchPoints": [{"x": x, "y": y}]}
+        debugger.send("Input.dispatchTouchEvent", moved | when)
+    debugger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []} | when)
+
+
+def tap(page: Page, x: float, *, after_s: float) -> None:
+    """Twice."""
+    now_s = time.time()
+    touch(page, (x, 300), at_s=now_s)
+    touch(page, (x, 300), at_s=now_s + after_s)
+
+
+# On a phone: 390 dots wide.
+GESTURES: dict[str, Callable[[Page], None]] = {
+    "two slow taps": lambda page: tap(page, 300, after_s=0.6),
+    "a double tap on the right": lambda page: tap(page, 300, after_s=0.1),
+    "a double tap on the left": lambda page: tap(page, 60, after_s=0.1),
+    "to the left": lambda page: touch(page, *((300 - 25 * step, 500) for step in range(7))),
+    "to the right": lambda page: touch(page, *((100 + 25 * step, 500) for step in range(7))),
+    "to the right from the edge": lambda page: touch(page, *((5 + 25 * step, 500) for step in range(7))),
+}
+# Notes which link was followed, instead of following it.
+NOTE_LINKS = """() => {
+    window.followed = [];
+    addEventListener("click", (event) => {
+        const link = event.target.closest("a");
+        event.preventDefault();
+        if (link) followed.push(link.rel || link.className.split(" ").at(-1));
+    }, true);
+}"""
 
 
 def test_a_finger_marks_and_stars(phone: Reader, alice: Person, site: Publisher) -> None:
@@ -62,6 +95,42 @@ def test_a_finger_marks_and_stars(phone: Reader, alice: Person, site: Publisher)
         swipe(page, ".row", -120)
     expect(row).to_have_class("row starred")
     assert [(entry["status"], entry["starred"]) for entry in alice.entries()] == [("read", True)]
+
+
+def test_unless_its_owner_does_not_want_that(phone: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    alice.put(f"/v1/users/{alice.id}", {"entry_swipe": False}, status=201)
+    page = phone.go("/unread")
+
+    swipe(page, ".row", 120)
+    swipe(page, ".row", -120)
+
+    expect(page.locator(".row")).to_have_class("row unread")
+    assert [(entry["status"], entry["starred"]) for entry in alice.entries()] == [("unread", False)]
+
+
+def test_fingers_lead_from_article_to_article_as_the_account_says(
+    phone: Reader, alice: Person, site: Publisher
+) -> None:
+    wishes = {"entry_sorting_direction": "desc", "mark_read_on_view": False}
+    alice.put(f"/v1/users/{alice.id}", wishes, status=201)
+    alice.has_feed(site, ["One", "Two", "Three"])
+    two = next(entry["id"] for entry in alice.entries() if entry["title"] == "Two")
+    found: dict[str, list[str]] = {}
+    for wish in ("none", "tap", "swipe"):
+        alice.put(f"/v1/users/{alice.id}", {"gesture_nav": wish}, status=201)
+        page = phone.go(f"/unread/{two}")
+        page.evaluate(NOTE_LINKS)
+        found[wish] = []
+        for gesture in GESTURES.values():
+            gesture(page)
+            found[wish].append(" ".join(page.evaluate("followed.splice(0)")))
+
+    assert found == {
+        "none": ["", "", "", "", "to-list", "to-list"],
+        "tap": ["", "next", "prev", "", "to-list", "to-list"],
+        "swipe": ["", "", "", "next", "prev", "to-list"],
+    }
 
 
 @pytest.mark.usefixtures("long_list")

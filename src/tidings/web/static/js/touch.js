@@ -12,7 +12,7 @@ let lastTap = -Infinity;
 
 addEventListener("touchstart", (event) => {
   const { clientX: x, clientY: y, target } = event.touches[0];
-  start = event.touches.length > 1 || target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom") ? null : { x, y, row: target.closest("#list .row"), inside: !!target.closest("#main") && !target.closest("#column") && !!pane() };
+  start = event.touches.length > 1 || target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom") ? null : { x, y, row: target.closest("#list .row"), inside: !!pane() && !target.closest("#column") };
 }, { passive: true });
 
 addEventListener("touchmove", (event) => {
