@@ -95,8 +95,11 @@ def test_one_damaged_byte_does_not_discredit_the_label() -> None:
 
 
 @pytest.mark.parametrize("written", ["it\x92s", "it&#146;s", "it&#8217;s", "it&#x2019;s", "it&rsquo;s"])
-def test_an_apostrophe_is_one_however_it_is_written(written: str) -> None:
-    assert feed(rss(f"<item><title>{written}</title></item>")).entries[0].title == "it’s"
+@pytest.mark.parametrize("before", ["", "#1 &#8212; &amp;#146; à\u00a0", "<b>"])
+def test_an_apostrophe_is_one_however_it_is_written(written: str, before: str) -> None:
+    document = f"<item><description>{before}</description><title>{written}</title></item>"
+
+    assert feed(rss(document)).entries[0].title == "it’s"
 
 
 @pytest.mark.parametrize(

@@ -281,3 +281,18 @@ def test_markup_that_is_not_escaped_is_kept_as_html() -> None:
     inside = "<description>one <p class='x'>two<br/></p> three &lt; four</description>"
 
     assert item(inside).content == 'one <p class="x">two<br></p> three &lt; four'
+
+
+def test_what_only_a_later_item_says_is_heard_as_well() -> None:
+    said = """
+        <dc:date>2006-01-02T15:04:05Z</dc:date><dc:creator>Ann</dc:creator><comments>https://site.example/c</comments>
+        <content:encoded>Whole</content:encoded><enclosure url="https://f.example/one.mp3"/>
+        <media:group><media:category label="Sea"/><media:thumbnail url="https://f.example/one.jpg"/></media:group>
+    """
+    plain = "<item><title>One</title><guid>1</guid></item>"
+
+    first, later = feed(rss(f"{plain}<item><title>Two</title><guid>2</guid>{said}</item>")).entries
+
+    assert (first.content, first.author, first.tags, first.published_at) == ("", "", (), None)
+    assert later == item(f"<title>Two</title><guid>2</guid>{said}")
+    assert (later.content, later.author, later.tags, len(later.enclosures)) == ("Whole", "Ann", ("Sea",), 2)

@@ -30,6 +30,12 @@ def test_a_mark_without_an_end_is_none() -> None:
     assert [entry.content for entry in found.entries] == [""]
 
 
+def test_a_short_document_is_cut_when_it_is_damaged() -> None:
+    dense = rss("<item><guid>1</guid></item>" + "<i>" * 36_000 + "<item><guid>2</guid></item>")
+
+    assert [entry.hash for entry in feed(dense).entries] == [feed(rss("<item><guid>1</guid></item>")).entries[0].hash]
+
+
 def test_a_json_document_of_nothing_but_objects_is_read_as_far_as_it_goes() -> None:
     document = {
         "version": "https://jsonfeed.org/version/1.1",

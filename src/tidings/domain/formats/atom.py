@@ -13,7 +13,7 @@ from tidings.domain.formats import dates, text
 from tidings.domain.formats.addresses import absolute, is_web, web
 from tidings.domain.formats.atom_text import as_html, as_plain
 from tidings.domain.formats.drafts import Draft, finish, unique_sorted
-from tidings.domain.formats.elements import Fields, about, attributes
+from tidings.domain.formats.elements import Fields, about, attribute
 from tidings.domain.formats.hints import read_hints
 from tidings.domain.formats.identity import Identity
 from tidings.domain.formats.inherited import declared_base, language_inside
@@ -139,11 +139,10 @@ def _language(element: _Element, body: _Element | None, feed: Feed) -> str:
 
 
 def read_links(fields: Fields) -> list[Link]:
-    found = []
-    for element in fields.get("link", ()):
-        rel, kind, href = attributes(element, "rel", "type", "href")
-        found.append(Link(rel.lower(), kind.lower(), href, element))
-    return found
+    return [
+        Link(attribute(each, "rel").lower(), attribute(each, "type").lower(), attribute(each, "href"), each)
+        for each in fields.get("link", ())
+    ]
 
 
 def page_link(fields: Fields, links: list[Link]) -> str:
@@ -211,8 +210,7 @@ def _published(fields: Fields, heard: Heard, now: Instant | None) -> Instant | N
 def _tags(fields: Fields) -> list[str]:
     found = fields.texts("dc:subject")
     for category in fields.get("category", ()):
-        label, term = attributes(category, "label", "term")
-        found.append(label or term or category.text or "")
+        found.append(attribute(category, "label") or attribute(category, "term") or category.text or "")
     return found
 
 
@@ -221,8 +219,8 @@ def _enclosures(links: list[Link], media: Media, base: str) -> list[ParsedEnclos
     for link in links:
         if link.rel == "enclosure":
             # The type as it is written, upper case and all.
-            kind, length = attributes(link.element, "type", "length")
-            found.append(ParsedEnclosure(absolute(link.href, base), kind, read_size(length)))
+            size = read_size(attribute(link.element, "length"))
+            found.append(ParsedEnclosure(absolute(link.href, base), attribute(link.element, "type"), size))
     if not media.is_silent:
         found += media.enclosures()
     return found

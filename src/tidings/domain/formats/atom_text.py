@@ -9,11 +9,12 @@ from typing import Final
 from lxml.etree import _Element
 
 from tidings.domain.formats import text
-from tidings.domain.formats.elements import attributes, inner_markup, text_of
+from tidings.domain.formats.elements import attribute, inner_markup, text_of
 
 _HTML: Final = frozenset({"html", "text/html"})
 _PLAIN: Final = frozenset({"", "text", "text/plain"})
-_USUAL: Final = _HTML | _PLAIN | {"xhtml"}
+# As most write it, and nothing else.
+_USUAL: Final = frozenset({"html", "text", "xhtml"})
 
 
 def as_html(element: _Element) -> str:
@@ -42,10 +43,13 @@ def as_plain(element: _Element) -> str:
 
 def _attributes(element: _Element) -> tuple[str, str, str]:
     """The media type and the mode, both in lower case, and where it refers to."""
-    kind, mode, source = attributes(element, "type", "mode", "src")
-    # Most say it just as it is compared.
-    usual = kind if kind in _USUAL else kind.partition(";")[0].strip().lower()
-    return usual, mode.lower(), source
+    count = len(element.keys())
+    if not count:
+        return "", "", ""
+    kind = attribute(element, "type")
+    if kind in _USUAL and count == 1:
+        return kind, "", ""
+    return kind.partition(";")[0].strip().lower(), attribute(element, "mode").lower(), attribute(element, "src")
 
 
 def _atom03(element: _Element, kind: str, mode: str) -> str:

@@ -88,22 +88,13 @@ def attribute(element: _Element, key: str) -> str:
     """An attribute, trimmed, whatever the case of its name; "" if absent. key: lower case."""
     value = element.get(key)
     if value is None:
-        value = _in_any_case(element, key) if _is_oddly_spelt(element.keys()) else ""
+        names = element.keys()
+        value = _in_any_case(element, key) if names and _is_oddly_spelt(names) else ""
     return value.strip()
 
 
-def attributes(element: _Element, *keys: str) -> list[str]:
-    """Several at once."""
-    names = element.keys()
-    if not names:
-        return [""] * len(keys)
-    if _is_oddly_spelt(names):
-        return [attribute(element, key) for key in keys]
-    return [value.strip() if (value := element.get(key)) else "" for key in keys]
-
-
 def _is_oddly_spelt(names: list[str]) -> bool:
-    return 0 < len(names) <= _MANY_ATTRIBUTES and not "".join(names).islower()
+    return len(names) <= _MANY_ATTRIBUTES and not "".join(names).islower()
 
 
 def _in_any_case(element: _Element, key: str) -> str:
