@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import bindparam, exists, false, func, or_, select, text, update
+from sqlalchemy import Update, bindparam, exists, false, func, or_, select, text, update
 
 from tidings.domain.feeds import Feed
 from tidings.domain.sources import Claim
@@ -165,10 +166,18 @@ def record(db: Write, results: Iterable[Result]) -> None:
         values = {f"set_{name}": value for name, value in sorted(result.values.items())}
         row = values | {"feed": result.feed.id, "user": result.feed.user_id}
         alike[tuple(values)].append(row)
+    if len(alike) > 1:
+        # In one order, whatever each of them gets: see `_set_next`.
+        db.scalars(_lock, ids=sorted(row["feed"] for rows in alike.values() for row in rows))
     for names, rows in alike.items():
-        changed: dict[str, Any] = {name.removeprefix("set_"): bindparam(name) for name in names}
-        whose = (feeds.c.id == bindparam("feed"), feeds.c.user_id == bindparam("user"))
-        db.run_many(update(feeds).where(*whose).values(**changed), rows)
+        db.run_many(_record(names), rows)
+
+
+@lru_cache(maxsize=64)
+def _record(names: tuple[str, ...]) -> Update:
+    """names: of parameters, `set_` before that of their column. There are some dozen of such combinations."""
+    changed: dict[str, Any] = {name.removeprefix("set_"): bindparam(name) for name in names}
+    return update(feeds).where(feeds.c.id == bindparam("feed"), feeds.c.user_id == bindparam("user")).values(**changed)
 
 
 def take_back(db: Write, feed: Feed, *, written: Instant, next_check_at: Instant) -> None:
