@@ -21,7 +21,9 @@ from tidings.storage.schema import feeds
 
 def rows(page: str) -> dict[str, str]:
     """The row of each feed, by title, in order."""
-    found = re.findall(r'<li class="(?:\w+)">\s*<label class="tick"><input type="checkbox" name="feed".*?</li>', page, re.DOTALL)
+    found = re.findall(
+        r'<li class="(?:\w+)">\s*<label class="tick"><input type="checkbox" name="feed".*?</li>', page, re.DOTALL
+    )
     return {re.search(r'aria-label="([^"]*)"', row)[1]: row for row in found}  # type: ignore[index]
 
 
