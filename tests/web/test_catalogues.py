@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -98,3 +99,16 @@ def test_numbers_are_said_as_the_language_says_them(code: str, one: str, none: s
     with speaking(language(CATALOGUES[code])):
         told = [ngettext("%(count)d minute", "%(count)d minutes", count, count=count) for count in (1, 0, 5)]
     assert told == [one, none, many]
+
+
+def test_french_signs_stay_with_their_word() -> None:
+    """A narrow blank before ; ! ?, one that does not break before a colon and within « »."""
+    forms = [form for _english, form in every_form(read("fr"))]
+    assert [form for form in forms if re.search(r" (?:[;!?»:](?!\S))|« ", form)] == []
+
+
+def test_no_catalogue_is_another_one() -> None:
+    """Long sentences have no reason to be the same in two languages."""
+    told = {name: {form for _english, form in every_form(read(name)) if len(form) > 25} for name in CATALOGUES.values()}
+    for one, other in combinations(told, 2):
+        assert len(told[one] & told[other]) < 30, (one, other, told[one] & told[other])

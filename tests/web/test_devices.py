@@ -12,6 +12,7 @@ from tidings.domain.times import DAY, HOUR, MINUTE, Instant
 from tidings.web.devices import Device
 from tidings.web.language import language, speaking
 from tidings.web.moments import ago, when
+from tidings.web.rendering import size
 
 NOW = Instant(1_790_000_000_000_000)  # 21 September 2026, 14:13 UTC
 
@@ -94,3 +95,16 @@ def test_dates_are_those_of_the_zone_and_the_language() -> None:
         assert "Freitag, 18. September 2026" in when(late, NOW, "America/New_York")
     assert ago(late, NOW, "America/New_York") == "Sep 18"
     assert ago(late, NOW, "Mars/Base") == "Sep 19"
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("en", ["0 bytes", "999 bytes", "1.0 kB", "46.1 MB", "3,000.0 TB"]),
+        ("de", ["0 Bytes", "999 Bytes", "1,0 kB", "46,1 MB", "3.000,0 TB"]),
+        ("fr", ["0\xa0octets", "999\xa0octets", "1,0\xa0ko", "46,1\xa0Mo", "3\u202f000,0\xa0To"]),
+    ],
+)
+def test_sizes_are_written_as_the_language_does(name: str, sizes: list[str]) -> None:
+    with speaking(language(name)):
+        assert [size(count) for count in (0, 999, 1000, 46_123_456, 3 * 10**15)] == sizes

@@ -3,7 +3,7 @@
 url(path, **query)   the address of a page of ours        asset(name)   of a file in `static/`
 icon(name)           a drawing of `sprite.svg`            when(instant) how long ago, or which day
 _(…), ngettext(…)    words in the visitor's language      csrf, back    what every form carries
-number(1234)         written as the language does it      exact(instant), written(instant)  in full, in short
+number(1234), size() written as the language does it      exact(instant), written(instant)  in full, in short
 user, device         who reads, and how (None, defaults)  sidebar       feeds and counts (only of who is signed in)
 problem              what was wrong with a form           notice        what the page before had to tell
 """
@@ -30,6 +30,14 @@ from tidings.web.moments import exact, minutes, when, written
 from tidings.web.visits import Page, Visit
 from tidings.web.wording import translated
 
+_SIZES = (
+    language.N_("%(count)s bytes"),
+    language.N_("%(count)s kB"),
+    language.N_("%(count)s MB"),
+    language.N_("%(count)s GB"),
+    language.N_("%(count)s TB"),
+)
+
 
 class Renderer:
     def __init__(self, assets: Assets, base_path: str) -> None:
@@ -52,6 +60,7 @@ class Renderer:
             "icon": partial(_icon, sprite),
             "minutes": minutes,
             "number": _number,
+            "size": size,
             "fingerprint": _fingerprint,
             "version": __version__,
         }
@@ -102,6 +111,13 @@ def _icon(sprite: str, name: str) -> Markup:
 
 def _number(value: float) -> str:
     return str(format_decimal(value, locale=language.current().locale))
+
+
+def size(count: int) -> str:
+    """Of a file, in bytes: 46.1 MB, or 46,1 Mo in French."""
+    step = min((len(str(count)) - 1) // 3, len(_SIZES) - 1)
+    shown = format_decimal(count / 1000**step, "#,##0.0" if step else "0", locale=language.current().locale)
+    return language.gettext(_SIZES[step], count=shown)
 
 
 def _fingerprint(text: str) -> str:
