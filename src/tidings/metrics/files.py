@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import fcntl
 import threading
-from collections.abc import Sequence
 from io import BufferedRandom
 from pathlib import Path
-from typing import Any
 
-from prometheus_client.mmap_dict import MmapedDict, mmap_key
+from prometheus_client.mmap_dict import MmapedDict
 
 # Written in full beforehand: a page that a full disk has no room for would end the process when it is first touched.
 # Names of routes and outcomes are few; a number takes about 150 bytes.
@@ -70,41 +68,15 @@ def _is_locked(file: BufferedRandom, how: int) -> bool:
     return True
 
 
-def value_class(place: Place) -> type:
-    """What the metrics of prometheus_client keep their numbers in, for `prometheus_client.values.ValueClass`.
+class Number:
+    """One number of this process. Whoever adds to it holds the lock of the place."""
 
-    Its own for several processes finds its folder in the environment, and names its files by process id: those of
-    every process that ever was would stay and be read.
-    """
+    def __init__(self, place: Place, kind: str, key: str) -> None:
+        self._file = place.file(kind)
+        self._key = key
+        with place.lock:
+            self._value, _ = self._file.read_value(key)  # type: ignore[no-untyped-call]
 
-    class Value:
-        # Asked for by prometheus_client: its own values of one process are shown differently.
-        _multiprocess = True
-
-        def __init__(
-            self,
-            kind: str,
-            metric: str,
-            name: str,
-            labels: Sequence[str],
-            label_values: Sequence[str],
-            help_text: str,
-            **_more: Any,
-        ) -> None:
-            self._file = place.file(kind)
-            self._key = mmap_key(metric, name, list(labels), list(label_values), help_text)
-            with place.lock:
-                self._value, _ = self._file.read_value(self._key)  # type: ignore[no-untyped-call]
-
-        def inc(self, amount: float) -> None:
-            with place.lock:
-                self._value += amount
-                self._file.write_value(self._key, self._value, 0.0)  # type: ignore[no-untyped-call]
-
-        def get(self) -> float:
-            return float(self._value)
-
-        def get_exemplar(self) -> None:
-            return None
-
-    return Value
+    def add(self, amount: float) -> None:
+        self._value += amount
+        self._file.write_value(self._key, self._value, 0.0)  # type: ignore[no-untyped-call]

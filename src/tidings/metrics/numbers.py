@@ -1,17 +1,18 @@
-"""The metrics themselves: names, help and buckets, kept with prometheus_client."""
+"""The metrics themselves: names, help and buckets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, values
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from tidings.metrics.files import Place, value_class
+from tidings.metrics.files import Place
+from tidings.metrics.kinds import Counter, Labelled, Timing
 
 OF_REQUESTS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 OF_THE_DATABASE = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
@@ -26,74 +27,73 @@ class Numbers:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._place = Place(folder)
-        # Chosen by prometheus_client when it is imported, from the environment. It is looked up for every new number.
-        values.ValueClass = value_class(self._place)
-        self._polls = _counter("tidings_polls", "Checks of feeds, by what came of them.", "outcome")
-        self._poll_seconds = _timing("tidings_poll_seconds", "How long a check took.", OF_THE_OUTSIDE)
-        self._entries = _counter("tidings_entries_stored", "New entries stored.")
-        self._deliveries = _counter("tidings_deliveries", "Attempts to deliver, by what came of them.", "outcome")
-        self._delivery_seconds = _timing("tidings_delivery_seconds", "How long an attempt took.", OF_THE_OUTSIDE)
-        self._requests = _counter("tidings_http_requests", "Requests answered.", "method", "route", "status")
-        self._request_seconds = _timing(
+        self._polls = self._counters("tidings_polls", "Checks of feeds, by what came of them.", "outcome")
+        self._poll_seconds = self._timings("tidings_poll_seconds", "How long a check took.", OF_THE_OUTSIDE)[()]
+        self._entries = self._counters("tidings_entries_stored", "New entries stored.")[()]
+        self._deliveries = self._counters("tidings_deliveries", "Attempts to deliver, by what came of them.", "outcome")
+        self._delivery_seconds = self._timings("tidings_delivery_seconds", "How long an attempt took.", OF_THE_OUTSIDE)[
+            ()
+        ]
+        self._requests = self._counters("tidings_http_requests", "Requests answered.", "method", "route", "status")
+        self._request_seconds = self._timings(
             "tidings_http_request_seconds", "How long an answer took.", OF_REQUESTS, "method", "route"
         )
-        database = _timing(
+        database = self._timings(
             "tidings_database_seconds",
             "How long the database was used at a stretch: read, write, or wait (for a turn to write).",
             OF_THE_DATABASE,
             "use",
         )
-        self._reading, self._writing, self._waiting = map(database.labels, ("read", "write", "wait"))
-        self._tidied = _counter("tidings_tidied", "Rows removed because they were old or unused.", "what")
-        # `labels` takes longer than counting does.
-        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self._reading, self._writing, self._waiting = (database[use,] for use in ("read", "write", "wait"))
+        self._tidied = self._counters("tidings_tidied", "Rows removed because they were old or unused.", "what")
+        self._known: dict[tuple[str, str, int], tuple[Counter, Timing]] = {}
 
     def close(self) -> None:
         self._place.leave()
 
     def polled(self, outcome: str, seconds: float, new_entries: int) -> None:
-        self._polls.labels(outcome).inc()
-        self._poll_seconds.observe(seconds)
+        self._polls[outcome,].add()
+        self._poll_seconds.add(seconds)
         if new_entries:
-            self._entries.inc(new_entries)
+            self._entries.add(new_entries)
 
     def delivered(self, outcome: str, seconds: float) -> None:
-        self._deliveries.labels(outcome).inc()
-        self._delivery_seconds.observe(seconds)
+        self._deliveries[outcome,].add()
+        self._delivery_seconds.add(seconds)
 
     def requested(self, route: str, method: str, status: int, seconds: float) -> None:
         known = self._known.get((route, method, status))
         if known is None:
             # A client may make up as many as it likes.
-            method = method if method in METHODS else "other"
-            count = self._requests.labels(method, route, status)
-            known = self._known[route, method, status] = (count, self._request_seconds.labels(method, route))
-        known[0].inc()
-        known[1].observe(seconds)
+            told = method if method in METHODS else "other"
+            count, timing = self._requests[told, route, str(status)], self._request_seconds[told, route]
+            known = (count, timing)
+            if told == method:
+                self._known[route, method, status] = known
+        known[0].add()
+        known[1].add(seconds)
 
     def read(self, seconds: float) -> None:
-        self._reading.observe(seconds)
+        self._reading.add(seconds)
 
     def wrote(self, seconds: float, waited: float) -> None:
-        self._waiting.observe(waited)
-        self._writing.observe(seconds)
+        self._waiting.add(waited)
+        self._writing.add(seconds)
 
     def tidied(self, what: str, count: int) -> None:
-        self._tidied.labels(what).inc(count)
+        self._tidied[what,].add(count)
+
+    def _counters(self, name: str, told: str, *labels: str) -> Labelled[Counter]:
+        return Labelled(lambda given: Counter(self._place, name, told, given), *labels)
+
+    def _timings(self, name: str, told: str, bounds: Sequence[float], *labels: str) -> Labelled[Timing]:
+        return Labelled(lambda given: Timing(self._place, name, told, bounds, given), *labels)
 
     def exposition(self, gauges: dict[str, tuple[str, float]]) -> tuple[bytes, str]:
         registry = CollectorRegistry()
         MultiProcessCollector(registry, str(self._folder))  # type: ignore[no-untyped-call]
         registry.register(_Now(gauges))
         return generate_latest(registry), CONTENT_TYPE_LATEST
-
-
-def _counter(name: str, help_text: str, *labels: str) -> Counter:
-    return Counter(name, help_text, labels, registry=None)
-
-
-def _timing(name: str, help_text: str, buckets: Iterable[float], *labels: str) -> Histogram:
-    return Histogram(name, help_text, labels, registry=None, buckets=tuple(buckets))
 
 
 class _Now(Collector):
