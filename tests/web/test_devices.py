@@ -8,10 +8,10 @@ import pytest
 
 from support.people import Person
 from support.visitors import Visitor
-from tidings.domain.times import DAY, HOUR, MINUTE, Instant
+from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 from tidings.web.devices import Device
 from tidings.web.language import language, speaking
-from tidings.web.moments import ago, when
+from tidings.web.moments import ago, since, when
 from tidings.web.rendering import size
 
 NOW = Instant(1_790_000_000_000_000)  # 21 September 2026, 14:13 UTC
@@ -95,6 +95,17 @@ def test_dates_are_those_of_the_zone_and_the_language() -> None:
         assert "Freitag, 18. September 2026" in when(late, NOW, "America/New_York")
     assert ago(late, NOW, "America/New_York") == "Sep 18"
     assert ago(late, NOW, "Mars/Base") == "Sep 19"
+
+
+def test_sentences_say_that_it_was_before() -> None:
+    for before, shown in ((0, "now"), (90 * SECOND, "1 min. ago"), (DAY - 1, "23 hr. ago"), (DAY, "Sep 20")):
+        assert since(Instant(NOW - before), NOW, "UTC") == shown
+    with speaking(language("de")):
+        assert since(Instant(NOW - HOUR), NOW, "UTC") == "vor 1 Std."
+
+
+def test_what_is_a_second_ahead_is_now() -> None:
+    assert ago(Instant(NOW + SECOND), NOW, "UTC") == "now"
 
 
 @pytest.mark.parametrize(

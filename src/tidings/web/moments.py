@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
+from collections.abc import Callable
+from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from babel.dates import format_datetime, format_skeleton
+from babel.dates import format_datetime, format_skeleton, format_timedelta
 from markupsafe import Markup, escape
 
 from tidings.domain.times import DAY, HOUR, MINUTE, Instant, to_datetime
@@ -32,6 +33,20 @@ def ago(instant: Instant, now: Instant, zone_name: str) -> str:
         return _("%(count)d min", count=passed // MINUTE)
     if 0 <= passed < DAY:
         return _("%(count)d h", count=passed // HOUR)
+    return date(instant, now, zone_name)
+
+
+def since(instant: Instant, now: Instant, zone_name: str) -> str:
+    """The same within a sentence: 12 min. ago."""
+    passed = now - instant
+    if not MINUTE <= passed < DAY:
+        return ago(instant, now, zone_name)
+    unit = MINUTE if passed < HOUR else HOUR
+    back = -timedelta(microseconds=passed // unit * unit)
+    return format_timedelta(back, threshold=1, add_direction=True, format="short", locale=current().locale)
+
+
+def date(instant: Instant, now: Instant, zone_name: str) -> str:
     return _date(_day(instant, zone_name), to_datetime(now).year, str(current().locale))
 
 
@@ -45,10 +60,10 @@ def written(instant: Instant, zone_name: str) -> str:
     return format_datetime(moment, "medium", tzinfo=zone(zone_name), locale=current().locale)
 
 
-def when(instant: Instant, now: Instant, zone_name: str) -> Markup:
-    """As a `<time>`, exact on hover and for machines."""
+def when(instant: Instant, now: Instant, zone_name: str, told: Callable[[Instant, Instant, str], str] = ago) -> Markup:
+    """As a `<time>`, exact on hover and for machines. told: which of the above is shown."""
     machine = to_datetime(instant).isoformat(timespec="seconds")[:-6] + "Z"
-    shown, title = escape(ago(instant, now, zone_name)), escape(exact(instant, zone_name))
+    shown, title = escape(told(instant, now, zone_name)), escape(exact(instant, zone_name))
     # `Markup.format` takes ten times as long, and a list has a hundred of these.
     return Markup(f'<time datetime="{machine}" title="{title}">{shown}</time>')  # noqa: S704 - escaped above
 

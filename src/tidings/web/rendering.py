@@ -4,6 +4,7 @@ url(path, **query)   the address of a page of ours        asset(name)   of a fil
 icon(name)           a drawing of `sprite.svg`            when(instant) how long ago, or which day
 _(…), ngettext(…)    words in the visitor's language      csrf, back    what every form carries
 number(1234), size() written as the language does it      exact(instant), written(instant)  in full, in short
+since(instant)       12 min. ago, for sentences           date(instant) always the day
 user, device         who reads, and how (None, defaults)  sidebar       feeds and counts (only of who is signed in)
 problem              what was wrong with a form           notice        what the page before had to tell
 """
@@ -26,7 +27,7 @@ from markupsafe import Markup
 from tidings import __version__
 from tidings.web import language
 from tidings.web.assets import Assets
-from tidings.web.moments import exact, minutes, when, written
+from tidings.web.moments import date, exact, minutes, since, when, written
 from tidings.web.visits import Page, Visit
 from tidings.web.wording import translated
 
@@ -98,6 +99,8 @@ def _known(visit: Visit) -> dict[str, Any]:
         "back": visit.path,
         "lang": language.current().code,
         "when": lambda instant: when(instant, visit.now, zone),
+        "since": lambda instant: when(instant, visit.now, zone, since),
+        "date": lambda instant: when(instant, visit.now, zone, date),
         "exact": lambda instant: exact(instant, zone),
         "written": lambda instant: written(instant, zone),
     }
