@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from browser.readers import LIMIT_MS, Reader, reading
 from support.people import Person
@@ -191,6 +191,31 @@ def test_a_column_beside_the_article_does_the_same(browser: Browser, service: Ru
 
     assert left < 46
     assert {entry["status"] for entry in alice.entries(limit=100)} == {"read"}
+
+
+def test_what_takes_a_while_is_seen_at_once_and_says_so(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["One", "Two"])
+    with reading(browser, service) as made:
+        made.is_known(alice)
+        page = made.go("/unread")
+        held: list[Route] = []
+        for path in ("**/mark-read", "**/entries/undo"):
+            page.route(path, lambda route: held.append(route))  # noqa: PLW0108 - Playwright counts its parameters
+
+        made.press("A")
+        expect(page.locator(".row:not(.unread)")).to_have_count(2)
+        made.told("One moment …")
+        held.pop().continue_()
+        made.told("2 marked read")
+        made.press("z")
+        made.told("One moment …")
+        held.pop().continue_()
+        made.told("2 unread again")
+        expect(page.locator(".row.unread")).to_have_count(2)
+
+    assert {entry["status"] for entry in alice.entries()} == {"unread"}
 
 
 def test_without_motion_nothing_moves_and_on_paper_is_the_article_alone(

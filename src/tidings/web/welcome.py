@@ -28,7 +28,7 @@ class Starters(Form, frozen=True):
 
 @routes.get("/welcome")
 def show_welcome(visit: Visit) -> Page:
-    return Page("welcome.html", {"title": _("Welcome"), "place": "", "starters": starters(), **progress(visit)})
+    return Page("welcome.html", {"title": _("Welcome"), "place": "", "starters": by_category(), **progress(visit)})
 
 
 @routes.post("/welcome")
@@ -46,3 +46,11 @@ def take_starters(caller: User, services: Services, form: Starters) -> Redirect:
 @cache
 def starters() -> list[Subscription]:
     return opml.read(files("tidings.web").joinpath("starters.opml").read_bytes()).subscriptions
+
+
+def by_category() -> dict[str, list[Subscription]]:
+    """In the order of the file."""
+    found: dict[str, list[Subscription]] = {}
+    for one in starters():
+        found.setdefault(one.category, []).append(one)
+    return found
