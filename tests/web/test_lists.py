@@ -10,7 +10,7 @@ from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor
 
-ROW = re.compile(r'<h2 class="row-title"><a href="([^"]+)">(.+?)</a></h2>')
+ROW = re.compile(r'<h2 class="row-title"[^>]*><a href="([^"]+)">(.+?)</a></h2>')
 
 
 def titles(page: str) -> list[str]:
