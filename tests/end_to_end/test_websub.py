@@ -192,6 +192,22 @@ def test_a_hub_in_the_headers_is_found_although_nothing_changed(alice: Person, s
     assert hub.wait_until_verified(topic.url).status == 200
 
 
+def test_a_hub_is_found_again_although_nothing_changed_but_the_way_of_asking(
+    service: RunningService, alice: Person, site: Publisher, hub: Hub
+) -> None:
+    topic = Topic(site, hub)
+    (feed,) = topic.read_by(alice)
+    alice.put(f"/v1/feeds/{feed['id']}", {"user_agent": "Somebody else"}, status=201)
+    alice.put(f"/v1/feeds/{feed['id']}/refresh")
+
+    # Its document is another one to us, which somebody else may get to see otherwise.
+    hub.publish(topic.url, topic.document("Second"))
+    wait_for(lambda: titles(alice) == ["First", "Second"], "the push was not stored")
+    alice.put(f"/v1/feeds/{feed['id']}/refresh")
+    conditions = [one.headers.get("if-none-match") for one in site.requests_for(topic.path)]
+    assert conditions == [None, None, '"1"']
+
+
 def test_every_way_of_signing_is_understood(alice: Person, site: Publisher, hub: Hub) -> None:
     topic = Topic(site, hub)
     topic.read_by(alice)

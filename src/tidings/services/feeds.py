@@ -15,6 +15,7 @@ from tidings.domain.icons import named
 from tidings.domain.identity import identified
 from tidings.domain.ingestion import USUAL, Instance
 from tidings.domain.scheduling import Schedule
+from tidings.domain.sources import SHARED_OPTIONS, fetch_key, key_of
 from tidings.domain.users import User
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services import identity
@@ -112,13 +113,14 @@ class Feeds:
                 _ensure_category(db, user_id, values["category_id"])
             if values.get("feed_url", feed.feed_url) != feed.feed_url:
                 _ensure_new(db, user_id, values["feed_url"])
-                # What we know of the old address says nothing about the new one.
-                values |= {"etag_header": "", "last_modified_header": "", "body_digest": None}
                 values |= {"moved_to": "", "moved_times": 0}
                 values |= {"next_check_at": self._clock(), "publisher_hints": "", "news_gap_s": 0, "news_at": None}
             elif values.get("check_interval_minutes", feed.check_interval_minutes) != feed.check_interval_minutes:
                 timing = Timing.draw(self._schedule)
                 values["next_check_at"] = timing.after_change(feed, values["check_interval_minutes"], self._clock())
+            if _is_asked_otherwise(feed, values):
+                # What we know of one document says nothing about another; and whoever names a hub is to be heard again.
+                values |= READ_AGAIN
             if values.get("site_url", feed.site_url) != feed.site_url:
                 values["icon_checked_at"] = None
             by_url = values.get("match_entries_by_url", feed.match_entries_by_url)
@@ -178,6 +180,11 @@ class Feeds:
         tell_complaints(feed_id, ready.complaints)
         self._websub.notice(structs.replace(feed, id=feed_id), response, new.document)
         return feed_id
+
+
+def _is_asked_otherwise(feed: Feed, values: Mapping[str, Any]) -> bool:
+    """Whether the publisher is asked in another way after this change."""
+    return fetch_key({name: values.get(name, getattr(feed, name)) for name in SHARED_OPTIONS}) != key_of(feed)
 
 
 def owned(db: Read, user_id: int, feed_id: int) -> Feed:
