@@ -86,7 +86,10 @@ class Names(dict[str, str]):
         return name
 
     def heard(self, orders: type[AnyOrders]) -> AnyOrders:
-        """Without names that were not met so far: a document uses one of ten, and need not be asked for the others."""
+        """Without names that were not met so far: a document uses one of ten, and need not be asked for the others.
+
+        To be asked when the `Fields` of an item are there. Names of what lies deeper may not be met by then.
+        """
         found: AnyOrders | None = self._heard.get(orders)
         if found is None:
             found = self._heard[orders] = orders().among(self._used)
