@@ -59,7 +59,9 @@ TABLE deliveries
     uq_deliveries_delivery_id UNIQUE (delivery_id)
     CREATE INDEX ix_deliveries_arriving ON public.deliveries USING btree (id) WHERE ((receiver_id IS NULL) AND (state = 'pending'::text))
     CREATE INDEX ix_deliveries_finished ON public.deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL)
+    CREATE INDEX ix_deliveries_saved ON public.deliveries USING btree (user_id, id) WHERE (event_type = 'save_entry'::text)
     CREATE INDEX ix_deliveries_user ON public.deliveries USING btree (user_id, id)
+    CREATE INDEX ix_deliveries_user_integration ON public.deliveries USING btree (user_id, integration, id)
     CREATE INDEX ix_deliveries_user_state ON public.deliveries USING btree (user_id, state, id)
     CREATE INDEX ix_deliveries_waiting ON public.deliveries USING btree (receiver_id, id) WHERE (state = 'pending'::text)
     CREATE UNIQUE INDEX pk_deliveries ON public.deliveries USING btree (id)
@@ -216,6 +218,7 @@ TABLE feeds
     parsed_at bigint -- When a body was last parsed.
     keep_read_days integer -- After these, read entries go; -1: never; null: as the settings say.
     keep_unread_days integer -- As keep_read_days, of unread ones.
+    took_ms integer NOT NULL DEFAULT 0 -- Milliseconds until the last answer was there, body and all; 0: not known.
     fk_feeds_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
     fk_feeds_icon_id_icons FOREIGN KEY (icon_id) REFERENCES icons(id) ON DELETE SET NULL
     fk_feeds_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id)

@@ -56,7 +56,11 @@ CREATE INDEX ix_deliveries_arriving ON deliveries (id) WHERE receiver_id IS NULL
 
 CREATE INDEX ix_deliveries_finished ON deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
+CREATE INDEX ix_deliveries_saved ON deliveries (user_id, id) WHERE event_type = 'save_entry';
+
 CREATE INDEX ix_deliveries_user ON deliveries (user_id, id);
+
+CREATE INDEX ix_deliveries_user_integration ON deliveries (user_id, integration, id);
 
 CREATE INDEX ix_deliveries_user_state ON deliveries (user_id, state, id);
 
@@ -221,7 +225,7 @@ CREATE TABLE feeds (
     ntfy_priority INTEGER DEFAULT 3 NOT NULL,
     ntfy_topic TEXT DEFAULT '' NOT NULL,
     pushover_enabled BOOLEAN DEFAULT false NOT NULL,
-    pushover_priority INTEGER DEFAULT 0 NOT NULL, icon_url TEXT DEFAULT '' NOT NULL, icon_checked_at BIGINT, moved_to TEXT DEFAULT '' NOT NULL, moved_times INTEGER DEFAULT 0 NOT NULL, match_entries_by_url BOOLEAN DEFAULT false NOT NULL, once_matched_by_url BOOLEAN DEFAULT false NOT NULL, failed_checks INTEGER DEFAULT 0 NOT NULL, check_interval_minutes INTEGER DEFAULT 0 NOT NULL, news_gap_s INTEGER DEFAULT 0 NOT NULL, publisher_hints TEXT DEFAULT '' NOT NULL, news_at BIGINT, source_id INTEGER CONSTRAINT fk_feeds_source_id_sources REFERENCES sources (id), parsed_at BIGINT, keep_read_days INTEGER, keep_unread_days INTEGER,
+    pushover_priority INTEGER DEFAULT 0 NOT NULL, icon_url TEXT DEFAULT '' NOT NULL, icon_checked_at BIGINT, moved_to TEXT DEFAULT '' NOT NULL, moved_times INTEGER DEFAULT 0 NOT NULL, match_entries_by_url BOOLEAN DEFAULT false NOT NULL, once_matched_by_url BOOLEAN DEFAULT false NOT NULL, failed_checks INTEGER DEFAULT 0 NOT NULL, check_interval_minutes INTEGER DEFAULT 0 NOT NULL, news_gap_s INTEGER DEFAULT 0 NOT NULL, publisher_hints TEXT DEFAULT '' NOT NULL, news_at BIGINT, source_id INTEGER CONSTRAINT fk_feeds_source_id_sources REFERENCES sources (id), parsed_at BIGINT, keep_read_days INTEGER, keep_unread_days INTEGER, took_ms INTEGER DEFAULT 0 NOT NULL,
     CONSTRAINT fk_feeds_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
     CONSTRAINT fk_feeds_icon_id_icons FOREIGN KEY(icon_id) REFERENCES icons (id) ON DELETE SET NULL,
     CONSTRAINT fk_feeds_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
