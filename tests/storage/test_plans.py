@@ -37,13 +37,23 @@ from tidings.storage import (
     sources,
     status,
     tidying,
+    websub,
 )
 from tidings.storage.database import Database, Read, Write
 from tidings.storage.tidying import Old
 
 # Sorting more than this of what a filter lets through is no list of a page any more.
 MOST_SORTED = 7_000
-LARGE = {"entries", "entry_contents", "entry_tags", "search_vectors", "search_pending", "search_documents"}
+LARGE = {
+    "entries",
+    "entry_contents",
+    "entry_tags",
+    "search_vectors",
+    "search_pending",
+    "search_documents",
+    "websub_subscriptions",
+    "websub_topics",
+}
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +156,13 @@ def test_ids_are_read_from_an_index(archive: Archive, name: str) -> None:
 
 
 READS: dict[str, Callable[[Read, Archive], object]] = {
+    "what hubs send": lambda db, archive: (
+        websub.any_due(db, Instant(NOW + 4_000 * SECOND)),
+        websub.by_token(db, "token 77"),
+        websub.readers(db, 77),
+        websub.offered_for_each(db, [archive.feed_id, archive.feed_id + 1]),
+        websub.pushed(db, sources.of_feeds(db, [archive.feed_id]), NOW),
+    ),
     "an entry": lambda db, archive: entries.get(db, archive.user_id, 5),
     "counters": lambda db, archive: counters.listed(db, archive.user_id),
     "feeds of a category": lambda db, archive: feeds.of_category(db, archive.user_id, archive.category_id),
@@ -190,6 +207,7 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     "looking for what is due": lambda db, _: polling.any_due(db, Instant(NOW + 9)),
     "putting off a host": lambda db, _: polling.put_off(db, "host 7", Instant(NOW + 99)),
     "letting go of claims": lambda db, _: polling.release_all(db, "w"),
+    "subscriptions that are due": lambda db, _: websub.due(db, now=Instant(NOW + 4_000 * SECOND), limit=8),
     "settling a source": lambda db, a: sources.release(db, sources.of_feeds(db, [a.feed_id]), "w"),
     "renewing a claim": lambda db, _: polling.renew(db, "w", [1, 2], Instant(NOW + 99)),
     "making feeds due": lambda db, a: polling.make_due(db, a.user_id, now=NOW, checked_before=NOW),
@@ -239,6 +257,19 @@ def test_what_is_old_is_found_in_the_order_of_an_index_where_the_last_look_ended
     if archive.database.is_sqlite:
         assert "ix_entries_user_changed" in told[0]
         assert "TEMP B-TREE" not in "".join(told)
+
+
+def test_subscriptions_adrift_are_found_without_asking_for_each_whether_it_is_read(archive: Archive) -> None:
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        assert websub.adrift(db, now=NOW, limit=200) == []
+
+    told = json.dumps(plans[0].plan)
+    if archive.database.is_sqlite:
+        # It has no other way: a look at two indexes for each, 2 µs.
+        assert "SCAN websub_topics" not in told
+        assert "SCAN feeds" not in told
+    else:
+        assert "hashed SubPlan" in told, told
 
 
 class UndoneError(Exception):
@@ -381,4 +412,4 @@ class PostgresPlan(Plan):
 
     @staticmethod
     def _filled() -> set[str]:
-        return {"entries", "entry_tags", "search_vectors"}
+        return {"entries", "entry_tags", "search_vectors", "websub_subscriptions", "websub_topics"}

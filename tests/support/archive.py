@@ -14,6 +14,7 @@ ENTRIES = 100_000
 # The first user has more than half of everything; of several, a plan must not look at the others' rows.
 SHARES = (60_000, 10_000, 10_000, 10_000, 10_000)
 CATEGORIES, FEEDS = 10, 100
+SUBSCRIPTIONS = 20_000
 SPAN_S = 400 * 86_400
 
 
@@ -33,6 +34,7 @@ def build(database: Database) -> Archive:
     with database.writing() as db:
         _give_sources(db, database.is_sqlite)
         _fill_index(db, database.is_sqlite)
+        _subscribe(db)
         _count(db)
     if not database.is_sqlite:
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -111,6 +113,28 @@ def _fill_index(db: Write, is_sqlite: bool) -> None:
         db.run(text(f"INSERT INTO entry_words (rowid, title, body) SELECT id, {terms}, '' FROM entries ORDER BY id"))
     else:
         db.run(text(f"INSERT INTO search_vectors SELECT id, CAST({terms} AS tsvector) FROM entries"))
+
+
+def _subscribe(db: Write) -> None:
+    """At hubs, for some forty topics of each source; none is due before `NOW` and an hour."""
+    db.run(text(_SUBSCRIPTIONS.format(number=SUBSCRIPTIONS)), now=NOW, later=NOW + 3_600 * SECOND)
+    db.run(text(_TOPICS.format(feeds=FEEDS * len(SHARES))))
+
+
+_SUBSCRIPTIONS = f"""
+INSERT INTO websub_subscriptions (
+    hub, topic, token, secret, state, lease_until, next_attempt_at, attempts, last_error, created_at
+)
+{_NUMBERS.format("{number}")}
+SELECT 'https://hub.example/', 'https://example.org/' || i, 'token ' || i, '', 'active', :later, :later + CAST(i AS bigint) * 1000000, 0, '', :now
+FROM numbers
+"""
+_TOPICS = """
+INSERT INTO websub_topics (source_id, subscription_id)
+SELECT sources.id, websub_subscriptions.id FROM websub_subscriptions
+JOIN (SELECT id, row_number() OVER (ORDER BY id) AS number FROM sources) AS sources
+ON sources.number = 1 + (websub_subscriptions.id % {feeds})
+"""
 
 
 def _count(db: Write) -> None:

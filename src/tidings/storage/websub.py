@@ -28,8 +28,17 @@ _is_read = exists().where(
 )
 _is_due = websub_subscriptions.c.next_attempt_at <= bindparam("now")
 _any_due = select(exists(select(websub_subscriptions.c.id).where(_is_due)))
+# Looked up for each. PostgreSQL would rather put together all that are read, since it expects more than a few.
+_reader = (
+    select(feeds.c.id)
+    .join(websub_topics, websub_topics.c.source_id == feeds.c.source_id)
+    .where(websub_topics.c.subscription_id == websub_subscriptions.c.id, feeds.c.disabled == false())
+    .limit(1)
+    .correlate(websub_subscriptions)
+    .scalar_subquery()
+)
 _due = (
-    select(*columns(websub_subscriptions, Subscription), _is_read.label("is_read"))
+    select(*columns(websub_subscriptions, Subscription), _reader.is_not(None))
     .where(_is_due)
     .order_by(websub_subscriptions.c.next_attempt_at, websub_subscriptions.c.id)
     .limit(bindparam("limit"))
