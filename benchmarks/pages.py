@@ -158,6 +158,8 @@ def _settle(database: Database) -> None:
     """As autovacuum does by itself soon after."""
     if not database.is_sqlite:
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            # What was committed without waiting for the disk is no page for an index alone before it got there.
+            connection.exec_driver_sql("CHECKPOINT")
             connection.exec_driver_sql("VACUUM ANALYZE")
 
 
