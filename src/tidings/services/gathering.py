@@ -49,18 +49,39 @@ class Gathering(Generic[Item, Outcome]):
         return await future
 
     async def _work_all(self) -> None:
-        loop = asyncio.get_running_loop()
-        while self._gathered:
-            batch = self._next()
-            items = [item for item, _ in batch]
-            outcomes = await loop.run_in_executor(self._executor, self._work_on, items)
-            for (_, future), outcome in zip(batch, outcomes, strict=True):
-                if future.done():
-                    continue
-                if isinstance(outcome, Exception):
-                    future.set_exception(outcome)
-                else:
-                    future.set_result(outcome)
+        batch: list[tuple[Item, asyncio.Future[Outcome]]] = []
+        try:
+            while self._gathered:
+                batch = self._next()
+                await self._work_through(batch)
+        except asyncio.CancelledError:
+            # The event loop ends: what waits is not for the next one.
+            for _, future in self._left(batch):
+                future.cancel()
+            raise
+        except Exception as error:
+            # A mistake of ours: nobody waits for ever because of it.
+            log.exception("batch without outcomes", items=len(batch))
+            for _, future in self._left(batch):
+                future.set_exception(RuntimeError(f"no outcome: {error!r}"))
+
+    async def _work_through(self, batch: Sequence[tuple[Item, asyncio.Future[Outcome]]]) -> None:
+        items = [item for item, _ in batch]
+        outcomes = await asyncio.get_running_loop().run_in_executor(self._executor, self._work_on, items)
+        for (_, future), outcome in zip(batch, outcomes, strict=True):
+            if future.done():
+                continue
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
+
+    def _left(
+        self, batch: Sequence[tuple[Item, asyncio.Future[Outcome]]]
+    ) -> list[tuple[Item, asyncio.Future[Outcome]]]:
+        """All for whom there is no outcome, and none will come."""
+        gathered, self._gathered = self._gathered, []
+        return [one for one in (*batch, *gathered) if not one[1].done()]
 
     def _next(self) -> list[tuple[Item, asyncio.Future[Outcome]]]:
         room, count = self._most, 0
