@@ -15,7 +15,7 @@ _CJK = re.compile(
     "\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003134f]"
 )
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def reading_minutes(text_or_html: str, *, words_per_minute: int = 265, cjk_per_minute: int = 500) -> int:
@@ -37,10 +37,15 @@ def _is_cjk(text: str) -> bool:
         return False
     # The beginning nearly always has letters enough; listing those of all the text takes its time. Up to four of them
     # may be what was cut off from a character reference.
-    letters = _LETTER.findall(read_references(text[: 3 * SAMPLE_LETTERS]))
+    letters = _letters(text[: 2 * SAMPLE_LETTERS])
     if len(letters) < SAMPLE_LETTERS + 4:
-        letters = _LETTER.findall(read_references(text))
-    return 2 * len(_CJK.findall("".join(letters[:SAMPLE_LETTERS]))) > len(letters[:SAMPLE_LETTERS])
+        letters = _letters(text)
+    sample = letters[:SAMPLE_LETTERS]
+    return 2 * len(_CJK.findall(sample)) > len(sample)
+
+
+def _letters(text: str) -> str:
+    return "".join(_LETTERS.findall(read_references(text)))
 
 
 def _minutes(amount: int, per_minute: int) -> int:

@@ -101,12 +101,19 @@ def escape_text(value: str) -> str:
 
 def escape_value(value: str) -> str:
     """For an attribute in double quotes; without angle brackets, which simple readers of tags trip over."""
+    if value.isalnum():
+        return value
     value = escape_text(value)
     return value.replace('"', "&quot;") if '"' in value else value
 
 
 def start_tag(name: str, attributes: Attributes, checks: Mapping[str, Check], links: Links) -> str:
     """The element with those attributes that have a check and pass it."""
+    return open_tag(name, attributes, checks, links) + ">"
+
+
+def open_tag(name: str, attributes: Attributes, checks: Mapping[str, Check], links: Links) -> str:
+    """The same without its end, for those who have more to write."""
     written = f"<{name}"
     for key, value in attributes.items():
         check = checks.get(key)
@@ -114,4 +121,4 @@ def start_tag(name: str, attributes: Attributes, checks: Mapping[str, Check], li
             kept = check(value or "", links)
             if kept is not None:
                 written += f' {key}="{escape_value(kept)}"'
-    return written + ">"
+    return written

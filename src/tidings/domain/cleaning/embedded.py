@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborNode
 
 from tidings.domain.cleaning import attributes as check
 from tidings.domain.cleaning import frames, images
-from tidings.domain.cleaning.attributes import Attributes, Check, escape_value, start_tag
+from tidings.domain.cleaning.attributes import Attributes, Check, escape_value, open_tag
 from tidings.domain.cleaning.elements import EVERYWHERE, numbers
 from tidings.domain.cleaning.page import Mode, Page
 
@@ -27,7 +27,7 @@ def _link(page: Page, node: LexborNode) -> str | None:
     # Inside of another link only a parser with tables in between leaves one; nobody could follow it anyway.
     if not address or "a" in page.open:
         return ""
-    tag = start_tag("a", attributes, _LINK_CHECKS, page.links)[:-1]
+    tag = open_tag("a", attributes, _LINK_CHECKS, page.links)
     tag += f' href="{escape_value(address)}"'
     if not address.startswith("#"):
         tag += _FOREIGN_LINK + (' target="_blank"' if page.policy.new_tab else "")
@@ -77,7 +77,7 @@ def _video(page: Page, node: LexborNode) -> str | None:
 def _player(page: Page, name: str, attributes: Attributes, checks: Mapping[str, Check]) -> str | None:
     if page.hides(attributes):
         return None
-    tag = start_tag(name, attributes, checks, page.links)[:-1]
+    tag = open_tag(name, attributes, checks, page.links)
     for key, value in _player_addresses(name, attributes):
         address = page.links.media(value)
         if address:

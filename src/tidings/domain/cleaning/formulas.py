@@ -36,7 +36,7 @@ _CHECKS: dict[str, Check] = {**dict.fromkeys(_LAYOUT, _WORD), "dir": check.direc
 
 def formula(attributes: Attributes, links: Links) -> str:
     """The start tag of a formula."""
-    return check.start_tag("math", attributes, _CHECKS, links)[:-1] + ' xmlns="http://www.w3.org/1998/Math/MathML">'
+    return check.open_tag("math", attributes, _CHECKS, links) + ' xmlns="http://www.w3.org/1998/Math/MathML">'
 
 
 def part(name: str, attributes: Attributes, links: Links) -> str:

@@ -61,7 +61,7 @@ def frame(attributes: Attributes, src: str, links: Links, policy: CleaningPolicy
         own_origin = True
     else:
         return ""
-    start = check.start_tag("iframe", attributes, _CHECKS, links)[:-1]
+    start = check.open_tag("iframe", attributes, _CHECKS, links)
     sandbox = _SANDBOX_OWN_ORIGIN if own_origin else _SANDBOX
     referrer = _YOUTUBE_REFERRER if host_of(address).removeprefix("www.") in _YOUTUBE else ""
     return f'{start} src="{escape_value(address)}" sandbox="{sandbox}" loading="lazy"{referrer}></iframe>'

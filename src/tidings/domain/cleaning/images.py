@@ -91,12 +91,13 @@ def source(attributes: Attributes, links: Links) -> str:
 
 def is_placeholder(src: str) -> bool:
     """Whether an address looks like the picture that stands in until the real one loads."""
-    return not src or src[:5].lower() == "data:" or _is_stand_in(f"/{src}")
+    if not src or src[:5].lower() == "data:":
+        return True
+    path = f"/{src}"
+    return _STAND_IN.search(path) is not None and _is_file_of_stand_in(path)
 
 
-def _is_stand_in(path: str) -> bool:
-    if _STAND_IN.search(path) is None:
-        return False
+def _is_file_of_stand_in(path: str) -> bool:
     files = _PICTURE_FILE.finditer(path)
     return any(_STAND_IN.search(path, max(file.start() - 1, 0), file.end()) for file in files)
 
@@ -104,7 +105,7 @@ def _is_stand_in(path: str) -> bool:
 def lazy_source(attributes: Attributes) -> str:
     """The address an element means: its `src`, or what a script would have put there."""
     src = (attributes.get("src") or "").strip()
-    if is_placeholder(src) or "lazy" in (attributes.get("class") or "").lower():
+    if is_placeholder(src) or _is_lazy(attributes):
         return _first(attributes, LAZY_SRC) or src
     return src
 
@@ -125,7 +126,7 @@ def _with_sources(
         srcset = clean_srcset(srcset, links.media)
     if not src and not srcset:
         return ""
-    written = check.start_tag(name, attributes, checks, links)[:-1]
+    written = check.open_tag(name, attributes, checks, links)
     if src:
         written += f' src="{escape_value(src)}"'
     if srcset:
@@ -135,15 +136,23 @@ def _with_sources(
 
 def _lazy_srcset(attributes: Attributes) -> str:
     srcset = attributes.get("srcset") or ""
-    if not srcset or is_placeholder(srcset) or "lazy" in (attributes.get("class") or "").lower():
+    if is_placeholder(srcset) or _is_lazy(attributes):
         return _first(attributes, LAZY_SRCSET) or srcset
     return srcset
+
+
+def _is_lazy(attributes: Attributes) -> bool:
+    classes = attributes.get("class")
+    return classes is not None and "lazy" in classes.lower()
 
 
 def _first(attributes: Attributes, names: tuple[str, ...]) -> str:
     """Scripts keep other things under these names as well: colours, JSON, numbers."""
     for name in names:
-        value = (attributes.get(name) or "").strip()
+        value = attributes.get(name)
+        if value is None:
+            continue
+        value = value.strip()
         if value and not value.startswith(("{", "[")) and ("/" in value or "." in value) and "<" not in value:
             return value if not value.startswith("data:") or picture_data(value) else ""
     return ""

@@ -62,7 +62,7 @@ class Links:
 
     def picture(self, value: str) -> str:
         """For `src` of an image, which may also hold the picture itself."""
-        if value[:5].lower() == "data:":
+        if ":" in value and value[:5].lower() == "data:":
             return picture_data(value)
         return self.media(value)
 

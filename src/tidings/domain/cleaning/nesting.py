@@ -96,7 +96,7 @@ _CLOSED_WITH_CELL = _CELL_ENDS | words("/p")
 def within_bounds(html: str) -> str:
     """The beginning of what is longer than anybody could read; where there are too many tags, the text of the rest."""
     html = html[:LONGEST]
-    if html.count("<") <= MOST_TAGS:
+    if len(html) <= MOST_TAGS or html.count("<") <= MOST_TAGS:
         return html
     cut = next(islice(_START.finditer(html), MOST_TAGS, None), None)
     if cut is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
+from typing import Final
 from urllib.parse import unquote, unquote_plus
 
 from tidings.domain.cleaning.words import words
@@ -20,6 +22,9 @@ NAMES = words("""
     _bhlid _branch_match_id _branch_referrer
 """)
 
+# Characters. No need to remember longer names for the next address.
+_LONGEST_REMEMBERED: Final = 60
+
 
 def strip_tracking(url: str, *, hosts: Collection[str] = ()) -> str:
     """The address without its tracking parameters; the rest stays as it is, byte for byte and in order.
@@ -30,24 +35,34 @@ def strip_tracking(url: str, *, hosts: Collection[str] = ()) -> str:
     path, asked, query = address.partition("?")
     if not asked:
         return url
-    pairs = query.split("&")
-    names = [_name(pair) for pair in pairs]
-    kept = [
-        pair for pair, name in zip(pairs, names, strict=True) if name not in NAMES and not name.startswith(PREFIXES)
-    ]
-    if hosts and "ref" in names and _refers(kept, hosts):
+    pairs, kept, has_ref = query.split("&"), [], False
+    for pair in pairs:
+        name = _name(pair)
+        if name is not None:
+            kept.append(pair)
+            has_ref |= name == "ref"
+    if has_ref and hosts and _refers(kept, hosts):
         kept = [pair for pair in kept if _name(pair) != "ref"]
     if len(kept) == len(pairs):
         return url
     return f"{path}?{'&'.join(kept)}{mark}{fragment}" if kept else f"{path}{mark}{fragment}"
 
 
-def _name(pair: str) -> str:
-    name = pair.partition("=")[0].lower()
+def _name(pair: str) -> str | None:
+    """As whoever is asked would read it, in lower case; None for one of those that track."""
+    name = pair.partition("=")[0]
+    return _read(name) if len(name) <= _LONGEST_REMEMBERED else _read.__wrapped__(name)
+
+
+@lru_cache(maxsize=1_024)
+def _read(name: str) -> str | None:
+    """Kept because the same few names stand in most addresses."""
+    name = name.lower()
     if "%" in name:
         name = unquote(name).lower()
     # Feeds that escape twice leave `?a=1&amp;utm_source=x` in the address.
-    return name.removeprefix("amp;")
+    name = name.removeprefix("amp;")
+    return None if name in NAMES or name.startswith(PREFIXES) else name
 
 
 def _refers(pairs: list[str], hosts: Collection[str]) -> bool:

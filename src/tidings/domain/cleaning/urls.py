@@ -53,11 +53,12 @@ def resolve(base: str, url: str) -> str:
     """
     if len(url) > MAX_ADDRESS:
         return ""
-    if PLAIN_WEB.fullmatch(url):
+    if url[:1] == "/":
+        if _PLAIN_PATH.fullmatch(url):
+            page = _page(base)
+            return page[0] + url if page else ""
+    elif PLAIN_WEB.fullmatch(url):
         return url
-    if _PLAIN_PATH.fullmatch(url):
-        page = _page(base)
-        return page[0] + url if page else ""
     url = url.strip(_BLANKS_AROUND).translate(_BLANKS_WITHIN)
     if not url:
         return ""
