@@ -16,7 +16,7 @@ from support.people import Cast, call, rss
 from support.publisher import Publisher
 from support.running import RunningService, running, running_service
 from tidings import metrics
-from tidings.metrics.files import Place
+from tidings.metrics.files import FILE_SIZE, Place
 from tidings.storage import feeds
 
 Samples = dict[str, float]
@@ -175,6 +175,21 @@ def test_who_comes_into_an_empty_house_starts_from_nothing(tmp_path: Path) -> No
 
     assert second.file("counter").read_value("key")[0] == 0.0  # type: ignore[no-untyped-call]
     second.leave()
+
+
+def test_a_file_that_is_full_grows_and_loses_nothing(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    cells, first = place.cell("counter", "first")
+    cells[first] += 1
+    long = "x" * (FILE_SIZE // 4)
+    for number in range(6):
+        found, at = place.cell("counter", f"{number} {long}")
+        found[at] += number
+    cells[first] += 1
+
+    assert place.file("counter").read_value("first")[0] == 2  # type: ignore[no-untyped-call]
+    assert place.cell("counter", f"5 {long}")[0][place.cell("counter", f"5 {long}")[1]] == 5
+    place.leave()
 
 
 def test_a_folder_that_cannot_be_used_stops_nothing(tmp_path: Path) -> None:
