@@ -8,13 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, select
 
 from support.house import House
 from support.people import rss
 from support.publisher import Publisher
+from tidings.domain.feeds import Feed
 from tidings.services import answers
+from tidings.storage import feeds
 from tidings.storage.database import Database
+from tidings.storage.schema import sources, websub_subscriptions
 
 POISON = "Poison"
 TRIGGERS = {
@@ -130,3 +133,109 @@ def test_more_subscribers_than_fit_into_one_transaction_are_all_served(house: Ho
 
     assert {tuple(house.titles(feed_id)) for feed_id in feed_ids} == {("Rain", "Wind")}
     assert len(site.requests_for("/0.xml")) == 1
+
+
+BAD_HUB = "https://hub.example/bad"
+NO_HUB = {
+    "sqlite": f"""
+        CREATE TRIGGER refuse BEFORE INSERT ON websub_subscriptions WHEN NEW.hub = '{BAD_HUB}'
+        BEGIN SELECT RAISE(ABORT, 'out of order'); END""",
+    "postgresql": f"""
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN IF NEW.hub = '{BAD_HUB}' THEN RAISE 'out of order'; END IF; RETURN NEW; END $$;
+        CREATE TRIGGER refuse BEFORE INSERT ON websub_subscriptions FOR EACH ROW EXECUTE FUNCTION refuse()""",
+}
+
+
+def claimed(house: House) -> list[int]:
+    with house.database.reading() as db:
+        return db.scalars(select(sources.c.id).where(sources.c.claimed_by != ""))
+
+
+def as_it_is(house: House, feed_id: int) -> Feed:
+    (owner, *_) = house.services.users.listed()
+    with house.database.reading() as db:
+        found = feeds.get(db, owner.id, feed_id)
+    assert found is not None
+    return found
+
+
+def test_a_hub_that_cannot_be_noted_is_nobodys_trouble(engine: str, house: House, site: Publisher) -> None:
+    with house.database.writing() as db:
+        db.connection.exec_driver_sql(NO_HUB[engine])
+    alice = house.user("alice")
+    feed_ids = []
+    for number in range(6):
+        hub = BAD_HUB if number == 2 else f"https://hub.example/{number}"
+        links = [("Link", f'<{hub}>; rel="hub", <{site.url(f"/{number}.xml")}>; rel="self"')]
+        url = site.serve(f"/{number}.xml", rss([f"Item {number}"], site.url()), headers=links)
+        feed_ids.append(house.subscribe(alice, url))
+    # Whatever comes after the hubs is still to be written for it: it has two feeds.
+    house.subscribe(house.user("bob"), site.url("/2.xml"))
+    unread = house.subscribe(alice, site.serve("/unread.xml", "this is no feed"))
+
+    checked = house.poll()
+
+    assert [house.titles(feed_id) for feed_id in feed_ids] == [[f"Item {number}"] for number in range(6)]
+    assert [feed_id for feed_id, one in checked.items() if one.error] == [unread]
+    assert claimed(house) == []
+    with house.database.reading() as db:
+        assert len(db.tuples(select(websub_subscriptions.c.id))) == 5
+
+
+def test_when_nothing_can_be_looked_up_each_feed_has_its_reason_and_its_next_check(
+    house: House, site: Publisher
+) -> None:
+    feed_ids = subscribed(house, site, 5)
+    feed_ids.append(house.subscribe(house.user("bob"), site.url("/4.xml")))
+    with house.database.writing() as db:
+        db.connection.exec_driver_sql("ALTER TABLE tombstones RENAME TO elsewhere")
+
+    checked = house.poll()
+
+    assert [checked[feed_id].error is not None for feed_id in feed_ids] == [True] * 6
+    assert as_it_is(house, feed_ids[0]).next_check_at > 0
+    assert claimed(house) == []
+
+    with house.database.writing() as db:
+        db.connection.exec_driver_sql("ALTER TABLE elsewhere RENAME TO tombstones")
+    house.due_again()
+    house.poll()
+
+    assert [house.titles(feed_id) for feed_id in feed_ids] == [[f"Item {n}"] for n in (0, 1, 2, 3, 4, 4)]
+
+
+def test_a_source_is_given_back_whatever_was_done_to_its_feed_meanwhile(house: House, site: Publisher) -> None:
+    changed, moved = subscribed(house, site, 2)
+    (owner,) = house.services.users.listed()
+    claims = house.services.polling.claim("worker", 100)
+    house.services.feeds.update(owner.id, changed, {"match_entries_by_url": True})
+    house.services.feeds.update(owner.id, moved, {"feed_url": serve(site, 7, "Item 7")})
+
+    async def check_all() -> None:
+        await asyncio.gather(*(house.services.polling.check(one, worker="worker") for one in claims))
+        await house.services.disconnect()
+
+    asyncio.run(check_all())
+
+    assert claimed(house) == []
+    house.poll()
+    assert [house.titles(feed_id) for feed_id in (changed, moved)] == [["Item 0"], ["Item 7"]]
+
+
+def test_documents_with_thousands_of_entries_are_written_one_at_a_time(house: House, site: Publisher) -> None:
+    user, titles = house.user("alice"), [f"Item {number}" for number in range(1_500)]
+    documents = ["".join(f"<item><guid>{title}</guid></item>" for title in titles)] * 4
+    feed_ids = [
+        house.subscribe(
+            user, site.serve(f"/{n}.xml", f'<rss version="2.0"><channel><title>{n}</title>{each}</channel></rss>')
+        )
+        for n, each in enumerate(documents)
+    ]
+
+    with commits(house.database) as counted:
+        house.poll()
+
+    assert [len(house.titles(feed_id)) for feed_id in feed_ids] == [1_500] * 4
+    # The claim, and one for each two at the most.
+    assert len(counted) >= 3

@@ -97,6 +97,13 @@ class Answers:
             with _blamed(one):
                 if self._is_another(one):
                     entries[one.feed.id] = identity.recognised(self._database, one.feed, one.document)
+        others = [one for one in members if one.feed.id in entries]
+        if others:
+            with _blamed(*others):
+                self._take_others(others, entries)
+
+    def _take_others(self, members: Sequence[_Member], entries: Mapping[int, Mapping[bytes, ParsedEntry]]) -> None:
+        """Documents that are others than before. entries: of each, by feed id."""
         with self._database.reading() as db:
             met = entry_intake.met(db, entries)
             owners = users.some(db, {one.feed.user_id for one in members})
@@ -104,7 +111,7 @@ class Answers:
         size = 0
         for one in members:
             user = owners.get(one.feed.user_id)
-            if user is None or one.feed.id not in entries:
+            if user is None:
                 continue
             with _blamed(one):
                 news = intake.told_apart(one.feed, entries[one.feed.id], met[one.feed.id])
@@ -165,18 +172,22 @@ def _batches(members: Iterable[_Member]) -> Iterator[list[_Member]]:
 
 
 @contextmanager
-def _blamed(one: _Member) -> Iterator[None]:
-    """What goes wrong in here is that feed's, in this check."""
+def _blamed(*members: _Member) -> Iterator[None]:
+    """What goes wrong in here is those feeds', in these checks."""
     try:
         yield
     except TidingsError as error:
-        one.answer.round.failed[one.feed.id] = error
+        _fail(members, error)
     except Exception as error:
-        log.exception("feed made us fail", feed=one.feed.id)
+        log.exception("feed made us fail", feed=members[0].feed.id, feeds=len(members))
         # Shown on the feed: what it is has gone to the log.
-        one.answer.round.failed[one.feed.id] = InvalidInput(
-            f"Tidings failed on this feed ({type(error).__name__}); please report it with the feed's address."
-        )
+        reason = f"Tidings failed on this feed ({type(error).__name__}); please report it with the feed's address."
+        _fail(members, InvalidInput(reason))
+
+
+def _fail(members: Iterable[_Member], error: TidingsError) -> None:
+    for one in members:
+        one.answer.round.failed[one.feed.id] = error
 
 
 def _seen(answer: Answer, reading: Reading) -> Seen:

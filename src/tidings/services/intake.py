@@ -31,6 +31,9 @@ from tidings.storage.polling import Current
 
 log = structlog.get_logger()
 
+# As long as writing so many characters of text takes writing an entry without any.
+ROWS = 1_000
+
 # By the hash of their entry.
 ArticlesByHash = Mapping[bytes, Article]
 
@@ -75,8 +78,8 @@ class Selection(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Characters of clean text."""
-        return sum(len(entry.content) for entry in (*self.new, *(entry for _, entry in self.changed)))
+        """Characters to be written, about: an entry without any text is some rows as well."""
+        return sum(ROWS + len(entry.content) for entry in (*self.new, *(entry for _, entry in self.changed)))
 
 
 def parse(response: FetchResponse, now: Instant) -> ParsedFeed:

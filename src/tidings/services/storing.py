@@ -42,7 +42,7 @@ def store(db: Write, batch: Sequence[Brought], *, now: Instant) -> list[Stored]:
         tombstones.mark_seen(db, one.feed.id, one.selection.buried, now=now)
         if one.feed.user_id in told:
             outbox.post_new_entries(db, one.user, one.feed, ids[one.feed.id], now)
-    _let_go(db, ours, current)
+    _let_go(db, batch, current)
     stored = {one.feed.id: _stored(one, ids[one.feed.id]) for one in ours}
     return [stored.get(one.feed.id, Stored(lost=True)) for one in batch]
 
@@ -57,14 +57,16 @@ def _is_held(source: Held | None, current: Current) -> bool:
 
 
 def _let_go(db: Write, batch: Sequence[Brought], current: Mapping[int, Current]) -> None:
-    """Of sources of which nothing else is left to write; those that nobody held are due when their feeds say now."""
+    """Of sources of which nothing else is left to write, whether or not this was; what a user changed meanwhile is then
+    read at once. Those that nobody held are due when their feeds say now."""
     last: defaultdict[str, list[int]] = defaultdict(list)
     for one in batch:
         if one.source is not None and one.source.is_last:
             last[one.source.worker].append(one.source.id)
     for worker, source_ids in last.items():
         sources.release(db, source_ids, worker)
-    sources.touch(db, [current[one.feed.id].source_id for one in batch if one.source is None])
+    unheld = [one.feed.id for one in batch if one.source is None]
+    sources.touch(db, [current[feed_id].source_id for feed_id in unheld if feed_id in current])
 
 
 def record(db: Write, results: Sequence[Result]) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import structlog
 from msgspec import Struct
 
-from tidings.domain.errors import HttpError, TidingsError
+from tidings.domain.errors import HttpError, StoreUnavailable, TidingsError
 from tidings.domain.feeds import Feed, ParsedFeed
 from tidings.domain.times import DAY, SECOND, Instant
 from tidings.domain.websub import Mode, Subscription, addresses, form, next_step, offered
@@ -82,10 +83,12 @@ class WebSub:
         told = [one for one in seen if one.document is not None or offers[one.feed.id] is not None]
         if not told:
             return
-        with self._database.reading() as db:
-            known = websub.offered_for_each(db, [one.feed.id for one in told])
-        for one in told:
-            self._remember(one, set(addresses(offers[one.feed.id])), known.get(one.feed.id, {}))
+        with _passed_over(told[0].feed):
+            with self._database.reading() as db:
+                known = websub.offered_for_each(db, [one.feed.id for one in told])
+            for one in told:
+                with _passed_over(one.feed):
+                    self._remember(one, set(addresses(offers[one.feed.id])), known.get(one.feed.id, {}))
 
     def _remember(self, seen: Seen, offers: set[tuple[str, str]], known: Mapping[tuple[str, str], int]) -> None:
         feed_id = seen.feed.id
@@ -150,6 +153,17 @@ class WebSub:
             values["next_attempt_at"] = Instant(request.asked_at + max(wait, 60 * SECOND))
         with self._database.writing() as db:
             websub.change(db, request.subscription.id, if_asked_at=request.asked_at, **values)
+
+
+@contextmanager
+def _passed_over(feed: Feed) -> Iterator[None]:
+    """Trouble with hubs is no trouble of the check, which went well: they are noticed with the next document."""
+    try:
+        yield
+    except StoreUnavailable as error:
+        log.error("hubs not noticed", feed=feed.id, reason=error.message)  # noqa: TRY400 - the message says it all
+    except Exception:
+        log.exception("hubs not noticed", feed=feed.id)
 
 
 def _decide(db: Write, subscription: Subscription, now: Instant, *, is_wanted: bool) -> Request | None:
