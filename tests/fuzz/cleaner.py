@@ -9,7 +9,8 @@ from typing import Final
 from corpus import hostile
 from domain.cleaning.trees import PAGE, dangers, tree
 from fuzz.limits import LONGEST_INPUT, in_time
-from tidings.domain.cleaning import CleaningPolicy, clean, text_of
+from tidings.domain.cleaning import Clean, CleaningPolicy, clean_and_read, text_of
+from tidings.domain.cleaning.text import words_of
 
 FINDINGS: Final = Path(__file__).parents[1] / "corpus" / "findings"
 POLICIES: Final = (
@@ -40,19 +41,25 @@ def seeds() -> Iterator[bytes]:
 
 def check(data: bytes) -> None:
     with in_time():
-        page = cleaned(data)
+        clean = _clean(data)
+    page = clean.html
+    assert words_of(clean.text) == text_of(page)
     assert dangers(page) == [], page
-    again = clean(page, base_url=_how(data)[0], policy=_how(data)[1])
+    again = clean_and_read(page, base_url=_how(data)[0], policy=_how(data)[1]).html
     assert tree(again) == tree(page), f"{page!r} became {again!r}"
     assert text_of(again) == text_of(page)
 
 
 def cleaned(data: bytes) -> str:
+    return _clean(data).html
+
+
+def _clean(data: bytes) -> Clean:
     base_url, policy = _how(data)
     # JSON can hold halves of characters.
     unreadable = chr(0xD800) if data[:1] > b"\x7f" else "\ufffd"
     source = data[1:].decode(errors="replace").replace("\ufffd", unreadable)
-    return clean(source, base_url=base_url, policy=policy)
+    return clean_and_read(source, base_url=base_url, policy=policy)
 
 
 def _how(data: bytes) -> tuple[str, CleaningPolicy]:

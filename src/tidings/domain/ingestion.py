@@ -18,7 +18,7 @@ from tidings.domain import cleaning
 from tidings.domain.articles import Article
 from tidings.domain.entries import Enclosure, Entry, Status
 from tidings.domain.feeds import Feed, ParsedEnclosure, ParsedEntry
-from tidings.domain.reading_time import reading_minutes
+from tidings.domain.reading_time import minutes_of
 from tidings.domain.rules import pipeline
 from tidings.domain.rules.draft import DEFAULT_INVIDIOUS_HOST
 from tidings.domain.times import Instant
@@ -134,9 +134,9 @@ def prepare(entry: ParsedEntry, how: Intake, *, feed: Feed, now: Instant, articl
     whole = moved.entry if article is None else _with_article(moved.entry, article)
     rewritten = pipeline.rewrite_entry(whole, how.feed_rules, invidious_host=how.invidious_host)
     complaints = (*moved.complaints, *(article.complaints if article else ()), *rewritten.complaints)
-    content = _cleaned(rewritten.entry, how, feed)
+    clean = _cleaned(rewritten.entry, how, feed)
     if article is not None:
-        if not is_worth_reading(content):
+        if not is_worth_reading(clean.html):
             return prepare(entry, how, feed=feed, now=now)
         if not _is_kept(rewritten.entry, how, now):
             return Prepared(None, complaints)
@@ -145,12 +145,12 @@ def prepare(entry: ParsedEntry, how: Intake, *, feed: Feed, now: Instant, articl
         fingerprint=fingerprint(entry),
         title=rewritten.entry.title or rewritten.entry.url,
         url=rewritten.entry.url,
-        content=content,
+        content=clean.html,
         author=entry.author,
         comments_url=entry.comments_url,
         language=entry.language,
         published_at=now if entry.published_at is None else entry.published_at,
-        reading_time=_reading_time(entry, content, how),
+        reading_time=_reading_time(entry, clean, how),
         tags=entry.tags,
         enclosures=entry.enclosures,
     )
@@ -167,9 +167,9 @@ def read_article(entry: Entry, attached: Sequence[Enclosure], article: Article, 
     )
     whole = _with_article(parsed, article)
     rewritten = pipeline.rewrite_entry(whole, how.feed_rules, invidious_host=how.invidious_host)
-    content = cleaning.clean(rewritten.entry.content, base_url=article.base_url, policy=how.policy)
-    minutes = _reading_time(parsed, content, how) if how.shows_reading_time else None
-    return ReadArticle(content, minutes, (*article.complaints, *rewritten.complaints))
+    clean = cleaning.clean_and_read(rewritten.entry.content, base_url=article.base_url, policy=how.policy)
+    minutes = _reading_time(parsed, clean, how) if how.shows_reading_time else None
+    return ReadArticle(clean.html, minutes, (*article.complaints, *rewritten.complaints))
 
 
 def is_worth_reading(content: str) -> bool:
@@ -202,16 +202,16 @@ def _with_article(entry: ParsedEntry, article: Article) -> ParsedEntry:
     return msgspec.structs.replace(entry, content=article.content, base_url=article.base_url)
 
 
-def _cleaned(entry: ParsedEntry, how: Intake, feed: Feed) -> str:
+def _cleaned(entry: ParsedEntry, how: Intake, feed: Feed) -> cleaning.Clean:
     base_url = entry.base_url or entry.url or feed.site_url
-    return cleaning.clean(entry.content, base_url=base_url, policy=how.policy)
+    return cleaning.clean_and_read(entry.content, base_url=base_url, policy=how.policy)
 
 
-def _reading_time(entry: ParsedEntry, content: str, how: Intake) -> int:
+def _reading_time(entry: ParsedEntry, clean: cleaning.Clean, how: Intake) -> int:
     if not how.shows_reading_time:
         return 0
-    return entry.duration_minutes or reading_minutes(
-        content, words_per_minute=how.words_per_minute, cjk_per_minute=how.cjk_per_minute
+    return entry.duration_minutes or minutes_of(
+        clean.text, words_per_minute=how.words_per_minute, cjk_per_minute=how.cjk_per_minute
     )
 
 

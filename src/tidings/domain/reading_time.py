@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from tidings.domain.cleaning.text import number_of_words, read_references, without_tags, words_of
 
@@ -15,17 +16,21 @@ _CJK = re.compile(
     "\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003134f]"
 )
-_LETTERS = re.compile(r"[^\W\d_]+")
+_LETTERS = re.compile(rf"[^\W\d_]{{1,{SAMPLE_LETTERS}}}")
 
 
 def reading_minutes(text_or_html: str, *, words_per_minute: int = 265, cjk_per_minute: int = 500) -> int:
+    """As `minutes_of`; text_or_html: plain text, or HTML as `cleaning.clean` wrote it."""
+    return minutes_of(without_tags(text_or_html), words_per_minute=words_per_minute, cjk_per_minute=cjk_per_minute)
+
+
+def minutes_of(text: str, *, words_per_minute: int, cjk_per_minute: int) -> int:
     """Whole minutes, rounded up; 0 when there is nothing to read.
 
-    text_or_html: plain text, or HTML as `cleaning.clean` wrote it.
+    text: of clean HTML, as `cleaning.Clean` has it.
     words_per_minute: of most languages. cjk_per_minute: characters of Chinese, Japanese and Korean, for text
     of whose first letters more than half are of their scripts. Both at least 1.
     """
-    text = without_tags(text_or_html)
     if _is_cjk(text):
         words = words_of(text)
         return _minutes(len(words) - words.count(" "), cjk_per_minute)
@@ -35,17 +40,18 @@ def reading_minutes(text_or_html: str, *, words_per_minute: int = 265, cjk_per_m
 def _is_cjk(text: str) -> bool:
     if text.isascii():
         return False
-    # The beginning nearly always has letters enough; listing those of all the text takes its time. Up to four of them
-    # may be what was cut off from a character reference.
-    letters = _letters(text[: 2 * SAMPLE_LETTERS])
+    # The beginning nearly always has letters enough; up to four may be what was cut off from a character reference.
+    letters = _first_letters(text[: 2 * SAMPLE_LETTERS])
     if len(letters) < SAMPLE_LETTERS + 4:
-        letters = _letters(text)
+        letters = _first_letters(text)
     sample = letters[:SAMPLE_LETTERS]
     return 2 * len(_CJK.findall(sample)) > len(sample)
 
 
-def _letters(text: str) -> str:
-    return "".join(_LETTERS.findall(read_references(text)))
+def _first_letters(text: str) -> str:
+    """Rather more of them than needed; all where there are fewer."""
+    runs = _LETTERS.finditer(read_references(text))
+    return "".join(run[0] for run in islice(runs, SAMPLE_LETTERS + 4))
 
 
 def _minutes(amount: int, per_minute: int) -> int:

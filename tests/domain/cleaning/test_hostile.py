@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from corpus.archives import FOLDER
 from domain.cleaning.trees import PAGE, cleaned, dangers, tree, words
-from tidings.domain.cleaning import clean, text_of
+from tidings.domain.cleaning import clean, clean_and_read, text_of
+from tidings.domain.cleaning.text import words_of
 
 PAYLOADS = FOLDER / "hostile.json.xz"
 
@@ -89,6 +90,13 @@ def test_nor_does_it_from_a_place_where_parsers_switch(frame: str) -> None:
 @settings(max_examples=400, deadline=None)
 def test_no_mixture_of_tags_gets_through(source: str) -> None:
     check(cleaned(source), source)
+
+
+@given(html)
+@settings(max_examples=400, deadline=None)
+def test_the_text_of_any_mixture_is_the_one_on_the_page(source: str) -> None:
+    page = clean_and_read(source, base_url=PAGE)
+    assert words_of(page.text) == text_of(page.html)
 
 
 @given(st.text())

@@ -8,7 +8,8 @@ from lxml import etree
 
 from corpus.archives import members, needs
 from domain.cleaning.trees import PAGE, cleaned, dangers, tree
-from tidings.domain.cleaning import text_of
+from tidings.domain.cleaning import clean_and_read, text_of
+from tidings.domain.cleaning.text import words_of
 from tidings.domain.errors import FeedError
 from tidings.domain.formats import parse
 
@@ -37,6 +38,13 @@ def test_cleaning_what_is_clean_changes_nothing() -> None:
     for body in bodies():
         page = cleaned(body)
         assert cleaned(page) == page
+
+
+@needs("feeds-real")
+def test_the_text_that_comes_with_a_page_is_the_text_of_the_page() -> None:
+    for body in bodies()[::4]:
+        clean = clean_and_read(body, base_url=PAGE)
+        assert words_of(clean.text) == text_of(clean.html)
 
 
 @needs("feeds-real")

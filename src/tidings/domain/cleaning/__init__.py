@@ -1,6 +1,7 @@
 """Foreign HTML and addresses made safe, readable and free of spies.
 
 clean           HTML ─► HTML that can be shown in our own pages
+clean_and_read  the same, and its text besides
 text_of         clean HTML ─► its words
 resolve         an address as written on a page ─► absolute
 web_address     the same, http and https only
@@ -8,6 +9,8 @@ strip_tracking  an address ─► without the parameters that follow its reader
 """
 
 from __future__ import annotations
+
+from msgspec import Struct
 
 from tidings.domain.cleaning.links import Links
 from tidings.domain.cleaning.nesting import tame, untangle, within_bounds
@@ -18,12 +21,22 @@ from tidings.domain.cleaning.tracking import strip_tracking
 from tidings.domain.cleaning.urls import resolve, web_address
 from tidings.domain.cleaning.walk import walk
 
-__all__ = ["DEFAULT", "CleaningPolicy", "clean", "resolve", "strip_tracking", "text_of", "web_address"]
+__all__ = [
+    "DEFAULT", "Clean", "CleaningPolicy", "clean", "clean_and_read", "resolve", "strip_tracking", "text_of",
+    "web_address",
+]  # fmt: skip
 
 # A link gains some attributes; what grows more was made to grow, by elements that open again and again.
 MAX_GROWTH = 20
 # The same for addresses that become absolute.
 MAX_ADDRESSES = 8
+
+
+class Clean(Struct, frozen=True):
+    """text: of the HTML, without its tags but with character references and all blanks; see `text`."""
+
+    html: str
+    text: str
 
 
 def clean(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT) -> str:
@@ -34,22 +47,28 @@ def clean(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT) -> str:
     base_url: absolute; what relative addresses are relative to. Without one they are left out.
     What is kept: `elements`, `images`, `frames`, `formulas`; what of an address: `links`.
     """
+    return clean_and_read(html, base_url=base_url, policy=policy).html
+
+
+def clean_and_read(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT) -> Clean:
+    """As `clean`. Whoever writes the HTML knows its text; to find that out again takes a while."""
     # A lone surrogate can come out of JSON; no encoding has room for it.
     source = html.replace("\0", "").encode(errors="replace").decode()
     if "<" not in source and "&" not in source:
-        return source.replace("\r\n", "\n").replace("\r", "\n").replace(">", "&gt;")
+        text = source.replace("\r\n", "\n").replace("\r", "\n").replace(">", "&gt;")
+        return Clean(text, text)
     source = within_bounds(source)
     cleaned = _walk(tame(source), base_url, policy)
-    if len(cleaned) > MAX_GROWTH * len(source) + 10_000:
+    if len(cleaned.html) > MAX_GROWTH * len(source) + 10_000:
         cleaned = _walk(untangle(source), base_url, policy)
     return cleaned
 
 
-def _walk(source: str, base_url: str, policy: CleaningPolicy) -> str:
+def _walk(source: str, base_url: str, policy: CleaningPolicy) -> Clean:
     page = _walk_once(source, base_url, policy)
     if page.has_fallen_walls:
         page = _walk_once("".join(page.out), base_url, policy)
-    return "".join(page.out)
+    return Clean("".join(page.out), "".join(page.words))
 
 
 def _walk_once(source: str, base_url: str, policy: CleaningPolicy) -> Page:

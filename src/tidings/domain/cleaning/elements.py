@@ -23,6 +23,7 @@ class Element(Struct, frozen=True, eq=False):
 
     bare, close: the tags when no attribute is written; close is "" for an element without content.
     has_own: whether an attribute besides those of `EVERYWHERE` can stay.
+    ends_word: whether it stands between two words, not within one.
     is_block: whether a line ends before and after it.
     can_split: whether it has to look around where it stands, see `SPLITS`.
     """
@@ -32,6 +33,7 @@ class Element(Struct, frozen=True, eq=False):
     bare: str
     close: str
     has_own: bool
+    ends_word: bool
     is_block: bool
     can_split: bool
 
@@ -77,6 +79,11 @@ _BLOCKS = HEADINGS | words("""
     tbody td tfoot th thead tr ul
 """)
 PLACES: Final = _BLOCKS - {"p"}
+
+# Elements whose tags do not end a word: "<b>T</b>idings" is one.
+WITHIN_WORDS: Final = words("""
+    a abbr acronym b bdi bdo cite code del dfn em i ins kbd mark q s samp small span strong sub sup time u var wbr
+""")
 
 _ID = {"id": check.text}
 _CELL = {"rowspan": check.span, "colspan": check.span}
@@ -125,6 +132,7 @@ def _element(name: str) -> Element:
         bare=f"<{name}>",
         close="" if name in VOID else f"</{name}>",
         has_own=bool(own),
+        ends_word=name not in WITHIN_WORDS,
         is_block=name in _BLOCKS,
         can_split=name in SPLITS or name in SPLITS_FROM_AFAR,
     )
@@ -137,4 +145,5 @@ def numbers(names: Iterable[str]) -> dict[int, str]:
 
 
 PLAIN: Final[Mapping[int, Element]] = {number: _element(name) for number, name in numbers(_PLAIN).items()}
+ENDS_WITHIN_WORDS: Final = frozenset(f"</{name}>" for name in WITHIN_WORDS)
 BLOCK_ENDS: Final = frozenset(f"</{name}>" for name in _BLOCKS | {"div"})

@@ -54,7 +54,7 @@ def _noscript(page: Page, node: LexborNode) -> None:
 def _source(page: Page, node: LexborNode) -> None:
     tag = images.source(node.attributes, page.links)
     if tag:
-        page.out.append(tag)
+        page.void(tag)
 
 
 def _frame(page: Page, node: LexborNode) -> None:

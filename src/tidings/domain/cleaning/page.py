@@ -34,6 +34,7 @@ class Page:
     """mode: how the element at hand is read. Gives the closing tag to write after its content, "" when there
     is none to write, and None to skip the content as well. mode_of_the_deep: the one beyond `MAX_DEPTH`.
     has_fallen_walls: whether something was left out that kept its content apart (`elements.WALLS`).
+    out: what is written, tags and texts. words: the texts, and a blank for each tag that ends a word.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Page:
         self._mode_of_the_deep = mode_of_the_deep
         self.has_fallen_walls = False
         self.out: list[str] = []
+        self.words: list[str] = []
         self.open: list[str] = []
         self._line = _NEW
         self._picture: Picture | None = None
@@ -69,6 +71,7 @@ class Page:
         if self._line != _BEGUN:
             text = self._begin(text)
         self.out.append(text)
+        self.words.append(text)
 
     def _begin(self, text: str) -> str:
         # The parser takes the line feed after <pre> for a courtesy of the author and drops it.
@@ -81,21 +84,29 @@ class Page:
     def start_block(self, name: str, tag: str) -> str:
         """An element that begins and ends a line. Gives its closing tag."""
         self._line = _NEW
-        self.out.append(tag)
+        self.void(tag)
         self._push(name)
         return f"</{name}>"
 
     def start_inline(self, name: str, tag: str) -> str:
         """An element within a line. Gives its closing tag."""
-        self.void_inline(tag)
+        if self._line != _BEGUN:
+            self.continue_line()
+        self.out.append(tag)
+        if name not in elements.WITHIN_WORDS:
+            self.words.append(" ")
         self._push(name)
         return f"</{name}>"
 
     def void_inline(self, tag: str) -> None:
         """An element without content, or one written whole, within a line."""
-        if self._line != _BEGUN:
-            self.continue_line()
+        self.continue_line()
+        self.void(tag)
+
+    def void(self, tag: str) -> None:
+        """The same where there are no lines."""
         self.out.append(tag)
+        self.words.append(" ")
 
     def plain(self, element: elements.Element, tag: str) -> str:
         """An element of the tables. Gives its closing tag, "" when it has none."""
@@ -104,6 +115,8 @@ class Page:
         elif self._line != _BEGUN:
             self.continue_line()
         self.out.append(tag)
+        if element.ends_word:
+            self.words.append(" ")
         close = element.close
         if close:
             # As in `_push`, spelled out: half of all elements come here.
@@ -127,13 +140,15 @@ class Page:
             return
         self.out.append(close)
         self.open.pop()
-        if close in elements.BLOCK_ENDS:
-            self._line = _NEW
+        if close not in elements.ENDS_WITHIN_WORDS:
+            self.words.append(" ")
+            if close in elements.BLOCK_ENDS:
+                self._line = _NEW
 
     def continue_line(self) -> None:
         """Something follows on the line; where an element that ended it was left out, a break does so."""
         if self._line == _ENDED:
-            self.out.append("<br>")
+            self.void("<br>")
         self._line = _BEGUN
 
     def end_line(self) -> None:
@@ -143,7 +158,7 @@ class Page:
     def picture(self, picture: Picture) -> None:
         self.continue_line()
         self._picture, self._picture_at = picture, len(self.out)
-        self.out.append(picture.tag)
+        self.void(picture.tag)
 
     def fallback_picture(self, picture: Picture) -> None:
         """A picture for readers without scripts: the one just written again, unless that needs scripts."""

@@ -8,7 +8,7 @@ from typing import Final
 
 _AT_ONCE: Final = 20_000
 
-# Tags that do not end a word: "<b>T</b>idings" is one. By their first letters, which is how they are found soonest.
+# Tags of `elements.WITHIN_WORDS`, by their first letters, which is how they are found soonest.
 _INLINE_TAG = re.compile(
     r"</?+(?:a(?:bbr|cronym)?+|b(?:d[io])?+|c(?:it|od)e|d(?:el|fn)|em|i(?:ns)?+|kbd|mark|q"
     r"|s(?:amp|mall|pan|trong|u[bp])?+|time|u|var|wbr)(?: [^>]*+)?+>"
@@ -52,8 +52,8 @@ def number_of_words(text: str) -> int:
     if not text.isascii():
         for blank in _LONG_BLANKS:
             text = text.replace(blank, " ")
-    letters = b" " + text.encode(errors="replace").translate(_BLANK_OR_LETTER)
-    return letters.count(b" x")
+    letters = text.encode(errors="replace").translate(_BLANK_OR_LETTER)
+    return letters.count(b" x") + letters.startswith(b"x")
 
 
 def _lines(text: str) -> Iterator[str]:
