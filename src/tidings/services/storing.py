@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -34,6 +35,8 @@ def store(db: Write, batch: Sequence[Brought], *, now: Instant) -> list[Stored]:
     """Write it; what became of each, in the same order. No feed is twice in a batch."""
     current = hold(db, [one.feed for one in batch])
     ours = [one for one in batch if one.feed.id in current and _is_held(one.source, current[one.feed.id])]
+    # Whoever else takes rows of several feeds does so in this order.
+    ours.sort(key=lambda one: one.feed.id)
     record(db, [Result(one.feed, one.values) for one in ours if one.values])
     ids = add_new(db, [(current[one.feed.id], one) for one in ours], now=now)
     told = outbox.listeners(db, (one.feed.user_id for one in ours if ids[one.feed.id]))
@@ -71,11 +74,16 @@ def _let_go(db: Write, batch: Sequence[Brought], current: Mapping[int, Current])
 
 def record(db: Write, results: Sequence[Result]) -> None:
     """What checks came to, on their feeds."""
-    polling.record(db, [result for result in results if "feed_url" not in result.values])
+    polling.record(db, [Result(one.feed, _but_address(one.values)) for one in results])
+    # All feeds are held by now: they come before sources.
     for result in results:
         if "feed_url" in result.values:
             # Moved for good: it is fetched from another source from now on.
-            feeds.change(db, result.feed.user_id, result.feed.id, **result.values)
+            feeds.change(db, result.feed.user_id, result.feed.id, feed_url=result.values["feed_url"])
+
+
+def _but_address(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in values.items() if name != "feed_url"} if "feed_url" in values else values
 
 
 def hold(db: Write, batch: Sequence[Feed]) -> dict[int, Current]:

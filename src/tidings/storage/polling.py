@@ -55,12 +55,13 @@ _members = (
     .order_by(feeds.c.id)
 )
 _is_held = source_table.c.claimed_by == bindparam("worker")
-_renew = (
-    update(source_table).where(_some, _is_held).values(claimed_until=bindparam("until")).returning(source_table.c.id)
+# In the order in which others let go of sources: the two would otherwise wait for each other.
+_hold = (
+    select(source_table.c.id).where(_is_held, text("claimed_by <> ''")).order_by(source_table.c.id).with_for_update()
 )
-_release_all = (update(source_table).where(_is_held, text("claimed_by <> ''"))).values(
-    claimed_until=None, claimed_by=""
-)
+_hold_some = _hold.where(_some)
+_renew = update(source_table).where(_some).values(claimed_until=bindparam("until"))
+_release = update(source_table).where(_some).values(claimed_until=None, claimed_by="")
 _current = (
     select(feeds.c.id, feeds.c.category_id, feeds.c.match_entries_by_url, source_table.c.id, source_table.c.claimed_by)
     .select_from(feeds.join(source_table, source_table.c.id == feeds.c.source_id))
@@ -152,11 +153,16 @@ def _choose(db: Write, *, now: Instant, limit: int, per_host: int, held_at_most:
 
 def renew(db: Write, worker: str, source_ids: Sequence[int], until: Instant) -> set[int]:
     """Those that the worker still holds."""
-    return set(db.scalars(_renew, ids=list(source_ids), worker=worker, until=until))
+    held = db.scalars(_hold_some, ids=list(source_ids), worker=worker)
+    if held:
+        db.run(_renew, ids=held, until=until)
+    return set(held)
 
 
 def release_all(db: Write, worker: str) -> int:
-    return db.run(_release_all, worker=worker)
+    """How many the worker held."""
+    held = db.scalars(_hold, worker=worker)
+    return db.run(_release, ids=held) if held else 0
 
 
 def record(db: Write, results: Iterable[Result]) -> None:

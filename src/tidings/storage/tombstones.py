@@ -84,7 +84,7 @@ def mark_seen(db: Write, feed_id: int, hashes: Collection[bytes], *, now: Instan
     known = db.tuples(_last_seen, feed=feed_id, hashes=sorted(hashes))
     rows = [
         {"feed": feed_id, "which": hash_, "moment": now}
-        for hash_, seen_at in known
+        for hash_, seen_at in sorted(known)
         if retention.is_worth_marking(seen_at, now)
     ]
     db.run_many(_mark, rows)

@@ -17,7 +17,8 @@ _by_id = _all.where(users.c.id == bindparam("id"))
 _by_ids = _all.where(users.c.id.in_(bindparam("ids", expanding=True)))
 _by_name = _all.where(users.c.username == bindparam("name"))
 _password = select(users.c.password_hash).where(users.c.id == bindparam("id"))
-_admins = select(users.c.id).where(users.c.is_admin).order_by(users.c.id).with_for_update()
+# Not FOR UPDATE: nobody who adds something of theirs needs to wait.
+_admins = select(users.c.id).where(users.c.is_admin).order_by(users.c.id).with_for_update(key_share=True)
 _touch = update(users).where(users.c.id == bindparam("user")).values(last_login_at=bindparam("moment"))
 
 

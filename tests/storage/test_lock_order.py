@@ -1,0 +1,168 @@
+"""Rows that several transactions want are taken in one order: none of them is sacrificed by PostgreSQL.
+
+In each test one transaction holds a row that another waits for, and then takes what the other must not have yet.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text, update
+
+from support.shelf import NOW, Shelf
+from tidings.domain.feeds import Feed
+from tidings.domain.times import Instant
+from tidings.services import storing
+from tidings.services.intake import Brought, Selection
+from tidings.storage import categories, counters, feeds, polling, users
+from tidings.storage.database import Database, Write
+from tidings.storage.polling import Result
+from tidings.storage.schema import feeds as feed_table
+from tidings.storage.schema import sources as source_table
+from tidings.storage.schema import tombstones as tombstone_table
+
+WORKER = "worker"
+LATER = Instant(NOW + 10)
+_waiting = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+
+
+@pytest.fixture
+def postgresql(database: Database) -> Database:
+    if database.is_sqlite:
+        pytest.skip("SQLite has one writer at a time")
+    return database
+
+
+@pytest.fixture
+def shelves(postgresql: Database) -> list[Shelf]:
+    """Feeds of one user, each with a source of its own, all of them claimed."""
+    first = Shelf.of_somebody(postgresql)
+    shelves = [first, first.another_feed()]
+    with postgresql.writing() as db:
+        # The first one last: where the rows lie says nothing of their order.
+        for source_id in reversed(db.scalars(select(source_table.c.id).order_by(source_table.c.id))):
+            claimed = {"claimed_by": WORKER, "claimed_until": LATER}
+            db.run(update(source_table).where(source_table.c.id == source_id).values(**claimed))
+    return shelves
+
+
+def feed(shelf: Shelf) -> Feed:
+    with shelf.database.reading() as db:
+        found = feeds.get(db, shelf.user_id, shelf.feed_id)
+    assert found is not None
+    return found
+
+
+def source_ids(database: Database) -> list[int]:
+    with database.reading() as db:
+        return db.scalars(select(source_table.c.id).order_by(source_table.c.id))
+
+
+def lock(db: Write, column: Any, value: Any) -> None:
+    """Raises soon when somebody has it already."""
+    db.connection.exec_driver_sql("SET LOCAL lock_timeout = '3s'")
+    assert set(db.scalars(select(column).where(column == value).with_for_update())) == {value}
+
+
+def ensure_order(database: Database, work: Callable[[Write], object], *, held: tuple[Any, Any], then: Any) -> None:
+    """work: of another transaction, which waits for what is held. held, then: columns with the value of a row."""
+    trouble: list[Exception] = []
+
+    def do() -> None:
+        try:
+            with database.writing() as db:
+                work(db)
+        except Exception as error:  # noqa: BLE001 - told below
+            trouble.append(error)
+
+    other = threading.Thread(target=do)
+    with database.writing() as db:
+        lock(db, *held)
+        other.start()
+        until = time.monotonic() + 30
+        while other.is_alive() and not _is_waiting(database) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert other.is_alive(), f"it did not wait: {trouble}"
+        lock(db, *then)
+    other.join(30)
+    assert trouble == []
+
+
+def _is_waiting(database: Database) -> bool:
+    with database.reading() as db:
+        return bool(db.scalar(_waiting))
+
+
+def test_claims_are_renewed_in_order(postgresql: Database, shelves: list[Shelf]) -> None:
+    first, second = source_ids(postgresql)
+
+    ensure_order(
+        postgresql,
+        lambda db: polling.renew(db, WORKER, [first, second], LATER),
+        held=(source_table.c.id, first),
+        then=(source_table.c.id, second),
+    )
+
+
+def test_claims_are_given_back_in_order(postgresql: Database, shelves: list[Shelf]) -> None:
+    first, second = source_ids(postgresql)
+
+    ensure_order(
+        postgresql,
+        lambda db: polling.release_all(db, WORKER),
+        held=(source_table.c.id, first),
+        then=(source_table.c.id, second),
+    )
+
+    with postgresql.reading() as db:
+        assert db.scalars(select(source_table.c.claimed_by)) == ["", ""]
+
+
+def test_feeds_come_before_sources_where_several_moved(postgresql: Database, shelves: list[Shelf]) -> None:
+    moved = [
+        Result(feed(one), {"feed_url": f"https://example.org/moved-{one.feed_id}", "moved_times": 0}) for one in shelves
+    ]
+
+    ensure_order(
+        postgresql,
+        lambda db: storing.record(db, moved),
+        held=(feed_table.c.id, shelves[1].feed_id),
+        then=(source_table.c.id, source_ids(postgresql)[0]),
+    )
+
+    assert [feed(one).feed_url for one in shelves] == [f"https://example.org/moved-{one.feed_id}" for one in shelves]
+    assert len(source_ids(postgresql)) == 4
+
+
+def test_what_was_buried_is_marked_in_order(postgresql: Database, shelves: list[Shelf]) -> None:
+    hashes = [bytes([number]) * 32 for number in (1, 2)]
+    with postgresql.writing() as db:
+        rows = [{"feed_id": one.feed_id, "hash": hash_, "seen_at": 0} for one in shelves for hash_ in reversed(hashes)]
+        db.run_many(tombstone_table.insert(), rows)
+        owner = users.get(db, shelves[0].user_id)
+    assert owner is not None
+    batch = [Brought(owner, feed(one), Selection([], [], buried=frozenset(hashes)), {}) for one in reversed(shelves)]
+
+    ensure_order(
+        postgresql,
+        lambda db: storing.store(db, batch, now=Instant(2 * NOW)),
+        held=(tombstone_table.c.feed_id, shelves[0].feed_id),
+        then=(tombstone_table.c.feed_id, shelves[1].feed_id),
+    )
+
+
+def test_who_counts_administrators_does_not_keep_them_from_getting_anything(
+    postgresql: Database, shelves: list[Shelf]
+) -> None:
+    """A check holds a feed of theirs, and posts events; whoever deletes them counts administrators first."""
+    with postgresql.writing() as db:
+        db.connection.exec_driver_sql("UPDATE users SET is_admin = true")
+        assert users.hold_admins(db) == [shelves[0].user_id]
+        with postgresql.writing() as other:
+            other.connection.exec_driver_sql("SET LOCAL lock_timeout = '3s'")
+            counters.hold_all(other, shelves[0].user_id)
+            categories.add(other, shelves[0].user_id, title="New", title_key="new", hide_globally=False)
