@@ -18,7 +18,7 @@ from tidings.domain.feeds import Feed
 from tidings.domain.times import Instant
 from tidings.services import storing
 from tidings.services.intake import Brought, Selection
-from tidings.storage import categories, counters, feeds, polling, users
+from tidings.storage import bulk, categories, counters, feeds, polling, users
 from tidings.storage.database import Database, Write
 from tidings.storage.polling import Result
 from tidings.storage.schema import feeds as feed_table
@@ -75,6 +75,9 @@ def ensure_order(database: Database, work: Callable[[Write], object], *, held: t
     def do() -> None:
         try:
             with database.writing() as db:
+                # As the rows lie, if nobody says otherwise.
+                db.connection.exec_driver_sql("SET LOCAL enable_indexscan = off")
+                db.connection.exec_driver_sql("SET LOCAL enable_bitmapscan = off")
                 work(db)
         except Exception as error:  # noqa: BLE001 - told below
             trouble.append(error)
@@ -97,14 +100,40 @@ def _is_waiting(database: Database) -> bool:
         return bool(db.scalar(_waiting))
 
 
-def test_claims_are_renewed_in_order(postgresql: Database, shelves: list[Shelf]) -> None:
+def test_claims_are_renewed_without_waiting_for_anybody(postgresql: Database, shelves: list[Shelf]) -> None:
     first, second = source_ids(postgresql)
+
+    with postgresql.writing() as db:
+        lock(db, source_table.c.id, first)
+        with postgresql.writing() as other:
+            other.connection.exec_driver_sql("SET LOCAL lock_timeout = '3s'")
+            assert polling.renew(other, WORKER, [first, second], Instant(LATER + 1)) == {second}
+
+    with postgresql.reading() as reading:
+        until = select(source_table.c.claimed_until).order_by(source_table.c.id)
+        assert reading.scalars(until) == [LATER, LATER + 1]
+
+
+@pytest.mark.parametrize("change", ["move", "disable", "remove"])
+def test_changes_of_many_feeds_take_them_in_order(postgresql: Database, shelves: list[Shelf], change: str) -> None:
+    first, second = shelves
+    with postgresql.writing() as db:
+        category = categories.add(db, first.user_id, title="New", title_key="new", hide_globally=False)
+        # As above.
+        for feed_id in (second.feed_id, first.feed_id):
+            db.run(update(feed_table).where(feed_table.c.id == feed_id).values(title="Feed"))
+    ids = [first.feed_id, second.feed_id]
+    changes: dict[str, Callable[[Write], object]] = {
+        "move": lambda db: bulk.move(db, first.user_id, ids, category),
+        "disable": lambda db: bulk.disable(db, first.user_id, ids),
+        "remove": lambda db: bulk.remove(db, first.user_id, ids),
+    }
 
     ensure_order(
         postgresql,
-        lambda db: polling.renew(db, WORKER, [first, second], LATER),
-        held=(source_table.c.id, first),
-        then=(source_table.c.id, second),
+        changes[change],
+        held=(feed_table.c.id, first.feed_id),
+        then=(feed_table.c.id, second.feed_id),
     )
 
 

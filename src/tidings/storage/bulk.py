@@ -11,14 +11,15 @@ from sqlalchemy import bindparam, delete, false, select, true, update
 
 from tidings.domain.times import Instant
 from tidings.storage import sources
-from tidings.storage.database import Read, Write
+from tidings.storage.database import Write
 from tidings.storage.schema import entries, feeds
 
 _some = (feeds.c.user_id == bindparam("user"), feeds.c.id.in_(bindparam("ids", expanding=True)))
-_ids = select(feeds.c.id).where(*_some)
-_elsewhere = select(feeds.c.id).where(*_some, feeds.c.category_id != bindparam("category"))
-_disabled = select(feeds.c.id).where(*_some, feeds.c.disabled == true())
-_enabled = select(feeds.c.id).where(*_some, feeds.c.disabled == false())
+# Held in one order, as by all who change many feeds: they would otherwise wait for each other.
+_ids = select(feeds.c.id).where(*_some).order_by(feeds.c.id).with_for_update()
+_elsewhere = _ids.where(feeds.c.category_id != bindparam("category"))
+_disabled = _ids.where(feeds.c.disabled == true())
+_enabled = _ids.where(feeds.c.disabled == false())
 _move = update(feeds).where(*_some).values(category_id=bindparam("category"))
 _move_entries = (
     update(entries)
@@ -43,11 +44,6 @@ _set_interval = (
     .values(check_interval_minutes=bindparam("minutes"), next_check_at=bindparam("next"))
 )
 _delete = delete(feeds).where(*_some)
-
-
-def owned(db: Read, user_id: int, feed_ids: Sequence[int]) -> list[int]:
-    """Those that are the user's, in order."""
-    return sorted(db.scalars(_ids, user=user_id, ids=list(feed_ids)))
 
 
 def move(db: Write, user_id: int, feed_ids: Sequence[int], category_id: int) -> int:
@@ -90,7 +86,7 @@ def set_interval(db: Write, user_id: int, minutes: int, next_checks: Mapping[int
 
 def remove(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
     """With their entries and the memory of deleted ones."""
-    mine = owned(db, user_id, feed_ids)
+    mine = db.scalars(_ids, user=user_id, ids=list(feed_ids))
     source_ids = sources.of_feeds(db, mine)
     count = db.run(_delete, user=user_id, ids=mine)
     sources.touch(db, source_ids)

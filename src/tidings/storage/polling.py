@@ -55,11 +55,11 @@ _members = (
     .order_by(feeds.c.id)
 )
 _is_held = source_table.c.claimed_by == bindparam("worker")
+_held = select(source_table.c.id).where(_is_held, text("claimed_by <> ''")).order_by(source_table.c.id)
 # In the order in which others let go of sources: the two would otherwise wait for each other.
-_hold = (
-    select(source_table.c.id).where(_is_held, text("claimed_by <> ''")).order_by(source_table.c.id).with_for_update()
-)
-_hold_some = _hold.where(_some)
+_hold = _held.with_for_update()
+# What is just let go of needs no renewal: nobody ever waits here.
+_hold_free = _held.where(_some).with_for_update(skip_locked=True)
 _renew = update(source_table).where(_some).values(claimed_until=bindparam("until"))
 _release = update(source_table).where(_some).values(claimed_until=None, claimed_by="")
 _current = (
@@ -152,8 +152,8 @@ def _choose(db: Write, *, now: Instant, limit: int, per_host: int, held_at_most:
 
 
 def renew(db: Write, worker: str, source_ids: Sequence[int], until: Instant) -> set[int]:
-    """Those that the worker still holds."""
-    held = db.scalars(_hold_some, ids=list(source_ids), worker=worker)
+    """Those that the worker still holds; without such as somebody writes to in this moment."""
+    held = db.scalars(_hold_free, ids=list(source_ids), worker=worker)
     if held:
         db.run(_renew, ids=held, until=until)
     return set(held)
