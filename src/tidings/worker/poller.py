@@ -137,9 +137,15 @@ class Poller:
             if not held:
                 continue
             asked_at = loop.time()
-            with suppress(StoreUnavailable):
+            try:
                 kept = await asyncio.to_thread(self._polling.renew, self.name, held)
-                self._hold(asked_at, [claim.source_id for claim in self._queue if claim.source_id in kept])
+            except StoreUnavailable:
+                continue
+            except Exception:
+                # Once more in a while: without renewals others would take what we are at.
+                log.exception("claims not renewed")
+                continue
+            self._hold(asked_at, [claim.source_id for claim in self._queue if claim.source_id in kept])
 
     def _hold(self, since: float, source_ids: list[int]) -> None:
         until = since + self._polling.lease_s
