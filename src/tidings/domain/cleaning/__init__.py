@@ -13,7 +13,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tidings.domain.cleaning.links import Links
-from tidings.domain.cleaning.nesting import tame, untangle, within_bounds
+from tidings.domain.cleaning.nesting import MOST_TAGS, number_of_tags, tame, untangle, within_bounds
 from tidings.domain.cleaning.page import Page
 from tidings.domain.cleaning.policy import DEFAULT, CleaningPolicy
 from tidings.domain.cleaning.text import text_of
@@ -52,25 +52,36 @@ def clean(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT) -> str:
 
 def clean_and_read(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT) -> Clean:
     """As `clean`. Whoever writes the HTML knows its text; to find that out again takes a while."""
-    # A lone surrogate can come out of JSON; no encoding has room for it.
-    source = html.replace("\0", "").encode(errors="replace").decode()
+    source = html.replace("\0", "") if "\0" in html else html
+    try:
+        encoded = source.encode()
+    except UnicodeEncodeError:
+        # A lone surrogate can come out of JSON; no encoding has room for it.
+        encoded = source.encode(errors="replace")
+        source = encoded.decode()
     if "<" not in source and "&" not in source:
         text = source.replace("\r\n", "\n").replace("\r", "\n").replace(">", "&gt;")
         return Clean(text, text)
-    source = within_bounds(source)
-    cleaned = _walk(tame(source), base_url, policy)
+    if len(source) > MOST_TAGS:  # a shorter text has fewer in any case
+        source = within_bounds(source)
+        encoded = source.encode()
+    tamed = tame(source, tags=number_of_tags(encoded))
+    cleaned = _walk(tamed, encoded if tamed is source else tamed.encode(), base_url, policy)
     if len(cleaned.html) > MAX_GROWTH * len(source) + 10_000:
-        cleaned = _walk(untangle(source), base_url, policy)
+        untangled = untangle(source)
+        cleaned = _walk(untangled, untangled.encode(), base_url, policy)
     return cleaned
 
 
-def _walk(source: str, base_url: str, policy: CleaningPolicy) -> Clean:
-    page = _walk_once(source, base_url, policy)
+def _walk(source: str, encoded: bytes, base_url: str, policy: CleaningPolicy) -> Clean:
+    """encoded: the same in UTF-8, which is what the parser takes."""
+    page = _walk_once(source, encoded, base_url, policy)
     if page.has_fallen_walls:
-        page = _walk_once("".join(page.out), base_url, policy)
+        again = "".join(page.out)
+        page = _walk_once(again, again.encode(), base_url, policy)
     return Clean("".join(page.out), "".join(page.words))
 
 
-def _walk_once(source: str, base_url: str, policy: CleaningPolicy) -> Page:
+def _walk_once(source: str, encoded: bytes, base_url: str, policy: CleaningPolicy) -> Page:
     links = Links(base_url, policy.referring_hosts, most=MAX_ADDRESSES * len(source) + 10_000)
-    return walk(source.encode(), links, policy)
+    return walk(encoded, links, policy)

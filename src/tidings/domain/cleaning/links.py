@@ -67,19 +67,17 @@ class Links:
         return self.media(value)
 
     def _address(self, value: str) -> str:
-        known = self._seen.get(value)
-        if known is None:
-            known = self._seen[value] = self._examine(value)
-        self._left -= len(known)
-        return known if self._left >= 0 else ""
-
-    def _examine(self, value: str) -> str:
-        address = resolve(self._base_url, value)
-        if not address.startswith(_WEB):
-            return address
-        if _is_unwanted(address):
-            return ""
-        return strip_tracking(address, hosts=self._hosts) if "?" in address else address
+        address = self._seen.get(value)
+        if address is None:
+            address = resolve(self._base_url, value)
+            # All of the unwanted ones are below `.com`.
+            if ".com" in address and _is_unwanted(address):
+                address = ""
+            elif "?" in address and address.startswith(_WEB):
+                address = strip_tracking(address, hosts=self._hosts)
+            self._seen[value] = address
+        self._left -= len(address)
+        return address if self._left >= 0 else ""
 
 
 def picture_data(value: str) -> str:
@@ -93,8 +91,6 @@ def picture_data(value: str) -> str:
 
 
 def _is_unwanted(address: str) -> bool:
-    if ".com" not in address:
-        return False
     begins = _unwanted_at(host_of(address))
     if not begins:
         return False
