@@ -12,7 +12,7 @@ __all__ = ["FEEDS", "Bell"]
 
 
 class Bell:
-    """Belongs to one event loop. name: such as FEEDS. On SQLite it never rings: look again every now and then."""
+    """Belongs to one event loop. name: such as FEEDS. It may ring for nothing."""
 
     def __init__(self, database: Database, name: str) -> None:
         self._ear = Ear(database, name)
@@ -21,7 +21,7 @@ class Bell:
 
     async def wait(self) -> None:
         """Until it rings."""
-        if self._thread is None and not self._ear.is_deaf:
+        if self._thread is None:
             loop = asyncio.get_running_loop()
             self._thread = threading.Thread(target=self._listen, args=(loop,), name="bell", daemon=True)
             self._thread.start()

@@ -6,9 +6,10 @@ them first. A write is one transaction: it commits when its block ends, and noth
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
@@ -36,6 +37,7 @@ from tidings.domain.errors import InvalidInput, StartError, StoreUnavailable
 
 # How long a SQLite writer waits for another process's transaction. Ours take milliseconds; a lost write is a bug.
 BUSY_TIMEOUT_S = 30
+TRY_AGAIN_S = 0.001
 
 # Between two statements of a transaction lie milliseconds: whoever takes longer has come to a standstill.
 STANDSTILL_S = 10
@@ -110,8 +112,8 @@ class Database:
         self.url = driver_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         if self.is_sqlite:
-            self._reader = _sqlite_engine(self.url, pool_size, begin="BEGIN")
-            self._writer = _sqlite_engine(self.url, 1, begin="BEGIN IMMEDIATE")
+            self._reader = _sqlite_engine(self.url, pool_size, begin=_begin)
+            self._writer = _sqlite_engine(self.url, 1, begin=_begin_writing)
         else:
             self._writer = _postgres_engine(self.url, pool_size)
             # A read is mostly one statement: BEGIN and COMMIT around it would triple its round trips.
@@ -205,7 +207,33 @@ def _postgres_engine(url: URL, pool_size: int) -> Engine:
     return engine
 
 
-def _sqlite_engine(url: URL, pool_size: int, *, begin: str) -> Engine:
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
+
+
+def _begin_writing(connection: Connection) -> None:
+    """Between tries SQLite pauses longer and longer, up to a tenth of a second: our transactions take milliseconds."""
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    last_try = time.monotonic() + BUSY_TIMEOUT_S
+    raw.execute("PRAGMA busy_timeout = 0")
+    try:
+        while time.monotonic() < last_try:
+            try:
+                raw.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    break
+                time.sleep(TRY_AGAIN_S)
+            else:
+                return
+    finally:
+        raw.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000}")
+    # What is wrong is told by SQLAlchemy.
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _sqlite_engine(url: URL, pool_size: int, *, begin: Callable[[Connection], None]) -> Engine:
     engine = create_engine(
         url,
         pool_size=pool_size,
@@ -229,10 +257,7 @@ def _sqlite_engine(url: URL, pool_size: int, *, begin: str) -> Engine:
         ):
             connection.execute(f"PRAGMA {pragma}").close()
 
-    @event.listens_for(engine, "begin")
-    def start(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
-
+    event.listen(engine, "begin", begin)
     return engine
 
 
