@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -75,6 +76,9 @@ from tidings.worker.websub import Subscriber
 
 # A claim outlasts the longest fetch and the storing after it; what a dead or frozen worker held is free a little later.
 LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
+# In a worker one thread reads documents all the time, and the one that fetches asks for a turn at each packet: at the
+# usual 5 ms, answers come in more slowly than they are read.
+TURN_S = 0.001
 # Most of a request is spent in C or in the database; more threads than this only wait for each other.
 API_THREADS = 8
 # A page is made by Python for the most part.
@@ -100,6 +104,7 @@ class Application:
     def run_worker(self, stop: threading.Event) -> None:
         """Poll until told to stop."""
         watch(self._settings)
+        sys.setswitchinterval(TURN_S)
         asyncio.run(self._poll(stop))
 
     def refresh(self, username: str | None, progress: Callable[[int, int], None]) -> Refreshed:

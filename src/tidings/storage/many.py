@@ -6,11 +6,12 @@ fast as its indexes can be written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import psycopg
-from sqlalchemy import Table, text
+from sqlalchemy import Dialect, Table, text
 from sqlalchemy.exc import DBAPIError
 
 from tidings.storage.database import Read, Write
@@ -56,8 +57,11 @@ def asked(db: Read, statement: str, pairs: Iterable[tuple[int, bytes]]) -> Seque
         source = f"VALUES {', '.join(['(?, ?)'] * len(wanted))}"
         parameters: tuple[Any, ...] = tuple(value for pair in wanted for value in pair)
     else:
+        # Arrays as they are written in SQL: the driver would look at each of their values.
         source = "SELECT * FROM unnest(%s::bigint[], %s::bytea[])"
-        parameters = ([feed_id for feed_id, _ in wanted], [hash_ for _, hash_ in wanted])
+        feed_ids = ",".join([str(feed_id) for feed_id, _ in wanted])
+        hashes = ",".join([f'"\\\\x{hash_.hex()}"' for _, hash_ in wanted])
+        parameters = (f"{{{feed_ids}}}", f"{{{hashes}}}")
     return db.connection.exec_driver_sql(f"WITH asked (feed_id, hash) AS ({source}) {statement}", parameters).all()
 
 
@@ -65,9 +69,7 @@ def _as_stored(
     db: Write, table: Table, names: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> list[tuple[Any, ...]]:
     """As the driver takes them: the types of the columns have their say, as in any statement."""
-    dialect = db.connection.dialect
-    made = [table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names]
-    special = [(place, process) for place, process in enumerate(made) if process is not None]
+    special = _special(db.connection.dialect, table, tuple(names))
     ready = []
     for row in rows:
         values = list(row.values())
@@ -75,6 +77,13 @@ def _as_stored(
             values[place] = process(values[place])
         ready.append(tuple(values))
     return ready
+
+
+@lru_cache(maxsize=64)
+def _special(dialect: Dialect, table: Table, names: tuple[str, ...]) -> list[tuple[int, Callable[[Any], Any]]]:
+    """Which places of a row have to be made ready, and how."""
+    made = (table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names)
+    return [(place, process) for place, process in enumerate(made) if process is not None]
 
 
 def _copy(db: Write, table: Table, names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
