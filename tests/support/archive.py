@@ -126,7 +126,8 @@ INSERT INTO websub_subscriptions (
     hub, topic, token, secret, state, lease_until, next_attempt_at, attempts, last_error, created_at
 )
 {_NUMBERS.format("{number}")}
-SELECT 'https://hub.example/', 'https://example.org/' || i, 'token ' || i, '', 'active', :later, :later + CAST(i AS bigint) * 1000000, 0, '', :now
+SELECT 'https://hub.example/', 'https://example.org/' || i, 'token ' || i, '', 'active', :later,
+    :later + CAST(i AS bigint) * 1000000, 0, '', :now
 FROM numbers
 """
 _TOPICS = """

@@ -181,8 +181,10 @@ def _blamed(*members: _Member) -> Iterator[None]:
     except Exception as error:
         log.exception("feed made us fail", feed=members[0].feed.id, feeds=len(members))
         # Shown on the feed: what it is has gone to the log.
-        reason = f"Tidings failed on this feed ({type(error).__name__}); please report it with the feed's address."
-        _fail(members, InvalidInput(reason))
+        ours = InvalidInput(
+            f"Tidings failed on this feed ({type(error).__name__}); please report it with the feed's address."
+        )
+        _fail(members, ours)
 
 
 def _fail(members: Iterable[_Member], error: TidingsError) -> None:
