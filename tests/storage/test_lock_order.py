@@ -174,11 +174,12 @@ def test_what_was_buried_is_marked_in_order(postgresql: Database, shelves: list[
         db.run_many(tombstone_table.insert(), rows)
         owner = users.get(db, shelves[0].user_id)
     assert owner is not None
-    batch = [Brought(owner, feed(one), Selection([], [], buried=frozenset(hashes)), {}) for one in reversed(shelves)]
+    later, seen = Instant(2 * NOW), Selection([], [], buried=frozenset(hashes))
+    batch = [Brought(owner, feed(one), seen, {}, later) for one in reversed(shelves)]
 
     ensure_order(
         postgresql,
-        lambda db: storing.store(db, batch, now=Instant(2 * NOW)),
+        lambda db: storing.store(db, batch),
         held=(tombstone_table.c.feed_id, shelves[0].feed_id),
         then=(tombstone_table.c.feed_id, shelves[1].feed_id),
     )

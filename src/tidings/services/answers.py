@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 
 import structlog
 from msgspec import Struct
@@ -149,8 +148,7 @@ class Answers:
     def _write(self, brought: Sequence[tuple[_Member, Brought]]) -> None:
         if not brought:
             return
-        settle = partial(store, now=self._clock())
-        outcomes = written_together(self._database, settle, [what for _, what in brought])
+        outcomes = written_together(self._database, store, [what for _, what in brought])
         for (one, what), outcome in zip(brought, outcomes, strict=True):
             with _blamed(one):
                 if isinstance(outcome, Exception):

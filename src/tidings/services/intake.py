@@ -91,15 +91,17 @@ def is_unchanged(feed: Feed, response: FetchResponse) -> bool:
 
 
 class Brought(Struct, frozen=True):
-    """What a document brings to one feed, made ready to be written. values: of columns of the feed.
+    """What a document brings to one feed, made ready to be written.
 
-    source: who holds it, for a check that needs a claim. skipped: entries that were more than are read.
+    values: of columns of the feed. now: when it was read. source: who holds it, for a check that needs a claim.
+    skipped: entries that were more than are read.
     """
 
     user: User
     feed: Feed
     selection: Selection
     values: dict[str, Any]
+    now: Instant
     source: Held | None = None
     skipped: int = 0
 
@@ -128,7 +130,7 @@ def bring(
     values = _after_success(feed, response) | schedule | _followed(feed, document)
     values |= {"body_digest": response.digest, "parsed_at": now}
     values |= {} if selection.is_all else READ_AGAIN
-    return Brought(user, feed, selection, values, source, document.skipped)
+    return Brought(user, feed, selection, values, now, source, document.skipped)
 
 
 def unchanged(feed: Feed, response: FetchResponse, *, timing: Timing, now: Instant) -> dict[str, Any]:

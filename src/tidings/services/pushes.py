@@ -202,6 +202,6 @@ def store_push(
         return 0, 0
     habit = after_push(feed, (entry.published_at for entry in selection.new), now) if selection.new else {}
     with database.writing() as db:
-        (stored,) = store(db, [Brought(user, feed, selection, habit)], now=now)
+        (stored,) = store(db, [Brought(user, feed, selection, habit, now)])
     tell_complaints(feed.id, selection.complaints)
     return len(stored.new_ids), stored.changed

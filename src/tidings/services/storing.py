@@ -31,20 +31,20 @@ class Stored(Struct, frozen=True):
     lost: bool = False
 
 
-def store(db: Write, batch: Sequence[Brought], *, now: Instant) -> list[Stored]:
+def store(db: Write, batch: Sequence[Brought]) -> list[Stored]:
     """Write it; what became of each, in the same order. No feed is twice in a batch."""
     current = hold(db, [one.feed for one in batch])
     ours = [one for one in batch if one.feed.id in current and _is_held(one.source, current[one.feed.id])]
     # Whoever else takes rows of several feeds does so in this order.
     ours.sort(key=lambda one: one.feed.id)
     record(db, [Result(one.feed, one.values) for one in ours if one.values])
-    ids = add_new(db, [(current[one.feed.id], one) for one in ours], now=now)
+    ids = add_new(db, [(current[one.feed.id], one) for one in ours])
     told = outbox.listeners(db, (one.feed.user_id for one in ours if ids[one.feed.id]))
     for one in ours:
-        intake.change(db, one.feed.user_id, one.selection.changed, now=now)
-        tombstones.mark_seen(db, one.feed.id, one.selection.buried, now=now)
+        intake.change(db, one.feed.user_id, one.selection.changed, now=one.now)
+        tombstones.mark_seen(db, one.feed.id, one.selection.buried, now=one.now)
         if one.feed.user_id in told:
-            outbox.post_new_entries(db, one.user, one.feed, ids[one.feed.id], now)
+            outbox.post_new_entries(db, one.user, one.feed, ids[one.feed.id], one.now)
     _let_go(db, batch, current)
     stored = {one.feed.id: _stored(one, ids[one.feed.id]) for one in ours}
     return [stored.get(one.feed.id, Stored(lost=True)) for one in batch]
@@ -96,7 +96,7 @@ def hold(db: Write, batch: Sequence[Feed]) -> dict[int, Current]:
     return {id_: one for id_, one in current.items() if one.match_entries_by_url == by_url[id_]}
 
 
-def add_new(db: Write, batch: Sequence[tuple[Current, Brought]], *, now: Instant) -> dict[int, list[int]]:
+def add_new(db: Write, batch: Sequence[tuple[Current, Brought]]) -> dict[int, list[int]]:
     """Ids of new entries by feed. What another check stored meanwhile is left out; a feed may have been moved, too."""
     asked = {one.feed.id: [entry.hash for entry in one.selection.new] for _, one in batch}
     met = intake.met(db, asked)
@@ -106,7 +106,8 @@ def add_new(db: Write, batch: Sequence[tuple[Current, Brought]], *, now: Instant
             one.feed.id,
             current.category_id,
             [entry for entry in one.selection.new if entry.hash not in met[one.feed.id]],
+            one.now,
         )
         for current, one in batch
     ]
-    return dict(zip(asked, intake.add_all(db, additions, now=now), strict=True))
+    return dict(zip(asked, intake.add_all(db, additions), strict=True))

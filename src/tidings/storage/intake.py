@@ -93,23 +93,24 @@ class Addition(Struct, frozen=True):
     feed_id: int
     category_id: int
     new: Sequence[ReadyEntry]
+    now: Instant
 
 
 def add(
     db: Write, user_id: int, feed_id: int, category_id: int, new: Sequence[ReadyEntry], *, now: Instant
 ) -> list[int]:
     """To one feed, see `add_all`."""
-    return add_all(db, [Addition(user_id, feed_id, category_id, new)], now=now)[0]
+    return add_all(db, [Addition(user_id, feed_id, category_id, new, now)])[0]
 
 
-def add_all(db: Write, additions: Sequence[Addition], *, now: Instant) -> list[list[int]]:
+def add_all(db: Write, additions: Sequence[Addition]) -> list[list[int]]:
     """The ids that each gets."""
     owned = [(one, entry) for one in additions for entry in one.new]
     ids = many.take_ids(db, entries, len(owned)) if owned else []
     numbered = [(id_, one, entry) for id_, (one, entry) in zip(ids, owned, strict=True)]
     for start in range(0, len(numbered), _AT_ONCE):
         part = numbered[start : start + _AT_ONCE]
-        many.add(db, entries, [_entry_row(id_, one, entry, now) for id_, one, entry in part])
+        many.add(db, entries, [_entry_row(id_, one, entry) for id_, one, entry in part])
         many.add(db, entry_contents, [{"entry_id": id_, "content": entry.content} for id_, _, entry in part])
         many.add(db, entry_tags, [row for id_, one, entry in part for row in _tag_rows(one.user_id, id_, entry)])
         enclosed = [(id_, one.user_id, enclosure) for id_, one, entry in part for enclosure in entry.enclosures]
@@ -123,9 +124,9 @@ def add_all(db: Write, additions: Sequence[Addition], *, now: Instant) -> list[l
     return [[next(numbers) for _ in one.new] for one in additions]
 
 
-def _entry_row(id_: int, one: Addition, entry: ReadyEntry, now: Instant) -> dict[str, Any]:
+def _entry_row(id_: int, one: Addition, entry: ReadyEntry) -> dict[str, Any]:
     owner = {"id": id_, "user_id": one.user_id, "feed_id": one.feed_id, "category_id": one.category_id}
-    return owner | {"created_at": now, "changed_at": now} | _columns(entry)
+    return owner | {"created_at": one.now, "changed_at": one.now} | _columns(entry)
 
 
 def _columns(entry: ReadyEntry) -> dict[str, Any]:
