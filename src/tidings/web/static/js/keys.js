@@ -36,10 +36,12 @@ const submit = (selector) => $(selector)?.requestSubmit($(`${selector} button`))
 
 // Of one feed, of all (""), or only what is shown here.
 async function refresh(feed) {
-  if (feed !== undefined) announce((await post(`${base}/feeds${feed && `/${feed}`}/refresh`, {}))?.notice);
+  const told = feed !== undefined && (await post(`${base}/feeds${feed && `/${feed}`}/refresh`, {}))?.notice;
   const [list, open] = [$("#column .list-title a"), pane()?.dataset.entry];
   if (list && $("#list")) await swap(open ? list.href : location.href, ["list"]);
   if (open && row(open)) select(row(open), false);
+  // Only now: whoever goes on by keys starts from the new list.
+  if (told !== false) announce(told);
   count(0);
 }
 
