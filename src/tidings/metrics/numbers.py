@@ -31,9 +31,8 @@ class Numbers:
         self._poll_seconds = self._timings("tidings_poll_seconds", "How long a check took.", OF_THE_OUTSIDE)[()]
         self._entries = self._counters("tidings_entries_stored", "New entries stored.")[()]
         self._deliveries = self._counters("tidings_deliveries", "Attempts to deliver, by what came of them.", "outcome")
-        self._delivery_seconds = self._timings("tidings_delivery_seconds", "How long an attempt took.", OF_THE_OUTSIDE)[
-            ()
-        ]
+        delivering = self._timings("tidings_delivery_seconds", "How long an attempt took.", OF_THE_OUTSIDE)
+        self._delivery_seconds = delivering[()]
         self._requests = self._counters("tidings_http_requests", "Requests answered.", "method", "route", "status")
         self._request_seconds = self._timings(
             "tidings_http_request_seconds", "How long an answer took.", OF_REQUESTS, "method", "route"

@@ -70,12 +70,13 @@ class Entries:
                 raise unknown_feed(feed_id)
             if feed.match_entries_by_url:
                 ready = msgspec.structs.replace(ready, hash=hash_of_address(ready.url))
-            known = intake.known(db, feed_id, [ready.hash]).get(ready.hash)
+            met = intake.met_by(db, feed_id, [ready.hash])
+            known = met.known.get(ready.hash)
             if known is not None:
                 status, starred = entry_changes.state(given), given.get("starred") or None
                 entries.set_state(db, user.id, [known.id], status=status, starred=starred, now=now)
                 return known.id, False
-            if intake.buried(db, feed_id, [ready.hash]):
+            if ready.hash in met.buried:
                 raise InvalidInput("url: this entry was deleted from the feed and does not come back.", field="url")
             return intake.add(db, user.id, feed_id, feed.category_id, [ready], now=now)[0], True
 

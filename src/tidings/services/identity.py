@@ -53,8 +53,7 @@ def _has_strangers(database: Database, feed: Feed, entries: list[Identified]) ->
 
 
 def _strangers(db: Read, feed: Feed, entries: list[Identified]) -> list[Identified]:
-    hashes = [one.hash for one in entries]
-    there = intake.known(db, feed.id, hashes).keys() | intake.buried(db, feed.id, hashes)
+    there = intake.met_by(db, feed.id, [one.hash for one in entries])
     return [one for one in entries if one.hash not in there]
 
 
@@ -63,8 +62,9 @@ def _rename(db: Write, feed: Feed, entries: list[Identified]) -> None:
     guesses = [other for one in strangers for other in one.others]
     # A hash that another entry of the document goes by is that one's own.
     own = {one.hash for one in entries}
-    stored = {hash_: one for hash_, one in intake.known(db, feed.id, guesses).items() if hash_ not in own}
-    buried = intake.buried(db, feed.id, guesses) - own
+    there = intake.met_by(db, feed.id, guesses)
+    stored = {hash_: one for hash_, one in there.known.items() if hash_ not in own}
+    buried = set(there.buried - own)
     renamed: dict[int, bytes] = {}
     reburied: list[tuple[bytes, bytes]] = []
     for one in strangers:

@@ -149,7 +149,7 @@ def news(database: Database, feed: Feed, document: ParsedFeed) -> News:
     """What is not known yet, or has changed since."""
     by_hash = identity.recognised(database, feed, document)
     with database.reading() as db:
-        return told_apart(feed, by_hash, intake.met(db, {feed.id: by_hash})[feed.id])
+        return told_apart(feed, by_hash, intake.met_by(db, feed.id, by_hash))
 
 
 def told_apart(feed: Feed, entries: Mapping[bytes, ParsedEntry], met: Met) -> News:

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, bindparam, func, literal_column, select, u
 from tidings.domain.entries import Entry, Page, Status
 from tidings.domain.entry_changes import EntryEdit
 from tidings.domain.times import Instant
-from tidings.storage import counters, entry_lists, search
+from tidings.storage import counters, entry_shapes, search
 from tidings.storage.database import Read, Write, columns
 from tidings.storage.schema import entries, entry_contents
 
@@ -114,7 +114,7 @@ def mark_read(
         which.append(entries.c.feed_id.not_in(besides))
     place = {}
     if beyond is not None and beyond.beyond is not None:
-        which.append(entry_lists.is_beyond(beyond.order, beyond.direction))
+        which.append(entry_shapes.is_beyond(beyond.order, beyond.direction))
         place = {"beyond_moment": beyond.beyond.moment, "beyond_id": beyond.beyond.entry_id}
     grouped = select(entries.c.feed_id, entries.c.starred, func.count()).where(*which)
     shift, marked = counters.Shift(), 0

@@ -26,7 +26,6 @@ from tidings.storage.entry_shapes import (
     page_statement,
     place_of,
 )
-from tidings.storage.entry_shapes import is_beyond as is_beyond  # noqa: PLC0414 - for whoever marks a part of a list
 from tidings.storage.schema import enclosures, entry_contents, feed_counters, feeds
 
 

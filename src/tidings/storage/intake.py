@@ -19,7 +19,7 @@ from tidings.domain.ingestion import ReadyEntry
 from tidings.domain.times import Instant
 from tidings.storage import counters, many, search
 from tidings.storage.database import Read, Write
-from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, tombstones
+from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags
 
 
 class Met(Struct, frozen=True):
@@ -40,11 +40,6 @@ class KnownEntry(Struct, frozen=True):
     fingerprint: bytes | None
 
 
-_known = select(entries.c.id, entries.c.hash, entries.c.fingerprint).where(
-    entries.c.feed_id == bindparam("feed"), entries.c.hash.in_(bindparam("hashes", expanding=True))
-)
-_is_asked = tombstones.c.hash.in_(bindparam("hashes", expanding=True))
-_buried = select(tombstones.c.hash).where(tombstones.c.feed_id == bindparam("feed"), _is_asked)
 _met = """
     SELECT asked.feed_id, asked.hash, entries.id, entries.fingerprint
     FROM asked JOIN entries ON entries.feed_id = asked.feed_id AND entries.hash = asked.hash
@@ -75,15 +70,19 @@ def met(db: Read, asked: Mapping[int, Iterable[bytes]]) -> dict[int, Met]:
     return {feed_id: Met(known_[feed_id], frozenset(buried_[feed_id])) for feed_id in asked}
 
 
-def known(db: Read, feed_id: int, hashes: Sequence[bytes]) -> dict[bytes, KnownEntry]:
+def met_by(db: Read, feed_id: int, hashes: Iterable[bytes]) -> Met:
+    """The same of one feed."""
+    return met(db, {feed_id: hashes})[feed_id]
+
+
+def known(db: Read, feed_id: int, hashes: Iterable[bytes]) -> dict[bytes, KnownEntry]:
     """Those of the hashes that the feed already has, whatever their status."""
-    rows = db.all(KnownEntry, _known, feed=feed_id, hashes=list(hashes)) if hashes else []
-    return {row.hash: row for row in rows}
+    return met_by(db, feed_id, hashes).known
 
 
-def buried(db: Read, feed_id: int, hashes: Sequence[bytes]) -> set[bytes]:
+def buried(db: Read, feed_id: int, hashes: Iterable[bytes]) -> frozenset[bytes]:
     """Those of the hashes that were deleted and must not come back."""
-    return set(db.scalars(_buried, feed=feed_id, hashes=list(hashes))) if hashes else set()
+    return met_by(db, feed_id, hashes).buried
 
 
 class Addition(Struct, frozen=True):
