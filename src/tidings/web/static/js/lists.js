@@ -1,5 +1,5 @@
 // Lists without an end, marking what was scrolled past, and coming back to the same place.
-import { load } from "./tidings.js";
+import { beforeLeaving, load } from "./tidings.js";
 import { isUnread, mark, row } from "./marks.js";
 
 const PASSING_MS = 800;
@@ -103,7 +103,7 @@ async function comeBack() {
   pass(false);
 }
 
-addEventListener("pagehide", keep);
+beforeLeaving(keep);
 addEventListener("scroll", () => {
   clearTimeout(timer);
   timer = setTimeout(pass, PASSING_MS);

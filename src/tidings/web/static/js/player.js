@@ -1,5 +1,6 @@
 // Sounds and films: they go on where somebody stopped, at the speed of the account, thirty seconds to and fro.
 import { base, mark, post } from "./marks.js";
+import { beforeLeaving } from "./tidings.js";
 
 const EVERY_S = 10;
 const RESTS_MS = 800;
@@ -48,7 +49,7 @@ function prepare() {
   }
 }
 
-addEventListener("pagehide", () => {
+beforeLeaving(() => {
   for (const media of document.querySelectorAll(".player audio, .player video")) media.keep();
 });
 prepare();

@@ -2,6 +2,7 @@
 //
 //   swap("/unread", ["list", "sidebar"])   elements of these ids become what they are on that page
 //   announce("12 marked read")             told at the foot of the page, and to screen readers
+//   beforeLeaving(keep)                    keep() while the page still can, perhaps twice
 //
 // <form data-swap="list sidebar">          is sent without leaving the page
 
@@ -37,6 +38,11 @@ export async function swap(url, ids, options) {
   } catch {
     return false;
   }
+}
+
+// A busy browser ends the page before it hears of the second; phones leave out the first.
+export function beforeLeaving(keep) {
+  for (const name of ["beforeunload", "pagehide"]) addEventListener(name, keep);
 }
 
 export function announce(text) {
