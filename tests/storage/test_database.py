@@ -12,8 +12,9 @@ from sqlalchemy import func, select, text
 
 from tidings.domain.errors import InvalidInput, StartError, StoreUnavailable
 from tidings.domain.times import Instant
-from tidings.storage import migrate, users
-from tidings.storage.database import Database, driver_url
+from tidings.storage import engines, migrate, users
+from tidings.storage.database import Database
+from tidings.storage.engines import driver_url
 from tidings.storage.schema import users as table
 
 NOW = Instant(0)
@@ -99,6 +100,43 @@ def test_a_database_out_of_reach_is_told_as_such(tmp_path: Path) -> None:
         with pytest.raises(StoreUnavailable):
             count(database)
         database.close()
+
+
+def cut_off(database: Database) -> None:
+    """As when PostgreSQL is started anew: all connections that rest are gone."""
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    other = Database(database.url.render_as_string(hide_password=False))
+    with other.reading() as db:
+        assert db.rows(text(f"SELECT pg_terminate_backend(pid) {others}"))
+        while db.scalar(text(f"SELECT count(*) {others}")):
+            time.sleep(0.01)
+    other.close()
+
+
+def test_a_connection_that_was_cut_off_while_it_rested_is_made_anew(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if database.is_sqlite:
+        pytest.skip("SQLite is a file")
+    monkeypatch.setattr(engines, "RESTED_S", 0)
+    add(database, "alice")
+    cut_off(database)
+
+    assert count(database) == 1
+    add(database, "bob")
+    assert count(database) == 2
+
+
+def test_one_that_was_cut_off_just_now_is_told_of_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    if database.is_sqlite:
+        pytest.skip("SQLite is a file")
+    monkeypatch.setattr(engines, "RESTED_S", 3600)
+    add(database, "alice")
+    cut_off(database)
+
+    with pytest.raises(StoreUnavailable):
+        count(database)
+    assert count(database) == 1
 
 
 def test_both_spellings_of_postgresql_are_one_and_others_are_refused() -> None:

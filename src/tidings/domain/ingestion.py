@@ -6,9 +6,9 @@ parsed ─► changed at all? ─► filter ─► address ─► rewrite ─►
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Hashable, Sequence
+from hashlib import sha256
 from urllib.parse import urlsplit
 
 import msgspec
@@ -116,7 +116,7 @@ def fingerprint(entry: ParsedEntry) -> bytes:
     Its date is left out: it is only heard once. So is its hash: what tells an entry apart says nothing of it.
     """
     said = msgspec.structs.replace(entry, published_at=None, hash="")
-    return hashlib.blake2b(msgspec.json.encode(said), digest_size=16).digest()
+    return sha256(msgspec.msgpack.encode(said)).digest()[:16]
 
 
 def page_to_fetch(entry: ParsedEntry, how: Intake, *, now: Instant) -> str:

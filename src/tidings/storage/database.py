@@ -6,41 +6,29 @@ them first. A write is one transaction: it commits when its block ends, and noth
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from msgspec import Struct
 from sqlalchemy import (
-    URL,
     Column,
     Connection,
     CursorResult,
     Engine,
     Executable,
-    Integer,
     RowMapping,
     Table,
-    create_engine,
-    event,
     literal,
-    make_url,
     select,
 )
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tidings import metrics
-from tidings.domain.errors import InvalidInput, StartError, StoreUnavailable
-
-# How long a SQLite writer waits for another process's transaction. Ours take milliseconds; a lost write is a bug.
-BUSY_TIMEOUT_S = 30
-TRY_AGAIN_S = 0.001
-
-# Between two statements of a transaction lie milliseconds: whoever takes longer has come to a standstill.
-STANDSTILL_S = 10
+from tidings.domain.errors import InvalidInput, StoreUnavailable
+from tidings.storage import engines
 
 _ONE = select(literal(1))
 
@@ -109,13 +97,13 @@ class Database:
     """url: as in TIDINGS_DATABASE_URL; pool_size: connections this process may hold."""
 
     def __init__(self, url: str, *, pool_size: int = 8) -> None:
-        self.url = driver_url(url)
+        self.url = engines.driver_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         if self.is_sqlite:
-            self._reader = _sqlite_engine(self.url, pool_size, begin=_begin)
-            self._writer = _sqlite_engine(self.url, 1, begin=_begin_writing)
+            self._reader = engines.sqlite(self.url, pool_size)
+            self._writer = engines.sqlite(self.url, 1, is_writer=True)
         else:
-            self._writer = _postgres_engine(self.url, pool_size)
+            self._writer = engines.postgresql(self.url, pool_size)
             # A read is mostly one statement: BEGIN and COMMIT around it would triple its round trips.
             self._reader = self._writer.execution_options(isolation_level="AUTOCOMMIT")
         # SQLite has one writer at a time: our own threads queue here, where waiting costs nothing.
@@ -169,96 +157,6 @@ class Database:
     def close(self) -> None:
         self._reader.dispose()
         self._writer.dispose()
-
-
-def driver_url(url: str) -> URL:
-    """`postgres://` is a common spelling of `postgresql://`; both are served by psycopg 3."""
-    parsed = make_url(url)
-    backend = parsed.get_backend_name()
-    if backend in ("postgresql", "postgres"):
-        return parsed.set(drivername="postgresql+psycopg")
-    if backend == "sqlite" and parsed.database and parsed.database != ":memory:":
-        return parsed.set(drivername="sqlite")
-    raise StartError(
-        f"TIDINGS_DATABASE_URL begins with {parsed.drivername!r}: use sqlite:///path/to/file or postgresql://user@host/name"
-    )
-
-
-class _Whole(Integer):
-    """A parameter that says its own size. Cast to INTEGER, an id beyond 2^31 would be an error, not merely unknown."""
-
-    render_bind_cast = False
-
-
-def _postgres_engine(url: URL, pool_size: int) -> Engine:
-    engine = create_engine(url, pool_size=pool_size, max_overflow=0, pool_pre_ping=True, hide_parameters=True)
-    engine.dialect.colspecs = {**engine.dialect.colspecs, Integer: _Whole}
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: Any) -> None:
-        # The defaults are made for spinning disks: with them a page of unread entries is sorted out of all of them
-        # instead of being read from its index. Compiling a statement takes longer than any of ours runs.
-        connection.execute("SET random_page_cost = 1.1")
-        connection.execute("SET jit = off")
-        # A process that was stopped in the middle of a transaction gives up its locks, and that transaction.
-        connection.execute(f"SET idle_in_transaction_session_timeout = '{STANDSTILL_S}s'")
-        connection.commit()
-
-    return engine
-
-
-def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN")
-
-
-def _begin_writing(connection: Connection) -> None:
-    """Between tries SQLite pauses longer and longer, up to a tenth of a second: our transactions take milliseconds."""
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
-    last_try = time.monotonic() + BUSY_TIMEOUT_S
-    raw.execute("PRAGMA busy_timeout = 0")
-    try:
-        while time.monotonic() < last_try:
-            try:
-                raw.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                    break
-                time.sleep(TRY_AGAIN_S)
-            else:
-                return
-    finally:
-        raw.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000}")
-    # What is wrong is told by SQLAlchemy.
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-def _sqlite_engine(url: URL, pool_size: int, *, begin: Callable[[Connection], None]) -> Engine:
-    engine = create_engine(
-        url,
-        pool_size=pool_size,
-        max_overflow=0,
-        pool_timeout=BUSY_TIMEOUT_S,
-        connect_args={"timeout": BUSY_TIMEOUT_S},
-        hide_parameters=True,
-    )
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: Any) -> None:
-        # We begin transactions ourselves (below): the driver would begin late and never IMMEDIATE.
-        connection.isolation_level = None
-        for pragma in (
-            "synchronous = NORMAL",  # a killed process loses nothing; a power cut may take the last moments
-            "foreign_keys = ON",
-            "temp_store = MEMORY",
-            "cache_size = -32000",
-            "mmap_size = 268435456",
-            "journal_size_limit = 67108864",
-        ):
-            connection.execute(f"PRAGMA {pragma}").close()
-
-    event.listen(engine, "begin", begin)
-    return engine
 
 
 @contextmanager
