@@ -11,6 +11,7 @@ from tidings.domain.cleaning.urls import MAX_ADDRESS, MAX_BASE
 _BLANKS: Final = re.compile(r"[\t\r\n\x00]")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _WEB: Final = ("http://", "https://")
+_WITH_HOST: Final = re.compile("https?://[^/?#:]")
 _BROKEN_SCHEME: Final = re.compile(r"(https?):/*(?=[^/])", re.IGNORECASE)
 
 
@@ -37,10 +38,7 @@ def absolute(address: str, base: str) -> str:
 def web(address: str, base: str) -> str:
     """Like `absolute`, but "" unless the result is http(s) with a host."""
     found = absolute(address, base)
-    if not found.startswith(_WEB):
-        return ""
-    host_start = found.index("//") + 2
-    if found[host_start : host_start + 1] in ("", "/", "?", "#", ":"):
+    if not _WITH_HOST.match(found):
         return ""
     # The general check is slow, and only an address with brackets can fail it.
     return "" if "[" in found[:300] and not _is_splittable(found) else found

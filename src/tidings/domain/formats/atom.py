@@ -13,7 +13,7 @@ from tidings.domain.formats import dates, text
 from tidings.domain.formats.addresses import absolute, is_web, web
 from tidings.domain.formats.atom_text import as_html, as_plain
 from tidings.domain.formats.drafts import Draft, finish, unique_sorted
-from tidings.domain.formats.elements import Fields, about, attribute
+from tidings.domain.formats.elements import Fields, about, attribute, text_of
 from tidings.domain.formats.hints import read_hints
 from tidings.domain.formats.identity import Identity
 from tidings.domain.formats.inherited import declared_base, language_inside
@@ -34,6 +34,8 @@ class Heard(Orders, frozen=True):
         "published", "issued", "dc:date", "pubdate", "updated", "modified", "created", "dcterms:issued",
     )  # fmt: skip
     media: tuple[str, ...] = MEDIA_NAMES
+    comments: tuple[str, ...] = ("comments",)
+    duration: tuple[str, ...] = ("itunes:duration",)
 
 
 class Link(Struct, frozen=True):
@@ -121,12 +123,12 @@ def read_entry(element: _Element, feed: Feed) -> Draft | None:
         content=content,
         base_url=(declared if body is None else declared_base(body, declared, url or feed.url)) or url or feed.url,
         author=_people(fields, feed.names) or _source_people(fields, feed.names) or feed.author,
-        comments_url=_comments_url(fields, links),
+        comments_url=_comments_url(fields, heard, links),
         language=_language(element, body, feed),
         published_at=_published(fields, heard, feed.now),
         tags=unique_sorted(_tags(fields)) or feed.tags,
         enclosures=once_each(_enclosures(links, media, base)),
-        duration_minutes=read_duration(fields.text("itunes:duration")),
+        duration_minutes=read_duration(fields.text(*heard.duration)),
     )
     says = "" if entry_id else title + fields.text(*heard.dates) + content or about(element)
     return Draft(Identity(id=entry_id, link=link, url=url, says=says), entry)
@@ -191,18 +193,18 @@ def _source_people(fields: Fields, names: Names) -> str:
     return ""
 
 
-def _comments_url(fields: Fields, links: list[Link]) -> str:
+def _comments_url(fields: Fields, heard: Heard, links: list[Link]) -> str:
     """Where people answer (RFC 4685)."""
     for link in links:
         if link.rel == "replies" and link.type in _PAGE_TYPES and is_web(link.href):
             return web(link.href, "")
-    return next((web(written, "") for written in fields.texts("comments") if is_web(written)), "")
+    return next((web(written, "") for written in fields.texts(*heard.comments) if is_web(written)), "")
 
 
 def _published(fields: Fields, heard: Heard, now: Instant | None) -> Instant | None:
     for name in heard.dates:
-        for written in reversed(fields.texts(name)):
-            if (instant := dates.read(written, now)) is not None:
+        for element in reversed(fields.get(name, ())):
+            if (instant := dates.read(text_of(element), now)) is not None:
                 return instant
     return None
 

@@ -21,17 +21,27 @@ class Fields(dict[str, list[_Element]]):
 
     def __init__(self, element: _Element, names: Names) -> None:
         self.element = element
-        for child in element:
-            self.setdefault(names[child.tag], []).append(child)  # type: ignore[index]
+        # A slice comes in one piece, which is cheaper than asking lxml for one child after the other.
+        for child in element[:]:
+            name = names[child.tag]  # type: ignore[index]
+            if name in self:
+                self[name].append(child)
+            else:
+                self[name] = [child]
 
     def text(self, *names: str) -> str:
         """The trimmed text of the first name that has any; of repeated elements, the last with text."""
-        return self.raw(*names).strip()
+        for name in names:
+            # Most of what is asked for is not there: nothing is cheaper than this.
+            if name in self:
+                for child in reversed(self[name]):
+                    if text := text_of(child).strip():
+                        return text
+        return ""
 
     def raw(self, *names: str) -> str:
         """Like `text`, but with the blanks around it."""
         for name in names:
-            # Most of what is asked for is not there: nothing is cheaper than this.
             if name in self:
                 for child in reversed(self[name]):
                     text = text_of(child)
@@ -87,18 +97,17 @@ def about(element: _Element) -> str:
 def attribute(element: _Element, key: str) -> str:
     """An attribute, trimmed, whatever the case of its name; "" if absent. key: lower case."""
     value = element.get(key)
-    if value is None:
-        names = element.keys()
-        value = _in_any_case(element, key) if names and _is_oddly_spelt(names) else ""
-    return value.strip()
+    if value is not None:
+        return value.strip()
+    names = element.keys()
+    # Usually all are in lower case, and there is nothing else to be found.
+    return "" if not names or "".join(names).islower() else _in_any_case(element, names, key)
 
 
-def _is_oddly_spelt(names: list[str]) -> bool:
-    return len(names) <= _MANY_ATTRIBUTES and not "".join(names).islower()
-
-
-def _in_any_case(element: _Element, key: str) -> str:
-    return next((value for name, value in element.items() if name.lower() == key), "")
+def _in_any_case(element: _Element, names: list[str], key: str) -> str:
+    if len(names) > _MANY_ATTRIBUTES:
+        return ""
+    return next((value.strip() for name, value in element.items() if name.lower() == key), "")
 
 
 def _values(element: _Element) -> list[str]:

@@ -55,8 +55,8 @@ class Orders(Struct, frozen=True):
 
     def among(self, used: Container[str]) -> Self:
         """The same without names that nobody uses."""
-        orders = (getattr(self, field) for field in self.__struct_fields__)
-        return type(self)(*(tuple(name for name in order if name in used) for order in orders))
+        orders = [getattr(self, field) for field in self.__struct_fields__]
+        return type(self)(*[tuple(filter(used.__contains__, order)) for order in orders])
 
 
 AnyOrders = TypeVar("AnyOrders", bound=Orders)
@@ -75,7 +75,8 @@ class Names(dict[str, str]):
         self._used: set[str] = set()
         self._heard: dict[type[Orders], Any] = {}
         namespace, undeclared, _ = split(str(root.tag))
-        self._home = {name for name in (namespace, root.nsmap.get(None)) if name}
+        own = _HOMELIKE | core
+        self._home = {name for name in (namespace, root.nsmap.get(None)) if name and _prefix_of(name) in own}
         self._home_prefix = undeclared
         self._core = core
 
@@ -97,21 +98,21 @@ class Names(dict[str, str]):
 
     def _shorten(self, tag: str) -> str:
         namespace, undeclared, local = split(tag)
-        if namespace in self._home and self._prefix(namespace) in _HOMELIKE | self._core:
+        if namespace in self._home:
             return local
         if undeclared and undeclared == self._home_prefix:
             return local
-        prefix = self._prefix(namespace) if namespace else _UNDECLARED.get(undeclared, undeclared)
+        prefix = _prefix_of(namespace) if namespace else _UNDECLARED.get(undeclared, undeclared)
         return f"{prefix}:{local}" if prefix and prefix not in self._core else local
-
-    @staticmethod
-    def _prefix(namespace: str) -> str:
-        key = namespace.strip().lower().removeprefix("http://").removeprefix("https://").removeprefix("www.")
-        return _PREFIXES.get(key.rstrip("/#"), "?")
 
 
 # What a document may say is its own vocabulary: the plain one, or a namespace nobody knows.
 _HOMELIKE: Final = frozenset({"", "?", "atom"})
+
+
+def _prefix_of(namespace: str) -> str:
+    key = namespace.strip().lower().removeprefix("http://").removeprefix("https://").removeprefix("www.")
+    return _PREFIXES.get(key.rstrip("/#"), "?")
 
 
 def split(tag: str) -> tuple[str, str, str]:

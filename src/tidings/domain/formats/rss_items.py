@@ -15,7 +15,7 @@ from tidings.domain.feeds import FeedFormat, ParsedEnclosure, ParsedEntry
 from tidings.domain.formats import dates, text
 from tidings.domain.formats.addresses import absolute, is_web, web
 from tidings.domain.formats.drafts import Draft, unique_sorted
-from tidings.domain.formats.elements import Fields, about, attribute
+from tidings.domain.formats.elements import Fields, about, attribute, text_of
 from tidings.domain.formats.identity import Identity
 from tidings.domain.formats.inherited import declared_base, language, language_inside
 from tidings.domain.formats.media import MEDIA_NAMES, Media, once_each, read_size
@@ -48,6 +48,8 @@ class Heard(Orders, frozen=True):
         "category", "dc:subject", "media:category", "media:group", "itunes:category", "itunes:keywords",
     )  # fmt: skip
     comments: tuple[str, ...] = ("comments", "atom:link")
+    language: tuple[str, ...] = ("dc:language",)
+    duration: tuple[str, ...] = ("itunes:duration",)
 
 
 class Channel(Struct, frozen=True):
@@ -93,11 +95,11 @@ def read_item(item: _Element, channel: Channel) -> Draft | None:
         base_url=(declared if body is None else declared_base(body, declared, channel.url)) or url or channel.url,
         author=(author_of_item(fields, channel.names) if heard.people else "") or channel.author,
         comments_url=_comments_url(fields) if heard.comments else "",
-        language=_language(fields, body, channel),
+        language=_language(fields, heard, body, channel),
         published_at=_published(fields, heard, channel.now),
         tags=(unique_sorted(_tags(fields, media)) if heard.tags else ()) or channel.tags,
         enclosures=enclosures,
-        duration_minutes=read_duration(fields.text("itunes:duration")),
+        duration_minutes=read_duration(fields.text(*heard.duration)),
     )
     return Draft(identity, entry)
 
@@ -121,9 +123,9 @@ def _address(link: str, fields: Fields, enclosures: tuple[ParsedEnclosure, ...],
     return next((address for each in enclosures if (address := web(each.url, base))), "")
 
 
-def _language(fields: Fields, body: _Element | None, channel: Channel) -> str:
+def _language(fields: Fields, heard: Heard, body: _Element | None, channel: Channel) -> str:
     """That of the text one reads, else of the item, else of the channel."""
-    around = language(fields.text("dc:language")) or language_inside(fields.element, channel.language)
+    around = language(fields.text(*heard.language)) or language_inside(fields.element, channel.language)
     return around if body is None else language_inside(body, around)
 
 
@@ -178,8 +180,8 @@ def _comments_url(fields: Fields) -> str:
 
 def _published(fields: Fields, heard: Heard, now: Instant | None) -> Instant | None:
     for name in heard.dates:
-        for written in reversed(fields.texts(name)):
-            if (instant := dates.read(written, now)) is not None:
+        for element in reversed(fields.get(name, ())):
+            if (instant := dates.read(text_of(element), now)) is not None:
                 return instant
     # CDF writes it beside the address.
     return dates.read(attribute(fields.element, "lastmod"), now)
@@ -204,9 +206,10 @@ def _enclosures(fields: Fields, heard: Heard, media: Media, base: str) -> list[P
             address = _original(attribute(enclosure, "url"), original)
             found.append(_enclosure(absolute(address, base), enclosure))
     # Atom's link, which some use without its namespace.
-    for link in fields.every(*heard.atom_links):
-        if link.keys() and attribute(link, "rel").lower() == "enclosure":
-            found.append(_enclosure(absolute(attribute(link, "href"), base), link))
+    for name in heard.atom_links:
+        for link in fields.get(name, ()):
+            if link.keys() and attribute(link, "rel").lower() == "enclosure":
+                found.append(_enclosure(absolute(attribute(link, "href"), base), link))
     if not media.is_silent:
         found += media.enclosures()
     return found
