@@ -13,6 +13,7 @@ from sqlalchemy import bindparam, insert, select, update
 
 from tidings.domain.entries import Status
 from tidings.storage.database import Read, Write, columns
+from tidings.storage.lists import among
 from tidings.storage.schema import feed_counters
 
 
@@ -57,12 +58,12 @@ _hold = (
     .order_by(feed_counters.c.feed_id)
     .with_for_update()
 )
-_hold_some = _hold.where(feed_counters.c.feed_id.in_(bindparam("feeds", expanding=True)))
+_hold_some = _hold.where(among(feed_counters.c.feed_id, "feeds"))
 _hold_each = (
     select(feed_counters.c.user_id, feed_counters.c.feed_id)
     .where(
-        feed_counters.c.user_id.in_(bindparam("users", expanding=True)),
-        feed_counters.c.feed_id.in_(bindparam("feeds", expanding=True)),
+        among(feed_counters.c.user_id, "users"),
+        among(feed_counters.c.feed_id, "feeds"),
     )
     .order_by(feed_counters.c.feed_id)
     .with_for_update()

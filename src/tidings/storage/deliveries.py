@@ -12,6 +12,7 @@ from tidings.domain.deliveries import Delivery, State
 from tidings.domain.events import SAVE_ENTRY
 from tidings.domain.times import Instant
 from tidings.storage.database import Read, Write, columns
+from tidings.storage.lists import among
 from tidings.storage.schema import deliveries, delivery_bodies, receivers
 
 _add_body = insert(delivery_bodies)
@@ -48,7 +49,7 @@ _old = (
     .order_by(deliveries.c.finished_at)
     .limit(bindparam("limit"))
 )
-_forget = delete(deliveries).where(deliveries.c.id.in_(bindparam("ids", expanding=True)))
+_forget = delete(deliveries).where(among(deliveries.c.id, "ids"))
 # So many deliveries are looked through for the receivers of an integration.
 _NEWEST = 1_000
 _FILTERS = {

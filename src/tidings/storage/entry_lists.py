@@ -26,6 +26,7 @@ from tidings.storage.entry_shapes import (
     page_statement,
     place_of,
 )
+from tidings.storage.lists import among
 from tidings.storage.schema import enclosures, entry_contents, feed_counters, feeds
 
 
@@ -125,12 +126,10 @@ def ids(db: Read, user_id: int, which: EntryFilter, *, limit: int, offset: int) 
     return _total(db, shape, which, parameters), found
 
 
-_contents = select(entry_contents.c.entry_id, entry_contents.c.content).where(
-    entry_contents.c.entry_id.in_(bindparam("ids", expanding=True))
-)
+_contents = select(entry_contents.c.entry_id, entry_contents.c.content).where(among(entry_contents.c.entry_id, "ids"))
 _enclosures = (
     select(*columns(enclosures, Enclosure))
-    .where(enclosures.c.entry_id.in_(bindparam("ids", expanding=True)))
+    .where(among(enclosures.c.entry_id, "ids"))
     .order_by(enclosures.c.entry_id, enclosures.c.id)
 )
 

@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, insert, select, update
 
 from tidings.domain.times import Instant
 from tidings.storage.database import Read, Write, columns
+from tidings.storage.lists import among
 from tidings.storage.schema import integrations, users
 
 
@@ -39,7 +40,7 @@ _enabled = (
     select(*columns(integrations, Integration))
     .where(
         integrations.c.user_id == bindparam("user"),
-        integrations.c.name.in_(bindparam("names", expanding=True)),
+        among(integrations.c.name, "names"),
         integrations.c.enabled,
     )
     .order_by(integrations.c.name)
@@ -47,8 +48,8 @@ _enabled = (
 _users_with = (
     select(integrations.c.user_id)
     .where(
-        integrations.c.user_id.in_(bindparam("users", expanding=True)),
-        integrations.c.name.in_(bindparam("names", expanding=True)),
+        among(integrations.c.user_id, "users"),
+        among(integrations.c.name, "names"),
         integrations.c.enabled,
     )
     .distinct()

@@ -18,6 +18,7 @@ from tidings.domain.sources import Claim
 from tidings.domain.times import Instant
 from tidings.storage import hosts, sources, websub
 from tidings.storage.database import Read, Write, columns
+from tidings.storage.lists import among
 from tidings.storage.schema import feeds
 from tidings.storage.schema import hosts as host_table
 from tidings.storage.schema import sources as source_table
@@ -42,16 +43,16 @@ _busy = (
     select(source_table.c.host, func.count())
     .where(
         text("claimed_by <> ''"),
-        source_table.c.host.in_(bindparam("hosts", expanding=True)),
+        among(source_table.c.host, "hosts"),
         source_table.c.claimed_until > bindparam("now"),
     )
     .group_by(source_table.c.host)
 )
-_some = source_table.c.id.in_(bindparam("ids", expanding=True))
+_some = among(source_table.c.id, "ids")
 _claim = update(source_table).where(_some).values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
 _members = (
     select(feeds.c.source_id, *columns(feeds, Feed))
-    .where(feeds.c.source_id.in_(bindparam("ids", expanding=True)), feeds.c.disabled == false())
+    .where(among(feeds.c.source_id, "ids"), feeds.c.disabled == false())
     .order_by(feeds.c.id)
 )
 _is_held = source_table.c.claimed_by == bindparam("worker")
@@ -65,7 +66,7 @@ _release = update(source_table).where(_some).values(claimed_until=None, claimed_
 _current = (
     select(feeds.c.id, feeds.c.category_id, feeds.c.match_entries_by_url, source_table.c.id, source_table.c.claimed_by)
     .select_from(feeds.join(source_table, source_table.c.id == feeds.c.source_id))
-    .where(feeds.c.user_id.in_(bindparam("users", expanding=True)), feeds.c.id.in_(bindparam("feeds", expanding=True)))
+    .where(among(feeds.c.user_id, "users"), among(feeds.c.id, "feeds"))
 )
 _one_claim_at_a_time = select(func.pg_advisory_xact_lock(_LOCK_ID))
 
@@ -243,9 +244,5 @@ _due_before = select(feeds.c.id).where(
     feeds.c.disabled == false(),
     feeds.c.next_check_at < bindparam("until"),
 )
-_lock = (
-    select(feeds.c.id).where(feeds.c.id.in_(bindparam("ids", expanding=True))).order_by(feeds.c.id).with_for_update()
-)
-_set_due = (
-    update(feeds).where(feeds.c.id.in_(bindparam("ids", expanding=True))).values(next_check_at=bindparam("moment"))
-)
+_lock = select(feeds.c.id).where(among(feeds.c.id, "ids")).order_by(feeds.c.id).with_for_update()
+_set_due = update(feeds).where(among(feeds.c.id, "ids")).values(next_check_at=bindparam("moment"))

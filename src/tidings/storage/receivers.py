@@ -18,6 +18,7 @@ from tidings.domain.times import Instant
 from tidings.domain.wording import Words
 from tidings.storage import dialect
 from tidings.storage.database import Read, Write, columns
+from tidings.storage.lists import among
 from tidings.storage.schema import deliveries, delivery_bodies, receivers
 
 # How many new deliveries one transaction puts into queues.
@@ -52,9 +53,8 @@ _size = select(receivers.c.pending, receivers.c.pending_bytes).where(receivers.c
 _is_waiting = (deliveries.c.receiver_id == bindparam("queue"), _PENDING)
 # Not the first: it may be on its way at this moment.
 _oldest = select(deliveries.c.id, deliveries.c.size).where(*_is_waiting).order_by(deliveries.c.id).limit(500).offset(1)
-_some: Any = bindparam("ids", expanding=True)
-_give_up_some = update(deliveries).where(deliveries.c.id.in_(_some))
-_drop_bodies = delete(delivery_bodies).where(delivery_bodies.c.delivery_id.in_(_some))
+_give_up_some = update(deliveries).where(among(deliveries.c.id, "ids"))
+_drop_bodies = delete(delivery_bodies).where(among(delivery_bodies.c.delivery_id, "ids"))
 
 _is_free = or_(receivers.c.claimed_until.is_(None), receivers.c.claimed_until <= bindparam("now"))
 _due = (receivers.c.next_attempt_at.is_not(None), receivers.c.next_attempt_at <= bindparam("now"), _is_free)
@@ -73,13 +73,13 @@ _well_due = _due_queues.where(_WELL).with_for_update(skip_locked=True)
 _failing_due = _due_queues.where(_FAILING).with_for_update(skip_locked=True)
 _claim = (
     update(receivers)
-    .where(receivers.c.id.in_(_some))
+    .where(among(receivers.c.id, "ids"))
     .values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
 )
 _held = (receivers.c.id == bindparam("queue"), receivers.c.claimed_by == bindparam("worker"))
 _ours = (
     select(receivers.c.id)
-    .where(receivers.c.id.in_(_some), receivers.c.claimed_by == bindparam("worker"))
+    .where(among(receivers.c.id, "ids"), receivers.c.claimed_by == bindparam("worker"))
     .order_by(receivers.c.id)
     .with_for_update()
 )
@@ -121,7 +121,7 @@ _try = (
         last_response=bindparam("response"),
     )
 )
-_still_pending = select(deliveries.c.id).where(deliveries.c.id.in_(_some), _PENDING)
+_still_pending = select(deliveries.c.id).where(among(deliveries.c.id, "ids"), _PENDING)
 _queue_row = update(receivers).where(receivers.c.id == bindparam("queue"))
 _let_go = _queue_row.values(claimed_until=None, claimed_by="")
 _is_old = func.coalesce(deliveries.c.redelivered_at, deliveries.c.created_at) <= bindparam("before")

@@ -18,6 +18,7 @@ from tidings.domain.cleaning import text_of
 from tidings.storage import dialect, many
 from tidings.storage.database import Read, Write
 from tidings.storage.dialect import Document
+from tidings.storage.lists import among
 from tidings.storage.schema import entries, entry_contents, search_pending
 
 MOST_TITLE_TERMS = 300
@@ -35,12 +36,12 @@ _newest = (
 _newest_of_user = _newest.where(search_pending.c.user_id == bindparam("user"))
 _any = select(exists(select(search_pending.c.entry_id)))
 _any_of_user = select(exists().where(search_pending.c.user_id == bindparam("user")))
-_there = select(entries.c.id).where(entries.c.id.in_(bindparam("ids", expanding=True)))
-_done = delete(search_pending).where(search_pending.c.entry_id.in_(bindparam("ids", expanding=True)))
+_there = select(entries.c.id).where(among(entries.c.id, "ids"))
+_done = delete(search_pending).where(among(search_pending.c.entry_id, "ids"))
 _texts = (
     select(entries.c.id, entries.c.user_id, entries.c.title, entry_contents.c.content)
     .select_from(entries.outerjoin(entry_contents, entry_contents.c.entry_id == entries.c.id))
-    .where(entries.c.id.in_(bindparam("ids", expanding=True)))
+    .where(among(entries.c.id, "ids"))
     # One that is just being deleted is left out: indexing it would wait for that, and that for us.
     .with_for_update(of=entries, key_share=True, skip_locked=True)
 )

@@ -13,6 +13,7 @@ from sqlalchemy import bindparam, delete, exists, false, func, select, text, upd
 
 from tidings.domain.sources import fetch_key, host_of
 from tidings.storage.database import Read, Write
+from tidings.storage.lists import among
 from tidings.storage.schema import feeds, sources
 
 # The row that is there is locked by it: nobody tidies the source away before its feed is written.
@@ -20,7 +21,7 @@ _ensure = text(
     "INSERT INTO sources (fetch_key, host) VALUES (:fetch_key, :host)"
     " ON CONFLICT (fetch_key) DO UPDATE SET host = excluded.host RETURNING id"
 )
-_some = sources.c.id.in_(bindparam("ids", expanding=True))
+_some = among(sources.c.id, "ids")
 _lock = select(sources.c.id).where(_some).order_by(sources.c.id).with_for_update()
 _earliest = (
     select(func.min(feeds.c.next_check_at))
@@ -34,7 +35,7 @@ _release = (
     .values(next_check_at=_earliest, claimed_until=None, claimed_by="")
 )
 _held = select(sources.c.id).where(_some, sources.c.claimed_by == bindparam("worker"))
-_of_feeds = select(feeds.c.source_id).where(feeds.c.id.in_(bindparam("ids", expanding=True))).distinct()
+_of_feeds = select(feeds.c.source_id).where(among(feeds.c.id, "ids")).distinct()
 _remove_unused = delete(sources).where(
     _some, sources.c.next_check_at.is_(None), ~exists().where(feeds.c.source_id == sources.c.id)
 )

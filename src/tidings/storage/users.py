@@ -10,11 +10,12 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 from tidings.domain.times import Instant
 from tidings.domain.users import User
 from tidings.storage.database import Read, Write, columns
+from tidings.storage.lists import among
 from tidings.storage.schema import users
 
 _all = select(*columns(users, User))
 _by_id = _all.where(users.c.id == bindparam("id"))
-_by_ids = _all.where(users.c.id.in_(bindparam("ids", expanding=True)))
+_by_ids = _all.where(among(users.c.id, "ids"))
 _by_name = _all.where(users.c.username == bindparam("name"))
 _password = select(users.c.password_hash).where(users.c.id == bindparam("id"))
 # Not FOR UPDATE: nobody who adds something of theirs needs to wait.

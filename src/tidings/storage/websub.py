@@ -17,6 +17,7 @@ from tidings.domain.times import Instant
 from tidings.domain.websub import State, Subscription
 from tidings.storage import sources, waking
 from tidings.storage.database import Read, Write, columns
+from tidings.storage.lists import among
 from tidings.storage.schema import feeds, websub_subscriptions, websub_topics
 
 _subscriptions = select(*columns(websub_subscriptions, Subscription))
@@ -61,7 +62,7 @@ _offered = (
     .select_from(feeds)
     .join(websub_topics, websub_topics.c.source_id == feeds.c.source_id)
     .join(websub_subscriptions, websub_subscriptions.c.id == websub_topics.c.subscription_id)
-    .where(feeds.c.id.in_(bindparam("feeds", expanding=True)))
+    .where(among(feeds.c.id, "feeds"))
 )
 _find = select(websub_subscriptions.c.id).where(
     websub_subscriptions.c.hub == bindparam("hub"), websub_subscriptions.c.topic == bindparam("topic")
@@ -70,7 +71,7 @@ _add = insert(websub_subscriptions).on_conflict_do_nothing(index_elements=["hub"
 _link = insert(websub_topics).on_conflict_do_nothing()
 _unlink = delete(websub_topics).where(
     websub_topics.c.source_id == bindparam("source"),
-    websub_topics.c.subscription_id.in_(bindparam("subscriptions", expanding=True)),
+    among(websub_topics.c.subscription_id, "subscriptions"),
 )
 _one = websub_subscriptions.c.id == bindparam("subscription")
 _wake = (
@@ -87,19 +88,19 @@ _readers = (
 _late = (
     select(feeds.c.id)
     .where(
-        feeds.c.id.in_(bindparam("ids", expanding=True)),
+        among(feeds.c.id, "ids"),
         feeds.c.disabled == false(),
         feeds.c.next_check_at > bindparam("at"),
     )
     .order_by(feeds.c.id)
     .with_for_update()
 )
-_hasten = update(feeds).where(feeds.c.id.in_(bindparam("ids", expanding=True))).values(next_check_at=bindparam("at"))
+_hasten = update(feeds).where(among(feeds.c.id, "ids")).values(next_check_at=bindparam("at"))
 _pushed = (
     select(websub_topics.c.source_id)
     .join(websub_subscriptions, websub_subscriptions.c.id == websub_topics.c.subscription_id)
     .where(
-        websub_topics.c.source_id.in_(bindparam("sources", expanding=True)),
+        among(websub_topics.c.source_id, "sources"),
         websub_subscriptions.c.state == State.ACTIVE,
         websub_subscriptions.c.lease_until > bindparam("now"),
         websub_subscriptions.c.last_push_at.is_not(None),
