@@ -173,9 +173,10 @@ def _content(fields: Fields, media: Media) -> tuple[_Element | None, str]:
 
 
 def _plain(fields: Fields, *names: str) -> str:
-    for element in fields.every(*names):
-        if found := as_plain(element):
-            return found
+    for name in names:
+        for element in fields.get(name, ()):
+            if found := as_plain(element):
+                return found
     return ""
 
 

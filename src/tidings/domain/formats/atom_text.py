@@ -24,10 +24,12 @@ def as_html(element: _Element) -> str:
         return _in_kind(_decoded(text_of(element)), kind)
     if mode in ("escaped", "xml") or (not mode and source):
         return _atom03(element, kind, mode) if mode else ""
-    if len(element) or _is_xml(kind):
+    if len(element):
         return _markup(element)
     if kind in _HTML:
         return text_of(element)
+    if _is_xml(kind):
+        return _markup(element)
     if kind in _PLAIN or kind.startswith("text/"):
         return text.escaped(text_of(element))
     return _in_kind(_decoded(text_of(element)), "text/html")

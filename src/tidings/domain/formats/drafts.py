@@ -43,4 +43,6 @@ def finish(drafts: Iterable[Draft | None]) -> tuple[tuple[ParsedEntry, ...], int
 
 def unique_sorted(values: Iterable[str]) -> tuple[str, ...]:
     """Trimmed, without empty and repeated ones, in the order of their code points."""
-    return tuple(sorted({kept for value in values if (kept := value.strip()[:MAX_NAME])}))
+    kept = {value.strip()[:MAX_NAME] for value in values}
+    kept.discard("")
+    return tuple(sorted(kept)) if len(kept) > 1 else tuple(kept)

@@ -9,7 +9,14 @@ from lxml.etree import _Element
 
 from tidings.domain.formats import text
 from tidings.domain.formats.elements import Fields
-from tidings.domain.formats.names import Names
+from tidings.domain.formats.names import Names, Orders
+
+
+class Heard(Orders, frozen=True):
+    """person: what names one, the best first."""
+
+    person: tuple[str, ...] = ("atom:name", "itunes:name", "name", "atom:email", "itunes:email", "email")
+
 
 # All that `author_of_item` looks for.
 PEOPLE: Final = (
@@ -45,7 +52,7 @@ def person(element: _Element, names: Names) -> str:
     if len(element) == 0:
         return _name(element.text or "")
     fields = Fields(element, names)
-    return _name(fields.text("atom:name", "itunes:name", "name", "atom:email", "itunes:email", "email"))
+    return _name(fields.text(*names.heard(Heard).person))
 
 
 def joined(people: Iterable[str]) -> str:

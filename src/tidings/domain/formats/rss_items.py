@@ -203,8 +203,8 @@ def _enclosures(fields: Fields, heard: Heard, media: Media, base: str) -> list[P
     if "enclosure" in fields:
         original = fields.text("feedburner:origenclosurelink")
         for enclosure in fields["enclosure"]:
-            address = _original(attribute(enclosure, "url"), original)
-            found.append(_enclosure(absolute(address, base), enclosure))
+            address = attribute(enclosure, "url")
+            found.append(_enclosure(absolute(_original(address, original) if original else address, base), enclosure))
     # Atom's link, which some use without its namespace.
     for name in heard.atom_links:
         for link in fields.get(name, ()):
@@ -221,6 +221,6 @@ def _enclosure(url: str, element: _Element) -> ParsedEnclosure:
 
 def _original(address: str, original: str) -> str:
     """FeedBurner puts its own address before the file's; both end in the same file name."""
-    if original and original.rpartition("/")[2] == address.rpartition("/")[2]:
+    if original.rpartition("/")[2] == address.rpartition("/")[2]:
         return original
     return address
