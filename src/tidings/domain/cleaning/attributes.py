@@ -36,9 +36,11 @@ def link(value: str, links: Links) -> str | None:
 def matching(pattern: re.Pattern[str]) -> Check:
     """Values that fit a pattern from end to end, without the blanks around them."""
 
+    fits = pattern.fullmatch
+
     def check(value: str, _: Links) -> str | None:
         value = value.strip()
-        return value if pattern.fullmatch(value) else None
+        return value if fits(value) else None
 
     return check
 
@@ -103,7 +105,8 @@ def escape_value(value: str) -> str:
     """For an attribute in double quotes; without angle brackets, which simple readers of tags trip over."""
     if value.isalnum():
         return value
-    value = escape_text(value)
+    if "&" in value or "<" in value or ">" in value or "\r" in value:
+        value = escape_text(value)
     return value.replace('"', "&quot;") if '"' in value else value
 
 

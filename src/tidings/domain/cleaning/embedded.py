@@ -16,7 +16,9 @@ from tidings.domain.cleaning.page import Mode, Page
 _LINK_CHECKS: Mapping[str, Check] = {"title": check.text, "id": check.text, **EVERYWHERE}
 _VIDEO_CHECKS: Mapping[str, Check] = {"width": check.length, "height": check.length, **EVERYWHERE}
 
-_FOREIGN_LINK = ' rel="noopener noreferrer" referrerpolicy="no-referrer"'
+# How the tag of a link ends that leads away from the text.
+_IN_SAME_TAB = ' rel="noopener noreferrer" referrerpolicy="no-referrer">'
+_IN_NEW_TAB = ' rel="noopener noreferrer" referrerpolicy="no-referrer" target="_blank">'
 
 
 def _link(page: Page, node: LexborNode) -> str | None:
@@ -28,10 +30,10 @@ def _link(page: Page, node: LexborNode) -> str | None:
     if not address or "a" in page.open:
         return ""
     tag = open_tag("a", attributes, _LINK_CHECKS, page.links)
-    tag += f' href="{escape_value(address)}"'
+    end = ">"
     if not address.startswith("#"):
-        tag += _FOREIGN_LINK + (' target="_blank"' if page.policy.new_tab else "")
-    return page.start_inline("a", tag + ">")
+        end = _IN_NEW_TAB if page.policy.new_tab else _IN_SAME_TAB
+    return page.start_inline("a", f'{tag} href="{escape_value(address)}"{end}')
 
 
 def _image(page: Page, node: LexborNode) -> None:

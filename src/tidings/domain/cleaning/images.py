@@ -27,6 +27,8 @@ LAZY_SRC = (
     *(f"data-{width}src" for width in (2000, 1000, 800, 655, 500, 380)),
 )
 LAZY_SRCSET = ("data-srcset", "data-lazy-srcset")
+# Most pictures have nothing of the kind, which is seen at once.
+_ANY_LAZY_SRC, _ANY_LAZY_SRCSET = frozenset(LAZY_SRC), frozenset(LAZY_SRCSET)
 
 # A picture file named after what it stands in for. Two looks, each in proportion to the length of the address: a single
 # expression would go over the rest of it at every such word. Nearly all pictures are spared the second.
@@ -105,7 +107,7 @@ def _is_file_of_stand_in(path: str) -> bool:
 def lazy_source(attributes: Attributes) -> str:
     """The address an element means: its `src`, or what a script would have put there."""
     src = (attributes.get("src") or "").strip()
-    if is_placeholder(src) or _is_lazy(attributes):
+    if not _ANY_LAZY_SRC.isdisjoint(attributes) and (is_placeholder(src) or _is_lazy(attributes)):
         return _first(attributes, LAZY_SRC) or src
     return src
 
@@ -136,7 +138,7 @@ def _with_sources(
 
 def _lazy_srcset(attributes: Attributes) -> str:
     srcset = attributes.get("srcset") or ""
-    if is_placeholder(srcset) or _is_lazy(attributes):
+    if not _ANY_LAZY_SRCSET.isdisjoint(attributes) and (is_placeholder(srcset) or _is_lazy(attributes)):
         return _first(attributes, LAZY_SRCSET) or srcset
     return srcset
 

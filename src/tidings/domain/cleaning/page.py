@@ -156,7 +156,8 @@ class Page:
             self._line = _ENDED
 
     def picture(self, picture: Picture) -> None:
-        self.continue_line()
+        if self._line != _BEGUN:
+            self.continue_line()
         self._picture, self._picture_at = picture, len(self.out)
         self.void(picture.tag)
 

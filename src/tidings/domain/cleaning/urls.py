@@ -99,8 +99,9 @@ def _web(url: str) -> str:
     return f"{parts[1].lower()}://{parts[2]}{_encode_odd(path + (parts[4] or '') + (parts[5] or ''))}"
 
 
+@lru_cache(maxsize=64)
 def _can_exist(authority: str) -> bool:
-    """Whether a host, with the user name and port around it, is one that could be looked up."""
+    """Whether a host, with the user name and port around it, is one that could be looked up. A site has one."""
     parts = _AUTHORITY.fullmatch(authority)
     if parts is None:
         return False

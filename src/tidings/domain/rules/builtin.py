@@ -24,12 +24,13 @@ BY_HOST: Final = {
     # The makers of the engine link to other pages by cards.
     "ghost.org": "fix_ghost_cards",
 }
+_HOSTS: Final = tuple(BY_HOST)
 
 
 def builtin_rewrites(url: str) -> Rewrites:
     """url: of the entry."""
     host = host_of(url)
-    while host:
+    while host.endswith(_HOSTS):
         if host in BY_HOST:
             return _parsed(host)
         host = host.partition(".")[2]
