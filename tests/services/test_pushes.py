@@ -252,6 +252,7 @@ def test_a_claim_knows_that_its_source_is_pushed(world: World) -> None:
     claims = world.services.polling.claim("worker", 10)
 
     assert {claim.lead.id: claim.is_pushed for claim in claims} == {pushed.id: True, other.id: False}
+    assert {claim.lead.id: claim.has_hub for claim in claims} == {pushed.id: True, other.id: False}
 
 
 def test_what_a_document_stops_offering_is_ended(world: World) -> None:

@@ -33,12 +33,13 @@ _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Feed)
 class Claim(Struct, frozen=True):
     """A source that a worker holds, with the enabled feeds that show it; there is at least one.
 
-    is_pushed: a hub tells what is new in it.
+    is_pushed: a hub tells what is new in it. has_hub: whether one is known for it at all.
     """
 
     source_id: int
     feeds: Sequence[Feed]
     is_pushed: bool = False
+    has_hub: bool = True
 
     @property
     def lead(self) -> Feed:

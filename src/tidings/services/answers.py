@@ -192,4 +192,5 @@ def _fail(members: Iterable[_Member], error: TidingsError) -> None:
 
 def _seen(answer: Answer, reading: Reading) -> Seen:
     document = next((one.document for one in answer.crawled.values()), None) or reading.document
-    return Seen(answer.round.claim.lead, answer.response, document, answer.round.had_news)
+    claim = answer.round.claim
+    return Seen(claim.lead, answer.response, document, answer.round.had_news, claim.has_hub)

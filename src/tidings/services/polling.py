@@ -55,12 +55,16 @@ class Polling:
     def lease_s(self) -> float:
         return self._lease / SECOND
 
-    def claim(self, worker: str, limit: int) -> list[Claim]:
-        """The longest overdue sources, held by the worker until it checks them or its lease ends."""
+    def claim(self, worker: str, limit: int, *, is_more: bool = False) -> list[Claim]:
+        """The longest overdue sources, held by the worker until it checks them or its lease ends.
+
+        is_more: whether there were more than were claimed just now; else it is asked first, which takes no lock.
+        """
         now = self._clock()
-        with self._database.reading() as db:
-            if not polling.any_due(db, now):
-                return []
+        if not is_more:
+            with self._database.reading() as db:
+                if not polling.any_due(db, now):
+                    return []
         with self._database.writing() as db:
             return polling.claim_due(
                 db,

@@ -45,13 +45,15 @@ class Request(Struct, frozen=True):
 class Seen(Struct, frozen=True):
     """By a check. feed: any of those that show the document.
 
-    document: None when it was not parsed. was_news: it had entries that nobody had pushed.
+    document: None when it was not parsed. was_news: it had entries that nobody had pushed. has_hub: whether one may be
+    known of before.
     """
 
     feed: Feed
     response: FetchResponse
     document: ParsedFeed | None = None
     was_news: bool = False
+    has_hub: bool = True
 
 
 class WebSub:
@@ -80,7 +82,8 @@ class WebSub:
     def notice_all(self, seen: Sequence[Seen]) -> None:
         """After checks that went well: what documents offer now is known, also while nobody can subscribe."""
         offers = {one.feed.id: offered(one.feed, one.response.links, one.document) for one in seen}
-        told = [one for one in seen if one.document is not None or offers[one.feed.id] is not None]
+        # What offers nothing is looked up only where there is something to withdraw.
+        told = [one for one in seen if offers[one.feed.id] or (one.document is not None and one.has_hub)]
         if not told:
             return
         with _passed_over(told[0].feed):

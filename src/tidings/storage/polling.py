@@ -122,8 +122,10 @@ def claim_due(
     if abandoned := chosen.keys() - shown.keys():
         sources.release(db, abandoned, worker)
         sources.remove_unused(db, abandoned)
-    pushed = websub.pushed(db, ids, now)
-    return [Claim(id_, shown[id_], is_pushed=id_ in pushed) for id_ in chosen if id_ in shown]
+    hubs = websub.known(db, ids, now)
+    return [
+        Claim(id_, shown[id_], is_pushed=hubs.get(id_, False), has_hub=id_ in hubs) for id_ in chosen if id_ in shown
+    ]
 
 
 def _choose(db: Write, *, now: Instant, limit: int, per_host: int, held_at_most: int) -> dict[int, str]:

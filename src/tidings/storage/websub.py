@@ -96,15 +96,15 @@ _late = (
     .with_for_update()
 )
 _hasten = update(feeds).where(among(feeds.c.id, "ids")).values(next_check_at=bindparam("at"))
-_pushed = (
-    select(websub_topics.c.source_id)
+_is_pushed = and_(
+    websub_subscriptions.c.state == State.ACTIVE,
+    websub_subscriptions.c.lease_until > bindparam("now"),
+    websub_subscriptions.c.last_push_at.is_not(None),
+)
+_known = (
+    select(websub_topics.c.source_id, _is_pushed)
     .join(websub_subscriptions, websub_subscriptions.c.id == websub_topics.c.subscription_id)
-    .where(
-        among(websub_topics.c.source_id, "sources"),
-        websub_subscriptions.c.state == State.ACTIVE,
-        websub_subscriptions.c.lease_until > bindparam("now"),
-        websub_subscriptions.c.last_push_at.is_not(None),
-    )
+    .where(among(websub_topics.c.source_id, "sources"))
 )
 _distrust = (
     update(websub_subscriptions)
@@ -206,9 +206,17 @@ def make_due(db: Write, feed_ids: Iterable[int], at: Instant) -> None:
         waking.ring(db, waking.FEEDS)
 
 
+def known(db: Read, source_ids: Iterable[int], now: Instant) -> dict[int, bool]:
+    """Those sources that offer a hub, and whether one can be relied on to tell what is new."""
+    found: dict[int, bool] = {}
+    for source_id, is_pushed in db.tuples(_known, sources=sorted(source_ids), now=now):
+        found[source_id] = found.get(source_id, False) or bool(is_pushed)
+    return found
+
+
 def pushed(db: Read, source_ids: Iterable[int], now: Instant) -> set[int]:
     """Those sources of which a hub can be relied on to tell what is new."""
-    return set(db.scalars(_pushed, sources=sorted(source_ids), now=now))
+    return {source_id for source_id, is_pushed in known(db, source_ids, now).items() if is_pushed}
 
 
 def distrust(db: Write, feed_id: int) -> None:

@@ -43,7 +43,8 @@ class Poller:
         # By source: until when nobody else may have it, as far as we know.
         self._ours_until: dict[int, float] = {}
         self._running: dict[asyncio.Task[None], tuple[int, float]] = {}
-        self._is_more = True
+        # Of the last claim: whether it found anything, and whether as much as it could take.
+        self._is_more, self._was_full = True, False
         self._stir = asyncio.Event()
 
     @property
@@ -75,15 +76,15 @@ class Poller:
     async def _claim(self) -> None:
         if not self._has_room():
             return
-        asked_at = asyncio.get_running_loop().time()
+        asked_at, room = asyncio.get_running_loop().time(), self._room()
         try:
-            claimed = await asyncio.to_thread(self._polling.claim, self.name, self._room())
+            claimed = await asyncio.to_thread(self._polling.claim, self.name, room, is_more=self._was_full)
         except StoreUnavailable as error:
             log.error("nothing claimed", reason=error.message)  # noqa: TRY400 - the message says it all
             claimed = []
         self._queue.extend(claimed)
         self._hold(asked_at, [claim.source_id for claim in claimed])
-        self._is_more = bool(claimed)
+        self._is_more, self._was_full = bool(claimed), len(claimed) == room
 
     def _has_room(self) -> bool:
         """A claim is a transaction: not one for each place that gets free while others are still busy."""
