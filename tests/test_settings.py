@@ -42,6 +42,14 @@ def test_nothing_set_gives_a_service_on_loopback_with_an_embedded_database() -> 
     assert not found.integration_allow_private_networks
     assert found.admin_password is None
     assert 1 <= found.web_workers <= 4
+    assert 1 <= found.worker_processes <= 2
+
+
+def test_on_postgresql_one_worker_more_fetches() -> None:
+    usual = load().worker_processes
+
+    assert load(DATABASE_URL="postgres://u@h/d").worker_processes == usual + 1
+    assert load(DATABASE_URL="postgres://u@h/d", WORKER_PROCESSES="1").worker_processes == 1
 
 
 def test_settings_cannot_be_changed_afterwards() -> None:

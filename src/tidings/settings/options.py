@@ -29,6 +29,12 @@ def _cores() -> int:
         return os.cpu_count() or 1
 
 
+def _usual_workers(database_url: str) -> int:
+    """While one waits for PostgreSQL another has the core; SQLite has one writer at a time, for whom it would wait."""
+    waiting = values.engine_of(database_url) is DatabaseEngine.POSTGRESQL
+    return min(_cores(), MOST_WORKERS_BY_DEFAULT) + waiting
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(Upkeep):
     data_dir: Path = option(
@@ -160,8 +166,8 @@ class Settings(Upkeep):
         values.whole_number(1, 64),
         "Processes that fetch feeds, deliver and tidy, beside those that answer requests.",
         allowed="a whole number from 1 to 64",
-        default="the number of CPU cores, but not more than 2",
-        derive=lambda _: str(min(_cores(), MOST_WORKERS_BY_DEFAULT)),
+        default="the number of CPU cores, but not more than 2; one more on PostgreSQL",
+        derive=lambda known: str(_usual_workers(known["database_url"])),
     )
     worker_pool_size: int = option(
         values.whole_number(1, 1000),
