@@ -254,13 +254,13 @@ def test_what_went_is_remembered_until_its_publisher_has_long_stopped_listing_it
     for _ in range(10):
         clock.pass_days(20)
         with shelf.database.writing() as db:
-            assert intake.buried(db, shelf.feed_id, [listed.hash])
+            assert intake.met_by(db, shelf.feed_id, [listed.hash]).buried
             tombstones.mark_seen(db, shelf.feed_id, [listed.hash], now=clock.now)
             feeds.change(db, shelf.user_id, shelf.feed_id, parsed_at=clock.now)
         tidy(shelf, clock)
 
     with shelf.database.reading() as db:
-        assert set(intake.buried(db, shelf.feed_id, [listed.hash, gone.hash])) == {listed.hash}
+        assert set(intake.met_by(db, shelf.feed_id, [listed.hash, gone.hash]).buried) == {listed.hash}
 
 
 def test_a_document_that_was_not_read_since_forgets_nothing(shelf: Shelf, clock: Years) -> None:
@@ -274,7 +274,7 @@ def test_a_document_that_was_not_read_since_forgets_nothing(shelf: Shelf, clock:
     clock.pass_days(4000)
     assert tidy(shelf, clock)["tombstones"] == 0
     with shelf.database.reading() as db:
-        assert intake.buried(db, shelf.feed_id, [entry.hash])
+        assert intake.met_by(db, shelf.feed_id, [entry.hash]).buried
 
 
 def test_marking_what_is_still_listed_writes_once_a_month(shelf: Shelf, clock: Years) -> None:

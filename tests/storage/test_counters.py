@@ -122,7 +122,7 @@ class Life:
 
     def is_buried(self, feed_id: int, hash_: bytes) -> bool:
         with self.database.reading() as db:
-            return bool(intake.buried(db, feed_id, [hash_]))
+            return bool(intake.met_by(db, feed_id, [hash_]).buried)
 
     def feed_ids(self) -> list[int]:
         with self.database.reading() as db:
@@ -292,6 +292,6 @@ def test_flushing_remembers_each_hash_once_and_leaves_nothing_behind(
 
     flushed = {entry.hash for entry in new if not entry.starred}
     with database.reading() as db:
-        assert intake.buried(db, feed_id, [entry.hash for entry in new]) == flushed
-        assert intake.known(db, feed_id, list(flushed)) == {}
+        assert intake.met_by(db, feed_id, [entry.hash for entry in new]).buried == flushed
+        assert intake.met_by(db, feed_id, list(flushed)).known == {}
     assert kept(database, life.user.id)[feed_id] == (0, 4, 0, 4)

@@ -161,7 +161,7 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
         websub.by_token(db, "token 77"),
         websub.readers(db, 77),
         websub.offered_for_each(db, [archive.feed_id, archive.feed_id + 1]),
-        websub.pushed(db, sources.of_feeds(db, [archive.feed_id]), NOW),
+        websub.known(db, sources.of_feeds(db, [archive.feed_id]), NOW),
     ),
     "an entry": lambda db, archive: entries.get(db, archive.user_id, 5),
     "counters": lambda db, archive: counters.listed(db, archive.user_id),

@@ -191,7 +191,7 @@ def test_a_change_by_the_publisher_is_followed(shelf: Shelf) -> None:
     shelf.add(old)
     index(shelf.database)
     with shelf.database.writing() as db:
-        known = intake.known(db, shelf.feed_id, [old.hash])[old.hash]
+        known = intake.met_by(db, shelf.feed_id, [old.hash]).known[old.hash]
         intake.change(db, shelf.user_id, [(known, ready("Sun", "parasol"))], now=NOW)
     index(shelf.database)
 
@@ -204,7 +204,7 @@ def test_writing_twice_before_it_is_indexed_indexes_the_last(shelf: Shelf) -> No
     old = ready("Rain", "umbrella")
     shelf.add(old)
     with shelf.database.writing() as db:
-        known = intake.known(db, shelf.feed_id, [old.hash])[old.hash]
+        known = intake.met_by(db, shelf.feed_id, [old.hash]).known[old.hash]
         intake.change(db, shelf.user_id, [(known, ready("Sun", "parasol"))], now=NOW)
     index(shelf.database)
 

@@ -57,7 +57,7 @@ _ASKED_AT_ONCE = 10_000
 
 
 def met(db: Read, asked: Mapping[int, Iterable[bytes]]) -> dict[int, Met]:
-    """`known` and `buried` by feed, with one look for all. asked: hashes by feed."""
+    """By feed, with one look for all. asked: hashes by feed."""
     pairs = [(feed_id, hash_) for feed_id, hashes in asked.items() for hash_ in hashes]
     known_: defaultdict[int, dict[bytes, KnownEntry]] = defaultdict(dict)
     buried_: defaultdict[int, set[bytes]] = defaultdict(set)
@@ -73,16 +73,6 @@ def met(db: Read, asked: Mapping[int, Iterable[bytes]]) -> dict[int, Met]:
 def met_by(db: Read, feed_id: int, hashes: Iterable[bytes]) -> Met:
     """The same of one feed."""
     return met(db, {feed_id: hashes})[feed_id]
-
-
-def known(db: Read, feed_id: int, hashes: Iterable[bytes]) -> dict[bytes, KnownEntry]:
-    """Those of the hashes that the feed already has, whatever their status."""
-    return met_by(db, feed_id, hashes).known
-
-
-def buried(db: Read, feed_id: int, hashes: Iterable[bytes]) -> frozenset[bytes]:
-    """Those of the hashes that were deleted and must not come back."""
-    return met_by(db, feed_id, hashes).buried
 
 
 class Addition(Struct, frozen=True):

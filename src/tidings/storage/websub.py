@@ -214,11 +214,6 @@ def known(db: Read, source_ids: Iterable[int], now: Instant) -> dict[int, bool]:
     return found
 
 
-def pushed(db: Read, source_ids: Iterable[int], now: Instant) -> set[int]:
-    """Those sources of which a hub can be relied on to tell what is new."""
-    return {source_id for source_id, is_pushed in known(db, source_ids, now).items() if is_pushed}
-
-
 def distrust(db: Write, feed_id: int) -> None:
     """A poll found what no push had brought: until the next push, polling is all there is."""
     db.run(_distrust, feed=feed_id)
