@@ -15,7 +15,7 @@ from support.people import rss
 from support.publisher import Publisher
 from tidings.domain.feeds import Feed
 from tidings.services import answers
-from tidings.storage import feeds
+from tidings.storage import feeds, websub
 from tidings.storage.database import Database
 from tidings.storage.schema import sources, websub_subscriptions
 
@@ -181,6 +181,23 @@ def test_a_hub_that_cannot_be_noted_is_nobodys_trouble(engine: str, house: House
     assert claimed(house) == []
     with house.database.reading() as db:
         assert len(db.tuples(select(websub_subscriptions.c.id))) == 5
+
+
+def test_a_hub_that_a_document_names_no_more_is_let_go_of(house: House, site: Publisher) -> None:
+    (feed_id,) = subscribed(house, site, 1)
+    named = '<link xmlns="http://www.w3.org/2005/Atom" rel="hub" href="https://hub.example/"/>'
+    plain = rss(["Item 0"], site.url("/0.xml"))
+    site.serve("/0.xml", plain.replace("<channel>", f"<channel>{named}"))
+
+    def hubs() -> int:
+        house.due_again()
+        house.poll()
+        with house.database.reading() as db:
+            return len(websub.offered_for(db, feed_id))
+
+    assert hubs() == 1
+    site.serve("/0.xml", plain)
+    assert hubs() == 0
 
 
 def test_when_nothing_can_be_looked_up_each_feed_has_its_reason_and_its_next_check(
