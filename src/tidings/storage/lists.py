@@ -1,8 +1,8 @@
 """A list as one parameter.
 
 With a place for each of its values, a statement would be another for every length: written anew by us, planned anew by
-PostgreSQL, and limited in its length by SQLite. Where SQLite has to choose between the list and an index on the user, it
-needs the places (`in_`): it does not know how long a list in one parameter is.
+PostgreSQL, and limited in its length by SQLite. Where SQLite has to choose between the list and an index on the user,
+it needs the places (`in_`): it does not know how long a list in one parameter is.
 """
 
 from __future__ import annotations
