@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -190,6 +191,31 @@ def test_a_file_that_is_full_grows_and_loses_nothing(tmp_path: Path) -> None:
     assert place.file("counter").read_value("first")[0] == 2  # type: ignore[no-untyped-call]
     assert place.cell("counter", f"5 {long}")[0][place.cell("counter", f"5 {long}")[1]] == 5
     place.leave()
+
+
+def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    """Who reads the folder just then: of an empty file no number can be read."""
+    seen: set[int] = set()
+    done = threading.Event()
+
+    def look() -> None:
+        over = False
+        while not over:
+            over = done.is_set()
+            seen.update(path.stat().st_size for path in tmp_path.glob("*.db"))
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    places = [Place(tmp_path) for _ in range(30)]
+    for place in places:
+        place.file("counter")
+    done.set()
+    reader.join()
+    for place in places:
+        place.leave()
+
+    assert seen == {FILE_SIZE}
+    assert len(list(tmp_path.glob("*.db"))) == 30
 
 
 def test_a_folder_that_cannot_be_used_stops_nothing(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ class Place:
         if kind not in self._files:
             path = self._folder / f"{kind}_{self.number}.db"
             if not path.exists():
-                path.write_bytes(bytes(FILE_SIZE))
+                _write_whole(path)
             self._files[kind] = MmapedDict(str(path))  # type: ignore[no-untyped-call]
         return self._files[kind]
 
@@ -78,6 +78,13 @@ class Place:
                 return number, place
             place.close()
         raise OSError("no place left")
+
+
+def _write_whole(path: Path) -> None:
+    """Whoever reads the folder finds the file whole or not at all: of an empty one no number can be read."""
+    unfinished = path.with_suffix(".new")
+    unfinished.write_bytes(bytes(FILE_SIZE))
+    unfinished.rename(path)
 
 
 def _is_locked(file: BufferedRandom, how: int) -> bool:
