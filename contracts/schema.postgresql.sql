@@ -326,6 +326,13 @@ TABLE sessions
     CREATE UNIQUE INDEX pk_sessions ON public.sessions USING btree (id)
     CREATE UNIQUE INDEX uq_sessions_token_hash ON public.sessions USING btree (token_hash)
 
+TABLE source_pieces
+    source_id integer NOT NULL
+    packed bytea NOT NULL -- See `domain.formats.pieces`.
+    fk_source_pieces_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id) ON DELETE CASCADE
+    pk_source_pieces PRIMARY KEY (source_id)
+    CREATE UNIQUE INDEX pk_source_pieces ON public.source_pieces USING btree (source_id)
+
 TABLE sources
     id integer NOT NULL DEFAULT nextval('sources_id_seq'::regclass)
     fetch_key bytea NOT NULL -- Of address and fetch options: the same for all that share.

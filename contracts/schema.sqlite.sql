@@ -333,6 +333,13 @@ CREATE INDEX ix_sessions_expires ON sessions (expires_at);
 
 CREATE INDEX ix_sessions_user ON sessions (user_id, last_seen_at);
 
+CREATE TABLE source_pieces (
+    source_id INTEGER NOT NULL,
+    packed BLOB NOT NULL,
+    CONSTRAINT pk_source_pieces PRIMARY KEY (source_id),
+    CONSTRAINT fk_source_pieces_source_id_sources FOREIGN KEY(source_id) REFERENCES sources (id) ON DELETE CASCADE
+);
+
 CREATE TABLE sources (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     fetch_key BLOB NOT NULL,

@@ -71,7 +71,8 @@ class ParsedFeed(Struct, frozen=True, kw_only=True):
     """entries: in document order. skipped: items that could not be used at all.
 
     site_url: absolute, the document's own address when it names no other. icon_url, self_url: absolute or "".
-    hubs: WebSub hubs, absolute.
+    hubs: WebSub hubs, absolute. is_plain: the document is well-formed, and each entry has an id or a link of its own:
+    its hash would be the same without the others.
     """
 
     format: FeedFormat
@@ -85,6 +86,7 @@ class ParsedFeed(Struct, frozen=True, kw_only=True):
     hints: PublisherHints = PublisherHints()
     entries: tuple[ParsedEntry, ...] = ()
     skipped: int = 0
+    is_plain: bool = False
 
 
 class Edited(IntFlag):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import structlog
 from msgspec import Struct
 
-from tidings.domain.errors import InvalidInput, TidingsError
+from tidings.domain.errors import InvalidInput, StoreUnavailable, TidingsError
 from tidings.domain.feeds import Feed, ParsedEntry, ParsedFeed
 from tidings.domain.ingestion import USUAL, Instance
 from tidings.domain.users import User
@@ -22,13 +22,15 @@ from tidings.net.fetch import FetchResponse
 from tidings.services import identity, intake
 from tidings.services.clock import Clock
 from tidings.services.gathering import Gathering, written_together
-from tidings.services.intake import Brought, Crawled, News
+from tidings.services.intake import Brought, Crawled
 from tidings.services.rounds import Reading, Round
+from tidings.services.shortening import shortened
 from tidings.services.storing import store
 from tidings.services.websub import Seen, WebSub
 from tidings.storage import intake as entry_intake
 from tidings.storage import users
 from tidings.storage.database import Database
+from tidings.storage.intake import Met
 from tidings.storage.polling import Result
 
 log = structlog.get_logger()
@@ -83,12 +85,32 @@ class Answers:
         await self._gathering.add(answer)
 
     def _take_all(self, answers: Sequence[Answer]) -> list[None]:
-        read = [(answer, Reading(answer.response, self._clock(), self._instance)) for answer in answers]
+        read = list(zip(answers, self._readings(answers), strict=True))
         members = (_Member(answer, reading, feed) for answer, reading in read for feed in answer.feeds)
         for some in _batches(members):
             self._take_some(some)
         self._websub.notice_all([_seen(answer, reading) for answer, reading in read if answer.round.stored])
         return [None] * len(answers)
+
+    def _readings(self, answers: Sequence[Answer]) -> list[Reading]:
+        """What several feeds show is read whole: each of them may lack something else."""
+        claims = [answer.round.claim for answer in answers]
+        asked = [
+            (claim.source_id, claim.lead, answer.response) if len(claim.feeds) == 1 else None
+            for claim, answer in zip(claims, answers, strict=True)
+        ]
+        try:
+            found = shortened(self._database, asked)
+        except StoreUnavailable:
+            raise
+        except Exception:
+            # Only the short way is barred: nobody has to do without their entries.
+            log.exception("documents not shortened", answers=len(answers))
+            found = [None] * len(answers)
+        return [
+            Reading(answer.response, self._clock(), self._instance, one)
+            for answer, one in zip(answers, found, strict=True)
+        ]
 
     def _take_some(self, members: Sequence[_Member]) -> None:
         entries: dict[int, dict[bytes, ParsedEntry]] = {}
@@ -113,8 +135,7 @@ class Answers:
             if user is None:
                 continue
             with _blamed(one):
-                news = intake.told_apart(one.feed, entries[one.feed.id], met[one.feed.id])
-                brought.append((one, self._bring(one, user, news)))
+                brought.append((one, self._bring(one, user, entries[one.feed.id], met[one.feed.id])))
                 size += brought[-1][1].selection.size
             if size > MOST_BYTES:
                 self._write(brought)
@@ -130,20 +151,22 @@ class Answers:
             return False
         return True
 
-    def _bring(self, one: _Member, user: User, news: News) -> Brought:
+    def _bring(self, one: _Member, user: User, entries: Mapping[bytes, ParsedEntry], met: Met) -> Brought:
         crawled = one.answer.crawled.get(one.feed.id)
-        return intake.bring(
+        found = one.reading.with_known(intake.told_apart(one.feed, entries, met))
+        brought = intake.bring(
             user,
             one.feed,
             one.answer.response,
             one.document,
-            news,
+            found,
             how=one.reading.preparing,
             articles=crawled.articles if crawled else None,
             source=one.answer.round.held,
             timing=one.answer.round.timing,
             now=self._clock(),
         )
+        return brought if crawled else one.reading.with_pieces(brought, found)
 
     def _write(self, brought: Sequence[tuple[_Member, Brought]]) -> None:
         if not brought:

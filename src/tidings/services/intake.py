@@ -7,7 +7,7 @@ Many documents go this way side by side: what is known of their entries is one l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import structlog
@@ -50,11 +50,15 @@ class Held(Struct, frozen=True):
 
 
 class News(Struct, frozen=True):
-    """Entries of a document that need work, oldest first. new: by hash. buried: hashes of those that must not come."""
+    """Entries of a document that need work, oldest first. new: by hash. buried: hashes of those that must not come.
+
+    same: fingerprints of the others, by hash.
+    """
 
     new: dict[bytes, ParsedEntry]
     changed: list[tuple[KnownEntry, ParsedEntry]]
     buried: frozenset[bytes] = frozenset()
+    same: Mapping[bytes, bytes] = {}
 
 
 class Crawled(Struct, frozen=True):
@@ -79,7 +83,12 @@ class Selection(Struct, frozen=True):
     @property
     def size(self) -> int:
         """Characters to be written, about: an entry without any text is some rows as well."""
-        return sum(ROWS + len(entry.content) for entry in (*self.new, *(entry for _, entry in self.changed)))
+        return sum(ROWS + len(entry.content) for entry in self.entries)
+
+    @property
+    def entries(self) -> Iterator[ReadyEntry]:
+        yield from self.new
+        yield from (entry for _, entry in self.changed)
 
 
 def parse(response: FetchResponse, now: Instant) -> ParsedFeed:
@@ -94,7 +103,7 @@ class Brought(Struct, frozen=True):
     """What a document brings to one feed, made ready to be written.
 
     values: of columns of the feed. now: when it was read. source: who holds it, for a check that needs a claim.
-    skipped: entries that were more than are read.
+    skipped: entries that were more than are read. pieces: what is to be remembered of the source's document.
     """
 
     user: User
@@ -104,6 +113,7 @@ class Brought(Struct, frozen=True):
     now: Instant
     source: Held | None = None
     skipped: int = 0
+    pieces: bytes | None = None
 
 
 def bring(
@@ -154,11 +164,14 @@ def news(database: Database, feed: Feed, document: ParsedFeed) -> News:
 
 def told_apart(feed: Feed, entries: Mapping[bytes, ParsedEntry], met: Met) -> News:
     """entries: by hash. met: what is known of them."""
-    changed = ((met.known[hash_], entry) for hash_, entry in entries.items() if hash_ in met.known)
+    known = [(met.known[hash_], entry) for hash_, entry in entries.items() if hash_ in met.known]
+    changed = [(present, entry) for present, entry in known if _is_news(feed, present, entry)]
+    others = {present.hash for present, _ in changed}
     return News(
         {hash_: entry for hash_, entry in entries.items() if hash_ not in met},
-        [(present, entry) for present, entry in changed if _is_news(feed, present, entry)],
+        changed,
         met.buried,
+        {one.hash: one.fingerprint for one, _ in known if one.fingerprint and one.hash not in others},
     )
 
 

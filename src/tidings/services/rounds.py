@@ -6,6 +6,7 @@ from typing import Any
 
 import structlog
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tidings import metrics
 from tidings.domain.errors import FeedError, TidingsError
@@ -15,8 +16,9 @@ from tidings.domain.sources import Claim
 from tidings.domain.times import SECOND, Instant
 from tidings.net.fetch import FetchResponse
 from tidings.services import intake
-from tidings.services.intake import Held
+from tidings.services.intake import Brought, Held, News
 from tidings.services.preparing import Preparing
+from tidings.services.shortening import Shortened
 from tidings.services.storing import Stored
 from tidings.services.timing import Timing
 from tidings.storage.polling import Result
@@ -32,11 +34,17 @@ class Checked(Struct, frozen=True):
 
 
 class Reading:
-    """An answer, read when the first feed needs it: a document that nobody can read fails each of them."""
+    """An answer, read when the first feed needs it: a document that nobody can read fails each of them.
 
-    def __init__(self, response: FetchResponse, now: Instant, instance: Instance) -> None:
+    shortened: when what its feed knows may be left out.
+    """
+
+    def __init__(
+        self, response: FetchResponse, now: Instant, instance: Instance, shortened: Shortened | None = None
+    ) -> None:
         self.response = response
         self.preparing = Preparing(instance)
+        self.shortened = shortened
         self._now = now
         self._document: ParsedFeed | FeedError | None = None
 
@@ -44,12 +52,31 @@ class Reading:
     def document(self) -> ParsedFeed:
         if self._document is None:
             try:
-                self._document = intake.parse(self.response, self._now)
+                self._document = self._read()
             except FeedError as error:
                 self._document = error
         if isinstance(self._document, FeedError):
             raise self._document
         return self._document
+
+    def with_known(self, found: News) -> News:
+        """With what was left out because it is buried: it still stands in the document."""
+        buried = self.shortened.buried if self.shortened else frozenset()
+        return replace(found, buried=found.buried | buried) if buried else found
+
+    def with_pieces(self, brought: Brought, found: News) -> Brought:
+        """With what is to be remembered of the document. found: what was new in it."""
+        if self.shortened is None:
+            return brought
+        written = {entry.hash: entry.fingerprint for entry in brought.selection.entries}
+        return replace(brought, pieces=self.shortened.to_remember(self.document, {**found.same, **written}))
+
+    def _read(self) -> ParsedFeed:
+        if self.shortened is not None and self.shortened.known:
+            if (found := self.shortened.read(self.response, self._now)) is not None:
+                return found
+            self.shortened = Shortened(self.shortened.document)
+        return intake.parse(self.response, self._now)
 
 
 class Round(Struct):

@@ -15,7 +15,7 @@ from tidings.domain.feeds import Feed
 from tidings.domain.times import Instant
 from tidings.services import outbox
 from tidings.services.intake import Brought, Held
-from tidings.storage import counters, feeds, intake, polling, sources, tombstones
+from tidings.storage import counters, feeds, intake, pieces, polling, sources, tombstones
 from tidings.storage.database import Write
 from tidings.storage.intake import Addition
 from tidings.storage.polling import Current, Result
@@ -46,6 +46,7 @@ def store(db: Write, batch: Sequence[Brought]) -> list[Stored]:
         if one.feed.user_id in told:
             outbox.post_new_entries(db, one.user, one.feed, ids[one.feed.id], one.now)
     _let_go(db, batch, current)
+    pieces.keep(db, {one.source.id: one.pieces for one in ours if one.pieces and one.source and one.source.is_last})
     stored = {one.feed.id: _stored(one, ids[one.feed.id]) for one in ours}
     return [stored.get(one.feed.id, Stored(lost=True)) for one in batch]
 

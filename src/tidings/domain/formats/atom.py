@@ -71,7 +71,7 @@ def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instan
     entry_elements = [root] if is_lone else fields.get("entry", [])
     links = read_links(fields)
     feed = _read_feed(fields, names, links, url, now)
-    entries, skipped = finish(read_entry(each, feed) for each in entry_elements)
+    finished = finish(read_entry(each, feed) for each in entry_elements)
     near = feed.declared_base or url
     return ParsedFeed(
         format=FeedFormat.ATOM,
@@ -83,8 +83,9 @@ def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instan
         self_url=next(_addresses(links, "self", near), ""),
         hubs=tuple(dict.fromkeys(_addresses(links, "hub", near))),
         hints=read_hints(fields, names),
-        entries=entries,
-        skipped=skipped + is_cut_off,
+        entries=finished.entries,
+        skipped=finished.skipped + is_cut_off,
+        is_plain=finished.are_apart,
     )
 
 

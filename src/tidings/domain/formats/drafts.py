@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.domain.feeds import ParsedEntry
-from tidings.domain.formats.identity import Identity, hashes
+from tidings.domain.formats.identity import Identity, are_apart, hashes
 from tidings.domain.formats.size import MAX_ENTRIES, MAX_NAME, bounded
 
 
@@ -20,8 +20,18 @@ class Draft(Struct, frozen=True):
     entry: ParsedEntry
 
 
-def finish(drafts: Iterable[Draft | None]) -> tuple[tuple[ParsedEntry, ...], int]:
-    """The entries in document order, and how many items could not be used (None, or nothing to tell them by).
+class Finished(Struct, frozen=True):
+    """entries: in document order. skipped: how many items could not be used (None, or nothing to tell them by).
+    are_apart: the hash of none depends on another.
+    """
+
+    entries: tuple[ParsedEntry, ...]
+    skipped: int
+    are_apart: bool
+
+
+def finish(drafts: Iterable[Draft | None]) -> Finished:
+    """All that is to be read of them.
 
     What comes behind `MAX_ENTRIES` items is not looked at.
     An entry that the document repeats stands once; the first one counts, which is the newest in most feeds.
@@ -33,12 +43,13 @@ def finish(drafts: Iterable[Draft | None]) -> tuple[tuple[ParsedEntry, ...], int
         else:
             usable.append(draft)
     entries: dict[str, ParsedEntry] = {}
-    for draft, hash_ in zip(usable, hashes([draft.identity for draft in usable]), strict=True):
+    identities = [draft.identity for draft in usable]
+    for draft, hash_ in zip(usable, hashes(identities), strict=True):
         if not hash_:
             skipped += 1
         elif hash_ not in entries:
             entries[hash_] = bounded(replace(draft.entry, hash=hash_))
-    return tuple(entries.values()), skipped
+    return Finished(tuple(entries.values()), skipped, are_apart(identities))
 
 
 def unique_sorted(values: Iterable[str]) -> tuple[str, ...]:

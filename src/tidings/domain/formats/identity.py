@@ -46,6 +46,12 @@ def hashes(identities: Sequence[Identity]) -> list[str]:
     return found
 
 
+def are_apart(identities: Sequence[Identity]) -> bool:
+    """Whether each has an id or a link that no other has: then its hash says nothing but that."""
+    own = {each.id or each.link for each in identities}
+    return len(own) == len(identities) and "" not in own
+
+
 def _key(identity: Identity, links: Mapping[str, int], seen: set[str]) -> str:
     """What is hashed. links: how many entries without an id have each. seen: ids and texts of the entries before."""
     if not identity.id and identity.link:

@@ -45,7 +45,7 @@ def read_json_feed(source: str, *, url: str, now: Instant | None = None) -> Pars
         now=now,
     )
     items = document.get("items")
-    entries, skipped = finish(_read_item(item, feed) for item in (items if isinstance(items, list) else ()))
+    finished = finish(_read_item(item, feed) for item in (items if isinstance(items, list) else ()))
     return ParsedFeed(
         format=FeedFormat.JSON,
         title=text.from_title(as_text(document.get("title"))) or feed.site_url,
@@ -55,8 +55,8 @@ def read_json_feed(source: str, *, url: str, now: Instant | None = None) -> Pars
         icon_url=absolute(as_text(document.get("favicon")) or as_text(document.get("icon")), url),
         self_url=absolute(as_text(document.get("feed_url")), url),
         hubs=tuple(dict.fromkeys(_hubs(document, url))),
-        entries=entries,
-        skipped=skipped + is_cut_off,
+        entries=finished.entries,
+        skipped=finished.skipped + is_cut_off,
     )
 
 

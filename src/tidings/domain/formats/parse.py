@@ -6,6 +6,7 @@ bytes | decode | find the root | read the tree | RSS, Atom, JSON Feed or CDF | P
 from __future__ import annotations
 
 from lxml import etree
+from msgspec.structs import replace
 
 from tidings.domain.errors import FeedUnreadable, NotAFeed
 from tidings.domain.feeds import FeedFormat, ParsedFeed
@@ -46,5 +47,7 @@ def _parse_xml(source: Source, root: Root, url: str, now: Instant | None) -> Par
     if document.root is None:
         raise FeedUnreadable("The feed is damaged beyond reading. Tell its publisher, or try again later.")
     if root.format is FeedFormat.ATOM:
-        return read_atom(document.root, url=url, is_cut_off=document.is_cut_off, now=now)
-    return read_rss(document.root, url=url, form=root.format, is_cut_off=document.is_cut_off, now=now)
+        feed = read_atom(document.root, url=url, is_cut_off=document.is_cut_off, now=now)
+    else:
+        feed = read_rss(document.root, url=url, form=root.format, is_cut_off=document.is_cut_off, now=now)
+    return replace(feed, is_plain=False) if document.is_damaged else feed

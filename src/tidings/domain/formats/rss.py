@@ -33,7 +33,7 @@ def read_rss(
     base = declared_base(fields.element, declared_base(root, "", url), url)
     channel = _read_channel(root, fields, names, base, url=url, form=form, now=now)
     items = _items(outer, fields)
-    entries, skipped = finish(read_item(item, channel) for item in items)
+    finished = finish(read_item(item, channel) for item in items)
     near = base or url
     return ParsedFeed(
         format=form,
@@ -45,8 +45,9 @@ def read_rss(
         self_url=next(_links(fields, "self", near), ""),
         hubs=tuple(dict.fromkeys(_links(fields, "hub", near))),
         hints=read_hints(fields, names),
-        entries=entries,
-        skipped=skipped + is_cut_off,
+        entries=finished.entries,
+        skipped=finished.skipped + is_cut_off,
+        is_plain=finished.are_apart,
     )
 
 

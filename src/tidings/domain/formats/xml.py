@@ -23,10 +23,13 @@ _HAS_REFERENCE: Final = re.compile(rb"#(?<=&#)1[2-5]\d;")
 
 
 class Document(Struct, frozen=True):
-    """root: None when there is no element. is_cut_off: the text ended inside an item, which was left out."""
+    """root: None when there is no element. is_cut_off: the text ended inside an item, which was left out.
+    is_damaged: it was repaired, as well as that goes.
+    """
 
     root: _Element | None
     is_cut_off: bool = False
+    is_damaged: bool = False
 
 
 def read_document(source: Source, root: Root) -> Document:
@@ -58,7 +61,7 @@ def _read_damaged(text: str, root: Root) -> Document:
     entities = declared_entities(prolog) if "<!" in prolog else {}
     repaired = repair(readable_damaged_xml(_without_references(body)), entities)
     utf8 = _without_controls(_encode(repaired.text))
-    return Document(etree.fromstring(utf8, _parser(recover=True)), repaired.is_cut_off)
+    return Document(etree.fromstring(utf8, _parser(recover=True)), repaired.is_cut_off, is_damaged=True)
 
 
 def _parser(*, recover: bool) -> etree.XMLParser:

@@ -13,7 +13,7 @@ from tidings.storage.schema.chores import chores
 from tidings.storage.schema.events import deliveries, delivery_bodies, receivers
 from tidings.storage.schema.people import api_keys, integrations, list_links, sessions, users
 from tidings.storage.schema.search import search_documents, search_pending, search_vectors
-from tidings.storage.schema.subscriptions import categories, feeds, hosts, icons, sources
+from tidings.storage.schema.subscriptions import categories, feeds, hosts, icons, source_pieces, sources
 from tidings.storage.schema.websub import websub_pushes, websub_subscriptions, websub_topics
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "search_pending",
     "search_vectors",
     "sessions",
+    "source_pieces",
     "sources",
     "tombstones",
     "users",

@@ -52,6 +52,14 @@ partial_index("ix_sources_claimed", sources.c.host, sources.c.claimed_until, whe
 Index("ix_sources_host", sources.c.host, sources.c.next_check_at)
 partial_index("ix_sources_claimed_by", sources.c.claimed_by, where="claimed_by <> ''")
 
+source_pieces = Table(
+    "source_pieces",
+    metadata,
+    Column("source_id", Integer, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("packed", LargeBinary, nullable=False, comment="See `domain.formats.pieces`."),
+    comment="Which entries the last document held, by digests of their texts.",
+)
+
 hosts = Table(
     "hosts",
     metadata,
