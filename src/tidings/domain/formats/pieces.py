@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
-from itertools import pairwise
 from struct import Struct as Layout
 from typing import Final, Self
 
@@ -29,8 +28,10 @@ _NAMES: Final = (b"item", b"entry")
 _BEHIND_NAME: Final = frozenset((b" ", b">", b"/", b"\t", b"\r", b"\n"))
 # The last entry ends so near the end of the document.
 _TAIL: Final = 2_000
-# A feed's own dates: no entry depends on them, and many publishers write them anew for every reader.
-_DATE: Final = re.compile(rb"(?<=<)(lastBuildDate|pubDate|updated|dc:date)>[^<]*")
+# Bytes. Usual is less than one kilobyte.
+_MOST_AROUND: Final = 64 * 1024
+# A feed's own dates, and comments: no entry depends on them, and many publishers write them anew for every reader.
+_PASSING: Final = re.compile(rb"<(?:(?:lastBuildDate|pubDate|updated|dc:date)>[^<]*|!--[^\0]*?-->)")
 
 # Of what is remembered: raise it when entries of the same text are read as something else.
 _FORM: Final = b"\1"
@@ -87,9 +88,13 @@ def cut(body: bytes, *, url: str, charset: str) -> Cut | None:
     spans = _spans(body)
     if not spans:
         return None
-    edges = [0, *(edge for span in spans for edge in span), len(body)]
-    between = [body[start:end] for start, end in list(pairwise(edges))[::2]]
-    around = sha256(b"\0".join((url.encode(), charset.encode(), _DATE.sub(b"", b"\0".join(between))))).digest()[:16]
+    ends, starts = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(body)]
+    texts = [body[end:start] for end, start in zip(ends, starts, strict=True)]
+    # However many entries there are: blanks between them say nothing.
+    between = b"\0".join([text for text in texts if not text.isspace() and text])
+    if len(between) > _MOST_AROUND:
+        return None
+    around = sha256(b"\0".join((url.encode(), charset.encode(), _PASSING.sub(b"", between)))).digest()[:16]
     pieces = {digest: Piece(*span, digest) for span in spans for digest in [_digest(body[slice(*span)])]}
     # Of two that are the same, the second is told from the first by more than its text.
     return Cut(body, around, list(pieces.values())) if len(pieces) == len(spans) else None
