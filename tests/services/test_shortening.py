@@ -27,7 +27,7 @@ from tidings.services import intake
 from tidings.services.shortening import Shortened
 from tidings.storage import sources, tombstones
 from tidings.storage.database import Database
-from tidings.storage.schema import entries, entry_contents, source_pieces
+from tidings.storage.schema import entries, entry_contents, feeds, source_pieces
 from tidings.storage.schema import tombstones as tombstone_table
 from tidings.storage.tombstones import Doomed
 
@@ -179,6 +179,30 @@ def test_what_a_rule_keeps_out_is_looked_at_again(house: House, site: Publisher,
     assert house.titles(feed_id) == ["Item 1", "Item 2", "Item 3"]
 
 
+def test_a_change_that_a_rule_keeps_out_is_looked_at_again(house: House, site: Publisher, read: list[int]) -> None:
+    user = house.user("alice")
+    feed_id = house.subscribe(user, serve(site, item(1)), block_filter_entry_rules="EntryContent=secret")
+    polled(house)
+    serve(site, item(1, "secret"))
+    polled(house)
+    house.services.feeds.update(user.id, feed_id, {"block_filter_entry_rules": ""})
+    serve(site, item(1, "secret"), item(2))
+    polled(house)
+
+    assert [content for _, _, content in contents(house, feed_id)] == ["secret", "2"]
+
+
+def test_a_feed_whose_habits_are_not_known_is_read_whole(house: House, site: Publisher, read: list[int]) -> None:
+    house.subscribe(house.user("alice"), serve(site, item(1)))
+    polled(house)
+    with house.database.writing() as db:
+        db.run(update(feeds).values(news_gap_s=0, news_at=None))
+    serve(site, item(1), item(2))
+    polled(house)
+
+    assert read == [1, 2]
+
+
 @pytest.mark.parametrize("choice", ["ignore_entry_updates", "match_entries_by_url", "crawler"])
 def test_who_sees_to_entries_in_another_way_reads_them_all(
     choice: str, house: House, site: Publisher, read: list[int]
@@ -273,15 +297,26 @@ def altered(texts: Mapping[int, str], chance: random.Random) -> dict[int, str]:
     return dict(sorted(kept.items(), key=lambda _: chance.random()) if chance.random() < 0.2 else kept.items())
 
 
-ITEMS = [item(n, f"&lt;p&gt;of {n}") for n in range(6)]
-PLACES = st.tuples(st.integers(0, 5), st.integers(0, 90), PIECES)
+# Entries that are told apart in all the ways there are, and one that is none.
+KINDS = [
+    "<item><guid>{0}</guid><title>Item {0}</title></item>",
+    "<item><guid>{0}</guid><title>Item {0}, corrected</title></item>",
+    "<item><guid>{0}</guid><link>https://site.example/{0}</link><title>Item {0}</title></item>",
+    "<item><link>https://site.example/{0}</link><title>Item {0}</title></item>",
+    "<item><link>https://site.example/</link><title>Item {0}</title></item>",
+    "<item><title>Item {0}</title></item>",
+    "<item><title>Item</title><pubDate>Mon, {0} Jan 2006 15:04:05 GMT</pubDate></item>",
+    "<item> </item>",
+]
+ITEMS = st.lists(st.builds(str.format, st.sampled_from(KINDS), st.integers(1, 6)), max_size=6)
+NOISE = st.lists(st.tuples(st.integers(0, 400), PIECES), max_size=2)
 
 
-def damaged(noise: list[tuple[int, int, str]], *, first: int) -> bytes:
-    texts = list(ITEMS)
-    for number, place, piece in noise:
-        texts[number] = texts[number][:place] + piece + texts[number][place:]
-    return rss("".join(texts[first:])).encode()
+def document(items: list[str], noise: list[tuple[int, str]]) -> bytes:
+    text = "".join(items)
+    for place, piece in noise:
+        text = text[:place] + piece + text[place:]
+    return rss(text).encode()
 
 
 def is_read_as_in_the_whole(before: bytes, after: bytes) -> bool:
@@ -309,13 +344,15 @@ def is_read_as_in_the_whole(before: bytes, after: bytes) -> bool:
     return True
 
 
-@settings(deadline=None, max_examples=300)
-@given(st.lists(PLACES, max_size=3), st.lists(PLACES, max_size=6), st.integers(0, 3))
+@settings(deadline=None, max_examples=500)
+@given(ITEMS, ITEMS, ITEMS, NOISE, NOISE)
 def test_whatever_stands_in_documents_the_short_way_leads_to_the_same(
-    before: list[tuple[int, int, str]], after: list[tuple[int, int, str]], first: int
+    before: list[str], both: list[str], after: list[str], noise: list[tuple[int, str]], more: list[tuple[int, str]]
 ) -> None:
-    is_read_as_in_the_whole(damaged(before, first=first), damaged(after, first=0))
+    is_read_as_in_the_whole(document(before + both, noise), document(after + both, more))
 
 
 def test_the_short_way_is_taken() -> None:
-    assert is_read_as_in_the_whole(damaged([], first=2), damaged([(5, 33, " and more")], first=0))
+    first, second, third = (KINDS[0].format(number) for number in range(3))
+
+    assert is_read_as_in_the_whole(document([first, second], []), document([third, second], []))

@@ -166,7 +166,7 @@ class Answers:
             timing=one.answer.round.timing,
             now=self._clock(),
         )
-        return brought if crawled else one.reading.with_pieces(brought, found)
+        return one.reading.with_pieces(brought, found)
 
     def _write(self, brought: Sequence[tuple[_Member, Brought]]) -> None:
         if not brought:
