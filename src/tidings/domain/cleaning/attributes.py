@@ -70,6 +70,9 @@ list_type = matching(_LIST_TYPE)
 language = matching(_LANGUAGE)
 direction = one_of("ltr", "rtl", "auto")
 
+# An element without any of these is not hidden.
+HIDING = frozenset({"hidden", "style", "aria-hidden"})
+
 
 def is_hidden(attributes: Attributes) -> bool:
     """Whether the publisher's page would not show the element.

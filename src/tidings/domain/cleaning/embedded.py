@@ -38,19 +38,23 @@ def _link(page: Page, node: LexborNode) -> str | None:
 
 def _image(page: Page, node: LexborNode) -> None:
     attributes = node.attributes
-    picture = None if page.hides(attributes) else images.image(attributes, page.links)
-    if picture is not None:
-        page.picture(picture)
+    if images.UNUSUAL.isdisjoint(attributes):
+        tag = images.plain_image(attributes, page.links)
+    else:
+        tag = "" if page.hides(attributes) else images.image(attributes, page.links)
+    if tag:
+        page.picture(tag, attributes)
 
 
 def _noscript(page: Page, node: LexborNode) -> None:
     """Where scripts load a picture, this often holds it for readers without scripts."""
     inner = node.css_first("img")
-    if inner is None or page.hides(inner.attributes):
+    if inner is None:
         return
-    picture = images.image(inner.attributes, page.links)
-    if picture is not None:
-        page.fallback_picture(picture)
+    attributes = inner.attributes
+    tag = "" if page.hides(attributes) else images.image(attributes, page.links)
+    if tag:
+        page.fallback_picture(tag, attributes)
 
 
 def _source(page: Page, node: LexborNode) -> None:

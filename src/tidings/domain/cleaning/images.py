@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from msgspec import Struct
-
 from tidings.domain.cleaning import attributes as check
 from tidings.domain.cleaning.attributes import Attributes, Check, escape_value
 from tidings.domain.cleaning.links import Links, picture_data
@@ -29,6 +27,8 @@ LAZY_SRC = (
 LAZY_SRCSET = ("data-srcset", "data-lazy-srcset")
 # Most pictures have nothing of the kind, which is seen at once.
 _ANY_LAZY_SRC, _ANY_LAZY_SRCSET = frozenset(LAZY_SRC), frozenset(LAZY_SRCSET)
+# Without one of these a picture is neither hidden nor lazy, and has one address at most: `plain_image` will do.
+UNUSUAL = check.HIDING | _ANY_LAZY_SRC | _ANY_LAZY_SRCSET | {"srcset"}
 
 # A picture file named after what it stands in for. Two looks, each in proportion to the length of the address: a single
 # expression would go over the rest of it at every such word. Nearly all pictures are spared the second.
@@ -65,30 +65,33 @@ _SOURCE_CHECKS: dict[str, Check] = {
 }
 
 
-class Picture(Struct, frozen=True):
-    """tag: the whole `img` element. src: as `lazy_source` gives it."""
-
-    tag: str
-    src: str
-
-    @property
-    def is_placeholder(self) -> bool:
-        """Whether it only stands in for another picture."""
-        return " srcset=" not in self.tag and is_placeholder(self.src)
-
-
-def image(attributes: Attributes, links: Links) -> Picture | None:
-    """None when nothing would be seen of the image."""
+def image(attributes: Attributes, links: Links) -> str:
+    """The whole `img` element; "" when nothing would be seen of it."""
     if _is_invisible(attributes):
-        return None
-    src = lazy_source(attributes)
-    tag = _with_sources("img", attributes, links.picture, src, links, _CHECKS, ' loading="lazy"')
-    return Picture(tag, src) if tag else None
+        return ""
+    return _with_sources("img", attributes, links.picture, links, _CHECKS, ' loading="lazy"')
+
+
+def plain_image(attributes: Attributes, links: Links) -> str:
+    """The same in fewer steps. attributes: none of them `UNUSUAL`."""
+    width, height = attributes.get("width"), attributes.get("height")
+    if width and height and _is_pixel(width, height):
+        return ""
+    written = attributes.get("src") or ""
+    src = links.picture(written.strip()) or links.picture(written)
+    if not src:
+        return ""
+    return f'{check.open_tag("img", attributes, _CHECKS, links)} src="{escape_value(src)}" loading="lazy">'
+
+
+def stands_in(tag: str, attributes: Attributes) -> bool:
+    """Whether a picture is only shown until another one loads. tag: what `image` made of the attributes."""
+    return " srcset=" not in tag and is_placeholder(lazy_source(attributes))
 
 
 def source(attributes: Attributes, links: Links) -> str:
     """The whole `source` element of a picture or a player; "" when it names nothing to load."""
-    return _with_sources("source", attributes, links.media, lazy_source(attributes), links, _SOURCE_CHECKS, "")
+    return _with_sources("source", attributes, links.media, links, _SOURCE_CHECKS, "")
 
 
 def is_placeholder(src: str) -> bool:
@@ -116,13 +119,11 @@ def _with_sources(
     name: str,
     attributes: Attributes,
     clean: Callable[[str], str],
-    src: str,
     links: Links,
     checks: dict[str, Check],
     added: str,
 ) -> str:
-    """src: as `lazy_source` gives it."""
-    src = clean(src) or clean(attributes.get("src") or "")
+    src = clean(lazy_source(attributes)) or clean(attributes.get("src") or "")
     srcset = _lazy_srcset(attributes)
     if srcset:
         srcset = clean_srcset(srcset, links.media)
@@ -164,6 +165,10 @@ def _is_invisible(attributes: Attributes) -> bool:
     """A picture of a pixel counts readers; it shows nothing."""
     width, height = attributes.get("width"), attributes.get("height")
     if width and height:
-        return _INVISIBLE.fullmatch(width) is not None and _INVISIBLE.fullmatch(height) is not None
+        return _is_pixel(width, height)
     style = attributes.get("style")
     return bool(style and _INVISIBLE_WIDTH.search(style) and _INVISIBLE_HEIGHT.search(style))
+
+
+def _is_pixel(width: str, height: str) -> bool:
+    return _INVISIBLE.fullmatch(width) is not None and _INVISIBLE.fullmatch(height) is not None

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborNode
 
 from tidings.domain.cleaning import elements
 from tidings.domain.cleaning.attributes import Attributes, escape_text, is_hidden
-from tidings.domain.cleaning.images import Picture
+from tidings.domain.cleaning.images import stands_in
 from tidings.domain.cleaning.links import Links
 from tidings.domain.cleaning.policy import CleaningPolicy
 
@@ -50,7 +50,7 @@ class Page:
         self.words: list[str] = []
         self.open: list[str] = []
         self._line = _NEW
-        self._picture: Picture | None = None
+        self._picture: Attributes | None = None
         self._picture_at = -1
 
     @cached_property
@@ -155,19 +155,20 @@ class Page:
         if self._line == _BEGUN:
             self._line = _ENDED
 
-    def picture(self, picture: Picture) -> None:
+    def picture(self, tag: str, attributes: Attributes) -> None:
+        """tag: the whole element. attributes: what it was made of."""
         if self._line != _BEGUN:
             self.continue_line()
-        self._picture, self._picture_at = picture, len(self.out)
-        self.void(picture.tag)
+        self._picture, self._picture_at = attributes, len(self.out)
+        self.void(tag)
 
-    def fallback_picture(self, picture: Picture) -> None:
+    def fallback_picture(self, tag: str, attributes: Attributes) -> None:
         """A picture for readers without scripts: the one just written again, unless that needs scripts."""
         if self._picture is None or not self._follows_picture():
-            self.picture(picture)
-        elif self._picture.is_placeholder:
-            self._picture = picture
-            self.out[self._picture_at] = picture.tag
+            self.picture(tag, attributes)
+        elif stands_in(self.out[self._picture_at], self._picture):
+            self._picture = attributes
+            self.out[self._picture_at] = tag
 
     def _follows_picture(self) -> bool:
         since = self.out[self._picture_at + 1 : self._picture_at + 5]
