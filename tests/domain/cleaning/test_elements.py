@@ -63,6 +63,7 @@ def test_comments_go() -> None:
         '<abbr title="World Wide Web">WWW</abbr>',
         '<time datetime="2026-11-21">today</time>',
         '<p dir="rtl" lang="he">x</p>',
+        '<p lang="he">x</p>',
         '<bdo dir="rtl">x</bdo>',
         "<details open><summary>x</summary>y</details>",
         '<pre><code class="language-python">x = 1\n</code></pre>',

@@ -22,6 +22,11 @@ def test_a_link_tells_nobody_where_its_reader_came_from() -> None:
     }
 
 
+def test_a_link_may_be_in_a_language_and_a_direction_of_its_own() -> None:
+    for name, value in {"lang": "he", "dir": "rtl"}.items():
+        assert attributes_of(cleaned(f'<a href="/x" {name}="{value}">a</a>'), "a")[name] == value
+
+
 def test_links_open_in_the_same_tab_for_who_prefers_that() -> None:
     page = clean('<a href="/x">a</a>', base_url=PAGE, policy=CleaningPolicy(new_tab=False))
     assert "target" not in attributes_of(page, "a")

@@ -93,6 +93,7 @@ _QUOTE = {"cite": check.link}
 _CODE = {"class": check.code_language}
 
 _OWN: Mapping[str, Mapping[str, Check]] = {
+    "a": {"title": check.text, "id": check.text},
     "abbr": {"title": check.text},
     "acronym": {"title": check.text},
     "blockquote": _QUOTE,
@@ -144,6 +145,7 @@ def numbers(names: Iterable[str]) -> dict[int, str]:
     return {document.create_node(name).tag_id: name for name in names}
 
 
+LINK: Final = _element("a")
 PLAIN: Final[Mapping[int, Element]] = {number: _element(name) for number, name in numbers(_PLAIN).items()}
 ENDS_WITHIN_WORDS: Final = frozenset(f"</{name}>" for name in WITHIN_WORDS)
 BLOCK_ENDS: Final = frozenset(f"</{name}>" for name in _BLOCKS | {"div"})

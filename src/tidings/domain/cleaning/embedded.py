@@ -9,12 +9,12 @@ from selectolax.lexbor import LexborNode
 
 from tidings.domain.cleaning import attributes as check
 from tidings.domain.cleaning import frames, images
-from tidings.domain.cleaning.attributes import Attributes, Check, escape_value, open_tag
-from tidings.domain.cleaning.elements import EVERYWHERE, numbers
+from tidings.domain.cleaning.attributes import HIDING, Attributes, Check, escape_value, open_tag
+from tidings.domain.cleaning.elements import EVERYWHERE, LINK, numbers
 from tidings.domain.cleaning.page import Mode, Page
 
-_LINK_CHECKS: Mapping[str, Check] = {"title": check.text, "id": check.text, **EVERYWHERE}
 _VIDEO_CHECKS: Mapping[str, Check] = {"width": check.length, "height": check.length, **EVERYWHERE}
+_NOTED_OF_LINKS = HIDING.union(LINK.checks)
 
 # How the tag of a link ends that leads away from the text.
 _IN_SAME_TAB = ' rel="noopener noreferrer" referrerpolicy="no-referrer">'
@@ -23,17 +23,19 @@ _IN_NEW_TAB = ' rel="noopener noreferrer" referrerpolicy="no-referrer" target="_
 
 def _link(page: Page, node: LexborNode) -> str | None:
     attributes = node.attributes
-    if page.hides(attributes):
-        return None
+    tag = "<a"
+    if not _NOTED_OF_LINKS.isdisjoint(attributes):
+        if page.hides(attributes):
+            return None
+        tag = open_tag("a", attributes, LINK.checks, page.links)
     address = page.links.link((attributes.get("href") or "").strip())
     # Inside of another link only a parser with tables in between leaves one; nobody could follow it anyway.
     if not address or "a" in page.open:
         return ""
-    tag = open_tag("a", attributes, _LINK_CHECKS, page.links)
     end = ">"
     if not address.startswith("#"):
         end = _IN_NEW_TAB if page.policy.new_tab else _IN_SAME_TAB
-    return page.start_inline("a", f'{tag} href="{escape_value(address)}"{end}')
+    return page.plain(LINK, f'{tag} href="{escape_value(address)}"{end}')
 
 
 def _image(page: Page, node: LexborNode) -> None:

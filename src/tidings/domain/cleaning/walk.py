@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from tidings.domain.cleaning import attributes as check
 from tidings.domain.cleaning import elements, formulas
-from tidings.domain.cleaning.attributes import Attributes, start_tag
+from tidings.domain.cleaning.attributes import HIDING, Attributes, start_tag
 from tidings.domain.cleaning.embedded import EMBEDDED
 from tidings.domain.cleaning.links import Links
 from tidings.domain.cleaning.page import LINE_END, Mode, Page
@@ -30,6 +30,7 @@ _DROPPED_IN_DRAWINGS = _DROPPED | frozenset(elements.numbers(elements.DROPPED_IN
 _WALLS = frozenset(elements.numbers(elements.WALLS))
 _LINES = frozenset(elements.numbers(elements.LINES))
 _BLOCKS = _LINES | frozenset(number for number, element in elements.PLAIN.items() if element.is_block)
+_NOTED_OF_UNKNOWN = HIDING | {"dir"}
 _FORM, _MATH, _SPAN, _SVG = elements.numbers(["form", "math", "span", "svg"])
 
 
@@ -74,12 +75,14 @@ def _flow(page: Page, node: LexborNode) -> str | None:
 
 def _plain(element: elements.Element) -> Mode:
     """For one of the tables."""
+    noted = HIDING.union(element.checks)
     name, has_own, can_split = element.name, element.has_own, element.can_split
 
     def write(page: Page, node: LexborNode) -> str | None:
         tag = element.bare
         attributes = node.attributes
-        if attributes:
+        # Most attributes mean nothing to us: one look tells, and nothing else has to be asked.
+        if attributes and not noted.isdisjoint(attributes):
             if page.hides(attributes):
                 return None
             if has_own or (("dir" in attributes or "lang" in attributes) and page.has_common_attributes):
@@ -100,7 +103,7 @@ def _unknown(page: Page, node: LexborNode) -> str | None:
     if number in _WALLS:
         page.has_fallen_walls |= "p" in page.open
     attributes = node.attributes
-    if attributes:
+    if attributes and not _NOTED_OF_UNKNOWN.isdisjoint(attributes):
         if page.hides(attributes):
             return None
         if "dir" in attributes and page.has_common_attributes and check.direction(attributes["dir"] or "", page.links):
