@@ -86,6 +86,11 @@ def test_the_size_of_a_picture_is_a_positive_number(size: str) -> None:
     assert "width" not in attributes_of(cleaned(f'<img src="a.png" width="{size}">'), "img")
 
 
+@pytest.mark.parametrize("blanks", ["", " ", "\n" * 50])
+def test_blanks_around_the_size_of_a_picture_go(blanks: str) -> None:
+    assert attributes_of(cleaned(f'<img src="a.png" width="{blanks}640">'), "img")["width"] == "640"
+
+
 @pytest.mark.parametrize(
     "pixel",
     [
