@@ -312,7 +312,9 @@ KINDS = [
 ITEMS = st.lists(
     st.builds(str.format, st.sampled_from(KINDS[:1] * 20 + KINDS), st.integers(1, 1_000)), min_size=1, max_size=4
 )
-NOISE = st.one_of(st.just([]), st.lists(st.tuples(st.integers(0, 400), PIECES), max_size=2))
+NOISE: st.SearchStrategy[list[tuple[int, str]]] = st.one_of(
+    st.just([]), st.lists(st.tuples(st.integers(0, 400), PIECES), max_size=2)
+)
 
 
 def document(items: list[str], noise: list[tuple[int, str]]) -> bytes:
