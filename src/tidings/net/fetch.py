@@ -5,7 +5,6 @@ request ── target ── exchange ── redirect? again, with what may go a
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import time
 from types import TracebackType
@@ -25,6 +24,7 @@ from tidings.net.answers import header, http_error, is_known, joined, read_small
 from tidings.net.bodies import ACCEPT_ENCODING, BodyReader
 from tidings.net.connections import Connections
 from tidings.net.guard import AddressGuard, Lookup
+from tidings.net.patience import at_most
 from tidings.net.requests import FetchRequest, FetchResponse, FetchSettings, check_headers, clean
 from tidings.net.targets import Target, parse_target
 
@@ -73,7 +73,7 @@ class Fetcher:
         check_headers(request)
         timeout_s = self._settings.timeout_s if request.timeout_s is None else request.timeout_s
         try:
-            async with asyncio.timeout(timeout_s):
+            async with at_most(timeout_s):
                 return await self._follow(request, start)
         except TimeoutError as error:
             raise FetchTimeout(

@@ -1,0 +1,63 @@
+"""The time that a publisher has: what we missed because we stood still is not the publisher's fault."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from net.asking import with_fetcher
+from support.publisher import Hang, Publisher
+from tidings.domain.errors import FetchTimeout
+from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+from tidings.net.patience import STOOD_STILL_S, at_most
+
+FEED = "<rss><channel><title>Rain tomorrow</title></channel></rss>"
+TIMEOUT_S = 0.5
+
+
+def fetch_standing_still(url: str) -> FetchResponse:
+    """As a process that is stopped as soon as it has asked, until long after its limit."""
+
+    async def use(fetcher: Fetcher) -> FetchResponse:
+        asyncio.get_running_loop().call_later(0.1, time.sleep, TIMEOUT_S + STOOD_STILL_S + 1)
+        return await fetcher.get(FetchRequest(url=url, timeout_s=TIMEOUT_S))
+
+    return with_fetcher(use)
+
+
+def test_what_came_while_we_stood_still_is_heard(site: Publisher) -> None:
+    assert fetch_standing_still(site.serve("/", FEED, after_s=0.2)).body == FEED.encode()
+
+
+def test_who_hangs_meanwhile_is_left_all_the_same(site: Publisher) -> None:
+    site.script("/", Hang())
+    began = time.monotonic()
+
+    with pytest.raises(FetchTimeout):
+        fetch_standing_still(site.url("/"))
+
+    assert time.monotonic() - began < 20
+
+
+def test_a_little_late_is_over() -> None:
+    async def use() -> None:
+        async with at_most(0.1):
+            time.sleep(0.5)  # noqa: ASYNC251 - nobody else is here
+            await asyncio.sleep(5)
+
+    began = time.monotonic()
+    with pytest.raises(TimeoutError):
+        asyncio.run(use())
+    assert time.monotonic() - began < 4
+
+
+def test_what_is_done_in_time_has_no_limit_any_more() -> None:
+    async def use() -> str:
+        async with at_most(0.1):
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.3)
+        return "done"
+
+    assert asyncio.run(use()) == "done"
