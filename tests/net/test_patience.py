@@ -11,24 +11,28 @@ from net.asking import with_fetcher
 from support.publisher import Hang, Publisher
 from tidings.domain.errors import FetchTimeout
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
-from tidings.net.patience import STOOD_STILL_S, at_most
+from tidings.net.patience import STEP_S, STOOD_STILL_S, at_most
 
 FEED = "<rss><channel><title>Rain tomorrow</title></channel></rss>"
-TIMEOUT_S = 0.5
+STOP_S = STEP_S + STOOD_STILL_S + 0.5
 
 
-def fetch_standing_still(url: str) -> FetchResponse:
-    """As a process that is stopped as soon as it has asked, until long after its limit."""
+def fetch_standing_still(url: str, *, timeout_s: float) -> FetchResponse:
+    """As a process that is stopped as soon as it has asked."""
 
     async def use(fetcher: Fetcher) -> FetchResponse:
-        asyncio.get_running_loop().call_later(0.1, time.sleep, TIMEOUT_S + STOOD_STILL_S + 1)
-        return await fetcher.get(FetchRequest(url=url, timeout_s=TIMEOUT_S))
+        asyncio.get_running_loop().call_later(0.1, time.sleep, STOP_S)
+        return await fetcher.get(FetchRequest(url=url, timeout_s=timeout_s))
 
     return with_fetcher(use)
 
 
-def test_what_came_while_we_stood_still_is_heard(site: Publisher) -> None:
-    assert fetch_standing_still(site.serve("/", FEED, after_s=0.2)).body == FEED.encode()
+@pytest.mark.parametrize("timeout_s", [0.5, STOP_S - 0.2], ids=["long before", "shortly before"])
+def test_what_came_while_we_stood_still_is_heard(timeout_s: float, site: Publisher) -> None:
+    """Whenever the limit was over meanwhile."""
+    found = fetch_standing_still(site.serve("/", FEED, after_s=0.2), timeout_s=timeout_s)
+
+    assert found.body == FEED.encode()
 
 
 def test_who_hangs_meanwhile_is_left_all_the_same(site: Publisher) -> None:
@@ -36,9 +40,19 @@ def test_who_hangs_meanwhile_is_left_all_the_same(site: Publisher) -> None:
     began = time.monotonic()
 
     with pytest.raises(FetchTimeout):
-        fetch_standing_still(site.url("/"))
+        fetch_standing_still(site.url("/"), timeout_s=0.5)
 
     assert time.monotonic() - began < 20
+
+
+def test_a_limit_of_several_steps_is_kept(site: Publisher) -> None:
+    site.script("/", Hang())
+    began = time.monotonic()
+
+    with pytest.raises(FetchTimeout):
+        with_fetcher(lambda fetcher: fetcher.get(FetchRequest(url=site.url("/"), timeout_s=2 * STEP_S + 0.2)))
+
+    assert 2 * STEP_S < time.monotonic() - began < 20
 
 
 def test_a_little_late_is_over() -> None:

@@ -7,13 +7,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-# Whose limit is seen to be over so much later was not listening: the process was stopped, or its machine asleep.
+# How often it is looked whether we still listen, and how late that is when we did not: the process was stopped, or its
+# machine asleep.
+STEP_S: Final = 1.0
 STOOD_STILL_S: Final = 2.0
 
 
 @asynccontextmanager
 async def at_most(seconds: float) -> AsyncIterator[None]:
-    """TimeoutError after so long; where we stood still meanwhile, so long after we went on.
+    """TimeoutError after so long, not counting when we stood still.
 
     What came in the meantime lies in our own buffers, and would be thrown away by a limit that is simply over.
     """
@@ -21,19 +23,22 @@ async def at_most(seconds: float) -> AsyncIterator[None]:
     async with asyncio.timeout(None) as limit:
         timer: asyncio.TimerHandle
 
-        def begin() -> None:
+        def listen(left: float) -> None:
             nonlocal timer
-            due = loop.time() + seconds
-            timer = loop.call_at(due, end, due)
+            step = min(left, STEP_S)
+            due = loop.time() + step
+            timer = loop.call_at(due, go_on, due, step, left - step)
 
-        def end(due: float) -> None:
-            now = loop.time()
-            if now - due > STOOD_STILL_S:
-                begin()
+        def go_on(due: float, step: float, left: float) -> None:
+            late = loop.time() - due
+            if late > STOOD_STILL_S:
+                listen(step + left)
+            elif left > late:
+                listen(left - late)
             else:
-                limit.reschedule(now)
+                limit.reschedule(loop.time())
 
-        begin()
+        listen(seconds)
         try:
             yield
         finally:
