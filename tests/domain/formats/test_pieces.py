@@ -54,6 +54,7 @@ def test_what_is_left_out_is_not_read(document: str, name: str) -> None:
         rss(ITEMS[0] + ITEMS[1] + ITEMS[0]),
         rss(f"<item><description><![CDATA[ {ITEMS[1]} ]]></description></item>"),
         rss(ITEMS[0]) + "x" * 5_000,
+        rss("<!--" * 10_000 + ITEMS[0]),
         rss("<description>" + "x" * 70_000 + "</description>" + ITEMS[0]),
         rss("".join(f"<item><guid>{n}</guid></item>" for n in range(MOST_PIECES + 1))),
         '{"version": "https://jsonfeed.org/version/1.1", "items": []}',
@@ -128,6 +129,14 @@ def test_what_was_read_is_remembered() -> None:
 
     assert remembered(packed(document, all_known), document) == all_known
     assert remembered(packed(document, some), document) == some
+
+
+def test_of_what_was_cut_off_the_whole_lines_count() -> None:
+    document = cut_(rss("".join(ITEMS)))
+    assert document is not None
+    kept = packed(document, known(document))
+
+    assert list(remembered(kept[:-1], document).items()) == list(known(document).items())[:-1]
 
 
 @pytest.mark.parametrize("kept", [None, b"", b"\1", b"\1" + bytes(16), b"\0" * 65])

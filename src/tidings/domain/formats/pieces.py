@@ -30,6 +30,8 @@ _BEHIND_NAME: Final = frozenset((b" ", b">", b"/", b"\t", b"\r", b"\n"))
 _TAIL: Final = 2_000
 # Bytes. Usual is less than one kilobyte.
 _MOST_AROUND: Final = 64 * 1024
+# To look for the end of each takes time that grows with both.
+_MOST_COMMENTS: Final = 20
 # A feed's own dates, and comments: no entry depends on them, and many publishers write them anew for every reader.
 _PASSING: Final = re.compile(rb"<(?:(?:lastBuildDate|pubDate|updated|dc:date)>[^<]*|!--[^\0]*?-->)")
 
@@ -92,9 +94,10 @@ def cut(body: bytes, *, url: str, charset: str) -> Cut | None:
     texts = [body[end:start] for end, start in zip(ends, starts, strict=True)]
     # However many entries there are: blanks between them say nothing.
     between = b"\0".join([text for text in texts if not text.isspace() and text])
-    if len(between) > _MOST_AROUND:
+    if len(between) > _MOST_AROUND or between.count(b"<!--") > _MOST_COMMENTS:
         return None
-    around = sha256(b"\0".join((url.encode(), charset.encode(), _PASSING.sub(b"", between)))).digest()[:16]
+    asked = f"{url}\0{charset}\0".encode("utf-8", "replace")
+    around = sha256(asked + _PASSING.sub(b"", between)).digest()[:16]
     pieces = {digest: Piece(*span, digest) for span in spans for digest in [_digest(body[slice(*span)])]}
     # Of two that are the same, the second is told from the first by more than its text.
     return Cut(body, around, list(pieces.values())) if len(pieces) == len(spans) else None
@@ -104,7 +107,8 @@ def remembered(packed: bytes | None, document: Cut) -> Mapping[bytes, Known]:
     """By digest of their text, what entries were read as. Nothing when something else stood around them."""
     if not packed or packed[: _HEAD.size] != _HEAD.pack(_FORM, document.around):
         return {}
-    lines = _LINE.iter_unpack(memoryview(packed)[_HEAD.size :])
+    whole = (len(packed) - _HEAD.size) // _LINE.size * _LINE.size
+    lines = _LINE.iter_unpack(memoryview(packed)[_HEAD.size : _HEAD.size + whole])
     return {digest: Known(hash_, print_) for digest, hash_, print_ in lines}
 
 
