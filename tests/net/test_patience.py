@@ -59,12 +59,12 @@ def test_a_little_late_is_over() -> None:
     async def use() -> None:
         async with at_most(0.1):
             time.sleep(0.5)  # noqa: ASYNC251 - nobody else is here
-            await asyncio.sleep(5)
+            await asyncio.sleep(60)
 
     began = time.monotonic()
     with pytest.raises(TimeoutError):
         asyncio.run(use())
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 20
 
 
 def test_what_is_done_in_time_has_no_limit_any_more() -> None:
