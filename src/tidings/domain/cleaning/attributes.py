@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
-from typing import Final
 
 from tidings.domain.cleaning.links import Links
 
 Attributes = Mapping[str, str | None]
 # Gives the value to write, or None to leave the attribute out.
 Check = Callable[[str, Links], str | None]
-
-# Characters. A longer value is looked at each time, so that what is remembered stays small.
-_LONGEST_REMEMBERED: Final = 20
 
 _INTEGER = re.compile(r"-?[0-9]{1,9}")
 _SPAN = re.compile(r"[1-9][0-9]{0,3}")
@@ -43,14 +38,9 @@ def matching(pattern: re.Pattern[str]) -> Check:
 
     fits = pattern.fullmatch
 
-    @lru_cache(maxsize=256)
-    def kept(value: str) -> str | None:
-        """Remembered because the same few sizes stand on most pictures."""
+    def check(value: str, _: Links) -> str | None:
         value = value.strip()
         return value if fits(value) else None
-
-    def check(value: str, _: Links) -> str | None:
-        return kept(value) if len(value) <= _LONGEST_REMEMBERED else kept.__wrapped__(value)
 
     return check
 

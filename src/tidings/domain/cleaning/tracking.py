@@ -37,12 +37,10 @@ def strip_tracking(url: str, *, hosts: Collection[str] = ()) -> str:
         return url
     pairs, kept, has_ref = query.split("&"), [], False
     for pair in pairs:
-        # As `_name`, spelled out for those that are short, which nearly all are.
-        name = _read(pair.partition("=")[0]) if len(pair) <= _LONGEST_REMEMBERED else _name(pair)
+        name = _name(pair)
         if name is not None:
             kept.append(pair)
-            if name == "ref":
-                has_ref = True
+            has_ref |= name == "ref"
     if has_ref and hosts and _refers(kept, hosts):
         kept = [pair for pair in kept if _name(pair) != "ref"]
     if len(kept) == len(pairs):
