@@ -98,9 +98,9 @@ def cut(body: bytes, *, url: str, charset: str) -> Cut | None:
         return None
     asked = f"{url}\0{charset}\0".encode("utf-8", "replace")
     around = sha256(asked + _PASSING.sub(b"", between)).digest()[:16]
-    pieces = {digest: Piece(*span, digest) for span in spans for digest in [_digest(body[slice(*span)])]}
+    pieces = [Piece(start, end, sha256(body[start:end]).digest()[:_DIGEST]) for start, end in spans]
     # Of two that are the same, the second is told from the first by more than its text.
-    return Cut(body, around, list(pieces.values())) if len(pieces) == len(spans) else None
+    return Cut(body, around, pieces) if len({piece.digest for piece in pieces}) == len(pieces) else None
 
 
 def remembered(packed: bytes | None, document: Cut) -> Mapping[bytes, Known]:
@@ -114,9 +114,12 @@ def remembered(packed: bytes | None, document: Cut) -> Mapping[bytes, Known]:
 
 def packed(document: Cut, known: Mapping[bytes, Known]) -> bytes:
     """To be remembered. known: by digest, as far as one may leave them out."""
-    lines = {piece.digest: known[piece.digest] for piece in document.pieces if piece.digest in known}
-    head = _HEAD.pack(_FORM, document.around)
-    return head + b"".join(_LINE.pack(digest, one.hash, one.print) for digest, one in lines.items())
+    lines = [
+        _LINE.pack(piece.digest, one.hash, one.print)
+        for piece in document.pieces
+        if (one := known.get(piece.digest)) is not None
+    ]
+    return b"".join((_HEAD.pack(_FORM, document.around), *lines))
 
 
 def _spans(body: bytes) -> list[tuple[int, int]]:
@@ -150,7 +153,3 @@ def _is_whole(body: bytes, piece: Piece) -> bool:
     """What stands in a CDATA section may look like tags: the text would then end in the middle of it."""
     start, end = piece.start, piece.end
     return body.count(b"<![CDATA[", start, end) == body.count(b"]]>", start, end)
-
-
-def _digest(text: bytes) -> bytes:
-    return sha256(text).digest()[:_DIGEST]
