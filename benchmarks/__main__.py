@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 
 
 def main() -> int:
-    from benchmarks import deliveries, intake, latency, lists, pages, schedule, subscribers
+    from benchmarks import connections, deliveries, intake, latency, lists, pages, schedule, subscribers
 
     known = {
         "intake": intake.run,
@@ -19,6 +20,7 @@ def main() -> int:
         "latency": latency.run,
         "deliveries": deliveries.run,
         "subscribers": subscribers.run,
+        "connections": connections.run,
     }
     chosen = sys.argv[1:] or list(known)
     if unknown := [name for name in chosen if name not in known]:

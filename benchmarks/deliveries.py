@@ -21,8 +21,8 @@ from sqlalchemy import func, select
 from support import postgres
 from support.databases import Databases, PostgresDatabases, SqliteDatabases
 from support.outbox import Hook, hook
-from tidings.services.attempts import Attempts
-from tidings.storage.database import Database
+from tidings.services.deliveries.attempts import EventSender
+from tidings.storage.engine.database import Database
 from tidings.storage.schema import deliveries
 
 RECEIVERS, HANGING, EACH = 100, 10, 100
@@ -123,14 +123,14 @@ async def _receive() -> None:
 
 
 async def _deliver(database_url: str) -> None:
-    from tidings.net.sending import Sender
+    from tidings.net.post import Sender
     from tidings.services.clock import system_clock
-    from tidings.services.delivering import Delivering
+    from tidings.services.deliveries.queue import DeliveryQueue
     from tidings.worker.deliverer import Deliverer
 
     database = Database(database_url)
-    attempts = Attempts(Sender(user_agent="Tidings/bench", allow_private_networks=True), system_clock)
-    await Deliverer(Delivering(database, attempts, system_clock)).run(asyncio.Event())
+    attempts = EventSender(Sender(user_agent="Tidings/bench", allow_private_networks=True), system_clock)
+    await Deliverer(DeliveryQueue(database, attempts, system_clock)).run(asyncio.Event())
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from corpus import throughput
+from scoring import throughput
 
 
 def run() -> None:

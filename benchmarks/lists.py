@@ -16,10 +16,11 @@ from support.databases import Databases, PostgresDatabases, SqliteDatabases
 from support.people import Cast, Person
 from support.postgres import postgres_server
 from support.running import running_service
-from tidings.domain.entries import Status
-from tidings.domain.ingestion import ReadyEntry
+from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.polling.ingestion import ReadyEntry
 from tidings.domain.times import MINUTE, Instant
-from tidings.storage import feeds, intake
+from tidings.storage.feeds import feeds
+from tidings.storage.polling import feed_store
 
 FEEDS, ENTRIES = 100, 100_000
 ROUNDS = 60
@@ -70,7 +71,7 @@ def _seeded(cast: Cast) -> Person:
                 created_at=now, checked_at=now, next_check_at=now,
             )  # fmt: skip
             ready = [entry(number * 1000 + one, now) for one in range(ENTRIES // FEEDS)]
-            intake.add(db, person.id, feed_id, category, ready, now=now)
+            feed_store.add(db, person.id, feed_id, category, ready, now=now)
     took = time.perf_counter() - started
     if not services.database.is_sqlite:
         # As autovacuum does by itself soon after.
@@ -90,7 +91,7 @@ def entry(number: int, now: Instant) -> ReadyEntry:
         author=f"Author {number % 100}",
         published_at=Instant(now - (number * 7919 % ENTRIES) * MINUTE),
         tags=(f"tag{number % 10}",),
-        status=Status.READ if number % 10 < 7 else Status.UNREAD,
+        status=EntryStatus.READ if number % 10 < 7 else EntryStatus.UNREAD,
         starred=number % 50 == 0,
     )
 

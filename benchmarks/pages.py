@@ -26,9 +26,11 @@ from browser.chromium import chromium
 from support.people import Cast, Person
 from support.processor import spent_ms
 from support.running import running_service
-from tidings.domain import events
-from tidings.storage import deliveries, feeds, intake
-from tidings.storage.database import Database
+from tidings.domain.deliveries import events
+from tidings.storage.deliveries import outbox
+from tidings.storage.engine.database import Database
+from tidings.storage.feeds import feeds
+from tidings.storage.polling import feed_store
 
 CATEGORIES, FEEDS, ENTRIES = 20, 1_000, 100_000
 ROUNDS, LOADS = 30, 5
@@ -121,7 +123,7 @@ def _seeded(cast: Cast) -> Person:
                 created_at=now, checked_at=now, next_check_at=now,
             )  # fmt: skip
             entries = [entry(number * (ENTRIES // FEEDS) + one, now) for one in range(ENTRIES // FEEDS)]
-            intake.add(db, person.id, feed_id, category, entries, now=now)
+            feed_store.add(db, person.id, feed_id, category, entries, now=now)
     while services.search.work():
         pass
     _settle(services.database)
@@ -137,7 +139,7 @@ def _furnished(person: Person) -> dict[str, object]:
         # As if it had been read on the day.
         db.run(text("UPDATE entries SET changed_at = published_at WHERE status = 1"))
         for number in range(DELIVERIES):
-            deliveries.add(
+            outbox.add(
                 db, person.id, delivery_id=str(uuid.uuid4()), integration="webhook", event_type=events.NEW_ENTRIES,
                 receiver="https://example.org/hook", feed_id=chosen["feed_id"], body=b"{}" * number,
                 now=services.clock(),
@@ -149,8 +151,8 @@ def _furnished(person: Person) -> dict[str, object]:
         "feed": chosen["feed_id"],
         "category": chosen["feed"]["category"]["id"],
         "after": f"{services.clock()}.1",
-        "list": services.list_links.renew(person.id),
-        "share": services.shares.share(person.id, chosen["id"]),
+        "list": services.feed_links.renew(person.id),
+        "share": services.public_links.create(person.id, chosen["id"]),
     }
 
 

@@ -27,12 +27,14 @@ from support.running import environment_for, running
 from tidings.domain.times import Instant
 from tidings.services.clock import system_clock
 from tidings.settings import load
-from tidings.storage import feeds, migrate, waking
-from tidings.storage.database import Database
+from tidings.storage import migrate
+from tidings.storage.engine import notify
+from tidings.storage.engine.database import Database
+from tidings.storage.feeds import feeds
 from tidings.storage.schema import entries, feed_counters
 from tidings.storage.schema import feeds as feed_table
 from tidings.storage.schema import sources as source_table
-from tidings.wiring import services_over
+from tidings.wiring import build_services
 
 FEEDS, ENTRIES, NEW = 500, 30, 5
 TURNS = 3
@@ -124,7 +126,7 @@ class Series:
         self.environment = environment_for(database_url, folder, polling_limit_per_host="100", log_level="warning")
         self.database = Database(database_url)
         migrate.upgrade(self.database)
-        services = services_over(self.database, load(self.environment, None))
+        services = build_services(self.database, load(self.environment, None))
         user = services.users.create("reader", PASSWORD)
         category = services.categories.create(user.id, "Feeds")
         moments = {"created_at": 0, "checked_at": 0, "next_check_at": FAR_AWAY, "icon_checked_at": system_clock()}
@@ -157,7 +159,7 @@ class Series:
         with self.database.writing() as db:
             db.run(update(feed_table).values(next_check_at=0))
             db.run(update(source_table).values(next_check_at=0))
-            waking.ring(db, waking.FEEDS)
+            notify.notify(db, notify.FEEDS)
         while (checked := self._checked_since(due_at)) < FEEDS:
             took_s = time.monotonic() - started
             if took_s > LONGEST_S:

@@ -21,8 +21,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchmarks.plots import Curve, write_plot
-from tidings.domain import habits, scheduling
-from tidings.domain.scheduling import Schedule, Scheduler
+from tidings.domain.polling import next_check, publish_rate
+from tidings.domain.polling.next_check import Schedule, Scheduler
 from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 
 FEEDS = 100_000
@@ -149,19 +149,19 @@ def _live(kind: Kind, schedule: Schedule, outcome: Outcome, chance: random.Rando
         _live_by_the_hour(kind, at, coming, outcome)
         return
     delays, load, checks, place = outcome.delays[kind.name], outcome.load, 0, 0
-    habit, since, is_first, first = habits.Habit(), Instant(START), True, at
+    rate, since, is_first, first = publish_rate.PublishRate(), Instant(START), True, at
     while at < end:
         checks += 1
         load[(at - START) // MINUTE] += 1
         fresh = bisect.bisect_right(coming, at, lo=place)
         now, new = Instant(at), [Instant(one) for one in coming[place:fresh]]
         if is_first:
-            habit = habits.of_document([*map(Instant, past[-SHOWN:]), *new], now)
+            rate = publish_rate.of_document([*map(Instant, past[-SHOWN:]), *new], now)
         elif new:
-            habit = habits.after_news(habit, new, since=since, now=now)
+            rate = publish_rate.after_news(rate, new, since=since, now=now)
         delays.extend((at - one) // SECOND for one in new)
-        is_new = now - first < scheduling.NEW_FOR
-        at = scheduling.after_check(now, schedule, habit, chance=chance.random(), is_first=is_first, is_new=is_new)
+        is_new = now - first < next_check.NEW_FOR
+        at = next_check.after_check(now, schedule, rate, chance=chance.random(), is_first=is_first, is_new=is_new)
         place, since, is_first = fresh, now, False
     outcome.checks[kind.name] += checks
 

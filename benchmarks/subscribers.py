@@ -16,8 +16,11 @@ from support.postgres import create_database, postgres_server
 from support.running import environment_for, running
 from tidings.domain.times import Instant
 from tidings.services.clock import system_clock
-from tidings.storage import categories, feeds, migrate, users, waking
-from tidings.storage.database import Database
+from tidings.storage import migrate
+from tidings.storage.accounts import users
+from tidings.storage.engine import notify
+from tidings.storage.engine.database import Database
+from tidings.storage.feeds import categories, feeds
 from tidings.storage.schema import entries
 from tidings.storage.schema import feeds as feed_table
 from tidings.storage.schema import sources as source_table
@@ -85,7 +88,7 @@ def _round(database: Database, origin: str) -> tuple[float, int]:
     with database.writing() as db:
         db.run(update(feed_table).values(next_check_at=0))
         db.run(update(source_table).values(next_check_at=0))
-        waking.ring(db, waking.FEEDS)
+        notify.notify(db, notify.FEEDS)
     unchecked = select(func.count()).select_from(feed_table).where(feed_table.c.checked_at < due_at)
     while True:
         with database.reading() as db:

@@ -1,0 +1,127 @@
+"""How long answers take while thousands of connections are silent, half-sent or read slowly.
+
+`tidings serve` as an operator starts it, with one web worker, on SQLite. The clients are processes of their own on the
+same machine; a connection that the service closes is opened again, so that the numbers stay as they are. Meanwhile one
+client asks for /healthcheck and for a page, on a new connection each time.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import selectors
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.sharedctypes import Synchronized
+from pathlib import Path
+from typing import Any
+
+from support.connections import connected, request
+from support.people import PASSWORD, call
+from support.running import RunningService, environment_for, running
+from tidings.runtime import file_limit
+
+IDLE, HALF_SENT, SLOW_READERS = 5_000, 2_000, 500
+MEASURED_S, PAUSE_S, GOAL_MS = 30.0, 0.05, 200.0
+BYTES_AT_A_TIME, READ_EVERY_S = 64, 0.5
+PAGES = ("/healthcheck", "/sign-in")
+
+HALF_A_HEADER = b"GET /sign-in HTTP/1.1\r\nHost: local"
+HALF_A_BODY = request("/sign-in", method="POST", Content_Length="1000") + b"username="
+
+
+def run() -> None:
+    file_limit.raise_for(IDLE + HALF_SENT + SLOW_READERS)
+    with tempfile.TemporaryDirectory() as folder:
+        environment = environment_for(f"sqlite:///{folder}/bench.db", Path(folder), admin_password=PASSWORD)
+        with running("serve", environment, Path(folder)) as service:
+            service.wait_until_ready()
+            _report("with no other connection", _ask(service.url, MEASURED_S / 3))
+            _report_crowded(service)
+
+
+def _report_crowded(service: RunningService) -> None:
+    opened: Synchronized[int] = multiprocessing.Value("i", 0)
+    crowd = [
+        multiprocessing.Process(target=work, args=(service.url, number, opened), daemon=True)
+        for work, number in ((_stay_silent, IDLE), (_stop_halfway, HALF_SENT), (_read_slowly, SLOW_READERS))
+    ]
+    for process in crowd:
+        process.start()
+    while opened.value < IDLE + HALF_SENT + SLOW_READERS:
+        time.sleep(0.1)
+    took = _ask(service.url, MEASURED_S)
+    _report(f"with {IDLE:,} idle, {HALF_SENT:,} half-sent and {SLOW_READERS} slowly read", took)
+    for process in crowd:
+        process.kill()
+        process.join()
+    sys.stdout.write(f"  connections reopened {opened.value - IDLE - HALF_SENT - SLOW_READERS:,}\n")
+
+
+def _ask(url: str, seconds: float) -> dict[str, list[float]]:
+    """Milliseconds of each answer, by page, smallest first."""
+    took: dict[str, list[float]] = {page: [] for page in PAGES}
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        for page in PAGES:
+            started = time.perf_counter()
+            status = call(url, "GET", page).status
+            assert status == 200, f"{page} answered {status}"
+            took[page].append((time.perf_counter() - started) * 1_000)
+        time.sleep(PAUSE_S)
+    return {page: sorted(each) for page, each in took.items()}
+
+
+def _report(when: str, took: dict[str, list[float]]) -> None:
+    for page, each in took.items():
+        p50, p99 = each[len(each) // 2], each[int(len(each) * 0.99)]
+        verdict = "" if p99 <= GOAL_MS else f", over {GOAL_MS:g}"
+        sys.stdout.write(
+            f"  {page:13} {when}: ms p50 {p50:.1f}  p99 {p99:.1f}  slowest {each[-1]:.1f} of {len(each)}{verdict}\n"
+        )
+
+
+def _stay_silent(url: str, number: int, opened: Any) -> None:
+    """Half of them never say anything, the others rest after an answer."""
+    rest = request("/healthcheck")
+    _keep_open(number, lambda index: connected(url, rest if index % 2 else b""), opened)
+
+
+def _stop_halfway(url: str, number: int, opened: Any) -> None:
+    _keep_open(number, lambda index: connected(url, HALF_A_BODY if index % 2 else HALF_A_HEADER), opened)
+
+
+def _keep_open(number: int, open_one: Callable[[int], socket.socket], opened: Any) -> None:
+    """Opens so many, and another one for each that was closed."""
+    with selectors.DefaultSelector() as waiting:
+        for index in range(number):
+            _watch(waiting, index, open_one, opened)
+        while True:
+            for key, _ in waiting.select():
+                client: Any = key.fileobj
+                with suppress(OSError):
+                    if client.recv(65_536):
+                        continue
+                waiting.unregister(client)
+                client.close()
+                _watch(waiting, key.data, open_one, opened)
+
+
+def _watch(waiting: selectors.BaseSelector, index: int, open_one: Callable[[int], socket.socket], opened: Any) -> None:
+    waiting.register(open_one(index), selectors.EVENT_READ, index)
+    with opened.get_lock():
+        opened.value += 1
+
+
+def _read_slowly(url: str, number: int, opened: Any) -> None:
+    clients = [connected(url, request("/v1/openapi.json"), reads_slowly=True) for _ in range(number)]
+    with opened.get_lock():
+        opened.value += number
+    while True:
+        for client in clients:
+            with suppress(OSError):
+                client.recv(BYTES_AT_A_TIME)
+        time.sleep(READ_EVERY_S)

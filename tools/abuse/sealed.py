@@ -1,0 +1,165 @@
+"""A network of its own, in which every address is this machine and every name is ours.
+
+    unshare (user, network, mounts) ─► loopback up, local routes for all of IPv4 and IPv6 ─► name server ─► a theme
+
+So a connection to 10.0.0.1 or to the metadata service of a cloud arrives at our listener instead of failing, and is
+counted; a name can resolve to whatever we like. Needs Linux with user namespaces, `unshare` (util-linux) and `ip`
+(iproute2). Sources: unshare(1), ip-route(8), RFC 1035.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
+
+from abuse.attempts import Attempt, Result
+from abuse.lab import Lab, Theme
+
+# Ours, and nobody's private network: where the publisher that we own answers.
+PUBLIC_V4, PUBLIC_V6 = "45.33.32.10", "2600:3c00::10"
+_A, _CNAME, _AAAA = 1, 5, 28
+
+
+class CannotSeal(Exception):
+    """This machine does not let us make such a network; says why."""
+
+
+def run_sealed(lab: Lab, module: str) -> Iterator[Result]:
+    """The results of `inside` of a theme's module, from a process in a network of its own."""
+    command = _command()
+    arguments = json.dumps({"module": module, "short": lab.short, "settings": lab.settings, "folder": str(lab.folder)})
+    with subprocess.Popen(
+        [*command, sys.executable, "-m", "abuse.sealed", arguments], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            told = json.loads(line)
+            yield Result(Attempt(**told.pop("attempt")), **told)
+    if process.returncode:
+        raise RuntimeError(f"the attempts in a network of their own ended with {process.returncode}")
+
+
+def _command() -> list[str]:
+    """What runs a program in new namespaces. CannotSeal where that does not work."""
+    if not (shutil.which("unshare") and shutil.which("ip")):
+        raise CannotSeal("needs the programs unshare (util-linux) and ip (iproute2)")
+    command = ["unshare", "--user", "--map-root-user", "--net", "--mount", "--fork", "--kill-child", "--"]
+    tried = subprocess.run(
+        [*command, "ip", "link", "set", "lo", "up"], capture_output=True, text=True, errors="replace", check=False
+    )
+    if tried.returncode:
+        raise CannotSeal(f"needs user namespaces: {tried.stderr.strip()}")
+    return command
+
+
+def _seal() -> None:
+    """Called inside the new namespaces."""
+    for command in (
+        "ip link set lo up",
+        f"ip address add {PUBLIC_V4}/32 dev lo",
+        f"ip -6 address add {PUBLIC_V6}/128 dev lo",
+        "ip route add local 0.0.0.0/0 dev lo",
+        "ip -6 route add local ::/0 dev lo",
+    ):
+        subprocess.run(command.split(), check=True)
+    folder = Path(tempfile.mkdtemp(prefix="tidings-abuse-names-"))
+    for name, content in {
+        "resolv.conf": "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n",
+        "hosts": "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n10.0.0.7 intranet\n",
+        "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
+    }.items():
+        if Path("/etc", name).exists():
+            (folder / name).write_text(content)
+            subprocess.run(["mount", "--bind", folder / name, Path("/etc", name)], check=True)
+    _serve_names()
+
+
+def _serve_names() -> None:
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.1", 53))
+    asked: Counter[tuple[str, int]] = Counter()
+
+    def serve() -> None:
+        while True:
+            question, client = server.recvfrom(2048)
+            server.sendto(_answer(question, asked), client)
+
+    threading.Thread(target=serve, daemon=True).start()
+
+
+def _answer(message: bytes, asked: Counter[tuple[str, int]]) -> bytes:
+    """A reply to a message with one question (RFC 1035, section 4)."""
+    labels, at = [], 12
+    while message[at]:
+        labels.append(message[at + 1 : at + 1 + message[at]].decode("latin-1"))
+        at += 1 + message[at]
+    (kind,) = struct.unpack("!H", message[at + 1 : at + 3])
+    name = ".".join(labels).lower()
+    asked[name, kind] += 1
+    found = addresses(name, asked[name, kind])
+    records = b"".join(_record(kind, address) for address in found)
+    count = sum(bool(_record(kind, address)) for address in found)
+    flags = 0x8180 if found else 0x8183  # without an address there is no such name
+    return message[:2] + struct.pack("!HHHHH", flags, 1, count, 0, 0) + message[12 : at + 5] + records
+
+
+def _record(kind: int, address: IPv4Address | IPv6Address) -> bytes:
+    """With a lifetime of 0 s: each connection may ask again."""
+    if kind != (_A if address.version == 4 else _AAAA):
+        return b""
+    return b"\xc0\x0c" + struct.pack("!HHIH", kind, 1, 0, len(address.packed)) + address.packed
+
+
+def addresses(name: str, times: int) -> list[IPv4Address | IPv6Address]:
+    """What a name resolves to. times: how often it was asked for, counted from 1.
+
+    public.test         our public addresses
+    10-0-0-1.v4.test    10.0.0.1
+    0--1.v6.test        0::1
+    both-A.test         first public, then A, in one answer
+    flip-A-….test       public at first, A from the second time on
+    flop-A-….test       public and A by turns, A first
+    """
+    here: list[IPv4Address | IPv6Address] = [IPv4Address(PUBLIC_V4)]
+    label, _, zone = name.partition(".")
+    if zone == "v4.test":
+        return [ip_address(label.replace("-", "."))]
+    if zone == "v6.test":
+        return [ip_address(label.replace("-", ":"))]
+    kind, _, rest = label.partition("-")
+    if zone == "test" and kind in ("both", "flip", "flop"):
+        private = ip_address(".".join(rest.split("-")[:4]))
+        if kind == "both":
+            return [*here, private]
+        return [private] if (times > 1 if kind == "flip" else times % 2) else here
+    return here if zone == "test" and label.startswith("public") else []
+
+
+def main(arguments: Sequence[str]) -> int:
+    from importlib import import_module
+
+    given = json.loads(arguments[0])
+    _seal()
+    lab = Lab(short=given["short"], settings=given["settings"], folder=Path(given["folder"]))
+    inside: Theme = import_module(given["module"]).inside
+    try:
+        for result in inside(lab):
+            print(json.dumps(asdict(result)), flush=True)
+    finally:
+        lab.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

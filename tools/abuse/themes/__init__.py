@@ -1,0 +1,35 @@
+"""The themes: each a module with its attempts as data and the code that makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from abuse.lab import Theme
+from abuse.themes import (
+    authorisation,
+    connections,
+    csrf,
+    header_injection,
+    parser_bombs,
+    secrets_in_logs,
+    smuggling,
+    ssrf,
+    throttling,
+    traversal,
+    xss,
+)
+
+THEMES: Final[Mapping[str, Theme]] = {
+    "ssrf": ssrf.run,
+    "xss": xss.run,
+    "authorisation": authorisation.run,
+    "csrf": csrf.run,
+    "connections": connections.run,
+    "parser_bombs": parser_bombs.run,
+    "header_injection": header_injection.run,
+    "smuggling": smuggling.run,
+    "traversal": traversal.run,
+    "throttling": throttling.run,
+    "secrets_in_logs": secrets_in_logs.run,
+}

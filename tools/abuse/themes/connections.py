@@ -1,0 +1,150 @@
+"""Clients that are silent, half-sent or slow, many of them, while others want to be served."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from abuse import client
+from abuse.attempts import Attempt, Result
+from abuse.lab import Lab
+from abuse.service import Service
+
+SERVED_WITHIN_S = 20
+THROUGH = f"another client is not served within {SERVED_WITHIN_S} s, or is refused"
+ENDED = "the connection is still open when the time is over"
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """sent: what each connection sends at first, %H for the host; none of them sends or reads any more then."""
+
+    name: str
+    sent: bytes
+    count: int
+    short: int
+    # After how many seconds the service must have ended each of them; 0 when it need not.
+    ended_within_s: int = 0
+
+
+_HEAD = b"Host: %H\r\nUser-Agent: slow\r\n"
+CROWDS = (
+    Crowd("silent", b"", 2000, 300, 90),
+    Crowd("half a request line", b"GET /unr", 1000, 100, 60),
+    Crowd("half-sent headers", b"GET /unread HTTP/1.1\r\n" + _HEAD, 2000, 300, 60),
+    Crowd("half-sent bodies of forms", b"POST /sign-in HTTP/1.1\r\n" + _HEAD + b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nusername=a", 500, 100, 120),
+    Crowd("half-sent bodies of the API", b"POST /v1/feeds HTTP/1.1\r\n" + _HEAD + b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", 500, 100, 120),
+    Crowd("half-sent chunks", b"POST /sign-in HTTP/1.1\r\n" + _HEAD + b"Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\na", 500, 50, 120),
+    Crowd("idle after an answer", b"GET /healthcheck HTTP/1.1\r\nHost: %H\r\n\r\n", 1000, 100, 180),
+    Crowd("answers that are not read", b"GET /v1/openapi.json HTTP/1.1\r\nHost: %H\r\n\r\n" * 20, 200, 30),
+    Crowd("upgrade to HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 500, 50, 180),
+)  # fmt: skip
+
+
+def run(lab: Lab) -> Iterator[Result]:
+    _allow_descriptors()
+    service = lab.service()
+    kept: list[tuple[Crowd, list[socket.socket], float]] = []
+    for crowd in lab.choose(CROWDS, 4):
+        attempt = Attempt(crowd.name, f"{crowd.short if lab.short else crowd.count} connections at once", THROUGH)
+        connections = _open(service, crowd, crowd.short if lab.short else crowd.count)
+        kept.append((crowd, connections, time.monotonic()))
+        yield Result(attempt, _served(service))
+        if lab.short:
+            _close(connections)
+    for crowd, connections, begun in kept if not lab.short else []:
+        if crowd.ended_within_s:
+            attempt = Attempt(f"{crowd.name}: ended", f"waits for {crowd.ended_within_s} s", ENDED)
+            yield Result(attempt, _left(connections, begun + crowd.ended_within_s))
+        _close(connections)
+    yield Result(Attempt("after all of them", "all connections are closed", THROUGH), _served(service))
+    yield from _dripping(lab, service)
+
+
+def _allow_descriptors() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 12_000 if hard == resource.RLIM_INFINITY else min(12_000, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+
+
+def _open(service: Service, crowd: Crowd, count: int) -> list[socket.socket]:
+    host = f"{service.host}:{service.port}".encode()
+    connections = []
+    for _ in range(count):
+        with suppress(OSError):
+            connection = socket.create_connection((service.host, service.port), 10)
+            # Little room: what is not read stays with the service.
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connections.append(connection)
+            connection.sendall(crowd.sent.replace(b"%H", host))
+    return connections
+
+
+def _served(service: Service) -> str:
+    """Why somebody else is not served, "" when they are."""
+    for path in ("/healthcheck", "/sign-in"):
+        begun = time.monotonic()
+        try:
+            answer = client.request(service, "GET", path, timeout_s=SERVED_WITHIN_S)
+        except OSError as error:
+            return f"{path}: {error!r} after {time.monotonic() - begun:.1f} s"
+        if answer.status != 200:
+            return f"{path}: {answer.status}"
+    return ""
+
+
+def _left(connections: list[socket.socket], deadline: float) -> str:
+    """How many are open at the deadline, "" when all have been ended before."""
+    open_ones = list(connections)
+    while open_ones and time.monotonic() < deadline:
+        time.sleep(0.5)
+        open_ones = [connection for connection in open_ones if not _is_ended(connection)]
+    return f"{len(open_ones)} of {len(connections)}" if open_ones else ""
+
+
+def _is_ended(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        while piece := connection.recv(65536):
+            assert piece
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _close(connections: list[socket.socket]) -> None:
+    for connection in connections:
+        connection.close()
+
+
+def _dripping(lab: Lab, service: Service) -> Iterator[Result]:
+    """A byte now and then: each keeps the connection alive without ever coming to an end."""
+    host = f"{service.host}:{service.port}".encode()
+    drips: dict[str, tuple[bytes, Callable[[int], bytes], int]] = {
+        "headers byte by byte": (b"GET / HTTP/1.1\r\nHost: %H\r\n", lambda n: b"X-%d: a\r\n" % n, 60),
+        "body byte by byte": (
+            b"POST /sign-in HTTP/1.1\r\nHost: %H\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100000\r\n\r\n",
+            lambda n: b"a",
+            120,
+        ),
+    }
+    for name, (begin, drip, limit_s) in drips.items() if not lab.short else []:
+        begun, sent = time.monotonic(), 0
+        with socket.create_connection((service.host, service.port), 10) as connection:
+            connection.sendall(begin.replace(b"%H", host))
+            try:
+                while time.monotonic() < begun + limit_s and not _is_ended(connection):
+                    connection.setblocking(True)
+                    connection.sendall(drip(sent))
+                    sent += 1
+                    time.sleep(1)
+                evidence = "" if time.monotonic() < begun + limit_s else f"open after {limit_s} s and {sent} pieces"
+            except OSError:
+                evidence = ""
+        yield Result(Attempt(name, "one piece a second", ENDED), evidence)

@@ -1,0 +1,176 @@
+"""Guessing passwords: how many guesses are looked at, and whom that locks out.
+
+An attempt got through when all of its guesses were answered before the time was over; a busy machine makes that less
+likely, never more. Addresses come in X-Forwarded-For from a trusted proxy, as behind a reverse proxy.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from abuse import client, pages
+from abuse.attempts import Attempt, Result
+from abuse.lab import Lab
+from abuse.people import Person, person
+from abuse.service import Service
+
+GUESSES, WITHIN_S = 24, 8
+THROUGH = f"{GUESSES} guesses are looked at within {WITHIN_S} s"
+
+
+@dataclass(frozen=True)
+class Guessing:
+    """address: of guess N, with %d or %x for N; spellings that take turns have | between them. same_name: whether all are on one name. by_form: else by the API.
+
+    at_once: how many guesses are on their way at the same time.
+    """
+
+    name: str
+    tries: str
+    address: str
+    same_name: bool = True
+    by_form: bool = False
+    at_once: int = 2
+
+
+GUESSINGS = (
+    Guessing("one name, one address", "many passwords on one name", "203.0.113.7"),
+    Guessing("one name, one address, by form", "many passwords on one name", "203.0.113.8", by_form=True),
+    Guessing("one name, one address, at once", "all guesses are sent before the first is answered", "203.0.113.13", at_once=GUESSES),
+    Guessing("one name, one IPv6 network", "each guess from another address of one /64", "2600:3c00:1:2::%x"),
+    Guessing("one name, one IPv6 network, by form", "each guess from another address of one /64", "2600:3c00:1:3::%x", by_form=True),
+    Guessing("one name, mapped address", "an address written as IPv4 and as mapped IPv6 by turns", "203.0.113.9|::ffff:203.0.113.9|::FFFF:cb00:7109"),
+    Guessing("one name, spelled addresses", "one IPv6 address, spelled differently", "2600:3c00:1:4:0:0:0:1|2600:3C00:1:4::1|2600:3c00:0001:0004::0001|2600:3c00:1:4::0.0.0.1"),
+    Guessing("one name, many networks", "each guess from another network", "198.51.%d.1"),
+    Guessing("many names, one address", "one password on many names", "203.0.113.10", same_name=False),
+    Guessing("many names, one address, by form", "one password on many names", "203.0.113.11", same_name=False, by_form=True),
+)  # fmt: skip
+
+
+def run(lab: Lab) -> Iterator[Result]:
+    service = lab.shared
+    for guessing in lab.choose(GUESSINGS, 1):
+        names = (
+            [person(service).name] * GUESSES if guessing.same_name else [f"nobody{number}" for number in range(GUESSES)]
+        )
+        yield Result(Attempt(guessing.name, guessing.tries, THROUGH), _guess(service, guessing, names))
+    yield _enumeration(service)
+    if not lab.short:
+        yield _spelled_names(service)
+        yield _foreign_proxy(lab)
+        yield from _owner(service)
+
+
+def _guess(service: Service, guessing: Guessing, names: list[str]) -> str:
+    """Evidence when every guess was looked at in time."""
+    begun = time.monotonic()
+
+    def one(number: int) -> bool:
+        if time.monotonic() > begun + WITHIN_S:
+            return False
+        spellings = guessing.address.split("|")
+        address = spellings[number % len(spellings)]
+        address = address % number if "%" in address else address
+        try:
+            return _looked_at(service, names[number], address, guessing.by_form)
+        except OSError:
+            return False
+
+    with ThreadPoolExecutor(guessing.at_once) as pool:
+        looked_at = list(pool.map(one, range(GUESSES)))
+    took = time.monotonic() - begun
+    return f"{sum(looked_at)} guesses in {took:.1f} s" if all(looked_at) and took < WITHIN_S else ""
+
+
+def _looked_at(service: Service, name: str, address: str, by_form: bool) -> bool:
+    headers = {"X-Forwarded-For": address}
+    if not by_form:
+        answer = client.request(
+            service, "GET", "/v1/me", headers={**client.basic(name, "guessed"), **headers}, timeout_s=WITHIN_S
+        )
+        return answer.status == 401 and not answer.header("Retry-After")
+    visitor = Person(service, name, "guessed")
+    form = pages.forms(visitor.get("/sign-in", headers).text)[0]
+    body = urlencode({**form.values, "username": name, "password": "guessed"}).encode()
+    all_headers = {**visitor.cookie_header, **headers, "Content-Type": pages.URLENCODED}
+    answer = client.request(service, "POST", form.action, headers=all_headers, body=body, timeout_s=WITHIN_S)
+    return answer.status in (400, 401, 403)
+
+
+def _spelled_names(service: Service) -> Result:
+    """One name, spelled differently: it is the same account, and has to be the same budget."""
+    owner = person(service)
+    spelled = [_spelling(owner.name, number) for number in range(GUESSES)]
+    guessing = Guessing("one name, spelled differently", "capitals by turns", "203.0.113.12")
+    return Result(Attempt(guessing.name, guessing.tries, THROUGH), _guess(service, guessing, spelled))
+
+
+def _spelling(name: str, number: int) -> str:
+    return "".join(letter.upper() if number >> index & 1 else letter for index, letter in enumerate(name))
+
+
+def _foreign_proxy(lab: Lab) -> Result:
+    """X-Forwarded-For from somebody who is no trusted proxy."""
+    attempt = Attempt("forged addresses", "each guess with another X-Forwarded-For from an untrusted peer", THROUGH)
+    service = lab.service(trusted_reverse_proxy_networks="10.0.0.0/8")
+    names = [person(service).name] * GUESSES
+    return Result(attempt, _guess(service, Guessing("", "", "198.51.%d.1"), names))
+
+
+def _owner(service: Service) -> Iterator[Result]:
+    """Twelve guessers on the owner's name from the owner's address, while the owner signs in from there."""
+    owner = person(service)
+    headers = {"X-Forwarded-For": "203.0.113.20"}
+    owner.sign_in(headers)
+    known = Person(service, owner.name, owner.password, owner.id, dict(owner.cookies))
+    attempt = Attempt(
+        "owner locked out",
+        "twelve guessers from the address of the owner",
+        "a browser that signed in before is refused",
+    )
+    stop = time.monotonic() + 12
+
+    def guess(number: int) -> None:
+        while time.monotonic() < stop:
+            try:
+                _looked_at(service, owner.name, "203.0.113.20", by_form=number % 2 == 0)
+            except OSError:
+                continue
+
+    with ThreadPoolExecutor(12) as pool:
+        running = [pool.submit(guess, number) for number in range(12)]
+        time.sleep(5)
+        known.cookies = {name: value for name, value in known.cookies.items() if "session" not in name}
+        try:
+            known.sign_in(headers)
+            evidence = ""
+        except (RuntimeError, OSError) as error:
+            evidence = str(error)[:200]
+        for each in running:
+            each.result()
+    yield Result(attempt, evidence)
+
+
+def _enumeration(service: Service) -> Result:
+    """What a wrong password says about the name."""
+    told = []
+    for name in (person(service).name, "nobody-of-this-name"):
+        visitor = Person(service, name, "guessed")
+        form = pages.forms(visitor.get("/sign-in", {"X-Forwarded-For": "203.0.113.30"}).text)[0]
+        answer = visitor.post(
+            form.action,
+            urlencode({**form.values, "username": name, "password": "guessed"}).encode(),
+            headers={"X-Forwarded-For": "203.0.113.30"},
+        )
+        text = answer.text.replace(name, "NAME")
+        for value in form.values.values():
+            text = text.replace(value, "") if value else text
+        told.append((answer.status, "is-invalid" in text, len(text)))
+    attempt = Attempt(
+        "names found out", "signs in with a name that exists, and with one that does not", "the answers differ"
+    )
+    return Result(attempt, str(told) if told[0] != told[1] else "")

@@ -1,0 +1,343 @@
+"""Scripts in everything that is stored, looked at on the pages in Chromium.
+
+One user has payloads in every field that anybody can fill; their pages are all opened. A payload got through when a
+script ran, a dialog opened, something was asked for that only a script or a frame would ask for, the content policy
+had to stop something, or an address of code stands in the page.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any
+from urllib.parse import quote
+
+from playwright.sync_api import BrowserContext, Dialog, Page
+
+from abuse import pages
+from abuse.attempts import Attempt, Result
+from abuse.browser import ChromiumMissing, chromium
+from abuse.lab import CORPORA, Lab
+from abuse.people import Person, administrator, person
+
+THROUGH = "a script, a dialog, a request of its own, a violation of the content policy, an address of code in the page"
+
+# %X is what runs; each is to be stopped in HTML, in an attribute, in an address or in a style.
+_RUN = "document.title='ran';alert(1)"
+PAYLOADS: Sequence[str] = tuple(
+    payload.replace("%X", _RUN)
+    for payload in (
+        "<script>%X</script>", "<script src=//127.0.0.1:%P/x.js></script>", "<img src=x onerror=\"%X\">",
+        "\"><script>%X</script>", "'><img src=x onerror=\"%X\">", "\" onmouseover=\"%X\" x=\"", "' autofocus onfocus='%X' x='",
+        "</title><script>%X</script>", "</textarea><script>%X</script>", "</style><script>%X</script>",
+        "--><script>%X</script>", "]]><script>%X</script>", "</script><script>%X</script>", "<svg onload=\"%X\">",
+        "<svg><script>%X</script></svg>", "<svg><animate onbegin=\"%X\" attributeName=x dur=1s>",
+        "<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src=1 onerror=%X&gt;\">",
+        "<iframe src=\"javascript:%X\"></iframe>", "<iframe srcdoc=\"<script>%X</script>\"></iframe>",
+        "<object data=\"javascript:%X\"></object>", "<embed src=\"data:text/html,<script>%X</script>\">",
+        "<a href=\"javascript:%X\">a</a>", "<a href=\"java&#9;script:%X\">a</a>", "<a href=\" &#1;javascript:%X\">a</a>",
+        "<a href=\"JaVaScRiPt:%X\">a</a>", "<a href=\"vbscript:%X\">a</a>", "<a href=\"data:text/html,<script>%X</script>\">a</a>",
+        "<form action=\"javascript:%X\"><button>a</button></form>", "<button formaction=\"javascript:%X\">a</button>",
+        "<base href=\"http://127.0.0.1:%P/\">", "<meta http-equiv=refresh content=\"0;url=http://127.0.0.1:%P/gone\">",
+        "<link rel=stylesheet href=\"http://127.0.0.1:%P/x.css\">", "<style>@import 'http://127.0.0.1:%P/x.css'</style>",
+        "<p style=\"background:url(http://127.0.0.1:%P/x)\">a</p>", "<details open ontoggle=\"%X\">a</details>",
+        "<video><source onerror=\"%X\"></video>", "<audio src=x onerror=\"%X\">", "<body onload=\"%X\">",
+        "<marquee onstart=\"%X\">a</marquee>", "<input autofocus onfocus=\"%X\">", "<isindex action=\"javascript:%X\">",
+        "<noscript><p title=\"</noscript><img src=x onerror=%X>\">", "<template><script>%X</script></template>",
+        "<select><style></select><img src=x onerror=\"%X\"></style>", "<table background=\"javascript:%X\">",
+        "<xmp><p title=\"</xmp><img src=x onerror=%X>\">", "<a ping=\"http://127.0.0.1:%P/ping\" href=\"#\">a</a>",
+        "<img srcset=\"x\" onerror=\"%X\">", "<x onclick=\"%X\" tabindex=0>a</x>", "&lt;script&gt;%X&lt;/script&gt;",
+        "\u003cscript\u003e%X\u003c/script\u003e", "\uff1cscript\uff1e%X\uff1c/script\uff1e", "<scr\0ipt>%X</scr\0ipt>",
+        "{{7*7}}<script>%X</script>", "${%X}", "javascript:%X", "data:text/html,<script>%X</script>",
+    )
+)  # fmt: skip
+# Addresses of code where an address is expected.
+ADDRESSES = (
+    "javascript:%X", "JAVASCRIPT:%X", " javascript:%X", "java\tscript:%X", "java\nscript:%X", "\x01javascript:%X",
+    "javascript&colon;%X", "vbscript:%X", "data:text/html,<script>%X</script>", "data:text/html;base64,PHNjcmlwdD4=",
+    "javascript://example.org/%0a%X", "feed:javascript:%X", "view-source:javascript:%X", "blob:javascript:%X",
+    'http://a.example/"onmouseover="%X', "http://a.example/'><script>%X</script>", "//a.example/</script><script>%X</script>",
+)  # fmt: skip
+_CODE = re.compile(
+    r"^[\x00-\x20]*(j\s*a\s*v\s*a\s*s\s*c\s*r\s*i\s*p\s*t|vbscript|data(?!:image/)|blob|view-source|feed:java)",
+    re.IGNORECASE,
+)
+# Everything in a page that is followed, loaded or sent to.
+_COLLECT = """() => [...document.querySelectorAll('*')].flatMap(e =>
+  ['href','src','action','formaction','data','poster','background','ping','xlink:href'].filter(a => e.hasAttribute(a))
+    .map(a => e.getAttribute(a)))"""
+_HANDLERS = (
+    "() => [...document.querySelectorAll('*')].flatMap(e => e.getAttributeNames().filter(n => n.startsWith('on')))"
+)
+# Ids that the pages' own elements and scripts use.
+CLOBBERS = ("sidebar", "main", "content", "title", "keys", "csrf", "body", "forms", "cookie", "getElementById", "app")
+
+
+def run(lab: Lab) -> Iterator[Result]:
+    try:
+        with chromium() as browser:
+            reader = _hostile_user(lab)
+            context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=False)
+            context.set_default_timeout(60_000)
+            try:
+                _sign_in(context, lab, reader)
+                yield from _entries(context, lab, reader)
+                yield from _other_pages(context, lab, reader)
+                yield from _addresses_by_api(lab, reader)
+                yield from _clobbering(context, lab, reader)
+                yield from _echoes(context, lab)
+            finally:
+                context.close()
+    except ChromiumMissing as missing:
+        yield Result(Attempt("every page", "all payloads", THROUGH), not_tried=str(missing))
+
+
+def _payloads(lab: Lab) -> list[str]:
+    own = [payload.replace("%P", str(lab.publisher.port)) for payload in PAYLOADS]
+    file = CORPORA / "hostile.json.xz"
+    others = [case["payload"] for case in json.loads(lzma.decompress(file.read_bytes()))] if file.exists() else []
+    return [str(payload) for payload in lab.choose([*own, *(each for each in others if isinstance(each, str))], 5)]
+
+
+def _hostile_user(lab: Lab) -> Person:
+    """Payloads in all that a publisher, an importer and the user write."""
+    reader = person(lab.shared)
+    payloads = _payloads(lab)
+    for start in range(0, len(payloads), 40):
+        url = lab.publisher.serve(
+            f"/hostile-{reader.name}-{start}.xml", _feed(payloads[start : start + 40], start), "application/rss+xml"
+        )
+        reader.made("POST", "/v1/feeds", {"feed_url": url})
+    for number, payload in enumerate(payloads[:8] if lab.short else payloads[: len(PAYLOADS)]):
+        # Titles are unique, and some are refused: what is refused is not stored.
+        reader.api("POST", "/v1/categories", {"title": f"{payload} {number}"})
+        reader.api("POST", "/v1/api-keys", {"description": f"{payload} {number}"})
+    _fill_in(lab, reader, payloads)
+    return reader
+
+
+def _fill_in(lab: Lab, reader: Person, payloads: Sequence[str]) -> None:
+    feed = reader.made("GET", "/v1/feeds")[0]["id"]
+    head = administrator(lab.shared)
+    for number, payload in enumerate(payloads[:6]):
+        head.api("POST", "/v1/users", {"username": f"{payload}{number}", "password": "a long walk home"})
+        lines = f'<outline text="{escape(payload)}"><outline text="{escape(payload)}" title="{escape(payload)}" xmlUrl="http://127.0.0.1:1/{number}" htmlUrl="{escape(payload)}" description="{escape(payload)}"/></outline>'
+        reader.api("POST", "/v1/import", f'<opml version="2.0"><body>{lines}</body></opml>'.encode())
+    for name in (
+        "title",
+        "description",
+        "site_url",
+        "user_agent",
+        "cookie",
+        "username",
+        "scraper_rules",
+        "rewrite_rules",
+        "blocklist_rules",
+        "keeplist_rules",
+        "urlrewrite_rules",
+    ):
+        reader.api("PUT", f"/v1/feeds/{feed}", {name: PAYLOADS[3]})
+    for name in ("block_filter_entry_rules", "keep_filter_entry_rules", "stylesheet", "external_font_hosts"):
+        reader.api("PUT", f"/v1/users/{reader.id}", {name: PAYLOADS[7]})
+    # What a receiver answers is shown as the last error.
+    lab.publisher.serve("/angry", PAYLOADS[0], "text/html")
+    reader.api(
+        "PUT",
+        "/v1/integrations",
+        {"linkding": {"enabled": True, "url": lab.publisher.url("/angry"), "token": PAYLOADS[3], "tags": PAYLOADS[3]}},
+    )
+    reader.api("POST", "/v1/integrations/linkding/test")
+
+
+def _feed(payloads: Sequence[str], start: int) -> str:
+    """Entries with a payload in each of their fields."""
+    items = "".join(
+        _item(payload, ADDRESSES[(start + number) % len(ADDRESSES)], start + number)
+        for number, payload in enumerate(payloads)
+    )
+    text = _xml(payloads[0])
+    return (
+        '<rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:dc="http://purl.org/dc/elements/1.1/" '
+        'xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>'
+        f"<title>{text}</title><description>{text}</description><link>{_xml(ADDRESSES[0])}</link>{items}</channel></rss>"
+    )
+
+
+def _item(payload: str, address: str, number: int) -> str:
+    text, url = _xml(payload), _xml(address.replace("%X", _RUN))
+    linked = _xml(f'<a href="{url}">a</a><img src="{url}">')
+    return (
+        f"<item><title>{text} {number}</title><guid isPermaLink='false'>{number} {text}</guid><link>{url}</link><comments>{url}</comments>"
+        f"<dc:creator>{text}</dc:creator><author>{text}</author><category>{text}</category>"
+        f"<description>{text}</description><content:encoded>{text} {linked}</content:encoded>"
+        f'<enclosure url="{url}" type="{text}" length="1"/><enclosure url="{url}" type="audio/mpeg" length="1"/>'
+        f'<media:content url="{url}" type="video/mp4"><media:title>{text}</media:title><media:description>{text}</media:description>'
+        f'<media:thumbnail url="{url}"/></media:content></item>'
+    )
+
+
+def _xml(text: str) -> str:
+    return escape(re.sub("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "", text))
+
+
+def _sign_in(context: BrowserContext, lab: Lab, reader: Person) -> None:
+    page = context.new_page()
+    page.goto(f"{lab.shared.url}/sign-in")
+    page.fill("[name=username]", reader.name)
+    page.fill("[name=password]", reader.password)
+    page.click("main button")
+    page.wait_for_url(re.compile(r"(?<!sign-in)$"))
+    page.close()
+    reader.sign_in()
+
+
+class _Watch:
+    """A page, and everything that it did besides showing what it should."""
+
+    def __init__(self, context: BrowserContext, lab: Lab) -> None:
+        self.lab, self.found, self.allowed = lab, list[str](), False
+        self.page: Page = context.new_page()
+        self.page.on("dialog", self._dismiss)
+        self.page.on("console", lambda said: self._said(said.text))
+        self.page.on("pageerror", lambda error: self.found.append(f"error {error}"))
+        self.page.on("request", lambda request: self._asked(request.url, request.resource_type))
+        self.page.on("popup", lambda popup: self.found.append(f"opened {popup.url}"))
+        debugger = context.new_cdp_session(self.page)
+        debugger.on("Debugger.scriptParsed", self._script)
+        debugger.send("Debugger.enable")
+
+    def _dismiss(self, dialog: Dialog) -> None:
+        self.found.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    def _said(self, text: str) -> None:
+        if "Content Security Policy" in text or "Content-Security-Policy" in text or "Refused to" in text:
+            self.found.append(text[:300])
+
+    def _asked(self, url: str, kind: str) -> None:
+        # Pictures and sounds come from wherever their publishers keep them.
+        if not url.startswith((self.lab.shared.url, "data:image/")) and kind not in ("image", "media"):
+            self.found.append(f"asked for {kind} {url[:200]}")
+
+    def _script(self, script: dict[str, Any]) -> None:
+        world = script.get("executionContextAuxData", {})
+        # Playwright's own code has no address, and runs in a world of its own or by evaluate.
+        if (
+            world.get("isDefault", True)
+            and script["url"]
+            and not script["url"].startswith(f"{self.lab.shared.url}/static")
+            and not self._is_ours(script["url"])
+        ):
+            self.found.append(f"script {script['url'][:200]}")
+
+    def _is_ours(self, url: str) -> bool:
+        """A file of the service, and no page with a script in it."""
+        return url.startswith(self.lab.shared.url) and url.partition("?")[0].endswith(".js")
+
+    def visit(self, path: str) -> str:
+        """The evidence, "" when nothing happened."""
+        self.found.clear()
+        # Downloads and answers without a body are not pages.
+        try:
+            self.page.goto(f"{self.lab.shared.url}{path}", wait_until="load")
+        except Exception as error:
+            if "Download is starting" not in str(error) and "ERR_ABORTED" not in str(error):
+                raise
+            return ""
+        self.page.mouse.move(600, 400)
+        self.page.keyboard.press("Tab")
+        self.page.wait_for_timeout(50)
+        codes = [address for address in self.page.evaluate(_COLLECT) if _CODE.match(address)]
+        handlers = self.page.evaluate(_HANDLERS)
+        title = ["the title was set"] if self.page.title() == "ran" else []
+        return "; ".join(
+            [
+                *self.found,
+                *title,
+                *(f"address {code!r}" for code in codes[:3]),
+                *(f"handler {name}" for name in handlers[:3]),
+            ]
+        )
+
+
+def _entries(context: BrowserContext, lab: Lab, reader: Person) -> Iterator[Result]:
+    watch = _Watch(context, lab)
+    for entry in reader.made("GET", "/v1/entries?limit=1000&order=id")["entries"]:
+        attempt = Attempt(
+            f"entry {entry['id']}: {entry['title'][:60]!r}", "a payload in each field of an entry, opened", THROUGH
+        )
+        yield Result(attempt, watch.visit(f"/entries/{entry['id']}"))
+
+
+def _other_pages(context: BrowserContext, lab: Lab, reader: Person) -> Iterator[Result]:
+    """All pages but those of entries, found by their links."""
+    watch = _Watch(context, lab)
+    known: dict[str, str] = {}
+    for path in pages.walk(reader, at_most=10 if lab.short else 400):
+        known.setdefault(
+            re.sub(r"\d+", "N", path)
+            if "entries/" in path or re.search(r"/(unread|starred|history)/\d", path)
+            else path,
+            path,
+        )
+    for name, path in known.items():
+        attempt = Attempt(f"page {name}", "a page that shows stored payloads", THROUGH)
+        yield Result(attempt, watch.visit(path))
+
+
+def _addresses_by_api(lab: Lab, reader: Person) -> Iterator[Result]:
+    """What the API hands to other clients, which may have no content policy."""
+    entries = reader.made("GET", "/v1/entries?limit=1000")["entries"]
+    found: dict[str, list[str]] = {"url": [], "comments_url": [], "enclosures": []}
+    for entry in entries:
+        for name in ("url", "comments_url"):
+            found[name] += [entry[name]] if _CODE.match(entry[name]) else []
+        found["enclosures"] += [each["url"] for each in entry["enclosures"] or [] if _CODE.match(each["url"])]
+    for name, codes in found.items():
+        attempt = Attempt(f"api: {name}", "addresses of code in a feed", "the API answers with one")
+        yield Result(attempt, "; ".join(repr(code[:80]) for code in codes[:3]))
+
+
+def _clobbering(context: BrowserContext, lab: Lab, reader: Person) -> Iterator[Result]:
+    """Ids and names in articles that stand before those of our own scripts and links."""
+    content = "".join(
+        f'<a id="{name}" name="{name}" href="http://a.example/">a</a><p id="{name}">b</p>' for name in CLOBBERS
+    )
+    feed = reader.made("GET", "/v1/feeds")[0]["id"]
+    made = reader.made(
+        "POST",
+        f"/v1/feeds/{feed}/entries/import",
+        {"url": "http://a.example/clobber", "title": "a", "content": content},
+    )
+    page = context.new_page()
+    page.goto(f"{lab.shared.url}/entries/{made['id']}")
+    for name in lab.choose(CLOBBERS, 4):
+        kept = page.evaluate(
+            "name => document.querySelectorAll(`article [id='${name}'], article [name='${name}']`).length", name
+        )
+        attempt = Attempt(
+            f"clobbering: {name}", "an id in an article that scripts of pages may look for", "it is kept as it is"
+        )
+        yield Result(attempt, f"{kept} elements" if kept else "")
+
+
+def _echoes(context: BrowserContext, lab: Lab) -> Iterator[Result]:
+    """What comes with the request and is shown: the search, paths, queries, the way back after signing in."""
+    watch = _Watch(context, lab)
+    places = (
+        "/search?q=%s",
+        "/nothing/%s",
+        "/sign-in?next=%s",
+        "/feeds/add?url=%s",
+        "/feeds?filter=%s",
+        "/%s",
+        "/settings?notice=%s",
+        "/entries/%s",
+    )
+    for payload in lab.choose(PAYLOADS, 1):
+        for place in lab.choose(places, 3):
+            attempt = Attempt(f"echo in {place}: {payload[:40]!r}", "a payload in an address", THROUGH)
+            yield Result(attempt, watch.visit(place % quote(payload, safe="")))

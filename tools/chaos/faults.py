@@ -1,0 +1,250 @@
+"""What is broken, and how it is made whole again: each fault returns when it is over."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import signal
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+
+import psycopg
+
+from chaos.world import World, postgres_pids, send
+from support.postgres import PostgresMissing
+
+Act = Callable[[World], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """lane: faults of one lane follow each other, those of two lanes meet. missing: why it cannot be made here."""
+
+    name: str
+    lane: str
+    act: Act
+    engines: tuple[str, ...] = ("sqlite", "postgresql")
+    weight: int = 1
+    missing: Callable[[World], str] = lambda _: ""
+
+
+async def kill(world: World, *roles: str) -> None:
+    found = world.processes(*roles)
+    if found:
+        send(world.chance.choice(found).pid, signal.SIGKILL)
+
+
+async def kill_web_worker(world: World) -> None:
+    await kill(world, "web worker")
+
+
+async def kill_worker(world: World) -> None:
+    await kill(world, "worker")
+
+
+async def kill_helper(world: World) -> None:
+    await kill(world, "helper")
+
+
+async def kill_supervisor(world: World) -> None:
+    await kill(world, "supervisor")
+
+
+async def kill_everything(world: World) -> None:
+    for process in world.processes():
+        send(process.pid, signal.SIGKILL)
+
+
+async def suspend_one(world: World) -> None:
+    found = world.processes("web worker", "worker", "supervisor", "helper")
+    if found:
+        await _suspend(world, [world.chance.choice(found).pid])
+
+
+async def suspend_everything(world: World) -> None:
+    await _suspend(world, [process.pid for process in world.processes()])
+
+
+async def _suspend(world: World, pids: list[int]) -> None:
+    for pid in pids:
+        send(pid, signal.SIGSTOP)
+    await asyncio.sleep(world.chance.uniform(1, 6))
+    for pid in pids:
+        send(pid, signal.SIGCONT)
+
+
+async def cut_connections(world: World) -> None:
+    """Several times in a row: also those that are opened anew."""
+    for _ in range(world.chance.randint(1, 5)):
+        await asyncio.to_thread(
+            _as_administrator,
+            world,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = 'tidings' AND pid <> pg_backend_pid()",
+        )
+        await asyncio.sleep(world.chance.uniform(0, 0.5))
+
+
+def _as_administrator(world: World, *statements: str) -> None:
+    assert world.cluster
+    with (
+        suppress(psycopg.OperationalError),
+        psycopg.connect(world.cluster.url, autocommit=True, connect_timeout=5) as connection,
+    ):
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+async def restart_postgres(world: World) -> None:
+    """immediate is a crash: the server recovers from its log."""
+    assert world.cluster
+    with suppress(PostgresMissing):
+        await asyncio.to_thread(world.cluster.stop, world.chance.choice(["fast", "immediate"]))
+    await asyncio.sleep(world.chance.uniform(0, 4))
+    await asyncio.to_thread(world.start_postgres)
+
+
+async def kill_postgres_backend(world: World) -> None:
+    """The server ends all its connections then and recovers."""
+    assert world.cluster
+    pids = postgres_pids(world.cluster)[1:]
+    if pids:
+        send(world.chance.choice(pids), signal.SIGKILL)
+    await asyncio.sleep(1)
+    await asyncio.to_thread(world.start_postgres)
+
+
+async def freeze_postgres(world: World) -> None:
+    assert world.cluster
+    await _suspend(world, postgres_pids(world.cluster))
+
+
+async def make_postgres_read_only(world: World) -> None:
+    """As a standby would be after a failover to the wrong server."""
+    set_to = "ALTER SYSTEM SET default_transaction_read_only = {}"
+    reload = "SELECT pg_reload_conf()"
+    await asyncio.to_thread(_as_administrator, world, set_to.format("on"), reload)
+    await asyncio.sleep(world.chance.uniform(2, 6))
+    # The setting holds for this session as well.
+    await asyncio.to_thread(
+        _as_administrator, world, "SET default_transaction_read_only = off", set_to.format("off"), reload
+    )
+
+
+async def lock_database(world: World) -> None:
+    """Another program writes to the SQLite file, as a backup or a person with a shell does."""
+    with closing(_sqlite(world)) as connection:
+        try:
+            await asyncio.to_thread(connection.execute, "BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return
+        await asyncio.sleep(world.chance.uniform(1, 8))
+        connection.rollback()
+
+
+def _sqlite(world: World) -> sqlite3.Connection:
+    return sqlite3.connect(world.database_url.removeprefix("sqlite:///"), timeout=10, check_same_thread=False)
+
+
+async def fill_disk(world: World) -> None:
+    await asyncio.to_thread(world.disk.fill)
+    await asyncio.sleep(world.chance.uniform(2, 6))
+    world.disk.empty()
+    if world.cluster:
+        await asyncio.sleep(1)
+        await asyncio.to_thread(world.start_postgres)
+
+
+def no_small_disk(world: World) -> str:
+    return "" if world.disk.is_small else "a small disk cannot be mounted without root"
+
+
+async def limit_files(world: World) -> None:
+    """No file of the service may grow: what is left of a full disk where none can be mounted."""
+    pids = [process.pid for process in world.processes("web worker", "worker")]
+    for pid in pids:
+        _set_limit(pid, 1)
+    await asyncio.sleep(world.chance.uniform(2, 5))
+    for pid in pids:
+        _set_limit(pid, resource.RLIM_INFINITY)
+
+
+def _set_limit(pid: int, limit_bytes: int) -> None:
+    with suppress(OSError):
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (limit_bytes, resource.RLIM_INFINITY))
+
+
+async def start_on_read_only_disk(world: World) -> None:
+    """A disk with open files cannot be made read-only, so the service is killed first and started on it."""
+    world.is_starting_what_ended = False
+    for process in world.processes():
+        send(process.pid, signal.SIGKILL)
+    await asyncio.sleep(0.5)
+    if not world.disk.set_read_only(True):
+        world.notes["the disk could not be made read-only"] += 1
+    world.is_starting_what_ended = True
+    await asyncio.sleep(world.chance.uniform(3, 6))
+    world.disk.set_read_only(False)
+
+
+async def change_clock(world: World) -> None:
+    """Of the service alone: PostgreSQL and the publisher keep theirs.
+
+    Half of the times the workers are killed before it is right again: what they held is held by the wrong time.
+    """
+    assert world.clock
+    world.clock.set(world.chance.choice([180, 3600, -3600, 86_400, -86_400]))
+    await asyncio.sleep(world.chance.uniform(3, 8))
+    if world.chance.random() < 0.5:
+        for process in world.processes("worker"):
+            send(process.pid, signal.SIGKILL)
+    world.clock.set(0)
+
+
+def no_wrong_clock(world: World) -> str:
+    return "" if world.clock else "it needs a C compiler"
+
+
+POSTGRESQL = ("postgresql",)
+FAULTS = (
+    Fault("web worker killed", "processes", kill_web_worker, weight=3),
+    Fault("worker killed", "processes", kill_worker, weight=3),
+    Fault("helper killed", "processes", kill_helper),
+    Fault("supervisor killed", "processes", kill_supervisor),
+    Fault("everything killed", "processes", kill_everything),
+    Fault("process suspended", "processes", suspend_one, weight=3),
+    Fault("everything suspended", "processes", suspend_everything),
+    Fault("disk full", "store", fill_disk, missing=no_small_disk),
+    Fault("files cannot grow", "store", limit_files, ("sqlite",)),
+    Fault("disk read-only at a start", "store", start_on_read_only_disk, ("sqlite",), missing=no_small_disk),
+    Fault("file locked by another program", "store", lock_database, ("sqlite",), weight=2),
+    Fault("connections cut", "store", cut_connections, POSTGRESQL, weight=3),
+    Fault("PostgreSQL restarted", "store", restart_postgres, POSTGRESQL, weight=2),
+    Fault("PostgreSQL backend killed", "store", kill_postgres_backend, POSTGRESQL),
+    Fault("PostgreSQL frozen", "store", freeze_postgres, POSTGRESQL),
+    Fault("PostgreSQL read-only", "store", make_postgres_read_only, POSTGRESQL),
+    Fault("clock wrong", "clock", change_clock, missing=no_wrong_clock),
+)
+LANES = ("processes", "store", "clock")
+# On a busy machine the service takes some seconds to start: without a pause it would never be up.
+PAUSE_S = {"processes": (2.0, 12.0), "store": (2.0, 10.0), "clock": (5.0, 15.0)}
+
+
+def possible(world: World, chosen: frozenset[str]) -> tuple[list[Fault], dict[str, str]]:
+    """The faults of this engine that can be made here, and why others cannot. chosen: their names; empty is all."""
+    wanted = [fault for fault in FAULTS if world.engine in fault.engines and (not chosen or fault.name in chosen)]
+    missing = {fault.name: why for fault in wanted if (why := fault.missing(world))}
+    return [fault for fault in wanted if fault.name not in missing], missing
+
+
+async def keep_breaking(world: World, faults: list[Fault], lane: str, until: asyncio.Event) -> None:
+    mine = [fault for fault in faults if fault.lane == lane]
+    while mine and not until.is_set():
+        with suppress(TimeoutError):
+            await asyncio.wait_for(until.wait(), world.chance.uniform(*PAUSE_S[lane]))
+            return
+        (fault,) = world.chance.choices(mine, [one.weight for one in mine])
+        world.tried[fault.name] += 1
+        await fault.act(world)

@@ -1,0 +1,370 @@
+"""One storm on one engine: set up, break, heal, wait for rest, compare.
+
+publisher ─► service under faults ─► receiver
+writers ────►        │
+    └─► ledger ◄─ compare ─► losses
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from chaos import checks
+from chaos.faults import LANES, keep_breaking, possible
+from chaos.ledger import Change, Ledger, Loss, Value
+from chaos.reading import reader
+from chaos.world import World, make_world
+from chaos.writers import TIMEOUT_S, Api, Writer
+from loopback.publisher import Publisher
+from loopback.receiver import Receiver
+from loopback.service import ADMIN, PASSWORD, Command, NotReady, wait_until_ready
+
+POLLED, MISBEHAVING, FIRST_ENTRIES = 12, 4, 3
+WRITERS = 6
+# Feeds that writers subscribe to and unsubscribe from: each writer has some of its own.
+SCRATCH = 1000
+PER_WRITER = 200
+RECOVERY_S = 150
+SETTINGS = {"web_workers": "2", "worker_processes": "2"}
+KINDS = (
+    "star", "status", "imported entry", "content", "published entry", "announced entry", "saved entry", "category",
+    "category title", "feed", "feed address", "API key", "API key name",
+)  # fmt: skip
+
+
+@dataclass
+class Plan:
+    """faults: names; empty is all. recovery_s: time after the last fault in which everything has to come to rest.
+
+    is_short: each fault is made once, publishers and receiver behave, and at the end users refresh each feed by
+    itself, which may be done at any time.
+    """
+
+    engine: str
+    seconds: float
+    seed: int
+    folder: Path
+    faults: frozenset[str] = frozenset()
+    recovery_s: float = RECOVERY_S
+    is_short: bool = False
+
+
+@dataclass
+class Outcome:
+    """losses: what the run ends non-zero for. notes: how the service behaved meanwhile, by how often."""
+
+    plan: Plan
+    ledger: Ledger
+    tried: Counter[str] = field(default_factory=Counter)
+    not_possible: dict[str, str] = field(default_factory=dict)
+    losses: list[Loss] = field(default_factory=list)
+    statuses: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+    published: int = 0
+    delivered: int = 0
+    repeats: int = 0
+    recovered_after_s: float | None = None
+
+
+@dataclass
+class _Scene:
+    world: World
+    publisher: Publisher
+    receiver: Receiver
+    apis: list[Api]
+    polled: dict[int, tuple[int, str]]
+    ledger: Ledger
+    chance: random.Random
+
+
+async def storm(plan: Plan) -> Outcome:
+    chance = random.Random(plan.seed)
+    world = await asyncio.to_thread(
+        make_world, plan.engine, plan.folder, random.Random(chance.random()), plan.faults, **SETTINGS
+    )
+    ledger = Ledger(plan.folder / "ledger.jsonl")
+    publisher, receiver = Publisher(random.Random(chance.random())), Receiver(random.Random(chance.random()))
+    outcome = Outcome(plan, ledger, world.tried)
+    timeout = aiohttp.ClientTimeout(total=TIMEOUT_S)
+    connector = aiohttp.TCPConnector(limit=0)
+    try:
+        await publisher.start(("127.0.0.1", "127.0.0.2"))
+        await receiver.start()
+        for command in world.commands:
+            command.start()
+            await wait_until_ready(world.url)
+        async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
+            scene = _Scene(world, publisher, receiver, [], {}, ledger, chance)
+            await _prepare(scene, session)
+            await _break(scene, plan, outcome)
+            await _recover(scene, plan, outcome)
+            await _compare(scene, outcome)
+    finally:
+        await asyncio.to_thread(world.close)
+        await publisher.stop()
+        await receiver.stop()
+    return outcome
+
+
+async def _prepare(scene: _Scene, session: aiohttp.ClientSession) -> None:
+    """Two accounts with keys and a webhook; feeds that polling reads, some of them by both accounts."""
+    basic = aiohttp.BasicAuth(ADMIN, PASSWORD)
+    people = {ADMIN: basic, "bob": aiohttp.BasicAuth("bob", PASSWORD)}
+    await _ask(session, scene.world.url, "POST", "/v1/users", {"username": "bob", "password": PASSWORD}, basic)
+    for number in range(POLLED):
+        scene.publisher.publish(number, FIRST_ENTRIES)
+    for number, auth in enumerate(people.values()):
+        key = await _ask(session, scene.world.url, "POST", "/v1/api-keys", {"description": "chaos"}, auth)
+        api = Api(scene.world.url, key["user_id"], key["token"], scene.ledger, session)
+        scene.apis.append(api)
+        scene.ledger.acknowledge(Change("API key", key["token"], "chaos"))
+        await _must(api, "PUT", "/v1/integrations", {"webhook": {"enabled": True, "url": scene.receiver.url}})
+        for feed in range(number * 4, POLLED):
+            host = "127.0.0.2" if feed >= POLLED - MISBEHAVING else "127.0.0.1"
+            url = scene.publisher.feed_url(feed, host)
+            made = await _must(api, "POST", "/v1/feeds", {"feed_url": url})
+            scene.polled[made["feed_id"]] = key["user_id"], url
+
+
+async def _ask(
+    session: aiohttp.ClientSession, url: str, method: str, path: str, body: object, auth: aiohttp.BasicAuth
+) -> Any:
+    timeout = aiohttp.ClientTimeout(total=60)
+    async with session.request(method, url + path, json=body, auth=auth, timeout=timeout) as answer:
+        answer.raise_for_status()
+        return await answer.json()
+
+
+async def _must(api: Api, method: str, path: str, body: object) -> Any:
+    """Before the faults begin everything works; a busy machine may need a second try."""
+    status, found = 0, None
+    for _ in range(5):
+        status, found = await api.call(method, path, body)
+        if 200 <= status < 300:
+            return found
+    raise NotReady(f"{method} {path}: {status} {found}")
+
+
+async def _make_writer(scene: _Scene, number: int) -> Writer:
+    api = scene.apis[number % len(scene.apis)]
+    scratch = [SCRATCH + number * PER_WRITER + place for place in range(PER_WRITER)]
+    for feed in scratch:
+        scene.publisher.publish(feed, 2)
+    archive = await _must(api, "POST", "/v1/feeds", {"feed_url": scene.publisher.feed_url(scratch.pop())})
+    urls = [scene.publisher.feed_url(feed) for feed in scratch]
+    chance, polled = random.Random(scene.chance.random()), frozenset(scene.polled)
+    return Writer(api, number, WRITERS, chance, polled, archive["feed_id"], urls)
+
+
+async def _break(scene: _Scene, plan: Plan, outcome: Outcome) -> None:
+    writers = [await _make_writer(scene, number) for number in range(WRITERS)]
+    faults, outcome.not_possible = possible(scene.world, plan.faults)
+    over = asyncio.Event()
+    if not plan.is_short:
+        scene.publisher.misbehaving = dict.fromkeys(range(POLLED - MISBEHAVING, POLLED), 0.7)
+        scene.receiver.misbehaving = 0.15
+    scene.world.keeper = asyncio.create_task(scene.world.keep_commands_running())
+    work = [asyncio.create_task(writer.run(over)) for writer in writers]
+    work += [asyncio.create_task(_publish(scene, over)), asyncio.create_task(_refresh(scene, over))]
+    if plan.is_short:
+        work.append(asyncio.create_task(_each_once(scene.world, faults, plan.seconds)))
+    else:
+        work += [asyncio.create_task(keep_breaking(scene.world, faults, lane, over)) for lane in LANES]
+    try:
+        await _run_for(plan.seconds, work)
+    finally:
+        over.set()
+        await asyncio.gather(*work)
+    scene.publisher.misbehaving.clear()
+    scene.receiver.misbehaving = 0
+
+
+async def _run_for(seconds: float, work: list[asyncio.Task[None]]) -> None:
+    """Raises what broke in one of the tasks: a storm without writers proves nothing."""
+    done, _ = await asyncio.wait(work, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+    for task in done:
+        task.result()
+
+
+async def _each_once(world: World, faults: list[Any], seconds: float) -> None:
+    for fault in faults:
+        await asyncio.sleep(seconds / (len(faults) + 1))
+        world.tried[fault.name] += 1
+        await fault.act(world)
+
+
+async def _publish(scene: _Scene, until: asyncio.Event) -> None:
+    while not until.is_set():
+        scene.publisher.publish(scene.chance.randrange(POLLED), scene.chance.choice([1, 1, 1, 3]))
+        await asyncio.sleep(scene.chance.uniform(0.2, 1))
+
+
+async def _refresh(scene: _Scene, until: asyncio.Event) -> None:
+    """Checks that users ask for, beside those that are due by themselves."""
+    while not until.is_set():
+        for api in scene.apis:
+            await api.call("PUT", "/v1/feeds/refresh")
+        await asyncio.sleep(3)
+
+
+async def _recover(scene: _Scene, plan: Plan, outcome: Outcome) -> None:
+    """Everything is whole again; users ask for what they miss, and then all of it has to be there in time."""
+    started = time.monotonic()
+    await scene.world.heal()
+    try:
+        await wait_until_ready(scene.world.url, plan.recovery_s)
+    except NotReady as error:
+        outcome.losses.append(Loss("service does not come back", str(error)))
+    _expect_published(scene, outcome)
+    while time.monotonic() - started < plan.recovery_s:
+        for api in scene.apis:
+            await api.call("PUT", "/v1/feeds/refresh")
+            await _try_waiting_deliveries(api)
+        if plan.is_short:
+            await _refresh_singly(scene)
+        if await asyncio.to_thread(_is_at_rest, scene):
+            outcome.recovered_after_s = time.monotonic() - started
+            break
+        await asyncio.sleep(3)
+    await asyncio.sleep(1)
+
+
+async def _refresh_singly(scene: _Scene) -> None:
+    for feed, (user, _) in scene.polled.items():
+        api = next(api for api in scene.apis if api.user == user)
+        await api.call("PUT", f"/v1/feeds/{feed}/refresh")
+
+
+def _expect_published(scene: _Scene, outcome: Outcome) -> None:
+    """Every entry once in each account that has its feed, and announced once, unless it was there at the beginning."""
+    for user, url in scene.polled.values():
+        number = int(url.rsplit("/", 1)[1])
+        count = scene.publisher.count(number)
+        outcome.published += count
+        for item in range(count):
+            entry = scene.publisher.entry_url(number, item)
+            scene.ledger.acknowledge(Change("published entry", f"{user} {url} {entry}", 1))
+            if item >= FIRST_ENTRIES:
+                scene.ledger.acknowledge(Change("announced entry", f"{user} {entry}", 1))
+
+
+async def _try_waiting_deliveries(api: Api) -> None:
+    """The oldest first: the others wait for it."""
+    status, found = await api.call("GET", "/v1/webhooks/deliveries?state=pending&limit=1000")
+    waiting = [delivery["id"] for delivery in found["deliveries"]] if status == 200 else []
+    if waiting:
+        await api.call("POST", f"/v1/webhooks/deliveries/{min(waiting)}/redeliver")
+
+
+def _is_at_rest(scene: _Scene) -> bool:
+    try:
+        with reader(scene.world.database_url) as database:
+            found = checks.facts(database)["published entry"]
+            waiting = database.rows("SELECT id FROM deliveries WHERE state = 'pending'")
+            unindexed = database.rows("SELECT entry_id FROM search_pending")
+            stuck = list(checks.stuck_leases(database))
+    except Exception:  # noqa: BLE001  (not yet: what is wrong for good is found by the comparison)
+        return False
+    missing = [
+        loss
+        for loss in scene.ledger.losses({**_nothing(), "published entry": found})
+        if loss.check == "published entry"
+    ]
+    return not (missing or waiting or unindexed or stuck)
+
+
+def _nothing() -> dict[str, dict[Hashable, Value]]:
+    return {kind: {} for kind in KINDS}
+
+
+async def _compare(scene: _Scene, outcome: Outcome) -> None:
+    contents = await _contents(scene, outcome)
+    if scene.world.keeper:
+        scene.world.keeper.cancel()
+        with suppress(asyncio.CancelledError):
+            await scene.world.keeper
+    for command in scene.world.commands:
+        code = await asyncio.to_thread(command.stop)
+        if code != 0:
+            outcome.notes[f"`tidings {command.name}` did not stop in order at the end: exit code {code}"] += 1
+    with reader(scene.world.database_url) as database:
+        found = checks.facts(database) | {"content": contents} | heard(scene.receiver)
+        outcome.losses += scene.ledger.losses(found)
+        outcome.losses += checks.inconsistencies(database)
+        outcome.losses += _undelivered(
+            database.rows("SELECT delivery_id FROM deliveries WHERE state = 'delivered'"), scene
+        )
+    outcome.losses += [
+        Loss("half-written", f"delivery {one} changed between two tries") for one in scene.receiver.changed
+    ]
+    _note(scene, outcome)
+
+
+def _undelivered(rows: list[tuple[Any, ...]], scene: _Scene) -> Iterator[Loss]:
+    for (delivery,) in rows:
+        if delivery not in scene.receiver.accepted:
+            yield Loss("delivery lost", f"{delivery} counts as delivered, and the receiver never accepted it")
+
+
+async def _contents(scene: _Scene, outcome: Outcome) -> dict[Hashable, Value]:
+    """Texts of imported entries by their addresses, as the API shows them: read in pages of 1000."""
+    texts: dict[Hashable, Value] = {}
+    for api in scene.apis:
+        after = 0
+        for _ in range(10_000):
+            path = f"/v1/entries?order=id&limit=500&after_entry_id={after}"
+            status, found = await api.call("GET", path)
+            if status != 200:
+                outcome.losses.append(Loss("service does not come back", f"GET {path}: {status} {found}"))
+                return texts
+            for entry in found["entries"]:
+                texts[entry["url"]] = re.sub(r"<[^>]*>", "", entry["content"]).strip()
+            if not found["entries"]:
+                break
+            after = found["entries"][-1]["id"]
+    return texts
+
+
+def heard(receiver: Receiver) -> dict[str, dict[Hashable, Value]]:
+    """How many different deliveries told of each entry."""
+    announced: Counter[Hashable] = Counter()
+    saved: Counter[Hashable] = Counter()
+    for event in receiver.seen.values():
+        if event["event_type"] == "new_entries":
+            announced.update(f"{event['feed']['user_id']} {entry['url']}" for entry in event["entries"])
+        else:
+            saved[event["entry"]["id"]] += 1
+    return {"announced entry": dict(announced), "saved entry": dict(saved)}
+
+
+def _note(scene: _Scene, outcome: Outcome) -> None:
+    for api in scene.apis:
+        outcome.statuses.update(api.statuses)
+        outcome.notes.update({f"answer: {text}": count for text, count in api.failures.items()})
+    outcome.notes.update(scene.world.notes)
+    outcome.notes.update(log_errors(scene.world.commands))
+    outcome.notes.update({f"publisher: {fault}": count for fault, count in scene.publisher.faults.items()})
+    outcome.notes.update({f"receiver: {fault}": count for fault, count in scene.receiver.faults.items()})
+    outcome.delivered, outcome.repeats = len(scene.receiver.accepted), scene.receiver.repeats
+
+
+def log_errors(commands: list[Command]) -> Counter[str]:
+    """Lines of level error in the logs, and traces, by what they say."""
+    found: Counter[str] = Counter()
+    for command in commands:
+        for line in command.log.read_text("utf-8", "replace").splitlines() if command.log.exists() else ():
+            if '"level":"error"' in line.replace(" ", "") or line.startswith("Traceback"):
+                event = re.search(r'"event": ?"([^"]*)"', line)
+                found[f"log of `tidings {command.name}`: {event[1] if event else line[:80]}"] += 1
+    return found

@@ -1,0 +1,122 @@
+"""Pictures of the main pages, on a phone and on a wide screen, light and dark: `make screenshots`.
+
+python -m demo.screenshots [PAGE …]      into build/screenshots; all pages without a name
+python -m demo.screenshots --readme      the three of the README, small, into docs/screenshots
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, ViewportSize
+
+from browser.chromium import chromium
+from demo.demo_service import DemoService, demo_service
+from support.databases import SqliteDatabases
+from support.people import PASSWORD
+
+OUT: Final = Path(__file__).parents[2] / "build" / "screenshots"
+README: Final = ("article-wide-light", "unread-phone-dark", "statistics-wide-dark")
+README_FOLDER: Final = OUT.parents[1] / "docs" / "screenshots"
+# With so many colours a picture of a page looks as it did, and weighs half.
+README_COLOURS: Final = 256
+SCREENS: Final[dict[str, ViewportSize]] = {
+    "phone": {"width": 390, "height": 844},
+    "wide": {"width": 1440, "height": 900},
+}
+THEMES: Final = ("light", "dark")
+# Name: its address, for the service it is on.
+PAGES: Final[dict[str, Callable[[DemoService], str]]] = {
+    "sign-in": lambda _: "/sign-in",
+    "unread": lambda _: "/unread",
+    "article": lambda of: f"/unread/{of.entry('The pencil and the tide machine')}",
+    "podcast": lambda of: f"/unread/{of.entry('Episode 84: The woman who repairs pianos')}",
+    "feed": lambda of: f"/feeds/{of.feed('Plain Systems')}?show=all",
+    "search": lambda _: "/search?q=map",
+    "feeds": lambda _: "/feeds",
+    "edit": lambda of: f"/feeds/{of.feed('Night Sky Weekly')}/edit",
+    "add": lambda _: "/feeds/add",
+    "settings": lambda _: "/settings",
+    "webhook": lambda _: "/settings/integrations/webhook",
+    "statistics": lambda _: "/statistics",
+    "welcome": lambda _: "/welcome",
+    "categories": lambda _: "/categories",
+    "import": lambda _: "/feeds/import",
+    "keys": lambda _: "/settings/api-keys",
+    "security": lambda _: "/settings/security",
+    "integrations": lambda _: "/settings/integrations",
+    "instance": lambda _: "/instance",
+    "appearance": lambda _: "/view",
+    "missing": lambda _: "/nowhere",
+}
+
+
+def main() -> int:
+    is_readme = sys.argv[1:] == ["--readme"]
+    chosen = [name.partition("-")[0] for name in README] if is_readme else sys.argv[1:] or list(PAGES)
+    OUT.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        SqliteDatabases(Path(folder)).migrated() as url,
+        demo_service(url, Path(folder)) as shown,
+        chromium() as browser,
+    ):
+        for screen in SCREENS:
+            for theme in THEMES:
+                _take(browser, shown, chosen, screen, theme)
+    if is_readme:
+        _put_into_readme()
+    sys.stdout.write(f"{len(chosen) * len(SCREENS) * len(THEMES)} pictures in {OUT}\n")
+    return 0
+
+
+def _put_into_readme() -> None:
+    README_FOLDER.mkdir(exist_ok=True)
+    for name in README:
+        picture = Image.open(OUT / f"{name}.png").convert("RGB")
+        picture.quantize(README_COLOURS, dither=Image.Dither.NONE).save(README_FOLDER / f"{name}.png", optimize=True)
+
+
+def _take(browser: Browser, of: DemoService, chosen: list[str], screen: str, theme: str) -> None:
+    context = browser.new_context(
+        viewport=SCREENS[screen],
+        color_scheme="dark" if theme == "dark" else "light",
+        reduced_motion="reduce",
+        has_touch=screen == "phone",
+        locale="en-GB",
+    )
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    if "sign-in" in chosen:
+        page.goto(of.service.url + PAGES["sign-in"](of))
+        _shoot(page, "sign-in", screen, theme)
+    sign_in(page, of)
+    for name in chosen:
+        if name != "sign-in":
+            answer = page.goto(of.service.url + PAGES[name](of))
+            assert answer is not None
+            assert answer.status < 500, of.service.log[-4000:]
+            _shoot(page, name, screen, theme)
+    context.close()
+
+
+def sign_in(page: Page, of: DemoService) -> None:
+    page.goto(f"{of.service.url}/sign-in")
+    page.get_by_label("Username").fill(of.owner.user.username)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/unread")
+
+
+def _shoot(page: Page, name: str, screen: str, theme: str) -> None:
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=OUT / f"{name}-{screen}-{theme}.png")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

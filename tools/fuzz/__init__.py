@@ -1,0 +1,1 @@
+"""Coverage-guided fuzzing of the parser and the cleaner: `make fuzz-ingestion`."""

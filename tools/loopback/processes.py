@@ -1,0 +1,93 @@
+"""A service's processes as Linux shows them in /proc: who they are, and what they use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Process:
+    pid: int
+    parent: int
+    command: str
+
+    @property
+    def role(self) -> str:
+        """supervisor, worker, web worker or helper, from the command line."""
+        if "spawn_main" in self.command:
+            return "web worker"
+        if "resource_tracker" in self.command:
+            return "resource tracker"
+        found = re.search(r"-m tidings (serve|web|worker)\b", self.command)
+        if found:
+            return "worker" if found[1] == "worker" else "supervisor"
+        return "helper"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Of all processes of a service. memory_bytes: proportional set size, so that shared pages count once."""
+
+    memory_bytes: int
+    descriptors: int
+    threads: int
+    processes: int
+
+
+def tree(root: int) -> list[Process]:
+    """The process and all that descend from it, parents first. Empty when it is gone."""
+    by_parent: dict[int, list[Process]] = {}
+    everything = {process.pid: process for process in _all()}
+    for process in everything.values():
+        by_parent.setdefault(process.parent, []).append(process)
+    found = [everything[root]] if root in everything else []
+    for process in found:
+        found += by_parent.get(process.pid, [])
+    return found
+
+
+def usage(pids: list[int]) -> Usage:
+    """Processes that end meanwhile do not count."""
+    memory = descriptors = threads = processes = 0
+    for pid in pids:
+        with suppress(OSError):
+            memory += _number(pid, "smaps_rollup", "Pss") * 1024
+            descriptors += len(list((PROC / str(pid) / "fd").iterdir()))
+            threads += _number(pid, "status", "Threads")
+            processes += 1
+    return Usage(memory, descriptors, threads, processes)
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether SIGSTOP holds it."""
+    try:
+        return _stat(pid)[0] in {"T", "t"}
+    except OSError:
+        return False
+
+
+def _all() -> Iterator[Process]:
+    for folder in PROC.iterdir():
+        if folder.name.isdigit():
+            with suppress(OSError, IndexError):
+                command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+                state, parent = _stat(int(folder.name))
+                if state != "Z":
+                    yield Process(int(folder.name), parent, command)
+
+
+def _stat(pid: int) -> tuple[str, int]:
+    """State and parent. The name before them is in parentheses and may hold anything."""
+    fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    return fields[0], int(fields[1])
+
+
+def _number(pid: int, file: str, name: str) -> int:
+    found = re.search(rf"^{name}:\s+(\d+)", (PROC / str(pid) / file).read_text(), re.MULTILINE)
+    return int(found[1]) if found else 0

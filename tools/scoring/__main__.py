@@ -1,0 +1,71 @@
+"""`python -m scoring [part ...]`: the scores as one table, then what misses and why. 1 where a score is too low.
+
+Parts whose data is not on this machine are left out.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from scoring.claims import Claim, misses
+from scoring.scores import PARTS, Part, Score
+
+
+def main() -> int:
+    chosen = sys.argv[1:] or list(PARTS)
+    if unknown := [name for name in chosen if name not in PARTS]:
+        sys.stderr.write(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}\n")
+        return 2
+    found = []
+    _print(f"{'':18} {'':26} {'score':>7}  {'floor':>6}")
+    for name in chosen:
+        try:
+            part = PARTS[name]()
+        except FileNotFoundError as missing:
+            _print(f"{name:18} left out, {missing.filename} is not on this machine")
+            continue
+        found.append(part)
+        for score in part.scores:
+            _print(_line(score))
+    for part in found:
+        for line in _misses(part):
+            _print(line)
+    low = [score for part in found for score in part.scores if not score.is_reached]
+    _print(
+        "\n".join(["", *(f"too low: {score.part}, {score.field}" for score in low)]) if low else "\nall as they should"
+    )
+    return 1 if low else 0
+
+
+def _line(score: Score) -> str:
+    is_share = score.part != "throughput"
+    floor = "" if score.floor is None else _number(score.floor, is_share=is_share)
+    verdict = "" if score.is_reached else "  too low"
+    value = _number(score.value, is_share=is_share)
+    return f"{score.part:18} {score.field:26} {value:>7}  {floor:>6}  {score.shown}{verdict}"
+
+
+def _number(value: float, *, is_share: bool) -> str:
+    return f"{value:.1%}" if is_share else f"{value:.1f}"
+
+
+def _misses(part: Part) -> Iterable[str]:
+    """One line per document and field: the first miss, and how many are like it."""
+    groups: dict[tuple[str, str], list[Claim]] = {}
+    for claim in part.misses:
+        groups.setdefault((claim.document.partition(" #")[0], claim.field), []).append(claim)
+    if groups:
+        yield f"\n{part.scores[0].part}: what misses"
+    for group in groups.values():
+        more = f" and {len(group) - 1} more" if len(group) > 1 else ""
+        yield misses(group[:1], part.reasons) + more
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+"""Where other people's test data lies, and how to read it without unpacking it into the project."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpora"
+
+
+def archive_path(name: str) -> Path:
+    return FOLDER / f"{name}.tar.xz"
+
+
+def members(name: str) -> Iterator[tuple[str, bytes]]:
+    """Path and bytes of every file in an archive, sorted by path. FileNotFoundError where it is absent."""
+    with tarfile.open(archive_path(name)) as archive:
+        found = {}
+        for member in archive:
+            if member.isfile() and (source := archive.extractfile(member)):
+                found[member.name.partition("/")[2]] = source.read()
+    yield from sorted(found.items())

@@ -1,0 +1,106 @@
+"""Articles cut out of real pages, against what another reader cuts out: the words, and which pictures come along.
+
+Scored is what a reader would get to see: cut out and cleaned.  python -m scoring.articles
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from statistics import mean
+
+from msgspec import Struct
+from selectolax.lexbor import LexborHTMLParser
+
+from scoring.archives import members
+from tidings.domain.articles import WebPage
+from tidings.domain.articles.extract import extract_article
+from tidings.domain.cleaning import clean
+
+ARCHIVE = "articles"
+# Where the pages of the corpus say they are.
+ADDRESS = "http://fakehost/test/page.html"
+# Of the pictures of a page, the part that has to come along.
+MOST = 0.5
+
+_WORD = re.compile(r"\w+")
+
+
+class Score(Struct, frozen=True):
+    """f1: of word trigrams. pictures: of those expected, how many are there; None where none is expected.
+
+    took_ms: of processor time, to cut it out.
+    """
+
+    page: str
+    f1: float
+    pictures: float | None
+    took_ms: float
+
+
+def scores() -> Iterator[Score]:
+    files = dict(members(ARCHIVE))
+    for path, file in files.items():
+        folder, _, name = path.rpartition("/")
+        if name == "source.html":
+            yield score(folder, file, files[f"{folder}/expected.html"].decode())
+
+
+def score(name: str, source: bytes, expected: str) -> Score:
+    began = time.process_time()
+    article = extract_article(WebPage(source, "utf-8", ADDRESS))
+    took_ms = (time.process_time() - began) * 1000
+    found = clean(article.content, base_url=article.base_url)
+    # Cleaned as well: where words end depends on the elements around them.
+    wanted = clean(expected, base_url=ADDRESS)
+    files, there = pictures(wanted), pictures(found)
+    kept = len(files & there) / len(files) if files else None
+    return Score(name, f1(trigrams(wanted), trigrams(found)), kept, took_ms)
+
+
+def trigrams(html: str) -> Counter[tuple[str, ...]]:
+    """Of the words that can be seen. A shorter text counts as one."""
+    body = LexborHTMLParser(html or "<p></p>").body
+    words = _WORD.findall(body.text(separator=" ").lower()) if body else []
+    return Counter(zip(words, words[1:], words[2:], strict=False)) if len(words) > 2 else Counter([tuple(words)])
+
+
+def f1(expected: Counter[tuple[str, ...]], found: Counter[tuple[str, ...]]) -> float:
+    return 2 * (expected & found).total() / (expected.total() + found.total())
+
+
+def pictures(html: str) -> set[str]:
+    """The names of their files: one picture has many addresses, and pages offer several."""
+    found = set()
+    for node in LexborHTMLParser(html or "<p></p>").css("img"):
+        address = node.attributes.get("src") or (node.attributes.get("srcset") or "").partition(" ")[0]
+        if address and not address.startswith("data:"):
+            found.add(re.split("[?#]", address)[0].rstrip("/").rpartition("/")[2])
+    return found
+
+
+def overall(found: list[Score]) -> tuple[float, float]:
+    """F1 over all pages; the part of the pages with pictures that keep most of them."""
+    kept = [one.pictures >= MOST for one in found if one.pictures is not None]
+    return mean(one.f1 for one in found), sum(kept) / len(kept)
+
+
+def main() -> None:
+    found = list(scores())
+    f1_of_all, kept = overall(found)
+    with_pictures = sum(one.pictures is not None for one in found)
+    sys.stdout.write(
+        f"pages {len(found)}, word-trigram F1 {f1_of_all:.4f}; with pictures {with_pictures}, "
+        f"most of them kept on {kept:.1%}; {mean(one.took_ms for one in found):.0f} ms a page\n\n"
+    )
+    for one in sorted(found, key=lambda one: one.f1):
+        pictures_kept = "" if one.pictures is None else f"{one.pictures:6.0%}"
+        if one.f1 < 0.97 or (one.pictures is not None and one.pictures < 1):
+            sys.stdout.write(f"{one.page:40} {one.f1:.3f} {pictures_kept:>6} {one.took_ms:6.0f} ms\n")
+
+
+if __name__ == "__main__":
+    main()

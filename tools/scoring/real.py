@@ -1,0 +1,104 @@
+"""Score against `feeds-real`: real feeds, whole, cut off and damaged.
+
+python -m scoring.real      (from the folder `tests`) prints the table, the misses and the throughput
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from scoring.archives import members
+from scoring.claims import Claim, misses, table
+from tidings.domain.errors import FeedError
+from tidings.domain.formats import parse_feed
+
+ARCHIVE = "feeds-real"
+ADDRESS = "https://feeds.example.net/feed"
+
+_ITEM_END = re.compile(rb"</(?:\w+:)?(?:item|entry)\s*>")
+_CLOSE_TAG = re.compile(rb"</[\w:]+>")
+
+
+class Document(Struct, frozen=True):
+    """hashes: of the entries as they are read from the undamaged body."""
+
+    name: str
+    body: bytes
+    hashes: list[str]
+
+    def whole_items(self, end: int) -> int:
+        """How many items lie completely before a place, 0 if that cannot be told from the close tags alone."""
+        ends = [found.end() for found in _ITEM_END.finditer(self.body)]
+        return sum(place <= end for place in ends) if len(ends) == len(self.hashes) else 0
+
+
+def documents() -> Iterator[Document]:
+    for name, body in members(ARCHIVE):
+        if not name.endswith(("LICENSE", "README.md")):
+            yield Document(name, body, _hashes(body))
+
+
+def whole(found: Iterable[Document]) -> Iterator[Claim]:
+    for document in found:
+        yield Claim(document.name, "has entries", expected=True, found=bool(document.hashes))
+
+
+def cut_off(found: Iterable[Document], times: int = 10) -> Iterator[Claim]:
+    """Exactly the items that were complete are read from a document that ends too early."""
+    for document in found:
+        chance = random.Random(document.name)
+        for _ in range(times):
+            end = chance.randrange(1, len(document.body))
+            yield _kept(document, "cut off", document.body[:end], end)
+
+
+def damaged(found: Iterable[Document]) -> Iterator[Claim]:
+    """The items before a flipped byte or a dropped close tag are kept."""
+    for document in found:
+        chance = random.Random(document.name)
+        place = chance.randrange(len(document.body))
+        flipped = bytearray(document.body)
+        flipped[place] ^= chance.randrange(1, 256)
+        yield _kept(document, "byte flipped", bytes(flipped), place)
+        tags = list(_CLOSE_TAG.finditer(document.body))
+        if tags:
+            tag = chance.choice(tags)
+            dropped = document.body[: tag.start()] + document.body[tag.end() :]
+            yield _kept(document, "tag dropped", dropped, tag.start())
+
+
+def megabytes_per_second(found: Iterable[Document]) -> float:
+    """Of the parser alone, in processor time."""
+    bodies = [document.body for document in found]
+    start = time.process_time()
+    for body in bodies:
+        _hashes(body)
+    return sum(map(len, bodies)) / 1e6 / (time.process_time() - start)
+
+
+def _kept(document: Document, field: str, body: bytes, place: int) -> Claim:
+    count = document.whole_items(place)
+    return Claim(f"{document.name} at {place}", field, document.hashes[:count], _hashes(body)[:count])
+
+
+def _hashes(body: bytes) -> list[str]:
+    try:
+        return [entry.hash for entry in parse_feed(body, url=ADDRESS).entries]
+    except FeedError:
+        return []
+
+
+def main() -> None:
+    found = list(documents())
+    claims = [*whole(found), *cut_off(found), *damaged(found)]
+    sys.stdout.write(f"{table(claims)}\n\n{misses(claims)}\n{megabytes_per_second(found):.1f} MB/s\n")
+
+
+if __name__ == "__main__":
+    main()

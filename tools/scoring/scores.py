@@ -1,0 +1,108 @@
+"""Every score of the corpora, part by part: what is measured, how much of it holds, and how far it may fall."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from scoring import agreement, articles, expected, expressions, hostile, real, throughput
+from scoring.claims import Claim, share
+from scoring.floors import FLOORS, MEGABYTES_PER_SECOND
+
+
+class Score(Struct, frozen=True):
+    """shown: the value as a person reads it. floor: None where nothing is asked for."""
+
+    part: str
+    field: str
+    value: float
+    shown: str
+    floor: float | None
+
+    @property
+    def is_reached(self) -> bool:
+        return self.floor is None or self.value >= self.floor
+
+
+class Part(Struct, frozen=True):
+    """misses: the claims that do not hold. reasons: why a document misses, by how its name begins."""
+
+    scores: list[Score]
+    misses: list[Claim] = []
+    reasons: Mapping[str, str] = {}
+
+
+def of_claims(part: str, claims: Iterable[Claim], reasons: Mapping[str, str] | None = None) -> Part:
+    found = list(claims)
+    by_field: dict[str, list[Claim]] = defaultdict(list)
+    for claim in found:
+        by_field[claim.field].append(claim)
+    floors = FLOORS[part]
+    unknown = floors.keys() - by_field.keys() - {"all"}
+    assert not unknown, f"floors of {part} without a claim: {unknown}"
+    groups = [*sorted(by_field.items()), ("all", found)]
+    scores = [
+        Score(part, field, share(group), f"{sum(each.holds for each in group)} of {len(group)}", floors.get(field))
+        for field, group in groups
+    ]
+    return Part(scores, [claim for claim in found if not claim.holds], reasons or {})
+
+
+def _expected() -> Part:
+    return of_claims("feeds-expected", expected.claims(), expected.REASONS)
+
+
+def _expressions() -> Part:
+    return of_claims("feeds-expressions", expressions.claims(), expressions.REASONS)
+
+
+def _real() -> Part:
+    documents = list(real.documents())
+    return of_claims("feeds-real", [*real.whole(documents), *real.cut_off(documents), *real.damaged(documents)])
+
+
+def _agreement() -> Part:
+    return of_claims("agreement", agreement.claims(agreement.sources()), agreement.REASONS)
+
+
+def _hostile() -> Part:
+    return of_claims("hostile", hostile.claims(hostile.payloads(), "payload"))
+
+
+def _bodies() -> Part:
+    return of_claims("bodies", hostile.claims(hostile.bodies(), "body"))
+
+
+def _articles() -> Part:
+    found = list(articles.scores())
+    f1, kept = articles.overall(found)
+    floors = FLOORS["articles"]
+    return Part(
+        [
+            Score("articles", "words (F1)", f1, f"{len(found)} pages", floors["words (F1)"]),
+            Score("articles", "pictures kept", kept, "pages with pictures", floors["pictures kept"]),
+        ]
+    )
+
+
+def _throughput() -> Part:
+    speed = throughput.measure(throughput.bodies())
+    value = speed.megabytes_per_second
+    pieces = {"parse": speed.parse_s, "clean": speed.clean_s, "clean and prepare": speed.prepare_s}
+    parts = ", ".join(f"{name} {speed.megabytes / took_s:.0f}" for name, took_s in pieces.items())
+    return Part([Score("throughput", "MB/s of one core", value, parts, MEGABYTES_PER_SECOND)])
+
+
+PARTS: Final[Mapping[str, Callable[[], Part]]] = {
+    "feeds-expected": _expected,
+    "feeds-expressions": _expressions,
+    "feeds-real": _real,
+    "agreement": _agreement,
+    "hostile": _hostile,
+    "bodies": _bodies,
+    "articles": _articles,
+    "throughput": _throughput,
+}

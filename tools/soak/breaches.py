@@ -1,0 +1,46 @@
+"""What a soak measured, and which bounds it broke."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from loopback.processes import Usage
+from loopback.readings import growth
+
+# The allocator and caches settle late: what leaks grows on.
+MOST_GROWTH = {"memory": 1.15, "descriptors": 1.15, "threads": 1.15}
+MIB = 2**20
+
+
+@dataclass
+class Report:
+    lines: list[str] = field(default_factory=list)
+    breaches: list[str] = field(default_factory=list)
+
+    def tell(self, name: str, value: object) -> None:
+        self.lines.append(f"{name:<44}{value!s:>16}")
+
+    def bound(self, name: str, value: float, most: float, unit: str = "") -> None:
+        """A value that must not be above `most`."""
+        self.tell(f"{name} (at most {most:g}{unit})", f"{value:.3g}{unit}")
+        if value > most:
+            self.breaches.append(f"{name}: {value:.3g}{unit}, more than {most:g}{unit}")
+
+    def usage(self, samples: list[Usage]) -> None:
+        """Of memory, descriptors and threads: the course in ten steps, and how they grew."""
+        self.lines.append(
+            f"{'in the course of time':<24}{'memory':>12}{'descriptors':>12}{'threads':>10}{'processes':>10}"
+        )
+        for sample in samples[:: max(1, len(samples) // 10)]:
+            memory = f"{sample.memory_bytes / MIB:.0f} MiB"
+            self.lines.append(f"{'':<24}{memory:>12}{sample.descriptors:>12}{sample.threads:>10}{sample.processes:>10}")
+        courses = {
+            "memory": [sample.memory_bytes for sample in samples],
+            "descriptors": [sample.descriptors for sample in samples],
+            "threads": [sample.threads for sample in samples],
+        }
+        for name, values in courses.items():
+            self.bound(f"growth of {name}", growth(values), MOST_GROWTH[name], " times")
+
+    def text(self) -> str:
+        return "\n".join([*self.lines, *(f"BREACH  {text}" for text in self.breaches)]) + "\n"
