@@ -4,6 +4,8 @@
 
 ARGS ?=
 REQUESTS ?= 10000
+# Programs that have a length of their own get one only when it was asked for.
+DURATION := $(if $(filter command environment,$(firstword $(origin SECONDS))),--seconds $(SECONDS))
 SECONDS ?= 600
 PYTHON ?=
 VENV := .venv
@@ -13,7 +15,7 @@ LOCKED := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-
 COMPILE := $(VENV)/bin/uv pip compile pyproject.toml $(LOCKED)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check format lock bench bench-poll corpus fuzz-ingestion fuzz statuses contracts messages screenshots clean
+.PHONY: help serve test test-fast check format lock bench bench-poll abuse corpus fuzz-ingestion fuzz chaos soak statuses contracts messages screenshots clean
 
 help: ## show this list
 	@echo "Tidings, a self-hosted feed reader service."
@@ -25,6 +27,9 @@ serve: $(VENV)/.runtime ## start the service; Ctrl-C stops it (ARGS are handed t
 test: $(VENV)/.dev ## run all tests on SQLite and PostgreSQL (ARGS are handed to pytest)
 	@exec $(IN_VENV) -m pytest -n auto $(ARGS)
 
+test-fast: $(VENV)/.dev ## run the quick tests on SQLite: no browser, no fuzzing, no long runs
+	@exec $(IN_VENV) -m pytest -q -n auto --fast $(ARGS)
+
 check: $(VENV)/.dev ## look for mistakes: lint, formatting, types
 	$(IN_VENV) -m ruff check .
 	$(IN_VENV) -m ruff format --check .
@@ -34,22 +39,31 @@ format: $(VENV)/.dev ## put the code into its usual form
 	$(IN_VENV) -m ruff check --fix-only .
 	$(IN_VENV) -m ruff format .
 
-bench: $(VENV)/.dev ## measure how fast it is (ARGS="lists" for one of intake, lists, pages, schedule, latency, deliveries)
+bench: $(VENV)/.dev ## measure how fast it is (ARGS="lists" for one of intake, lists, pages, schedule, latency, deliveries, connections)
 	@exec $(IN_VENV) -m benchmarks $(ARGS)
 
 bench-poll: $(VENV)/.dev ## poll 500 feeds in four ways, beside the reference server where it is at hand
-	@PYTHONPATH=tests exec $(IN_VENV) -m benchmarks.polling
+	@PYTHONPATH=tests:tools exec $(IN_VENV) -m benchmarks.polling
 
-corpus: $(VENV)/.dev ## score the intake of feeds against other people's test data (ARGS="feeds-real" for a part of it)
-	@PYTHONPATH=tests exec $(IN_VENV) -m corpus $(ARGS)
+abuse: $(VENV)/.dev ## attack a service of its own and print what got through (ARGS="ssrf xss" for some themes, --short, --list)
+	@PYTHONPATH=tools exec $(IN_VENV) -m abuse $(ARGS)
+
+corpus: $(VENV)/.dev ## score parsing and cleaning on published test data (ARGS="feeds-real" for a part of it)
+	@PYTHONPATH=tests:tools exec $(IN_VENV) -m scoring $(ARGS)
 
 fuzz-ingestion: $(VENV)/.fuzz ## look for input that breaks parser or cleaner, SECONDS=600 for each of them
-	@PYTHONPATH=tests $(IN_VENV) -m fuzz parser $(SECONDS)
-	@PYTHONPATH=tests $(IN_VENV) -m fuzz cleaner $(SECONDS)
+	@PYTHONPATH=tests:tools $(IN_VENV) -m fuzz parser $(SECONDS)
+	@PYTHONPATH=tests:tools $(IN_VENV) -m fuzz cleaner $(SECONDS)
 
 fuzz: $(VENV)/.dev ## make requests from the OpenAPI document, REQUESTS=10000 on each engine (SEED=… for the same again)
 	@exec $(IN_VENV) -m pytest -q tests/api/test_fuzzing.py \
 	  --fuzz-requests $(REQUESTS) --fuzz-seed $(or $(SEED),$$(date +%s)) $(ARGS)
+
+chaos: $(VENV)/.dev ## kill, cut and fill up what the service runs on, and look for what it lost (SECONDS=180 on each engine, SEED=…)
+	@PYTHONPATH=tests:tools exec $(IN_VENV) -m chaos $(DURATION) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+soak: $(VENV)/.dev ## 2,000 API clients, then polling with misbehaving publishers (SECONDS=1200 of polling, ARGS="clients")
+	@PYTHONPATH=tests:tools exec $(IN_VENV) -m soak $(DURATION) $(ARGS)
 
 statuses: $(VENV)/.dev ## run the tests of the API and write into docs/api.md which answers they met
 	@rm -f $(VENV)/statuses
@@ -63,7 +77,7 @@ messages: $(VENV)/.dev ## collect what the pages say into the catalogues of the 
 	@PYTHONPATH=tests exec $(IN_VENV) -m support.catalogues
 
 screenshots: $(VENV)/.dev ## take pictures of the main pages into build/screenshots (ARGS="unread article" for some of them)
-	@PYTHONPATH=tests exec $(IN_VENV) -m demo.screenshots $(ARGS)
+	@PYTHONPATH=tests:tools exec $(IN_VENV) -m demo.screenshots $(ARGS)
 
 lock: $(VENV)/.dev ## choose dependencies anew and write requirements/ (ARGS="--upgrade" for newer ones)
 	$(COMPILE) --group build --output-file requirements/runtime.txt $(ARGS)
@@ -72,7 +86,7 @@ lock: $(VENV)/.dev ## choose dependencies anew and write requirements/ (ARGS="--
 
 clean: ## remove .venv and caches; data stays
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(IN_VENV):
 	@for candidate in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python); do \

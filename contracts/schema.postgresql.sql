@@ -54,6 +54,7 @@ TABLE deliveries
     receiver_id integer -- In whose queue it is; null until a worker has put it there.
     size integer NOT NULL DEFAULT 0 -- Bytes of the body.
     redelivered_at bigint -- When its owner last asked for it again.
+    last_error_form text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: template and values of last_error; empty: English alone.
     fk_deliveries_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_deliveries PRIMARY KEY (id)
     uq_deliveries_delivery_id UNIQUE (delivery_id)
@@ -219,6 +220,7 @@ TABLE feeds
     keep_read_days integer -- After these, read entries go; -1: never; null: as the settings say.
     keep_unread_days integer -- As keep_read_days, of unread ones.
     took_ms integer NOT NULL DEFAULT 0 -- Milliseconds until the last answer was there, body and all; 0: not known.
+    parsing_error_form text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: template and values of parsing_error_message; empty: English alone.
     fk_feeds_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
     fk_feeds_icon_id_icons FOREIGN KEY (icon_id) REFERENCES icons(id) ON DELETE SET NULL
     fk_feeds_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id)
@@ -258,6 +260,7 @@ TABLE integrations
     settings text COLLATE "C" NOT NULL DEFAULT '{}'::text -- JSON object; its members are the integration's own.
     changed_at bigint NOT NULL
     last_error text COLLATE "C" NOT NULL DEFAULT ''::text -- What went wrong at the last try, or why it was switched off; empty when all is well.
+    last_error_form text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: template and values of last_error; empty: English alone.
     fk_integrations_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_integrations PRIMARY KEY (user_id, name)
     CREATE UNIQUE INDEX pk_integrations ON public.integrations USING btree (user_id, name)
@@ -294,6 +297,13 @@ TABLE receivers
     CREATE UNIQUE INDEX pk_receivers ON public.receivers USING btree (id)
     CREATE UNIQUE INDEX uq_receivers_user_id_integration_address_digest ON public.receivers USING btree (user_id, integration, address_digest)
 
+TABLE search_languages
+    user_id integer NOT NULL
+    language text COLLATE "C" NOT NULL -- ISO 639 code of a language with stems of its own.
+    fk_search_languages_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_search_languages PRIMARY KEY (user_id, language)
+    CREATE UNIQUE INDEX pk_search_languages ON public.search_languages USING btree (user_id, language)
+
 TABLE search_pending
     entry_id integer NOT NULL -- Its title or body changed.
     user_id integer NOT NULL
@@ -326,12 +336,14 @@ TABLE sessions
     CREATE UNIQUE INDEX pk_sessions ON public.sessions USING btree (id)
     CREATE UNIQUE INDEX uq_sessions_token_hash ON public.sessions USING btree (token_hash)
 
-TABLE source_pieces
-    source_id integer NOT NULL
-    packed bytea NOT NULL -- See `domain.formats.pieces`.
-    fk_source_pieces_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id) ON DELETE CASCADE
-    pk_source_pieces PRIMARY KEY (source_id)
-    CREATE UNIQUE INDEX pk_source_pieces ON public.source_pieces USING btree (source_id)
+TABLE sign_in_failures
+    lane bytea NOT NULL -- Digest of a name, a network, both or a browser.
+    failures integer NOT NULL DEFAULT 0
+    last_at bigint NOT NULL
+    next_turn_at bigint NOT NULL -- No attempt is looked at before.
+    pk_sign_in_failures PRIMARY KEY (lane)
+    CREATE INDEX ix_sign_in_failures_last_at ON public.sign_in_failures USING btree (last_at)
+    CREATE UNIQUE INDEX pk_sign_in_failures ON public.sign_in_failures USING btree (lane)
 
 TABLE sources
     id integer NOT NULL DEFAULT nextval('sources_id_seq'::regclass)

@@ -47,7 +47,7 @@ CREATE TABLE deliveries (
     finished_at BIGINT,
     last_status INTEGER DEFAULT 0 NOT NULL,
     last_error TEXT DEFAULT '' NOT NULL,
-    last_response TEXT DEFAULT '' NOT NULL, receiver_id INTEGER, size INTEGER DEFAULT 0 NOT NULL, redelivered_at BIGINT,
+    last_response TEXT DEFAULT '' NOT NULL, receiver_id INTEGER, size INTEGER DEFAULT 0 NOT NULL, redelivered_at BIGINT, last_error_form TEXT DEFAULT '' NOT NULL,
     CONSTRAINT fk_deliveries_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_deliveries_delivery_id UNIQUE (delivery_id)
 );
@@ -225,7 +225,7 @@ CREATE TABLE feeds (
     ntfy_priority INTEGER DEFAULT 3 NOT NULL,
     ntfy_topic TEXT DEFAULT '' NOT NULL,
     pushover_enabled BOOLEAN DEFAULT false NOT NULL,
-    pushover_priority INTEGER DEFAULT 0 NOT NULL, icon_url TEXT DEFAULT '' NOT NULL, icon_checked_at BIGINT, moved_to TEXT DEFAULT '' NOT NULL, moved_times INTEGER DEFAULT 0 NOT NULL, match_entries_by_url BOOLEAN DEFAULT false NOT NULL, once_matched_by_url BOOLEAN DEFAULT false NOT NULL, failed_checks INTEGER DEFAULT 0 NOT NULL, check_interval_minutes INTEGER DEFAULT 0 NOT NULL, news_gap_s INTEGER DEFAULT 0 NOT NULL, publisher_hints TEXT DEFAULT '' NOT NULL, news_at BIGINT, source_id INTEGER CONSTRAINT fk_feeds_source_id_sources REFERENCES sources (id), parsed_at BIGINT, keep_read_days INTEGER, keep_unread_days INTEGER, took_ms INTEGER DEFAULT 0 NOT NULL,
+    pushover_priority INTEGER DEFAULT 0 NOT NULL, icon_url TEXT DEFAULT '' NOT NULL, icon_checked_at BIGINT, moved_to TEXT DEFAULT '' NOT NULL, moved_times INTEGER DEFAULT 0 NOT NULL, match_entries_by_url BOOLEAN DEFAULT false NOT NULL, once_matched_by_url BOOLEAN DEFAULT false NOT NULL, failed_checks INTEGER DEFAULT 0 NOT NULL, check_interval_minutes INTEGER DEFAULT 0 NOT NULL, news_gap_s INTEGER DEFAULT 0 NOT NULL, publisher_hints TEXT DEFAULT '' NOT NULL, news_at BIGINT, source_id INTEGER CONSTRAINT fk_feeds_source_id_sources REFERENCES sources (id), parsed_at BIGINT, keep_read_days INTEGER, keep_unread_days INTEGER, took_ms INTEGER DEFAULT 0 NOT NULL, parsing_error_form TEXT DEFAULT '' NOT NULL,
     CONSTRAINT fk_feeds_category_id_categories FOREIGN KEY(category_id) REFERENCES categories (id) ON DELETE CASCADE,
     CONSTRAINT fk_feeds_icon_id_icons FOREIGN KEY(icon_id) REFERENCES icons (id) ON DELETE SET NULL,
     CONSTRAINT fk_feeds_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
@@ -261,7 +261,7 @@ CREATE TABLE integrations (
     name TEXT NOT NULL,
     enabled BOOLEAN DEFAULT false NOT NULL,
     settings TEXT DEFAULT '{}' NOT NULL,
-    changed_at BIGINT NOT NULL, last_error TEXT DEFAULT '' NOT NULL,
+    changed_at BIGINT NOT NULL, last_error TEXT DEFAULT '' NOT NULL, last_error_form TEXT DEFAULT '' NOT NULL,
     CONSTRAINT pk_integrations PRIMARY KEY (user_id, name),
     CONSTRAINT fk_integrations_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
 );
@@ -302,11 +302,19 @@ CREATE TABLE search_documents (
     id INTEGER NOT NULL,
     entry_id INTEGER,
     user_id INTEGER NOT NULL,
-    words BLOB NOT NULL,
+    words BLOB NOT NULL, language TEXT DEFAULT '' NOT NULL,
     CONSTRAINT pk_search_documents PRIMARY KEY (id),
     CONSTRAINT fk_search_documents_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE SET NULL,
     CONSTRAINT uq_search_documents_entry_id UNIQUE (entry_id)
 );
+
+CREATE TABLE search_languages (
+    user_id INTEGER NOT NULL,
+    language TEXT NOT NULL,
+    CONSTRAINT pk_search_languages PRIMARY KEY (user_id, language),
+    CONSTRAINT fk_search_languages_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+)
+ WITHOUT ROWID;
 
 CREATE TABLE search_pending (
     entry_id INTEGER NOT NULL,
@@ -333,12 +341,15 @@ CREATE INDEX ix_sessions_expires ON sessions (expires_at);
 
 CREATE INDEX ix_sessions_user ON sessions (user_id, last_seen_at);
 
-CREATE TABLE source_pieces (
-    source_id INTEGER NOT NULL,
-    packed BLOB NOT NULL,
-    CONSTRAINT pk_source_pieces PRIMARY KEY (source_id),
-    CONSTRAINT fk_source_pieces_source_id_sources FOREIGN KEY(source_id) REFERENCES sources (id) ON DELETE CASCADE
+CREATE TABLE sign_in_failures (
+    lane BLOB NOT NULL,
+    failures INTEGER DEFAULT 0 NOT NULL,
+    last_at BIGINT NOT NULL,
+    next_turn_at BIGINT NOT NULL,
+    CONSTRAINT pk_sign_in_failures PRIMARY KEY (lane)
 );
+
+CREATE INDEX ix_sign_in_failures_last_at ON sign_in_failures (last_at);
 
 CREATE TABLE sources (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

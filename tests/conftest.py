@@ -7,7 +7,9 @@ def test_counting(database): …         the same with the storage ring alone
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ from support.people import Cast, Person
 from support.publisher import Publisher
 from support.running import RunningService, running_service
 from tidings.services import Services
-from tidings.storage.database import Database
+from tidings.storage.engine.database import Database
 
 # Two busy cores make any single example slow now and then: what must not take long says so itself.
 settings.register_profile("tests", deadline=None)
@@ -36,13 +38,32 @@ structlog.configure(
     ]
 )
 
+# A shell starts background jobs with interrupts ignored, and a process hands that on to the processes it starts. With a
+# handler here, those start with the default, as they do from a terminal: tests press Ctrl-C in them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ENGINES = ("sqlite", "postgresql")
+FOLDER = Path(__file__).parent
+# Left out by --fast: browsers and other programs, much data, processes that are killed, and fuzzing.
+LONG_RUNS = (
+    "browser", "clients", "corpus", "end_to_end", "tools",
+    "api/test_fuzzing.py", "cli/test_serve.py", "cli/test_start_errors.py", "domain/cleaning/test_hostile.py",
+    "domain/cleaning/test_real_feeds.py", "domain/formats/test_hostile.py", "domain/rules/test_regex.py",
+    "domain/rules/test_rewriting.py", "domain/rules/test_selectors.py", "net/test_timeout.py",
+    "services/deliveries/test_apprise.py", "services/entries/test_article_extraction.py",
+    "services/polling/test_memory.py", "storage/deliveries/test_delivery_plans.py",
+    "storage/entries/test_frequent_words.py", "storage/test_lock_order.py", "storage/test_plans.py",
+    "storage/test_statement_ownership.py", "test_abuse.py", "test_connections.py", "test_supervisor.py",
+    "worker/test_company.py", "worker/test_deliverer_killed.py", "worker/test_killed.py",
+)  # fmt: skip
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--without-postgresql", action="store_true", help="leave PostgreSQL out, where it cannot be had at all"
     )
+    parser.addoption("--fast", action="store_true", help="leave out PostgreSQL and the long runs: `make test-fast`")
     parser.addoption(
         "--write-contracts", action="store_true", help="write the files in contracts/ anew instead of comparing"
     )
@@ -50,9 +71,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fuzz-seed", type=int, default=0, help="which ones; other than 0 it also tells what was done")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return True if config.getoption("--fast") and collection_path in _long_runs() else None
+
+
+@cache
+def _long_runs() -> frozenset[Path]:
+    found = frozenset(FOLDER / name for name in LONG_RUNS)
+    if missing := [str(path) for path in found if not path.exists()]:
+        raise pytest.UsageError(f"LONG_RUNS in tests/conftest.py names what does not exist: {', '.join(missing)}")
+    return found
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "engine" in metafunc.fixturenames:
-        left_out = {"postgresql"} if metafunc.config.getoption("--without-postgresql") else set()
+        options = ("--without-postgresql", "--fast")
+        left_out = {"postgresql"} if any(map(metafunc.config.getoption, options)) else set()
         chosen = [engine for engine in ENGINES if engine not in left_out]
         metafunc.parametrize("engine", chosen, scope="session")
 

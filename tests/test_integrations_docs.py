@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tidings.domain.integrations import REGISTRY, changes, templates
-from tidings.domain.integrations.changes import Chosen
-from tidings.domain.integrations.leaves import __name__ as leaves
+from tidings.domain.integrations.changes import IntegrationSettings
+from tidings.domain.integrations.providers import __name__ as leaves
 
 PAGE = (Path(__file__).parents[1] / "docs" / "integrations.md").read_text(encoding="utf-8")
 
@@ -20,8 +20,8 @@ PAGE = (Path(__file__).parents[1] / "docs" / "integrations.md").read_text(encodi
 def test_each_service_has_a_line_with_all_that_it_needs(name: str) -> None:
     lines = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |")]
 
-    assert len(lines) == REGISTRY[name].saves + REGISTRY[name].notifies
-    needed = [field.name for field in REGISTRY[name].fields if field.is_needed or field.is_secret]
+    assert len(lines) == len(REGISTRY[name].events & {"save_entry", "new_entries"})
+    needed = [field.name for field in REGISTRY[name].fields if field.is_required or field.is_secret]
     if name != "custom":  # told in a section of its own
         assert [field for field in needed if f"`{field}`" not in lines[0]] == []
 
@@ -46,11 +46,11 @@ def test_the_example_can_be_set() -> None:
     (example,) = re.findall(r'^    (\{"custom".*?\}\})$', PAGE, re.MULTILINE | re.DOTALL)
     leaf = REGISTRY["custom"]
 
-    made = changes.merged(
+    made = changes.merge(
         leaf,
-        Chosen(enabled=False, settings=leaf.settings()),
+        IntegrationSettings(enabled=False, settings=leaf.settings()),
         json.loads(example)["custom"],
-        refusal=lambda _: "",
+        check_address=lambda _: None,
         make_secret=lambda: "",
     )
 

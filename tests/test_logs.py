@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import structlog
 
-from tidings import logs
+from tidings.runtime import logs
 from tidings.settings import LogFormat, LogLevel
 
 

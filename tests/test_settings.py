@@ -341,4 +341,4 @@ def test_every_declared_setting_is_named_after_its_field() -> None:
     ],
 )
 def test_a_database_url_is_shown_without_its_password(url: str, shown: str) -> None:
-    assert settings.without_password(url) == shown
+    assert settings.mask_password(url) == shown

@@ -12,13 +12,13 @@ import msgspec
 import pytest
 
 from support.outbox import HASTE
-from tidings.domain import samples
-from tidings.domain.deliveries import KEPT_FOR, Room
-from tidings.domain.events import NewEntries
-from tidings.domain.integrations.leaves.webhook import signed
-from tidings.domain.retries import Patience
+from tidings.domain.deliveries import sample_events
+from tidings.domain.deliveries.deliveries import FINISHED_RETENTION, QueueLimits
+from tidings.domain.deliveries.events import EVENTS, NewEntriesPayload
+from tidings.domain.deliveries.retries import RetryPolicy
+from tidings.domain.integrations.providers.webhook import sign
 from tidings.domain.times import DAY, Instant
-from tidings.services.moments import zone
+from tidings.services.timestamps import time_zone
 
 HANDBOOK = (Path(__file__).parents[1] / "docs" / "webhooks.md").read_text()
 SECRET = "5e" * 32
@@ -31,8 +31,10 @@ def example(language: str) -> str:
 
 @pytest.fixture
 def body() -> bytes:
-    show = zone("UTC").show
-    return samples.event("save_entry", "https://hooks.example/", "1", user_id=1, show=show, now=Instant(0)).body
+    format_time = time_zone("UTC").format
+    return sample_events.sample_event(
+        "save_entry", "https://hooks.example/", "1", user_id=1, format_time=format_time, now=Instant(0)
+    ).body
 
 
 def test_the_example_in_python_tells_genuine_from_forged(body: bytes) -> None:
@@ -40,9 +42,9 @@ def test_the_example_in_python_tells_genuine_from_forged(body: bytes) -> None:
     exec(example("python"), names)
     is_genuine = names["is_genuine"]
 
-    assert is_genuine(body, signed(body, SECRET), SECRET)
-    assert not is_genuine(body + b" ", signed(body, SECRET), SECRET)
-    assert not is_genuine(body, signed(body, "another"), SECRET)
+    assert is_genuine(body, sign(body, SECRET), SECRET)
+    assert not is_genuine(body + b" ", sign(body, SECRET), SECRET)
+    assert not is_genuine(body, sign(body, "another"), SECRET)
 
 
 def test_the_example_for_a_shell_tells_genuine_from_forged(body: bytes, tmp_path: Path) -> None:
@@ -51,20 +53,26 @@ def test_the_example_for_a_shell_tells_genuine_from_forged(body: bytes, tmp_path
         environment = {"PATH": os.environ["PATH"], "SECRET": SECRET, "SIGNATURE": signature}
         return subprocess.run(["sh", "-c", example("sh")], cwd=tmp_path, env=environment, check=False).returncode == 0
 
-    assert is_genuine(signed(body, SECRET))
-    assert not is_genuine(signed(body + b" ", SECRET))
+    assert is_genuine(sign(body, SECRET))
+    assert not is_genuine(sign(body + b" ", SECRET))
+
+
+def test_every_event_has_a_line_in_the_table() -> None:
+    table = HANDBOOK[HANDBOOK.index("| event | when |") :].split("\n\n")[0]
+
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(EVENTS)
 
 
 def test_the_event_that_is_shown_has_the_shape_of_one() -> None:
     (shown,) = re.findall(r'^    (\{\n      "event_type".*?\n    \})$', HANDBOOK, re.DOTALL | re.MULTILINE)
 
-    told = msgspec.json.decode(shown, type=NewEntries)
+    told = msgspec.json.decode(shown, type=NewEntriesPayload)
 
     assert msgspec.to_builtins(told) == msgspec.json.decode(shown), "no member too many, and none too few"
 
 
 def test_the_numbers_are_those_of_the_code() -> None:
-    assert (Room().deliveries, Room().bytes) == (10_000, 64 * 2**20)
-    assert Patience().first.total_seconds() == 10 > HASTE.first.total_seconds()
-    assert Patience().longest.total_seconds() == 3600
-    assert KEPT_FOR == 7 * DAY
+    assert (QueueLimits().max_deliveries, QueueLimits().max_bytes) == (10_000, 64 * 2**20)
+    assert RetryPolicy().first_wait.total_seconds() == 10 > HASTE.first_wait.total_seconds()
+    assert RetryPolicy().max_wait.total_seconds() == 3600
+    assert FINISHED_RETENTION == 7 * DAY

@@ -16,17 +16,17 @@ import structlog
 from cyclopts import App, CycloptsError, Group, Parameter
 
 from tidings import __version__, settings
-from tidings.commands import about, running, upkeep
+from tidings.commands import about, maintenance, running
 from tidings.commands.status import status
-from tidings.commands.terminal import complain
+from tidings.commands.terminal import print_error
 from tidings.commands.users import user
 from tidings.domain.errors import StartError, TidingsError
 
 DONE, FAILED, NOT_UNDERSTOOD, INTERRUPTED = 0, 1, 2, 130
 
-RUN = Group("Run", sort_key=1)
-CARE = Group("Look after", sort_key=2)
-ABOUT = Group("Find out", sort_key=3)
+RUN_GROUP = Group("Run", sort_key=1)
+MAINTENANCE_GROUP = Group("Look after", sort_key=2)
+INFO_GROUP = Group("Find out", sort_key=3)
 
 app = App(
     name="tidings",
@@ -35,23 +35,23 @@ app = App(
     version=__version__,
     version_flags=["--version"],
 )
-app["--help"].group = ABOUT
-app["--version"].group = ABOUT
-app.command(running.serve, group=RUN)
-app.command(running.web, group=RUN)
-app.command(running.worker, group=RUN)
-app.command(upkeep.migrate, group=CARE)
-app.command(upkeep.refresh, group=CARE)
-app.command(upkeep.tidy, group=CARE)
-user.group = CARE
+app["--help"].group = INFO_GROUP
+app["--version"].group = INFO_GROUP
+app.command(running.serve, group=RUN_GROUP)
+app.command(running.web, group=RUN_GROUP)
+app.command(running.worker, group=RUN_GROUP)
+app.command(maintenance.migrate, group=MAINTENANCE_GROUP)
+app.command(maintenance.refresh, group=MAINTENANCE_GROUP)
+app.command(maintenance.tidy, group=MAINTENANCE_GROUP)
+user.group = MAINTENANCE_GROUP
 app.command(user)
-app.command(status, group=ABOUT)
-app.command(about.config, group=ABOUT)
-app.command(about.version, group=ABOUT)
+app.command(status, group=INFO_GROUP)
+app.command(about.config, group=INFO_GROUP)
+app.command(about.version, group=INFO_GROUP)
 app.meta.group_parameters = Group("Everywhere", sort_key=0)
 
 
-class SettingsRefused(Exception):
+class SettingsInvalid(Exception):
     """A setting cannot be used; the message is for the operator."""
 
 
@@ -73,7 +73,7 @@ def launch(
         try:
             given["loaded"] = settings.load_process(config)
         except StartError as error:
-            raise SettingsRefused(error.message) from error
+            raise SettingsInvalid(error.message) from error
     result = command(*bound.args, **bound.kwargs, **given)
     return result if isinstance(result, int) else DONE
 
@@ -83,13 +83,13 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = app.meta(list(arguments), exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        complain(f"{error} See `tidings --help`.")
+        _complain(f"{error} See `tidings --help`.")
         return NOT_UNDERSTOOD
-    except SettingsRefused as refused:
-        complain(str(refused))
+    except SettingsInvalid as refused:
+        _complain(str(refused))
         return NOT_UNDERSTOOD
     except TidingsError as error:
-        complain(error.message)
+        _complain(error.message)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -102,13 +102,17 @@ def run(arguments: Sequence[str]) -> int:
     return result if isinstance(result, int) else DONE
 
 
+def _complain(line: str) -> None:
+    print_error(line, settings.wanted_log_format())
+
+
 def _unexpected(error: Exception) -> int:
     if structlog.is_configured():
         structlog.get_logger().debug("command failed", exc_info=error)
     # The database driver goes on with the statement and its values, a password hash among them perhaps.
     what, *_ = str(error).strip().splitlines() or ["no reason given"]
     complaint = f"{type(error).__name__}: {what}"
-    complain(f"{complaint} (this was not expected; TIDINGS_LOG_LEVEL=debug shows where it was)")
+    _complain(f"{complaint} (this was not expected; TIDINGS_LOG_LEVEL=debug shows where it was)")
     return FAILED
 
 

@@ -12,73 +12,88 @@ from datetime import timedelta
 from functools import partial
 from urllib.parse import urlsplit
 
-from tidings import __version__, metrics
+from starlette.types import ASGIApp
+
+from tidings import __version__, asgi, metrics
 from tidings.api import ROUTES
 from tidings.api.app import Api
-from tidings.api.metrics import Metrics
+from tidings.api.endpoints.metrics import Metrics
+from tidings.api.endpoints.websub import CallbackLimits, Callbacks
 from tidings.api.reference import openapi
-from tidings.api.websub import Callbacks, Limits
-from tidings.domain.integrations.leaves import apprise
-from tidings.front import Front
+from tidings.domain.integrations.providers import apprise
+from tidings.http.front_door import FrontDoor
 from tidings.net.fetch import Fetcher, FetchSettings
 from tidings.net.guard import AddressGuard
-from tidings.net.hubs import Hubs
-from tidings.net.sending import SETTING, Sender
+from tidings.net.hubs import HubClient
+from tidings.net.post import SETTING, Sender
 from tidings.services import Services
-from tidings.services.api_keys import ApiKeys
-from tidings.services.articles import Articles
-from tidings.services.attempts import Attempts
-from tidings.services.authentication import Authentication
-from tidings.services.bulk import Bulk
-from tidings.services.categories import Categories
-from tidings.services.checking import Checking
+from tidings.services.accounts.api_keys import ApiKeys
+from tidings.services.accounts.authentication import Authentication
+from tidings.services.accounts.sessions import Sessions
+from tidings.services.accounts.users import Users
 from tidings.services.clock import Clock, system_clock
-from tidings.services.crawling import Crawler
-from tidings.services.deliveries import Deliveries
-from tidings.services.delivering import Delivering
-from tidings.services.discovery import Discovery
-from tidings.services.enclosures import Enclosures
-from tidings.services.entries import Entries
-from tidings.services.extraction import Extraction
-from tidings.services.feeds import Feeds
-from tidings.services.fetching import PoliteFetcher
-from tidings.services.icons import Icons
-from tidings.services.integrations import Integrations
-from tidings.services.list_links import ListLinks
-from tidings.services.marks import Marks
-from tidings.services.notifications import Notifications
-from tidings.services.opml import Opml
-from tidings.services.polling import Politeness, Polling
-from tidings.services.pushes import Pushes
-from tidings.services.recent import RecentDocuments
-from tidings.services.search import Search
-from tidings.services.sessions import Sessions
-from tidings.services.shares import Shares
-from tidings.services.status import Status
-from tidings.services.tidying import Tidying
-from tidings.services.trials import Trials
-from tidings.services.users import Users
-from tidings.services.waking import FEEDS, Bell
-from tidings.services.websub import WebSub
+from tidings.services.deliveries.apprise import AppriseSender
+from tidings.services.deliveries.attempts import EventSender
+from tidings.services.deliveries.deliveries import Deliveries
+from tidings.services.deliveries.integrations import Integrations
+from tidings.services.deliveries.queue import DeliveryQueue
+from tidings.services.entries.article_extraction import ArticleExtractor
+from tidings.services.entries.enclosures import Enclosures
+from tidings.services.entries.entries import Entries
+from tidings.services.entries.feed_links import FeedLinks
+from tidings.services.entries.fetch_content import ArticleFetcher
+from tidings.services.entries.full_content import FullContent
+from tidings.services.entries.listing import EntryListReader
+from tidings.services.entries.public_links import PublicLinks
+from tidings.services.entries.read_state import ReadMarker
+from tidings.services.entries.search_index import SearchIndexer
+from tidings.services.feeds.bulk import BulkFeedChanges
+from tidings.services.feeds.categories import Categories
+from tidings.services.feeds.discovery import Discovery
+from tidings.services.feeds.feeds import Feeds
+from tidings.services.feeds.icons import Icons
+from tidings.services.feeds.opml import Opml
+from tidings.services.feeds.rule_preview import RulePreviewer
+from tidings.services.maintenance.cleanup import Cleanup
+from tidings.services.maintenance.status import StatusReader
+from tidings.services.polling.check import FeedChecker
+from tidings.services.polling.claims import HostLimits, Polling
+from tidings.services.polling.fetched_documents import RecentDocuments
+from tidings.services.polling.ingest import IngestQueue
+from tidings.services.polling.rate_limit import PoliteFetcher
+from tidings.services.wakeup import FEEDS, WakeupEvent
+from tidings.services.websub.pushes import Pushes
+from tidings.services.websub.subscriptions import WebSub
 from tidings.settings import Settings
-from tidings.shares import access_to_metrics, callback_base, home_of, instance_of, schedule_of, tidying_of
-from tidings.storage import migrate, search, space
-from tidings.storage.database import Database
+from tidings.settings_views import (
+    check_schedule,
+    cleanup_settings,
+    instance_settings,
+    metrics_access,
+    site_config,
+    websub_callback_base,
+)
+from tidings.storage import migrate
+from tidings.storage.engine import disk_space
+from tidings.storage.engine.database import Database
+from tidings.storage.entries import search_index as search_index_storage
 from tidings.web import ROUTES as PAGES
 from tidings.web.app import Pages
-from tidings.web.reference import Reference
+from tidings.web.assets import Assets, StaticFiles
+from tidings.web.pages.api_reference import Reference
+from tidings.worker.cleanup import CleanupWorker, run_cleanup
 from tidings.worker.deliverer import Deliverer
 from tidings.worker.indexer import Indexer
+from tidings.worker.names import worker_name
 from tidings.worker.poller import Poller
 from tidings.worker.refresh import Refreshed, refresh
-from tidings.worker.tidier import Tidier, tidy_now
 from tidings.worker.websub import Subscriber
 
 # A claim outlasts the longest fetch and the storing after it; what a dead or frozen worker held is free a little later.
 LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
 # In a worker one thread reads documents all the time, and the one that fetches asks for a turn at each packet: at the
 # usual 5 ms, answers come in more slowly than they are read.
-TURN_S = 0.001
+THREAD_SWITCH_INTERVAL_S = 0.001
 # Most of a request is spent in C or in the database; more threads than this only wait for each other.
 API_THREADS = 8
 # A page is made by Python for the most part.
@@ -91,7 +106,7 @@ class Application:
     def __init__(self, settings: Settings, *, clock: Clock = system_clock) -> None:
         self._settings = settings
         self.database = Database(settings.database_url, pool_size=settings.database_max_conns)
-        self.services = services_over(self.database, settings, clock=clock)
+        self.services = build_services(self.database, settings, clock=clock)
 
     def migrate(self) -> list[str]:
         """Bring the database to today's schema; the steps that were taken."""
@@ -101,33 +116,40 @@ class Application:
         """StartError unless the database is at today's schema."""
         migrate.check(self.database)
 
-    def run_worker(self, stop: threading.Event) -> None:
-        """Poll until told to stop."""
-        watch(self._settings)
-        sys.setswitchinterval(TURN_S)
-        asyncio.run(self._poll(stop))
+    def ping(self) -> None:
+        """StoreUnavailable when the database does not answer."""
+        self.database.ping()
+
+    def run_worker(self, stop: threading.Event, name: str) -> None:
+        """Poll until told to stop. name: under which it holds leases; "" for one that it makes up."""
+        start_metrics(self._settings)
+        sys.setswitchinterval(THREAD_SWITCH_INTERVAL_S)
+        asyncio.run(self._poll(stop, name or worker_name()))
+
+    def release_leases(self, name: str) -> int:
+        """Give back what a worker that is gone held, so that others take it at once. Returns how much it was."""
+        return self.services.polling.release_all(name) + self.services.delivery_queue.release_all(name)
 
     def refresh(self, username: str | None, progress: Callable[[int, int], None]) -> Refreshed:
         """Check every enabled feed, due or not; of one user, or of all."""
         return asyncio.run(self._refresh(username, progress))
 
-    def tidy(self, progress: Callable[[int, int], None]) -> Mapping[str, int] | None:
+    def clean_up(self, progress: Callable[[int, int], None]) -> Mapping[str, int] | None:
         """Remove now what is old; how many of what. None when a worker is at it."""
-        return tidy_now(self.services.tidying, f"tidings tidy {os.getpid()}", progress)
+        return run_cleanup(self.services.cleanup, f"tidings tidy {os.getpid()}", progress)
 
     def compact(self) -> None:
         """Write an SQLite file anew, as small as it can be. PostgreSQL looks after its own."""
-        if self.database.is_sqlite:
-            with self.database.writing() as db:
-                search.compact(db)
-            space.write_anew(self.database)
+        with self.database.writing() as db:
+            search_index_storage.compact(db)
+        disk_space.write_anew(self.database)
 
     def close(self) -> None:
         self.database.close()
 
-    async def _poll(self, stop: threading.Event) -> None:
-        bell = Bell(self.database, FEEDS)
-        poller = Poller(self.services.polling, bell, places=self._settings.worker_pool_size)
+    async def _poll(self, stop: threading.Event, name: str) -> None:
+        bell = WakeupEvent(self.database, FEEDS)
+        poller = Poller(self.services.polling, bell, places=self._settings.worker_pool_size, name=name)
         stopping = asyncio.Event()
         waiting = asyncio.get_running_loop().run_in_executor(None, stop.wait)
         waiting.add_done_callback(lambda _: stopping.set())
@@ -135,8 +157,8 @@ class Application:
             await asyncio.gather(
                 poller.run(stopping),
                 Indexer(self.services.search, lambda: poller.is_busy).run(stopping),
-                Tidier(self.services.tidying, poller.name).run(stopping),
-                Deliverer(self.services.delivering).run(stopping),
+                CleanupWorker(self.services.cleanup, poller.name).run(stopping),
+                Deliverer(self.services.delivery_queue, name=name).run(stopping),
                 Subscriber(self.services.websub, self.services.pushes).run(stopping),
             )
         finally:
@@ -161,7 +183,7 @@ def build(settings: Settings) -> Iterator[Application]:
         application.close()
 
 
-def services_over(database: Database, settings: Settings, *, clock: Clock = system_clock) -> Services:
+def build_services(database: Database, settings: Settings, *, clock: Clock = system_clock) -> Services:
     fetching = FetchSettings(
         user_agent=settings.http_client_user_agent,
         allow_private_networks=settings.fetcher_allow_private_networks,
@@ -169,30 +191,32 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
         timeout_s=settings.http_client_timeout.total_seconds(),
         proxy_url=settings.http_client_proxy or "",
     )
-    instance = instance_of(settings)
+    instance = instance_settings(settings)
     fetcher = PoliteFetcher(Fetcher(fetching), database, clock)
-    websub = WebSub(database, Hubs(fetching), clock, callback_base=callback_base(settings))
+    websub = WebSub(database, HubClient(fetching), clock, callback_base=websub_callback_base(settings))
     recent = RecentDocuments(clock)
     icons = Icons(database, fetcher, clock)
-    articles = Articles(database, fetcher, Extraction(), instance=instance)
-    crawler = Crawler(database, articles, clock, instance=instance)
-    schedule = schedule_of(settings)
-    checking = Checking(
+    articles = ArticleFetcher(database, fetcher, ArticleExtractor(), instance=instance)
+    full_content = FullContent(database, articles, clock, instance=instance)
+    schedule = check_schedule(settings)
+    checker = FeedChecker(
         database,
         fetcher,
         clock,
         icons=icons,
-        crawler=crawler,
+        full_content=full_content,
         websub=websub,
         schedule=schedule,
+        ingest=IngestQueue(database, clock, websub),
         instance=instance,
     )
     outward = AddressGuard(allow_private_networks=settings.integration_allow_private_networks, setting=SETTING)
-    notifications = Notifications(database, guard=outward)
-    attempts = Attempts(sender_for(settings), clock, callers={apprise.NAME: notifications.send})
-    connected = Integrations(database, clock, guard=outward, notifications=notifications)
-    politeness = Politeness(settings.polling_limit_per_host, settings.polling_gap_per_host)
+    apprise_sender = AppriseSender(database, guard=outward)
+    attempts = EventSender(build_sender(settings), clock, thread_senders={apprise.NAME: apprise_sender.send})
+    connected = Integrations(database, clock, guard=outward, apprise_sender=apprise_sender)
+    politeness = HostLimits(settings.polling_limit_per_host, settings.polling_gap_per_host)
     lease = settings.http_client_timeout + LEASE_BEYOND_TIMEOUT
+    search_index = SearchIndexer(database)
     return Services(
         database=database,
         clock=clock,
@@ -208,66 +232,76 @@ def services_over(database: Database, settings: Settings, *, clock: Clock = syst
             clock,
             recent=recent,
             icons=icons,
-            crawler=crawler,
+            full_content=full_content,
             websub=websub,
             schedule=schedule,
             check=connected.check_feed,
             instance=instance,
         ),
-        bulk=Bulk(database, clock, schedule=schedule),
-        trials=Trials(database, clock, instance=instance),
+        bulk=BulkFeedChanges(database, clock, schedule=schedule),
+        rule_previewer=RulePreviewer(database, clock, instance=instance),
         entries=Entries(database, clock, instance=instance),
-        marks=Marks(database, clock),
-        shares=Shares(database),
-        list_links=ListLinks(database, clock),
+        read_marker=ReadMarker(database, clock),
+        public_links=PublicLinks(database),
+        feed_links=FeedLinks(database, clock),
         articles=articles,
         enclosures=Enclosures(database),
-        polling=Polling(database, clock, checking, politeness=politeness, lease=lease),
-        search=Search(database),
+        polling=Polling(database, clock, checker, politeness=politeness, lease=lease),
+        search=search_index,
+        listing=EntryListReader(database, search_index),
         opml=Opml(database, clock),
         discovery=Discovery(fetcher, recent),
         websub=websub,
         pushes=Pushes(database, clock, is_on=websub.is_on, instance=instance),
-        status=Status(database, clock, fresh_for=settings.metrics_refresh_interval),
-        tidying=Tidying(database, clock, tidying_of(settings)),
+        status=StatusReader(database, clock, cache_for=settings.metrics_refresh_interval),
+        cleanup=Cleanup(database, clock, cleanup_settings(settings)),
         integrations=connected,
-        notifications=notifications,
+        apprise_sender=apprise_sender,
         deliveries=Deliveries(database, attempts, clock),
-        delivering=Delivering(database, attempts, clock),
+        delivery_queue=DeliveryQueue(database, attempts, clock),
     )
 
 
-def sender_for(settings: Settings) -> Sender:
+def build_sender(settings: Settings) -> Sender:
     return Sender(
         user_agent=f"Tidings/{__version__}", allow_private_networks=settings.integration_allow_private_networks
     )
 
 
-def watch(settings: Settings) -> None:
+def start_metrics(settings: Settings) -> None:
     """Count from now on what this process does, if anybody wants to know."""
     if settings.metrics_collector:
         metrics.start(settings.data_dir / "metrics")
 
 
-def pages_over(services: Services, settings: Settings) -> Pages:
+def build_pages(services: Services, settings: Settings, assets: Assets) -> Pages:
     trusted = settings.trusted_reverse_proxy_networks
-    return Pages(services, PAGES, home_of(settings), threads=PAGE_THREADS, trusted=trusted)
+    return Pages(services, PAGES, site_config(settings), assets, threads=PAGE_THREADS, trusted=trusted)
 
 
-def asgi_app(settings: Settings) -> Front:
+def asgi_app(settings: Settings) -> ASGIApp:
     """What each web worker runs; it closes everything when the server ends it (ASGI lifespan)."""
-    watch(settings)
-    application = Application(settings)
-    api = Api(application.services, ROUTES, threads=API_THREADS, trusted=settings.trusted_reverse_proxy_networks)
+    start_metrics(settings)
+    services = Application(settings).services
+    api = Api(
+        services,
+        ROUTES,
+        threads=API_THREADS,
+        trusted=settings.trusted_reverse_proxy_networks,
+        base_url=settings.base_url,
+    )
     base_path = urlsplit(settings.base_url).path.rstrip("/")
-    reference = Reference(partial(openapi, base_path or "/"))
-    limits = Limits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
-    return Front(
-        application.services,
+    limits = CallbackLimits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
+    assets = Assets()
+    pages = build_pages(services, settings, assets)
+    application = asgi.application(
+        services,
         api,
-        reference,
-        pages_over(application.services, settings),
-        callbacks=Callbacks(application.services.pushes, limits),
-        metrics=Metrics(application.services.status, access_to_metrics(settings)),
+        pages,
+        static=StaticFiles(assets, pages),
+        websub=Callbacks(services.pushes, limits),
+        metrics=Metrics(services.status, metrics_access(settings)),
+        reference=Reference(partial(openapi, base_path or "/")),
         base_path=base_path,
     )
+    return FrontDoor(application, trusted=settings.trusted_reverse_proxy_networks, access_log=settings.access_log)

@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 15."""
+"""API keys."""
 
 from __future__ import annotations
 

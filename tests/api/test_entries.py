@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 8: lists, single entries, and their state."""
+"""Entry lists, single entries, and their state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from support.people import Person
 from support.publisher import Publisher
-from tidings.storage import users
+from tidings.storage.accounts import users
 
 FIELDS = {
     "id", "user_id", "feed_id", "status", "hash", "title", "url", "comments_url", "language", "published_at",

@@ -1,4 +1,4 @@
-"""spec/behaviour.md, sections 8.2, 8.5 and 8.7, and 14.6."""
+"""Editing, saving and removing entries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from support.people import Person, call, rss
 from support.publisher import Publisher
-from tidings.storage import deliveries as stored
+from tidings.storage.deliveries import outbox as stored
 from tidings.storage.schema import deliveries, feeds, integrations
 
 HOOK = "https://hook.example/in?a=1"
@@ -336,3 +336,11 @@ def test_the_status_of_integrations_is_served_without_the_prefix_too(alice: Pers
     assert answer.headers["access-control-allow-origin"] == "*"
     assert call(alice.service.url, "GET", "/integrations/status").status == 401
     assert alice.call("PUT", "/integrations/status").status == 405
+
+
+def test_a_change_takes_a_hundred_thousand_ids_at_most(alice: Person) -> None:
+    ids = list(range(1, 100_001))
+
+    assert alice.call("PUT", "/v1/entries", {"entry_ids": ids, "status": "read"}).status == 204
+    answer = alice.call("PUT", "/v1/entries", {"entry_ids": [*ids, 1], "status": "read"})
+    assert (answer.status, "100,000" in answer.error) == (400, True)

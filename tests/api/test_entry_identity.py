@@ -1,4 +1,4 @@
-"""Entries known by their address (spec/ingestion.md, section 12, row 5): ids that change, and changing one's mind."""
+"""Entries matched by URL (docs/ingestion.md): ids that change, and the setting switched on and off."""
 
 from __future__ import annotations
 

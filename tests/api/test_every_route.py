@@ -7,7 +7,7 @@ from typing import get_type_hints
 
 import pytest
 
-from support.people import Person, call
+from support.people import Person, basic, call
 from tidings.api import ROUTES
 from tidings.api.openapi import operations_of
 from tidings.http.queries import Query
@@ -30,6 +30,31 @@ def test_nobody_gets_in_without_credentials(operation: str, alice: Person) -> No
     assert answer.status == 401
     assert answer.error
     assert answer.headers["www-authenticate"].startswith("Basic ")
+
+
+FORGED = [
+    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Content-Type": "text/plain"},
+    {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"},
+    {"Origin": "https://evil.example", "Content-Type": "text/plain;charset=UTF-8"},
+    {"Origin": "null", "Content-Type": "application/x-www-form-urlencoded"},
+    {"Origin": "http://[", "Content-Type": "multipart/form-data; boundary=x"},
+]
+
+
+@pytest.mark.parametrize("headers", FORGED, ids=str)
+@pytest.mark.parametrize(
+    "operation", [name for name, route in OPERATIONS.items() if route.method != "GET" and not route.is_open]
+)
+def test_a_page_of_another_site_cannot_use_the_password_that_a_browser_remembers(
+    operation: str, headers: dict[str, str], charlie: Person
+) -> None:
+    route = OPERATIONS[operation]
+    path = re.sub(r"\{\w+\}", "1", route.path)
+
+    answer = call(charlie.service.url, route.method, path, b"{}", {**basic(charlie.user.username), **headers})
+
+    assert answer.status == 403
+    assert "another site" in answer.error
 
 
 @pytest.mark.parametrize("operation", [name for name, route in OPERATIONS.items() if route.admin])

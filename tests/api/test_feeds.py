@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 7: reading, creating, changing and deleting feeds."""
+"""Feeds: reading, creating, changing and deleting them."""
 
 from __future__ import annotations
 

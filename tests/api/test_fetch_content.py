@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 8.8: the whole article of an entry, fetched from its page."""
+"""The full content of an entry, fetched from its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 7.9."""
+"""Flushing the history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every endpoint: spec/behaviour.md, sections 4.2 to 4.6."""
+"""What holds for every endpoint: bodies, queries, errors, methods and addresses (docs/api.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 7.2, and spec/ingestion.md, section 10 with rows 21 and 24 of section 12."""
+"""Icons of feeds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.people import Person, rss
 from support.publisher import Endless, Hang, Publisher
 from tidings.domain.times import DAY, Instant
 from tidings.services import Services
-from tidings.storage import feeds, icons
+from tidings.storage.feeds import feeds, icons
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script><path d="M0 0h8v8z"/></svg>'
 

@@ -17,8 +17,8 @@ from support.people import Cast, call, rss
 from support.publisher import Publisher
 from support.running import RunningService, running, running_service
 from tidings import metrics
-from tidings.metrics.files import FILE_SIZE, Place
-from tidings.storage import feeds
+from tidings.metrics.multiprocess import FILE_SIZE, MetricFiles
+from tidings.storage.feeds import feeds
 
 Samples = dict[str, float]
 POLLED = 'tidings_polls_total{outcome="stored"}'
@@ -154,32 +154,32 @@ def test_a_password_is_asked_for_where_there_is_one(folder: Path) -> None:
 
 
 def test_processes_have_places_of_their_own_and_the_next_one_goes_on_counting(tmp_path: Path) -> None:
-    first, second = Place(tmp_path), Place(tmp_path)
+    first, second = MetricFiles(tmp_path), MetricFiles(tmp_path)
     assert {first.number, second.number} == {1, 2}
     first.file("counter").write_value("key", 7.0, 0.0)  # type: ignore[no-untyped-call]
-    first.leave()
+    first.close()
 
-    third = Place(tmp_path)
+    third = MetricFiles(tmp_path)
 
     assert third.number == 1
     assert third.file("counter").read_value("key")[0] == 7.0  # type: ignore[no-untyped-call]
-    second.leave()
-    third.leave()
+    second.close()
+    third.close()
 
 
 def test_who_comes_into_an_empty_house_starts_from_nothing(tmp_path: Path) -> None:
-    first = Place(tmp_path)
+    first = MetricFiles(tmp_path)
     first.file("counter").write_value("key", 7.0, 0.0)  # type: ignore[no-untyped-call]
-    first.leave()
+    first.close()
 
-    second = Place(tmp_path)
+    second = MetricFiles(tmp_path)
 
     assert second.file("counter").read_value("key")[0] == 0.0  # type: ignore[no-untyped-call]
-    second.leave()
+    second.close()
 
 
 def test_a_file_that_is_full_grows_and_loses_nothing(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+    place = MetricFiles(tmp_path)
     cells, first = place.cell("counter", "first")
     cells[first] += 1
     long = "x" * (FILE_SIZE // 4)
@@ -190,7 +190,7 @@ def test_a_file_that_is_full_grows_and_loses_nothing(tmp_path: Path) -> None:
 
     assert place.file("counter").read_value("first")[0] == 2  # type: ignore[no-untyped-call]
     assert place.cell("counter", f"5 {long}")[0][place.cell("counter", f"5 {long}")[1]] == 5
-    place.leave()
+    place.close()
 
 
 def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -206,13 +206,13 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
 
     reader = threading.Thread(target=look)
     reader.start()
-    places = [Place(tmp_path) for _ in range(30)]
+    places = [MetricFiles(tmp_path) for _ in range(30)]
     for place in places:
         place.file("counter")
     done.set()
     reader.join()
     for place in places:
-        place.leave()
+        place.close()
 
     assert seen == {FILE_SIZE}
     assert len(list(tmp_path.glob("*.db"))) == 30
@@ -224,18 +224,18 @@ def test_a_folder_that_cannot_be_used_stops_nothing(tmp_path: Path) -> None:
 
     metrics.start(in_the_way)
 
-    assert not metrics.is_on()
-    metrics.requested("/v1/me", "GET", 200, 0.001)
+    assert not metrics.is_enabled()
+    metrics.record_request("/v1/me", "GET", 200, 0.001)
 
 
 def test_every_number_is_told_with_what_it_means(tmp_path: Path) -> None:
     metrics.start(tmp_path)
     try:
-        metrics.polled("stored", 0.2, new_entries=3)
-        metrics.polled("failed", 0.2)
-        metrics.delivered("delivered", 0.1)
-        metrics.tidied("entries", 40)
-        metrics.tidied("icons", 0)
+        metrics.record_poll("stored", 0.2, new_entries=3)
+        metrics.record_poll("failed", 0.2)
+        metrics.record_delivery("delivered", 0.1)
+        metrics.record_cleanup("entries", 40)
+        metrics.record_cleanup("icons", 0)
         body, _ = metrics.exposition({"tidings_polls_due": ("Due.", 4.0)})
     finally:
         metrics.stop()

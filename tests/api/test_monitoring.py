@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 16, and the version that clients compare number by number."""
+"""Health checks, and the version that clients compare number by number."""
 
 from __future__ import annotations
 

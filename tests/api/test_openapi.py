@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import jsonschema_rs
 import pytest
 from msgspec import Struct
+from starlette.responses import Response
 
 from support import examples, statuses
 from support.contracts import compare
@@ -19,15 +20,14 @@ from support.databases import Databases
 from support.people import Person, call
 from support.publisher import Publisher
 from support.running import RunningService, running_service
-from tidings.api.calling import Later
-from tidings.api.facts import Moment, Needed, one_of
 from tidings.api.openapi import document, operations_of
 from tidings.api.reference import described, openapi
-from tidings.api.routes import Media, Routes
+from tidings.api.schema_annotations import Moment, Needed, one_of
+from tidings.domain.accounts.users import User
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
-from tidings.domain.users import User
+from tidings.http.binding import Later
+from tidings.http.endpoints import Media, Routes
 from tidings.http.queries import Query
-from tidings.http.replies import Reply
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -97,8 +97,8 @@ def test_every_error_has_a_body_with_a_message() -> None:
     for name, error in openapi()["components"]["responses"].items():
         content = error["content"]["application/json"]
         assert content["schema"] == {"$ref": "#/components/schemas/ErrorBody"}
-        # Nobody turns a database off for the sake of an example.
-        assert name == "Unavailable" or content["example"]["error_message"]
+        # No example turns a database off, or guesses passwords until the service refuses to look at them.
+        assert name in ("Unavailable", "Throttled") or content["example"]["error_message"]
 
 
 def test_every_reference_leads_somewhere() -> None:
@@ -187,6 +187,7 @@ def test_a_new_route_describes_itself() -> None:
             "401": {"$ref": "#/components/responses/Unauthorized"},
             "403": {"$ref": "#/components/responses/Forbidden"},
             "404": {"$ref": "#/components/responses/NotFound"},
+            "429": {"$ref": "#/components/responses/Throttled"},
             "500": {"$ref": "#/components/responses/OutsideFailed"},
             "503": {"$ref": "#/components/responses/Unavailable"},
         },
@@ -204,7 +205,7 @@ def test_a_new_route_describes_itself() -> None:
 
 
 def test_a_reply_made_by_hand_has_to_be_declared() -> None:
-    def get_picture() -> Reply:
+    def get_picture() -> Response:
         raise NotImplementedError
 
     silent, told = Routes("Pictures"), Routes("Pictures")

@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 13."""
+"""OPML import and export."""
 
 from __future__ import annotations
 
@@ -299,6 +299,40 @@ def test_a_form_without_a_file_is_400(alice: Person, body: bytes, content_type: 
 
     assert answer.status == 400
     assert answer.error
+
+
+def part(headers: bytes, content: bytes = b"x") -> bytes:
+    return f"--{BOUNDARY}\r\n".encode() + headers + b"\r\n\r\n" + content + b"\r\n"
+
+
+_FILE = part(b'Content-Disposition: form-data; name="file"; filename="a.opml"', b"<opml/>")
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        part(b'Content-Disposition: form-data; name="a"' + b";" * 50_000),
+        part(b'Content-Disposition: form-data; name="a"' + b"\r\nX-A: " + b"a" * 4_000 + b"\r\nX-B: " + b"b" * 4_000),
+        part(b'Content-Disposition: form-data; name="a"') * 100,
+    ],
+    ids=["a parameter of semicolons", "8 kB of headers", "101 parts"],
+)
+def test_a_form_whose_parsing_would_take_long_is_refused(alice: Person, bomb: bytes) -> None:
+    body = bomb + _FILE + f"--{BOUNDARY}--\r\n".encode()
+
+    answer = send(alice, body, f"multipart/form-data; boundary={BOUNDARY}")
+
+    assert answer.status == 400
+    assert "form cannot be read" in answer.error
+    assert "form cannot be read" in send(alice, body, f"multipart/form-data{';' * 2_000}; boundary={BOUNDARY}").error
+
+
+def test_a_form_of_a_hundred_parts_is_read(alice: Person) -> None:
+    others = part(b'Content-Disposition: form-data; name="a"') * 99
+    opml = document(feed("http://a.example/"))
+    body = others + _FILE.replace(b"<opml/>", opml) + f"--{BOUNDARY}--\r\n".encode()
+
+    assert send(alice, body, f"multipart/form-data; boundary={BOUNDARY}").status == 201
 
 
 def test_ten_thousand_feeds_come_in_one_go(alice: Person) -> None:

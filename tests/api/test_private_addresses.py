@@ -10,7 +10,7 @@ from support.databases import Databases
 from support.people import Cast, Person
 from support.publisher import Publisher
 from support.running import running_service
-from tidings.storage import feeds
+from tidings.storage.feeds import feeds
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from tidings.api.openapi import operations_of
 from tidings.api.reference import described
 
 
-class Seen(HTMLParser):
+class PageParser(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: set[str] = set()
@@ -28,7 +28,7 @@ class Seen(HTMLParser):
 
 def test_the_page_shows_every_operation_to_everybody(alice: Person) -> None:
     answer = call(alice.service.url, "GET", "/docs/api")
-    seen = Seen(answer.body.decode())
+    seen = PageParser(answer.body.decode())
 
     assert answer.status == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -38,7 +38,7 @@ def test_the_page_shows_every_operation_to_everybody(alice: Person) -> None:
 
 def test_the_page_loads_nothing_and_its_links_lead_somewhere(alice: Person) -> None:
     answer = call(alice.service.url, "GET", "/docs/api")
-    seen = Seen(answer.body.decode())
+    seen = PageParser(answer.body.decode())
 
     assert not seen.tags & {"script", "link", "img", "iframe"}
     assert "default-src 'none'" in answer.headers["content-security-policy"]
@@ -63,5 +63,5 @@ def test_page_and_document_lie_below_the_path_of_the_service(databases: Database
             page = call(service.url, "GET", "/reader/docs/api")
             document = call(service.url, "GET", "/reader/v1/openapi.json")
 
-    assert "/reader/v1/openapi.json" in Seen(page.body.decode()).links
+    assert "/reader/v1/openapi.json" in PageParser(page.body.decode()).links
     assert document.json()["servers"] == [{"url": "/reader"}]

@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 7.5, and what publishers do wrong: it ends on the feed, and nowhere else."""
+"""Refreshing feeds: a publisher's mistake is recorded on the feed, and nowhere else."""
 
 from __future__ import annotations
 

@@ -10,16 +10,16 @@ from sqlalchemy import select
 from support.people import Person, rss
 from support.publisher import Publisher
 from tidings.domain.times import DAY, Instant
-from tidings.services.tidying import Tidying, TidyingSettings
+from tidings.services.maintenance.cleanup import Cleanup, CleanupSettings
 from tidings.storage.schema import feeds, tombstones
-from tidings.worker.tidier import tidy_now
+from tidings.worker.cleanup import run_cleanup
 
 
 def tidy(person: Person, *, in_days: int) -> None:
     services = person.service.services
-    later = Tidying(services.database, lambda: Instant(services.clock() + in_days * DAY), TidyingSettings())
+    later = Cleanup(services.database, lambda: Instant(services.clock() + in_days * DAY), CleanupSettings())
     # Another test's rounds are of another time: this one is made whatever they left.
-    assert tidy_now(later, "test", lambda _done, _total: None) is not None
+    assert run_cleanup(later, "test", lambda _done, _total: None) is not None
 
 
 def titles(person: Person) -> list[str]:

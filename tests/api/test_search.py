@@ -1,4 +1,4 @@
-"""The search of entry lists (spec/behaviour.md, section 8.1)."""
+"""The search of entry lists."""
 
 from __future__ import annotations
 

@@ -11,10 +11,10 @@ import pytest
 
 from support.people import Person
 from support.publisher import Publisher
-from support.scene import BODIES, UNKNOWN, Scene
+from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
 from tidings.api import ROUTES
 from tidings.api.openapi import document, operations_of
-from tidings.api.routes import Route
+from tidings.http.endpoints import Endpoint
 
 OPERATIONS = operations_of(ROUTES)
 WITH_ID = {name: route for name, route in OPERATIONS.items() if "_id}" in route.path}
@@ -30,9 +30,9 @@ def test_a_stranger_cannot_tell_what_exists(
     who: str, operation: str, alice: Person, request: pytest.FixtureRequest, site: Publisher
 ) -> None:
     stranger: Person = request.getfixturevalue(who)
-    route, scene = WITH_ID[operation], Scene(alice, site)
+    route, scene = WITH_ID[operation], ResourceFactory(alice, site)
     theirs = {name: scene.id_of(name) for name in re.findall(r"\{(\w+)\}", route.path)}
-    own = Scene(stranger, site)
+    own = ResourceFactory(stranger, site)
     before = everything(scene)
 
     for known in _choices(theirs, own):
@@ -46,7 +46,7 @@ def test_a_stranger_cannot_tell_what_exists(
     assert everything(scene) == before
 
 
-def _choices(theirs: Mapping[str, int], own: Scene) -> list[tuple[str, ...]]:
+def _choices(theirs: Mapping[str, int], own: ResourceFactory) -> list[tuple[str, ...]]:
     """All of Alice's ids; of several also each one among the stranger's own."""
     sizes = range(1, len(theirs) + 1)
     return [known for size in sizes for known in itertools.combinations(theirs, size)]
@@ -56,18 +56,18 @@ def _takes_body(operation: str) -> bool:
     """A route that takes one has to have one here, or this test would stop at its refusal."""
     route = WITH_ID[operation]
     described = document([route])["paths"][route.path][route.method.lower()]
-    assert "requestBody" not in described or operation in BODIES, f"tests/support/scene.py has no body for {operation}"
+    assert "requestBody" not in described or operation in BODIES, f"resource_factory.py has no body for {operation}"
     return operation in BODIES
 
 
-def _answer(person: Person, route: Route, ids: Mapping[str, int], body: Any) -> tuple[int, str, str]:
+def _answer(person: Person, route: Endpoint, ids: Mapping[str, int], body: Any) -> tuple[int, str, str]:
     """The status, what kind of answer it is, and the body without the ids."""
     answer = person.call(route.method, route.path.format_map(ids), body)
     text = re.sub(r"\b(" + "|".join(map(str, ids.values())) + r")\b", "#", answer.body.decode())
     return answer.status, answer.headers.get("content-type", ""), text
 
 
-def everything(scene: Scene) -> list[Any]:
+def everything(scene: ResourceFactory) -> list[Any]:
     """What its owner sees of what could have been changed."""
     person = scene.person
     paths = ["/v1/feeds", "/v1/categories?counts=true", "/v1/entries", "/v1/enclosures/{enclosure_id}", "/v1/me"]
@@ -79,7 +79,7 @@ def everything(scene: Scene) -> list[Any]:
 
 
 def test_every_id_in_a_path_is_one_that_these_tests_can_have(alice: Person, site: Publisher) -> None:
-    scene = Scene(alice, site)
+    scene = ResourceFactory(alice, site)
     names = {name for route in ROUTES for name in re.findall(r"\{(\w+_id)\}", route.path)}
 
     assert {"feed_id", "entry_id", "category_id", "enclosure_id", "api_key_id", "user_id"} <= names
@@ -90,9 +90,9 @@ def test_every_id_in_a_path_is_one_that_these_tests_can_have(alice: Person, site
 def test_ids_of_a_stranger_count_for_nothing_in_queries_and_bodies(
     alice: Person, bob: Person, charlie: Person, site: Publisher
 ) -> None:
-    theirs = Scene(alice, site)
+    theirs = ResourceFactory(alice, site)
     for stranger in (bob, charlie):
-        own = Scene(stranger, site)
+        own = ResourceFactory(stranger, site)
         before = everything(theirs)
         for name in ("feed_id", "category_id"):
             got, unknown = (

@@ -37,6 +37,7 @@ def test_without_a_database_every_route_is_503_for_as_long_as_that_lasts(
             answer = alice.call(route.method, re.sub(r"\{\w+\}", "1", route.path), {})
             needs_none = route.path in ("/healthz", "/liveness", "/v1/openapi.json")
             assert answer.status == (200 if needs_none else 503), f"{route.method} {route.path}"
+            assert ("retry-after" in answer.headers) == (answer.status == 503)
 
         above.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
         assert alice.get("/v1/me")["id"] == alice.id

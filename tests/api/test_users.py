@@ -1,4 +1,4 @@
-"""spec/behaviour.md, section 14."""
+"""Users."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from support.people import Answer, Person, call
+from support.people import Answer, Person, basic, call
 from support.publisher import Publisher
 
 DEFAULTS = {
@@ -110,6 +110,22 @@ def test_a_username_has_letters_and_digits_of_any_script(charlie: Person, letter
     name = f"{letters}{secrets.token_hex(4)}"
 
     assert charlie.post("/v1/users", {"username": name, "password": "secret"})["username"] == name.lower()
+
+
+def test_a_username_has_one_form_however_it_is_spelled(charlie: Person) -> None:
+    name = a_name("dora")
+    wide = name.replace("d", "\uff44", 1)
+
+    assert charlie.post("/v1/users", {"username": wide, "password": "secret"})["username"] == name
+    answer = call(charlie.service.url, "GET", "/v1/me", headers=basic(wide, "secret"))
+    assert answer.json()["username"] == name
+
+
+@pytest.mark.parametrize("name", ["p\u0430ypal", "alic\u0435", "\u03bfwner"], ids=ascii)
+def test_a_username_of_letters_that_look_like_others_is_400(charlie: Person, name: str) -> None:
+    answer = charlie.call("POST", "/v1/users", {"username": name, "password": "secret"})
+
+    assert (answer.status, "one script" in answer.error) == (400, True)
 
 
 @pytest.mark.parametrize("name", [None, "", " ", "two words", "a/b", "a+b", "a:b", " dora", "x" * 256, "a\u0000b", 5])

@@ -1,4 +1,4 @@
-"""Every page as axe sees it, in a furnished house: every rule, then the dark. None is wider than its window."""
+"""Every page as axe sees it, in a service with content: every rule, then the dark. None is wider than its window."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from demo.house import House, house
+from demo.demo_service import DemoService, demo_service
 from demo.screenshots import sign_in
 from support.databases import SqliteDatabases
+from tidings.http.endpoints import Endpoint
 from tidings.web import ROUTES
-from tidings.web.routes import Route
 
 # What these rules ask for is law in many places (WCAG 2.2 AA), or good practice that costs nothing.
 _RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -58,14 +58,14 @@ _WIDTHS: Final = (320, 700, 1100)
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("house")
-    with SqliteDatabases(folder).migrated() as url, house(url, folder) as made:
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoService]:
+    folder = tmp_path_factory.mktemp("demo")
+    with SqliteDatabases(folder).migrated() as url, demo_service(url, folder) as made:
         _lived_in(made)
         yield made
 
 
-def _lived_in(of: House) -> None:
+def _lived_in(of: DemoService) -> None:
     """Something shared, something sent, and an entry that keeps to no bounds."""
     entry = of.entry("The pencil and the tide machine")
     of.owner.put("/v1/integrations", {"webhook": {"enabled": True, "url": of.publisher.url("/hook")}}, status=201)
@@ -76,14 +76,14 @@ def _lived_in(of: House) -> None:
 
 
 @pytest.fixture(scope="module")
-def pages(furnished: House) -> dict[str, str]:
+def pages(furnished: DemoService) -> dict[str, str]:
     """Every page that can be asked for, by its route; addresses with the ids of things that are there."""
     found = {route.path: address(route, furnished) for route in ROUTES if route.method == "GET"}
     return {path: url for path, url in found.items() if url}
 
 
-def address(route: Route, of: House) -> str:
-    """ "" for what a furnished house does not have."""
+def address(route: Endpoint, of: DemoService) -> str:
+    """ "" for what the demo does not have."""
     entry = of.entry("The pencil and the tide machine")
     starred, read = of.entry("Margins, measured"), of.owner.entries(status="read", limit=1)[0]["id"]
     feed = of.owner.get(f"/v1/entries/{entry}")["feed"]
@@ -94,7 +94,7 @@ def address(route: Route, of: House) -> str:
         "user_id": of.owner.id,
         "integration": "webhook",
         "delivery_id": of.owner.get("/v1/webhooks/deliveries")["deliveries"][0]["id"],
-        "code": of.service.services.shares.share(of.owner.id, entry),
+        "code": of.service.services.public_links.create(of.owner.id, entry),
     }
     names = re.findall(r"\{(\w+)\}", route.path)
     if _NO_PAGES.search(route.path) or not set(names) <= set(known):
@@ -111,14 +111,14 @@ def findings(page: Page) -> list[str]:
     return found + [f"dark: {one}" for one in dark]
 
 
-def signed_in(browser: Browser, of: House, **settings: Any) -> BrowserContext:
+def signed_in(browser: Browser, of: DemoService, **settings: Any) -> BrowserContext:
     context = browser.new_context(reduced_motion="reduce", **settings)
     context.set_default_timeout(60_000)
     sign_in(context.new_page(), of)
     return context
 
 
-def look(context: BrowserContext, of: House, pages: dict[str, str]) -> dict[str, list[str]]:
+def look(context: BrowserContext, of: DemoService, pages: dict[str, str]) -> dict[str, list[str]]:
     page = context.pages[0]
     found = {}
     for path, url in pages.items():
@@ -130,14 +130,14 @@ def look(context: BrowserContext, of: House, pages: dict[str, str]) -> dict[str,
     return {path: told for path, told in found.items() if told}
 
 
-def test_axe_finds_nothing_on_any_page(browser: Browser, furnished: House, pages: dict[str, str]) -> None:
+def test_axe_finds_nothing_on_any_page(browser: Browser, furnished: DemoService, pages: dict[str, str]) -> None:
     assert len(pages) > 20
     context = signed_in(browser, furnished)
     assert look(context, furnished, pages) == {}
     context.close()
 
 
-def test_axe_finds_nothing_on_a_phone(browser: Browser, furnished: House, pages: dict[str, str]) -> None:
+def test_axe_finds_nothing_on_a_phone(browser: Browser, furnished: DemoService, pages: dict[str, str]) -> None:
     """Where other things are shown than on a wide screen."""
     some = {path: url for path, url in pages.items() if path in ("/unread", "/unread/{entry_id}", "/feeds", "/search")}
     context = signed_in(browser, furnished, viewport={"width": 390, "height": 844})
@@ -145,7 +145,7 @@ def test_axe_finds_nothing_on_a_phone(browser: Browser, furnished: House, pages:
     context.close()
 
 
-def test_nothing_is_wider_than_the_screen(browser: Browser, furnished: House, pages: dict[str, str]) -> None:
+def test_nothing_is_wider_than_the_screen(browser: Browser, furnished: DemoService, pages: dict[str, str]) -> None:
     """A phone, a tablet, or magnified; whatever a publisher sends."""
     context = signed_in(browser, furnished, viewport={"width": _WIDTHS[0], "height": 700})
     page = context.pages[0]
@@ -164,7 +164,7 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, furnished: House, pa
     assert {where: told for where, told in found.items() if told} == {}
 
 
-def test_paper_has_the_article_alone(browser: Browser, furnished: House) -> None:
+def test_paper_has_the_article_alone(browser: Browser, furnished: DemoService) -> None:
     context = signed_in(browser, furnished, viewport={"width": 1280, "height": 800}, color_scheme="dark")
     page = context.pages[0]
     page.goto(f"{furnished.service.url}/unread/{furnished.entry('The pencil and the tide machine')}")
@@ -178,7 +178,7 @@ def test_paper_has_the_article_alone(browser: Browser, furnished: House) -> None
     context.close()
 
 
-def test_axe_finds_nothing_where_nobody_is_signed_in(browser: Browser, furnished: House) -> None:
+def test_axe_finds_nothing_where_nobody_is_signed_in(browser: Browser, furnished: DemoService) -> None:
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     for path in ("/sign-in", "/about", "/nowhere"):

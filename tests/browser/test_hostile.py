@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from browser.watched import happenings
-from corpus import hostile
 from domain.cleaning.trees import FRAME, cleaned
+from scoring import hostile
 
 # Each runs a script or sends something when it is not cleaned.
 HARMFUL: Final = {

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Dialog, Page, Route
 
 from browser.readers import Reader, reading
 from browser.test_hostile import HARMFUL, known_player
-from corpus import hostile
+from scoring import hostile
 from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService

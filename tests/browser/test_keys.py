@@ -12,12 +12,16 @@ from browser.readers import LIMIT_MS, Reader, reading
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.running import RunningService
-from tidings.web.live import KEYS
+from tidings.web.pages.json_endpoints import KEYS
 
 expect.set_options(timeout=LIMIT_MS)
 
 # Here or in test_journeys.py.
-TRIED = set("jknpovVcCmMfsdAzrR/+?→←") | {"g u", "g b", "g h", "g f", "g c", "g s", "Enter", "Esc"}
+TRIED = (
+    set("jknpovVcCmMfsdAzrR/+?→←aFwGJK#")
+    | {"g u", "g b", "g h", "g f", "g c", "g s", "g g", "Enter", "Esc"}
+    | {"Space", "Shift+Space", "PageDown", "PageUp", "Home", "End"}
+)
 
 
 @pytest.fixture
@@ -44,6 +48,26 @@ def talks(alice: Person, site: Publisher) -> str:
     site.serve("/talks.xml", f'<rss version="2.0"><channel><title>Talks</title>{items}</channel></rss>')
     made = alice.post("/v1/feeds", {"feed_url": site.url("/talks.xml")})
     return f"/feeds/{made['feed_id']}"
+
+
+@pytest.fixture
+def long_reads(alice: Person, site: Publisher) -> str:
+    """The path of a feed of three entries, each several windows long; the second has a recording."""
+    recording = f'<enclosure url="{site.url("/talk.mp3")}" type="audio/mpeg" length="1000"/>'
+    items = "".join(
+        f"<item><title>{title}</title><link>{site.url('/page')}?{title}</link><guid>{title}</guid>"
+        f"<pubDate>{20 - day} Sep 2026 10:00:00 GMT</pubDate>{recording if title == 'Second' else ''}"
+        f"<description>{'&lt;p&gt;A line of a long article.&lt;/p&gt;' * 80}</description></item>"
+        for day, title in enumerate(("First", "Second", "Third"))
+    )
+    site.serve("/long.xml", f'<rss version="2.0"><channel><title>Long reads</title>{items}</channel></rss>')
+    made = alice.post("/v1/feeds", {"feed_url": site.url("/long.xml")})
+    return f"/feeds/{made['feed_id']}"
+
+
+def scrolled(page: Page, selector: str = "#pane") -> float:
+    position: float = page.locator(selector).evaluate("box => box.scrollTop")
+    return position
 
 
 def statuses(person: Person) -> dict[str, str]:
@@ -178,3 +202,132 @@ def test_in_a_list_alone_keys_go_from_page_to_page(reader: Reader, alice: Person
     reader.press("Escape")
     expect(page).to_have_url(re.compile(f"{talks}$"))
     assert set(statuses(alice).values()) == {"unread"}
+
+
+def test_an_open_article_has_the_keys_that_scroll(reader: Reader, long_reads: str) -> None:
+    page = reader.go(long_reads)
+    page.get_by_role("link", name="First", exact=True).click()
+    shows(page, "First")
+    expect(page.locator("#pane")).to_be_focused()
+    end = page.locator("#pane").evaluate("box => box.scrollHeight - box.clientHeight")
+    assert end > 2000
+
+    # Wherever the focus is: on the article, on a row, on a link of the sidebar, or on nothing.
+    places = ("#pane", "#column .row-title a", "#sidebar a", "")
+    for place in places:
+        page.locator(place).first.focus() if place else page.evaluate("document.activeElement.blur()")
+        found = [scrolled(page)]
+        for key in ("PageDown", "Space", "PageUp", "Shift+Space", "End", "Home"):
+            reader.press(key)
+            found.append(scrolled(page))
+        assert found[0] == 0 < found[1] < 800 - 56, place
+        assert found == [0, found[1], 2 * found[1], found[1], 0, end, 0], place
+    assert scrolled(page, "#column") == 0
+    assert page.evaluate("scrollY") == 0
+    # A button keeps the key that presses it.
+    page.locator("#pane .tools [name=star]").focus()
+    reader.press("Space")
+    expect(page.locator("#pane .tools [name=unstar]")).to_be_visible()
+    assert scrolled(page) == 0
+
+
+def test_presses_in_a_row_add_up_while_the_article_still_moves(reader: Reader, long_reads: str) -> None:
+    page = reader.go(long_reads)
+    page.emulate_media(reduced_motion="no-preference")
+    reader.press("j")
+    shows(page, "First")
+    expect(page.locator("#pane")).to_be_focused()
+
+    reader.press("Space", "Space", "Space")
+    page.wait_for_function("() => document.querySelector('#pane').scrollTop > 1500")
+    reader.press("Home")
+    page.wait_for_function("() => document.querySelector('#pane').scrollTop === 0")
+
+
+def test_at_the_end_of_an_article_space_opens_the_next_unread_one(
+    reader: Reader, alice: Person, long_reads: str
+) -> None:
+    second = next(entry["id"] for entry in alice.entries() if entry["title"] == "Second")
+    alice.put("/v1/entries", {"entry_ids": [second], "status": "read"})
+    page = reader.go(f"{long_reads}?show=all")
+
+    reader.press("Space")
+    shows(page, "First")
+    reader.press("End", "Space")
+    # The second was read before.
+    shows(page, "Third")
+    assert scrolled(page) == 0
+    reader.press("End", "Space")
+    reader.told("Nothing unread further down.")
+    shows(page, "Third")
+    assert set(statuses(alice).values()) == {"read"}
+
+
+def test_escape_returns_to_the_row_of_the_open_article(reader: Reader, long_reads: str) -> None:
+    page = reader.go(long_reads)
+    page.get_by_role("link", name="First", exact=True).click()
+    shows(page, "First")
+    page.locator("#pane .tools [rel=next]").click()
+    shows(page, "Second")
+    expect(page.locator("#pane")).to_be_focused()
+
+    reader.press("Escape")
+    expect(page.get_by_role("link", name="Second", exact=True).and_(page.locator("#column a"))).to_be_focused()
+    # From there arrows, Tab and letters go on; the article still scrolls.
+    reader.press("Space")
+    assert scrolled(page) > 0
+    reader.press("j")
+    shows(page, "Third")
+
+
+def test_keys_reach_ends_widths_attachments_and_feeds(
+    reader: Reader, alice: Person, site: Publisher, long_reads: str
+) -> None:
+    site.serve("/weather.xml", rss(["Rain"], site.url("/weather.xml")))
+    weather = alice.post("/v1/feeds", {"feed_url": site.url("/weather.xml")})["feed_id"]
+    page = reader.go(long_reads)
+    rows = page.locator("#column .row-title a")
+    reader.press("Shift+G")
+    expect(rows.last).to_be_focused()
+    reader.press("g", "g")
+    expect(rows.first).to_be_focused()
+    reader.press("j")
+    shows(page, "Second")
+
+    reader.press("a")
+    expect(page.locator("#pane audio")).to_be_in_viewport()
+    expect(page.locator("#pane audio")).to_be_focused()
+    reader.press("a")
+    expect(page.locator("#pane")).to_be_focused()
+    assert scrolled(page) == 0
+    with page.expect_response("**/view"):
+        reader.press("w")
+    expect(page.locator("html")).to_have_attribute("data-measure", "wide")
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-measure", "wide")
+
+    reader.go("/unread")
+    page.locator("#column .row-title a", has_text="Third").focus()
+    reader.press("Shift+F")
+    expect(page).to_have_url(re.compile(f"{long_reads}$"))
+    page.wait_for_load_state()
+    # "A feed" comes before "Long reads".
+    reader.press("Shift+K")
+    expect(page).to_have_url(re.compile(f"/feeds/{weather}$"))
+    page.wait_for_load_state()
+    reader.press("Shift+J")
+    expect(page).to_have_url(re.compile(f"{long_reads}$"))
+
+
+def test_a_key_unsubscribes_after_asking(reader: Reader, alice: Person, long_reads: str) -> None:
+    page = reader.go(long_reads)
+    reader.press("j")
+    shows(page, "First")
+
+    reader.press("#")
+    expect(page.get_by_text("This feed goes, with all of its entries:")).to_be_visible()
+    expect(page.locator(".doomed")).to_have_text("Long reads")
+    assert [feed["title"] for feed in alice.get("/v1/feeds")] == ["Long reads"]
+    page.get_by_role("button", name="Delete the feed").click()
+    reader.told("1 feed deleted.")
+    assert alice.get("/v1/feeds") == []

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from browser.readers import LIMIT_MS, reading
 from cli.commands import eventually
 from support.people import Person
-from support.publisher import Answer, Publisher, Seen
+from support.publisher import Answer, Publisher, ReceivedRequest
 from support.running import RunningService
 
 expect.set_options(timeout=LIMIT_MS)
@@ -30,7 +30,7 @@ def silence() -> bytes:
 SOUND = silence()
 
 
-def part(seen: Seen) -> Answer:
+def part(seen: ReceivedRequest) -> Answer:
     """As servers of podcasts answer: whoever moves in it asks for the rest (RFC 9110, section 14)."""
     headers = {"Content-Type": "audio/wav", "Accept-Ranges": "bytes"}
     asked = re.match(r"bytes=(\d+)-(\d*)", seen.headers.get("range", ""))

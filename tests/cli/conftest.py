@@ -7,8 +7,8 @@ import pytest
 from cli.commands import Tidings
 from tidings.services import Services
 from tidings.settings import load
-from tidings.storage.database import Database
-from tidings.wiring import services_over
+from tidings.storage.engine.database import Database
+from tidings.wiring import build_services
 
 
 @pytest.fixture
@@ -26,4 +26,4 @@ def tidings(tmp_path: Path, database_url: str) -> Tidings:
 @pytest.fixture
 def services(tidings: Tidings, database: Database) -> Services:
     """The use cases over the same database, to set it up and to look what became of it."""
-    return services_over(database, load(tidings.environment(), None))
+    return build_services(database, load(tidings.environment(), None))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from support.people import PASSWORD
 from tidings.services import Services
-from tidings.storage import categories, feeds
+from tidings.storage.feeds import categories, feeds
 
 
 def subscribed(services: Services, username: str, *urls: str) -> int:
     """The id of a new user who has these feeds."""
     user = services.users.create(username, PASSWORD)
     with services.database.writing() as db:
-        (category,) = categories.listed(db, user.id)
+        (category,) = categories.list_all(db, user.id)
         for url in urls:
             feeds.add(
                 db, user.id, category_id=category.id, feed_url=url, title=url,

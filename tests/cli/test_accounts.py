@@ -8,8 +8,8 @@ from cli.commands import CTRL_C, Tidings, complaint
 from support.people import PASSWORD
 from tidings.domain.errors import Unauthorized
 from tidings.services import Services
-from tidings.services.authentication import Credentials
-from tidings.storage import categories
+from tidings.services.accounts.authentication import Credentials
+from tidings.storage.feeds import categories
 
 
 def may_sign_in(services: Services, username: str, password: str) -> bool:
@@ -21,7 +21,7 @@ def may_sign_in(services: Services, username: str, password: str) -> bool:
 
 
 def names(services: Services) -> list[str]:
-    return [one.username for one in services.users.listed()]
+    return [one.username for one in services.users.list_all()]
 
 
 def test_a_password_is_taken_from_a_pipe_and_the_list_can_be_taken_apart_by_a_script(
@@ -94,7 +94,7 @@ def test_removing_is_asked_about_and_takes_everything_along(tidings: Tidings, se
     assert "Removed bob." in sure.seen
     assert names(services) == []
     with services.reading() as db:
-        assert categories.listed(db, bob.id) == []
+        assert categories.list_all(db, bob.id) == []
 
 
 def test_removing_without_anybody_to_ask_takes_a_yes(tidings: Tidings, services: Services) -> None:

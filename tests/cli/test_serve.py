@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import http.client
 import os
+import secrets
 import signal
 from pathlib import Path
+
+from sqlalchemy import create_engine, make_url, text
 
 from cli.commands import eventually
 from cli.subscriptions import subscribed
 from support.people import call, rss
-from support.publisher import Publisher
+from support.publisher import Hang, Publisher
 from support.running import RunningService, environment_for, running
 
 
@@ -72,3 +75,37 @@ def test_what_was_killed_is_started_again_and_nobody_outlives_a_killed_superviso
         assert eventually(lambda: not any(map(is_running, everybody)), within_s=8), service.log
     assert "Traceback" not in service.log
     assert "test123" not in service.log
+
+
+def test_what_a_killed_worker_had_claimed_is_free_at_once(
+    empty_database_url: str, site: Publisher, tmp_path: Path
+) -> None:
+    url = site.script("/hangs.xml", Hang())
+    environment = environment_for(empty_database_url, tmp_path, admin_password="test123", worker_processes="1")
+    with running("serve", environment, tmp_path) as service:
+        service.wait_until_ready()
+        subscribed(service.services, "alice", url)
+        assert site.wait_for(1, "/hangs.xml", timeout_s=20), service.log
+        killed = poller(service)
+        assert killed
+
+        os.kill(killed, signal.SIGKILL)
+
+        assert eventually(lambda: "leases of an ended worker released" in service.log), service.log
+        assert "leases=1" in service.log
+
+
+def test_a_database_that_comes_later_is_waited_for(postgres_url: str, tmp_path: Path) -> None:
+    name = f"late_{secrets.token_hex(4)}"
+    url = make_url(postgres_url)
+    environment = environment_for(url.set(database=name).render_as_string(hide_password=False), tmp_path)
+    with running("serve", environment, tmp_path) as service:
+        assert eventually(lambda: "waiting for the database" in service.log), service.log
+        assert name in service.log
+
+        engine = create_engine(url.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+        engine.dispose()
+
+        service.wait_until_ready()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from support.people import PASSWORD
 from support.running import free_port
 from tidings.services import Services
 from tidings.storage import migrate
-from tidings.storage.database import Database
+from tidings.storage.engine.database import Database
 
 KEEPS_RUNNING = ["serve", "web", "worker"]
 
@@ -87,7 +88,8 @@ def test_a_database_out_of_reach_is_named_without_its_password(bare: Tidings, en
         "postgresql": (f"postgresql://alice:hunter22@127.0.0.1:{port}/tidings", f"127.0.0.1:{port}/tidings"),
     }[engine]
 
-    told = complaint(bare(command, DATABASE_URL=url, LISTEN_ADDR=f"127.0.0.1:{free_port()}"), 1)
+    given = {"DATABASE_URL": url, "LISTEN_ADDR": f"127.0.0.1:{free_port()}", "DATABASE_WAIT": "0"}
+    told = complaint(bare(command, **given), 1)
 
     assert named in told
     assert re.search("does not exist|refused", told)
@@ -132,7 +134,7 @@ def test_a_surprise_is_one_line_too_unless_asked_for_more(tidings: Tidings, serv
     assert "TIDINGS_LOG_LEVEL=debug" in told
     assert "SELECT" not in told
     assert in_full.returncode == 1
-    assert "storage/feeds.py" in in_full.stderr
+    assert "storage/feeds/feeds.py" in in_full.stderr
     assert "Traceback" not in in_full.stderr
     assert in_full.stderr.endswith(told)
 
@@ -163,3 +165,24 @@ def test_a_file_that_is_no_database_is_told_as_such(bare: Tidings) -> None:
 
     for command in ("migrate", "worker"):
         assert "cannot be used: file is not a database" in complaint(bare(command), 1)
+
+
+def test_errors_are_json_where_the_log_is(bare: Tidings) -> None:
+    ended = bare("web", LOG_FORMAT="json")
+    refused = bare("web", LOG_FORMAT="json", LISTEN_ADDR="nowhere")
+
+    for done, says in ((ended, "run `tidings migrate` first"), (refused, "TIDINGS_LISTEN_ADDR")):
+        (line,) = [json.loads(line) for line in done.stderr.splitlines()]
+        assert line["level"] == "error"
+        assert says in line["event"]
+        assert line["time"].endswith("Z")
+
+
+def test_errors_are_json_where_a_file_asks_for_it(bare: Tidings) -> None:
+    file = bare.folder / "settings"
+    file.write_text("LOG_FORMAT=json\nLISTEN_ADDR=nowhere\n")
+
+    done = bare("--config", str(file), "web")
+
+    assert done.returncode == 2
+    assert "TIDINGS_LISTEN_ADDR" in json.loads(done.stderr)["event"]

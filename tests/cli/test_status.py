@@ -13,7 +13,7 @@ from support.people import rss
 from support.publisher import Publisher
 from tidings.domain.times import DAY, MINUTE
 from tidings.services import Services
-from tidings.services.status import OVERDUE_AFTER, gauges
+from tidings.services.maintenance.status import OVERDUE_AFTER, gauges
 
 
 def test_status_tells_people_and_scripts_the_same(tidings: Tidings, services: Services, site: Publisher) -> None:
@@ -47,7 +47,7 @@ def test_status_ends_with_3_when_nobody_checks_feeds(tidings: Tidings, services:
             db.run(text(f"UPDATE {table} SET next_check_at = :late"), late=late)
 
     done = tidings("status")
-    seen = services.status.look()
+    seen = services.status.read()
 
     assert done.returncode == 3
     assert "1, the oldest for 12 minutes; 1 of them for more than five minutes" in done.stdout
@@ -72,12 +72,12 @@ def test_tidy_removes_what_is_old_now_and_says_what(tidings: Tidings, services: 
     assert (kept.returncode, kept.stdout) == (0, "Removed: entries 0, tombstones 0, icons 0, deliveries 0\n")
     assert first.stdout == "Removed: entries 2, tombstones 0, icons 0, deliveries 0\n"
     assert (second.returncode, second.stdout) == (0, kept.stdout)
-    assert services.status.look().entries_unread == 0
-    assert services.status.look().last_tidied_s is not None
+    assert services.status.read().entries_unread == 0
+    assert services.status.read().last_tidied_s is not None
 
 
 def test_tidy_leaves_it_to_a_worker_that_is_at_it(tidings: Tidings, services: Services) -> None:
-    assert services.tidying.begin("worker", due_or_not=True)
+    assert services.cleanup.begin("worker", ignore_schedule=True)
 
     done = tidings("tidy")
 

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from clients.library import Library
-from clients.shapes import Shape, misfits
+from clients.shapes import JsonShape, misfits
 from support.people import Answer, Person, call
 
 Query = Sequence[tuple[str, str]]
@@ -60,7 +60,7 @@ class Ask:
 
     method: str
     path: str
-    shape: Shape | None = None
+    shape: JsonShape | None = None
     status: int | None = None
     query: Query = ()
     body: Any = None

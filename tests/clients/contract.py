@@ -6,7 +6,7 @@ from clients.shapes import (
     entry_page,
     filled,
     flag,
-    listed,
+    list_of,
     mapped,
     moment,
     nullable,
@@ -77,8 +77,8 @@ ENTRY = record(
     share_code=text,
     starred=flag,
     reading_time=whole,
-    enclosures=listed(ENCLOSURE, 0),
-    tags=listed(text, 0),
+    enclosures=list_of(ENCLOSURE, 0),
+    tags=list_of(text, 0),
     feed=FEED,
 )
 ENTRIES = entry_page(ENTRY)
@@ -109,4 +109,4 @@ INTEGRATIONS = record(has_integrations=flag)
 FEED_CREATED = record(feed_id=small)
 IMPORTED = record(message=text)
 ARTICLE = record(content=text)
-DISCOVERED = listed(record(url=filled, title=text, type=filled))
+DISCOVERED = list_of(record(url=filled, title=text, type=filled))

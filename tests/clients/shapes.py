@@ -17,23 +17,23 @@ Look = Callable[[Any, str], Iterator[str]]
 
 
 @dataclass(frozen=True)
-class Shape:
+class JsonShape:
     """look: tells what is wrong with a value at a place."""
 
     look: Look
 
 
-def misfits(value: Any, shape: Shape) -> list[str]:
+def misfits(value: Any, shape: JsonShape) -> list[str]:
     """Nothing when the value fits; otherwise a line for each thing that does not."""
     return list(shape.look(value, "$"))
 
 
-def a(what: str, fits: Callable[[Any], bool]) -> Shape:
+def a(what: str, fits: Callable[[Any], bool]) -> JsonShape:
     def look(value: Any, place: str) -> Iterator[str]:
         if not fits(value):
             yield f"{place}: {str(value)[:60]!r} is not {what}"
 
-    return Shape(look)
+    return JsonShape(look)
 
 
 def _is_moment(value: Any) -> bool:
@@ -57,11 +57,11 @@ number = a("a number", lambda value: _is_whole(value) or isinstance(value, float
 moment = a("a moment with a zone", _is_moment)
 
 
-def nullable(shape: Shape) -> Shape:
-    return Shape(lambda value, place: iter(()) if value is None else shape.look(value, place))
+def nullable(shape: JsonShape) -> JsonShape:
+    return JsonShape(lambda value, place: iter(()) if value is None else shape.look(value, place))
 
 
-def listed(shape: Shape, at_least: int = 1) -> Shape:
+def list_of(shape: JsonShape, at_least: int = 1) -> JsonShape:
     """at_least: a list that is too short has not shown what its items look like."""
 
     def look(value: Any, place: str) -> Iterator[str]:
@@ -73,10 +73,10 @@ def listed(shape: Shape, at_least: int = 1) -> Shape:
         for index, item in enumerate(value):
             yield from shape.look(item, f"{place}[{index}]")
 
-    return Shape(look)
+    return JsonShape(look)
 
 
-def mapped(shape: Shape) -> Shape:
+def mapped(shape: JsonShape) -> JsonShape:
     """An object whose names are ids."""
 
     def look(value: Any, place: str) -> Iterator[str]:
@@ -88,10 +88,10 @@ def mapped(shape: Shape) -> Shape:
                 yield f"{place}: the name {name!r} is not an id"
             yield from shape.look(item, f"{place}.{name}")
 
-    return Shape(look)
+    return JsonShape(look)
 
 
-def record(**fields: Shape) -> Shape:
+def record(**fields: JsonShape) -> JsonShape:
     """An object with at least these members. Absent is as bad as null: neither is a value."""
 
     def look(value: Any, place: str) -> Iterator[str]:
@@ -104,9 +104,9 @@ def record(**fields: Shape) -> Shape:
             else:
                 yield f"{place}: {name} is missing"
 
-    return Shape(look)
+    return JsonShape(look)
 
 
-def entry_page(entry: Shape, at_least: int = 1) -> Shape:
+def entry_page(entry: JsonShape, at_least: int = 1) -> JsonShape:
     """What every list of entries comes in."""
-    return record(total=whole, entries=listed(entry, at_least))
+    return record(total=whole, entries=list_of(entry, at_least))

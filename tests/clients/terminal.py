@@ -42,7 +42,7 @@ class Screen:
             b"C": lambda: self._go(self._row, self._column + 1),
             b"D": lambda: self._go(self._row, self._column - 1),
             b"H": lambda: self._go(0, 0),
-            b"I": self._line_up,
+            b"I": self._move_up,
             b"J": self._clear_below,
             b"K": self._clear_right,
         }
@@ -98,7 +98,7 @@ class Screen:
             self._lines = [*self._lines[1:], [" "] * self._columns]
         self._go(self._row + 1, self._column)
 
-    def _line_up(self) -> None:
+    def _move_up(self) -> None:
         if self._row == 0:
             self._lines = [[" "] * self._columns, *self._lines[:-1]]
         self._go(self._row - 1, self._column)

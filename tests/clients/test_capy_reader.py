@@ -13,7 +13,7 @@ from clients.shapes import (
     entry_page,
     filled,
     flag,
-    listed,
+    list_of,
     misfits,
     moment,
     nullable,
@@ -54,7 +54,7 @@ STRICT_ENTRY = record(
     starred=flag,
     reading_time=whole,
     enclosures=nullable(
-        listed(record(id=small, user_id=small, entry_id=small, url=text, mime_type=text, size=whole), 0)
+        list_of(record(id=small, user_id=small, entry_id=small, url=text, mime_type=text, size=whole), 0)
     ),
 )
 STRICT_ENTRIES = entry_page(STRICT_ENTRY)
@@ -80,8 +80,8 @@ ALL = (("limit", "250"), ("offset", "0"), ("order", "published_at"), ("direction
 SYNC = [
     Ask("GET", "/v1/me", STRICT_USER),
     Ask("GET", "/v1/integrations/status", INTEGRATIONS),
-    Ask("GET", "/v1/feeds", listed(STRICT_FEED)),
-    Ask("GET", "/v1/categories", listed(CATEGORY)),
+    Ask("GET", "/v1/feeds", list_of(STRICT_FEED)),
+    Ask("GET", "/v1/categories", list_of(CATEGORY)),
     Ask("GET", "/v1/entries", STRICT_ENTRIES, query=(("starred", "true"), *ALL)),
     Ask("GET", "/v1/entries", STRICT_ENTRIES, query=(("status", "unread"), *ALL)),
     Ask("GET", "/v1/entries", STRICT_ENTRIES, query=(("changed_after", "1767225600"), *ALL)),

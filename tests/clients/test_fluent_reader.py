@@ -7,7 +7,7 @@ import pytest
 from clients.apps import App, Ask, Credentials, ask, by, by_password, fetch, play, read
 from clients.contract import CATEGORY, ENTRIES, ERROR, FEED, USER
 from clients.library import Library, numbered, subscribe
-from clients.shapes import listed, misfits
+from clients.shapes import list_of, misfits
 from support.people import Person
 from support.publisher import Publisher
 
@@ -19,8 +19,8 @@ ALL = (("limit", "1000"), ("offset", "0"))
 
 SYNC = [
     Ask("GET", "/v1/me", USER),
-    Ask("GET", "/v1/categories", listed(CATEGORY)),
-    Ask("GET", "/v1/feeds", listed(FEED)),
+    Ask("GET", "/v1/categories", list_of(CATEGORY)),
+    Ask("GET", "/v1/feeds", list_of(FEED)),
     Ask("GET", "/v1/entries", ENTRIES, query=(("after_entry_id", "0"), *BY_ID)),
     Ask("GET", "/v1/entries", ENTRIES, query=(("status", "unread"), *ALL)),
     Ask("GET", "/v1/entries", ENTRIES, query=(("starred", "true"), *ALL)),

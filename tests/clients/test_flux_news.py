@@ -15,7 +15,7 @@ from clients.contract import (
     VERSION,
 )
 from clients.library import Library, document, numbered, saves_somewhere, subscribe
-from clients.shapes import listed
+from clients.shapes import list_of
 from support.people import Person, call
 from support.publisher import Publisher
 
@@ -27,8 +27,8 @@ LOGIN = [
     Ask("GET", "/v1/version", VERSION),
 ]
 SYNC = [
-    Ask("GET", "/v1/feeds", listed(FEED)),
-    Ask("GET", "/v1/categories", listed(CATEGORY)),
+    Ask("GET", "/v1/feeds", list_of(FEED)),
+    Ask("GET", "/v1/categories", list_of(CATEGORY)),
     Ask("GET", "/v1/entries", ENTRIES, query=(("status", "unread"), *PAGE)),
     Ask("GET", "/v1/entries", ENTRIES, query=(("starred", "true"), *PAGE)),
     Ask("GET", "/v1/feeds/{feed}/entries", ENTRIES, query=(("status", "unread"), *PAGE)),

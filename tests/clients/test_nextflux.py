@@ -7,7 +7,7 @@ import time
 from clients.apps import App, Ask, fetch, play
 from clients.contract import CATEGORY, COUNTERS, ENTRIES, ENTRY, FEED, IMPORTED, INTEGRATIONS, USER
 from clients.library import Library, numbered, subscribe
-from clients.shapes import entry_page, listed
+from clients.shapes import entry_page, list_of
 from support.people import Person
 from support.publisher import Publisher
 
@@ -23,8 +23,8 @@ FORM = (
 
 SYNC = [
     Ask("GET", "/v1/me", USER),
-    Ask("GET", "/v1/feeds", listed(FEED)),
-    Ask("GET", "/v1/categories", listed(CATEGORY)),
+    Ask("GET", "/v1/feeds", list_of(FEED)),
+    Ask("GET", "/v1/categories", list_of(CATEGORY)),
     Ask("GET", "/v1/feeds/counters", COUNTERS),
     Ask("GET", "/v1/integrations/status", INTEGRATIONS),
     Ask("GET", "/v1/entries", ENTRIES, query=(("status", "unread"), ("limit", "0"))),

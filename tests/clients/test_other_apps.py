@@ -25,7 +25,7 @@ from clients.shapes import (
     entry_page,
     filled,
     flag,
-    listed,
+    list_of,
     moment,
     nullable,
     record,
@@ -52,12 +52,12 @@ BOAT_ENTRY = record(
     url=nullable(text),
     author=nullable(text),
     content=nullable(text),
-    enclosures=nullable(listed(record(url=text, mime_type=text), 0)),
+    enclosures=nullable(list_of(record(url=text, mime_type=text), 0)),
 )
 BOAT_EVENING = [
     Ask("GET", "/v1/me", record(id=small)),
-    Ask("GET", "/v1/categories", listed(record(id=small, title=text))),
-    Ask("GET", "/v1/feeds", listed(BOAT_FEED)),
+    Ask("GET", "/v1/categories", list_of(record(id=small, title=text))),
+    Ask("GET", "/v1/feeds", list_of(BOAT_FEED)),
     Ask(
         "GET",
         "/v1/feeds/{feed}/entries",
@@ -103,9 +103,9 @@ NEWSFLASH_FEED = record(
 FLASH_ENTRIES = entry_page(record(id=small, feed=NEWSFLASH_FEED, title=text, content=text, hash=text))
 FLASH_EVENING = [
     Ask("GET", "/v1/me", record(id=small, username=filled)),
-    Ask("GET", "/v1/feeds", listed(NEWSFLASH_FEED)),
+    Ask("GET", "/v1/feeds", list_of(NEWSFLASH_FEED)),
     Ask("GET", "/v1/feeds/{feed}", NEWSFLASH_FEED),
-    Ask("GET", "/v1/categories", listed(CATEGORY)),
+    Ask("GET", "/v1/categories", list_of(CATEGORY)),
     Ask("GET", "/v1/entries", FLASH_ENTRIES, query=(("status", "unread"), ("limit", "100"), ("order", "id"))),
     Ask("GET", "/v1/feeds/{feed}/entries", FLASH_ENTRIES),
     Ask("GET", "/v1/entries/{entry}", ENTRY),
@@ -141,7 +141,7 @@ def test_newsflash_moves_house(alice: Person, bob: Person, shelf: Library) -> No
 def test_newsflash_as_an_administrator(charlie: Person, shelf: Library) -> None:
     name = charlie.user.username
     users = [
-        Ask("GET", "/v1/users", listed(USER)),
+        Ask("GET", "/v1/users", list_of(USER)),
         Ask("GET", "/v1/users/{user}", USER),
         Ask(
             "POST",
@@ -161,9 +161,9 @@ def test_newsflash_as_an_administrator(charlie: Person, shelf: Library) -> None:
 KOREADER = App(headers={"Accept": "application/json", "User-Agent": "KOReader"})
 BOTH = (("status", "unread"), ("status", "read"))
 PAPER_EVENING = [
-    Ask("GET", "/v1/feeds", listed(FEED)),
+    Ask("GET", "/v1/feeds", list_of(FEED)),
     Ask("GET", "/v1/feeds/counters", COUNTERS),
-    Ask("GET", "/v1/categories", listed(COUNTED_CATEGORY), query=(("counts", "true"),)),
+    Ask("GET", "/v1/categories", list_of(COUNTED_CATEGORY), query=(("counts", "true"),)),
     Ask(
         "GET",
         "/v1/entries",

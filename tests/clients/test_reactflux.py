@@ -23,7 +23,7 @@ from clients.contract import (
     VERSION,
 )
 from clients.library import Library, document, numbered, saves_somewhere
-from clients.shapes import entry_page, listed
+from clients.shapes import entry_page, list_of
 from support.people import Person
 from support.publisher import Publisher
 
@@ -39,9 +39,9 @@ START = [
     Ask("GET", "/v1/me", USER),
     Ask("GET", "/v1/version", VERSION),
     Ask("GET", "/v1/feeds/counters", COUNTERS),
-    Ask("GET", "/v1/feeds", listed(FEED)),
-    Ask("GET", "/v1/categories", listed(CATEGORY)),
-    Ask("GET", "/v1/categories", listed(COUNTED_CATEGORY), query=(("counts", "true"),)),
+    Ask("GET", "/v1/feeds", list_of(FEED)),
+    Ask("GET", "/v1/categories", list_of(CATEGORY)),
+    Ask("GET", "/v1/categories", list_of(COUNTED_CATEGORY), query=(("counts", "true"),)),
     Ask("GET", "/v1/integrations/status", INTEGRATIONS),
 ]
 LISTS = [

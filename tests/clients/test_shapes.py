@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from clients.shapes import (
-    Shape,
+    JsonShape,
     filled,
     flag,
-    listed,
+    list_of,
     mapped,
     misfits,
     moment,
@@ -36,14 +36,14 @@ from clients.shapes import (
         ("2026-11-21T10:00:00.25+01:00", moment),
         (None, nullable(text)),
         ("x", nullable(text)),
-        ([], listed(text, 0)),
-        (["x"], listed(text)),
+        ([], list_of(text, 0)),
+        (["x"], list_of(text)),
         ({}, mapped(whole)),
         ({"7": 1}, mapped(whole)),
         ({"id": 1, "more": None}, record(id=small)),
     ],
 )
-def test_what_fits(value: Any, shape: Shape) -> None:
+def test_what_fits(value: Any, shape: JsonShape) -> None:
     assert misfits(value, shape) == []
 
 
@@ -62,9 +62,9 @@ def test_what_fits(value: Any, shape: Shape) -> None:
         ("yesterday", moment, "zone"),
         (None, moment, "zone"),
         (1, nullable(text), "not a text"),
-        (None, listed(text), "not a list"),
-        ([], listed(text), "0 items"),
-        (["x", 1], listed(text), "$[1]: '1' is not a text"),
+        (None, list_of(text), "not a list"),
+        ([], list_of(text), "0 items"),
+        (["x", 1], list_of(text), "$[1]: '1' is not a text"),
         (None, mapped(whole), "not an object"),
         ({"x": 1}, mapped(whole), "'x' is not an id"),
         ({"7": None}, mapped(whole), "$.7"),
@@ -73,6 +73,6 @@ def test_what_fits(value: Any, shape: Shape) -> None:
         ({"feed": {"id": None}}, record(feed=record(id=small)), "$.feed.id: 'None'"),
     ],
 )
-def test_what_does_not(value: Any, shape: Shape, complaint: str) -> None:
+def test_what_does_not(value: Any, shape: JsonShape, complaint: str) -> None:
     (found,) = misfits(value, shape)
     assert complaint in found

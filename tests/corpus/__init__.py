@@ -1,1 +1,1 @@
-"""Scores against other people's test data, where it is present."""
+"""Scores on published test data, and inputs that fuzzing found."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from corpus import articles
-from corpus.archives import needs
+from scoring import articles
+from support.corpora import needs
 
 pytestmark = needs(articles.ARCHIVE)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.floors import FLOORS
+from scoring.floors import FLOORS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ingestion.md").read_text(encoding="utf-8")
 ROWS = re.compile(r"^\|[^|]*\| ([a-z]+)s? \| ([0-9.]+) %", re.MULTILINE)

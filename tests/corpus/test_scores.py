@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from corpus import agreement, expected, expressions, hostile, real
-from corpus.archives import needs
-from corpus.claims import Claim, misses
-from corpus.scores import of_claims
+from scoring import agreement, expected, expressions, hostile, real
+from scoring.claims import Claim, misses
+from scoring.scores import of_claims
+from support.corpora import needs
 
 
 def assert_scores(part: str, claims: Iterable[Claim]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tidings.domain.articles import Page, is_same_host
-from tidings.domain.articles.extract import extract
-from tidings.domain.articles.pages import base_of, text_of_page
+from tidings.domain.articles import WebPage, is_same_host
+from tidings.domain.articles.extract import extract_article
+from tidings.domain.articles.page_text import decode_page, page_base_url
 from tidings.domain.cleaning import clean
 
 URL = "https://example.org/2026/story"
@@ -34,7 +34,7 @@ HALVES = paragraphs(FIRST, SECOND), paragraphs(THIRD, FOURTH)
 
 def read(html: str, *, scraper_rules: str = "") -> str:
     """What its reader gets to see."""
-    article = extract(Page(html.encode(), "utf-8", URL, scraper_rules))
+    article = extract_article(WebPage(html.encode(), "utf-8", URL, scraper_rules))
     return clean(article.content, base_url=article.base_url)
 
 
@@ -52,7 +52,7 @@ def test_the_article_is_found_and_what_surrounds_it_is_not() -> None:
 
 
 def test_no_trace_of_our_looking_is_left() -> None:
-    found = extract(Page(story(WHOLE, "<img src='/a.jpg'>").encode(), "utf-8", URL)).content
+    found = extract_article(WebPage(story(WHOLE, "<img src='/a.jpg'>").encode(), "utf-8", URL)).content
 
     assert "tidings" not in found
 
@@ -80,13 +80,13 @@ def test_a_picture_between_the_words_stays_between_them(picture: str) -> None:
     assert found.count('src="https://example.org/big.jpg"') == 1
 
 
-def test_what_a_picture_says_comes_with_it() -> None:
+def test_the_caption_of_an_image_is_kept() -> None:
     caption = "<figure><img src='/a.jpg'><figcaption>Seen from above</figcaption></figure>"
 
     assert in_order(read(story(HALVES[0], caption, HALVES[1])), SECOND, "a.jpg", "Seen from above", THIRD)
 
 
-def test_the_picture_that_leads_in_to_the_article_comes_first() -> None:
+def test_the_image_before_the_article_comes_first() -> None:
     lead = "<header><h1>Rain</h1><figure><img src='/lead.jpg'></figure></header>"
 
     assert in_order(read(story(WHOLE, before=lead)), "lead.jpg", FIRST)
@@ -114,7 +114,7 @@ def test_pictures_come_in_the_order_of_the_page() -> None:
         pytest.param('<img src="data:image/gif;base64,R0lGODlhAQABAunwanted">', id="placeholder"),
     ],
 )
-def test_pictures_that_do_not_belong_to_the_article_stay_away(picture: str) -> None:
+def test_images_outside_the_article_are_left_out(picture: str) -> None:
     assert "unwanted" not in read(story(HALVES[0], f"<div>{picture}</div>", HALVES[1]))
 
 
@@ -155,7 +155,7 @@ def test_a_scraper_rule_goes_first() -> None:
 
 
 @pytest.mark.parametrize("rule", [".nowhere", "p:unheard-of(", ""])
-def test_a_scraper_rule_that_finds_nothing_leaves_it_to_us(rule: str) -> None:
+def test_a_scraper_rule_without_a_match_falls_back_to_readability(rule: str) -> None:
     assert FIRST in read(story(WHOLE), scraper_rules=rule)
 
 
@@ -172,8 +172,8 @@ def test_a_scraper_rule_that_finds_nothing_leaves_it_to_us(rule: str) -> None:
         ('<base href="/d?a=1&amp;b=2">', "https://example.org/d?a=1&b=2"),
     ],
 )
-def test_addresses_are_relative_to_what_the_page_says(head: str, base: str) -> None:
-    assert base_of(f"<html><head>{head}</head><body>", URL) == base
+def test_relative_urls_have_the_base_of_the_page(head: str, base: str) -> None:
+    assert page_base_url(f"<html><head>{head}</head><body>", URL) == base
 
 
 @pytest.mark.parametrize(
@@ -189,10 +189,10 @@ def test_addresses_are_relative_to_what_the_page_says(head: str, base: str) -> N
         ("", "", "utf-16"),
     ],
 )
-def test_letters_are_read_as_they_were_meant(said: str, meta: str, encoding: str) -> None:
-    page = Page(f"<html><head>{meta}</head><body>Дождь".encode(encoding), said, URL)
+def test_the_encoding_of_the_page_is_detected(said: str, meta: str, encoding: str) -> None:
+    page = WebPage(f"<html><head>{meta}</head><body>Дождь".encode(encoding), said, URL)
 
-    assert text_of_page(page).endswith("Дождь")
+    assert decode_page(page).endswith("Дождь")
 
 
 @pytest.mark.parametrize(
@@ -206,3 +206,21 @@ def test_letters_are_read_as_they_were_meant(said: str, meta: str, encoding: str
 )
 def test_a_scraper_rule_fits_the_host_it_was_made_for(url: str, other: str, *, same: bool) -> None:
     assert is_same_host(url, other) is same
+
+
+def test_a_text_laid_out_in_table_cells_is_found_whole() -> None:
+    halves = ("<br>".join((FIRST, SECOND)), "<br>".join((THIRD, FOURTH)))
+    rows = "".join(f"<tr><td><table><tr><td>{half}</td></tr></table></td></tr>" for half in halves)
+
+    found = read(f"<body>{MENU}<table>{rows}</table><p>© 2026</p></body>")
+
+    assert in_order(found, FIRST, SECOND, THIRD, FOURTH)
+    assert "News" not in found
+
+
+def test_a_list_of_links_does_not_take_the_place_of_a_short_text() -> None:
+    links = "".join(f"<li><a href='/{at}'>Another story of the day, number {at}</a></li>" for at in range(30))
+
+    found = read(f"<body><div><p>{FIRST}</p></div><div><ul>{links}</ul></div></body>")
+
+    assert "number 7" not in found

@@ -8,24 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.domain import page_links
-from tidings.domain.discovery import anchored, declared, places, shaped
-from tidings.domain.feeds import FeedFormat
+from tidings.domain.discovery import common_locations, declared_feeds, known_site_feeds, linked_feeds, page_links
+from tidings.domain.feeds.feeds import FeedFormat
 
 PAGE = "https://example.org/blog/post.html"
 CHANNEL = "UC" + "x" * 22
 
 
 def declared_in(markup: str, url: str = PAGE) -> list[tuple[str, str]]:
-    return [(one.url, one.title) for one in declared(page_links.read(markup.encode(), url=url))]
+    return [(one.url, one.title) for one in declared_feeds(page_links.read_page_links(markup.encode(), url=url))]
 
 
 def anchored_in(markup: str, most: int = 100) -> list[str]:
-    return [one.url for one in anchored(page_links.read(markup.encode(), url=PAGE), most=most)]
+    return [one.url for one in linked_feeds(page_links.read_page_links(markup.encode(), url=PAGE), limit=most)]
 
 
 def shapes(url: str, page: str = "") -> list[str]:
-    return [one.url for one in shaped(url, page)]
+    return [one.url for one in known_site_feeds(url, page)]
 
 
 @pytest.mark.parametrize(
@@ -38,10 +37,12 @@ def shapes(url: str, page: str = "") -> list[str]:
         ("application/json", FeedFormat.JSON),
     ],
 )
-def test_a_link_with_the_type_of_a_feed_is_one(type_: str, kind: FeedFormat) -> None:
-    page = page_links.read(f'<link rel="alternate" type="{type_}" href="/feed" title="T">'.encode(), url=PAGE)
+def test_a_link_with_the_type_of_a_feed_is_a_candidate(type_: str, kind: FeedFormat) -> None:
+    page = page_links.read_page_links(
+        f'<link rel="alternate" type="{type_}" href="/feed" title="T">'.encode(), url=PAGE
+    )
 
-    (found,) = declared(page)
+    (found,) = declared_feeds(page)
 
     assert (found.url, found.title, found.type, found.is_declared) == ("https://example.org/feed", "T", kind, True)
 
@@ -70,7 +71,7 @@ def test_the_programming_interface_of_wordpress_is_no_feed(href: str) -> None:
     assert declared_in(f'<link rel="alternate" type="application/json" href="{href}">') == []
 
 
-def test_links_keep_the_order_of_the_document_and_come_once() -> None:
+def test_links_are_in_document_order_and_unique() -> None:
     link = '<link type="application/rss+xml" href="{}" title="{}">'
     markup = link.format("/b", "1") + link.format("a", "2") + link.format("https://example.org/b#x", "3")
 
@@ -143,27 +144,30 @@ def test_links_that_look_most_like_feeds_come_first() -> None:
 
 
 def test_a_canonical_address_is_found() -> None:
-    assert page_links.read(b'<link rel="canonical" href="/x?y#z">', url=PAGE).canonical == "https://example.org/x?y"
+    assert (
+        page_links.read_page_links(b'<link rel="canonical" href="/x?y#z">', url=PAGE).canonical
+        == "https://example.org/x?y"
+    )
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "windows-1251"])
 def test_titles_are_read_in_the_encoding_of_the_page(encoding: str) -> None:
     markup = f'<meta charset="{encoding}"><link type="application/rss+xml" href="/f" title="Новости">'
 
-    page = page_links.read(markup.encode(encoding), url=PAGE)
+    page = page_links.read_page_links(markup.encode(encoding), url=PAGE)
 
-    assert declared(page)[0].title == "Новости"
+    assert declared_feeds(page)[0].title == "Новости"
 
 
 def test_usual_places_lie_in_the_folder_and_at_the_root() -> None:
-    usual, unusual = places("https://example.org/blog/post.html")
+    usual, unusual = common_locations("https://example.org/blog/post.html")
 
     assert {"https://example.org/blog/feed.xml", "https://example.org/feed.xml"} <= {one.url for one in usual}
     assert {"https://example.org/blog/index.rss", "https://example.org/rss/feed.xml"} <= {one.url for one in unusual}
 
 
 def test_a_page_without_slash_may_be_a_folder() -> None:
-    assert "https://example.org/blog/feed/" in [one.url for one in places("https://example.org/blog")[0]]
+    assert "https://example.org/blog/feed/" in [one.url for one in common_locations("https://example.org/blog")[0]]
 
 
 YOUTUBE = "https://www.youtube.com/feeds/videos.xml"
@@ -210,7 +214,7 @@ YOUTUBE = "https://www.youtube.com/feeds/videos.xml"
         ("https://forum.example/t/some-topic/123/4", ["https://forum.example/t/some-topic/123.rss"]),
     ],
 )
-def test_feeds_of_well_known_sites_are_told_by_the_shape_of_the_address(url: str, expected: list[str]) -> None:
+def test_feeds_of_well_known_sites_are_recognized_by_the_url(url: str, expected: list[str]) -> None:
     assert [one for one in expected if one not in shapes(url)] == []
 
 
@@ -239,7 +243,7 @@ def test_the_channel_of_a_handle_is_found_in_its_page(page: str) -> None:
 
 
 def test_titles_of_a_channels_feeds_help_to_choose() -> None:
-    titles = [one.title for one in shaped(f"https://www.youtube.com/channel/{CHANNEL}")]
+    titles = [one.title for one in known_site_feeds(f"https://www.youtube.com/channel/{CHANNEL}")]
 
     assert len(set(titles)) == len(titles) == 4
 
@@ -249,8 +253,8 @@ def test_titles_of_a_channels_feeds_help_to_choose() -> None:
     st.sampled_from(["", '<link type="application/rss+xml" href="', '<a href="feed:', '<base href="']),
 )
 def test_no_page_makes_it_fail(body: bytes, start: str) -> None:
-    page = page_links.read(start.encode() + body, url=PAGE)
-    for one in [*declared(page), *anchored(page, most=10)]:
+    page = page_links.read_page_links(start.encode() + body, url=PAGE)
+    for one in [*declared_feeds(page), *linked_feeds(page, limit=10)]:
         assert one.url.startswith(("http://", "https://"))
 
 
@@ -259,7 +263,7 @@ def test_no_page_makes_it_fail(body: bytes, start: str) -> None:
     st.sampled_from(["", "https://github.com/", "https://www.youtube.com/", "https://x.example/@"]),
 )
 def test_no_address_makes_it_fail(text: str, start: str) -> None:
-    for one in shaped(start + text, text):
+    for one in known_site_feeds(start + text, text):
         assert one.url
 
 
@@ -276,8 +280,8 @@ def test_no_address_makes_it_fail(text: str, start: str) -> None:
 def test_a_page_made_to_hurt_is_read_in_seconds(body: str) -> None:
     before = time.process_time()
 
-    page = page_links.read(body.encode(), url=PAGE)
-    declared(page)
-    anchored(page, most=10)
+    page = page_links.read_page_links(body.encode(), url=PAGE)
+    declared_feeds(page)
+    linked_feeds(page, limit=10)
 
     assert time.process_time() - before < 5

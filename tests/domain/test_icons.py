@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from lxml import etree
 from PIL import Image
 
-from tidings.domain import icons, page_links
+from tidings.domain import icons
+from tidings.domain.discovery import page_links
 from tidings.domain.times import DAY, Instant
 
 PAGE = "https://example.org/blog/"
@@ -27,7 +28,7 @@ def picture(width: int, height: int, form: str = "PNG", mode: str = "RGB", color
 
 
 def shown(body: bytes) -> Image.Image:
-    read = icons.read(body)
+    read = icons.read_icon(body)
     assert read is not None
     assert read.mime_type == "image/png"
     return Image.open(io.BytesIO(read.content))
@@ -35,7 +36,7 @@ def shown(body: bytes) -> Image.Image:
 
 def drawn(inside: str) -> str:
     """What is left of a drawing."""
-    read = icons.read(SVG.format(inside + SHAPE).encode())
+    read = icons.read_icon(SVG.format(inside + SHAPE).encode())
     assert read is not None
     assert read.mime_type == "image/svg+xml"
     return read.content.decode()
@@ -74,14 +75,14 @@ def test_transparency_stays() -> None:
 
 
 def test_the_same_picture_gives_the_same_bytes() -> None:
-    assert icons.read(picture(99, 50)) == icons.read(picture(99, 50))
+    assert icons.read_icon(picture(99, 50)) == icons.read_icon(picture(99, 50))
 
 
-def test_nothing_of_the_original_but_its_dots_comes_along() -> None:
+def test_only_the_pixels_of_the_original_are_kept() -> None:
     out = io.BytesIO()
     Image.new("RGB", (16, 16)).save(out, "JPEG", comment=b"<script>secret</script>")
 
-    read = icons.read(out.getvalue())
+    read = icons.read_icon(out.getvalue())
 
     assert read is not None
     assert b"secret" not in read.content
@@ -103,12 +104,12 @@ def test_nothing_of_the_original_but_its_dots_comes_along() -> None:
     ],
 )
 def test_what_is_no_picture_is_no_icon(body: bytes) -> None:
-    assert icons.read(body) is None
+    assert icons.read_icon(body) is None
 
 
 def test_a_picture_with_more_than_4096_dots_a_side_is_refused() -> None:
-    assert icons.read(picture(5000, 1, mode="1")) is None
-    assert icons.read(picture(4096, 1, mode="1")) is not None
+    assert icons.read_icon(picture(5000, 1, mode="1")) is None
+    assert icons.read_icon(picture(4096, 1, mode="1")) is not None
 
 
 def test_a_picture_that_unpacks_without_end_is_refused_at_once() -> None:
@@ -116,14 +117,14 @@ def test_a_picture_that_unpacks_without_end_is_refused_at_once() -> None:
     before = time.process_time()
 
     assert len(bomb) < 50_000
-    assert icons.read(bomb) is None
+    assert icons.read_icon(bomb) is None
     assert time.process_time() - before < 0.5
 
 
 @given(st.binary(max_size=200), st.sampled_from(["PNG", "GIF", "ICO", "WEBP", "JPEG"]), st.integers(0, 80))
 def test_no_damage_makes_it_fail(noise: bytes, form: str, at: int) -> None:
     whole = picture(20, 20, form)
-    read = icons.read(whole[:at] + noise + whole[at + len(noise) :])
+    read = icons.read_icon(whole[:at] + noise + whole[at + len(noise) :])
     assert read is None or read.content.startswith(b"\x89PNG")
 
 
@@ -204,23 +205,23 @@ def test_text_in_a_drawing_stays_text() -> None:
     ],
 )
 def test_a_drawing_is_refused_when_in_doubt(source: str) -> None:
-    assert icons.read(source.encode()) is None
+    assert icons.read_icon(source.encode()) is None
 
 
 @pytest.mark.parametrize("prolog", ["", "\ufeff", '<?xml version="1.0"?>\n<!-- by hand -->\n', "<!DOCTYPE svg>"])
 def test_a_drawing_may_be_introduced(prolog: str) -> None:
-    assert icons.read((prolog + SVG.format(SHAPE)).encode()) is not None
+    assert icons.read_icon((prolog + SVG.format(SHAPE)).encode()) is not None
 
 
 def test_a_prolog_made_to_hurt_is_refused_quickly() -> None:
     before = time.process_time()
 
-    assert icons.read(b"<!---->" * 30_000 + b"<svgx") is None
+    assert icons.read_icon(b"<!---->" * 30_000 + b"<svgx") is None
     assert time.process_time() - before < 1
 
 
 def ranked(*links: str) -> list[str]:
-    found = icons.ranked(page_links.read("".join(links).encode(), url=PAGE))
+    found = icons.declared_icons(page_links.read_page_links("".join(links).encode(), url=PAGE))
     return [url.removeprefix("https://example.org/") for url in found]
 
 
@@ -263,12 +264,12 @@ def test_icons_of_equal_size_keep_their_order() -> None:
     ],
 )
 def test_the_site_is_asked_before_its_root(site_url: str, feed_url: str, expected: list[str]) -> None:
-    assert icons.pages(site_url, feed_url) == expected
+    assert icons.icon_pages(site_url, feed_url) == expected
 
 
-def test_the_favicon_lies_at_the_root() -> None:
-    assert icons.favicon("https://a.example:8080/x/y?z") == "https://a.example:8080/favicon.ico"
-    assert icons.favicon("mailto:a@b") == ""
+def test_the_favicon_is_at_the_root() -> None:
+    assert icons.favicon_url("https://a.example:8080/x/y?z") == "https://a.example:8080/favicon.ico"
+    assert icons.favicon_url("mailto:a@b") == ""
 
 
 @pytest.mark.parametrize(
@@ -284,14 +285,14 @@ def test_the_favicon_lies_at_the_root() -> None:
     ],
 )
 def test_pictures_inside_of_addresses_are_read(address: str, content: bytes) -> None:
-    assert icons.from_data(address) == content
+    assert icons.decode_data_url(address) == content
 
 
 def test_a_picture_inside_of_a_link_is_found() -> None:
     data = base64.b64encode(picture(8, 8)).decode()
-    page = page_links.read(f'<link rel="icon" href="data:image/png;base64,{data}">'.encode(), url=PAGE)
+    page = page_links.read_page_links(f'<link rel="icon" href="data:image/png;base64,{data}">'.encode(), url=PAGE)
 
-    assert icons.from_data(icons.ranked(page)[0]) == picture(8, 8)
+    assert icons.decode_data_url(icons.declared_icons(page)[0]) == picture(8, 8)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,10 @@ from support.hub import CHALLENGE, Hub, Manner, call, push, wait_for
 from support.people import Cast, Person, rss
 from support.publisher import Publisher
 from support.running import RunningService, environment_for, running
-from tidings.storage import feeds, sources, websub
+from tidings.storage.feeds import feeds
+from tidings.storage.polling import sources
 from tidings.storage.schema import websub_pushes, websub_subscriptions
+from tidings.storage.websub import subscriptions
 
 _numbers = itertools.count(1)
 Row = Any
@@ -112,7 +114,7 @@ def test_what_is_published_is_stored_without_a_poll(
         assert [feed[name] for feed in after] == [feed[name] for feed in before], name
     with service.services.reading() as db:
         source_ids = sources.of_feeds(db, [feed["id"] for feed in before])
-        assert websub.known(db, source_ids, service.services.clock()) == dict.fromkeys(source_ids, True)
+        assert subscriptions.known(db, source_ids, service.services.clock()) == dict.fromkeys(source_ids, True)
 
 
 def test_the_request_says_what_a_hub_needs(service: RunningService, alice: Person, site: Publisher, hub: Hub) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from net.asking import USER_AGENT, Only, fetch, names, with_fetcher
+from net.fetching import USER_AGENT, Only, fetch, names, with_fetcher
 from support.publisher import Answer, Cut, Drip, Drop, Endless, Hang, Publisher, Raw, gzip_bomb
 from tidings.domain.errors import (
     BodyTooLarge,
@@ -26,7 +26,7 @@ from tidings.domain.errors import (
     TooManyRedirects,
     UndecodableBody,
 )
-from tidings.domain.http_hints import Link
+from tidings.domain.polling.cache_headers import Link
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
 
 MIB = 1024 * 1024
@@ -155,9 +155,9 @@ def test_many_at_once_do_not_wait_for_each_other(site: Publisher) -> None:
     async def ask(fetcher: Fetcher) -> list[FetchResponse]:
         return await asyncio.gather(*(fetcher.get(FetchRequest(url=site.url("/"))) for _ in range(150)))
 
-    began = time.monotonic()
     assert len(with_fetcher(ask)) == 150
-    assert time.monotonic() - began < 3
+    # One after the other would go over one connection that is kept open.
+    assert site.connections > 100
 
 
 def test_cookies_of_one_answer_do_not_reach_the_next_request(site: Publisher) -> None:
@@ -434,7 +434,7 @@ def test_an_error_status_is_told_in_words(site: Publisher, status: int) -> None:
     assert error.message.startswith("127.0.0.1 ")
     assert str(status) in error.message or status == 401
     assert isinstance(error, FeedGone) is (status == 410)
-    assert error.worth_retrying is (status != 410)
+    assert error.is_retryable is (status != 410)
 
 
 def test_a_challenge_for_humans_is_told_apart(site: Publisher) -> None:
@@ -521,11 +521,8 @@ def test_a_small_bomb_is_refused_for_what_it_would_become(site: Publisher) -> No
 )
 def test_slow_publishers_are_left_when_the_time_is_over(site: Publisher, reply: Any) -> None:
     site.script("/", reply)
-    began = time.monotonic()
-
     error = fetch_error(FetchTimeout, site.url("/"), timeout_s=0.4)
 
-    assert time.monotonic() - began < 1.5
     assert "0.4 seconds" in error.message
     assert error.url == site.url("/")
 
@@ -534,20 +531,17 @@ def test_the_time_is_for_all_steps_together(site: Publisher) -> None:
     for step in range(9):
         site.serve(f"/{step}", status=302, headers={"Location": f"/{step + 1}"}, after_s=0.15)
     site.serve("/9", FEED)
-    began = time.monotonic()
 
+    # Each step alone has time enough.
     fetch_error(FetchTimeout, site.url("/0"), settings={"timeout_s": 0.4})
-
-    assert time.monotonic() - began < 1.2
 
 
 def test_a_redirect_that_drips_its_body_costs_little_time(site: Publisher) -> None:
     head = f"HTTP/1.1 302 Found\r\nLocation: {site.serve('/', FEED)}\r\nContent-Length: 9000\r\n\r\n"
-    site.script("/old", Raw(head.encode(), stay_s=5))
-    began = time.monotonic()
+    site.script("/old", Raw(head.encode(), stay_s=30))
 
+    # Waiting for the rest of that body would take all the time there is.
     assert fetch(site.url("/old")).body == FEED.encode()
-    assert time.monotonic() - began < 2
 
 
 def test_connecting_has_a_limit_of_its_own(site: Publisher) -> None:
@@ -556,9 +550,10 @@ def test_connecting_has_a_limit_of_its_own(site: Publisher) -> None:
 
     began = time.monotonic()
 
-    fetch_error(FetchTimeout, url, settings={"connect_timeout_s": 0.3, "timeout_s": 10})
+    fetch_error(FetchTimeout, url, settings={"connect_timeout_s": 0.3, "timeout_s": 300})
 
-    assert time.monotonic() - began < 5
+    # Nothing but the limit for connecting ends this before five minutes are over.
+    assert time.monotonic() - began < 100
 
 
 @pytest.mark.parametrize(
@@ -604,7 +599,7 @@ def test_broken_answers_are_an_error_of_the_network(site: Publisher, reply: Any)
 
     assert error.message.startswith("127.0.0.1 ")
     assert error.url == site.url("/feed.xml")
-    assert error.worth_retrying
+    assert error.is_retryable
 
 
 def test_a_closed_door_is_an_error_of_the_network() -> None:

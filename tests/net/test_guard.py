@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from net.asking import Only, fetch, names, with_fetcher
+from net.fetching import Only, fetch, names, with_fetcher
 from support.publisher import Publisher
 from tidings.domain.errors import AddressRefused, InvalidInput, NetworkError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
@@ -26,6 +26,10 @@ PRIVATE = [
     "127.0.0.1",
     "127.255.255.254",
     "169.254.169.254",
+    "168.63.129.16",
+    "::ffff:168.63.129.16",
+    "64:ff9b::168.63.129.16",
+    "2002:a83f:8110::1",
     "172.16.0.1",
     "172.31.255.255",
     "192.0.0.1",
@@ -72,6 +76,8 @@ PUBLIC = [
     "8.8.8.8",
     "100.63.255.255",
     "100.128.0.1",
+    "168.63.129.15",
+    "168.63.129.17",
     "172.15.0.1",
     "172.32.0.1",
     "192.169.0.1",
@@ -125,7 +131,7 @@ def test_this_machine_is_out_of_reach_by_every_name(site: Publisher, host: str) 
 
     assert "TIDINGS_FETCHER_ALLOW_PRIVATE_NETWORKS" in caught.value.message
     assert caught.value.url.endswith(f":{site.port}/feed.xml")
-    assert not caught.value.worth_retrying
+    assert not caught.value.is_retryable
     assert site.connections == 0
 
 

@@ -18,7 +18,7 @@ from tidings.domain.errors import (
 )
 from tidings.domain.times import Instant
 from tidings.net.fetch import FetchSettings
-from tidings.net.hubs import Hubs, is_public_address
+from tidings.net.hubs import HubClient, is_public_address
 
 FORM = {"hub.mode": "subscribe", "hub.topic": "https://a.example/?a=1&b=ü"}
 NOW = Instant(1_800_000_000_000_000)
@@ -26,7 +26,7 @@ NOW = Instant(1_800_000_000_000_000)
 
 def ask(url: str, *, private: bool = True, timeout_s: float = 20) -> None:
     async def run() -> None:
-        hubs = Hubs(FetchSettings(user_agent="Tidings/test", allow_private_networks=private), timeout_s=timeout_s)
+        hubs = HubClient(FetchSettings(user_agent="Tidings/test", allow_private_networks=private), timeout_s=timeout_s)
         try:
             await hubs.ask(url, FORM, now=NOW)
         finally:

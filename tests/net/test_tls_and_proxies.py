@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from net.asking import Only, fetch, names, with_fetcher
+from net.fetching import Only, fetch, names, with_fetcher
 from support.publisher import CERTIFICATE, Publisher
 from tidings.domain.errors import AddressRefused, InvalidInput, NetworkError, TlsError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse

@@ -13,14 +13,16 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text, update
 
-from support.shelf import NOW, Shelf
-from tidings.domain.feeds import Feed
+from support.entry_fixtures import NOW, FeedFixture
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate
 from tidings.domain.times import Instant
-from tidings.services import storing
-from tidings.services.intake import Brought, Selection
-from tidings.storage import bulk, categories, counters, feeds, polling, users
-from tidings.storage.database import Database, Write
-from tidings.storage.polling import Result
+from tidings.services.polling import store
+from tidings.storage.accounts import users
+from tidings.storage.engine.database import Database, Write
+from tidings.storage.entries import counters
+from tidings.storage.feeds import bulk, categories, feeds
+from tidings.storage.polling import claims
 from tidings.storage.schema import feeds as feed_table
 from tidings.storage.schema import sources as source_table
 from tidings.storage.schema import tombstones as tombstone_table
@@ -38,9 +40,9 @@ def postgresql(database: Database) -> Database:
 
 
 @pytest.fixture
-def shelves(postgresql: Database) -> list[Shelf]:
+def shelves(postgresql: Database) -> list[FeedFixture]:
     """Feeds of one user, each with a source of its own, all of them claimed."""
-    first = Shelf.of_somebody(postgresql)
+    first = FeedFixture.create(postgresql)
     shelves = [first, first.another_feed()]
     with postgresql.writing() as db:
         # The first one last: where the rows lie says nothing of their order.
@@ -50,7 +52,7 @@ def shelves(postgresql: Database) -> list[Shelf]:
     return shelves
 
 
-def feed(shelf: Shelf) -> Feed:
+def feed(shelf: FeedFixture) -> Feed:
     with shelf.database.reading() as db:
         found = feeds.get(db, shelf.user_id, shelf.feed_id)
     assert found is not None
@@ -100,14 +102,14 @@ def _is_waiting(database: Database) -> bool:
         return bool(db.scalar(_waiting))
 
 
-def test_claims_are_renewed_without_waiting_for_anybody(postgresql: Database, shelves: list[Shelf]) -> None:
+def test_claims_are_renewed_without_waiting_for_anybody(postgresql: Database, shelves: list[FeedFixture]) -> None:
     first, second = source_ids(postgresql)
 
     with postgresql.writing() as db:
         lock(db, source_table.c.id, first)
         with postgresql.writing() as other:
             other.connection.exec_driver_sql("SET LOCAL lock_timeout = '3s'")
-            assert polling.renew(other, WORKER, [first, second], Instant(LATER + 1)) == {second}
+            assert claims.renew(other, WORKER, [first, second], Instant(LATER + 1)) == {second}
 
     with postgresql.reading() as reading:
         until = select(source_table.c.claimed_until).order_by(source_table.c.id)
@@ -115,7 +117,9 @@ def test_claims_are_renewed_without_waiting_for_anybody(postgresql: Database, sh
 
 
 @pytest.mark.parametrize("change", ["move", "disable", "remove"])
-def test_changes_of_many_feeds_take_them_in_order(postgresql: Database, shelves: list[Shelf], change: str) -> None:
+def test_changes_of_many_feeds_take_them_in_order(
+    postgresql: Database, shelves: list[FeedFixture], change: str
+) -> None:
     first, second = shelves
     with postgresql.writing() as db:
         category = categories.add(db, first.user_id, title="New", title_key="new", hide_globally=False)
@@ -137,12 +141,12 @@ def test_changes_of_many_feeds_take_them_in_order(postgresql: Database, shelves:
     )
 
 
-def test_claims_are_given_back_in_order(postgresql: Database, shelves: list[Shelf]) -> None:
+def test_claims_are_given_back_in_order(postgresql: Database, shelves: list[FeedFixture]) -> None:
     first, second = source_ids(postgresql)
 
     ensure_order(
         postgresql,
-        lambda db: polling.release_all(db, WORKER),
+        lambda db: claims.release_all(db, WORKER),
         held=(source_table.c.id, first),
         then=(source_table.c.id, second),
     )
@@ -151,14 +155,12 @@ def test_claims_are_given_back_in_order(postgresql: Database, shelves: list[Shel
         assert db.scalars(select(source_table.c.claimed_by)) == ["", ""]
 
 
-def test_feeds_come_before_sources_where_several_moved(postgresql: Database, shelves: list[Shelf]) -> None:
-    moved = [
-        Result(feed(one), {"feed_url": f"https://example.org/moved-{one.feed_id}", "moved_times": 0}) for one in shelves
-    ]
+def test_feeds_come_before_sources_where_several_moved(postgresql: Database, shelves: list[FeedFixture]) -> None:
+    moved = [(feed(one), {"feed_url": f"https://example.org/moved-{one.feed_id}", "moved_times": 0}) for one in shelves]
 
     ensure_order(
         postgresql,
-        lambda db: storing.record(db, moved),
+        lambda db: store.record(db, moved),
         held=(feed_table.c.id, shelves[1].feed_id),
         then=(source_table.c.id, source_ids(postgresql)[0]),
     )
@@ -167,32 +169,32 @@ def test_feeds_come_before_sources_where_several_moved(postgresql: Database, she
     assert len(source_ids(postgresql)) == 4
 
 
-def test_what_was_buried_is_marked_in_order(postgresql: Database, shelves: list[Shelf]) -> None:
+def test_what_was_buried_is_marked_in_order(postgresql: Database, shelves: list[FeedFixture]) -> None:
     hashes = [bytes([number]) * 32 for number in (1, 2)]
     with postgresql.writing() as db:
         rows = [{"feed_id": one.feed_id, "hash": hash_, "seen_at": 0} for one in shelves for hash_ in reversed(hashes)]
         db.run_many(tombstone_table.insert(), rows)
         owner = users.get(db, shelves[0].user_id)
     assert owner is not None
-    later, seen = Instant(2 * NOW), Selection([], [], buried=frozenset(hashes))
-    batch = [Brought(owner, feed(one), seen, {}, later) for one in reversed(shelves)]
+    later, changes = Instant(2 * NOW), ChangeSet({}, {}, deleted=frozenset(hashes))
+    batch = [PreparedFeedUpdate(owner, feed(one), None, later, {}, changes) for one in reversed(shelves)]
 
     ensure_order(
         postgresql,
-        lambda db: storing.store(db, batch),
+        lambda db: store.store(db, batch),
         held=(tombstone_table.c.feed_id, shelves[0].feed_id),
         then=(tombstone_table.c.feed_id, shelves[1].feed_id),
     )
 
 
 def test_who_counts_administrators_does_not_keep_them_from_getting_anything(
-    postgresql: Database, shelves: list[Shelf]
+    postgresql: Database, shelves: list[FeedFixture]
 ) -> None:
     """A check holds a feed of theirs, and posts events; whoever deletes them counts administrators first."""
     with postgresql.writing() as db:
         db.connection.exec_driver_sql("UPDATE users SET is_admin = true")
-        assert users.hold_admins(db) == [shelves[0].user_id]
+        assert users.lock_admins(db) == [shelves[0].user_id]
         with postgresql.writing() as other:
             other.connection.exec_driver_sql("SET LOCAL lock_timeout = '3s'")
-            counters.hold_all(other, shelves[0].user_id)
+            counters.lock_all(other, shelves[0].user_id)
             categories.add(other, shelves[0].user_id, title="New", title_key="new", hide_globally=False)

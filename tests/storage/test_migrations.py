@@ -13,7 +13,7 @@ from support.contracts import compare
 from support.schemas import described
 from tidings.domain.errors import StartError
 from tidings.storage import migrate
-from tidings.storage.database import Database
+from tidings.storage.engine.database import Database
 from tidings.storage.schema import metadata
 from tidings.storage.schema.search import is_compared
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import text
 
-from support.shelf import NOW, Shelf
+from support.entry_fixtures import NOW, FeedFixture
 from tidings.domain.times import SECOND
-from tidings.storage.database import Database, Write
+from tidings.storage.engine.database import Database, Write
 
 ENTRIES = 100_000
 # The first user has more than half of everything; of several, a plan must not look at the others' rows.
@@ -43,7 +43,7 @@ def build(database: Database) -> Archive:
 
 
 def _user(database: Database, share: int) -> Archive:
-    shelf = Shelf.of_somebody(database)
+    shelf = FeedFixture.create(database)
     values = {"user": shelf.user_id, "share": share, "now": NOW, "span": SPAN_S * SECOND}
     with database.writing() as db:
         db.run(text(_CATEGORIES.format(number=CATEGORIES)), **values)

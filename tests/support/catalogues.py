@@ -3,7 +3,8 @@
 python -m support.catalogues      brings `src/tidings/web/locale` up to date: new messages come without a translation,
                                   those that nobody says any more go
 
-Beside what pages say themselves there are the messages of the other rings (`support.wordings`), in their own context.
+Beside what pages say themselves there are the messages of the other rings (`tidings.domain.messages`): Babel finds both
+by the name of the function that they are handed to.
 
 A catalogue names the files that a message is in, and no lines: it changes when the words do, and at no other time.
 """
@@ -20,16 +21,16 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-import tidings.web
-from support import wordings
+import tidings
 from tidings.domain.integrations.registry import REGISTRY
-from tidings.web.language import CATALOGUES, DOMAIN, WORDS
+from tidings.web.language import CATALOGUES, DOMAIN
 
-PAGES = Path(tidings.web.__file__).parent
-LOCALE = PAGES / "locale"
-_METHODS = [("**.py", "python"), ("templates/**.html", "jinja2")]
-_KEYWORDS = {"_": None, "gettext": None, "N_": None, "ngettext": (1, 2)}
-_OPTIONS = {"templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}}
+SOURCE = Path(tidings.__file__).parent
+LOCALE = SOURCE / "web" / "locale"
+_METHODS = [("**.py", "python"), ("web/templates/**.html", "jinja2")]
+# `msg` is of `tidings.domain.messages`.
+_KEYWORDS = {"_": None, "gettext": None, "N_": None, "ngettext": (1, 2), "msg": None}
+_OPTIONS = {"web/templates/**.html": {"trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}}
 _HEAD = "# The words of the pages. `make messages` collects them; the source is English.\n"
 
 
@@ -37,13 +38,11 @@ _HEAD = "# The words of the pages. `make messages` collects them; the source is 
 def said() -> Catalog:
     """All messages of the pages, by the files that they are in."""
     catalog = Catalog(domain=DOMAIN)
-    found = extract_from_dir(PAGES, _METHODS, _OPTIONS, keywords=_KEYWORDS, strip_comment_tags=True)
+    found = extract_from_dir(SOURCE, _METHODS, _OPTIONS, keywords=_KEYWORDS, strip_comment_tags=True)
     for file, _line, message, _comments, context in found:
         catalog.add(message, None, [(file, 1)], context=context)
     for file, text in _fields():
         catalog.add(text, None, [(file, 1)])
-    for one in wordings.collected():
-        catalog.add(one.text, None, [(f"../{one.file}", 1)], context=WORDS)
     return catalog
 
 
@@ -52,7 +51,7 @@ def _fields() -> Iterator[tuple[str, str]]:
     for leaf in REGISTRY.values():
         for field in leaf.fields:
             yield from (
-                (f"../domain/integrations/leaves/{leaf.name}.py", one) for one in (field.label, field.help) if one
+                (f"domain/integrations/providers/{leaf.name}.py", one) for one in (field.label, field.help) if one
             )
 
 

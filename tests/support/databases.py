@@ -12,7 +12,7 @@ from typing import Protocol
 
 from support.postgres import create_database, fresh_database
 from tidings.storage import migrate
-from tidings.storage.database import Database
+from tidings.storage.engine.database import Database
 
 # One server may serve several of these.
 _numbers = itertools.count(1)

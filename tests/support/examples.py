@@ -10,11 +10,11 @@ from typing import Any
 
 from support.people import Answer, Cast, call
 from support.publisher import Publisher
+from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
 from support.running import RunningService
-from support.scene import BODIES, UNKNOWN, Scene
 from tidings.api.openapi import operations_of, successes
 from tidings.api.reference import described
-from tidings.api.routes import Route
+from tidings.http.endpoints import Endpoint
 
 KEPT = Path(__file__).parents[2] / "src" / "tidings" / "api" / "examples.json"
 # Where the publisher of the scene seems to live.
@@ -27,7 +27,7 @@ Examples = dict[str, dict[str, Any]]
 
 def taken(service: RunningService, site: Publisher) -> Examples:
     """service: without any user yet."""
-    scene = Scene(Cast(service).person("ada", is_admin=True, username="ada"), site)
+    scene = ResourceFactory(Cast(service).person("ada", is_admin=True, username="ada"), site)
     routes = operations_of(described())
     made: Examples = {}
     # What looks comes before what changes; what deletes has nothing to show.
@@ -39,7 +39,7 @@ def taken(service: RunningService, site: Publisher) -> Examples:
     return made
 
 
-def _example(scene: Scene, name: str, route: Route) -> dict[str, Any]:
+def _example(scene: ResourceFactory, name: str, route: Endpoint) -> dict[str, Any]:
     example: dict[str, Any] = {}
     # A second time where that answers differently.
     for _ in range(2 if len(successes(route)) > 1 and route.method == "POST" else 1):
@@ -47,7 +47,7 @@ def _example(scene: Scene, name: str, route: Route) -> dict[str, Any]:
     return example
 
 
-def _call(scene: Scene, name: str, route: Route) -> dict[str, Any]:
+def _call(scene: ResourceFactory, name: str, route: Endpoint) -> dict[str, Any]:
     path = re.sub(r"\{(\w+)\}", lambda found: scene.named(found[1]), route.path)
     body = scene.body(name) if name in BODIES else None
     answer = scene.person.call(
@@ -59,7 +59,7 @@ def _call(scene: Scene, name: str, route: Route) -> dict[str, Any]:
     return example
 
 
-def _errors(scene: Scene) -> list[Answer]:
+def _errors(scene: ResourceFactory) -> list[Answer]:
     person = scene.person
     bob = Cast(person.service).person("bob")
     return [

@@ -25,13 +25,13 @@ from schemathesis.core.result import Ok
 
 from support.people import Person, rss
 from support.publisher import Publisher
-from support.scene import FEED, ICON, OPML, UNKNOWN
+from support.resource_factory import FEED, ICON, OPML, UNKNOWN
 from tidings.api.openapi import operations_of
 from tidings.api.reference import described, openapi
 from tidings.domain.errors import FetchError
 from tidings.settings import load
-from tidings.storage.database import Database
-from tidings.wiring import services_over
+from tidings.storage.engine.database import Database
+from tidings.wiring import build_services
 
 # A port where nobody listens, addresses that the guard refuses, and beginnings that make no address of what follows.
 NOWHERE = (
@@ -212,7 +212,7 @@ def seed_feeds(person: Person, site: Publisher) -> None:
     environment = {**person.service.environment, "TIDINGS_FETCHER_ALLOW_PRIVATE_NETWORKS": "1"}
     settings = load(environment, None)
     database = Database(settings.database_url)
-    services = services_over(database, settings)
+    services = build_services(database, settings)
 
     async def subscribe() -> None:
         for path in (f"/{number}.xml", f"/{number}-more.xml"):

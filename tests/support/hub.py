@@ -24,13 +24,13 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from support.publisher import Answer, Publisher, Reply, Seen
+from support.publisher import Answer, Publisher, ReceivedRequest, Reply
 
 CHALLENGE = "challenge-<script>alert(1)</script>"
 
 
 @dataclass(frozen=True)
-class Asked:
+class HubRequest:
     """A request as it came: the fields of its form."""
 
     form: Mapping[str, str]
@@ -53,7 +53,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Heard:
+class PushResponse:
     """What the subscriber answered."""
 
     status: int
@@ -82,8 +82,8 @@ class Hub:
         self._server = Publisher()
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="hub")
         self._changed = threading.Condition()
-        self._asked: list[Asked] = []
-        self._verifications: list[tuple[Asked, Heard]] = []
+        self._asked: list[HubRequest] = []
+        self._verifications: list[tuple[HubRequest, PushResponse]] = []
 
     def __enter__(self) -> Self:
         self._server.start()
@@ -105,25 +105,25 @@ class Hub:
         atom = 'xmlns:atom="http://www.w3.org/2005/Atom"'
         return f'<atom:link {atom} rel="hub" href="{self.url}"/><atom:link {atom} rel="self" href="{escape(topic)}"/>'
 
-    def asked(self, topic: str, mode: str = "subscribe") -> list[Asked]:
+    def asked(self, topic: str, mode: str = "subscribe") -> list[HubRequest]:
         with self._changed:
             return [one for one in self._asked if one.topic == topic and one.mode == mode]
 
-    def verifications(self, topic: str, mode: str = "subscribe") -> list[Heard]:
+    def verifications(self, topic: str, mode: str = "subscribe") -> list[PushResponse]:
         with self._changed:
             return [heard for one, heard in self._verifications if one.topic == topic and one.mode == mode]
 
-    def wait_until_asked(self, topic: str, mode: str = "subscribe", *, times: int = 1) -> Asked:
+    def wait_until_asked(self, topic: str, mode: str = "subscribe", *, times: int = 1) -> HubRequest:
         """The last request."""
         self._wait(lambda: len(self.asked(topic, mode)) >= times, f"no request to {mode} {topic}")
         return self.asked(topic, mode)[-1]
 
-    def wait_until_verified(self, topic: str, mode: str = "subscribe", *, times: int = 1) -> Heard:
+    def wait_until_verified(self, topic: str, mode: str = "subscribe", *, times: int = 1) -> PushResponse:
         """The last answer to a verification, a refusal too."""
         self._wait(lambda: len(self.verifications(topic, mode)) >= times, f"not verified: {mode} {topic}")
         return self.verifications(topic, mode)[-1]
 
-    def publish(self, topic: str, body: bytes | str, *, method: str = "sha256", **headers: str) -> Heard:
+    def publish(self, topic: str, body: bytes | str, *, method: str = "sha256", **headers: str) -> PushResponse:
         """Pushed to whoever asked last for the topic. headers: instead of those made up here."""
         asked = self.asked(topic)[-1]
         raw = body.encode() if isinstance(body, str) else body
@@ -136,7 +136,7 @@ class Hub:
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         return push(asked.callback, raw, {name: value for name, value in sent.items() if value})
 
-    def ask_back(self, asked: Asked, **says: str) -> Heard:
+    def ask_back(self, asked: HubRequest, **says: str) -> PushResponse:
         """says: `mode`, `topic`, `challenge`, `lease_seconds`, `reason`; "" leaves one out."""
         said = {"mode": asked.mode, "topic": asked.topic, "challenge": CHALLENGE, "lease_seconds": "864000"} | says
         query = urlencode({f"hub.{name}": value for name, value in said.items() if value})
@@ -146,8 +146,8 @@ class Hub:
             self._changed.notify_all()
         return heard
 
-    def _take(self, seen: Seen) -> Reply:
-        asked, manner = Asked(dict(parse_qsl(seen.body.decode(), keep_blank_values=True))), self.manner
+    def _take(self, seen: ReceivedRequest) -> Reply:
+        asked, manner = HubRequest(dict(parse_qsl(seen.body.decode(), keep_blank_values=True))), self.manner
         with self._changed:
             self._asked.append(asked)
             self._changed.notify_all()
@@ -164,19 +164,19 @@ class Hub:
                 assert self._changed.wait(max(0.0, deadline - time.monotonic())), complaint
 
 
-def call(url: str, method: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Heard:
+def call(url: str, method: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> PushResponse:
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.netloc, timeout=60)
     try:
         path = f"{parts.path}?{parts.query}" if parts.query else parts.path
         connection.request(method, path, body=body, headers=dict(headers or {}))
         answer = connection.getresponse()
-        return Heard(answer.status, answer.read(), {k.lower(): v for k, v in answer.getheaders()})
+        return PushResponse(answer.status, answer.read(), {k.lower(): v for k, v in answer.getheaders()})
     finally:
         connection.close()
 
 
-def push(callback: str, body: bytes, headers: Mapping[str, str]) -> Heard:
+def push(callback: str, body: bytes, headers: Mapping[str, str]) -> PushResponse:
     return call(callback, "POST", body, headers)
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from support.people import PASSWORD
 from support.running import environment_for
 from tidings.settings import load
-from tidings.storage.database import Database
-from tidings.wiring import services_over
+from tidings.storage.engine.database import Database
+from tidings.wiring import build_services
 
 # Beyond this the system says no, before it kills somebody else.
 ENOUGH = 3 * 2**30
@@ -27,7 +27,7 @@ STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 def main(database_url: str, folder: str, small: str, large: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ENOUGH, ENOUGH))
-    services = services_over(Database(database_url), load(environment_for(database_url, Path(folder)), None))
+    services = build_services(Database(database_url), load(environment_for(database_url, Path(folder)), None))
     user = services.users.create("alice", PASSWORD)
 
     async def subscribe() -> None:

@@ -19,22 +19,23 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from support.publisher import Seen
-from tidings.domain.deliveries import State
-from tidings.domain.retries import Patience
+from support.publisher import ReceivedRequest
+from tidings.domain.deliveries.deliveries import DeliveryState
+from tidings.domain.deliveries.retries import RetryPolicy
 from tidings.domain.times import Instant
-from tidings.net.sending import Sender
-from tidings.services.attempts import Attempts
+from tidings.net.post import Sender
 from tidings.services.clock import Clock, system_clock
-from tidings.services.delivering import Delivering
-from tidings.storage import deliveries, users
-from tidings.storage.database import Database
-from tidings.storage.deliveries import Shown
+from tidings.services.deliveries.attempts import EventSender
+from tidings.services.deliveries.queue import DeliveryQueue
+from tidings.storage.accounts import users
+from tidings.storage.deliveries import outbox
+from tidings.storage.deliveries.outbox import ListedDelivery
+from tidings.storage.engine.database import Database
 from tidings.storage.schema import integrations
 from tidings.worker.deliverer import Deliverer
 
 SECRET = "0123456789abcdef" * 4
-HASTE = Patience(first=timedelta(seconds=0.05), longest=timedelta(seconds=0.4))
+HASTE = RetryPolicy(first_wait=timedelta(seconds=0.05), max_wait=timedelta(seconds=0.4))
 _numbers = itertools.count(1)
 
 
@@ -54,7 +55,7 @@ class Hook:
 
     def _post(self, db: Any, text: str, receiver: str, now: Instant | None) -> int:
         self.posted.append(text)
-        return deliveries.add(
+        return outbox.add(
             db,
             self.user_id,
             delivery_id=str(uuid.uuid4()),
@@ -66,10 +67,10 @@ class Hook:
             now=now or system_clock(),
         )
 
-    def all(self, state: State | None = None) -> list[Shown]:
+    def all(self, state: DeliveryState | None = None) -> list[ListedDelivery]:
         """The oldest first."""
         with self.database.reading() as db:
-            return deliveries.listed(db, self.user_id, state=state, limit=100_000)[::-1]
+            return outbox.list_deliveries(db, self.user_id, state=state, limit=100_000)[::-1]
 
     def states(self) -> list[str]:
         return [shown.delivery.state for shown in self.all()]
@@ -92,27 +93,34 @@ def hook(database: Database, url: str, **settings: Any) -> Hook:
     return Hook(database, url, user_id)
 
 
-def delivering(
+def delivery_queue(
     database: Database,
     *,
     clock: Clock = system_clock,
     within_s: float = 5,
     allow_private_networks: bool = True,
     **more: Any,
-) -> Delivering:
+) -> DeliveryQueue:
     sender = Sender(user_agent="Tidings/test", allow_private_networks=allow_private_networks)
-    how: dict[str, Any] = {"patience": HASTE, "chance": lambda: 0.5} | more
-    return Delivering(database, Attempts(sender, clock, within_s=within_s), clock, **how)
+    how: dict[str, Any] = {"retry_policy": HASTE, "random_fraction": lambda: 0.5} | more
+    return DeliveryQueue(database, EventSender(sender, clock, timeout_s=within_s), clock, **how)
 
 
 def deliver(
-    work: Delivering, until: Callable[[], bool], *, within_s: float = 30, places: int = 16, failing_places: int = 8
+    work: DeliveryQueue,
+    until: Callable[[], bool],
+    *,
+    within_s: float = 30,
+    max_concurrent: int = 16,
+    max_concurrent_failing: int = 8,
 ) -> None:
     """Let a deliverer run until it is so."""
 
     async def run() -> None:
         stop = asyncio.Event()
-        deliverer = Deliverer(work, places=places, failing_places=failing_places, look_again_s=0.03)
+        deliverer = Deliverer(
+            work, max_concurrent=max_concurrent, max_concurrent_failing=max_concurrent_failing, poll_interval_s=0.03
+        )
         running = asyncio.create_task(deliverer.run(stop))
         try:
             deadline = time.monotonic() + within_s
@@ -128,13 +136,13 @@ def deliver(
     asyncio.run(run())
 
 
-def is_signed(seen: Seen, secret: str = SECRET) -> bool:
+def is_signed(seen: ReceivedRequest, secret: str = SECRET) -> bool:
     expected = hmac.new(secret.encode(), seen.body, hashlib.sha256).hexdigest()
     signed = {seen.headers.get("x-service-signature"), seen.headers.get("x-miniflux-signature")}
     return signed == {expected}
 
 
-def text_of(seen: Seen) -> str:
+def text_of(seen: ReceivedRequest) -> str:
     told: str = seen.json()["text"]
     return told
 
@@ -164,8 +172,8 @@ def opened(database_url: str) -> Iterator[Database]:
 def main(database_url: str) -> None:
     """A claim lasts hardly longer than a try: what a killed one held is soon free."""
     with opened(database_url) as database:
-        work = delivering(database, within_s=0.6, lease=timedelta(seconds=1.2))
-        asyncio.run(Deliverer(work, look_again_s=0.1).run(asyncio.Event()))
+        work = delivery_queue(database, within_s=0.6, lease=timedelta(seconds=1.2))
+        asyncio.run(Deliverer(work, poll_interval_s=0.1).run(asyncio.Event()))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import itertools
 import json
@@ -14,8 +15,8 @@ from urllib.parse import urlencode, urlsplit
 from support.publisher import Publisher
 from support.running import RunningService
 from support.statuses import note
-from tidings.domain.users import User
-from tidings.storage import api_keys
+from tidings.domain.accounts.users import User
+from tidings.storage.accounts import api_keys
 
 _numbers = itertools.count(1)
 PASSWORD = "correct horse"
@@ -54,6 +55,11 @@ def call(
         return Answer(answer.status, headers, answer.read(), cookies)
     finally:
         connection.close()
+
+
+def basic(username: str, password: str = PASSWORD, scheme: str = "Basic") -> dict[str, str]:
+    """The header of a caller who signs in by password (RFC 7617)."""
+    return {"Authorization": f"{scheme} {base64.b64encode(f'{username}:{password}'.encode()).decode()}"}
 
 
 @dataclass(frozen=True)

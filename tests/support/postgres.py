@@ -26,41 +26,51 @@ class PostgresMissing(Exception):
     pass
 
 
-@contextmanager
-def postgres_server(*, is_durable: bool = False) -> Iterator[str]:
-    """The address of a running server, `postgresql://…`; stopped and removed at the end.
+class Cluster:
+    """A server of its own in a folder, which can be stopped and started again.
 
+    folder: exists and is empty; belongs to the server afterwards.
     is_durable: as it comes; without, nothing waits for the disk, and a power cut would leave nothing of it.
     """
-    with tempfile.TemporaryDirectory(prefix="tidings-pg-", ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
-        user = _ordinary_user()
-        if user:
-            shutil.chown(home, user)
-        binaries = _reachable(_binaries(), home, user)
-        data = home / "data"
-        _run(
-            user,
-            binaries / "initdb",
-            "-D",
-            data,
-            "-U",
-            "tidings",
-            "-A",
-            "trust",
-            "-E",
-            "UTF8",
-            "--locale=C",
-            "--no-sync",
-        )
-        options = f"-c listen_addresses='' -k {home} -c max_connections=200"
+
+    def __init__(self, folder: Path, *, is_durable: bool = False) -> None:
+        self.folder = folder
+        self.url = f"postgresql://tidings@/postgres?host={folder}"
+        self._user = _ordinary_user()
+        if self._user:
+            shutil.chown(folder, self._user)
+        self._binaries = _reachable(_binaries(), folder, self._user)
+        self._options = f"-c listen_addresses='' -k {folder} -c max_connections=200"
         if not is_durable:
-            options += " -c fsync=off -c full_page_writes=off -c synchronous_commit=off"
-        _run(user, binaries / "pg_ctl", "-D", data, "-o", options, "-l", home / "log", "-w", "start")
+            self._options += " -c fsync=off -c full_page_writes=off -c synchronous_commit=off"
+        self._run("initdb", "-U", "tidings", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+
+    @property
+    def pid(self) -> int:
+        """The postmaster's. Raises FileNotFoundError when the server is not running."""
+        return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+
+    def start(self) -> None:
+        self._run("pg_ctl", "-o", self._options, "-l", self.folder / "log", "-w", "start")
+
+    def stop(self, mode: str = "immediate") -> None:
+        """mode: immediate is a crash; fast ends the connections and shuts down in order."""
+        self._run("pg_ctl", "-m", mode, "-w", "stop")
+
+    def _run(self, program: str, *arguments: object) -> None:
+        _run(self._user, self._binaries / program, "-D", self.folder / "data", *arguments)
+
+
+@contextmanager
+def postgres_server(*, is_durable: bool = False) -> Iterator[str]:
+    """The address of a running server, `postgresql://…`; stopped and removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="tidings-pg-", ignore_cleanup_errors=True) as folder:
+        cluster = Cluster(Path(folder), is_durable=is_durable)
+        cluster.start()
         try:
-            yield f"postgresql://tidings@/postgres?host={home}"
+            yield cluster.url
         finally:
-            _run(user, binaries / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+            cluster.stop()
 
 
 def create_database(server: str, name: str, template: str | None = None) -> str:

@@ -47,7 +47,7 @@ MEDIA_TYPES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class ReceivedRequest:
     """A request as it came in.
 
     path: as sent, with its query. headers: lower-case names; of a repeated header, the last.
@@ -86,7 +86,7 @@ class Wire:
 class Reply:
     """One thing a path can do when it is asked for."""
 
-    async def send(self, wire: Wire, seen: Seen) -> bool:
+    async def send(self, wire: Wire, seen: ReceivedRequest) -> bool:
         """Whether the connection may serve another request."""
         raise NotImplementedError
 
@@ -110,7 +110,7 @@ class Answer(Reply):
     chunked: bool = False
     close: bool = False
 
-    async def send(self, wire: Wire, seen: Seen) -> bool:
+    async def send(self, wire: Wire, seen: ReceivedRequest) -> bool:
         if self.after_s:
             await asyncio.sleep(self.after_s)
         body = _bytes(self.body)
@@ -133,7 +133,7 @@ class Answer(Reply):
             await wire.send(b"0\r\n\r\n")
         return not self.close
 
-    def is_known_to(self, seen: Seen) -> bool:
+    def is_known_to(self, seen: ReceivedRequest) -> bool:
         if self.etag and "if-none-match" in seen.headers:
             return self.etag in [tag.strip() for tag in seen.headers["if-none-match"].split(",")]
         return bool(self.last_modified) and seen.headers.get("if-modified-since") == self.last_modified
@@ -145,7 +145,7 @@ class Hang(Reply):
 
     after_head: bool = False
 
-    async def send(self, wire: Wire, seen: Seen) -> bool:
+    async def send(self, wire: Wire, seen: ReceivedRequest) -> bool:
         if self.after_head:
             await wire.send_head(200, [("Content-Length", "1000"), ("Content-Type", _media_type(seen.path))])
         await asyncio.Event().wait()
@@ -162,7 +162,7 @@ class Drip(Reply):
     status: int = 200
     headers: Headers = ()
 
-    async def send(self, wire: Wire, seen: Seen) -> bool:
+    async def send(self, wire: Wire, seen: ReceivedRequest) -> bool:
         body = _bytes(self.body)
         made = {"Content-Type": _media_type(seen.path), "Content-Length": str(len(body))}
         await wire.send_head(self.status, _merged(made, self.headers))
@@ -181,7 +181,7 @@ class Cut(Reply):
     chunked: bool = False
     headers: Headers = ()
 
-    async def send(self, wire: Wire, seen: Seen) -> bool:
+    async def send(self, wire: Wire, seen: ReceivedRequest) -> bool:
         body = _bytes(self.body)
         made = {"Content-Type": _media_type(seen.path)}
         made |= {"Transfer-Encoding": "chunked"} if self.chunked else {"Content-Length": str(len(body))}
@@ -202,7 +202,7 @@ class Endless(Reply):
     announce: int | None = None
     headers: Headers = ()
 
-    async def send(self, wire: Wire, seen: Seen) -> bool:
+    async def send(self, wire: Wire, seen: ReceivedRequest) -> bool:
         made = {"Content-Type": _media_type(seen.path), "Connection": "close"}
         if self.announce is not None:
             made["Content-Length"] = str(self.announce)
@@ -221,7 +221,7 @@ class Raw(Reply):
     data: bytes
     stay_s: float = 0
 
-    async def send(self, wire: Wire, seen: Seen) -> bool:  # noqa: ARG002 - all requests are the same to it
+    async def send(self, wire: Wire, seen: ReceivedRequest) -> bool:  # noqa: ARG002 - all requests are the same to it
         await wire.send(self.data)
         await asyncio.sleep(self.stay_s)
         return False
@@ -239,7 +239,7 @@ def gzip_bomb(size: int) -> Answer:
     return Answer(gzip.compress(b" " * size, compresslevel=9), headers={"Content-Encoding": "gzip"})
 
 
-Script = Reply | Callable[[Seen], Reply]
+Script = Reply | Callable[[ReceivedRequest], Reply]
 
 
 class Publisher:
@@ -254,7 +254,7 @@ class Publisher:
         self.tls = tls
         self.connections = 0
         self._replies: dict[str, list[Script]] = {}
-        self._requests: list[Seen] = []
+        self._requests: list[ReceivedRequest] = []
         self._sent: dict[str, int] = {}
         self._changed = threading.Condition()
         self._started = threading.Event()
@@ -318,20 +318,20 @@ class Publisher:
     # What it heard
 
     @property
-    def requests(self) -> list[Seen]:
+    def requests(self) -> list[ReceivedRequest]:
         """All so far, oldest first."""
         with self._changed:
             return list(self._requests)
 
     @property
-    def last(self) -> Seen:
+    def last(self) -> ReceivedRequest:
         return self.requests[-1]
 
-    def requests_for(self, path: str) -> list[Seen]:
+    def requests_for(self, path: str) -> list[ReceivedRequest]:
         """path: without a query, all of that path whatever their query."""
         return [seen for seen in self.requests if path in {seen.path, seen.path.partition("?")[0]}]
 
-    def wait_for(self, count: int, path: str | None = None, *, timeout_s: float = 5) -> list[Seen]:
+    def wait_for(self, count: int, path: str | None = None, *, timeout_s: float = 5) -> list[ReceivedRequest]:
         """Until this many requests came (to `path`), or AssertionError."""
         deadline = time.monotonic() + timeout_s
         with self._changed:
@@ -433,7 +433,7 @@ class Publisher:
             with contextlib.suppress(OSError, ssl.SSLError):
                 await asyncio.wait_for(writer.wait_closed(), 1)
 
-    async def _reply(self, seen: Seen, writer: asyncio.StreamWriter) -> bool:
+    async def _reply(self, seen: ReceivedRequest, writer: asyncio.StreamWriter) -> bool:
         path = seen.path.partition("?")[0]
         with self._changed:
             self._requests.append(seen)
@@ -453,7 +453,7 @@ class Publisher:
         return may_stay and seen.headers.get("connection", "").lower() != "close"
 
 
-async def _read_request(reader: asyncio.StreamReader, connection: int) -> Seen | None:
+async def _read_request(reader: asyncio.StreamReader, connection: int) -> ReceivedRequest | None:
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
@@ -467,7 +467,7 @@ async def _read_request(reader: asyncio.StreamReader, connection: int) -> Seen |
         body = await _read_chunks(reader)
     elif length := int(headers.get("content-length", "0")):
         body = await reader.readexactly(length)
-    return Seen(method=method, path=path, headers=headers, body=body, at=at, connection=connection)
+    return ReceivedRequest(method=method, path=path, headers=headers, body=body, at=at, connection=connection)
 
 
 async def _read_chunks(reader: asyncio.StreamReader) -> bytes:

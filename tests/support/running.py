@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,8 +18,8 @@ from pathlib import Path
 
 from tidings.services import Services
 from tidings.settings import load
-from tidings.storage.database import Database
-from tidings.wiring import services_over
+from tidings.storage.engine.database import Database
+from tidings.wiring import build_services
 
 
 def free_port() -> int:
@@ -47,7 +47,7 @@ class RunningService:
     def services(self) -> Services:
         """Over the same database, in this process."""
         settings = load(dict(self.environment), None)
-        return services_over(Database(settings.database_url), settings)
+        return build_services(Database(settings.database_url), settings)
 
     def wait_until_ready(self, within_s: float = 60) -> None:
         deadline = time.monotonic() + within_s
@@ -87,12 +87,17 @@ def environment_for(database_url: str, folder: Path, **settings: str) -> dict[st
 
 
 @contextmanager
-def running(command: str, environment: Mapping[str, str], folder: Path) -> Iterator[RunningService]:
-    """`tidings COMMAND` in a session of its own; killed at the end with all its children if it did not stop."""
+def running(
+    command: str, environment: Mapping[str, str], folder: Path, *, prefix: Sequence[str] = ()
+) -> Iterator[RunningService]:
+    """`tidings COMMAND` in a session of its own; killed at the end with all its children if it did not stop.
+
+    prefix: a command that runs this one in its place, such as prlimit.
+    """
     log_path = folder / f"{command}-{time.monotonic_ns()}.log"
     with log_path.open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tidings", command],
+            [*prefix, sys.executable, "-m", "tidings", command],
             env=environment,
             stdout=log,
             stderr=subprocess.STDOUT,

@@ -10,10 +10,11 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from starlette.routing import Match, Route
+
 from tidings.api.openapi import failures, operations_of, successes
 from tidings.api.reference import described
-from tidings.api.routes import Route
-from tidings.http.routes import Table
+from tidings.http.endpoints import Endpoint
 
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 BEGIN, END = "<!-- statuses: written by `make statuses` -->\n", "<!-- end of statuses -->\n"
@@ -22,20 +23,26 @@ _noted: set[tuple[str, str, int]] = set()
 
 
 @cache
-def table() -> Table[Route]:
-    return Table(described())
+def table() -> list[tuple[Route, Endpoint]]:
+    """Fixed names before ids, as services look them up."""
+    ordered = sorted(described(), key=lambda endpoint: "{" in endpoint.path)
+    return [(Route(endpoint.path, endpoint.handler, methods=[endpoint.method]), endpoint) for endpoint in ordered]
 
 
-def documented(route: Route) -> list[int]:
+def find(method: str, path: str) -> Endpoint | None:
+    scope = {"type": "http", "method": method, "path": path}
+    return next((endpoint for route, endpoint in table() if route.matches(scope)[0] is Match.FULL), None)
+
+
+def documented(route: Endpoint) -> list[int]:
     return sorted({*successes(route), *failures(route)})
 
 
 def note(method: str, path: str, status: int) -> None:
     """Fails when the document does not tell that this may happen."""
-    match = table().find(method, path.partition("?")[0])
-    if match is None or match.route is None or status == 307:  # 307 cleans a path, whatever lies there
+    route = find(method, path.partition("?")[0])
+    if route is None or status == 307:  # 307 cleans a path, whatever lies there
         return
-    route = match.route
     assert status in documented(route), f"{route.method} {route.path} answered {status}, which its route does not tell"
     record = os.environ.get("RECORD_STATUSES")
     if record and (route.method, route.path, status) not in _noted:
@@ -51,11 +58,11 @@ def rows(record: str) -> list[str]:
         name = f"{route.method} {route.path}"
         tested = [status for status in documented(route) if f"{name} {status}" in met]
         missing = [status for status in documented(route) if status not in tested]
-        lines.append(f"| {name} | {_listed(tested)} | {_listed(missing)} |")
+        lines.append(f"| {name} | {_joined(tested)} | {_joined(missing)} |")
     return lines
 
 
-def _listed(statuses: list[int]) -> str:
+def _joined(statuses: list[int]) -> str:
     return " ".join(map(str, statuses)) or "–"
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from support.people import Person
 from support.visitors import Visitor
-from tidings.domain.entries import Status
-from tidings.domain.ingestion import ReadyEntry
+from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.polling.ingestion import ReadyEntry
 from tidings.domain.times import MINUTE, Instant
-from tidings.storage import feeds, intake
+from tidings.storage.feeds import feeds
+from tidings.storage.polling import feed_store
 from tidings.web.assets import Assets
 from tidings.web.sidebar import MOST_FEEDS
 
@@ -35,9 +36,9 @@ def has_much(person: Person) -> None:
                 comments_url=f"https://www.example.org/2026/11/21/a-title-of-eighty-characters-{number}#comments",
                 content=BODY,
                 published_at=Instant(now - number * MINUTE),
-                status=Status.UNREAD,
+                status=EntryStatus.UNREAD,
             )
-            intake.add(db, person.id, feed_id, category, [entry], now=now)
+            feed_store.add(db, person.id, feed_id, category, [entry], now=now)
 
 
 def test_a_page_of_a_hundred_entries_is_light(reader: Visitor, alice: Person) -> None:

@@ -14,7 +14,7 @@ from babel.messages.catalog import Catalog
 from support.catalogues import LOCALE, messages, read, said, strings, up_to_date
 from tidings.web.language import CATALOGUES, language, ngettext, speaking
 
-_VALUE = re.compile(r"%\(\w+\)[a-z]|%%|</?[a-z]+[^>]*>")
+_VALUE = re.compile(r"%\(\w+\)[a-z]|%%|\{\w+(?::,)?\}|</?[a-z]+[^>]*>")
 # Whoever speaks the language decides whether "now" is one word or four; some words are the same everywhere.
 FEWEST_DIFFERENT = 0.85
 

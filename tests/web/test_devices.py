@@ -11,8 +11,8 @@ from support.visitors import Visitor
 from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 from tidings.web.devices import Device
 from tidings.web.language import language, speaking
-from tidings.web.moments import ago, since, when
 from tidings.web.rendering import size
+from tidings.web.times import ago, since, when
 
 NOW = Instant(1_790_000_000_000_000)  # 21 September 2026, 14:13 UTC
 

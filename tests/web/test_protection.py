@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -11,8 +12,8 @@ import pytest
 from support.people import Answer, Person, call
 from support.running import RunningService
 from support.visitors import Visitor
+from tidings.http.endpoints import Endpoint
 from tidings.web import ROUTES
-from tidings.web.routes import Route
 
 CLOSED = [route for route in ROUTES if not route.is_open]
 POSTS = [route for route in ROUTES if route.method == "POST"]
@@ -20,11 +21,11 @@ ADMINS = [route for route in ROUTES if route.admin]
 PAGES = [route for route in ROUTES if route.method == "GET" and "{" not in route.path]
 
 
-def name(route: Route) -> str:
+def name(route: Endpoint) -> str:
     return f"{route.method} {route.path}"
 
 
-def path(route: Route) -> str:
+def path(route: Endpoint) -> str:
     return re.sub(r"\{\w+\}", "1", route.path)
 
 
@@ -36,11 +37,11 @@ def administrator(service: RunningService, charlie: Person) -> Visitor:
     return signed_in
 
 
-def ask(visitor: Visitor, route: Route, **more: Any) -> Answer:
+def ask(visitor: Visitor, route: Endpoint, **more: Any) -> Answer:
     return visitor.get(path(route), **more) if route.method == "GET" else visitor.post(path(route), **more)
 
 
-def exceptions(routes: Iterable[Route], holds: Callable[[Route], bool]) -> list[str]:
+def exceptions(routes: Iterable[Endpoint], holds: Callable[[Endpoint], bool]) -> list[str]:
     """The routes of which it does not hold: one sign-in serves to ask all of them."""
     return [name(route) for route in routes if not holds(route)]
 
@@ -50,7 +51,7 @@ def test_there_are_pages_of_every_kind() -> None:
 
 
 def test_without_a_session_every_page_sends_to_sign_in(service: RunningService) -> None:
-    def sends_to_sign_in(route: Route) -> bool:
+    def sends_to_sign_in(route: Endpoint) -> bool:
         answer = ask(Visitor(service), route)
         return answer.status == 303 and answer.headers["location"].startswith("/sign-in")
 
@@ -63,7 +64,7 @@ def test_what_is_for_administrators_is_refused_to_others(reader: Visitor) -> Non
 
 @pytest.mark.parametrize("token", ["", "0" * 40, "not a token"])
 def test_a_form_without_its_token_is_refused(token: str, administrator: Visitor) -> None:
-    def is_refused(route: Route) -> bool:
+    def is_refused(route: Endpoint) -> bool:
         answer = administrator.post(path(route), csrf=token)
         return answer.status == 403 and "Nothing was changed" in answer.body.decode()
 
@@ -77,11 +78,33 @@ def test_a_form_without_its_token_is_refused(token: str, administrator: Visitor)
     ids=str,
 )
 def test_a_form_on_somebody_elses_page_is_refused(headers: dict[str, str], administrator: Visitor) -> None:
-    def is_refused(route: Route) -> bool:
+    def is_refused(route: Endpoint) -> bool:
         assert administrator.token
         return administrator.post(path(route), headers=headers).status == 403
 
     assert exceptions(POSTS, is_refused) == []
+    assert administrator.get("/view").status == 200
+
+
+def test_a_form_of_somebody_elses_page_is_refused_before_its_body_is_read(administrator: Visitor) -> None:
+    cookies = "; ".join(f"{name}={value}" for name, value in administrator.cookies.items())
+    head = f"POST /view HTTP/1.1\r\nHost: x\r\nCookie: {cookies}\r\nSec-Fetch-Site: cross-site\r\n"
+    host, _, port = administrator.service.url.removeprefix("http://").partition(":")
+
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        connection.sendall(f"{head}Content-Length: 100000\r\n\r\n".encode())
+        assert connection.recv(12) == b"HTTP/1.1 403"
+
+
+def test_a_form_with_files_is_refused_where_none_are_taken(administrator: Visitor) -> None:
+    def is_refused(route: Endpoint) -> bool:
+        content = f'--x\r\nContent-Disposition: form-data; name="csrf"\r\n\r\n{administrator.token}\r\n--x--\r\n'
+        cookies = "; ".join(f"{name}={value}" for name, value in administrator.cookies.items())
+        headers = {"Cookie": cookies, "Content-Type": "multipart/form-data; boundary=x"}
+        answer = call(administrator.service.url, "POST", path(route), content.encode(), headers)
+        return answer.status == 400 and "takes no files" in answer.body.decode()
+
+    assert exceptions(POSTS, is_refused) == [name(route) for route in POSTS if route.takes_files]
     assert administrator.get("/view").status == 200
 
 
@@ -99,7 +122,7 @@ def test_the_token_of_one_session_is_worth_nothing_in_another(reader: Visitor, b
 
 
 def test_every_page_says_what_it_may_load(administrator: Visitor) -> None:
-    def says(route: Route) -> bool:
+    def says(route: Endpoint) -> bool:
         answer = administrator.get(path(route))
         headers = answer.headers
         policy, kind = headers.get("content-security-policy", ""), headers.get("content-type", "")
@@ -124,7 +147,7 @@ def test_so_do_pages_that_tell_what_went_wrong(address: str, visitor: Visitor) -
 
 
 def test_pages_hold_no_script_and_no_style_of_their_own(administrator: Visitor) -> None:
-    def is_bare(route: Route) -> bool:
+    def is_bare(route: Endpoint) -> bool:
         answer = administrator.get(path(route))
         # Icons are bytes, and can hold any of these.
         is_picture = answer.headers.get("content-type", "").startswith("image/")

@@ -11,11 +11,12 @@ from sqlalchemy import update
 from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor
-from tidings.domain.deliveries import GIVEN_UP_TOGETHER
+from tidings.domain.deliveries.deliveries import GIVEN_UP_TOGETHER, error_columns
+from tidings.domain.messages import Message, encode_message, join_sentences, msg
 from tidings.services import Services
 from tidings.storage.schema import feeds, integrations
-from web.test_opml import opml, upload
-from web.test_settings import sent
+from web.pages.test_opml import opml, upload
+from web.pages.test_settings import sent
 
 GONE = "Check the address, or look for a new one on the site."
 
@@ -31,9 +32,12 @@ def failing_feed(alice: Person, site: Publisher) -> int:
     return feed
 
 
-def set_message(services: Services, feed_id: int, message: str) -> None:
+def set_error(services: Services, feed_id: int, error: Message | str) -> None:
+    text = error if isinstance(error, str) else error.english()
+    form = "" if isinstance(error, str) else encode_message(error, text)
     with services.database.writing() as db:
-        db.run(update(feeds).where(feeds.c.id == feed_id).values(parsing_error_message=message))
+        values = {"parsing_error_message": text, "parsing_error_form": form}
+        db.run(update(feeds).where(feeds.c.id == feed_id).values(**values))
 
 
 def test_why_a_feed_failed_is_told_in_the_language_of_its_reader(
@@ -52,29 +56,39 @@ def test_why_a_feed_failed_is_told_in_the_language_of_its_reader(
     assert notice.count("hat nichts unter dieser Adresse (404)") == 2
 
 
-def test_a_message_that_nobody_knows_stays_and_is_escaped(
+def test_an_error_of_an_older_version_stays_and_is_escaped(
     reader: Visitor, alice: Person, site: Publisher, services: Services
 ) -> None:
     feed = failing_feed(alice, site)
-    set_message(services, feed, "An older version said <b>100 %</b> this.")
+    set_error(services, feed, "An older version said <b>100 %</b> this.")
     speak(alice, "fr_FR")
 
     assert "An older version said &lt;b&gt;100 %&lt;/b&gt; this." in reader.page("/feeds")
 
 
-def test_values_of_others_are_escaped_within_a_translation(
-    reader: Visitor, alice: Person, site: Publisher, services: Services
+@pytest.mark.parametrize("host", ["<script>alert(1)</script>", "{host}", "%s %(host)s 100 %", "{{host}}"])
+def test_values_of_others_stay_as_they_are_within_a_translation(
+    reader: Visitor, alice: Person, site: Publisher, services: Services, host: str
 ) -> None:
     feed = failing_feed(alice, site)
-    set_message(
-        services, feed, "<script>alert(1)</script> has a fault (500). It is for the publisher to mend; try again later."
-    )
+    fault = msg("{host} has a fault (500). It is for the publisher to mend; try again later.", host=host)
+    set_error(services, feed, fault)
     speak(alice, "es_ES")
 
-    page = reader.page("/feeds")
+    assert f"{html.escape(host)} tiene un fallo (500)." in reader.page("/feeds")
+    assert alice.get(f"/v1/feeds/{feed}")["parsing_error_message"] == fault.english()
 
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; tiene un fallo (500)." in page
-    assert "<script>alert" not in page
+
+def test_an_error_that_a_program_without_templates_wrote_is_shown_in_its_english(
+    reader: Visitor, alice: Person, site: Publisher, services: Services
+) -> None:
+    """Such as an older version that still runs while the database is new already."""
+    feed = failing_feed(alice, site)
+    with services.database.writing() as db:
+        db.run(update(feeds).where(feeds.c.id == feed).values(parsing_error_message="Something else is wrong."))
+    speak(alice, "de_DE")
+
+    assert "Something else is wrong." in reader.page("/feeds")
 
 
 def test_what_is_wrong_with_a_field_is_told_in_french(reader: Visitor, alice: Person, site: Publisher) -> None:
@@ -125,14 +139,15 @@ def test_what_a_service_said_last_is_told_in_spanish(reader: Visitor, alice: Per
         "/v1/integrations", {"linkding": {"url": "https://l.example.org", "token": "x", "enabled": True}}, status=201
     )
     with services.database.writing() as db:
-        error = f"Linkding has a fault (500). {GIVEN_UP_TOGETHER}"
-        db.run(update(integrations).where(integrations.c.user_id == alice.user.id).values(last_error=error))
+        error = join_sentences(msg("{title} has a fault (500).", title="Linkding"), GIVEN_UP_TOGETHER)
+        values = error_columns(error)
+        db.run(update(integrations).where(integrations.c.user_id == alice.user.id).values(**values))
     speak(alice, "es_ES")
 
     for path in ("/settings/integrations", "/settings/integrations/linkding"):
         assert "Linkding tiene un fallo (500). Nada llegó a este destinatario durante un día" in reader.page(path)
 
-    assert alice.get("/v1/integrations")["linkding"]["last_error"] == error
+    assert alice.get("/v1/integrations")["linkding"]["last_error"] == error.english()
 
 
 @pytest.mark.parametrize(

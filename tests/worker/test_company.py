@@ -20,11 +20,11 @@ from support.people import PASSWORD, rss
 from support.publisher import Answer, Publisher
 from support.running import RunningService, environment_for, running
 from tidings.settings import load
-from tidings.storage import feeds
-from tidings.storage.database import Database
+from tidings.storage.engine.database import Database
+from tidings.storage.feeds import feeds
 from tidings.storage.schema import entries, feed_counters
 from tidings.storage.schema import feeds as feed_table
-from tidings.wiring import services_over
+from tidings.wiring import build_services
 
 FEEDS = int(os.environ.get("COMPANY_FEEDS", "240"))
 LASTS_S = float(os.environ.get("COMPANY_S", "4"))
@@ -42,7 +42,7 @@ def test_workers_in_company_of_the_dead_and_the_frozen(
     environment = environment_for(
         database_url, tmp_path, http_client_timeout="10", polling_limit_per_host="24", worker_pool_size="8"
     )
-    services = services_over(database, load(environment, None))
+    services = build_services(database, load(environment, None))
     user = services.users.create("alice", PASSWORD)
     category = services.categories.create(user.id, "Feeds")
     moments = {"created_at": 0, "checked_at": 0, "next_check_at": 0, "icon_checked_at": 4_000_000_000_000_000}

@@ -10,16 +10,16 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from support.outbox import Hook, MovableClock, deliver, delivering, hook, is_signed, text_of
-from support.publisher import Answer, Cut, Drop, Hang, Publisher, Reply, Seen
-from tidings.domain import samples
-from tidings.domain.deliveries import Room
-from tidings.domain.retries import Patience
+from support.outbox import Hook, MovableClock, deliver, delivery_queue, hook, is_signed, text_of
+from support.publisher import Answer, Cut, Drop, Hang, Publisher, ReceivedRequest, Reply
+from tidings.domain.deliveries import sample_events
+from tidings.domain.deliveries.deliveries import QueueLimits
+from tidings.domain.deliveries.retries import RetryPolicy
 from tidings.domain.times import SECOND, Instant
 from tidings.services.clock import system_clock
-from tidings.services.moments import zone
-from tidings.storage import deliveries, receivers
-from tidings.storage.database import Database
+from tidings.services.timestamps import time_zone
+from tidings.storage.deliveries import outbox, queues
+from tidings.storage.engine.database import Database
 from tidings.storage.schema import integrations
 from tidings.storage.schema import receivers as receiver_table
 
@@ -34,7 +34,7 @@ def test_what_is_posted_arrives_in_order_and_signed(database: Database, site: Pu
     mine = hook(database, site.serve("/hook"))
     mine.post(*(f"{number}" for number in range(20)))
 
-    deliver(delivering(database), lambda: all_are(mine, "delivered"))
+    deliver(delivery_queue(database), lambda: all_are(mine, "delivered"))
 
     assert [text_of(seen) for seen in site.requests] == mine.posted
     assert all(is_signed(seen) for seen in site.requests)
@@ -47,7 +47,7 @@ def test_the_request_is_as_documented(database: Database, site: Publisher) -> No
     mine = hook(database, site.url("/hook?a=%20b&c").replace("//", "//ada:p%40ss@"))
     mine.post("one")
 
-    deliver(delivering(database), lambda: all_are(mine, "delivered"))
+    deliver(delivery_queue(database), lambda: all_are(mine, "delivered"))
 
     (seen,) = site.requests
     assert (seen.method, seen.path) == ("POST", "/hook?a=%20b&c")
@@ -64,7 +64,7 @@ def test_openssl_computes_the_same_signature(database: Database, site: Publisher
     mine = hook(database, site.serve("/hook"), secret="s3cret")
     mine.post("Übergrößenträger ✓")
 
-    deliver(delivering(database), lambda: all_are(mine, "delivered"))
+    deliver(delivery_queue(database), lambda: all_are(mine, "delivered"))
 
     (seen,) = site.requests
     told = subprocess.run(
@@ -93,7 +93,7 @@ def test_what_does_not_arrive_is_tried_again_under_the_same_id(
     mine = hook(database, site.script("/hook", trouble, Answer("thanks")))
     mine.post("first", "second")
 
-    deliver(delivering(database, within_s=0.4), lambda: all_are(mine, "delivered"))
+    deliver(delivery_queue(database, within_s=0.4), lambda: all_are(mine, "delivered"))
 
     said = [text_of(seen) for seen in site.requests]
     assert said[:2] == ["first", "first"]
@@ -113,7 +113,7 @@ def test_any_answer_below_400_counts_and_redirects_are_not_followed(
     mine = hook(database, site.url("/hook"))
     mine.post("one")
 
-    deliver(delivering(database), lambda: all_are(mine, "delivered"))
+    deliver(delivery_queue(database), lambda: all_are(mine, "delivered"))
 
     assert [seen.path for seen in site.requests] == ["/hook"]
     assert mine.all()[0].delivery.last_status == status
@@ -124,7 +124,7 @@ def test_a_receiver_that_is_down_gets_everything_when_it_is_back(database: Datab
         url = site.serve("/hook")
     mine = hook(database, url)
     mine.post("one", "two")
-    work = delivering(database)
+    work = delivery_queue(database)
 
     deliver(work, lambda: mine.all()[0].delivery.attempts > 1)
     assert mine.states() == ["pending", "pending"]
@@ -142,15 +142,15 @@ def test_the_wait_that_a_receiver_asks_for_is_kept(database: Database, site: Pub
     clock = MovableClock()
     mine = hook(database, site.script("/hook", Answer(status=503, headers={"Retry-After": "3600"}), Answer()))
     (id_,) = mine.post("one", now=clock())
-    work = delivering(database, clock=clock)
+    work = delivery_queue(database, clock=clock)
 
     deliver(work, lambda: mine.all()[0].delivery.attempts == 1)
 
     with database.reading() as db:
-        shown = deliveries.get(db, mine.user_id, id_)
+        shown = outbox.get(db, mine.user_id, id_)
         assert shown is not None
         assert shown.next_attempt_at == clock() + 3600 * 1_000_000
-        assert not receivers.is_work(db, clock())
+        assert not queues.has_work(db, clock())
     clock.move(timedelta(hours=1))
     deliver(work, lambda: all_are(mine, "delivered"))
 
@@ -158,12 +158,12 @@ def test_the_wait_that_a_receiver_asks_for_is_kept(database: Database, site: Pub
 def test_after_a_day_an_event_is_given_up_and_the_next_one_goes_out(database: Database, site: Publisher) -> None:
     clock = MovableClock()
 
-    def picky(seen: Seen) -> Reply:
+    def picky(seen: ReceivedRequest) -> Reply:
         return Answer("not this one", status=422) if text_of(seen) == "bad" else Answer()
 
     mine = hook(database, site.script("/hook", picky))
     mine.post("bad", "good", now=clock())
-    work = delivering(database, clock=clock)
+    work = delivery_queue(database, clock=clock)
 
     deliver(work, lambda: mine.all()[0].delivery.attempts == 1)
     clock.move(DAY - timedelta(minutes=1))
@@ -183,7 +183,7 @@ def test_a_receiver_that_was_down_for_a_day_loses_what_is_as_old_and_nothing_you
     clock = MovableClock()
     mine = hook(database, site.script("/hook", Answer(status=500)))
     mine.post(*(f"old {number}" for number in range(50)), now=clock())
-    work = delivering(database, clock=clock)
+    work = delivery_queue(database, clock=clock)
     deliver(work, lambda: mine.all()[0].delivery.attempts == 1)
 
     clock.move(DAY + timedelta(seconds=1))
@@ -204,7 +204,7 @@ def test_events_that_waited_for_a_worker_have_their_day_before_them(database: Da
     mine.post("one", now=clock())
     clock.move(2 * DAY)
 
-    work = delivering(database, clock=clock)
+    work = delivery_queue(database, clock=clock)
     deliver(work, lambda: mine.all()[0].delivery.attempts == 1)
     assert mine.states() == ["pending"]
 
@@ -216,7 +216,7 @@ def test_410_switches_the_webhook_off_and_says_so(database: Database, site: Publ
     mine = hook(database, site.serve("/hook", "moved out", status=410))
     mine.post("one", "two")
 
-    deliver(delivering(database), lambda: all_are(mine, "failed"))
+    deliver(delivery_queue(database), lambda: all_are(mine, "failed"))
 
     assert len(site.requests) == 1
     settings = mine.settings()
@@ -232,7 +232,7 @@ def test_410_from_the_address_of_one_feed_leaves_the_webhook_on(database: Databa
     mine.post("of a feed", receiver=site.url("/gone"))
     mine.post("of the others")
 
-    deliver(delivering(database), lambda: mine.states() == ["failed", "delivered"])
+    deliver(delivery_queue(database), lambda: mine.states() == ["failed", "delivered"])
 
     assert mine.settings()["enabled"]
 
@@ -243,7 +243,7 @@ def test_what_is_still_waiting_when_a_webhook_is_switched_off_is_not_sent(databa
     with database.writing() as db:
         db.run(integrations.update().values(enabled=False))
 
-    deliver(delivering(database), lambda: all_are(mine, "failed"))
+    deliver(delivery_queue(database), lambda: all_are(mine, "failed"))
 
     assert site.requests == []
     assert "switched off" in mine.all()[1].delivery.last_error
@@ -258,7 +258,7 @@ def test_too_much_waiting_for_one_receiver_gives_up_the_oldest_and_their_bodies(
     others.post("one")
 
     deliver(
-        delivering(database, within_s=0.5, room=Room(deliveries=10)),
+        delivery_queue(database, within_s=0.5, limits=QueueLimits(max_deliveries=10)),
         lambda: all_are(others, "delivered") and mine.states().count("failed") >= 20,
     )
 
@@ -266,25 +266,29 @@ def test_too_much_waiting_for_one_receiver_gives_up_the_oldest_and_their_bodies(
     assert mine.states() == ["pending", *["failed"] * 20, *["pending"] * 9]
     assert "oldest were given up" in mine.all()[5].delivery.last_error
     with database.reading() as db:
-        kept = [deliveries.body(db, id_) is not None for id_ in ids]
+        kept = [outbox.body(db, id_) is not None for id_ in ids]
     assert kept == [True, *[False] * 20, *[True] * 9]
 
 
 def test_an_event_that_is_nothing_for_its_service_is_given_up_at_once(database: Database, site: Publisher) -> None:
     mine = hook(database, "")
     settings = json.dumps({"url": site.url("/links"), "token": "8c1f"})
-    good = samples.event("save_entry", "linkding", "", user_id=mine.user_id, show=zone("UTC").show, now=system_clock())
+    good = sample_events.sample_event(
+        "save_entry", "linkding", "", user_id=mine.user_id, format_time=time_zone("UTC").format, now=system_clock()
+    )
     site.serve("/links/api/bookmarks/", "{}", status=201)
     with database.writing() as db:
         row = {"user_id": mine.user_id, "name": "linkding", "enabled": True, "settings": settings, "changed_at": 0}
         db.run(integrations.insert().values(**row))
-        for number, body in enumerate([good.body.replace(f"{samples.SITE}tidings-test".encode(), b""), good.body]):
-            deliveries.add(
+        for number, body in enumerate(
+            [good.body.replace(f"{sample_events.SITE}tidings-test".encode(), b""), good.body]
+        ):
+            outbox.add(
                 db, mine.user_id, delivery_id=f"{mine.user_id}-{number}", integration="linkding",
                 event_type="save_entry", receiver="linkding", feed_id=0, body=body, now=system_clock(),
             )  # fmt: skip
 
-    deliver(delivering(database), lambda: mine.states() == ["failed", "delivered"])
+    deliver(delivery_queue(database), lambda: mine.states() == ["failed", "delivered"])
 
     assert mine.all()[0].delivery.attempts == 1
     assert "no address" in mine.all()[0].delivery.last_error
@@ -298,7 +302,12 @@ def test_two_workers_share_receivers_and_keep_their_order(database: Database, si
 
     with ThreadPoolExecutor(2) as pool:
         done = [
-            pool.submit(deliver, delivering(database), lambda: all(all_are(one, "delivered") for one in mine), places=4)
+            pool.submit(
+                deliver,
+                delivery_queue(database),
+                lambda: all(all_are(one, "delivered") for one in mine),
+                max_concurrent=4,
+            )
             for _ in range(2)
         ]
         for one_of_them in done:
@@ -313,7 +322,11 @@ def test_room_is_measured_in_bytes_too(database: Database, site: Publisher) -> N
     mine = hook(database, site.script("/hook", Answer(status=500)))
     mine.post(*("x" * 10_000 for _ in range(10)))
 
-    deliver(delivering(database, room=Room(bytes=35_000)), lambda: mine.states().count("failed") == 7, within_s=30)
+    deliver(
+        delivery_queue(database, limits=QueueLimits(max_bytes=35_000)),
+        lambda: mine.states().count("failed") == 7,
+        within_s=30,
+    )
 
 
 def test_a_receiver_inside_the_network_is_refused_unless_the_operator_allows_it(
@@ -322,7 +335,7 @@ def test_a_receiver_inside_the_network_is_refused_unless_the_operator_allows_it(
     mine = hook(database, site.serve("/hook"))
     mine.post("one")
 
-    deliver(delivering(database, allow_private_networks=False), lambda: mine.all()[0].delivery.attempts > 0)
+    deliver(delivery_queue(database, allow_private_networks=False), lambda: mine.all()[0].delivery.attempts > 0)
 
     assert site.requests == []
     assert "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS" in mine.all()[0].delivery.last_error
@@ -330,14 +343,14 @@ def test_a_receiver_inside_the_network_is_refused_unless_the_operator_allows_it(
 
 
 def test_secrets_that_a_receiver_repeats_are_not_kept(database: Database, site: Publisher) -> None:
-    def echo(seen: Seen) -> Reply:
+    def echo(seen: ReceivedRequest) -> Reply:
         return Answer(f"you are {seen.headers['authorization']}, hunter2 or hunter%32?\0", status=400)
 
     site.script("/hook", echo)
     mine = hook(database, site.url("/hook").replace("//", "//ada:hunter%32@"))
     mine.post("one")
 
-    deliver(delivering(database), lambda: mine.all()[0].delivery.attempts > 0)
+    deliver(delivery_queue(database), lambda: mine.all()[0].delivery.attempts > 0)
 
     delivery = mine.all()[0].delivery
     assert delivery.last_response == "you are ***, *** or ***? "
@@ -348,18 +361,29 @@ def test_receivers_that_hang_do_not_hold_up_the_others(database: Database, site:
     """More of them than there are places for receivers that failed lately."""
     site.script("/hang", Hang())
     hanging = [hook(database, site.url(f"/hang?{number}")) for number in range(6)]
-    work = delivering(database, within_s=0.5)
+    work = delivery_queue(database, within_s=0.5)
     for one in hanging:
         one.post("never")
-    deliver(work, lambda: all(one.all()[0].delivery.attempts > 0 for one in hanging), places=8, failing_places=3)
+    deliver(
+        work,
+        lambda: all(one.all()[0].delivery.attempts > 0 for one in hanging),
+        max_concurrent=8,
+        max_concurrent_failing=3,
+    )
 
-    work = delivering(database, within_s=45)
+    work = delivery_queue(database, within_s=45)
     fast = [hook(database, site.serve(f"/fast?{number}")) for number in range(10)]
     for one in fast:
         one.post(*(f"{number}" for number in range(10)))
 
     # Those that hang now take their places for longer than this may last.
-    deliver(work, lambda: all(all_are(one, "delivered") for one in fast), within_s=40, places=8, failing_places=3)
+    deliver(
+        work,
+        lambda: all(all_are(one, "delivered") for one in fast),
+        within_s=40,
+        max_concurrent=8,
+        max_concurrent_failing=3,
+    )
 
 
 def test_what_was_finished_long_ago_and_receivers_without_work_are_forgotten(
@@ -368,41 +392,41 @@ def test_what_was_finished_long_ago_and_receivers_without_work_are_forgotten(
     mine, idle = hook(database, site.script("/hook", Answer(), Answer(status=500))), hook(database, site.serve("/idle"))
     idle.post("one")
     mine.post("one", "two")
-    deliver(delivering(database), lambda: all_are(idle, "delivered") and mine.all()[1].delivery.attempts > 0)
+    deliver(delivery_queue(database), lambda: all_are(idle, "delivered") and mine.all()[1].delivery.attempts > 0)
     later = Instant(system_clock() + 3600 * SECOND)
 
     with database.writing() as db:
-        assert deliveries.forget(db, before=mine.all()[0].delivery.created_at, limit=10) == 0
-        assert deliveries.forget(db, before=later, limit=10) == 2
-        assert receivers.remove_idle(db, now=later, limit=10) == 1
-        assert receivers.remove_idle(db, now=later, limit=10) == 0
+        assert outbox.delete_finished(db, before=mine.all()[0].delivery.created_at, limit=10) == 0
+        assert outbox.delete_finished(db, before=later, limit=10) == 2
+        assert queues.remove_idle(db, now=later, limit=10) == 1
+        assert queues.remove_idle(db, now=later, limit=10) == 0
 
     assert mine.states() == ["pending"]
     site.serve("/hook")
-    deliver(delivering(database), lambda: all_are(mine, "delivered"))
+    deliver(delivery_queue(database), lambda: all_are(mine, "delivered"))
 
 
 def test_an_empty_queue_is_asked_for_without_a_write(database: Database) -> None:
-    work = delivering(database)
+    work = delivery_queue(database)
     with database.writing():
         # Nobody else could write now on SQLite: asking does not wait for that.
-        assert work.claim("somebody", limit=5, failing=5) == []
+        assert work.claim("somebody", limit=5, max_failing=5) == []
 
 
 def test_a_claim_that_ended_is_somebody_else_s(database: Database, site: Publisher) -> None:
     clock = MovableClock()
     mine = hook(database, site.serve("/hook"))
     mine.post("one", "two", now=clock())
-    work = delivering(database, clock=clock)
+    work = delivery_queue(database, clock=clock)
 
-    assert len(work.claim("first", limit=5, failing=5)) == 1
-    assert work.claim("second", limit=5, failing=5) == []
+    assert len(work.claim("first", limit=5, max_failing=5)) == 1
+    assert work.claim("second", limit=5, max_failing=5) == []
     clock.move(timedelta(minutes=1))
-    (queue,) = work.claim("second", limit=5, failing=5)
+    (queue,) = work.claim("second", limit=5, max_failing=5)
 
     with database.writing() as db:
-        assert not receivers.keep(db, queue.id, "first", clock())
-        assert receivers.keep(db, queue.id, "second", clock())
+        assert not queues.renew(db, queue.id, "first", clock())
+        assert queues.renew(db, queue.id, "second", clock())
 
 
 def test_a_claim_is_renewed_while_a_try_takes_long(database: Database, site: Publisher) -> None:
@@ -418,11 +442,11 @@ def test_a_claim_is_renewed_while_a_try_takes_long(database: Database, site: Pub
             until = db.scalar(select(receiver_table.c.claimed_until))
         return clock() > begun and until == clock() + lease // timedelta(microseconds=1)
 
-    deliver(delivering(database, clock=clock, lease=lease, within_s=60), is_renewed)
+    deliver(delivery_queue(database, clock=clock, lease=lease, within_s=60), is_renewed)
 
 
 def test_strangers_with_the_same_address_do_not_wait_for_each_other(database: Database, site: Publisher) -> None:
-    def only_good(seen: Seen) -> Reply:
+    def only_good(seen: ReceivedRequest) -> Reply:
         return Answer(status=500) if text_of(seen) == "bad" else Answer()
 
     url = site.script("/hook", only_good)
@@ -430,6 +454,6 @@ def test_strangers_with_the_same_address_do_not_wait_for_each_other(database: Da
     alice.post("bad")
     bob.post("good")
 
-    deliver(delivering(database, patience=Patience()), lambda: all_are(bob, "delivered"))
+    deliver(delivery_queue(database, retry_policy=RetryPolicy()), lambda: all_are(bob, "delivered"))
 
     assert alice.states() == ["pending"]

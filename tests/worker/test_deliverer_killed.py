@@ -16,8 +16,8 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from support.outbox import Hook, hook, is_signed, text_of
-from support.publisher import Answer, Cut, Drop, Hang, Publisher, Reply, Seen
-from tidings.storage.database import Database
+from support.publisher import Answer, Cut, Drop, Hang, Publisher, ReceivedRequest, Reply
+from tidings.storage.engine.database import Database
 from tidings.storage.schema import deliveries, receivers
 
 EVENTS = 2_000
@@ -25,11 +25,11 @@ KILLS = 4
 FINE = Answer("ok")
 
 
-def now_and_then(trouble: Reply, every: int, *, first: bool = False) -> Callable[[Seen], Reply]:
+def now_and_then(trouble: Reply, every: int, *, first: bool = False) -> Callable[[ReceivedRequest], Reply]:
     """first: the very first request gets it, too."""
     count = 0 if first else 1
 
-    def reply(_seen: Seen) -> Reply:
+    def reply(_seen: ReceivedRequest) -> Reply:
         nonlocal count
         count += 1
         return trouble if count % every == 1 else FINE
@@ -37,7 +37,7 @@ def now_and_then(trouble: Reply, every: int, *, first: bool = False) -> Callable
     return reply
 
 
-TROUBLES: dict[str, Callable[[Seen], Reply]] = {
+TROUBLES: dict[str, Callable[[ReceivedRequest], Reply]] = {
     "none": lambda _: FINE,
     "500": now_and_then(Answer("oh", status=500), 9, first=True),
     "503": now_and_then(Answer(status=503), 23),

@@ -6,43 +6,44 @@ import asyncio
 
 import pytest
 
-from support.shelf import Shelf, ready
+from support.entry_fixtures import FeedFixture, ready
 from tidings.domain.errors import StoreUnavailable
-from tidings.services.search import Search
-from tidings.storage import search
-from tidings.storage.database import Database
-from tidings.worker import indexer
+from tidings.domain.messages import verbatim
+from tidings.services.entries.search_index import SearchIndexer
+from tidings.storage.engine.database import Database
+from tidings.storage.entries import search_index
+from tidings.worker import loops
 from tidings.worker.indexer import Indexer
 
 
 def test_what_was_written_is_indexed_by_itself(database: Database) -> None:
-    shelf = Shelf.of_somebody(database)
+    shelf = FeedFixture.create(database)
     shelf.add(*(ready(f"Rain {n}") for n in range(130)))
 
-    asyncio.run(run_until_done(Search(database), database))
+    asyncio.run(run_until_done(SearchIndexer(database), database))
 
     assert shelf.total("rain") == 130
 
 
 def test_a_database_that_does_not_answer_is_asked_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Shaky(Search):
+    class Shaky(SearchIndexer):
         tries = 0
 
         def work(self) -> int:
             Shaky.tries += 1
             if Shaky.tries == 1:
-                raise StoreUnavailable("away")
+                raise StoreUnavailable(verbatim("away"))
             return super().work()
 
-    monkeypatch.setattr(indexer, "AFTER_TROUBLE_S", 0.01)
-    shelf = Shelf.of_somebody(database)
+    monkeypatch.setattr(loops, "RETRY_AFTER_ERROR_S", 0.01)
+    shelf = FeedFixture.create(database)
     shelf.add(ready("Rain"))
     asyncio.run(run_until_done(Shaky(database), database))
 
     assert shelf.total("rain") == 1
 
 
-async def run_until_done(work: Search, database: Database) -> None:
+async def run_until_done(work: SearchIndexer, database: Database) -> None:
     stop = asyncio.Event()
     running = asyncio.create_task(Indexer(work).run(stop))
     async with asyncio.timeout(30):
@@ -55,4 +56,4 @@ async def run_until_done(work: Search, database: Database) -> None:
 
 def is_behind(database: Database) -> bool:
     with database.reading() as db:
-        return search.is_behind(db)
+        return search_index.is_behind(db)

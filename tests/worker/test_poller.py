@@ -8,20 +8,20 @@ from pathlib import Path
 from support.people import PASSWORD, rss
 from support.publisher import Cut, Drip, Endless, Hang, Publisher
 from support.running import environment_for
-from tidings.domain.sources import Claim
+from tidings.domain.polling.sources import SourceLease
 from tidings.services import Services
-from tidings.services.waking import FEEDS, Bell
+from tidings.services.wakeup import FEEDS, WakeupEvent
 from tidings.settings import load
-from tidings.storage import feeds
-from tidings.storage.database import Database
-from tidings.wiring import services_over
+from tidings.storage.engine.database import Database
+from tidings.storage.feeds import feeds
+from tidings.wiring import build_services
 from tidings.worker.poller import Poller
 
 WORDS = "<article>" + "<p>The rain came late, lasted long, and left by the evening.</p>" * 9 + "</article>"
 
 
 def opened(database: Database, database_url: str, folder: Path, **settings: str) -> Services:
-    return services_over(database, load(environment_for(database_url, folder, **settings), None))
+    return build_services(database, load(environment_for(database_url, folder, **settings), None))
 
 
 def subscribe(services: Services, name: str, *urls: str, **values: object) -> list[int]:
@@ -45,11 +45,11 @@ def test_a_source_stays_claimed_while_its_check_outlasts_the_lease(
     services.polling._lease = 2_000_000  # the shortest that settings allow is 16 seconds
     subscribe(services, "alice", site.url("/feed.xml"), crawler=True)
 
-    async def poll() -> list[Claim]:
-        bell, stop = Bell(database, FEEDS), asyncio.Event()
+    async def poll() -> list[SourceLease]:
+        bell, stop = WakeupEvent(database, FEEDS), asyncio.Event()
         poller = Poller(services.polling, bell, places=2)
         running = asyncio.create_task(poller.run(stop))
-        taken: list[Claim] = []
+        taken: list[SourceLease] = []
         await asyncio.to_thread(site.wait_for, 1, "/feed.xml/0", timeout_s=30)
         while await _is_due(services):
             taken += await asyncio.to_thread(services.polling.claim, "another", 10)
@@ -82,7 +82,7 @@ def test_feeds_that_hang_drip_break_off_and_flood_hold_nobody_up(
 
     async def poll() -> float:
         loop = asyncio.get_running_loop()
-        bell, stop, started = Bell(database, FEEDS), asyncio.Event(), loop.time()
+        bell, stop, started = WakeupEvent(database, FEEDS), asyncio.Event(), loop.time()
         running = asyncio.create_task(Poller(services.polling, bell, places=8).run(stop))
         while await _is_due(services) and loop.time() - started < 60:  # noqa: ASYNC110 - the database rings no bell
             await asyncio.sleep(0.05)
@@ -96,7 +96,7 @@ def test_feeds_that_hang_drip_break_off_and_flood_hold_nobody_up(
     # They take their time-out once, side by side; the limit leaves room for a machine that is busy otherwise.
     assert asyncio.run(poll()) < 40
     with database.reading() as db:
-        found = {feed.id: feed for feed in feeds.listed(db, 1)}
+        found = {feed.id: feed for feed in feeds.list_all(db, 1)}
     assert [bool(found[feed_id].parsing_error_message) for feed_id in ids] == [True] * 5 + [False] * 20
     assert all(feed.next_check_at > feed.checked_at for feed in found.values())
 
@@ -104,6 +104,6 @@ def test_feeds_that_hang_drip_break_off_and_flood_hold_nobody_up(
 async def _is_due(services: Services) -> bool:
     def look() -> bool:
         with services.database.reading() as db:
-            return any(feed.checked_at == 0 for feed in feeds.listed(db, 1))
+            return any(feed.checked_at == 0 for feed in feeds.list_all(db, 1))
 
     return await asyncio.to_thread(look)

@@ -1,8 +1,8 @@
 """The REST API: a request becomes a call, a result an answer."""
 
-from tidings.api import (
+from tidings.api import reference
+from tidings.api.endpoints import (
     api_keys,
-    articles,
     categories,
     deliveries,
     discovery,
@@ -10,10 +10,10 @@ from tidings.api import (
     entries,
     entry_changes,
     feeds,
+    fetch_content,
     icons,
     integrations,
     opml,
-    reference,
     users,
     version,
 )
@@ -29,7 +29,7 @@ ROUTES = [
     *icons.routes.all,
     *entries.routes.all,
     *entry_changes.routes.all,
-    *articles.routes.all,
+    *fetch_content.routes.all,
     *enclosures.routes.all,
     *opml.routes.all,
     *version.routes.all,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tidings.domain.errors import Unauthorized
 from tidings.http.requests import Network, Request
-from tidings.services.authentication import WRONG_PASSWORD, Credentials
+from tidings.services.accounts.authentication import WRONG_PASSWORD, Credentials
 
 
 def credentials_of(request: Request, trusted: Sequence[Network]) -> Credentials:

@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
+from starlette.responses import Response
 
-from tidings.api.calling import Later
-from tidings.api.openapi_schemas import PATH_ID, Schema, Schemas, is_nothing, parameters
+from tidings.api.endpoints.version import API_LEVEL
 from tidings.api.replies import ErrorBody, status_of
-from tidings.api.routes import Media, Route
-from tidings.api.version import API_LEVEL
-from tidings.domain.errors import StoreUnavailable, Unauthorized
-from tidings.domain.users import User
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import SignInThrottled, StoreUnavailable, Unauthorized
+from tidings.http.binding import Later
+from tidings.http.endpoints import Endpoint, Media
+from tidings.http.openapi_schemas import PATH_ID, Schema, Schemas, is_nothing, parameters
 from tidings.http.queries import Query
-from tidings.http.replies import JSON, Reply
+from tidings.http.responses import JSON
 
 Examples = Mapping[str, Mapping[str, Any]]
 
@@ -37,6 +38,7 @@ ERRORS = {
     401: ("Unauthorized", "No credentials, or wrong ones. Where a password would help, WWW-Authenticate asks for it."),
     403: ("Forbidden", "The caller is known, but may not do this."),
     404: ("NotFound", "No such thing, or somebody else's: the two look alike."),
+    429: ("Throttled", "Too many wrong passwords for this name or network. Retry-After says how many seconds to wait."),
     500: ("OutsideFailed", "The other site did not give what was asked for. The message says what went wrong there."),
     503: ("Unavailable", "The database does not answer. The same call works again once it does."),
 }
@@ -53,7 +55,7 @@ SECURITY = {
 }
 
 
-def document(routes: Iterable[Route], *, server: str = "/", examples: Examples | None = None) -> dict[str, Any]:
+def document(routes: Iterable[Endpoint], *, server: str = "/", examples: Examples | None = None) -> dict[str, Any]:
     """server: below which the paths lie. examples: by operation; those of errors under "errors"."""
     operations = operations_of(routes)
     schemas = Schemas([ErrorBody, *(hint for route in operations.values() for hint in _hints(route))])
@@ -77,9 +79,9 @@ def document(routes: Iterable[Route], *, server: str = "/", examples: Examples |
     }
 
 
-def operations_of(routes: Iterable[Route]) -> dict[str, Route]:
+def operations_of(routes: Iterable[Endpoint]) -> dict[str, Endpoint]:
     """By operationId: the name of the handler; where several routes share it, the later ones add how they differ."""
-    names: dict[str, Route] = {}
+    names: dict[str, Endpoint] = {}
     for route in routes:
         name = route.handler.__name__
         if name in names:
@@ -90,22 +92,23 @@ def operations_of(routes: Iterable[Route]) -> dict[str, Route]:
     return names
 
 
-def successes(route: Route) -> dict[int, Any]:
+def successes(route: Endpoint) -> dict[int, Any]:
     """What each status of success carries: the type of a JSON body, a Media, or None."""
     if route.answers:
         return route.answers
     answer = get_type_hints(route.handler)["return"]
-    if answer is Reply:
-        raise TypeError(f"{route.handler.__name__} returns a Reply: say which with answers={{status: type}}")
+    if _is(answer, Response):
+        raise TypeError(f"{route.handler.__name__} returns a Response: say which with answers={{status: type}}")
     return {route.status: None if is_nothing(answer) else answer}
 
 
-def failures(route: Route) -> list[int]:
+def failures(route: Endpoint) -> list[int]:
     """The statuses that carry an error body."""
     statuses = {status_of(error) for error in route.raises}
     if not route.is_open:
-        statuses |= {status_of(Unauthorized), status_of(StoreUnavailable)}
-    if route.admin:
+        statuses |= {status_of(Unauthorized), status_of(SignInThrottled), status_of(StoreUnavailable)}
+    # By password, nothing is changed for a page of another site.
+    if route.admin or not (route.is_open or route.method == "GET"):
         statuses.add(403)
     # A body is read, and refused if it is too large, whether or not the handler has a use for it.
     if route.method != "GET" or any(hint is int or _is(hint, Query) for hint in _signature(route.handler).values()):
@@ -113,7 +116,7 @@ def failures(route: Route) -> list[int]:
     return sorted(statuses - route.answers.keys())
 
 
-def _operation(route: Route, name: str, schemas: Schemas, examples: Mapping[str, Any]) -> dict[str, Any]:
+def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[str, Any]) -> dict[str, Any]:
     summary, description = _words(route.handler)
     made: dict[str, Any] = {"operationId": name, "tags": [route.tag], "summary": summary}
     if description:
@@ -132,7 +135,7 @@ def _operation(route: Route, name: str, schemas: Schemas, examples: Mapping[str,
 
 
 def _signature(handler: Callable[..., Any]) -> dict[str, Any]:
-    """Of the parameters alone: the same hints that `calling` goes by."""
+    """Of the parameters alone: the same hints that `binding` goes by."""
     hints = get_type_hints(handler)
     return {name: hints[name] for name in inspect.signature(handler).parameters}
 
@@ -147,7 +150,7 @@ def _parameters(handler: Callable[..., Any]) -> Iterable[Schema]:
             yield from parameters(hint)
 
 
-def _request_body(route: Route, schemas: Schemas, example: Any) -> dict[str, Any] | None:
+def _request_body(route: Endpoint, schemas: Schemas, example: Any) -> dict[str, Any] | None:
     for hint in _signature(route.handler).values():
         if (shape := _body(hint)) is not None:
             return {"required": True, "content": {JSON: _content(schemas.of(shape), example)}}
@@ -184,7 +187,7 @@ def _content(schema: Schema, example: Any) -> dict[str, Any]:
     return {"schema": schema} if example is None else {"schema": schema, "example": example}
 
 
-def _hints(route: Route) -> Iterable[Any]:
+def _hints(route: Endpoint) -> Iterable[Any]:
     """Every type that travels as JSON."""
     yield from (hint for hint in successes(route).values() if hint is not None and not isinstance(hint, Media))
     yield from (shape for hint in _signature(route.handler).values() if (shape := _body(hint)) is not None)

@@ -8,23 +8,25 @@ from importlib.resources import files
 from typing import Any
 
 import msgspec
+from starlette.responses import Response
 
-from tidings.api import health
+from tidings.api.endpoints import health
 from tidings.api.openapi import document
-from tidings.api.routes import Route, Routes
-from tidings.http.replies import Reply
+from tidings.http.endpoints import Endpoint, Routes
 from tidings.http.requests import Request
+from tidings.http.responses import JSON
 
 routes = Routes("Version")
 
 
 @routes.get("/v1/openapi.json", is_open=True, answers={200: dict[str, Any]})
-def get_openapi(request: Request) -> Reply:
+def get_openapi(request: Request) -> Response:
     """This document."""
-    return Reply(200, _encoded(request.base_path or "/"))
+    base_path = request.scope["root_path"].removesuffix("/v1")
+    return Response(_encoded(base_path or "/"), media_type=JSON)
 
 
-def described() -> list[Route]:
+def described() -> list[Endpoint]:
     """Everything that the document describes."""
     from tidings.api import ROUTES
 

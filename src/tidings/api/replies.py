@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
 from msgspec import Struct
+from starlette.responses import Response
 
 from tidings.domain.errors import (
     FetchError,
     Forbidden,
     InvalidInput,
     NotFound,
+    SignInThrottled,
     StoreUnavailable,
     TidingsError,
     Unauthorized,
-    UnknownKey,
+    UnknownApiKey,
 )
-from tidings.http.replies import Reply
-from tidings.http.requests import RequestTooLarge
-from tidings.services.polling import RefreshFailed
+from tidings.http.requests import RequestTooLarge, RequestTooSlow
+from tidings.http.responses import json
+from tidings.services.polling.claims import RefreshFailed
 
-CHALLENGE = (("WWW-Authenticate", 'Basic realm="Tidings", charset="UTF-8"'),)
+CHALLENGE = {"WWW-Authenticate": 'Basic realm="Tidings", charset="UTF-8"'}
 
 # First match wins. Client libraries read the message of a 400 and a 500 only, so the set stays small.
 STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (Unauthorized, 401),
+    (SignInThrottled, 429),
     (Forbidden, 403),
     (NotFound, 404),
     (InvalidInput, 400),
     (RequestTooLarge, 400),
+    (RequestTooSlow, 408),
     (RefreshFailed, 500),
     (FetchError, 500),
     (StoreUnavailable, 503),
@@ -41,18 +42,16 @@ class ErrorBody(Struct, frozen=True):
     error_message: str
 
 
-def json(value: Any, status: int = 200) -> Reply:
-    return Reply(status, msgspec.json.encode(value))
+def failure(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    return json(ErrorBody(message), status, headers)
 
 
-def failure(status: int, message: str, headers: tuple[tuple[str, str], ...] = ()) -> Reply:
-    return Reply(status, msgspec.json.encode(ErrorBody(message)), headers=headers)
-
-
-def from_error(error: TidingsError) -> Reply:
+def from_error(error: TidingsError) -> Response:
     status = status_of(type(error))
-    wants_password = isinstance(error, Unauthorized) and not isinstance(error, UnknownKey)
-    return failure(status, _naming_the_field(error), CHALLENGE if wants_password else ())
+    if isinstance(error, SignInThrottled):
+        return failure(status, error.message, {"Retry-After": str(error.retry_after_s)})
+    wants_password = isinstance(error, Unauthorized) and not isinstance(error, UnknownApiKey)
+    return failure(status, _naming_the_field(error), CHALLENGE if wants_password else None)
 
 
 def _naming_the_field(error: TidingsError) -> str:

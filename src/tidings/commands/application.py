@@ -6,7 +6,7 @@ import os
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from tidings import logs, preflight
+from tidings.runtime import logs, preflight
 from tidings.settings import Settings
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from tidings.commands.running import Here
 from tidings.commands.terminal import say
 
 if TYPE_CHECKING:
-    from tidings.services.status import Overview
+    from tidings.services.maintenance.status import ServiceStatus
 
 # Everything works, but feeds are not checked when they should be.
-BEHIND = 3
+EXIT_BEHIND = 3
 
 
 def status(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False, loaded: Here) -> int:
@@ -31,16 +31,16 @@ def status(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = 
     prepare(loaded.settings)
     with open_application(loaded.settings) as application:
         application.check()
-        overview = application.services.status.look()
+        overview = application.services.status.read()
     if as_json:
         say(msgspec.json.encode(overview).decode())
     else:
         for title, text in _lines(overview).items():
             say(f"{title:12}{text}")
-    return BEHIND if overview.is_behind else 0
+    return EXIT_BEHIND if overview.is_behind else 0
 
 
-def _lines(seen: Overview) -> dict[str, str]:
+def _lines(seen: ServiceStatus) -> dict[str, str]:
     engine = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[seen.database_engine]
     waiting = f", the oldest for {_span(seen.oldest_overdue_s)}" if seen.due else ""
     late = f", the oldest for {_span(seen.oldest_delivery_s)}" if seen.deliveries_pending else ""

@@ -6,9 +6,14 @@ import getpass
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
 from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import verbatim
+from tidings.settings import LogFormat
 
 # Called with how many are done, and how many there are.
 Progress = Callable[[int, int], None]
@@ -20,23 +25,30 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def complain(line: str) -> None:
-    sys.stderr.write(f"tidings: {' '.join(line.split())}\n")
+def print_error(line: str, log_format: LogFormat = LogFormat.TEXT) -> None:
+    """Say in one line on stderr why a command ended; as a line of the log where a program reads that."""
+    line = " ".join(line.split())
+    if log_format is LogFormat.JSON:
+        now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        line = msgspec.json.encode({"time": now, "level": "error", "event": line}).decode()
+    else:
+        line = f"tidings: {line}"
+    sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
 
-def password_for(username: str, source: Path | None) -> str:
+def read_password(username: str, source: Path | None) -> str:
     """From a file; else asked for twice without echo; else, with nobody to ask, the first line of stdin."""
     if source is not None:
         found = _first_line_of(source)
     elif sys.stdin.isatty():
         found = getpass.getpass(f"Password for {username}: ")
         if getpass.getpass("The same again: ") != found:
-            raise InvalidInput("the two passwords differ; nothing was changed")
+            raise InvalidInput(verbatim("the two passwords differ; nothing was changed"))
     else:
         found = sys.stdin.readline().rstrip("\r\n")
     if not found:
-        raise InvalidInput("no password was given; use a terminal, a pipe or --password-file")
+        raise InvalidInput(verbatim("no password was given; use a terminal, a pipe or --password-file"))
     return found
 
 
@@ -46,12 +58,12 @@ def _first_line_of(path: Path) -> str:
             return lines.readline().rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InvalidInput(f"the password file {path} cannot be read: {reason}") from error
+        raise InvalidInput(verbatim(f"the password file {path} cannot be read: {reason}")) from error
 
 
-def is_sure(question: str) -> bool:
+def confirm(question: str) -> bool:
     if not sys.stdin.isatty():
-        raise InvalidInput("this needs a confirmation, and nobody is here to give it; add --yes")
+        raise InvalidInput(verbatim("this needs a confirmation, and nobody is here to give it; add --yes"))
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}

@@ -11,11 +11,11 @@ from cyclopts import App, Parameter
 
 from tidings.commands.application import open_application, prepare
 from tidings.commands.running import Here
-from tidings.commands.terminal import is_sure, password_for, say
+from tidings.commands.terminal import confirm, read_password, say
 from tidings.settings import Settings
 
 if TYPE_CHECKING:
-    from tidings.services.users import Users
+    from tidings.services.accounts.users import Users
 
 user = App(name="user", help="Add, list and remove the people who read here, and set their passwords.")
 
@@ -50,7 +50,7 @@ def add(
     password_file
         Take the password from the first line of this file.
     """
-    password = password_for(name, password_file)
+    password = read_password(name, password_file)
     with _users(loaded.settings) as users:
         added = users.create(name, password, is_admin=admin)
     say(f"Added {added.username}{' as an administrator' if added.is_admin else ''}.")
@@ -61,7 +61,7 @@ def add(
 def list_users(*, loaded: Here) -> int:
     """List everybody, one a line: number, name, and "admin" for administrators."""
     with _users(loaded.settings) as users:
-        for one in users.listed():
+        for one in users.list_all():
             say("\t".join([str(one.id), one.username, *(["admin"] if one.is_admin else [])]))
     return 0
 
@@ -77,7 +77,7 @@ def passwd(name: str, /, *, password_file: PasswordFile = None, loaded: Here) ->
     password_file
         Take the password from the first line of this file.
     """
-    password = password_for(name, password_file)
+    password = read_password(name, password_file)
     with _users(loaded.settings) as users:
         users.set_password(name, password)
     say(f"{name} has a new password.")
@@ -95,7 +95,7 @@ def remove(name: str, /, *, yes: Annotated[bool, Parameter(negative="")] = False
     yes
         Do not ask whether you are sure.
     """
-    if not yes and not is_sure(f"Remove {name} and everything {name} has collected?"):
+    if not yes and not confirm(f"Remove {name} and everything {name} has collected?"):
         say("Nothing was changed.")
         return 1
     with _users(loaded.settings) as users:

@@ -1,73 +1,108 @@
-"""Everything that can go wrong and that somebody can act on.
+"""All errors that a user, an operator or a caller can act on.
 
     TidingsError
-    ├── InvalidInput            what was sent cannot be used; names the field
+    ├── InvalidInput            the input cannot be used; names the field
+    │   ├── InvalidField        the same; the message begins with the name of the field
     │   └── InvalidRule         a filter, rewrite or scraper rule; names the rule's number
-    ├── NotFound                no such thing, or not yours: the two look alike on purpose
-    ├── Forbidden               known caller, but not allowed
+    ├── NotFound                does not exist or belongs to another user: the two are indistinguishable on purpose
+    ├── Forbidden               known caller, not allowed
     ├── Unauthorized            unknown caller
-    │   └── UnknownKey          an API key that nobody has: asking for a password would not help
-    ├── FetchError              the outside did not give us what we asked for
-    │   ├── NetworkError        closed half-way, sent on to nowhere
-    │   │   └── Unreachable     no name, no route, no connection
-    │   ├── FetchTimeout        too slow
-    │   │   └── ConnectTimeout  not even a connection came about
-    │   ├── TlsError            the certificate does not convince
-    │   ├── AddressRefused      the address guard said no
+    │   └── UnknownApiKey       no user has this API key: asking for a password would not help
+    ├── SignInThrottled         too many wrong passwords; this one was not verified
+    ├── FetchError              a resource could not be fetched
+    │   ├── NetworkError        the connection broke, or a redirect has no target
+    │   │   └── HostUnreachable the name does not resolve, there is no route, or the connection is refused
+    │   ├── FetchTimeout        the response took too long
+    │   │   └── ConnectTimeout  connecting took too long
+    │   ├── TlsError            the certificate is not valid
+    │   ├── AddressRefused      the address guard refuses the address
     │   ├── TooManyRedirects
     │   ├── BodyTooLarge
     │   ├── EmptyBody
-    │   ├── UndecodableBody     the bytes are not what Content-Encoding says
+    │   ├── UndecodableBody     the body is not in the format that Content-Encoding declares
     │   ├── HttpError           a status of 400 or above
     │   │   └── FeedGone        410
-    │   ├── NotAPage            something came, but no web page
-    │   └── PageTooDemanding    to find the article in it takes more time or memory than it may
-    ├── FeedError               a body came, but no feed in it
+    │   ├── NotAPage            the response is not a web page
+    │   └── PageTooDemanding    extracting the article exceeds the limits on time or memory
+    ├── FeedError               the body holds no usable feed
     │   ├── NotAFeed
     │   └── FeedUnreadable
     ├── StoreUnavailable        the database does not answer
-    └── StartError              the service cannot start as it is set up
+    └── StartError              the service cannot start with its settings
 
-A message says what happened and what to do next; it is shown to people, so it holds no SQL, no trace, no secret.
+A message says what happened and what to do next. Users see it, so it holds no SQL, no traceback and no secrets.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from tidings.domain.wording import Words
+from tidings.domain.messages import Message, join_sentences, prefix_field, verbatim
 
 
 class TidingsError(Exception):
-    """code: stable name for logs and documentation; worth_retrying: whether waiting can help."""
+    """code: stable name for logs and documentation. is_retryable: whether trying again later can help.
+
+    text: the message, which can be rendered in any language. message: the message in English, for API, log and
+    terminal.
+    """
 
     code: ClassVar[str] = "error"
-    worth_retrying: ClassVar[bool] = False
+    is_retryable: ClassVar[bool] = False
 
-    def __init__(self, message: Words) -> None:
+    def __init__(self, message: Message) -> None:
         super().__init__(message)
+        self.text = message
+
+    def __str__(self) -> str:
+        return self.text.english()
 
     @property
-    def message(self) -> Words:
+    def message(self) -> str:
         return str(self)
 
 
 class InvalidInput(TidingsError):
-    """field: the name of the field, parameter or setting as its sender knows it; empty for the whole."""
+    """field: the name of the field, parameter or setting as the client knows it; "" if the whole input is wrong."""
 
     code = "invalid-input"
 
-    def __init__(self, message: Words, *, field: str = "") -> None:
+    def __init__(self, message: Message, *, field: str = "") -> None:
         super().__init__(message)
         self.field = field
 
+    @property
+    def problem(self) -> Message:
+        """What is wrong, without the name of the field: pages show it beside the labelled field."""
+        return self.text
+
+    def with_field(self, field: str) -> InvalidInput:
+        """Returns the same error with another name of the field, for a client that knows it by that name."""
+        text = self.text.with_texts(lambda text: text.replace(self.field, field)) if self.field else self.text
+        return InvalidInput(text, field=field)
+
+
+class InvalidField(InvalidInput):
+    """The message consists of the name of the field and the problem, as in "limit: send a whole number."."""
+
+    def __init__(self, field: str, problem: Message) -> None:
+        super().__init__(prefix_field(field, problem), field=field)
+        self._problem = problem
+
+    @property
+    def problem(self) -> Message:
+        return self._problem
+
+    def with_field(self, field: str) -> InvalidField:
+        return InvalidField(field, self._problem)
+
 
 class InvalidRule(InvalidInput):
-    """number: which rule of the text is at fault, counted from 1."""
+    """number: the position of the wrong rule in its text, counted from 1."""
 
     code = "invalid-rule"
 
-    def __init__(self, message: Words, *, field: str = "", number: int = 1) -> None:
+    def __init__(self, message: Message, *, field: str = "", number: int = 1) -> None:
         super().__init__(message, field=field)
         self.number = number
 
@@ -84,32 +119,43 @@ class Unauthorized(TidingsError):
     code = "unauthorized"
 
 
-class UnknownKey(Unauthorized):
+class UnknownApiKey(Unauthorized):
     code = "unknown-key"
 
 
-class FetchError(TidingsError):
-    """url: what was asked for, without credentials.
+class SignInThrottled(TidingsError):
+    """retry_after_s: when the next attempt may be looked at."""
 
-    was_reached: False when no connection came about: it may be them, it may be us.
+    code = "sign-in-throttled"
+    worth_retrying = True
+
+    def __init__(self, message: Message, *, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class FetchError(TidingsError):
+    """url: the requested URL, without credentials.
+
+    was_connected: False if no connection was established; the cause may be the server or the local network.
     """
 
     code = "fetch-failed"
-    worth_retrying = True
-    was_reached: ClassVar[bool] = True
+    is_retryable = True
+    was_connected: ClassVar[bool] = True
 
-    def __init__(self, message: Words, *, url: str = "") -> None:
+    def __init__(self, message: Message, *, url: str = "") -> None:
         super().__init__(message)
         self.url = url
 
     @property
-    def is_passing(self) -> bool:
-        """It says nothing about the document, which is most likely as good as before."""
+    def is_temporary(self) -> bool:
+        """Whether the error says nothing about the resource, which most likely has not changed."""
         return isinstance(self, NetworkError | FetchTimeout)
 
     @property
-    def says_network_is_up(self) -> bool:
-        """Somebody out there sent us something."""
+    def proves_network_is_up(self) -> bool:
+        """Whether the error includes a response, so that the local network works."""
         return isinstance(self, HttpError | TooManyRedirects | BodyTooLarge | EmptyBody | UndecodableBody)
 
 
@@ -117,9 +163,9 @@ class NetworkError(FetchError):
     code = "network-error"
 
 
-class Unreachable(NetworkError):
+class HostUnreachable(NetworkError):
     code = "unreachable"
-    was_reached = False
+    was_connected = False
 
 
 class FetchTimeout(FetchError):
@@ -128,16 +174,22 @@ class FetchTimeout(FetchError):
 
 class ConnectTimeout(FetchTimeout):
     code = "connect-timeout"
-    was_reached = False
+    was_connected = False
 
 
 class TlsError(FetchError):
+    """failure: what is wrong, without the hint that a feed can accept such certificates."""
+
     code = "tls-error"
+
+    def __init__(self, failure: Message, *, url: str = "", hint: Message) -> None:
+        super().__init__(join_sentences(failure, hint), url=url)
+        self.failure = failure
 
 
 class AddressRefused(FetchError):
     code = "address-refused"
-    worth_retrying = False
+    is_retryable = False
 
 
 class TooManyRedirects(FetchError):
@@ -157,16 +209,16 @@ class UndecodableBody(FetchError):
 
 
 class HttpError(FetchError):
-    """status: the response status; retry_after_s: what Retry-After asked for, in seconds, if anything.
+    """status: the status of the response. retry_after_s: seconds of Retry-After, None if absent.
 
-    fresh_s: for how many seconds, by its cache headers, the answer will be the same.
+    fresh_s: for how many seconds, by its cache headers, the response stays the same.
     """
 
     code = "http-error"
 
     def __init__(
         self,
-        message: Words,
+        message: Message,
         *,
         url: str = "",
         status: int,
@@ -179,31 +231,31 @@ class HttpError(FetchError):
         self.fresh_s = fresh_s
 
     @property
-    def is_passing(self) -> bool:
-        """Too many requests, or out of service: so the host says itself."""
+    def is_temporary(self) -> bool:
+        """True for 429 and 503, by which the server itself says that the error is temporary."""
         return self.status in (429, 503)
 
 
 class FeedGone(HttpError):
-    """The publisher says this feed will not come back (410)."""
+    """Status 410: the publisher states that the feed will not come back."""
 
     code = "feed-gone"
-    worth_retrying = False
+    is_retryable = False
 
 
 class NotAPage(FetchError):
     code = "not-a-page"
-    worth_retrying = False
+    is_retryable = False
 
 
 class PageTooDemanding(FetchError):
     code = "page-too-demanding"
-    worth_retrying = False
+    is_retryable = False
 
 
 class FeedError(TidingsError):
     code = "feed-error"
-    worth_retrying = True
+    is_retryable = True
 
 
 class NotAFeed(FeedError):
@@ -215,11 +267,20 @@ class FeedUnreadable(FeedError):
 
 
 class StoreUnavailable(TidingsError):
+    """reason: the error of the database, for log and terminal only."""
+
     code = "store-unavailable"
-    worth_retrying = True
+    is_retryable = True
+
+    def __init__(self, message: Message, *, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class StartError(TidingsError):
-    """One clear line for the terminal; the process ends with a non-zero exit code."""
+    """An error at start: one line in English for the terminal; the process exits with a non-zero code."""
 
     code = "cannot-start"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(verbatim(message))

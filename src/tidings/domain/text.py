@@ -1,17 +1,21 @@
-"""Rules on text that every noun shares."""
+"""Checks and normal forms of short texts: names, titles, search terms."""
 
 from __future__ import annotations
 
 from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import msg
 
 
-def reject_control_characters(value: str, *, field: str) -> str:
-    """PostgreSQL cannot store NUL, and no name means one."""
+def reject_nul(value: str, *, field: str) -> str:
+    """Returns the value. Raises InvalidInput if it holds a NUL character, which PostgreSQL cannot store."""
     if "\0" in value:
-        raise InvalidInput(f"{field} holds a NUL character: remove it.", field=field)
+        raise InvalidInput(msg("{field} holds a NUL character: remove it.", field=field), field=field)
     return value
 
 
-def searchable(value: str) -> str:
-    """For comparing without case."""
+def normalize_for_search(value: str) -> str:
+    """Returns the normal form of a text for comparison without case: no surrounding blanks, case folded.
+
+    Titles, tags and descriptions with the same normal form are the same name.
+    """
     return value.strip().casefold()

@@ -1,9 +1,11 @@
-"""Instants: integer microseconds since 1970 in UTC, the one form in which times are kept and compared."""
+"""Instants: integer microseconds since 1970-01-01 UTC. All times are stored and compared in this form."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import NewType
+from zoneinfo import ZoneInfo
 
 Instant = NewType("Instant", int)
 
@@ -18,10 +20,19 @@ LATEST = Instant(253_402_300_799_999_999)
 
 
 def from_datetime(moment: datetime) -> Instant:
-    """moment: with a zone. Exact to the microsecond, unlike `datetime.timestamp`."""
+    """Returns the instant of an aware datetime, exact to the microsecond (unlike `datetime.timestamp`)."""
     return Instant((moment - EPOCH) // timedelta(microseconds=1))
 
 
 def to_datetime(instant: Instant) -> datetime:
-    """In UTC. OverflowError for an instant outside the years 1 to 9999."""
+    """Returns the instant as a datetime in UTC. Raises OverflowError outside the years 1 to 9999."""
     return EPOCH + timedelta(microseconds=instant)
+
+
+@lru_cache(maxsize=1024)
+def zone_info(name: str) -> ZoneInfo:
+    """name: of the IANA database; UTC when it is not known any more."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return ZoneInfo("UTC")

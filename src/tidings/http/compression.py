@@ -1,4 +1,4 @@
-"""Content-Encoding of answers: br, gzip or deflate, as the client prefers."""
+"""Content-Encoding of answers: br, gzip or deflate, as the client prefers. Starlette's middleware knows gzip alone."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import zlib
 from collections.abc import Callable
 
 import brotli
-import msgspec
-
-from tidings.http.replies import Reply
+from starlette.responses import Response, StreamingResponse
 
 # Levels at which the time to compress stays below what the saved bytes take on a common line.
 _CODERS: dict[str, Callable[[bytes], bytes]] = {
@@ -17,16 +15,23 @@ _CODERS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": lambda body: gzip.compress(body, 3, mtime=0),
     "deflate": lambda body: zlib.compress(body, 3),
 }
+# Bytes; below that it saves no packet.
+SMALLEST = 1024
 
 
-def compressed(reply: Reply, accepted: str) -> Reply:
-    """accepted: the Accept-Encoding header (RFC 9110, section 12.5.3)."""
+def compress(response: Response, accepted: str, media_types: str = "") -> None:
+    """accepted: the Accept-Encoding header (RFC 9110, section 12.5.3). media_types: how a type to compress begins."""
+    if not accepted or isinstance(response, StreamingResponse) or len(response.body) <= SMALLEST:
+        return
     coding = coding_for(accepted)
-    if coding is None:
-        return reply
-    return msgspec.structs.replace(
-        reply, body=_CODERS[coding](reply.body), headers=(*reply.headers, ("Content-Encoding", coding))
-    )
+    if coding is not None and response.headers.get("content-type", "").startswith(media_types):
+        response.body = encoded(bytes(response.body), coding)
+        response.headers["content-length"] = str(len(response.body))
+        response.headers["content-encoding"] = coding
+
+
+def encoded(body: bytes, coding: str) -> bytes:
+    return _CODERS[coding](body)
 
 
 def coding_for(accepted: str) -> str | None:

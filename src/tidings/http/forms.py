@@ -1,17 +1,28 @@
-"""What a form sends: names and values, and files."""
+"""Fields and files of a form, from a body that was read before.
+
+Source: RFC 7578 (multipart/form-data). Its limits are ours: the headers of a part are parsed byte by byte.
+"""
 
 from __future__ import annotations
 
-from email.message import Message
-from email.parser import BytesParser
+import asyncio
+from collections.abc import AsyncGenerator
 from urllib.parse import parse_qsl
 
+from starlette.datastructures import FormData, Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+
 from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import msg
 from tidings.http.requests import Request
 
-URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 MOST_FIELDS = 10_000
+MOST_PARTS = 100
+# Bytes of the headers of one part, and of the Content-Type of the request, which names the boundary.
+LARGEST_PART_HEADERS = 8_000
+LARGEST_CONTENT_TYPE = 1_000
+_CHUNK = 2**16
 
 
 def kind_of(request: Request) -> str:
@@ -20,70 +31,90 @@ def kind_of(request: Request) -> str:
 
 
 def fields(request: Request) -> list[tuple[str, str]]:
-    """Names and values in the order sent, files left out. InvalidInput for what is no form, no UTF-8, or NUL."""
-    if kind_of(request) == MULTIPART:
-        pairs = [(name, _text(part)) for name, part in _parts(request) if part.get_filename() is None]
-    else:
-        pairs = _urlencoded(request.body)
+    """Return names and values in the order sent, files left out. InvalidInput for no form, no UTF-8, or NUL."""
+    # Browsers send line breaks of texts as CRLF.
+    sent = read(request).multi_items()
+    pairs = [(name, value.replace("\r\n", "\n")) for name, value in sent if isinstance(value, str)]
     if bad := next((name for name, value in pairs if "\0" in name + value), None):
-        raise InvalidInput(f"{bad!r} holds a NUL character: remove it.", field=bad)
+        raise InvalidInput(msg("{bad} holds a NUL character: remove it.", bad=repr(bad)), field=bad)
     return pairs
 
 
 def file(request: Request, name: str) -> bytes | None:
-    """What was uploaded under that name; None when the form has no such field."""
-    for field, part in _parts(request):
-        if field == name:
-            return _content(part)
+    """Return what was uploaded under that name; None when the form has no such field."""
+    match read(request).get(name):
+        case UploadFile() as upload:
+            upload.file.seek(0)
+            return upload.file.read()
+        case str() as text:
+            return text.encode()
     return None
 
 
-def _urlencoded(body: bytes) -> list[tuple[str, str]]:
+def read(request: Request) -> FormData:
+    """Parse the body once. InvalidInput unless it is a form."""
+    if request.form_data is None:
+        is_multipart = kind_of(request) == MULTIPART
+        request.form_data = _multipart(request) if is_multipart else _urlencoded(request.content)
+    return request.form_data
+
+
+def _urlencoded(body: bytes) -> FormData:
     try:
-        # Browsers send line breaks of texts as CRLF.
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
     except ValueError as error:
-        raise InvalidInput("This form cannot be read: it has to be UTF-8 text.") from error
-    return [(name, value.replace("\r\n", "\n")) for name, value in pairs]
+        raise InvalidInput(msg("This form cannot be read: it has to be UTF-8 text.")) from error
+    return FormData([*pairs])
 
 
-def _parts(request: Request) -> list[tuple[str, Message]]:
-    head = b"Content-Type: " + request.headers.get("content-type", "").encode("latin-1", "replace") + b"\r\n\r\n"
-    form = BytesParser(_FormMessages()).parsebytes(head + request.body)
-    found = []
-    for part in form.get_payload() if form.is_multipart() else ():
-        name = part.get_param("name", header="content-disposition") if isinstance(part, Message) else None
-        if isinstance(part, Message) and isinstance(name, str):
-            found.append((name, part))
-    return found
-
-
-def _content(part: Message) -> bytes:
-    content = part.get_payload(decode=True)
-    return content if isinstance(content, bytes) else b""
-
-
-def _text(part: Message) -> str:
+def _multipart(request: Request) -> FormData:
     try:
-        return _content(part).decode().replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise InvalidInput("This form cannot be read: it has to be UTF-8 text.") from error
+        # The parser is asynchronous for files on disk; here everything is in memory, and this is a thread of its own.
+        return asyncio.run(_Parser(request.headers["content-type"], request.content).parse())
+    except MultiPartException as error:
+        raise InvalidInput(
+            msg(
+                "This form cannot be read: it is damaged, has more than {most} parts, "
+                "or a part with more than {size} kB of headers.",
+                most=MOST_PARTS,
+                size=LARGEST_PART_HEADERS // 1000,
+            )
+        ) from error
 
 
-class _Leaf(Message):
-    """A part of a form is a file, whatever it says: it is not taken apart any further."""
+class _Parser(MultiPartParser):
+    # 0: nothing is written to disk. The size of the body was limited when it was read.
+    spool_max_size = 0
 
-    def get_content_type(self) -> str:
-        return "application/octet-stream"
+    def __init__(self, content_type: str, body: bytes) -> None:
+        if len(content_type) > LARGEST_CONTENT_TYPE:
+            raise MultiPartException("boundary")
+        headers = Headers({"content-type": content_type})
+        super().__init__(headers, _stream(body), max_part_size=len(body))
+        self._parts = 0
+        self._header_size = 0
+
+    def on_part_begin(self) -> None:
+        super().on_part_begin()
+        self._header_size = 0
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise MultiPartException("parts")
+
+    def on_header_field(self, data: bytes, start: int, end: int) -> None:
+        self._count(end - start)
+        super().on_header_field(data, start, end)
+
+    def on_header_value(self, data: bytes, start: int, end: int) -> None:
+        self._count(end - start)
+        super().on_header_value(data, start, end)
+
+    def _count(self, size: int) -> None:
+        self._header_size += size
+        if self._header_size > LARGEST_PART_HEADERS:
+            raise MultiPartException("headers")
 
 
-class _FormMessages:
-    """Makes the form first, then its parts. Without parameters, because the parser tries out any that has some."""
-
-    def __init__(self) -> None:
-        self._is_form_made = False
-
-    def __call__(self) -> Message:
-        kind = _Leaf if self._is_form_made else Message
-        self._is_form_made = True
-        return kind()
+async def _stream(body: bytes) -> AsyncGenerator[bytes, None]:
+    for start in range(0, len(body), _CHUNK):
+        yield body[start : start + _CHUNK]

@@ -1,4 +1,4 @@
-"""Query strings into structs. What cannot be read counts as not sent (spec/behaviour.md, section 4.5)."""
+"""Query strings into structs. What cannot be read counts as not sent (docs/api.md)."""
 
 from __future__ import annotations
 

@@ -1,16 +1,22 @@
-"""A request as handlers need it, over ASGI's scope."""
+"""Starlette's request, with what plain handlers need of it: the body was read before, and limits were kept."""
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Sequence
+from typing import Final
 from urllib.parse import parse_qsl
 
-from tidings.domain.errors import InvalidInput, TidingsError
+from msgspec import Struct
+from starlette.datastructures import FormData
+from starlette.requests import Request as StarletteRequest
+from starlette.requests import cookie_parser
+from starlette.types import Receive, Scope
 
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+from tidings.domain.errors import InvalidInput, TidingsError
+from tidings.domain.messages import msg
+
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 MOST_QUERY_FIELDS = 2_000
@@ -20,36 +26,54 @@ class RequestTooLarge(TidingsError):
     code = "request-too-large"
 
 
-class Request:
-    def __init__(self, scope: MutableMapping[str, Any], path: str) -> None:
-        """path: below the base path."""
-        self.method: str = scope["method"]
-        self.path = path
-        self._scope = scope
-        self.headers: dict[str, str] = {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
-        }
-        self.body = b""
-        # What was wrong with the body, for surfaces that go on nevertheless and tell later.
-        self.complaint: TidingsError | None = None
-        # As declared, once it is found: what is counted of requests has as many names as there are endpoints.
-        self.route = "none"
+class RequestTooSlow(TidingsError):
+    code = "request-too-slow"
+
+
+class BodyPace(Struct, frozen=True):
+    """How fast a body has to arrive: limit_s for all of it, and after grace_s at bytes_per_s on average."""
+
+    limit_s: float = 30.0
+    grace_s: float = 5.0
+    bytes_per_s: float = 1_000.0
+
+    def time_s(self, size: int) -> float:
+        """Returns how long after the start the chunk that follows `size` bytes may arrive, in seconds."""
+        return min(self.limit_s, self.grace_s + size / self.bytes_per_s)
+
+
+BODY_PACE: Final = BodyPace()
+
+
+class Request(StarletteRequest):
+    """content: the body, once it was read. body_error: why it could not be. form_data: it as a form, once parsed."""
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        super().__init__(scope, receive)
+        self.content = b""
+        self.body_error: TidingsError | None = None
+        self.form_data: FormData | None = None
 
     @property
-    def base_path(self) -> str:
-        """Below which everything lies: "" or a path without a slash at its end."""
-        base_path: str = self._scope.get("root_path", "")
-        return base_path
+    def path(self) -> str:
+        """Below the address at which the surface is mounted."""
+        path: str = self.scope["path"]
+        return path.removeprefix(self.scope.get("root_path", ""))
 
     @property
     def query_string(self) -> str:
         """As it was sent."""
-        raw: bytes = self._scope.get("query_string", b"")
+        raw: bytes = self.scope.get("query_string", b"")
         return raw.decode("latin-1")
 
     @property
     def query(self) -> list[tuple[str, str]]:
-        """Names and values in the order sent. InvalidInput for bytes that are no UTF-8, or NUL."""
+        """Names and values in the order sent. InvalidInput for bytes that are no UTF-8, or NUL.
+
+        Starlette's `query_params` reads such bytes as U+FFFD.
+        """
+        if not self.scope.get("query_string"):
+            return []
         try:
             pairs = parse_qsl(
                 self.query_string,
@@ -58,43 +82,63 @@ class Request:
                 max_num_fields=MOST_QUERY_FIELDS,
             )
         except ValueError as error:
-            raise InvalidInput("The query of this address cannot be read: it has to be UTF-8 text.") from error
+            raise InvalidInput(msg("The query of this address cannot be read: it has to be UTF-8 text.")) from error
         if bad := next((name for name, value in pairs if "\0" in name + value), None):
-            raise InvalidInput(f"The query parameter {bad!r} holds a NUL character: remove it.", field=bad)
+            raise InvalidInput(
+                msg("The query parameter {bad} holds a NUL character: remove it.", bad=repr(bad)), field=bad
+            )
         return pairs
 
-    @cached_property
+    @property
     def cookies(self) -> dict[str, str]:
-        """By name. Of a name that comes twice the first counts: browsers send that of the longest path first."""
-        found: dict[str, str] = {}
-        for part in self.headers.get("cookie", "").split(";"):
-            name, equals, value = part.strip().partition("=")
-            if equals:
-                found.setdefault(name, value.strip('"'))
-        return found
+        """By name. Of a name that comes twice the first counts: browsers send that of the longest path first.
 
-    async def read_body(self, receive: Receive, limit: int) -> None:
-        """limit: bytes; RequestTooLarge beyond it."""
-        chunks: list[bytes] = []
-        size = 0
+        Starlette takes the last.
+        """
+        if not hasattr(self, "_first_cookies"):
+            sent = [part for header in self.headers.getlist("cookie") for part in header.split(";")]
+            self._first_cookies = cookie_parser(";".join(reversed(sent)))
+        return self._first_cookies
+
+    async def read(self, limit: int, pace: BodyPace = BODY_PACE) -> None:
+        """Read the body into `content`.
+
+        limit: bytes. Raises RequestTooLarge beyond it, RequestTooSlow for a body that does not keep the pace, and
+        InvalidInput for one that ends early.
+        """
+        try:
+            self.content = await _read_body(self.receive, limit, pace)
+        except TimeoutError as error:
+            raise RequestTooSlow(
+                msg("This request arrived too slowly: send all of it within {limit} seconds.", limit=int(pace.limit_s))
+            ) from error
+
+    def address(self, trusted: Sequence[Network]) -> str:
+        """Return who is calling; a reverse proxy that is trusted may say so for its client."""
+        client = self.scope.get("client")
+        peer: str = client[0] if client else ""
+        # The last header is the one that the proxy itself has written or appended to.
+        forwarded = self.headers.getlist("x-forwarded-for")
+        return forwarded[-1].rpartition(",")[2].strip() if forwarded and is_within(peer, trusted) else peer
+
+
+async def _read_body(receive: Receive, limit: int, pace: BodyPace) -> bytes:
+    """TimeoutError when it is too slow. A thread is taken only once all is here: until then it costs a task."""
+    chunks: list[bytes] = []
+    size = 0
+    started = asyncio.get_running_loop().time()
+    async with asyncio.timeout(None) as deadline:
         while True:
+            deadline.reschedule(started + pace.time_s(size))
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise InvalidInput("The request ended before its body was complete.")
+                raise InvalidInput(msg("The request ended before its body was complete."))
             chunks.append(message.get("body", b""))
             size += len(chunks[-1])
             if size > limit:
-                raise RequestTooLarge(f"This request is too large: {limit // 2**20} MiB at most.")
+                raise RequestTooLarge(msg("This request is too large: {limit} MiB at most.", limit=limit // 2**20))
             if not message.get("more_body"):
-                break
-        self.body = b"".join(chunks)
-
-    def address(self, trusted: Sequence[Network]) -> str:
-        """Who is calling; a reverse proxy that is trusted may say so on somebody's behalf."""
-        client = self._scope.get("client")
-        peer = client[0] if client else ""
-        forwarded = self.headers.get("x-forwarded-for", "")
-        return forwarded.rpartition(",")[2].strip() if forwarded and is_within(peer, trusted) else peer
+                return b"".join(chunks)
 
 
 def is_within(address: str, networks: Sequence[Network]) -> bool:

@@ -1,9 +1,9 @@
-"""What Tidings counts and times: plain functions that every ring but the domain may call.
+"""Counters and histograms: functions that every ring but the domain may call.
 
-    metrics.polled("stored", 0.118, new_entries=5)
+    metrics.record_poll("stored", 0.118, new_entries=5)
 
-Nothing is kept before `start`: in a process that nobody watches a call costs one comparison. Labels are words of ours
-(a route as declared, an outcome), never addresses or names: how many there are does not depend on what is stored.
+Before `start` a call costs one comparison and records nothing. Labels come from small fixed sets (a declared route, an
+outcome), never from addresses or names, so their number does not depend on stored data.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import structlog
 
 if TYPE_CHECKING:
-    from tidings.metrics.numbers import Numbers
+    from tidings.metrics.metrics import ProcessMetrics
 
 log = structlog.get_logger()
 
-_numbers: Numbers | None = None
+_process_metrics: ProcessMetrics | None = None
 _starting = threading.Lock()
 
 
@@ -28,64 +28,64 @@ def start(folder: Path) -> None:
 
     A folder that cannot be used is told in the log: a service that cannot be watched still serves.
     """
-    global _numbers  # noqa: PLW0603 - one for the process, as the log is
-    # Imported here: most commands end before anybody could look.
-    from tidings.metrics.numbers import Numbers
+    global _process_metrics  # noqa: PLW0603 - one for the process, as the log is
+    # Imported here: most commands never start metrics.
+    from tidings.metrics.metrics import ProcessMetrics
 
     with _starting:
-        if _numbers is None:
+        if _process_metrics is None:
             try:
-                _numbers = Numbers(folder)
+                _process_metrics = ProcessMetrics(folder)
             except OSError as error:
                 log.error("no metrics", folder=str(folder), reason=error.strerror or str(error))  # noqa: TRY400
 
 
 def stop() -> None:
-    global _numbers  # noqa: PLW0603
+    global _process_metrics  # noqa: PLW0603
     with _starting:
-        if _numbers is not None:
-            _numbers.close()
-            _numbers = None
+        if _process_metrics is not None:
+            _process_metrics.close()
+            _process_metrics = None
 
 
-def is_on() -> bool:
-    return _numbers is not None
+def is_enabled() -> bool:
+    return _process_metrics is not None
 
 
-def polled(outcome: str, seconds: float, new_entries: int = 0) -> None:
+def record_poll(outcome: str, seconds: float, new_entries: int = 0) -> None:
     """A check of a feed ended. outcome: stored, unchanged, failed … a word out of few."""
-    if _numbers is not None:
-        _numbers.polled(outcome, seconds, new_entries)
+    if _process_metrics is not None:
+        _process_metrics.record_poll(outcome, seconds, new_entries)
 
 
-def delivered(outcome: str, seconds: float) -> None:
+def record_delivery(outcome: str, seconds: float) -> None:
     """An attempt to deliver ended. outcome: delivered, retried, failed … a word out of few."""
-    if _numbers is not None:
-        _numbers.delivered(outcome, seconds)
+    if _process_metrics is not None:
+        _process_metrics.record_delivery(outcome, seconds)
 
 
-def requested(route: str, method: str, status: int, seconds: float) -> None:
+def record_request(route: str, method: str, status: int, seconds: float) -> None:
     """A request was answered. route: as declared, `/v1/feeds/{feed_id}`, not as called."""
-    if _numbers is not None:
-        _numbers.requested(route, method, status, seconds)
+    if _process_metrics is not None:
+        _process_metrics.record_request(route, method, status, seconds)
 
 
-def read(seconds: float) -> None:
+def record_database_read(seconds: float) -> None:
     """A reading connection was given back."""
-    if _numbers is not None:
-        _numbers.read(seconds)
+    if _process_metrics is not None:
+        _process_metrics.record_database_read(seconds)
 
 
-def wrote(seconds: float, waited: float = 0.0) -> None:
+def record_database_write(seconds: float, waited: float = 0.0) -> None:
     """A write transaction ended, committed or not. waited: for its turn, before it began."""
-    if _numbers is not None:
-        _numbers.wrote(seconds, waited)
+    if _process_metrics is not None:
+        _process_metrics.record_database_write(seconds, waited)
 
 
-def tidied(what: str, count: int) -> None:
+def record_cleanup(what: str, count: int) -> None:
     """Rows were removed. what: entries, tombstones … a word out of few."""
-    if _numbers is not None and count:
-        _numbers.tidied(what, count)
+    if _process_metrics is not None and count:
+        _process_metrics.record_cleanup(what, count)
 
 
 def exposition(gauges: dict[str, tuple[str, float]]) -> tuple[bytes, str]:
@@ -93,19 +93,19 @@ def exposition(gauges: dict[str, tuple[str, float]]) -> tuple[bytes, str]:
 
     gauges: by name, what each says and its value now.
     """
-    assert _numbers is not None, "start comes first"
-    return _numbers.exposition(gauges)
+    assert _process_metrics is not None, "start comes first"
+    return _process_metrics.exposition(gauges)
 
 
 __all__ = [
-    "delivered",
     "exposition",
-    "is_on",
-    "polled",
-    "read",
-    "requested",
+    "is_enabled",
+    "record_cleanup",
+    "record_database_read",
+    "record_database_write",
+    "record_delivery",
+    "record_poll",
+    "record_request",
     "start",
     "stop",
-    "tidied",
-    "wrote",
 ]

@@ -16,6 +16,7 @@ from typing import Protocol
 import brotli
 
 from tidings.domain.errors import BodyTooLarge, UndecodableBody
+from tidings.domain.messages import msg
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -264,15 +265,19 @@ class BodyReader:
 
     def _too_large(self) -> BodyTooLarge:
         return BodyTooLarge(
-            f"What is published here is larger than the limit of {_readable(self._limit)}. "
-            "The operator can raise that limit.",
+            msg(
+                "What is published here is larger than the limit of {size}. The operator can raise that limit.",
+                size=_readable(self._limit),
+            ),
             url=self._url,
         )
 
     def _undecodable(self) -> UndecodableBody:
         return UndecodableBody(
-            "The publisher compressed its answer in a way that cannot be undone. "
-            "This is for the publisher to mend; we can only try again later.",
+            msg(
+                "The publisher compressed its answer in a way that cannot be undone. This is for the publisher "
+                "to mend; we can only try again later."
+            ),
             url=self._url,
         )
 

@@ -20,12 +20,12 @@ from tidings.domain.errors import (
     AddressRefused,
     ConnectTimeout,
     FetchError,
+    HostUnreachable,
     InvalidInput,
     NetworkError,
     TlsError,
-    Unreachable,
 )
-from tidings.domain.wording import Words
+from tidings.domain.messages import Message, msg
 from tidings.net.guard import AddressGuard, GuardedResolver, Lookup, SystemLookup
 from tidings.net.targets import Target, parse_target
 
@@ -33,15 +33,15 @@ from tidings.net.targets import Target, parse_target
 _LONGEST_HEADER = 32 * 1024
 _MOST_HEADERS = 128
 
-_REASONS: dict[int, Words] = {
-    errno.ECONNREFUSED: "{host} refuses the connection",
-    errno.ECONNRESET: "{host} broke off the connection",
-    errno.EHOSTUNREACH: "{host} cannot be reached",
-    errno.ENETUNREACH: "{host} cannot be reached: there is no network to it",
-    errno.ETIMEDOUT: "{host} does not answer",
+_REASONS: dict[int, Message] = {
+    errno.ECONNREFUSED: msg("{host} refuses the connection"),
+    errno.ECONNRESET: msg("{host} broke off the connection"),
+    errno.EHOSTUNREACH: msg("{host} cannot be reached"),
+    errno.ENETUNREACH: msg("{host} cannot be reached: there is no network to it"),
+    errno.ETIMEDOUT: msg("{host} does not answer"),
 }
-_NO_TLS: Words = "the other side does not speak TLS as it should"
-TRUST_ANYWAY: Words = "If you know this address and trust it anyway, allow self-signed certificates for this feed."
+_NO_TLS = msg("the other side does not speak TLS as it should")
+_TRUST_ANYWAY = msg("If you know this address and trust it anyway, allow self-signed certificates for this feed.")
 
 
 class Connections:
@@ -107,7 +107,7 @@ class Connections:
         proxy = _proxy(proxy_url) if proxy_url else None
         needs_tls = "https" in {target.url.scheme, proxy.url.scheme if proxy else ""}
         session = self._session(guarded=proxy is None or proxy_url not in self._trusted_proxies)
-        with _our_errors(target, proxy):
+        with _fetch_errors(target, proxy):
             if proxy is not None and not self._guard.may_ask_proxy_for(target.host):
                 raise self._guard.refusal(target.host)
             async with session.request(
@@ -161,13 +161,13 @@ class Connections:
 def _proxy(proxy_url: str) -> Target:
     if proxy_url.lower().startswith("socks"):
         raise InvalidInput(
-            "SOCKS proxies are not supported yet. Use the address of an http or https proxy.",
+            msg("SOCKS proxies are not supported yet. Use the address of an http or https proxy."),
             field="proxy_url",
         )
     try:
         return parse_target(proxy_url)
     except InvalidInput as error:
-        raise InvalidInput(f"The proxy cannot be used. {error.message}", field="proxy_url") from error
+        raise InvalidInput(msg("The proxy cannot be used. {problem}", problem=error.text), field="proxy_url") from error
 
 
 def _with_credentials(proxy: Target) -> URL:
@@ -176,14 +176,14 @@ def _with_credentials(proxy: Target) -> URL:
 
 
 @contextmanager
-def _our_errors(target: Target, proxy: Target | None) -> Iterator[None]:
+def _fetch_errors(target: Target, proxy: Target | None) -> Iterator[None]:
     try:
         yield
     except AddressRefused as error:
-        raise AddressRefused(error.message, url=str(target)) from error
+        raise AddressRefused(error.text, url=str(target)) from error
     except (aiohttp.ServerTimeoutError, TimeoutError) as error:
         raise ConnectTimeout(
-            f"No connection to {target.host} came about in time. Check the address, or try again later.",
+            msg("No connection to {host} came about in time. Check the address, or try again later.", host=target.host),
             url=str(target),
         ) from error
     except (aiohttp.ClientError, OSError) as error:
@@ -192,51 +192,50 @@ def _our_errors(target: Target, proxy: Target | None) -> Iterator[None]:
 
 def _translated(error: Exception, target: Target, proxy: Target | None) -> FetchError:
     if isinstance(error, ssl.SSLError | aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
-        return TlsError(
-            f"{_tls_failure(target, error)} {TRUST_ANYWAY}",
-            url=str(target),
-        )
-    kind = Unreachable if isinstance(error, aiohttp.ClientConnectorError) else NetworkError
-    message: Words = f"{_problem(error, target, proxy)}. Check the address, or try again later."
+        return TlsError(_tls_failure(target, error), url=str(target), hint=_TRUST_ANYWAY)
+    kind = HostUnreachable if isinstance(error, aiohttp.ClientConnectorError) else NetworkError
+    message = msg("{problem}. Check the address, or try again later.", problem=_problem(error, target, proxy))
     return kind(message, url=str(target))
 
 
-def _problem(error: Exception, target: Target, proxy: Target | None) -> Words:
+def _problem(error: Exception, target: Target, proxy: Target | None) -> Message:
     host = target.host
     match error:
         case aiohttp.ClientHttpProxyError(status=status):
-            return f"The proxy does not let us through (it answered {status})"
+            return msg("The proxy does not let us through (it answered {status})", status=status)
         case aiohttp.ClientProxyConnectionError() if proxy is not None:
             return _reason(error, _named(proxy))
         case aiohttp.ClientConnectorDNSError():
-            return f"There is no host named {proxy.host if proxy else host}, or its name server does not answer"
+            return msg(
+                "There is no host named {host}, or its name server does not answer", host=proxy.host if proxy else host
+            )
         case aiohttp.ClientConnectorError():
             return _reason(error, host)
         case aiohttp.ClientPayloadError():
-            return f"{host} broke off in the middle of its answer"
+            return msg("{host} broke off in the middle of its answer", host=host)
         case aiohttp.ServerDisconnectedError() | OSError():
-            return f"{host} broke off the connection without an answer"
+            return msg("{host} broke off the connection without an answer", host=host)
         case aiohttp.ClientResponseError():
-            return f"{host} answers in a way that is not HTTP as we know it"
+            return msg("{host} answers in a way that is not HTTP as we know it", host=host)
         case _:
-            return f"{host} could not be asked: the connection failed"
+            return msg("{host} could not be asked: the connection failed", host=host)
 
 
-def _named(proxy: Target) -> Words:
-    return f"The proxy {proxy.host}"
+def _named(proxy: Target) -> Message:
+    return msg("The proxy {host}", host=proxy.host)
 
 
-def _reason(error: aiohttp.ClientConnectorError, host: str) -> Words:
+def _reason(error: aiohttp.ClientConnectorError, host: str | Message) -> Message:
     # One that ends in the middle of the TLS handshake comes without a number.
     number = errno.ECONNRESET if isinstance(error.os_error, ConnectionResetError) else error.os_error.errno
-    return _REASONS.get(number or 0, _REASONS[errno.EHOSTUNREACH]).format(host=host)
+    return _REASONS.get(number or 0, _REASONS[errno.EHOSTUNREACH]).with_values(host=host)
 
 
-def _tls_failure(target: Target, error: Exception) -> Words:
-    return f"The secure connection to {target.host} failed: {_tls_reason(error)}."
+def _tls_failure(target: Target, error: Exception) -> Message:
+    return msg("The secure connection to {host} failed: {reason}.", host=target.host, reason=_tls_reason(error))
 
 
-def _tls_reason(error: Exception) -> str:
+def _tls_reason(error: Exception) -> str | Message:
     """What OpenSSL says, without its file names and numbers."""
     cause: object = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
     if isinstance(cause, ssl.SSLCertVerificationError):

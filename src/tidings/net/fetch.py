@@ -12,7 +12,6 @@ from typing import Self
 
 import aiohttp
 
-from tidings.domain import http_hints
 from tidings.domain.errors import (
     EmptyBody,
     FetchTimeout,
@@ -20,13 +19,15 @@ from tidings.domain.errors import (
     NetworkError,
     TooManyRedirects,
 )
-from tidings.net.answers import header, http_error, is_known, joined, read_small_rest
+from tidings.domain.messages import msg
+from tidings.domain.polling import cache_headers
 from tidings.net.bodies import ACCEPT_ENCODING, BodyReader
 from tidings.net.connections import Connections
 from tidings.net.guard import AddressGuard, Lookup
-from tidings.net.patience import at_most
 from tidings.net.requests import FetchRequest, FetchResponse, FetchSettings, check_headers, clean
+from tidings.net.responses import header, http_error, is_known, joined, read_small_rest
 from tidings.net.targets import Target, parse_target
+from tidings.net.timeout import timeout_excluding_suspend
 
 __all__ = ["FetchRequest", "FetchResponse", "FetchSettings", "Fetcher"]
 
@@ -73,11 +74,15 @@ class Fetcher:
         check_headers(request)
         timeout_s = self._settings.timeout_s if request.timeout_s is None else request.timeout_s
         try:
-            async with at_most(timeout_s):
+            async with timeout_excluding_suspend(timeout_s):
                 return await self._follow(request, start)
         except TimeoutError as error:
             raise FetchTimeout(
-                f"{start.host} did not finish its answer within {timeout_s:g} seconds. Try again later.",
+                msg(
+                    "{host} did not finish its answer within {seconds} seconds. Try again later.",
+                    host=start.host,
+                    seconds=timeout_s,
+                ),
                 url=str(start),
             ) from error
 
@@ -100,13 +105,16 @@ class Fetcher:
                 await read_small_rest(response)
             if target.url in visited:
                 raise TooManyRedirects(
-                    f"{start.host} sends us round in circles. That is for the publisher to mend.",
+                    msg("{host} sends us round in circles. That is for the publisher to mend.", host=start.host),
                     url=str(start),
                 )
             visited.add(target.url)
         raise TooManyRedirects(
-            f"{start.host} sends us on more than {self._settings.max_redirects} times. "
-            "Use the address where the document really is.",
+            msg(
+                "{host} sends us on more than {most} times. Use the address where the document really is.",
+                host=start.host,
+                most=self._settings.max_redirects,
+            ),
             url=str(start),
         )
 
@@ -146,7 +154,7 @@ class Fetcher:
         if not_modified:
             await read_small_rest(response)
         body = b"" if not_modified else await self._body(request, target, response)
-        if http_hints.wants_no_validators(expires):
+        if cache_headers.wants_no_validators(expires):
             etag = last_modified = ""
         return FetchResponse(
             status=response.status,
@@ -163,7 +171,7 @@ class Fetcher:
             age=header(response, "Age"),
             date=header(response, "Date"),
             retry_after=header(response, "Retry-After"),
-            links=http_hints.links(joined(response, "Link"), str(target)),
+            links=cache_headers.links(joined(response, "Link"), str(target)),
             took_ms=round((time.monotonic() - began) * 1000),
         )
 
@@ -176,7 +184,9 @@ class Fetcher:
         body = reader.finish()
         if not body:
             raise EmptyBody(
-                f"{target.host} answers with nothing at all. It is for the publisher to mend; try later.",
+                msg(
+                    "{host} answers with nothing at all. It is for the publisher to mend; try later.", host=target.host
+                ),
                 url=str(target),
             )
         return body
@@ -195,12 +205,17 @@ def _next_target(target: Target, response: aiohttp.ClientResponse) -> Target:
     location = response.headers.get("Location", "")
     if not location:
         raise NetworkError(
-            f"{target.host} sends us on without saying where. That is for the publisher to mend.",
+            msg("{host} sends us on without saying where. That is for the publisher to mend.", host=target.host),
             url=str(target),
         )
     try:
         return target.follow(location)
     except InvalidInput as error:
         raise NetworkError(
-            f"{target.host} sends us on to an address that cannot be used. {error.message}", url=str(target)
+            msg(
+                "{host} sends us on to an address that cannot be used. {problem}",
+                host=target.host,
+                problem=error.text,
+            ),
+            url=str(target),
         ) from error

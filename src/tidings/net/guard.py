@@ -18,6 +18,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from tidings.domain.errors import AddressRefused
+from tidings.domain.messages import msg
 
 # A name to the addresses it stands for, as text. OSError when there is no such name.
 Lookup = Callable[[str], Awaitable[Sequence[str]]]
@@ -32,6 +33,7 @@ _OFF_LIMITS_V4 = [
         "100.64.0.0/10",  # shared with other customers of a provider
         "127.0.0.0/8",
         "169.254.0.0/16",  # link-local; the metadata service of many clouds
+        "168.63.129.16/32",  # public by its number, answered by the machine below in Azure: its metadata service
         "172.16.0.0/12",
         "192.0.0.0/24",
         "192.0.2.0/24",  # documentation
@@ -98,8 +100,12 @@ class AddressGuard:
     def refusal(self, host: str) -> AddressRefused:
         """Names what was asked for and not what it stands for: our network is the operator's business."""
         return AddressRefused(
-            f"{host} leads into a private or local network, and connections to there are switched off. "
-            f"If it is meant to be reachable, the operator can allow it with {self.setting}."
+            msg(
+                "{host} leads into a private or local network, and connections to there are switched off. If it "
+                "is meant to be reachable, the operator can allow it with {setting}.",
+                host=host,
+                setting=self.setting,
+            )
         )
 
     def open_socket(self, info: tuple[int, int, int, str, tuple[object, ...]]) -> socket.socket:

@@ -9,14 +9,15 @@ from urllib.parse import urlencode, urlsplit
 
 import aiohttp
 
-from tidings.domain import http_hints
 from tidings.domain.errors import FetchTimeout, HttpError, NetworkError, TooManyRedirects
+from tidings.domain.messages import msg
+from tidings.domain.polling import cache_headers
 from tidings.domain.times import Instant
-from tidings.domain.websub import shown
-from tidings.net.answers import header, read_small_rest
+from tidings.domain.websub.subscriptions import display_text
 from tidings.net.connections import Connections
 from tidings.net.guard import AddressGuard, is_public
 from tidings.net.requests import FetchSettings
+from tidings.net.responses import header, read_small_rest
 from tidings.net.targets import Target, parse_target
 
 TIMEOUT_S = 10.0
@@ -29,7 +30,7 @@ _LONGEST_REASON = 1024
 _INSIDE = ("localhost", "local", "internal", "home.arpa", "lan", "intranet", "test", "example", "invalid", "onion")
 
 
-class Hubs:
+class HubClient:
     """Belongs to one event loop, as a Fetcher does."""
 
     def __init__(self, settings: FetchSettings, *, timeout_s: float = TIMEOUT_S) -> None:
@@ -52,7 +53,8 @@ class Hubs:
                 await self._ask(start, urlencode(form).encode(), now)
         except TimeoutError as error:
             raise FetchTimeout(
-                f"{start.host} did not answer within {self._timeout_s:g} seconds.", url=str(start)
+                msg("{host} did not answer within {seconds} seconds.", host=start.host, seconds=self._timeout_s),
+                url=str(start),
             ) from error
 
     async def _ask(self, start: Target, body: bytes, now: Instant) -> None:
@@ -66,21 +68,29 @@ class Hubs:
                 location = header(response, "Location")
                 await read_small_rest(response)
             if not location:
-                raise NetworkError(f"{target.host} sends us on without saying where.", url=str(target))
+                raise NetworkError(msg("{host} sends us on without saying where.", host=target.host), url=str(target))
             target = target.follow(location)
-        raise TooManyRedirects(f"{start.host} sends us on more than {_MOST_REDIRECTS} times.", url=str(start))
+        raise TooManyRedirects(
+            msg("{host} sends us on more than {most} times.", host=start.host, most=_MOST_REDIRECTS),
+            url=str(start),
+        )
 
 
 async def _accept(target: Target, response: aiohttp.ClientResponse, now: Instant) -> None:
     if 200 <= response.status < 300:
         await read_small_rest(response)
         return
-    reason = shown((await response.content.read(_LONGEST_REASON)).decode("utf-8", "replace"))
+    reason = display_text((await response.content.read(_LONGEST_REASON)).decode("utf-8", "replace"))
+    refused = (
+        msg("{host} refuses the request with status {status}: {reason}")
+        if reason
+        else msg("{host} refuses the request with status {status}.")
+    )
     raise HttpError(
-        f"{target.host} refuses the request with status {response.status}" + (f": {reason}" if reason else "."),
+        refused.with_values(host=target.host, status=response.status, reason=reason),
         url=str(target),
         status=response.status,
-        retry_after_s=http_hints.retry_after_s(header(response, "Retry-After"), now),
+        retry_after_s=cache_headers.retry_after_s(header(response, "Retry-After"), now),
     )
 
 

@@ -9,7 +9,8 @@ from hashlib import sha256
 from msgspec import Struct
 
 from tidings.domain.errors import InvalidInput
-from tidings.domain.http_hints import Link
+from tidings.domain.messages import msg
+from tidings.domain.polling.cache_headers import Link
 from tidings.net.targets import parse_target
 
 FEED_ACCEPT = (
@@ -103,7 +104,9 @@ def check_headers(request: FetchRequest) -> None:
     for field in ("user_agent", "cookie", "accept", "etag", "last_modified"):
         value: str = getattr(request, field)
         if _CONTROL.search(value) or clean(value) != value:
-            raise InvalidInput(f"{field} contains a line break or another invisible character.", field=field)
+            raise InvalidInput(
+                msg("{field} contains a line break or another invisible character.", field=field), field=field
+            )
 
 
 def clean(value: str) -> str:

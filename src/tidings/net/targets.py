@@ -11,7 +11,7 @@ from msgspec import Struct
 from yarl import URL
 
 from tidings.domain.errors import InvalidInput
-from tidings.domain.wording import Words
+from tidings.domain.messages import Message, msg
 
 LONGEST = 8192
 
@@ -73,19 +73,21 @@ class Target(Struct, frozen=True):
         try:
             return parse_target(urljoin(str(self.url), text.strip()))
         except ValueError as error:
-            raise InvalidInput(f"{location!r} is not a web address.", field="url") from error
+            raise InvalidInput(msg("{location} is not a web address.", location=repr(location)), field="url") from error
 
 
 def parse_target(address: str) -> Target:
     """InvalidInput for whatever is not a complete http(s) address, telling what is wrong with it."""
     address = address.strip()
     if len(address) > LONGEST:
-        raise _invalid(f"The address is longer than {LONGEST} characters.")
+        raise _invalid(msg("The address is longer than {most} characters.", most=LONGEST))
     if _CONTROL.search(address):
-        raise _invalid("The address contains a line break or another invisible character. Remove it and try again.")
+        raise _invalid(
+            msg("The address contains a line break or another invisible character. Remove it and try again.")
+        )
     scheme = address.partition(":")[0].lower()
     if scheme not in {"http", "https"}:
-        raise _invalid("The address has to begin with http:// or https://.")
+        raise _invalid(msg("The address has to begin with http:// or https://."))
     try:
         tidy = URL(address)
         raw = URL(address, encoded=True)
@@ -94,7 +96,7 @@ def parse_target(address: str) -> Target:
         url = URL(f"{scheme}://{authority}{path}" + (f"?{query}" if query else ""), encoded=True)
         return Target(url, tidy.user or "", tidy.password or "")
     except ValueError as error:  # UnicodeError is one too
-        raise _invalid("The address cannot be understood: look at its host name and port.") from error
+        raise _invalid(msg("The address cannot be understood: look at its host name and port.")) from error
 
 
 def may_share(url: str, other: str) -> bool:
@@ -112,12 +114,12 @@ def _authority(url: URL, *, bracketed: bool) -> str:
     """Host and port as they go into the request: lower case, without the port everybody expects."""
     host = (url.raw_host or "").lower()
     if not host:
-        raise _invalid("The address has no host name. It should look like https://example.org/feed.xml.")
+        raise _invalid(msg("The address has no host name. It should look like https://example.org/feed.xml."))
     literal = _literal(host)
     if literal is None or bracketed != isinstance(literal, IPv6Address):
         _check_name(host, bracketed=bracketed)
     if url.port == 0:
-        raise _invalid("The address names port 0, which does not exist.")
+        raise _invalid(msg("The address names port 0, which does not exist."))
     shown = f"[{host}]" if isinstance(literal, IPv6Address) else host
     return shown if url.is_default_port() else f"{shown}:{url.port}"
 
@@ -125,9 +127,9 @@ def _authority(url: URL, *, bracketed: bool) -> str:
 def _check_name(host: str, *, bracketed: bool) -> None:
     labels = host.removesuffix(".").split(".")
     if bracketed or len(host) > 254 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise _invalid(f"{host[:100]} is not a host name.")
+        raise _invalid(msg("{host} is not a host name.", host=host[:100]))
     if _NUMBER_IN_DISGUISE.fullmatch(labels[-1]):
-        raise _invalid(f"{host[:100]} is a number where a host name should be.")
+        raise _invalid(msg("{host} is a number where a host name should be.", host=host[:100]))
 
 
 def _literal(host: str) -> IPv4Address | IPv6Address | None:
@@ -138,5 +140,5 @@ def _literal(host: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-def _invalid(message: Words) -> InvalidInput:
+def _invalid(message: Message) -> InvalidInput:
     return InvalidInput(message, field="url")

@@ -6,35 +6,36 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tidings.services.api_keys import ApiKeys
-from tidings.services.articles import Articles
-from tidings.services.authentication import Authentication
-from tidings.services.bulk import Bulk
-from tidings.services.categories import Categories
+from tidings.services.accounts.api_keys import ApiKeys
+from tidings.services.accounts.authentication import Authentication
+from tidings.services.accounts.sessions import Sessions
+from tidings.services.accounts.users import Users
 from tidings.services.clock import Clock
-from tidings.services.deliveries import Deliveries
-from tidings.services.delivering import Delivering
-from tidings.services.discovery import Discovery
-from tidings.services.enclosures import Enclosures
-from tidings.services.entries import Entries
-from tidings.services.feeds import Feeds
-from tidings.services.fetching import PoliteFetcher
-from tidings.services.integrations import Integrations
-from tidings.services.list_links import ListLinks
-from tidings.services.marks import Marks
-from tidings.services.notifications import Notifications
-from tidings.services.opml import Opml
-from tidings.services.polling import Polling
-from tidings.services.pushes import Pushes
-from tidings.services.search import Search
-from tidings.services.sessions import Sessions
-from tidings.services.shares import Shares
-from tidings.services.status import Status
-from tidings.services.tidying import Tidying
-from tidings.services.trials import Trials
-from tidings.services.users import Users
-from tidings.services.websub import WebSub
-from tidings.storage.database import Database, Read
+from tidings.services.deliveries.apprise import AppriseSender
+from tidings.services.deliveries.deliveries import Deliveries
+from tidings.services.deliveries.integrations import Integrations
+from tidings.services.deliveries.queue import DeliveryQueue
+from tidings.services.entries.enclosures import Enclosures
+from tidings.services.entries.entries import Entries
+from tidings.services.entries.feed_links import FeedLinks
+from tidings.services.entries.fetch_content import ArticleFetcher
+from tidings.services.entries.listing import EntryListReader
+from tidings.services.entries.public_links import PublicLinks
+from tidings.services.entries.read_state import ReadMarker
+from tidings.services.entries.search_index import SearchIndexer
+from tidings.services.feeds.bulk import BulkFeedChanges
+from tidings.services.feeds.categories import Categories
+from tidings.services.feeds.discovery import Discovery
+from tidings.services.feeds.feeds import Feeds
+from tidings.services.feeds.opml import Opml
+from tidings.services.feeds.rule_preview import RulePreviewer
+from tidings.services.maintenance.cleanup import Cleanup
+from tidings.services.maintenance.status import StatusReader
+from tidings.services.polling.claims import Polling
+from tidings.services.polling.rate_limit import PoliteFetcher
+from tidings.services.websub.pushes import Pushes
+from tidings.services.websub.subscriptions import WebSub
+from tidings.storage.engine.database import Database, Read
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +51,27 @@ class Services:
     api_keys: ApiKeys
     categories: Categories
     feeds: Feeds
-    bulk: Bulk
-    trials: Trials
+    bulk: BulkFeedChanges
+    rule_previewer: RulePreviewer
     entries: Entries
-    marks: Marks
-    shares: Shares
-    list_links: ListLinks
-    articles: Articles
+    listing: EntryListReader
+    read_marker: ReadMarker
+    public_links: PublicLinks
+    feed_links: FeedLinks
+    articles: ArticleFetcher
     enclosures: Enclosures
     polling: Polling
-    search: Search
+    search: SearchIndexer
     opml: Opml
     discovery: Discovery
     websub: WebSub
     pushes: Pushes
-    status: Status
-    tidying: Tidying
+    status: StatusReader
+    cleanup: Cleanup
     integrations: Integrations
-    notifications: Notifications
+    apprise_sender: AppriseSender
     deliveries: Deliveries
-    delivering: Delivering
+    delivery_queue: DeliveryQueue
 
     @contextmanager
     def reading(self) -> Iterator[Read]:
@@ -84,10 +86,10 @@ class Services:
     async def disconnect(self) -> None:
         """Inside the event loop that fetched: connections and processes that served it."""
         await self.fetcher.close()
-        await self.delivering.close()
+        await self.delivery_queue.close()
         await self.websub.disconnect()
         self.articles.close()
-        self.notifications.close()
+        self.apprise_sender.close()
 
     async def close(self) -> None:
         """As `disconnect`, and the database too."""

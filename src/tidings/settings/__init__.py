@@ -7,9 +7,9 @@
 
 from __future__ import annotations
 
-from tidings.settings.declaring import PREFIX, Option
+from tidings.settings.loading import Loaded, load, load_process, load_with_origins, wanted_log_format
+from tidings.settings.option import PREFIX, Option
 from tidings.settings.options import OPTIONS, Settings
-from tidings.settings.sources import Loaded, load, load_process, load_with_origins
 from tidings.settings.values import (
     ByteCount,
     DatabaseEngine,
@@ -18,7 +18,7 @@ from tidings.settings.values import (
     LogLevel,
     Network,
     engine_of,
-    without_password,
+    mask_password,
 )
 
 __all__ = [
@@ -37,5 +37,6 @@ __all__ = [
     "load",
     "load_process",
     "load_with_origins",
-    "without_password",
+    "mask_password",
+    "wanted_log_format",
 ]

@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 from platformdirs import user_data_path
 
 from tidings import __version__
-from tidings.domain.scheduling import Scheduler
+from tidings.domain.polling.next_check import Scheduler
 from tidings.settings import values
-from tidings.settings.declaring import PREFIX, Option, option
-from tidings.settings.upkeep import Upkeep
+from tidings.settings.maintenance import MaintenanceSettings
+from tidings.settings.option import PREFIX, Option, option
 from tidings.settings.values import ByteCount, DatabaseEngine, ListenAddress, LogFormat, LogLevel, Network, WebSubMode
 
-MOST_WEB_WORKERS_BY_DEFAULT = 4
-MOST_WORKERS_BY_DEFAULT = 2
+MAX_DEFAULT_WEB_WORKERS = 4
+MAX_DEFAULT_WORKERS = 2
 
 
 def _cores() -> int:
@@ -32,11 +32,11 @@ def _cores() -> int:
 def _usual_workers(database_url: str) -> int:
     """While one waits for PostgreSQL another has the core; SQLite has one writer at a time, for whom it would wait."""
     waiting = values.engine_of(database_url) is DatabaseEngine.POSTGRESQL
-    return min(_cores(), MOST_WORKERS_BY_DEFAULT) + waiting
+    return min(_cores(), MAX_DEFAULT_WORKERS) + waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(Upkeep):
+class Settings(MaintenanceSettings):
     data_dir: Path = option(
         values.folder,
         "Folder for what Tidings keeps on this machine: the embedded database. Made when it is missing.",
@@ -50,14 +50,20 @@ class Settings(Upkeep):
         allowed="sqlite:///path/to/file or postgresql://user:password@host:port/database (or postgres://)",
         default="the SQLite file tidings.db in TIDINGS_DATA_DIR",
         derive=lambda known: f"sqlite:///{known['data_dir'] / 'tidings.db'}",
-        mask=values.without_password,
+        mask=values.mask_password,
     )
     database_max_conns: int = option(
-        values.whole_number(1, 1000),
+        values.integer(1, 1000),
         "PostgreSQL connections that one process opens at most. Each web worker and poller is a process;"
         " keep the sum below max_connections of the server.",
         allowed="a whole number from 1 to 1000",
         default="10",
+    )
+    database_wait: timedelta = option(
+        values.seconds(0, 3600),
+        "Seconds that serve, web and worker wait at the start for a PostgreSQL server that does not answer yet.",
+        allowed="a whole number from 0 to 3600",
+        default="60",
     )
     listen_addr: ListenAddress = option(
         values.listen_address,
@@ -70,20 +76,20 @@ class Settings(Upkeep):
         "The address people type to reach Tidings. Set it behind a reverse proxy; it may end in a path.",
         allowed="a URL like https://reader.example.org or https://example.org/reader",
         default="http:// followed by TIDINGS_LISTEN_ADDR",
-        derive=lambda known: f"http://{known['listen_addr'].for_visitors()}",
+        derive=lambda known: f"http://{known['listen_addr'].reachable_locally()}",
     )
     trusted_reverse_proxy_networks: tuple[Network, ...] = option(
-        values.networks,
+        values.network_list,
         "Who may tell the address of a visitor with X-Forwarded-For. Anybody else's header is ignored.",
         allowed="addresses and networks like 192.0.2.7 or 10.0.0.0/8, with commas between them, or none",
         default="127.0.0.0/8,::1",
     )
     web_workers: int = option(
-        values.whole_number(1, 64),
+        values.integer(1, 64),
         "Processes that answer requests.",
         allowed="a whole number from 1 to 64",
         default="the number of CPU cores, but not more than 4",
-        derive=lambda _: str(min(_cores(), MOST_WEB_WORKERS_BY_DEFAULT)),
+        derive=lambda _: str(min(_cores(), MAX_DEFAULT_WEB_WORKERS)),
     )
     admin_username: str = option(
         values.username,
@@ -96,7 +102,7 @@ class Settings(Upkeep):
         values.password,
         "Password of that administrator. Without it a random one is made and shown once on the terminal.",
         allowed="6 to 1024 characters",
-        mask=values.hidden,
+        mask=values.mask_all,
     )
     polling_frequency: timedelta = option(
         values.minutes(1, 43_200),
@@ -106,7 +112,7 @@ class Settings(Upkeep):
         default="60",
     )
     polling_scheduler: Scheduler = option(
-        values.one_of(Scheduler),
+        values.enum_value(Scheduler),
         "How often a feed is checked: adaptive by the square root of the time between its news, entry_frequency by"
         " that time itself, round_robin the same for all.",
         allowed="adaptive, entry_frequency or round_robin",
@@ -125,7 +131,7 @@ class Settings(Upkeep):
         default="1440",
     )
     scheduler_entry_frequency_factor: int = option(
-        values.whole_number(1, 1000),
+        values.integer(1, 1000),
         "How many times as often feeds are checked as they would be, with adaptive and entry_frequency.",
         allowed="a whole number from 1 to 1000",
         default="1",
@@ -144,14 +150,14 @@ class Settings(Upkeep):
         default="1440",
     )
     polling_parsing_error_limit: int = option(
-        values.whole_number(0, 1000),
+        values.integer(0, 1000),
         "Errors in a row after which a feed is switched off, with a message, until somebody switches it on again;"
         " 0 for never.",
         allowed="a whole number from 0 to 1000",
         default="0",
     )
     polling_limit_per_host: int = option(
-        values.whole_number(1, 100),
+        values.integer(1, 100),
         "Feeds fetched from one host at the same time, by all workers together.",
         allowed="a whole number from 1 to 100",
         default="2",
@@ -163,34 +169,34 @@ class Settings(Upkeep):
         default="250",
     )
     worker_processes: int = option(
-        values.whole_number(1, 64),
+        values.integer(1, 64),
         "Processes that fetch feeds, deliver and tidy, beside those that answer requests.",
         allowed="a whole number from 1 to 64",
         default="the number of CPU cores, but not more than 2; one more on PostgreSQL",
         derive=lambda known: str(_usual_workers(known["database_url"])),
     )
     worker_pool_size: int = option(
-        values.whole_number(1, 1000),
+        values.integer(1, 1000),
         "Feeds fetched at the same time, by one worker.",
         allowed="a whole number from 1 to 1000",
         default="16",
     )
     websub: WebSubMode = option(
-        values.one_of(WebSubMode),
+        values.enum_value(WebSubMode),
         "Whether publishers' hubs (WebSub) may push news here, so that it need not wait for the next check. auto: if"
         " TIDINGS_BASE_URL is an address that the internet can reach.",
         allowed="auto, on or off",
         default="auto",
     )
     fetcher_allow_private_networks: bool = option(
-        values.yes_or_no,
+        values.boolean,
         "Whether feeds and pages may be fetched from this machine and its private networks. Leave it off"
         " where strangers have an account: with it they can read what only your network should see.",
         allowed="1, true, yes, on or 0, false, no, off",
         default="0",
     )
     integration_allow_private_networks: bool = option(
-        values.yes_or_no,
+        values.boolean,
         "Whether webhooks and other integrations may call this machine and its private networks.",
         allowed="1, true, yes, on or 0, false, no, off",
         default="0",
@@ -218,7 +224,7 @@ class Settings(Upkeep):
         values.proxy_url,
         "Proxy for feeds with `fetch_via_proxy`, their articles and icons included. It may stand in a private network.",
         allowed="a URL like http://proxy.example.org:3128 or https://user:password@proxy.example.org",
-        mask=values.without_password,
+        mask=values.mask_password,
     )
     invidious_instance: str = option(
         values.host,
@@ -233,16 +239,22 @@ class Settings(Upkeep):
         default="https://www.youtube-nocookie.com/embed/",
     )
     log_level: LogLevel = option(
-        values.one_of(LogLevel),
+        values.enum_value(LogLevel),
         "The least important log lines that are still written.",
         allowed="debug, info, warning or error",
         default="info",
     )
     log_format: LogFormat = option(
-        values.one_of(LogFormat),
+        values.enum_value(LogFormat),
         "text is for people, json (one object a line) for log collectors.",
         allowed="text or json",
         default="text",
+    )
+    access_log: bool = option(
+        values.boolean,
+        "Whether each request is a line in the log, without its query and without secrets in its path.",
+        allowed="1, true, yes, on or 0, false, no, off",
+        default="0",
     )
 
     @property

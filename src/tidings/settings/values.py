@@ -15,19 +15,20 @@ from pathlib import Path
 from typing import NamedTuple, NewType, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
+from tidings.domain.accounts.users import checked_password, checked_username
+from tidings.domain.entries.retention import MOST_DAYS, NEVER
 from tidings.domain.errors import InvalidInput
-from tidings.domain.users import checked_password, checked_username
 
 ByteCount = NewType("ByteCount", int)
 Network = IPv4Network | IPv6Network
 
 HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9_.-]{1,253}")
-EVERY_ADDRESS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
-YES = frozenset({"1", "true", "yes", "on"})
-NO = frozenset({"0", "false", "no", "off"})
+WILDCARD_HOSTS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104
+TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
+FALSE_WORDS = frozenset({"0", "false", "no", "off"})
 
 
-class Refused(ValueError):
+class InvalidValue(ValueError):
     """The text does not fit; the message, if any, says why without quoting it."""
 
 
@@ -65,9 +66,9 @@ class ListenAddress(NamedTuple):
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
-    def for_visitors(self) -> ListenAddress:
+    def reachable_locally(self) -> ListenAddress:
         """Where somebody on this machine finds it: "every address" is nothing a browser can open."""
-        return self._replace(host="localhost") if self.host in EVERY_ADDRESS else self
+        return self._replace(host="localhost") if self.host in WILDCARD_HOSTS else self
 
 
 Kind = TypeVar("Kind", bound=StrEnum)
@@ -75,14 +76,14 @@ Kind = TypeVar("Kind", bound=StrEnum)
 
 def line(given: str) -> str:
     if any(ord(character) < 32 or ord(character) == 127 for character in given):
-        raise Refused("it holds a line break or another control character")
+        raise InvalidValue("it holds a line break or another control character")
     return given
 
 
 def header(given: str) -> str:
     """What can stand in an HTTP header."""
     if not given.isascii():
-        raise Refused("it holds a character outside ASCII")
+        raise InvalidValue("it holds a character outside ASCII")
     return line(given)
 
 
@@ -90,75 +91,75 @@ def password(given: str) -> str:
     try:
         return checked_password(given)
     except InvalidInput as error:
-        raise Refused(_as_clause(error)) from error
+        raise InvalidValue(_as_clause(error)) from error
 
 
 def username(given: str) -> str:
     try:
         return checked_username(given)
     except InvalidInput as error:
-        raise Refused(_as_clause(error)) from error
+        raise InvalidValue(_as_clause(error)) from error
 
 
 def _as_clause(error: InvalidInput) -> str:
     return error.message[:1].lower() + error.message[1:].rstrip(".")
 
 
-def yes_or_no(given: str) -> bool:
+def boolean(given: str) -> bool:
     word = given.lower()
-    if word not in YES | NO:
-        raise Refused
-    return word in YES
+    if word not in TRUE_WORDS | FALSE_WORDS:
+        raise InvalidValue
+    return word in TRUE_WORDS
 
 
-def one_of(kind: type[Kind]) -> Callable[[str], Kind]:
+def enum_value(kind: type[Kind]) -> Callable[[str], Kind]:
     def parse(given: str) -> Kind:
         try:
             return kind(given.lower())
         except ValueError:
-            raise Refused from None
+            raise InvalidValue from None
 
     return parse
 
 
-def whole_number(lowest: int, highest: int) -> Callable[[str], int]:
+def integer(lowest: int, highest: int) -> Callable[[str], int]:
     def parse(given: str) -> int:
         # int() would also take "1_000", " 7 " and digits of other scripts.
         if not re.fullmatch(r"[0-9]{1,9}", given) or not lowest <= int(given) <= highest:
-            raise Refused
+            raise InvalidValue
         return int(given)
 
     return parse
 
 
 def mebibytes(lowest: int, highest: int) -> Callable[[str], ByteCount]:
-    number = whole_number(lowest, highest)
+    number = integer(lowest, highest)
     return lambda given: ByteCount(number(given) * 1024 * 1024)
 
 
 def milliseconds(lowest: int, highest: int) -> Callable[[str], timedelta]:
-    number = whole_number(lowest, highest)
+    number = integer(lowest, highest)
     return lambda given: timedelta(milliseconds=number(given))
 
 
 def seconds(lowest: int, highest: int) -> Callable[[str], timedelta]:
-    number = whole_number(lowest, highest)
+    number = integer(lowest, highest)
     return lambda given: timedelta(seconds=number(given))
 
 
 def minutes(lowest: int, highest: int) -> Callable[[str], timedelta]:
-    number = whole_number(lowest, highest)
+    number = integer(lowest, highest)
     return lambda given: timedelta(minutes=number(given))
 
 
 def hours(lowest: int, highest: int) -> Callable[[str], timedelta]:
-    number = whole_number(lowest, highest)
+    number = integer(lowest, highest)
     return lambda given: timedelta(hours=number(given))
 
 
 def days_or_never(given: str) -> timedelta | None:
     """From a day to a century; None for -1."""
-    return None if given == "-1" else timedelta(days=whole_number(1, 36_500)(given))
+    return None if given == str(NEVER) else timedelta(days=integer(1, MOST_DAYS)(given))
 
 
 def folder(given: str) -> Path:
@@ -166,29 +167,29 @@ def folder(given: str) -> Path:
     try:
         return Path(line(given)).expanduser().absolute()
     except RuntimeError:
-        raise Refused("the home folder that ~ stands for is not known") from None
+        raise InvalidValue("the home folder that ~ stands for is not known") from None
 
 
-def networks(given: str) -> tuple[Network, ...]:
+def network_list(given: str) -> tuple[Network, ...]:
     """Networks and single addresses between commas or spaces; `none` for an empty list."""
     if given.lower() == "none":
         return ()
     try:
         return tuple(ip_network(part, strict=False) for part in re.split(r"[\s,]+", given) if part)
     except ValueError:
-        raise Refused from None
+        raise InvalidValue from None
 
 
 def listen_address(given: str) -> ListenAddress:
     host, colon, port = given.rpartition(":")
     if not colon or not re.fullmatch(r"[0-9]{1,5}", port) or not 1 <= int(port) <= 65535:
-        raise Refused("the port is missing or not a number from 1 to 65535")
+        raise InvalidValue("the port is missing or not a number from 1 to 65535")
     if host.startswith("[") and host.endswith("]"):
         return ListenAddress(_ipv6(host[1:-1]), int(port))
     if ":" in host:
-        raise Refused("an IPv6 address stands in brackets")
+        raise InvalidValue("an IPv6 address stands in brackets")
     if host and not HOST_NAME.fullmatch(host):
-        raise Refused("the host is not a name or an address")
+        raise InvalidValue("the host is not a name or an address")
     return ListenAddress(host, int(port))
 
 
@@ -196,39 +197,39 @@ def _ipv6(given: str) -> str:
     try:
         return str(IPv6Address(given))
     except AddressValueError:
-        raise Refused("what stands in brackets is not an IPv6 address") from None
+        raise InvalidValue("what stands in brackets is not an IPv6 address") from None
 
 
 def base_url(given: str) -> str:
     """Without a slash at its end, so that a path can be put behind it."""
     url = _split(given)
     if url.scheme not in {"http", "https"} or not url.hostname:
-        raise Refused("it does not start with http:// or https:// and a host")
+        raise InvalidValue("it does not start with http:// or https:// and a host")
     if "@" in url.netloc or "?" in given or "#" in given:
-        raise Refused("it holds a user name, a query or a fragment")
+        raise InvalidValue("it holds a user name, a query or a fragment")
     if re.search(r"[^\x21-\x7e]", given):
-        raise Refused("it holds a space or a character that a URL has to encode")
+        raise InvalidValue("it holds a space or a character that a URL has to encode")
     return f"{url.scheme}://{url.netloc}{url.path.rstrip('/')}"
 
 
 def proxy_url(given: str) -> str:
     url = _split(line(given))
     if url.scheme not in {"http", "https"} or not url.hostname:
-        raise Refused("it does not start with http:// or https:// and a host")
+        raise InvalidValue("it does not start with http:// or https:// and a host")
     return given
 
 
 def host(given: str) -> str:
     """In lower case, with its port if it has one."""
     if not re.fullmatch(rf"{HOST_NAME.pattern}(?::[0-9]{{1,5}})?", given):
-        raise Refused
+        raise InvalidValue
     return given.lower()
 
 
 def embed_url(given: str) -> str:
     url = base_url(given)
     if not given.endswith("/"):
-        raise Refused("it does not end with a slash")
+        raise InvalidValue("it does not end with a slash")
     return f"{url}/"
 
 
@@ -241,24 +242,24 @@ def database_url(given: str) -> str:
         case "postgres" | "postgresql":
             return f"postgresql://{_postgresql_rest(rest)}"
         case _:
-            raise Refused("it does not start with sqlite:/// or postgresql://")
+            raise InvalidValue("it does not start with sqlite:/// or postgresql://")
 
 
 def _sqlite_file(rest: str) -> Path:
     name = rest.removeprefix("/")
     if not rest.startswith("/") or name in {"", ":memory:"} or name.endswith("/"):
         # Several processes share the database, so one that lives in the memory of a process would be many.
-        raise Refused("it names no file")
+        raise InvalidValue("it names no file")
     if "?" in name:
-        raise Refused("a ? has no place in it")
+        raise InvalidValue("a ? has no place in it")
     return folder(name)
 
 
 def _postgresql_rest(rest: str) -> str:
     if "#" in rest:
-        raise Refused("a # in the user name or password has to be written as %23, a / as %2F")
+        raise InvalidValue("a # in the user name or password has to be written as %23, a / as %2F")
     if len(_split(f"postgresql://{rest}").path) < 2:
-        raise Refused("it names no database")
+        raise InvalidValue("it names no database")
     return rest
 
 
@@ -267,17 +268,17 @@ def _split(given: str) -> SplitResult:
         url = urlsplit(given)
         _ = url.port  # read for its complaint: the port is only looked at when it is asked for
     except ValueError:
-        raise Refused("the host or the port is not written correctly") from None
+        raise InvalidValue("the host or the port is not written correctly") from None
     return url
 
 
-def without_password(url: str) -> str:
+def mask_password(url: str) -> str:
     """The same URL, fit to be shown."""
     in_front = re.sub(r"(?<=://)([^/?#@:]*):[^/?#]*@", r"\1:***@", url)
     return re.sub(r"(?<=[?&])([a-z]*password=)[^&]*", r"\1***", in_front, flags=re.IGNORECASE)
 
 
-def hidden(_text: str) -> str:
+def mask_all(_text: str) -> str:
     return "***"
 
 

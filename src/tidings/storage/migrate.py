@@ -8,11 +8,12 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from tidings.domain.errors import StartError, StoreUnavailable
-from tidings.storage.database import Database
+from tidings.storage.engine import database_errors, locks
+from tidings.storage.engine.database import Database, Write
 
 # Any number will do, as long as nobody else in this database locks on it.
 LOCK = 7_483_464_737
@@ -26,11 +27,11 @@ def upgrade(database: Database) -> list[str]:
     StartError when the database cannot be opened or comes from a newer version.
     """
     try:
-        database.prepare_file()
+        with database_errors.without_log():
+            database.prepare_file()
         with database.engine.begin() as connection:
-            if not database.is_sqlite:
-                # Several machines may start at once: one migrates, the others wait and find it done.
-                connection.execute(select(func.pg_advisory_xact_lock(LOCK)))
+            # Several machines may start at once: one migrates, the others wait and find it done.
+            locks.one_at_a_time(Write(connection), LOCK)
             before = _known_revision(connection)
             command.upgrade(_config(connection), "head")
             return _between(before)
@@ -41,7 +42,7 @@ def upgrade(database: Database) -> list[str]:
 def check(database: Database) -> None:
     """StartError unless the schema is today's: `web` and `worker` do not migrate by themselves."""
     try:
-        with database.reading() as db:
+        with database_errors.without_log(), database.reading() as db:
             revision = _known_revision(db.connection)
     except (StoreUnavailable, DBAPIError) as error:
         raise _unusable(database, error) from error
@@ -82,8 +83,6 @@ def _config(connection: Connection | None = None) -> Config:
     return config
 
 
-def _unusable(database: Database, error: Exception) -> StartError:
-    cause = error.__cause__ if isinstance(error, StoreUnavailable) else error
-    said = str(cause.orig) if isinstance(cause, DBAPIError) else ""
-    reason = (said.strip().splitlines() or ["no reason given"])[0]
+def _unusable(database: Database, error: StoreUnavailable | DBAPIError) -> StartError:
+    reason = error.reason if isinstance(error, StoreUnavailable) else database_errors.first_line(error.orig)
     return StartError(f"The database {describe(database)} cannot be used: {reason}")

@@ -7,12 +7,17 @@ same fingerprint, of everything together, so that scripts may import each other 
 from __future__ import annotations
 
 import hashlib
+import time
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from tidings.http.compression import coding_for, compressed
-from tidings.http.replies import Reply
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tidings import metrics
+from tidings.http.compression import coding_for, encoded
 from tidings.http.requests import Request
+from tidings.http.responses import send_response
 from tidings.web.security import NOTHING_RUNS
 
 STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading", "feeds", "settings", "adapts", "print")
@@ -37,7 +42,7 @@ class Assets:
         }
         everything = b"".join(name.encode() + content for name, content in sorted(self._files.items()))
         self.fingerprint = hashlib.sha256(everything).hexdigest()[:10]
-        self._ready: dict[tuple[str, str | None], Reply] = {}
+        self._ready: dict[tuple[str, str], bytes] = {}
 
     def path(self, name: str) -> str:
         """Below the base path. KeyError for what there is not."""
@@ -48,27 +53,45 @@ class Assets:
         """Bytes of all files of a kind, uncompressed."""
         return sum(len(content) for name, content in self._files.items() if name.endswith(ending))
 
-    def answer(self, request: Request) -> Reply | None:
+    def response(self, request: Request) -> Response | None:
         """None when there is no such file. An address of an earlier version gets what there is now, for once."""
-        fingerprint, _, name = request.path.removeprefix(PREFIX).partition("/")
+        fingerprint, name = request.path_params["fingerprint"], request.path_params["name"]
         if name not in self._files:
             return None
         etag = f'"{self.fingerprint}"'
         cached = _FOREVER if fingerprint == self.fingerprint else _ASK_AGAIN
-        headers = (("Cache-Control", cached), ("ETag", etag), ("Vary", "Accept-Encoding"), *NOTHING_RUNS)
+        headers = {"Cache-Control": cached, "ETag": etag, **NOTHING_RUNS}
         if etag in request.headers.get("if-none-match", ""):
-            return Reply(304, headers=headers)
-        made = self._made(name, request.headers.get("accept-encoding", ""))
-        return Reply(200, made.body, made.content_type, (*headers, *made.headers))
+            return Response(status_code=304, headers={**headers, "Vary": "Accept-Encoding"})
+        coding = coding_for(request.headers.get("accept-encoding", ""))
+        if coding is not None:
+            headers["Content-Encoding"] = coding
+        return Response(self._encoded(name, coding), 200, headers, _TYPES[name.rpartition(".")[2]])
 
-    def _made(self, name: str, accepted: str) -> Reply:
-        coding = coding_for(accepted)
-        known = self._ready.get((name, coding))
-        if known is None:
-            content_type = _TYPES[name.rpartition(".")[2]]
-            known = compressed(Reply(200, self._files[name], content_type), accepted)
-            self._ready[name, coding] = known
-        return known
+    def _encoded(self, name: str, coding: str | None) -> bytes:
+        if coding is None:
+            return self._files[name]
+        if (name, coding) not in self._ready:
+            self._ready[name, coding] = encoded(self._files[name], coding)
+        return self._ready[name, coding]
+
+
+class StaticFiles:
+    """An ASGI application for the route /static/{fingerprint}/{name:path}. otherwise: for files there are not."""
+
+    def __init__(self, assets: Assets, otherwise: ASGIApp) -> None:
+        self._assets = assets
+        self._otherwise = otherwise
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        request = Request(scope, receive)
+        response = self._assets.response(request)
+        if response is None:
+            await self._otherwise(scope, receive, send)
+        else:
+            await send_response(response, scope, receive, send)
+            metrics.record_request("none", request.method, response.status_code, time.perf_counter() - started)
 
 
 def _read(folder: Traversable, prefix: str = "") -> list[tuple[str, bytes]]:

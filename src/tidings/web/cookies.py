@@ -5,9 +5,12 @@ from __future__ import annotations
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
+from starlette.responses import Response
 
 # Who is signed in.
 SESSION = "tidings_session"
+# That somebody has signed in here before: guessers do not shut this browser out.
+KNOWN = "tidings_known"
 # Before that: what the token of the sign-in form is derived from.
 VISITOR = "tidings_visitor"
 # What the next page tells.
@@ -18,6 +21,8 @@ UNDO = "tidings_undo"
 DEVICE = "tidings_view"
 
 LONGEST_NOTICE = 300
+# The longest that browsers keep one (draft-ietf-httpbis-rfc6265bis, section 5.5).
+KNOWN_LASTS_S = 400 * 86_400
 
 
 class Cookie(Struct, frozen=True):
@@ -27,15 +32,17 @@ class Cookie(Struct, frozen=True):
     value: str
     lasts_s: int | None = None
 
-    def header(self, path: str, *, is_secure: bool) -> str:
+    def add_to(self, response: Response, path: str, *, is_secure: bool) -> None:
         """path: below which it is sent. No script ever reads one."""
-        name = known_as(self.name, path, is_secure=is_secure)
-        parts = [f"{name}={self.value}", f"Path={path or '/'}", "HttpOnly", "SameSite=Lax"]
-        if self.lasts_s is not None:
-            parts.append(f"Max-Age={self.lasts_s}")
-        if is_secure:
-            parts.append("Secure")
-        return "; ".join(parts)
+        response.set_cookie(
+            known_as(self.name, path, is_secure=is_secure),
+            self.value,
+            max_age=self.lasts_s,
+            path=path or "/",
+            secure=is_secure,
+            httponly=True,
+            samesite="lax",
+        )
 
 
 def known_as(name: str, path: str, *, is_secure: bool) -> str:

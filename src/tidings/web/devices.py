@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 from msgspec import Struct
 
-from tidings.domain.users import User
+from tidings.domain.accounts.users import User
 from tidings.web.language import N_
 
 SMALLEST, LARGEST = 15, 22

@@ -7,28 +7,28 @@ from collections.abc import Sequence
 from markupsafe import Markup
 from msgspec import Struct
 
-from tidings.domain.feed_health import FeedSigns, Health, health
-from tidings.domain.moving import CONFIRMATIONS
+from tidings.domain.feeds.health import FeedHealth, FeedSigns, health
+from tidings.domain.polling.redirects import CONFIRMATIONS
 from tidings.domain.times import DAY, HOUR, MINUTE, Instant
-from tidings.storage import feed_health
-from tidings.storage.database import Read
+from tidings.storage.engine.database import Read
+from tidings.storage.feeds import health as feed_health
 from tidings.web.language import N_, _, ngettext
-from tidings.web.wording import in_a_row, translated
+from tidings.web.message_translation import in_a_row, translated
 
 WEEKS = 26
 _BAR, _STEP, _HEIGHT = 3, 4, 24
 
 # As a filter calls them, and as a row does.
 NAMES = {
-    Health.DEAD: N_("Dead"),
-    Health.FAILING: N_("Failing"),
-    Health.MOVED: N_("Redirected"),
-    Health.SILENT: N_("Silent"),
-    Health.SLOW: N_("Slow"),
-    Health.RARE: N_("Rare"),
-    Health.WAITING: N_("Waiting"),
-    Health.OFF: N_("Switched off"),
-    Health.FINE: N_("Fine"),
+    FeedHealth.DEAD: N_("Dead"),
+    FeedHealth.FAILING: N_("Failing"),
+    FeedHealth.MOVED: N_("Redirected"),
+    FeedHealth.SILENT: N_("Silent"),
+    FeedHealth.SLOW: N_("Slow"),
+    FeedHealth.RARE: N_("Rare"),
+    FeedHealth.WAITING: N_("Waiting"),
+    FeedHealth.OFF: N_("Switched off"),
+    FeedHealth.FINE: N_("Fine"),
 }
 
 
@@ -36,7 +36,7 @@ class FeedRow(Struct, frozen=True):
     """trouble, advice: what is wrong, and what to do about it; "" for nothing. next_check: "" when there is none."""
 
     feed: FeedSigns
-    health: Health
+    health: FeedHealth
     category: str
     trouble: str
     advice: str
@@ -55,9 +55,9 @@ class FeedRow(Struct, frozen=True):
 
 
 def feed_rows(
-    db: Read, feeds: Sequence[tuple[FeedSigns, Health]], categories: dict[int, str], now: Instant
+    db: Read, user_id: int, feeds: Sequence[tuple[FeedSigns, FeedHealth]], categories: dict[int, str], now: Instant
 ) -> list[FeedRow]:
-    weekly = feed_health.weekly(db, [feed.id for feed, _state in feeds], now, WEEKS)
+    weekly = feed_health.weekly(db, user_id, [feed.id for feed, _state in feeds], now, WEEKS)
     return [
         FeedRow(
             feed,
@@ -73,7 +73,7 @@ def feed_rows(
     ]
 
 
-def states(feeds: Sequence[FeedSigns], now: Instant) -> list[tuple[FeedSigns, Health]]:
+def states(feeds: Sequence[FeedSigns], now: Instant) -> list[tuple[FeedSigns, FeedHealth]]:
     return [(feed, health(feed, now)) for feed in feeds]
 
 
@@ -119,9 +119,9 @@ def chart(weekly: Sequence[int]) -> Markup:
     ).format(width, _HEIGHT, said, ground, bars)
 
 
-def _trouble(feed: FeedSigns, state: Health) -> str:
-    told = translated(feed.error_message)
-    if state in (Health.DEAD, Health.FAILING):
+def _trouble(feed: FeedSigns, state: FeedHealth) -> str:
+    told = translated(feed.error)
+    if state in (FeedHealth.DEAD, FeedHealth.FAILING):
         if feed.failed_checks < 2:
             return told
         times = ngettext(
@@ -131,7 +131,7 @@ def _trouble(feed: FeedSigns, state: Health) -> str:
             count=feed.failed_checks,
         )
         return in_a_row(told, times)
-    if state is Health.MOVED:
+    if state is FeedHealth.MOVED:
         return _(
             "It leads to %(address)s. We follow once it has said so %(times)d times (now: %(now)d).",
             address=feed.moved_to,
@@ -144,13 +144,13 @@ def _trouble(feed: FeedSigns, state: Health) -> str:
     return ""
 
 
-def _advice(state: Health) -> str:
-    if state is Health.DEAD:
+def _advice(state: FeedHealth) -> str:
+    if state is FeedHealth.DEAD:
         return _("Look for its new address, or let it go.")
-    if state is Health.SILENT:
+    if state is FeedHealth.SILENT:
         return _("It works, and has said nothing for half a year.")
-    if state is Health.SLOW:
+    if state is FeedHealth.SLOW:
         return _("Its site takes long to answer. Nothing is lost by that, and no other feed waits for it.")
-    if state is Health.WAITING:
+    if state is FeedHealth.WAITING:
         return _("It has not been checked yet.")
     return ""

@@ -27,25 +27,17 @@ from babel.support import Translations
 CATALOGUES = {"de_DE": "de", "fr_FR": "fr", "es_ES": "es", "zh_CN": "zh_CN"}
 SOURCE = "en"
 DOMAIN = "tidings"
-# The context of messages that are not made by pages (`web.wording`).
-WORDS = "Words"
 
 
 class Language:
-    """code: as in `<html lang>`. locale: how it writes dates and numbers.
-
-    wordings: messages of the other rings, with names for the values in them, and the same in this language.
-    """
+    """code: as in `<html lang>`. locale: how it writes dates and numbers."""
 
     def __init__(self, name: str) -> None:
         self.locale = Locale.parse(name)
         self.code = str(self.locale).replace("_", "-")
         self.translations: NullTranslations = NullTranslations()
-        self.wordings: dict[str, str] = {}
         if name != SOURCE:
-            catalogue = _read(name)
-            self.translations = _compiled(catalogue)
-            self.wordings = {str(one.id): str(one.string) for one in catalogue if one.context == WORDS and one.string}
+            self.translations = _compiled(_read(name))
 
 
 @cache

@@ -7,6 +7,7 @@ number(1234), size() written as the language does it      exact(instant), writte
 since(instant)       12 min. ago, for sentences           date(instant) always the day
 user, device         who reads, and how (None, defaults)  sidebar       feeds and counts (only of who is signed in)
 problem              what was wrong with a form           notice        what the page before had to tell
+address|page_link    an address from outside as `href` or `src` may hold it, or ""
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from tidings import __version__
+from tidings.domain.url_schemes import safe_href
 from tidings.web import language
 from tidings.web.assets import Assets
-from tidings.web.moments import date, exact, minutes, since, when, written
-from tidings.web.visits import Page, Visit
-from tidings.web.wording import translated
+from tidings.web.context import PageResponse, RequestContext
+from tidings.web.message_translation import translated
+from tidings.web.times import date, exact, minutes, since, when, written
 
 _SIZES = (
     language.N_("%(count)s bytes"),
@@ -53,6 +55,7 @@ class Renderer:
             bytecode_cache=None if sys.dont_write_bytecode else _Compiled(),
         )
         self._environment.filters["translated"] = translated
+        self._environment.filters["page_link"] = safe_href
         sprite = base_path + assets.path("sprite.svg")
         self._environment.globals |= {
             "_": _shown(language.gettext),
@@ -66,7 +69,7 @@ class Renderer:
             "version": __version__,
         }
 
-    def html(self, page: Page, visit: Visit) -> bytes:
+    def html(self, page: PageResponse, visit: RequestContext) -> bytes:
         """In the language of the visit, which is to be set already."""
         template = self._environment.get_template(page.template)
         known = _known(visit) | {"problem": page.problem} | page.values
@@ -88,7 +91,7 @@ class _Compiled(FileSystemBytecodeCache):
             super().dump_bytecode(bucket)
 
 
-def _known(visit: Visit) -> dict[str, Any]:
+def _known(visit: RequestContext) -> dict[str, Any]:
     zone = visit.user.timezone if visit.user else "UTC"
     return {
         "visit": visit,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Mapping
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 from tidings.domain.cleaning.frames import PLAYERS
+from tidings.http.origins import is_foreign
 from tidings.http.requests import Request
 
 TOKEN_FIELD = "csrf"  # noqa: S105 - its name
@@ -39,7 +40,7 @@ def is_from_elsewhere(request: Request, base_url: str) -> bool:
     origin = request.headers.get("origin", "")
     if origin in ("", "null"):
         return False
-    return urlsplit(origin).netloc not in (request.headers.get("host", ""), urlsplit(base_url).netloc)
+    return is_foreign(origin, request, base_url)
 
 
 def own_path(path: str) -> str:
@@ -52,7 +53,7 @@ _PLAYERS = " ".join(f"https://{host} https://www.{host}" for host in sorted(PLAY
 
 
 @lru_cache(maxsize=256)
-def page_headers(font_hosts: str = "", player_hosts: frozenset[str] = frozenset()) -> tuple[tuple[str, str], ...]:
+def page_headers(font_hosts: str = "", player_hosts: frozenset[str] = frozenset()) -> Mapping[str, str]:
     """font_hosts: where the style sheet of the user may load from besides; checked when they were set.
 
     player_hosts: whose frames may be shown besides those we know.
@@ -75,17 +76,17 @@ def page_headers(font_hosts: str = "", player_hosts: frozenset[str] = frozenset(
         "manifest-src 'self'",
         "worker-src 'self'",
     )
-    return (
-        ("Content-Security-Policy", "; ".join(policy)),
-        ("Cross-Origin-Opener-Policy", "same-origin"),
-        *OTHER_HEADERS,
-    )
+    return {
+        "Content-Security-Policy": "; ".join(policy),
+        "Cross-Origin-Opener-Policy": "same-origin",
+        **OTHER_HEADERS,
+    }
 
 
-OTHER_HEADERS = (
-    ("X-Content-Type-Options", "nosniff"),
-    ("X-Frame-Options", "DENY"),
-    ("Referrer-Policy", "no-referrer"),
-)
+OTHER_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+}
 # For what is not a page of ours: a picture, or text for machines.
-NOTHING_RUNS = (("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"), *OTHER_HEADERS)
+NOTHING_RUNS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox", **OTHER_HEADERS}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tidings.domain.categories import Category
-from tidings.domain.users import User
+from tidings.domain.accounts.users import User
+from tidings.domain.feeds.categories import Category
+from tidings.domain.text import normalize_for_search
 from tidings.services import Services
-from tidings.storage import categories, outline
-from tidings.storage.outline import FeedLine
+from tidings.storage.feeds import categories, sidebar
+from tidings.storage.feeds.sidebar import SidebarFeed
 
 # With more feeds than this a page carries those of the open category only: a thousand of them would outweigh it.
 MOST_FEEDS = 120
@@ -16,7 +17,7 @@ MOST_FEEDS = 120
 
 class CategoryLine(Struct, frozen=True):
     category: Category
-    feeds: list[FeedLine]
+    feeds: list[SidebarFeed]
     unread: int
 
 
@@ -24,7 +25,7 @@ class Sidebar(Struct, frozen=True):
     """unread: what the global list shows. has_all: whether feeds of categories that are not open are to be shown."""
 
     categories: list[CategoryLine]
-    feeds: dict[int, FeedLine]
+    feeds: dict[int, SidebarFeed]
     unread: int
     starred: int
     read: int
@@ -33,13 +34,13 @@ class Sidebar(Struct, frozen=True):
     @classmethod
     def of(cls, services: Services, user: User) -> Sidebar:
         with services.reading() as db:
-            lines = outline.feed_lines(db, user.id)
-            named = categories.listed(db, user.id)
+            lines = sidebar.feed_lines(db, user.id)
+            named = categories.list_all(db, user.id)
         return cls._made(lines, named, by_unread=user.categories_sorting_order == "unread_count")
 
     @classmethod
-    def _made(cls, lines: list[FeedLine], named: list[Category], *, by_unread: bool) -> Sidebar:
-        by_category: dict[int, list[FeedLine]] = {}
+    def _made(cls, lines: list[SidebarFeed], named: list[Category], *, by_unread: bool) -> Sidebar:
+        by_category: dict[int, list[SidebarFeed]] = {}
         for line in lines:
             by_category.setdefault(line.category_id, []).append(line)
         made = [
@@ -47,7 +48,7 @@ class Sidebar(Struct, frozen=True):
             for one in named
             for feeds in (by_category.get(one.id, []),)
         ]
-        made.sort(key=lambda one: (-one.unread if by_unread else 0, one.category.title.casefold()))
+        made.sort(key=lambda one: (-one.unread if by_unread else 0, normalize_for_search(one.category.title)))
         hidden = {one.id for one in named if one.hide_globally}
         return cls(
             categories=made,

@@ -6,25 +6,22 @@ claim ahead, as many as there are places ─► a place gets free ─► check �
 from __future__ import annotations
 
 import asyncio
-import os
-import secrets
-import socket
 from collections import deque
 from contextlib import suppress
 
 import structlog
 
 from tidings.domain.errors import StoreUnavailable
-from tidings.domain.sources import Claim
-from tidings.services.polling import Polling
-from tidings.services.waking import Bell
+from tidings.domain.polling.sources import SourceLease
+from tidings.services.polling.claims import Polling
+from tidings.services.wakeup import WakeupEvent
+from tidings.worker import loops
+from tidings.worker.names import worker_name
 
 log = structlog.get_logger()
 
 # How soon it looks for what became due; of what a user asks for it is told at once where the database can tell.
 LOOK_AGAIN_S = 0.25
-# How long a stopping poller lets running checks finish; the supervisor allows four seconds in all.
-FINISH_WITHIN_S = 2.5
 # Claims are renewed when this part of their lease is over, but those of a check that hangs only for so long.
 RENEW_AFTER = 0.3
 LONGEST_CHECK_S = 15 * 60.0
@@ -34,12 +31,12 @@ FORGET_HOSTS_S = 3600.0
 class Poller:
     """places: sources fetched at the same time. bell: wakes it when a user wants something refreshed."""
 
-    def __init__(self, polling: Polling, bell: Bell, *, places: int) -> None:
-        self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+    def __init__(self, polling: Polling, bell: WakeupEvent, *, places: int, name: str = "") -> None:
+        self.name = name or worker_name()
         self._polling = polling
         self._bell = bell
         self._places = places
-        self._queue: deque[Claim] = deque()
+        self._queue: deque[SourceLease] = deque()
         # By source: until when nobody else may have it, as far as we know.
         self._ours_until: dict[int, float] = {}
         self._running: dict[asyncio.Task[None], tuple[int, float]] = {}
@@ -62,12 +59,12 @@ class Poller:
                 self._stir.clear()
                 await self._claim()
                 self._start()
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._stir.wait(), LOOK_AGAIN_S)
+                await loops.pause(self._stir, LOOK_AGAIN_S)
         finally:
             for task in tasks:
                 task.cancel()
-            await self._finish()
+            self._queue.clear()
+            await loops.finish(self._running, lambda: self._polling.release_all(self.name))
         log.info("poller stopped", worker=self.name)
 
     def _room(self) -> int:
@@ -109,14 +106,14 @@ class Poller:
         if self._is_more and self._has_room():
             self._stir.set()
 
-    async def _check(self, claim: Claim) -> None:
+    async def _check(self, claim: SourceLease) -> None:
         try:
-            await self._polling.check(claim, worker=self.name)
+            await self._polling.check(claim)
         except StoreUnavailable as error:
             # The claim runs out by itself, and the source is taken again.
             log.error("check not stored", source=claim.source_id, reason=error.message)  # noqa: TRY400
         except Exception:
-            log.exception("check made us fail", source=claim.source_id)
+            log.exception("source check crashed", source=claim.source_id)
 
     async def _listen(self) -> None:
         while True:
@@ -157,15 +154,3 @@ class Poller:
             await asyncio.sleep(FORGET_HOSTS_S)
             with suppress(StoreUnavailable):
                 await asyncio.to_thread(self._polling.forget_hosts)
-
-    async def _finish(self) -> None:
-        self._queue.clear()
-        running = list(self._running)
-        if running:
-            await asyncio.wait(running, timeout=FINISH_WITHIN_S)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        with suppress(StoreUnavailable):
-            released = await asyncio.to_thread(self._polling.release_all, self.name)
-            log.debug("claims given back", sources=released)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from tidings.domain.sources import Claim
+from tidings.domain.polling.sources import SourceLease
 from tidings.services import Services
 
 
@@ -26,13 +26,13 @@ async def refresh(
     place, done, failed, new = asyncio.Semaphore(places), 0, 0, 0
     progress(0, total)
 
-    async def check(claim: Claim) -> None:
+    async def check(claim: SourceLease) -> None:
         nonlocal done, failed, new
         async with place:
             outcomes = await services.polling.check(claim)
         done += len(outcomes)
         failed += sum(one.error is not None for one in outcomes.values())
-        new += sum(one.new_entries for one in outcomes.values())
+        new += sum(len(one.new_ids) for one in outcomes.values())
         progress(done, total)
 
     await asyncio.gather(*(check(claim) for claim in claims))

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 
-import structlog
-
-from tidings.domain.errors import StoreUnavailable
-from tidings.services.pushes import Pushes
-from tidings.services.websub import WebSub
-
-log = structlog.get_logger()
+from tidings.services.websub.pushes import Pushes
+from tidings.services.websub.subscriptions import WebSub
+from tidings.worker import loops
 
 # How soon a push is stored, and a new hub asked.
 LOOK_AGAIN_S = 0.5
-AFTER_TROUBLE_S = 5.0
 # How often those are looked for that nobody reads any more.
 SWEEP_EVERY_S = 300.0
+
+_EVENTS = {"unavailable": "websub stands still", "crashed": "websub crashed"}
 
 # Whether there was anything to do.
 Step = Callable[[], Awaitable[bool]]
@@ -33,7 +29,7 @@ class Subscriber:
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set. What hubs push does not wait for hubs that are slow to answer."""
         if not self._websub.is_on:
-            await self._try(self._close_down)
+            await loops.attempt(self._close_down, **_EVENTS)
             return
         asking = asyncio.create_task(self._repeat(self._ask, stop))
         try:
@@ -44,38 +40,28 @@ class Subscriber:
             await asyncio.gather(asking, return_exceptions=True)
 
     async def _repeat(self, step: Step, stop: asyncio.Event) -> None:
-        while not stop.is_set():
-            pause_s = await self._try(step)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), pause_s)
+        """Pause after work as long as it took, so that others get to write in between."""
 
-    async def _try(self, step: Step) -> float:
-        """How long to pause: after work, as long as it took, so that others get to write in between."""
-        loop = asyncio.get_running_loop()
-        started = loop.time()
-        try:
+        async def timed() -> float:
+            loop = asyncio.get_running_loop()
+            started = loop.time()
             had_work = await step()
-        except StoreUnavailable as error:
-            log.error("websub stands still", reason=error.message)  # noqa: TRY400 - the message says it all
-            return AFTER_TROUBLE_S
-        except Exception:
-            log.exception("websub made us fail")
-            return AFTER_TROUBLE_S
-        return min(loop.time() - started, LOOK_AGAIN_S) if had_work else LOOK_AGAIN_S
+            return min(loop.time() - started, LOOK_AGAIN_S) if had_work else LOOK_AGAIN_S
+
+        await loops.repeat(timed, stop, **_EVENTS)
 
     async def _store(self) -> bool:
         return await asyncio.to_thread(self._pushes.store_next)
 
-    async def _close_down(self) -> bool:
+    async def _close_down(self) -> None:
         """Somebody switched it off: what came until then is stored, and polling does the rest."""
-        await asyncio.to_thread(self._websub.stand_down)
+        await asyncio.to_thread(self._websub.disable)
         while await self._store():
             pass
-        return False
 
     async def _ask(self) -> bool:
         now = asyncio.get_running_loop().time()
         if now - self._swept_at >= SWEEP_EVERY_S:
             self._swept_at = now
-            await asyncio.to_thread(self._websub.sweep)
+            await asyncio.to_thread(self._websub.expire_unused)
         return await self._websub.ask_due() > 0

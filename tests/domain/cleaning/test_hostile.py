@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.archives import FOLDER
 from domain.cleaning.trees import PAGE, cleaned, dangers, tree, words
-from tidings.domain.cleaning import clean, clean_and_read, text_of
-from tidings.domain.cleaning.text import words_of
+from scoring.archives import FOLDER
+from tidings.domain.cleaning import clean, clean_with_text, text_of
+from tidings.domain.cleaning.text import normalize_words
 
 PAYLOADS = FOLDER / "hostile.json.xz"
 
@@ -95,8 +95,8 @@ def test_no_mixture_of_tags_gets_through(source: str) -> None:
 @given(html)
 @settings(max_examples=400, deadline=None)
 def test_the_text_of_any_mixture_is_the_one_on_the_page(source: str) -> None:
-    page = clean_and_read(source, base_url=PAGE)
-    assert words_of(page.text) == text_of(page.html)
+    page = clean_with_text(source, base_url=PAGE)
+    assert normalize_words(page.text) == text_of(page.html)
 
 
 @given(st.text())
@@ -142,7 +142,7 @@ FONTS = "".join(f"<b a{number}>" for number in range(700))
         pytest.param("<div><a title='</div>'>" * N + "x", id="ends inside of values"),
         pytest.param("<div><!--</div>-->" * N + "x", id="ends inside of comments"),
         pytest.param("<div><script></div></script>" * N + "x", id="ends inside of scripts"),
-        pytest.param("<div><table><tr><td></div></table>" * (N // 4) + "x", id="ends behind walls"),
+        pytest.param("<div><table><tr><td></div></table>" * (N // 4) + "x", id="ends behind a scope"),
         pytest.param("<p>" + FONTS * 20 + "<p>x" * N, id="unclosed formatting"),
         pytest.param("<a " + " ".join(f"a{number}" for number in range(N)) + ">x", id="many attributes"),
         pytest.param("<img srcset='" + "a 1x," * N + "' src=y>x", id="many candidates"),
@@ -162,7 +162,7 @@ def test_time_grows_with_the_length_only(source: str) -> None:
     assert text_of(page).endswith("x") or "x" not in source.rpartition(">")[2]
 
 
-def test_a_little_does_not_become_much() -> None:
+def test_a_small_document_does_not_become_a_large_one() -> None:
     source = "<p>" + FONTS + "<p>x" * 700
     assert len(cleaned(source)) < 20 * len(source)
 

@@ -6,12 +6,13 @@ from functools import cache
 
 from lxml import etree
 
-from corpus.archives import members, needs
 from domain.cleaning.trees import PAGE, cleaned, dangers, tree
-from tidings.domain.cleaning import clean_and_read, text_of
-from tidings.domain.cleaning.text import words_of
+from scoring.archives import members
+from support.corpora import needs
+from tidings.domain.cleaning import clean_with_text, text_of
+from tidings.domain.cleaning.text import normalize_words
 from tidings.domain.errors import FeedError
-from tidings.domain.formats import parse
+from tidings.domain.formats import parse_feed
 
 ENOUGH = 2_000
 LONGEST = 60_000  # characters; the longest ones would take most of the time
@@ -26,7 +27,7 @@ def bodies() -> list[str]:
 
 def _bodies_in(document: bytes) -> list[str]:
     try:
-        feed = parse(document, url=PAGE)
+        feed = parse_feed(document, url=PAGE)
     except FeedError:
         return []
     return [entry.content for entry in feed.entries if "<" in entry.content and len(entry.content) < LONGEST]
@@ -41,14 +42,14 @@ def test_cleaning_what_is_clean_changes_nothing() -> None:
 
 
 @needs("feeds-real")
-def test_the_text_that_comes_with_a_page_is_the_text_of_the_page() -> None:
+def test_the_text_returned_with_the_html_is_the_text_of_the_html() -> None:
     for body in bodies()[::4]:
-        clean = clean_and_read(body, base_url=PAGE)
-        assert words_of(clean.text) == text_of(clean.html)
+        clean = clean_with_text(body, base_url=PAGE)
+        assert normalize_words(clean.text) == text_of(clean.html)
 
 
 @needs("feeds-real")
-def test_what_is_written_means_the_same_to_the_next_parser() -> None:
+def test_the_output_is_parsed_to_the_same_tree() -> None:
     for body in bodies()[::10]:
         page = cleaned(body)
         assert tree(cleaned(page)) == tree(page)
@@ -56,7 +57,7 @@ def test_what_is_written_means_the_same_to_the_next_parser() -> None:
 
 
 @needs("feeds-real")
-def test_no_word_gets_lost_that_a_reader_would_see() -> None:
+def test_no_visible_word_is_lost() -> None:
     """Compared with a parser that knows nothing of hidden parts: nearly all words."""
     for body in bodies()[::10]:
         if not body.lstrip().startswith("<p>") or any(f"<{name}" in body for name in ("script", "style", "iframe")):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from domain.cleaning.trees import cleaned
 from tidings.domain.cleaning import text_of
-from tidings.domain.cleaning.text import number_of_words
-from tidings.domain.reading_time import reading_minutes
+from tidings.domain.cleaning.text import count_words
+from tidings.domain.entries.reading_time import reading_minutes
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_minutes_are_rounded_up(text: str, minutes: int) -> None:
 
 @given(st.text())
 def test_words_are_counted_as_they_are_split(text: str) -> None:
-    assert number_of_words(text) == len(text.split())
+    assert count_words(text) == len(text.split())
 
 
 def test_every_blank_there_is_ends_a_word() -> None:
     blanks = [blank for blank in map(chr, range(sys.maxunicode)) if blank.isspace()]
-    assert number_of_words("".join(f"a{blank}é" for blank in blanks)) == len(blanks) + 1
+    assert count_words("".join(f"a{blank}é" for blank in blanks)) == len(blanks) + 1
 
 
 def test_everyone_reads_at_their_own_speed() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tidings.domain.feeds import ParsedEntry, ParsedFeed
-from tidings.domain.formats import parse
+from tidings.domain.feeds.feeds import ParsedEntry, ParsedFeed
+from tidings.domain.formats import parse_feed
 from tidings.domain.times import Instant
 
 ADDRESS = "https://news.example/feeds/main.xml"
@@ -45,7 +45,7 @@ def atom03(inside: str = "") -> str:
 
 def feed(document: str | bytes, *, charset: str | None = None, now: Instant | None = None) -> ParsedFeed:
     body = document if isinstance(document, bytes) else document.encode()
-    return parse(body, url=ADDRESS, charset=charset, now=now)
+    return parse_feed(body, url=ADDRESS, charset=charset, now=now)
 
 
 def item(inside: str, channel: str = "") -> ParsedEntry:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from domain.formats.documents import ADDRESS, atom, atom03, entry, feed
-from tidings.domain.feeds import FeedFormat, ParsedEnclosure
+from tidings.domain.feeds.feeds import FeedFormat, ParsedEnclosure
 from tidings.domain.times import from_datetime
 
 XHTML = 'xmlns="http://www.w3.org/1999/xhtml"'
@@ -149,7 +149,7 @@ def test_comments_are_where_people_answer(link: str, url: str) -> None:
     assert entry(f"<id>1</id>{link}").comments_url == url
 
 
-def test_enclosures_stand_in_order_and_once() -> None:
+def test_enclosures_are_in_order_and_unique() -> None:
     inside = """
         <id>1</id>
         <media:content url="https://f.example/b.mp4" type="video/mp4"/>
@@ -187,7 +187,7 @@ def test_the_language_is_that_of_the_nearest_element(written: str, language: str
         ('<content mode="escaped" type="text/plain">1 &lt; 2</content>', "1 &lt; 2"),
     ],
 )
-def test_atom_0_3_says_how_content_is_packed(written: str, content: str) -> None:
+def test_the_mode_of_atom_0_3_content_is_honoured(written: str, content: str) -> None:
     assert feed(atom03(f"<entry><id>1</id>{written}</entry>")).entries[0].content == content
 
 

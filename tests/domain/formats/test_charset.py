@@ -78,7 +78,7 @@ def test_the_encoding_is_found(codec: str, label: str | None, charset: str | Non
         ("cp1253", "Καλημέρα σας"),
     ],
 )
-def test_without_a_label_the_letters_tell(codec: str, title: str) -> None:
+def test_without_a_label_the_encoding_is_guessed_from_the_letters(codec: str, title: str) -> None:
     assert feed(titled(title, codec)).entries[0].title == title
 
 
@@ -96,7 +96,7 @@ def test_one_damaged_byte_does_not_discredit_the_label() -> None:
 
 @pytest.mark.parametrize("written", ["it\x92s", "it&#146;s", "it&#8217;s", "it&#x2019;s", "it&rsquo;s"])
 @pytest.mark.parametrize("before", ["", "#1 &#8212; &amp;#146; à\u00a0", "<b>"])
-def test_an_apostrophe_is_one_however_it_is_written(written: str, before: str) -> None:
+def test_every_encoding_of_an_apostrophe_is_read(written: str, before: str) -> None:
     document = f"<item><description>{before}</description><title>{written}</title></item>"
 
     assert feed(rss(document)).entries[0].title == "it’s"
@@ -117,5 +117,5 @@ def test_any_bytes_become_text(body: bytes, charset: str | None) -> None:
 
 @settings(deadline=None)
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
-def test_utf8_with_a_mark_comes_back(text: str) -> None:
+def test_utf8_with_a_byte_order_mark_is_decoded(text: str) -> None:
     assert decode(codecs.BOM_UTF8 + text.encode()) == text

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidings.domain.formats.dates import read
+from tidings.domain.formats.dates.dates import parse_date
 from tidings.domain.times import DAY, HOUR, Instant, from_datetime, to_datetime
 
 MOMENT = "2006-01-02 15:04:05"
@@ -99,7 +99,7 @@ NOON = Instant(from_datetime(datetime(2026, 3, 1, 12, tzinfo=UTC)))
 def test_a_date_is_understood(written: str, meant: str) -> None:
     expected = datetime.fromisoformat(meant).replace(tzinfo=UTC)
 
-    found = read(f"  {written}\n")
+    found = parse_date(f"  {written}\n")
 
     assert found is not None
     assert to_datetime(found) == expected
@@ -125,33 +125,33 @@ def test_a_date_is_understood(written: str, meant: str) -> None:
         "2006-01-02 " * 50,
     ],
 )
-def test_what_is_no_date_or_lies_before_1970_counts_as_missing(written: str) -> None:
-    assert read(written) is None
+def test_an_invalid_date_or_one_before_1970_counts_as_missing(written: str) -> None:
+    assert parse_date(written) is None
 
 
 @pytest.mark.parametrize(("ahead", "is_believed"), [(HOUR, True), (DAY, True), (DAY + 1, False), (3650 * DAY, False)])
 def test_a_date_more_than_a_day_ahead_becomes_the_time_of_fetching(ahead: int, is_believed: bool) -> None:
     written = to_datetime(Instant(NOON + ahead)).isoformat()
 
-    assert read(written, NOON) == (NOON + ahead if is_believed else NOON)
+    assert parse_date(written, NOON) == (NOON + ahead if is_believed else NOON)
 
 
 @settings(deadline=None)
 @given(st.datetimes(EARLIEST, LAST), st.integers(-14 * 60, 14 * 60))
-def test_what_is_written_by_the_standards_comes_back(moment: datetime, offset: int) -> None:
+def test_a_date_in_a_standard_form_is_read_back(moment: datetime, offset: int) -> None:
     sign, hours, minutes = "-" if offset < 0 else "+", *divmod(abs(offset), 60)
     expected = from_datetime(moment.replace(tzinfo=UTC, microsecond=0) - timedelta(minutes=offset))
     zone = f"{sign}{hours:02}{minutes:02}"
 
-    assert read(f"{moment:%Y-%m-%dT%H:%M:%S}{zone}") == (expected if expected >= 0 else None)
+    assert parse_date(f"{moment:%Y-%m-%dT%H:%M:%S}{zone}") == (expected if expected >= 0 else None)
     if moment.year > 999:
-        assert read(f"{moment:%d %b %Y %H:%M:%S} {zone}") == (expected if expected >= 0 else None)
+        assert parse_date(f"{moment:%d %b %Y %H:%M:%S} {zone}") == (expected if expected >= 0 else None)
 
 
 @settings(deadline=None)
 @given(st.text(max_size=220))
 def test_no_text_is_too_odd_to_ask(text: str) -> None:
-    found = read(text, NOON)
+    found = parse_date(text, NOON)
 
     assert found is None or 0 <= found <= NOON + DAY
 
@@ -159,6 +159,6 @@ def test_no_text_is_too_odd_to_ask(text: str) -> None:
 @settings(deadline=None)
 @given(st.text(alphabet="0123456789 :-+/.,TZapmJanFebUTCESM年月日:", max_size=60))
 def test_no_scrambled_date_is_too_odd_to_ask(text: str) -> None:
-    found = read(text, NOON)
+    found = parse_date(text, NOON)
 
     assert found is None or 0 <= found <= NOON + DAY

@@ -9,7 +9,7 @@ import pytest
 
 from domain.formats.documents import atom, feed, rss
 from tidings.domain.errors import FeedError
-from tidings.domain.formats import detect
+from tidings.domain.formats import detect_format
 
 # Per megabyte and in processor time, a generous multiple of what a slow machine needs; quadratic ways take minutes.
 SECONDS_PER_MEGABYTE = 8
@@ -83,7 +83,7 @@ def test_a_hostile_document_ends_soon(name: str) -> None:
 
     with suppress(FeedError):
         feed(body)
-    detect(body)
+    detect_format(body)
 
     assert time.process_time() - start < max(1, len(body) / 1e6 * SECONDS_PER_MEGABYTE)
 

@@ -104,14 +104,14 @@ def test_entries_without_id_and_link_do_not_collapse(document: str) -> None:
     assert len({entry.hash for entry in feed(document).entries}) == 3
 
 
-def test_an_entry_that_is_repeated_as_it_is_stands_once() -> None:
+def test_an_entry_that_is_repeated_unchanged_is_kept_once() -> None:
     assert [entry.title for entry in feed(rss("<item><guid>1</guid><title>new</title></item>" * 3)).entries] == [
         "new",
         "new",
     ]
 
 
-def test_items_that_say_nothing_are_skipped_and_counted() -> None:
+def test_empty_items_are_skipped_and_counted() -> None:
     found = feed(rss("<item/><item> </item><item><title/></item><item><title>t</title></item>"))
 
     assert (len(found.entries), found.skipped) == (1, 3)

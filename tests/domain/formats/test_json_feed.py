@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from domain.formats.documents import ADDRESS, feed
 from tidings.domain.errors import FeedError, NotAFeed
-from tidings.domain.feeds import FeedFormat, ParsedEnclosure, ParsedEntry
+from tidings.domain.feeds.feeds import FeedFormat, ParsedEnclosure, ParsedEntry
 from tidings.domain.times import from_datetime
 
 VERSION = "https://jsonfeed.org/version/1.1"
@@ -89,7 +89,7 @@ def test_content_is_html_else_the_escaped_text(fields: dict[str, Any], content: 
         ({"url": "https://a.example/"}, "https://a.example/"),
     ],
 )
-def test_an_item_without_a_title_is_named_by_what_it_says(fields: dict[str, Any], title: str) -> None:
+def test_an_item_without_a_title_gets_an_excerpt_as_title(fields: dict[str, Any], title: str) -> None:
     assert item(**fields).title == title
 
 
@@ -162,7 +162,7 @@ def test_a_document_cut_off_keeps_its_whole_items() -> None:
 
 
 @pytest.mark.parametrize("damage", ['{"id": "2", "title": oops}', '{"id": "2" "title": "t"}', '{"id": "2", }'])
-def test_a_damaged_item_does_not_take_its_neighbours(damage: str) -> None:
+def test_a_damaged_item_does_not_affect_other_items(damage: str) -> None:
     found = feed(f'{{"version": "{VERSION}", "items": [{{"id": "1"}}, {damage}, {{"id": "3"}}]}}')
 
     assert [len(found.entries), found.skipped] == [2, 1]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from domain.formats.documents import ADDRESS, atom, feed, rdf, rss
 from tidings.domain.errors import FeedError
-from tidings.domain.feeds import ParsedFeed
-from tidings.domain.formats import parse
+from tidings.domain.feeds.feeds import ParsedFeed
+from tidings.domain.formats import parse_feed
 
 ITEMS = "".join(
     f"<item><title>Number {n}</title><link>https://site.example/{n}</link><guid>tag:{n}</guid>"
@@ -42,7 +42,7 @@ def summary(found: ParsedFeed) -> list[tuple[str, str, str]]:
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
     with suppress(FeedError):
-        parse(body, url=ADDRESS)
+        parse_feed(body, url=ADDRESS)
 
 
 @settings(deadline=None)
@@ -57,7 +57,7 @@ def test_any_pieces_are_read_or_refused(noise: str, start: str) -> None:
 @settings(deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_any_address_will_do(address: str) -> None:
-    found = parse(rss(ITEMS, site="").encode(), url=address)
+    found = parse_feed(rss(ITEMS, site="").encode(), url=address)
 
     assert len(found.entries) == 8
 

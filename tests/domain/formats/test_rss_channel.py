@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.formats.documents import ADDRESS, feed, rdf, rss
-from tidings.domain.feeds import FeedFormat, PublisherHints
+from tidings.domain.feeds.feeds import FeedFormat, PublisherHints
 from tidings.domain.times import Instant
 
 
@@ -89,7 +89,7 @@ def test_the_language_is_a_code_or_nothing(written: str, language: str) -> None:
         ),
     ],
 )
-def test_publishers_say_when_to_come_again(written: str, hints: PublisherHints) -> None:
+def test_polling_hints_of_the_publisher_are_read(written: str, hints: PublisherHints) -> None:
     assert feed(rss(written)).hints == hints
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from domain.formats.documents import feed, item, rss
-from tidings.domain.feeds import ParsedEnclosure
+from tidings.domain.feeds.feeds import ParsedEnclosure
 from tidings.domain.times import Instant, from_datetime
 
 LINK = "<link>https://site.example/a</link>"
@@ -62,35 +62,35 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize("index", range(len(URL)))
-def test_the_address_comes_from_the_strongest_element(index: int) -> None:
+def test_the_url_is_read_from_the_preferred_element(index: int) -> None:
     assert item("".join(source for source, _ in reversed(URL[index:]))).url == URL[index][1]
 
 
 @pytest.mark.parametrize("index", range(len(TITLE)))
-def test_the_title_comes_from_the_strongest_element(index: int) -> None:
+def test_the_title_is_read_from_the_preferred_element(index: int) -> None:
     assert item("".join(source for source, _ in reversed(TITLE[index:]))).title == TITLE[index][1]
 
 
 @pytest.mark.parametrize("index", range(len(CONTENT)))
-def test_the_content_comes_from_the_strongest_element(index: int) -> None:
+def test_the_content_is_read_from_the_preferred_element(index: int) -> None:
     assert item("".join(source for source, _ in reversed(CONTENT[index:]))).content == CONTENT[index][1]
 
 
 @pytest.mark.parametrize("index", range(len(AUTHOR)))
-def test_the_author_comes_from_the_strongest_element(index: int) -> None:
+def test_the_author_is_read_from_the_preferred_element(index: int) -> None:
     sources = "".join(source for source, _ in reversed(AUTHOR[index:]))
 
     assert item(sources, channel="<managingEditor>Editor</managingEditor>").author == AUTHOR[index][1]
 
 
 @pytest.mark.parametrize("index", range(len(PUBLISHED)))
-def test_the_date_comes_from_the_strongest_element(index: int) -> None:
+def test_the_date_is_read_from_the_preferred_element(index: int) -> None:
     sources = "".join(source for source, _ in reversed(PUBLISHED[index:]))
 
     assert item(sources).published_at == instant(PUBLISHED[index][1])
 
 
-def test_an_unreadable_date_gives_way_to_the_next() -> None:
+def test_an_unreadable_date_is_skipped_for_the_next_one() -> None:
     inside = "<dc:date>soon</dc:date><pubDate>Mon, 02 Jan 2006 00:00:00 GMT</pubDate>"
 
     assert item(inside).published_at == instant("2006-01-02")
@@ -127,7 +127,7 @@ def test_of_repeated_elements_the_last_with_text_counts() -> None:
         ("<guid>12345</guid>", "https://site.example/"),
     ],
 )
-def test_a_guid_is_an_address_when_it_says_so_or_looks_like_one(guid: str, url: str) -> None:
+def test_a_guid_is_a_url_if_declared_or_if_it_looks_like_one(guid: str, url: str) -> None:
     assert item(guid).url == url
 
 
@@ -221,7 +221,7 @@ def test_the_duration_of_an_episode_counts_whole_minutes(written: str, minutes: 
     assert item(f"{LINK}<itunes:duration>{written}</itunes:duration>").duration_minutes == minutes
 
 
-def test_enclosures_stand_in_order_and_once() -> None:
+def test_enclosures_are_in_order_and_unique() -> None:
     inside = """
         <media:peerLink href="https://f.example/torrent" type="application/x-bittorrent"/>
         <media:content url="https://f.example/b.jpg" medium="image" fileSize="12"/>
@@ -265,7 +265,7 @@ def test_pictures_chapters_and_transcripts_of_an_episode_are_enclosures() -> Non
     ]
 
 
-def test_feedburner_gives_way_to_the_file_it_stands_for() -> None:
+def test_the_url_of_feedburner_is_replaced_by_that_of_the_file() -> None:
     inside = (
         "<feedburner:origEnclosureLink>https://f.example/show/one.mp3</feedburner:origEnclosureLink>"
         '<enclosure url="https://feeds.example/~r/x/one.mp3"/><enclosure url="https://feeds.example/~r/x/two.mp3"/>'
@@ -283,7 +283,7 @@ def test_markup_that_is_not_escaped_is_kept_as_html() -> None:
     assert item(inside).content == 'one <p class="x">two<br></p> three &lt; four'
 
 
-def test_what_only_a_later_item_says_is_heard_as_well() -> None:
+def test_elements_that_only_a_later_item_has_are_read() -> None:
     said = """
         <dc:date>2006-01-02T15:04:05Z</dc:date><dc:creator>Ann</dc:creator><comments>https://site.example/c</comments>
         <content:encoded>Whole</content:encoded><enclosure url="https://f.example/one.mp3"/>

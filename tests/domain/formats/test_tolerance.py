@@ -6,8 +6,8 @@ import pytest
 
 from domain.formats.documents import atom, feed, item, rss
 from tidings.domain.errors import NotAFeed
-from tidings.domain.feeds import FeedFormat
-from tidings.domain.formats import detect
+from tidings.domain.feeds.feeds import FeedFormat
+from tidings.domain.formats import detect_format
 
 ONE = "<item><title>One</title><link>https://site.example/1</link></item>"
 TWO = "<item><title>Two</title><link>https://site.example/2</link></item>"
@@ -104,7 +104,7 @@ def test_elements_with_impossible_names_keep_their_text() -> None:
     assert item("<description>a <x:1>b</x:1> <ü:>c</description>").content.startswith("a <span>b</span>")
 
 
-def test_undeclared_prefixes_mean_what_they_usually_mean() -> None:
+def test_undeclared_prefixes_have_their_usual_meaning() -> None:
     document = (
         "<rss><channel><item><dc:creator>Ann</dc:creator><content:encoded>c</content:encoded>"
         "<itunes:duration>2:00</itunes:duration><media:content url='https://f.example/a'/></item></channel></rss>"
@@ -132,7 +132,7 @@ def test_entities_of_the_document_itself_are_resolved_when_they_are_plain_text()
     assert titles(doctype + rss("<item><title>&who;: &file;</title></item>")) == ["Ann & Tom: &file;"]
 
 
-def test_a_damaged_item_does_not_take_its_neighbours() -> None:
+def test_a_damaged_item_does_not_affect_other_items() -> None:
     damaged = "<item><title>Lost <![CDATA[for ever</title><link>https://site.example/x</link></item>"
 
     found = feed(rss(f"{ONE}{damaged}{TWO.replace('Two', '<![CDATA[Two]]> & more')}"))
@@ -165,7 +165,7 @@ def test_an_item_cut_off_is_left_out_and_counted() -> None:
     ],
 )
 def test_what_holds_no_feed_is_refused(document: str) -> None:
-    assert detect(document.encode()) is None
+    assert detect_format(document.encode()) is None
     with pytest.raises(NotAFeed):
         feed(document)
 
@@ -181,6 +181,6 @@ def test_what_holds_no_feed_is_refused(document: str) -> None:
         (PLAIN[:40], FeedFormat.RSS),
     ],
 )
-def test_the_format_is_told_by_the_first_element(document: str, form: FeedFormat) -> None:
+def test_the_format_is_detected_by_the_first_element(document: str, form: FeedFormat) -> None:
     for codec in ("utf-8", "utf-16", "utf-16-le", "utf-8-sig"):
-        assert detect(document.encode(codec)) is form
+        assert detect_format(document.encode(codec)) is form

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tidings.domain.feeds import ParsedEnclosure
-from tidings.domain.rules.dates import DateKind
-from tidings.domain.rules.draft import Draft
-from tidings.domain.rules.filters import EntryFacts, FilterField, parse_filters
-from tidings.domain.rules.registry import NAMES
-from tidings.domain.rules.rewrite import parse_rewrite, rewrite
+from tidings.domain.feeds.feeds import ParsedEnclosure
+from tidings.domain.rules.date_patterns import DateKind
+from tidings.domain.rules.filters import FilterField, FilterInput, parse_filters
+from tidings.domain.rules.rewrite import apply_rewrites, parse_rewrites
+from tidings.domain.rules.rewrites.registry import NAMES
+from tidings.domain.rules.rule_entry import RuleEntry
 from tidings.domain.rules.scraper import scrape, validate_selector
 from tidings.domain.rules.url_rewrite import parse_url_rewrite
 from tidings.domain.times import Instant, from_datetime
@@ -32,9 +32,9 @@ def instant(text: str | None) -> Instant | None:
 
 
 @pytest.mark.parametrize("example", examples("filter"), ids=lambda example: example["rule"])
-def test_filter_examples_match_as_they_say(example: dict[str, str]) -> None:
+def test_filter_examples_match_as_documented(example: dict[str, str]) -> None:
     (rule,) = parse_filters(example["rule"], field="block_filter_entry_rules")
-    facts = EntryFacts(
+    facts = FilterInput(
         url=example.get("url", ""),
         title=example.get("title", ""),
         comments_url=example.get("comments_url", ""),
@@ -48,24 +48,24 @@ def test_filter_examples_match_as_they_say(example: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("example", examples("rewrite"), ids=lambda example: example["rule"])
-def test_rewrite_examples_give_what_they_say(example: dict[str, str]) -> None:
+def test_rewrite_examples_have_the_documented_result(example: dict[str, str]) -> None:
     enclosures = tuple(ParsedEnclosure(example[key]) for key in example if key == "enclosure")
-    draft = Draft(
+    entry = RuleEntry(
         url=example.get("url", ""),
         title=example.get("title", ""),
         content=example.get("before", "").replace("⏎", "\n"),
         enclosures=enclosures,
     )
 
-    changed, complaints = rewrite(draft, parse_rewrite(example["rule"]))
+    changed, warnings = apply_rewrites(entry, parse_rewrites(example["rule"]))
 
     assert changed.content.strip() == example.get("after", "").strip()
     assert changed.title == example.get("new title", example.get("title", ""))
-    assert not complaints
+    assert not warnings
 
 
 @pytest.mark.parametrize("example", examples("address"), ids=lambda example: example["rule"])
-def test_address_examples_give_what_they_say(example: dict[str, str]) -> None:
+def test_url_rewrite_examples_have_the_documented_result(example: dict[str, str]) -> None:
     rule = parse_url_rewrite(example["rule"], field="urlrewrite_rules")
 
     assert rule is not None
@@ -73,7 +73,7 @@ def test_address_examples_give_what_they_say(example: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("example", examples("scraper"), ids=lambda example: example["rule"])
-def test_scraper_examples_give_what_they_say(example: dict[str, str]) -> None:
+def test_scraper_examples_have_the_documented_result(example: dict[str, str]) -> None:
     selector = validate_selector(example["rule"])
 
     assert selector is not None

@@ -7,18 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tidings.domain.feeds import ParsedEntry
-from tidings.domain.rules.builtin import BY_HOST, builtin_rewrites
+from tidings.domain.feeds.feeds import ParsedEntry
 from tidings.domain.rules.pipeline import (
-    Applied,
+    RuleResult,
     RuleTexts,
     apply_rules,
     compile_rules,
-    judge,
+    filter_entry,
     rewrite_entry,
     rewrite_url,
     scrape_page,
 )
+from tidings.domain.rules.rewrites.builtin import BY_HOST, builtin_rewrites
 from tidings.domain.times import Instant
 
 NOW = Instant(0)
@@ -33,8 +33,8 @@ def test_address_title_and_content_change_together() -> None:
     applied = apply_rules(ENTRY, rules)
 
     changed = replace(ENTRY, url="https://www.example.org/1", title="Snow", content="<p>One</p><br>")
-    assert applied == Applied(changed)
-    assert rules.problems == ()
+    assert applied == RuleResult(changed)
+    assert rules.errors == ()
 
 
 def test_rewrite_rules_see_the_new_address() -> None:
@@ -50,7 +50,7 @@ def test_an_entry_keeps_its_address_when_the_new_one_is_none(target: str) -> Non
     applied = rewrite_url(ENTRY, rules)
 
     assert applied.entry == ENTRY
-    assert len(applied.complaints) == 1
+    assert len(applied.warnings) == 1
 
 
 def test_a_title_is_not_emptied() -> None:
@@ -63,9 +63,9 @@ def test_user_and_feed_filters_decide_together() -> None:
     user = compile_rules(RuleTexts(block_filter_entry_rules="EntryTitle=Snow"))
     feed = compile_rules(RuleTexts(keeplist_rules="Rain"))
 
-    assert judge(ENTRY, user=user, feed=feed, now=NOW).is_kept
-    assert not judge(replace(ENTRY, title="Rain, Snow"), user=user, feed=feed, now=NOW).is_kept
-    assert not judge(replace(ENTRY, title="Sun"), user=user, feed=feed, now=NOW).is_kept
+    assert filter_entry(ENTRY, user=user, feed=feed, now=NOW).is_kept
+    assert not filter_entry(replace(ENTRY, title="Rain, Snow"), user=user, feed=feed, now=NOW).is_kept
+    assert not filter_entry(replace(ENTRY, title="Sun"), user=user, feed=feed, now=NOW).is_kept
 
 
 def test_a_page_is_scraped_only_with_a_selector() -> None:
@@ -74,8 +74,8 @@ def test_a_page_is_scraped_only_with_a_selector() -> None:
     assert scrape_page(page, compile_rules(RuleTexts())) == (None, ())
     assert scrape_page(page, compile_rules(RuleTexts(scraper_rules=".a"))) == ('<p class="a">Two</p>', ())
     assert scrape_page(page, compile_rules(RuleTexts(scraper_rules="table"))) == (None, ())
-    content, complaints = scrape_page("<div>" * 9_000, compile_rules(RuleTexts(scraper_rules="div")))
-    assert (content, len(complaints)) == (None, 1)
+    content, warnings = scrape_page("<div>" * 9_000, compile_rules(RuleTexts(scraper_rules="div")))
+    assert (content, len(warnings)) == (None, 1)
 
 
 def test_stored_rules_that_became_unusable_are_reported_and_the_others_work() -> None:
@@ -91,7 +91,7 @@ def test_stored_rules_that_became_unusable_are_reported_and_the_others_work() ->
         )
     )
 
-    assert [(problem.field, problem.number) for problem in rules.problems] == [
+    assert [(problem.field, problem.number) for problem in rules.errors] == [
         ("block_filter_entry_rules", 1),
         ("keep_filter_entry_rules", 1),
         ("blocklist_rules", 1),
@@ -104,8 +104,8 @@ def test_stored_rules_that_became_unusable_are_reported_and_the_others_work() ->
         ("rewrite_rules", 4),
     ]
     assert apply_rules(ENTRY, rules).entry == replace(ENTRY, content="<p>One</p><br>")
-    assert judge(ENTRY, feed=rules, now=NOW).is_kept
-    assert not judge(replace(ENTRY, title="Snow"), feed=rules, now=NOW).is_kept
+    assert filter_entry(ENTRY, feed=rules, now=NOW).is_kept
+    assert not filter_entry(replace(ENTRY, title="Snow"), feed=rules, now=NOW).is_kept
 
 
 @pytest.mark.parametrize("host", BY_HOST)
@@ -136,6 +136,6 @@ def test_stored_texts_never_stop_a_feed(texts: RuleTexts, title: str, content: s
     rules = compile_rules(texts)
     entry = ParsedEntry(hash="0" * 64, url=url, title=title, content=content)
 
-    judge(entry, user=rules, feed=rules, now=NOW)
+    filter_entry(entry, user=rules, feed=rules, now=NOW)
     apply_rules(entry, rules)
     scrape_page(content, rules)

@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidings.domain.errors import InvalidRule
-from tidings.domain.feeds import ParsedEnclosure
-from tidings.domain.rules.draft import Draft
-from tidings.domain.rules.registry import NAMES, WITH_ARGUMENTS
-from tidings.domain.rules.rewrite import parse_rewrite, rewrite
-from tidings.domain.rules.syntax import read_calls
+from tidings.domain.feeds.feeds import ParsedEnclosure
+from tidings.domain.rules.rewrite import apply_rewrites, parse_rewrites
+from tidings.domain.rules.rewrite_syntax import read_calls
+from tidings.domain.rules.rewrites.registry import NAMES, WITH_ARGUMENTS
+from tidings.domain.rules.rule_entry import RuleEntry
 
 
 def content(rule: str, before: str, *, url: str = "") -> str:
-    changed, complaints = rewrite(Draft(url=url, content=before), parse_rewrite(rule))
-    assert not complaints
+    changed, warnings = apply_rewrites(RuleEntry(url=url, content=before), parse_rewrites(rule))
+    assert not warnings
     return changed.content
 
 
@@ -108,14 +108,14 @@ def test_a_youtube_player_needs_a_video_address(url: str, is_video: bool) -> Non
 
 
 def test_the_invidious_host_is_the_operators_choice() -> None:
-    draft = Draft(url="https://youtube.com/watch?v=abcdefghijk", invidious_host="inv.example.org")
+    entry = RuleEntry(url="https://youtube.com/watch?v=abcdefghijk", invidious_host="inv.example.org")
 
-    changed, _ = rewrite(draft, parse_rewrite("add_youtube_video_using_invidious_player"))
+    changed, _ = apply_rewrites(entry, parse_rewrites("add_youtube_video_using_invidious_player"))
 
     assert 'src="https://inv.example.org/embed/abcdefghijk"' in changed.content
 
 
-def test_ghost_cards_in_a_row_become_a_list() -> None:
+def test_consecutive_ghost_cards_become_a_list() -> None:
     card = '<figure class="kg-bookmark-card"><a href="/{0}"><div class="kg-bookmark-title">{0}</div></a></figure>'
 
     html = content("fix_ghost_cards", f"{card.format(1)}\n{card.format(2)}<p>x</p>{card.format(3)}")
@@ -126,7 +126,7 @@ def test_ghost_cards_in_a_row_become_a_list() -> None:
     ]
 
 
-def test_the_pdf_link_comes_before_what_the_other_rules_leave() -> None:
+def test_the_pdf_link_is_put_before_the_content_of_other_rules() -> None:
     html = content('add_pdf_download_link, replace("PDF|a"|"b")', "a", url="https://example.org/a.PDF?x")
 
     assert html == '<p><a href="https://example.org/a.PDF?x">Download PDF</a></p>b'
@@ -143,7 +143,7 @@ def test_the_pdf_link_comes_before_what_the_other_rules_leave() -> None:
     ],
 )
 def test_titles_calm_down(before: str, after: str) -> None:
-    changed, _ = rewrite(Draft(title=before), parse_rewrite("remove_clickbait"))
+    changed, _ = apply_rewrites(RuleEntry(title=before), parse_rewrites("remove_clickbait"))
 
     assert changed.title == after
 
@@ -160,20 +160,22 @@ def test_titles_calm_down(before: str, after: str) -> None:
         ('a("")', [("a", "")]),
     ],
 )
-def test_names_and_strings_are_read_whatever_stands_between(text: str, calls: list[tuple[str, ...]]) -> None:
-    read = read_calls(text, field="rewrite_rules", problems=[])
+def test_names_and_strings_are_read_with_any_text_in_between(text: str, calls: list[tuple[str, ...]]) -> None:
+    read = read_calls(text, field="rewrite_rules", errors=[])
 
     assert [(call.name, *call.arguments) for call in read] == calls
     assert [call.number for call in read] == list(range(1, len(calls) + 1))
 
 
-def test_a_rule_that_gives_up_changes_nothing_and_the_next_one_goes_on() -> None:
-    draft = Draft(title="a", content="<div>" * 10_000)
+def test_a_skipped_rule_changes_nothing_and_the_next_one_is_applied() -> None:
+    entry = RuleEntry(title="a", content="<div>" * 10_000)
 
-    changed, complaints = rewrite(draft, parse_rewrite('nl2br, remove("p"), replace_title("a"|"b")'))
+    changed, warnings = apply_rewrites(entry, parse_rewrites('nl2br, remove("p"), replace_title("a"|"b")'))
 
-    assert changed == Draft(title="b", content=draft.content)
-    assert complaints == ("Rewrite rule 2 (remove) was skipped: the HTML is nested too deeply.",)
+    assert changed == RuleEntry(title="b", content=entry.content)
+    assert [one.english() for one in warnings] == [
+        "Rewrite rule 2 (remove) was skipped: the HTML is nested too deeply."
+    ]
 
 
 ALL_RULES = [
@@ -203,22 +205,22 @@ addresses = st.text() | st.sampled_from(
 @settings(deadline=None)
 @given(rules=st.lists(st.sampled_from(ALL_RULES), min_size=1, max_size=4), html=pages, title=st.text(), url=addresses)
 def test_every_rule_takes_any_html(rules: list[str], html: str, title: str, url: str) -> None:
-    draft = Draft(url=url, title=title, content=html, enclosures=(ParsedEnclosure(url=url),))
+    entry = RuleEntry(url=url, title=title, content=html, enclosures=(ParsedEnclosure(url=url),))
 
-    changed, complaints = rewrite(draft, parse_rewrite(",".join(rules)))
+    changed, warnings = apply_rewrites(entry, parse_rewrites(",".join(rules)))
 
     assert isinstance(changed.content, str)
-    assert not complaints
+    assert not warnings
 
 
 @settings(deadline=None)
 @given(text=st.text() | st.lists(st.sampled_from([*ALL_RULES, '"', "|", "(", "replace", "\\"])).map(" ".join))
 def test_rules_are_refused_or_can_be_applied(text: str) -> None:
     try:
-        rules = parse_rewrite(text)
+        rules = parse_rewrites(text)
     except InvalidRule:
         return
-    rewrite(Draft(content="<p>a</p>"), rules)
+    apply_rewrites(RuleEntry(content="<p>a</p>"), rules)
 
 
 HUGE = [
@@ -235,5 +237,5 @@ HUGE = [
 def test_no_rule_takes_long_on_huge_content(rule: str) -> None:
     for html in HUGE:
         started = time.thread_time()
-        rewrite(Draft(content=html), parse_rewrite(rule))
+        apply_rewrites(RuleEntry(content=html), parse_rewrites(rule))
         assert time.thread_time() - started < 1.5

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidings.domain.errors import InvalidRule
-from tidings.domain.rules.problems import MAX_TEXT_CHARS
+from tidings.domain.rules.rule_errors import MAX_TEXT_CHARS
 from tidings.domain.rules.validation import validate_feed_rules, validate_user_rules
 
 FIELDS = (

@@ -1,9 +1,8 @@
-"""The article inside a web page.
+"""Finds the article inside a web page.
 
-page ─► text ─► the feed's scraper rule ─► what readers look for ─► a second opinion, where that looks poor
-                                                  └─► pictures that got lost on the way
+decode | apply the feed's scraper rule | else readability | restore lost media | else the element with most of the text
 
-`extract` is imported apart, where it runs: what it needs takes half a second and a lot of memory to load.
+`extract` is not imported here: its dependencies take half a second and much memory to load.
 """
 
 from __future__ import annotations
@@ -12,14 +11,16 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-# As what pages are sent; others are documents of another kind, or not for reading at all.
+from tidings.domain.messages import Message
+
+# Media types of web pages.
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
 
-class Page(Struct, frozen=True):
-    """A page as it was fetched. charset: what the answer said of it, if anything. url: where it was found.
+class WebPage(Struct, frozen=True):
+    """A page as fetched. charset: from the Content-Type, "" if absent. url: the final URL.
 
-    scraper_rules: text of the feed's rule; "" when it has none, or when the page is not on the site it was made for.
+    scraper_rules: the feed's rule; "" if it has none, or if the page is on another host than the rule is for.
     """
 
     body: bytes
@@ -29,25 +30,25 @@ class Page(Struct, frozen=True):
 
 
 class Article(Struct, frozen=True):
-    """What was found on a page. content: HTML, neither rewritten nor cleaned; "" when there is no article.
+    """content: HTML, neither rewritten nor cleaned; "" if the page holds no article.
 
-    base_url: what relative addresses are relative to. complaints: of the scraper rule.
+    base_url: base of relative URLs in `content`. warnings: of the scraper rule.
     """
 
     content: str
     base_url: str
-    complaints: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
-class Outcome(Struct, frozen=True):
-    """What looking for an article came to. article: None when it failed. failure: of ours, for the log."""
+class ExtractionResult(Struct, frozen=True):
+    """article: None if extraction failed. failure: the reason, for the log."""
 
     article: Article | None
     failure: str = ""
 
 
 def is_same_host(url: str, other: str) -> bool:
-    """Whether a scraper rule made for `url` fits a page that was found at `other`."""
+    """Returns whether both URLs have the same host, so that the scraper rule of one fits the other."""
     try:
         return urlsplit(url).hostname == urlsplit(other).hostname
     except ValueError:

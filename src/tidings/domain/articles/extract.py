@@ -1,19 +1,20 @@
-"""From a page to its article. To be called where time and memory are limited."""
+"""Extracts the article of a page. Runs in a process with limited time and memory."""
 
 from __future__ import annotations
 
-from tidings.domain.articles import Article, Page
-from tidings.domain.articles.finding import find
-from tidings.domain.articles.pages import base_of, text_of_page
+from tidings.domain.articles import Article, WebPage
+from tidings.domain.articles.main_content import find_article
+from tidings.domain.articles.page_text import decode_page, page_base_url
 from tidings.domain.rules import pipeline
 
 
-def extract(page: Page) -> Article:
-    html = text_of_page(page)
-    base_url = base_of(html, page.url)
-    content, complaints = pipeline.scrape_page(html, _rules(page))
-    return Article(find(html) if content is None else content, base_url, complaints)
+def extract_article(page: WebPage) -> Article:
+    """Returns the article of a page."""
+    html = decode_page(page)
+    base_url = page_base_url(html, page.url)
+    content, warnings = pipeline.scrape_page(html, _scraper_rules(page))
+    return Article(find_article(html) if content is None else content, base_url, warnings)
 
 
-def _rules(page: Page) -> pipeline.CompiledRules:
+def _scraper_rules(page: WebPage) -> pipeline.CompiledRules:
     return pipeline.compile_rules(pipeline.RuleTexts(scraper_rules=page.scraper_rules))

@@ -1,87 +1,96 @@
-"""Foreign HTML and addresses made safe, readable and free of spies.
+"""Makes HTML and URLs from outside safe to show, and removes tracking.
 
-clean           HTML ─► HTML that can be shown in our own pages
-clean_and_read  the same, and its text besides
-text_of         clean HTML ─► its words
-resolve         an address as written on a page ─► absolute
-web_address     the same, http and https only
-strip_tracking  an address ─► without the parameters that follow its reader
+clean            HTML ─► HTML that is safe in our pages
+clean_with_text  the same, and its text
+text_of          clean HTML ─► its words
+prefix_ids       clean HTML of an older version ─► with a prefix before its ids
+resolve_url      a URL as written on a page ─► absolute
+resolve_web_url  the same, http and https only
+strip_tracking   a URL ─► without tracking parameters
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from tidings.domain.cleaning.links import Links
-from tidings.domain.cleaning.nesting import MOST_TAGS, number_of_tags, tame, untangle, within_bounds
-from tidings.domain.cleaning.page import Page
-from tidings.domain.cleaning.policy import DEFAULT, CleaningPolicy
+from tidings.domain.cleaning.depth_limits import MAX_TAGS, close_elements, count_tags, limit_nesting, truncate
+from tidings.domain.cleaning.ids import prefix_ids
+from tidings.domain.cleaning.links import LinkCleaner
+from tidings.domain.cleaning.policy import DEFAULT_POLICY, CleaningPolicy
+from tidings.domain.cleaning.sanitize import sanitize
 from tidings.domain.cleaning.text import text_of
 from tidings.domain.cleaning.tracking import strip_tracking
-from tidings.domain.cleaning.urls import resolve, web_address
-from tidings.domain.cleaning.walk import walk
+from tidings.domain.cleaning.urls import resolve_url, resolve_web_url
+from tidings.domain.cleaning.writer import CleanHtmlWriter
 
 __all__ = [
-    "DEFAULT", "Clean", "CleaningPolicy", "clean", "clean_and_read", "resolve", "strip_tracking", "text_of",
-    "web_address",
+    "DEFAULT_POLICY",
+    "CleanedHtml",
+    "CleaningPolicy",
+    "clean",
+    "clean_with_text",
+    "prefix_ids",
+    "resolve_url",
+    "resolve_web_url",
+    "strip_tracking",
+    "text_of",
 ]  # fmt: skip
 
-# A link gains some attributes; what grows more was made to grow, by elements that open again and again.
+# Cleaning adds attributes to links. Output that grows more than this comes from elements that are reopened many times.
 MAX_GROWTH = 20
-# The same for addresses that become absolute.
-MAX_ADDRESSES = 8
+# The same limit for relative URLs that become absolute.
+MAX_URL_GROWTH = 8
 
 
-class Clean(Struct, frozen=True):
-    """text: of the HTML, without its tags but with character references and all blanks; see `text`."""
+class CleanedHtml(Struct, frozen=True):
+    """text: the text of the HTML, without tags but with character references and all blanks; see `cleaning.text`."""
 
     html: str
     text: str
 
 
-def clean(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT) -> str:
-    """The part of a publisher's HTML that is safe and useful to show.
+def clean(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT_POLICY) -> str:
+    """Returns the part of a publisher's HTML that is safe and useful to show. Never raises.
 
-    Never raises; cleaning what is clean changes nothing; the time it takes grows with the length only.
-
-    base_url: absolute; what relative addresses are relative to. Without one they are left out.
-    What is kept: `elements`, `images`, `frames`, `formulas`; what of an address: `links`.
+    Cleaning clean HTML changes nothing. The time is linear in the length.
+    base_url: absolute base of relative URLs; without it relative URLs are left out.
+    Allowed: `elements`, `images`, `frames`, `formulas`; allowed URLs: `links`.
     """
-    return clean_and_read(html, base_url=base_url, policy=policy).html
+    return clean_with_text(html, base_url=base_url, policy=policy).html
 
 
-def clean_and_read(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT) -> Clean:
-    """As `clean`. Whoever writes the HTML knows its text; to find that out again takes a while."""
+def clean_with_text(html: str, *, base_url: str, policy: CleaningPolicy = DEFAULT_POLICY) -> CleanedHtml:
+    """Returns the same as `clean` with the text, which would take time to extract from the HTML later."""
     source = html.replace("\0", "") if "\0" in html else html
     try:
         encoded = source.encode()
     except UnicodeEncodeError:
-        # A lone surrogate can come out of JSON; no encoding has room for it.
+        # JSON can contain lone surrogates, which UTF-8 cannot encode.
         encoded = source.encode(errors="replace")
         source = encoded.decode()
     if "<" not in source and "&" not in source:
         text = source.replace("\r\n", "\n").replace("\r", "\n").replace(">", "&gt;")
-        return Clean(text, text)
-    if len(source) > MOST_TAGS:  # a shorter text has fewer in any case
-        source = within_bounds(source)
+        return CleanedHtml(text, text)
+    if len(source) > MAX_TAGS:  # a shorter text cannot have more tags
+        source = truncate(source)
         encoded = source.encode()
-    tamed = tame(source, tags=number_of_tags(encoded))
-    cleaned = _walk(tamed, encoded if tamed is source else tamed.encode(), base_url, policy)
+    limited = limit_nesting(source, tags=count_tags(encoded))
+    cleaned = _sanitize(limited, encoded if limited is source else limited.encode(), base_url, policy)
     if len(cleaned.html) > MAX_GROWTH * len(source) + 10_000:
-        untangled = untangle(source)
-        cleaned = _walk(untangled, untangled.encode(), base_url, policy)
+        closed = close_elements(source)
+        cleaned = _sanitize(closed, closed.encode(), base_url, policy)
     return cleaned
 
 
-def _walk(source: str, encoded: bytes, base_url: str, policy: CleaningPolicy) -> Clean:
-    """encoded: the same in UTF-8, which is what the parser takes."""
-    page = _walk_once(source, encoded, base_url, policy)
-    if page.has_fallen_walls:
-        again = "".join(page.out)
-        page = _walk_once(again, again.encode(), base_url, policy)
-    return Clean("".join(page.out), "".join(page.words))
+def _sanitize(source: str, encoded: bytes, base_url: str, policy: CleaningPolicy) -> CleanedHtml:
+    """Returns the clean HTML of a source. encoded: the source in UTF-8, the input of the parser."""
+    writer = _sanitize_once(source, encoded, base_url, policy)
+    if writer.needs_second_pass:
+        again = "".join(writer.out)
+        writer = _sanitize_once(again, again.encode(), base_url, policy)
+    return CleanedHtml("".join(writer.out), "".join(writer.text_parts))
 
 
-def _walk_once(source: str, encoded: bytes, base_url: str, policy: CleaningPolicy) -> Page:
-    links = Links(base_url, policy.referring_hosts, most=MAX_ADDRESSES * len(source) + 10_000)
-    return walk(encoded, links, policy)
+def _sanitize_once(source: str, encoded: bytes, base_url: str, policy: CleaningPolicy) -> CleanHtmlWriter:
+    links = LinkCleaner(base_url, policy.referring_hosts, max_url_chars=MAX_URL_GROWTH * len(source) + 10_000)
+    return sanitize(encoded, links, policy)

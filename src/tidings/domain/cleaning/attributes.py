@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from tidings.domain.cleaning.links import Links
+from tidings.domain.cleaning import ids
+from tidings.domain.cleaning.links import LinkCleaner
 
 Attributes = Mapping[str, str | None]
-# Gives the value to write, or None to leave the attribute out.
-Check = Callable[[str, Links], str | None]
+# Returns the value to write, or None to leave the attribute out.
+AttributeCheck = Callable[[str, LinkCleaner], str | None]
 
 _INTEGER = re.compile(r"-?[0-9]{1,9}")
 _SPAN = re.compile(r"[1-9][0-9]{0,3}")
@@ -20,43 +21,48 @@ _CODE_LANGUAGE = re.compile(r"lang(?:uage)?-[a-zA-Z0-9_+#.-]{1,40}")
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 
 
-def text(value: str, _: Links) -> str | None:
+def text(value: str, _: LinkCleaner) -> str | None:
     return value or None
 
 
-def always(_: str, __: Links) -> str | None:
-    """For attributes that mean something by being there."""
+def identifier(value: str, _: LinkCleaner) -> str | None:
+    """Keeps an id, with a prefix; see `ids`."""
+    return ids.prefix_id(value) if value else None
+
+
+def always(_: str, __: LinkCleaner) -> str | None:
+    """Keeps a boolean attribute, whose presence is its meaning."""
     return ""
 
 
-def link(value: str, links: Links) -> str | None:
-    return links.link(value) or None
+def link(value: str, links: LinkCleaner) -> str | None:
+    return links.link_url(value) or None
 
 
-def matching(pattern: re.Pattern[str]) -> Check:
-    """Values that fit a pattern from end to end, without the blanks around them."""
+def matching(pattern: re.Pattern[str]) -> AttributeCheck:
+    """Returns a check that keeps values that match the whole pattern, without surrounding blanks."""
 
     fits = pattern.fullmatch
 
-    def check(value: str, _: Links) -> str | None:
+    def check(value: str, _: LinkCleaner) -> str | None:
         value = value.strip()
         return value if fits(value) else None
 
     return check
 
 
-def one_of(*words: str) -> Check:
-    """One of a few words; upper and lower case are the same."""
+def one_of(*words: str) -> AttributeCheck:
+    """Returns a check that keeps one of a few words, in lower case."""
 
-    def check(value: str, _: Links) -> str | None:
+    def check(value: str, _: LinkCleaner) -> str | None:
         value = value.strip().lower()
         return value if value in words else None
 
     return check
 
 
-def code_language(value: str, _: Links) -> str | None:
-    """Of all classes only the one that tells highlighters the language."""
+def code_language(value: str, _: LinkCleaner) -> str | None:
+    """Keeps only the class that names the language for syntax highlighting."""
     for word in value.split():
         if _CODE_LANGUAGE.fullmatch(word):
             return "language-" + word.partition("-")[2]
@@ -70,22 +76,22 @@ list_type = matching(_LIST_TYPE)
 language = matching(_LANGUAGE)
 direction = one_of("ltr", "rtl", "auto")
 
-# An element without any of these is not hidden.
-HIDING = frozenset({"hidden", "style", "aria-hidden"})
+# An element can only be hidden if it has one of these.
+HIDING_ATTRIBUTES = frozenset({"hidden", "style", "aria-hidden"})
 
 
 def is_hidden(attributes: Attributes) -> bool:
-    """Whether the publisher's page would not show the element.
+    """Returns whether the publisher's page hides the element.
 
-    `aria-hidden` says nothing about that: it stands on decorative links with pictures worth seeing. The
-    exception is the second copy of each formula that KaTeX draws for the eye beside the MathML that we keep.
+    `aria-hidden` does not count: it is set on decorative links with images worth showing. The exception is KaTeX's
+    visual copy of each formula, beside the MathML that is kept.
     """
     if "hidden" in attributes:
         return True
     style = attributes.get("style")
     if style:
         style = style.lower()
-        # Two quick looks spare most styles the slow one.
+        # Two fast tests avoid the slow one for most styles.
         if ("none" in style or "hidden" in style) and _HIDING.search(style):
             return True
     return "aria-hidden" in attributes and "katex-html" in (attributes.get("class") or "").split()
@@ -99,13 +105,13 @@ def escape_text(value: str) -> str:
     if ">" in value:
         value = value.replace(">", "&gt;")
     if "\r" in value:
-        # Only as a character reference it gets past the parser; the next one would read a line feed.
+        # The parser only returns it for a character reference; parsed again, it would become a line feed.
         value = value.replace("\r", "\n")
     return value
 
 
 def escape_value(value: str) -> str:
-    """For an attribute in double quotes; without angle brackets, which simple readers of tags trip over."""
+    """Returns the value for an attribute in double quotes, without angle brackets, which simple tag parsers misread."""
     if value.isalnum():
         return value
     if "&" in value or "<" in value or ">" in value or "\r" in value:
@@ -113,13 +119,13 @@ def escape_value(value: str) -> str:
     return value.replace('"', "&quot;") if '"' in value else value
 
 
-def start_tag(name: str, attributes: Attributes, checks: Mapping[str, Check], links: Links) -> str:
-    """The element with those attributes that have a check and pass it."""
+def start_tag(name: str, attributes: Attributes, checks: Mapping[str, AttributeCheck], links: LinkCleaner) -> str:
+    """Returns the start tag with the attributes that have a check and pass it."""
     return open_tag(name, attributes, checks, links) + ">"
 
 
-def open_tag(name: str, attributes: Attributes, checks: Mapping[str, Check], links: Links) -> str:
-    """The same without its end, for those who have more to write."""
+def open_tag(name: str, attributes: Attributes, checks: Mapping[str, AttributeCheck], links: LinkCleaner) -> str:
+    """Returns the same without the final `>`, so that more attributes can follow."""
     written = f"<{name}"
     for key, value in attributes.items():
         check = checks.get(key)

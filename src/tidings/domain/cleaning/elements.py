@@ -1,4 +1,4 @@
-"""The tables: what is kept of HTML, and with which attributes."""
+"""Tables of the HTML elements that are kept, and of their attributes."""
 
 from __future__ import annotations
 
@@ -9,91 +9,91 @@ from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser
 
 from tidings.domain.cleaning import attributes as check
-from tidings.domain.cleaning.attributes import Check
-from tidings.domain.cleaning.words import words
+from tidings.domain.cleaning.attributes import AttributeCheck
+from tidings.domain.cleaning.name_sets import name_set
 
-EVERYWHERE: Mapping[str, Check] = {"dir": check.direction, "lang": check.language}
+COMMON_ATTRIBUTES: Mapping[str, AttributeCheck] = {"dir": check.direction, "lang": check.language}
 
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 VOID: Final = frozenset({"br", "col", "hr", "img", "source", "wbr"})
 
 
-class Element(Struct, frozen=True, eq=False):
-    """checks: for each attribute that may stay, what makes a value of it acceptable.
+class AllowedElement(Struct, frozen=True, eq=False):
+    """checks: for each attribute that may be kept, the check of its value.
 
-    bare, close: the tags when no attribute is written; close is "" for an element without content.
-    has_own: whether an attribute besides those of `EVERYWHERE` can stay.
-    ends_word: whether it stands between two words, not within one.
+    bare_tag, end_tag: the tags if no attribute is written; end_tag is "" for a void element.
+    has_own_attributes: whether it can have attributes besides `COMMON_ATTRIBUTES`.
+    ends_word: whether it separates two words.
     is_block: whether a line ends before and after it.
-    can_split: whether it has to look around where it stands, see `SPLITS`.
+    can_split: whether its parent or ancestors decide if it is written, see `SPLITS_PARENT`.
     """
 
     name: str
-    checks: Mapping[str, Check]
-    bare: str
-    close: str
-    has_own: bool
+    checks: Mapping[str, AttributeCheck]
+    bare_tag: str
+    end_tag: str
+    has_own_attributes: bool
     ends_word: bool
     is_block: bool
     can_split: bool
 
 
-# Left out with everything in it. Browsers do not show a template either.
-DROPPED: Final = words("""
+# Left out with their content. Browsers do not show templates either.
+DROPPED: Final = name_set("""
     script style template meta link base basefont title datalist frameset frame noframes noembed embed param
     input track area
 """)
 
-# Of a drawing, or of what is nested too deep, only the text is kept; this is no part of it.
-DROPPED_IN_DRAWINGS: Final = words("noscript desc metadata defs symbol iframe")
+# Of SVG and of deeply nested content only the text is kept, without the content of these elements.
+DROPPED_IN_DRAWINGS: Final = name_set("noscript desc metadata defs symbol iframe")
 
-# Left out, content kept; but the parser took the content for a world of its own, where a paragraph may stand
-# in a paragraph. Whoever takes down these walls has to look a second time.
-WALLS: Final = frozenset({"applet", "button", "marquee", "object", "select"})
+# Left out, content kept. For the parser the content is a scope of its own, in which a paragraph may be inside a
+# paragraph. So if one is left out, the output is sanitized a second time.
+SCOPE_ELEMENTS: Final = frozenset({"applet", "button", "marquee", "object", "select"})
 
-# Left out, content kept, and a line ended where they began and where they ended.
-LINES: Final = words("""
+# Left out, content kept, with a line end at the start and at the end.
+LINE_ELEMENTS: Final = name_set("""
     address article center dir div fieldset footer form header hgroup listing main menu nav plaintext search
     section xmp
 """)
 
-# An element the parser would not leave directly inside of one of these: it would close the outer one first.
-SPLITS: Final[Mapping[str, frozenset[str]]] = {
+# Element -> parents that the parser would close before opening the element.
+SPLITS_PARENT: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(HEADINGS, HEADINGS),
     "rp": frozenset({"p", "li", "dd", "dt", "rt", "rp"}),
     "rt": frozenset({"p", "li", "dd", "dt", "rt", "rp"}),
     "rtc": frozenset({"p", "li", "dd", "dt", "rt", "rp", "rtc"}),
 }
-# The same, and the parser looks further up, as far as the first element that is a place of its own.
-SPLITS_FROM_AFAR: Final[Mapping[str, frozenset[str]]] = {
+# The same for ancestors, up to the nearest of `SPLIT_BARRIERS`.
+SPLITS_ANCESTOR: Final[Mapping[str, frozenset[str]]] = {
     "li": frozenset({"li"}),
     "dd": frozenset({"dd", "dt"}),
     "dt": frozenset({"dd", "dt"}),
 }
 
-# Text right inside of these would move elsewhere when parsed again.
-TABLE_FRAMES: Final = frozenset({"colgroup", "table", "tbody", "tfoot", "thead", "tr"})
+# Text directly inside these elements would move elsewhere when parsed again.
+TABLE_STRUCTURE: Final = frozenset({"colgroup", "table", "tbody", "tfoot", "thead", "tr"})
 
-_BLOCKS = HEADINGS | words("""
+_BLOCKS = HEADINGS | name_set("""
     aside blockquote br caption col colgroup dd details dl dt figcaption figure hr li ol p pre summary table
     tbody td tfoot th thead tr ul
 """)
-PLACES: Final = _BLOCKS - {"p"}
+SPLIT_BARRIERS: Final = _BLOCKS - {"p"}
 
 # Elements whose tags do not end a word: "<b>T</b>idings" is one.
-WITHIN_WORDS: Final = words("""
+WITHIN_WORDS: Final = name_set("""
     a abbr acronym b bdi bdo cite code del dfn em i ins kbd mark q s samp small span strong sub sup time u var wbr
 """)
 
-_ID = {"id": check.text}
+_ID = {"id": check.identifier}
 _CELL = {"rowspan": check.span, "colspan": check.span}
 _COLUMNS = {"span": check.span}
 _EDIT = {"cite": check.link, "datetime": check.text}
 _QUOTE = {"cite": check.link}
 _CODE = {"class": check.code_language}
 
-_OWN: Mapping[str, Mapping[str, Check]] = {
-    "a": {"title": check.text, "id": check.text},
+_OWN: Mapping[str, Mapping[str, AttributeCheck]] = {
+    "a": {"title": check.text, "id": check.identifier},
     "abbr": {"title": check.text},
     "acronym": {"title": check.text},
     "blockquote": _QUOTE,
@@ -108,8 +108,8 @@ _OWN: Mapping[str, Mapping[str, Check]] = {
     "dt": _ID,
     **dict.fromkeys(HEADINGS, _ID),
     "ins": _EDIT,
-    "li": {"id": check.text, "value": check.integer},
-    "ol": {"id": check.text, "start": check.integer, "reversed": check.always, "type": check.list_type},
+    "li": {"id": check.identifier, "value": check.integer},
+    "ol": {"id": check.identifier, "start": check.integer, "reversed": check.always, "type": check.list_type},
     "pre": _CODE,
     "q": _QUOTE,
     "sup": _ID,
@@ -119,33 +119,35 @@ _OWN: Mapping[str, Mapping[str, Check]] = {
     "ul": _ID,
 }
 
-_PLAIN = _BLOCKS | words("""
+_PLAIN = _BLOCKS | name_set("""
     abbr acronym b bdi bdo cite code del dfn em i ins kbd mark picture q rp rt rtc ruby s samp small strong
     sub sup time u var wbr
 """)
 
 
-def _element(name: str) -> Element:
+def _allowed_element(name: str) -> AllowedElement:
     own = _OWN.get(name, {})
-    return Element(
+    return AllowedElement(
         name=name,
-        checks={**own, **EVERYWHERE},
-        bare=f"<{name}>",
-        close="" if name in VOID else f"</{name}>",
-        has_own=bool(own),
+        checks={**own, **COMMON_ATTRIBUTES},
+        bare_tag=f"<{name}>",
+        end_tag="" if name in VOID else f"</{name}>",
+        has_own_attributes=bool(own),
         ends_word=name not in WITHIN_WORDS,
         is_block=name in _BLOCKS,
-        can_split=name in SPLITS or name in SPLITS_FROM_AFAR,
+        can_split=name in SPLITS_PARENT or name in SPLITS_ANCESTOR,
     )
 
 
-def numbers(names: Iterable[str]) -> dict[int, str]:
-    """The parser's number for each name; comparing numbers is quicker than asking for names."""
+def tag_ids(names: Iterable[str]) -> dict[int, str]:
+    """Returns the parser's number for each name; comparing numbers is faster than comparing names."""
     document = LexborHTMLParser("")
     return {document.create_node(name).tag_id: name for name in names}
 
 
-LINK: Final = _element("a")
-PLAIN: Final[Mapping[int, Element]] = {number: _element(name) for number, name in numbers(_PLAIN).items()}
+LINK: Final = _allowed_element("a")
+PLAIN: Final[Mapping[int, AllowedElement]] = {
+    number: _allowed_element(name) for number, name in tag_ids(_PLAIN).items()
+}
 ENDS_WITHIN_WORDS: Final = frozenset(f"</{name}>" for name in WITHIN_WORDS)
 BLOCK_ENDS: Final = frozenset(f"</{name}>" for name in _BLOCKS | {"div"})

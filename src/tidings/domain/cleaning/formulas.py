@@ -1,8 +1,8 @@
-"""MathML: the part of it that shows formulas.
+"""MathML elements and attributes that are kept.
 
-Formulas are where HTML parsers disagree and where cleaned text has come to life again elsewhere: inside of
-some elements the parser is back in HTML, depending on attributes. So nothing but MathML and text is written
-in a formula, and no attribute that moves this border.
+HTML parsers disagree about formulas, and sanitized text inside them has become active in other software: in some
+elements, depending on attributes, the parser switches back to HTML. So only MathML elements and text are written in
+a formula, and no attribute that affects this switch.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import re
 from typing import Final
 
 from tidings.domain.cleaning import attributes as check
-from tidings.domain.cleaning.attributes import Attributes, Check
-from tidings.domain.cleaning.links import Links
-from tidings.domain.cleaning.words import words
+from tidings.domain.cleaning.attributes import AttributeCheck, Attributes
+from tidings.domain.cleaning.links import LinkCleaner
+from tidings.domain.cleaning.name_sets import name_set
 
-ELEMENTS: Final = words("""
+ELEMENTS: Final = name_set("""
     mi mn mo mrow mfrac msqrt mroot msub msup msubsup munder mover munderover mmultiscripts mprescripts mtable
     mtr mtd mtext mspace ms mstyle mpadded mphantom merror maction semantics annotation annotation-xml
 """)
@@ -24,21 +24,25 @@ DROPPED: Final = frozenset(
     {"script", "style", "template", "title", "desc", "metadata", "iframe", "noembed", "noframes"}
 )
 
-_WORD = check.matching(re.compile(r"[a-zA-Z0-9#%.+ -]{1,60}"))
-_LAYOUT = words("""
+_LAYOUT_VALUE = check.matching(re.compile(r"[a-zA-Z0-9#%.+ -]{1,60}"))
+_LAYOUT_ATTRIBUTES = name_set("""
     accent accentunder columnalign columnlines columnspacing columnspan depth display displaystyle fence form
     frame height largeop linethickness lspace mathcolor mathsize mathvariant maxsize minsize movablelimits
     notation rowalign rowlines rowspacing rowspan rspace scriptlevel separator stretchy symmetric voffset
     width
 """)
-_CHECKS: dict[str, Check] = {**dict.fromkeys(_LAYOUT, _WORD), "dir": check.direction, "alttext": check.text}
+_CHECKS: dict[str, AttributeCheck] = {
+    **dict.fromkeys(_LAYOUT_ATTRIBUTES, _LAYOUT_VALUE),
+    "dir": check.direction,
+    "alttext": check.text,
+}
 
 
-def formula(attributes: Attributes, links: Links) -> str:
-    """The start tag of a formula."""
+def math_start_tag(attributes: Attributes, links: LinkCleaner) -> str:
+    """Returns the start tag of a `math` element."""
     return check.open_tag("math", attributes, _CHECKS, links) + ' xmlns="http://www.w3.org/1998/Math/MathML">'
 
 
-def part(name: str, attributes: Attributes, links: Links) -> str:
-    """The start tag of an element inside of a formula."""
+def element_start_tag(name: str, attributes: Attributes, links: LinkCleaner) -> str:
+    """Returns the start tag of an element inside a formula."""
     return check.start_tag(name, attributes, _CHECKS, links)

@@ -1,4 +1,4 @@
-"""Frames: the players we know, each in a sandbox, and no other."""
+"""Frames: players of known hosts, each in a sandbox."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 
 from tidings.domain.cleaning import attributes as check
 from tidings.domain.cleaning.attributes import Attributes, escape_value
-from tidings.domain.cleaning.links import Links
+from tidings.domain.cleaning.links import LinkCleaner
 from tidings.domain.cleaning.policy import CleaningPolicy
 from tidings.domain.cleaning.urls import host_of
 
-# Host, without `www.` -> whether its player needs its own origin (storage, cookies) to start at all. Such a
-# frame reaches its own data, never ours: the hosts differ. The others get an origin that owns nothing.
+# Host without `www.` -> whether its player needs its own origin (storage, cookies) to start. Such a frame can read
+# only its own data, because the hosts differ. The other frames get an opaque origin.
 PLAYERS: dict[str, bool] = {
     "bandcamp.com": False,
     "cdn.embedly.com": True,  # shows players of other hosts, which inherit its sandbox
@@ -31,10 +31,10 @@ PLAYERS: dict[str, bool] = {
 _SANDBOX = "allow-scripts allow-popups allow-popups-to-escape-sandbox"
 _SANDBOX_OWN_ORIGIN = "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox"
 _YOUTUBE = frozenset({"youtube.com", "youtube-nocookie.com"})
-# YouTube refuses to play for pages that do not say who they are.
+# YouTube does not play without a referrer.
 _YOUTUBE_REFERRER = ' referrerpolicy="strict-origin-when-cross-origin"'
 
-_START = re.compile(r"https?://[^/?#]*")
+_ORIGIN = re.compile(r"https?://[^/?#]*")
 _YOUTUBE_EMBED = re.compile(r"^https://[^/?#]*/embed/")
 
 _CHECKS = {
@@ -45,19 +45,19 @@ _CHECKS = {
 }
 
 
-def frame(attributes: Attributes, src: str, links: Links, policy: CleaningPolicy) -> str:
-    """The whole `iframe` element, or "" when it is not of a host on the list.
+def iframe_html(attributes: Attributes, src: str, links: LinkCleaner, policy: CleaningPolicy) -> str:
+    """Returns the whole `iframe` element, "" for a host that is not allowed.
 
-    src: as written, after the repair of lazy loading.
+    src: as written, after lazy loading is resolved.
     """
-    address = links.media(src) if src else ""
+    address = links.media_url(src) if src else ""
     host = host_of(address).removeprefix("www.")
     if not host or host == policy.own_host.removeprefix("www."):
         return ""
     if host in PLAYERS:
-        address, own_origin = _private(_at_the_host_itself(address), host, policy), PLAYERS[host]
+        address, own_origin = _privacy_url(_with_plain_host(address), host, policy), PLAYERS[host]
     elif host in policy.embed_hosts:
-        # Most players need it, and who runs the service chose this one.
+        # Most players need it, and the operator allows this host.
         own_origin = True
     else:
         return ""
@@ -67,15 +67,15 @@ def frame(attributes: Attributes, src: str, links: Links, policy: CleaningPolicy
     return f'{start} src="{escape_value(address)}" sandbox="{sandbox}" loading="lazy"{referrer}></iframe>'
 
 
-def _at_the_host_itself(address: str) -> str:
-    """With https, and without a user name or a port, where somebody else may answer."""
-    start = _START.match(address)
+def _with_plain_host(address: str) -> str:
+    """Returns the URL with https, without user name and port, which could lead to another server."""
+    start = _ORIGIN.match(address)
     rest = address[start.end() :] if start else ""
     return f"https://{host_of(address)}{'' if rest.startswith('/') else '/'}{rest}"
 
 
-def _private(address: str, host: str, policy: CleaningPolicy) -> str:
-    """The same player where it asks the host not to follow its viewers."""
+def _privacy_url(address: str, host: str, policy: CleaningPolicy) -> str:
+    """Returns the URL of the same player in the variant in which its host does not track viewers."""
     if host in _YOUTUBE:
         return _YOUTUBE_EMBED.sub(lambda _: policy.youtube_embed, address)
     if host == "player.vimeo.com" and "/video/" in address and not re.search(r"[?&]dnt=", address):

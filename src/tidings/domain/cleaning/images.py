@@ -1,4 +1,4 @@
-"""Pictures: lazy ones made to load, invisible ones left out."""
+"""Images: lazy ones get their final URL, invisible ones are left out."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 
 from tidings.domain.cleaning import attributes as check
-from tidings.domain.cleaning.attributes import Attributes, Check, escape_value
-from tidings.domain.cleaning.links import Links, picture_data
+from tidings.domain.cleaning.attributes import AttributeCheck, Attributes, escape_value
+from tidings.domain.cleaning.links import LinkCleaner, image_data_url
 from tidings.domain.cleaning.srcset import clean_srcset
 
-# Where scripts for lazy loading keep the address until the reader scrolls there; the usual ones first.
+# Attributes in which scripts for lazy loading keep the URL, the most common first.
 LAZY_SRC = (
     "data-src",
     "data-lazy-src",
@@ -25,19 +25,19 @@ LAZY_SRC = (
     *(f"data-{width}src" for width in (2000, 1000, 800, 655, 500, 380)),
 )
 LAZY_SRCSET = ("data-srcset", "data-lazy-srcset")
-# Most pictures have nothing of the kind, which is seen at once.
+# As sets, because most images have none of them.
 _ANY_LAZY_SRC, _ANY_LAZY_SRCSET = frozenset(LAZY_SRC), frozenset(LAZY_SRCSET)
-# Without one of these a picture is neither hidden nor lazy, and has one address at most: `plain_image` will do.
-UNUSUAL = check.HIDING | _ANY_LAZY_SRC | _ANY_LAZY_SRCSET | {"srcset"}
+# Without these an image is neither hidden nor lazy and has at most one URL: `plain_image_tag` handles it.
+SPECIAL_ATTRIBUTES = check.HIDING_ATTRIBUTES | _ANY_LAZY_SRC | _ANY_LAZY_SRCSET | {"srcset"}
 
-# A picture file named after what it stands in for. Two looks, each in proportion to the length of the address: a single
-# expression would go over the rest of it at every such word. Nearly all pictures are spared the second.
-_STAND_IN = re.compile(
+# An image file with the name of a placeholder. Two expressions, each linear in the length of the URL: a single one
+# would read the rest of the URL again at every match. Most images need only the first.
+_PLACEHOLDER_NAME = re.compile(
     r"[/_.-](?=[1beglpst])(?:blank|spacer|pixel|placeholder|transparent|lazy(?:[-_]?load(?:er|ing)?)?|loading|1x1|empty"
     r"|grey|gray)(?=[_.-])",
     re.IGNORECASE,
 )
-_PICTURE_FILE = re.compile(
+_IMAGE_FILE = re.compile(
     r"(?<![\w.-])[\w.-]++(?:(?<=\.gif|\.png|\.svg|\.jpg)|(?<=\.jpeg|\.webp))(?=[?#]|$)", re.IGNORECASE
 )
 _SIZE = re.compile(r"[1-9][0-9]{0,5}")
@@ -45,7 +45,7 @@ _INVISIBLE = re.compile(r"\s*0*[01](?:px)?\s*", re.IGNORECASE)
 _INVISIBLE_WIDTH = re.compile(r"(?:^|;)\s*width\s*:\s*[01](?:px)?\s*(?:!important\s*)?(?:;|$)", re.IGNORECASE)
 _INVISIBLE_HEIGHT = re.compile(r"(?:^|;)\s*height\s*:\s*[01](?:px)?\s*(?:!important\s*)?(?:;|$)", re.IGNORECASE)
 
-_CHECKS: dict[str, Check] = {
+_CHECKS: dict[str, AttributeCheck] = {
     "alt": lambda value, _: value,
     "title": check.text,
     "sizes": check.text,
@@ -56,7 +56,7 @@ _CHECKS: dict[str, Check] = {
     "dir": check.direction,
     "lang": check.language,
 }
-_SOURCE_CHECKS: dict[str, Check] = {
+_SOURCE_CHECKS: dict[str, AttributeCheck] = {
     "type": check.text,
     "media": check.text,
     "sizes": check.text,
@@ -65,68 +65,68 @@ _SOURCE_CHECKS: dict[str, Check] = {
 }
 
 
-def image(attributes: Attributes, links: Links) -> str:
-    """The whole `img` element; "" when nothing would be seen of it."""
+def image_tag(attributes: Attributes, links: LinkCleaner) -> str:
+    """Returns the whole `img` element; "" if it would show nothing."""
     if _is_invisible(attributes):
         return ""
-    return _with_sources("img", attributes, links.picture, links, _CHECKS, ' loading="lazy"')
+    return _write_with_sources("img", attributes, links.image_url, links, _CHECKS, ' loading="lazy"')
 
 
-def plain_image(attributes: Attributes, links: Links) -> str:
-    """The same in fewer steps. attributes: none of them `UNUSUAL`."""
+def plain_image_tag(attributes: Attributes, links: LinkCleaner) -> str:
+    """Returns the same as `image_tag`, faster, for attributes without any of `SPECIAL_ATTRIBUTES`."""
     width, height = attributes.get("width"), attributes.get("height")
     if width and height and _is_pixel(width, height):
         return ""
     written = attributes.get("src") or ""
-    src = links.picture(written.strip()) or links.picture(written)
+    src = links.image_url(written.strip()) or links.image_url(written)
     if not src:
         return ""
     return f'{check.open_tag("img", attributes, _CHECKS, links)} src="{escape_value(src)}" loading="lazy">'
 
 
-def stands_in(tag: str, attributes: Attributes) -> bool:
-    """Whether a picture is only shown until another one loads. tag: what `image` made of the attributes."""
+def is_placeholder_tag(tag: str, attributes: Attributes) -> bool:
+    """Returns whether an image is only shown until another one loads. tag: result of `image_tag` for the attributes."""
     return " srcset=" not in tag and is_placeholder(lazy_source(attributes))
 
 
-def source(attributes: Attributes, links: Links) -> str:
-    """The whole `source` element of a picture or a player; "" when it names nothing to load."""
-    return _with_sources("source", attributes, links.media, links, _SOURCE_CHECKS, "")
+def source_tag(attributes: Attributes, links: LinkCleaner) -> str:
+    """Returns the whole `source` element of a picture or player; "" if it has no URL to load."""
+    return _write_with_sources("source", attributes, links.media_url, links, _SOURCE_CHECKS, "")
 
 
 def is_placeholder(src: str) -> bool:
-    """Whether an address looks like the picture that stands in until the real one loads."""
+    """Returns whether a URL looks like that of a placeholder shown until the real image loads."""
     if not src or src[:5].lower() == "data:":
         return True
     path = f"/{src}"
-    return _STAND_IN.search(path) is not None and _is_file_of_stand_in(path)
+    return _PLACEHOLDER_NAME.search(path) is not None and _is_placeholder_file(path)
 
 
-def _is_file_of_stand_in(path: str) -> bool:
-    files = _PICTURE_FILE.finditer(path)
-    return any(_STAND_IN.search(path, max(file.start() - 1, 0), file.end()) for file in files)
+def _is_placeholder_file(path: str) -> bool:
+    files = _IMAGE_FILE.finditer(path)
+    return any(_PLACEHOLDER_NAME.search(path, max(file.start() - 1, 0), file.end()) for file in files)
 
 
 def lazy_source(attributes: Attributes) -> str:
-    """The address an element means: its `src`, or what a script would have put there."""
+    """Returns the URL that an element is meant to load: its `src`, or the one that a script would set."""
     src = (attributes.get("src") or "").strip()
-    if not _ANY_LAZY_SRC.isdisjoint(attributes) and (is_placeholder(src) or _is_lazy(attributes)):
-        return _first(attributes, LAZY_SRC) or src
+    if not _ANY_LAZY_SRC.isdisjoint(attributes) and (is_placeholder(src) or _has_lazy_class(attributes)):
+        return _first_url(attributes, LAZY_SRC) or src
     return src
 
 
-def _with_sources(
+def _write_with_sources(
     name: str,
     attributes: Attributes,
     clean: Callable[[str], str],
-    links: Links,
-    checks: dict[str, Check],
+    links: LinkCleaner,
+    checks: dict[str, AttributeCheck],
     added: str,
 ) -> str:
     src = clean(lazy_source(attributes)) or clean(attributes.get("src") or "")
     srcset = _lazy_srcset(attributes)
     if srcset:
-        srcset = clean_srcset(srcset, links.media)
+        srcset = clean_srcset(srcset, links.media_url)
     if not src and not srcset:
         return ""
     written = check.open_tag(name, attributes, checks, links)
@@ -139,30 +139,30 @@ def _with_sources(
 
 def _lazy_srcset(attributes: Attributes) -> str:
     srcset = attributes.get("srcset") or ""
-    if not _ANY_LAZY_SRCSET.isdisjoint(attributes) and (is_placeholder(srcset) or _is_lazy(attributes)):
-        return _first(attributes, LAZY_SRCSET) or srcset
+    if not _ANY_LAZY_SRCSET.isdisjoint(attributes) and (is_placeholder(srcset) or _has_lazy_class(attributes)):
+        return _first_url(attributes, LAZY_SRCSET) or srcset
     return srcset
 
 
-def _is_lazy(attributes: Attributes) -> bool:
+def _has_lazy_class(attributes: Attributes) -> bool:
     classes = attributes.get("class")
     return classes is not None and "lazy" in classes.lower()
 
 
-def _first(attributes: Attributes, names: tuple[str, ...]) -> str:
-    """Scripts keep other things under these names as well: colours, JSON, numbers."""
+def _first_url(attributes: Attributes, names: tuple[str, ...]) -> str:
+    """Returns the first value that is a URL. Scripts use these attributes for colours, JSON and numbers as well."""
     for name in names:
         value = attributes.get(name)
         if value is None:
             continue
         value = value.strip()
         if value and not value.startswith(("{", "[")) and ("/" in value or "." in value) and "<" not in value:
-            return value if not value.startswith("data:") or picture_data(value) else ""
+            return value if not value.startswith("data:") or image_data_url(value) else ""
     return ""
 
 
 def _is_invisible(attributes: Attributes) -> bool:
-    """A picture of a pixel counts readers; it shows nothing."""
+    """Returns whether an image is at most one pixel large, as tracking pixels are."""
     width, height = attributes.get("width"), attributes.get("height")
     if width and height:
         return _is_pixel(width, height)

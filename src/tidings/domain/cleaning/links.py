@@ -1,4 +1,4 @@
-"""The addresses of one document: absolute, of a welcome kind, without tracking; each examined once."""
+"""Resolves and filters the URLs of one document: absolute, of an allowed kind, without tracking; cached."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
+from tidings.domain.cleaning import ids
 from tidings.domain.cleaning.tracking import strip_tracking
-from tidings.domain.cleaning.urls import LINK_SCHEMES, host_of, resolve, scheme_of
+from tidings.domain.cleaning.urls import host_of, resolve_url
+from tidings.domain.url_schemes import LINK_SCHEMES, scheme_of
 
-# Buttons to share, ads and counters: host (its subdomains too) and how the rest of the address begins.
+# Share buttons, advertisements and counters: host (with its subdomains) and prefixes of the path.
 _UNWANTED: dict[str, tuple[str, ...]] = {
     "api.flattr.com": ("",),
     "facebook.com": ("/sharer.php", "/sharer/sharer.php"),
@@ -26,85 +28,88 @@ _UNWANTED: dict[str, tuple[str, ...]] = {
 _WEB = ("https://", "http://")
 _PATH = re.compile(r"https?://[^/?#]*([^?#]*)")
 
-# What an <img> may hold inside its address. SVG is safe there, and only there: no script runs in a picture.
-_PICTURE_TYPES = ("avif", "apng", "png", "svg", "svg+xml", "jpg", "jpeg", "gif", "webp")
-_PICTURE_DATA = tuple(f"data:image/{kind}{end}" for kind in _PICTURE_TYPES for end in (";", ","))
-# A GIF of one by one pixel: its header and size always come out like this.
+# Types of `data:` URLs in <img>. SVG is safe only there: scripts do not run in images.
+_IMAGE_TYPES = ("avif", "apng", "png", "svg", "svg+xml", "jpg", "jpeg", "gif", "webp")
+_IMAGE_DATA = tuple(f"data:image/{kind}{end}" for kind in _IMAGE_TYPES for end in (";", ","))
+# The beginning of every GIF of one by one pixel.
 _PIXEL_DATA = "data:image/gif;base64,R0lGODlhAQABA"
 
 
-class Links:
-    """base_url: what relative addresses are relative to. hosts: as `strip_tracking` takes them.
+class LinkCleaner:
+    """base_url: base of relative URLs. hosts: see `strip_tracking`.
 
-    most: characters of addresses that one document may get. A few letters of a relative one stand for a long one, and
-    a small document of nothing else would become a huge one.
+    max_url_chars: total length of the URLs of one document. Without this limit, a small document of short relative URLs
+    could become a huge one.
     """
 
-    __slots__ = ("_base_url", "_hosts", "_left", "_seen")
+    __slots__ = ("_base_url", "_chars_left", "_hosts", "_resolved")
 
-    def __init__(self, base_url: str, hosts: Collection[str] = (), *, most: int) -> None:
+    def __init__(self, base_url: str, hosts: Collection[str] = (), *, max_url_chars: int) -> None:
         self._base_url = base_url
         self._hosts = hosts
-        self._left = most
-        self._seen: dict[str, str] = {}
+        self._chars_left = max_url_chars
+        self._resolved: dict[str, str] = {}
 
-    def link(self, value: str) -> str:
-        """For `href` and `cite`: any scheme that is welcome; "" for the rest. Fragments stay as they are."""
+    def link_url(self, value: str) -> str:
+        """Returns the URL for `href` and `cite`: any allowed scheme; "" for the others.
+
+        A link within the article gets the prefix of its target's id.
+        """
         if value.startswith("#"):
-            return value
-        address = self._address(value)
+            return "#" + ids.prefix_id(value[1:]) if value != "#" else value
+        address = self._resolve(value)
         return address if address.startswith(_WEB) or scheme_of(address) in LINK_SCHEMES else ""
 
-    def media(self, value: str) -> str:
-        """For what the page loads by itself: http and https only."""
-        address = self._address(value)
+    def media_url(self, value: str) -> str:
+        """Returns the URL of a resource that the page loads: http and https only; else ""."""
+        address = self._resolve(value)
         return address if address.startswith(_WEB) else ""
 
-    def picture(self, value: str) -> str:
-        """For `src` of an image, which may also hold the picture itself."""
+    def image_url(self, value: str) -> str:
+        """Returns the URL for `src` of an image, which may also be a `data:` URL."""
         if ":" in value and value[:5].lower() == "data:":
-            return picture_data(value)
-        return self.media(value)
+            return image_data_url(value)
+        return self.media_url(value)
 
-    def _address(self, value: str) -> str:
-        address = self._seen.get(value)
+    def _resolve(self, value: str) -> str:
+        address = self._resolved.get(value)
         if address is None:
-            address = resolve(self._base_url, value)
-            # All of the unwanted ones are below `.com`.
+            address = resolve_url(self._base_url, value)
+            # All unwanted hosts are below `.com`.
             if ".com" in address and _is_unwanted(address):
                 address = ""
             elif "?" in address and address.startswith(_WEB):
                 address = strip_tracking(address, hosts=self._hosts)
-            self._seen[value] = address
-        self._left -= len(address)
-        return address if self._left >= 0 else ""
+            self._resolved[value] = address
+        self._chars_left -= len(address)
+        return address if self._chars_left >= 0 else ""
 
 
-def picture_data(value: str) -> str:
-    """A `data:` address that holds a picture, without blanks; "" for any other, and for the invisible one."""
+def image_data_url(value: str) -> str:
+    """Returns a `data:` URL of an image without blanks; "" for any other value and for the invisible pixel."""
     kind, comma, content = value.partition(",")
     kind = "".join(kind.split()).lower()
-    if not (kind + comma).startswith(_PICTURE_DATA):
+    if not (kind + comma).startswith(_IMAGE_DATA):
         return ""
     address = kind + comma + "".join(content.split("\n")).replace("\r", "").replace("\t", "").strip()
     return "" if address.startswith(_PIXEL_DATA) else address
 
 
 def _is_unwanted(address: str) -> bool:
-    begins = _unwanted_at(host_of(address))
-    if not begins:
+    prefixes = _unwanted_paths(host_of(address))
+    if not prefixes:
         return False
     path = _PATH.match(address)
-    return path is not None and any(_is_below(path[1], begin) for begin in begins)
+    return path is not None and any(_starts_path(path[1], prefix) for prefix in prefixes)
 
 
 @lru_cache(maxsize=1_024)
-def _unwanted_at(host: str) -> tuple[str, ...]:
-    """How unwanted addresses of a host begin. Few hosts have most of the links."""
+def _unwanted_paths(host: str) -> tuple[str, ...]:
+    """Returns the unwanted path prefixes of a host. Cached, because few hosts have most of the links."""
     labels = host.split(".")
     return _UNWANTED.get(".".join(labels[-2:])) or _UNWANTED.get(".".join(labels[-3:])) or ()
 
 
-def _is_below(path: str, begin: str) -> bool:
-    """Not just the same letters: someone called "shareholders" may be linked to."""
-    return path.startswith(begin) and (begin[-1:] in {"", "/"} or path[len(begin) :][:1] in {"", "/"})
+def _starts_path(path: str, prefix: str) -> bool:
+    """Returns whether the prefix matches whole segments: `/share` does not match `/shareholders`."""
+    return path.startswith(prefix) and (prefix[-1:] in {"", "/"} or path[len(prefix) :][:1] in {"", "/"})

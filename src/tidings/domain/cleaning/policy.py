@@ -1,4 +1,4 @@
-"""What may differ between two cleanings of the same HTML."""
+"""The settings of one cleaning."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from msgspec import Struct
 class CleaningPolicy(Struct, frozen=True, kw_only=True):
     """new_tab: links open in a new tab.
 
-    referring_hosts: hosts of the feed and its site; a `ref` parameter that names one of them is tracking.
-    embed_hosts: hosts whose frames are shown besides those we know, in lower case, without `www.`.
-    youtube_embed: what the address of a YouTube player begins with; its host is one of embed_hosts or known.
-    own_host: where the reader itself is served; a frame of it could script our own pages, so none is kept.
+    referring_hosts: hosts of the feed and its site; a `ref` parameter with one of them is tracking.
+    embed_hosts: hosts whose frames are allowed in addition to the known players, in lower case, without `www.`.
+    youtube_embed: prefix of the URLs of YouTube players; its host is in embed_hosts or a known player.
+    own_host: the host of Tidings; frames of it are removed, because they could script our pages.
     """
 
     new_tab: bool = True
@@ -21,4 +21,4 @@ class CleaningPolicy(Struct, frozen=True, kw_only=True):
     own_host: str = ""
 
 
-DEFAULT = CleaningPolicy()
+DEFAULT_POLICY = CleaningPolicy()

@@ -1,29 +1,29 @@
-"""The `srcset` attribute: candidates with their descriptors, read as browsers read them."""
+"""Parses the `srcset` attribute into candidates and descriptors, by the rules of browsers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-_BLANKS = " \t\n\r\f"
+_WHITESPACE = " \t\n\r\f"
 _URL = re.compile(r"[ \t\n\r\f,]*+([^ \t\n\r\f]++)")
-# Descriptors end at a comma outside of parentheses.
+# Descriptors end at a comma outside parentheses.
 _DESCRIPTORS = re.compile(r"((?:[^,(]|\([^)]*+\)?)*+)(?:,|$)")
 _WIDTH = re.compile(r"[1-9][0-9]{0,5}w")
 _DENSITY = re.compile(r"(?:[0-9]{1,4}(?:\.[0-9]{1,8})?|\.[0-9]{1,8})x")
 
 
 def clean_srcset(value: str, clean_url: Callable[[str], str]) -> str:
-    """The usable candidates, written uniformly; "" when there is none.
+    """Returns the usable candidates in a uniform notation; "" if there is none.
 
-    clean_url: gives the absolute address, or "" to leave the candidate out.
+    clean_url: returns the absolute URL, or "" to leave the candidate out.
     Source: HTML Standard, section 4.8.4.3.10 (parsing a srcset attribute).
     """
     kept: list[str] = []
     for url, descriptor in candidates(value):
         address = clean_url(url) if _is_descriptor(descriptor) else ""
         if address:
-            # A comma at either end of an address would be read as the end of the candidate.
+            # A comma at either end of a URL would be parsed as the end of the candidate.
             address = "%2C" + address[1:] if address.startswith(",") else address
             address = address[:-1] + "%2C" if address.endswith(",") else address
             kept.append(f"{address} {descriptor}" if descriptor else address)
@@ -31,7 +31,7 @@ def clean_srcset(value: str, clean_url: Callable[[str], str]) -> str:
 
 
 def candidates(value: str) -> list[tuple[str, str]]:
-    """Addresses with their descriptors, as written and unchecked."""
+    """Returns URLs with their descriptors, as written and unchecked."""
     found: list[tuple[str, str]] = []
     position = 0
     while (match := _URL.match(value, position)) is not None:
@@ -43,7 +43,7 @@ def candidates(value: str) -> list[tuple[str, str]]:
             rest = _DESCRIPTORS.match(value, position)
             if rest is None:
                 break
-            descriptor, position = rest[1].strip(_BLANKS), rest.end()
+            descriptor, position = rest[1].strip(_WHITESPACE), rest.end()
         found.append((url, descriptor))
     return found
 

@@ -1,4 +1,4 @@
-"""Query parameters that only tell somebody where a reader came from."""
+"""Removes query parameters that only serve to track where a visitor comes from."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote, unquote_plus
 
-from tidings.domain.cleaning.words import words
+from tidings.domain.cleaning.name_sets import name_set
 
 PREFIXES = ("utm_", "mtm_")
 
-NAMES = words("""
+NAMES = name_set("""
     fbclid fb_action_ids fb_action_types fb_ref fb_source fb_comment_id
     hmb_campaign hmb_medium hmb_source itm_campaign itm_medium itm_source
     gclid dclid gbraid wbraid gclsrc srsltid
@@ -22,49 +22,49 @@ NAMES = words("""
     _bhlid _branch_match_id _branch_referrer
 """)
 
-# Characters. No need to remember longer names for the next address.
-_LONGEST_REMEMBERED: Final = 60
+# Characters. Longer names are not cached.
+_MAX_CACHED_CHARS: Final = 60
 
 
 def strip_tracking(url: str, *, hosts: Collection[str] = ()) -> str:
-    """The address without its tracking parameters; the rest stays as it is, byte for byte and in order.
+    """Returns the URL without its tracking parameters; the rest stays byte for byte and in order.
 
-    hosts: of the feed and its site, in lower case; `ref` goes when one of its values is among them.
+    hosts: of the feed and its site, in lower case; a `ref` parameter with one of them is removed.
     """
-    address, mark, fragment = url.partition("#")
-    path, asked, query = address.partition("?")
-    if not asked:
+    address, hash_mark, fragment = url.partition("#")
+    path, question_mark, query = address.partition("?")
+    if not question_mark:
         return url
     pairs, kept, has_ref = query.split("&"), [], False
     for pair in pairs:
-        name = _name(pair)
+        name = _kept_name(pair)
         if name is not None:
             kept.append(pair)
             has_ref |= name == "ref"
     if has_ref and hosts and _refers(kept, hosts):
-        kept = [pair for pair in kept if _name(pair) != "ref"]
+        kept = [pair for pair in kept if _kept_name(pair) != "ref"]
     if len(kept) == len(pairs):
         return url
-    return f"{path}?{'&'.join(kept)}{mark}{fragment}" if kept else f"{path}{mark}{fragment}"
+    return f"{path}?{'&'.join(kept)}{hash_mark}{fragment}" if kept else f"{path}{hash_mark}{fragment}"
 
 
-def _name(pair: str) -> str | None:
-    """As whoever is asked would read it, in lower case; None for one of those that track."""
+def _kept_name(pair: str) -> str | None:
+    """Returns the name of a parameter as a server reads it, in lower case; None for a tracking parameter."""
     name = pair.partition("=")[0]
-    return _read(name) if len(name) <= _LONGEST_REMEMBERED else _read.__wrapped__(name)
+    return _decode_name(name) if len(name) <= _MAX_CACHED_CHARS else _decode_name.__wrapped__(name)
 
 
 @lru_cache(maxsize=1_024)
-def _read(name: str) -> str | None:
-    """Kept because the same few names stand in most addresses."""
+def _decode_name(name: str) -> str | None:
+    """Returns the decoded name or None. Cached, because most URLs have the same few names."""
     name = name.lower()
     if "%" in name:
         name = unquote(name).lower()
-    # Feeds that escape twice leave `?a=1&amp;utm_source=x` in the address.
+    # Feeds that escape twice have `?a=1&amp;utm_source=x` in the URL.
     name = name.removeprefix("amp;")
     return None if name in NAMES or name.startswith(PREFIXES) else name
 
 
 def _refers(pairs: list[str], hosts: Collection[str]) -> bool:
-    values = (pair.partition("=")[2] for pair in pairs if _name(pair) == "ref")
+    values = (pair.partition("=")[2] for pair in pairs if _kept_name(pair) == "ref")
     return any(unquote_plus(value).lower() in hosts for value in values)

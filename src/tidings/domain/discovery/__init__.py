@@ -1,12 +1,12 @@
-"""Where the feeds of a web page may be. Nothing here fetches: these are guesses, and what they are worth.
+"""Candidates for the feeds of a web page. Nothing here fetches; the caller tries the candidates.
 
-declared   link elements of the page: its word is taken
-shaped     addresses on well-known sites: tried
-anchored   links on the page that look like feeds: tried
-places     where feeds lie on most sites: tried, when nothing else was found
+declared_feeds    link elements of the page; trusted
+known_site_feeds  feeds by the URL scheme of well-known sites
+linked_feeds      links on the page that look like feeds
+common_locations  usual paths of feeds; tried if nothing else was found
 """
 
-from tidings.domain.discovery.candidates import Candidate, anchored, declared, places
-from tidings.domain.discovery.sites import shaped
+from tidings.domain.discovery.candidates import FeedCandidate, common_locations, declared_feeds, linked_feeds
+from tidings.domain.discovery.known_sites import known_site_feeds
 
-__all__ = ["Candidate", "anchored", "declared", "places", "shaped"]
+__all__ = ["FeedCandidate", "common_locations", "declared_feeds", "known_site_feeds", "linked_feeds"]

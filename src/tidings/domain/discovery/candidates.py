@@ -1,4 +1,4 @@
-"""Feeds that a page names, or that lie where feeds usually lie."""
+"""Feeds that a page declares or links to, and feeds at common locations."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from tidings.domain.feeds import FeedFormat
-from tidings.domain.page_links import Link, PageLinks
+from tidings.domain.discovery.page_links import PageLink, PageLinks
+from tidings.domain.feeds.feeds import FeedFormat
 
 _TYPES: Final = {
     "application/rss+xml": FeedFormat.RSS,
@@ -25,11 +25,11 @@ _TYPES: Final = {
     "application/feed+json": FeedFormat.JSON,
     "application/json": FeedFormat.JSON,
 }
-# Also said of pages, lists of friends and site maps: their body has to tell.
-_VAGUE_TYPES: Final = frozenset({"application/rdf+xml", "application/xml", "text/xml"})
+# Also the types of pages, lists of contacts and site maps; only the body decides.
+_AMBIGUOUS_TYPES: Final = frozenset({"application/rdf+xml", "application/xml", "text/xml"})
 _FEED_RELATIONS: Final = frozenset({"alternate", "feed", "self", "service.feed"})
 _OTHER_RELATIONS: Final = frozenset({"stylesheet", "icon", "manifest", "search", "preload", "edituri"})
-# WordPress declares its programming interface as an alternate of every page.
+# WordPress declares its REST API as an alternate of every page.
 _INTERFACE: Final = re.compile(r"/wp-json/|[?&]rest_route=|/oembed\b", re.IGNORECASE)
 
 _FEED_PATH: Final = re.compile(
@@ -44,16 +44,16 @@ _NOT_A_FEED_PATH: Final = re.compile(
     r"\.(?:html?|png|jpe?g|gif|svg|webp|pdf|zip|gz|css|js|mp3|m4a|mp4|ico|txt|opml)$", re.IGNORECASE
 )
 
-# Where feeds usually lie, and where they lie sometimes. In the order in which they are shown.
-_USUAL: Final = ("feed", "feed/", "feed.xml", "rss.xml", "atom.xml", "index.xml")
-_UNUSUAL: Final = ("rss", "rss/", "feed.json", "feed.atom", "index.rss", "rss/feed.xml")
-_AT_THE_ROOT: Final = ("feeds/posts/default", "?feed=rss2")
+# Common and rare paths of feeds, in the order in which results are shown.
+_USUAL_PATHS: Final = ("feed", "feed/", "feed.xml", "rss.xml", "atom.xml", "index.xml")
+_RARE_PATHS: Final = ("rss", "rss/", "feed.json", "feed.atom", "index.rss", "rss/feed.xml")
+_ROOT_PATHS: Final = ("feeds/posts/default", "?feed=rss2")
 
 
-class Candidate(Struct, frozen=True):
-    """url: absolute. title: "" when only the feed itself can tell. type: as declared, or None.
+class FeedCandidate(Struct, frozen=True):
+    """url: absolute. title: "" if unknown before the feed is fetched. type: as declared, or None.
 
-    is_declared: the page says that it is a feed: it counts unless its body proves the contrary.
+    is_declared: the page declares it as a feed; it is offered unless its body is not a feed.
     """
 
     url: str
@@ -62,45 +62,48 @@ class Candidate(Struct, frozen=True):
     is_declared: bool = False
 
 
-def declared(page: PageLinks) -> list[Candidate]:
-    """By link elements, in document order, each address once."""
-    return _once_each(candidate for link in page.links if (candidate := _declared(link)))
+def declared_feeds(page: PageLinks) -> list[FeedCandidate]:
+    """Returns the feeds of link elements in document order, with unique URLs."""
+    return _unique_by_url(candidate for link in page.links if (candidate := _declared_feed(link)))
 
 
-def anchored(page: PageLinks, *, most: int) -> list[Candidate]:
-    """Links on the page that look like feeds, those that look most like one first."""
-    rated = [(_likeness(anchor), anchor) for anchor in page.anchors]
+def linked_feeds(page: PageLinks, *, limit: int) -> list[FeedCandidate]:
+    """Returns up to `limit` links on the page that look like feeds, the most likely ones first."""
+    rated = [(_feed_score(anchor), anchor) for anchor in page.anchors]
     likely = sorted((one for one in rated if one[0]), key=lambda one: -one[0])
-    return _once_each(Candidate(anchor.url) for _, anchor in likely)[:most]
+    return _unique_by_url(FeedCandidate(anchor.url) for _, anchor in likely)[:limit]
 
 
-def places(url: str) -> list[list[Candidate]]:
-    """To be tried one group after the other, until one holds a feed: in the page's own folder and at the root."""
+def common_locations(url: str) -> list[list[FeedCandidate]]:
+    """Returns groups of candidates: in the page's folder and at the root of the site.
+
+    The groups are tried in order until one of them has a feed.
+    """
     parts = urlsplit(url)
     folder, _, last = parts.path.rpartition("/")
-    # Without a slash at its end, /blog is a folder as often as it is a page.
+    # Without a final slash, /blog can be a folder or a page.
     own = [f"{folder}/{last}/"] if last and "." not in last else []
-    usual = [one + place for one in dict.fromkeys([*own, f"{folder}/", "/"]) for place in _USUAL]
-    unusual = [one + place for one in dict.fromkeys([f"{folder}/", "/"]) for place in _UNUSUAL]
-    unusual += [f"/{place}" for place in _AT_THE_ROOT]
+    usual = [base + path for base in dict.fromkeys([*own, f"{folder}/", "/"]) for path in _USUAL_PATHS]
+    rare = [base + path for base in dict.fromkeys([f"{folder}/", "/"]) for path in _RARE_PATHS]
+    rare += [f"/{path}" for path in _ROOT_PATHS]
     origin = f"{parts.scheme}://{parts.netloc}"
-    return [_once_each(Candidate(origin + path) for path in group) for group in (usual, unusual)]
+    return [_unique_by_url(FeedCandidate(origin + path) for path in group) for group in (usual, rare)]
 
 
-def _declared(link: Link) -> Candidate | None:
+def _declared_feed(link: PageLink) -> FeedCandidate | None:
     if link.url.startswith("data:") or link.rel & _OTHER_RELATIONS or (link.rel and not link.rel & _FEED_RELATIONS):
         return None
     kind = _TYPES.get(link.type)
     if kind is FeedFormat.JSON and _INTERFACE.search(link.url):
         return None
     if kind:
-        return Candidate(link.url, link.text, kind, is_declared=True)
-    if "feed" in link.rel or (link.type in _VAGUE_TYPES and "alternate" in link.rel):
-        return Candidate(link.url, link.text)
+        return FeedCandidate(link.url, link.text, kind, is_declared=True)
+    if "feed" in link.rel or (link.type in _AMBIGUOUS_TYPES and "alternate" in link.rel):
+        return FeedCandidate(link.url, link.text)
     return None
 
 
-def _likeness(anchor: Link) -> int:
+def _feed_score(anchor: PageLink) -> int:
     parts = urlsplit(anchor.url)
     if parts.scheme == "data":
         return 0
@@ -113,8 +116,8 @@ def _likeness(anchor: Link) -> int:
     return int(bool(_FEED_TEXT.search(anchor.text)) and len(anchor.text) < 40)
 
 
-def _once_each(candidates: Iterable[Candidate]) -> list[Candidate]:
-    by_url: dict[str, Candidate] = {}
+def _unique_by_url(candidates: Iterable[FeedCandidate]) -> list[FeedCandidate]:
+    by_url: dict[str, FeedCandidate] = {}
     for candidate in candidates:
         by_url.setdefault(candidate.url, candidate)
     return list(by_url.values())

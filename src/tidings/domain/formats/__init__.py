@@ -1,6 +1,6 @@
-"""Feeds in every format publishers use, read into one shape."""
+"""Parses feeds of every format that publishers use into one structure, `ParsedFeed`."""
 
-from tidings.domain.formats.detect import detect
-from tidings.domain.formats.parse import parse
+from tidings.domain.formats.detect import detect_format
+from tidings.domain.formats.parse import parse_feed
 
-__all__ = ["detect", "parse"]
+__all__ = ["detect_format", "parse_feed"]

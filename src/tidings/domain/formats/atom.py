@@ -1,4 +1,4 @@
-"""Atom 1.0 (RFC 4287) and 0.3."""
+"""Parses Atom 1.0 (RFC 4287) and Atom 0.3."""
 
 from __future__ import annotations
 
@@ -8,27 +8,31 @@ from typing import Final
 from lxml.etree import _Element
 from msgspec import Struct
 
-from tidings.domain.feeds import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
-from tidings.domain.formats import dates, text
-from tidings.domain.formats.addresses import absolute, is_web, web
-from tidings.domain.formats.atom_text import as_html, as_plain
-from tidings.domain.formats.drafts import Draft, finish, unique_sorted
-from tidings.domain.formats.elements import Fields, about, attribute, text_of
+from tidings.domain.feeds.feeds import FeedFormat, ParsedEnclosure, ParsedEntry, ParsedFeed
+from tidings.domain.formats import text
+from tidings.domain.formats.atom_text import element_to_html, element_to_text
+from tidings.domain.formats.authors import join_names, person_name
+from tidings.domain.formats.dates import dates
+from tidings.domain.formats.entry_builder import UnhashedEntry, build_entries, unique_sorted
 from tidings.domain.formats.hints import read_hints
-from tidings.domain.formats.identity import Identity
-from tidings.domain.formats.inherited import declared_base, language_inside
-from tidings.domain.formats.media import MEDIA_NAMES, Media, once_each, read_size
-from tidings.domain.formats.names import Names, Orders
-from tidings.domain.formats.people import joined, person
-from tidings.domain.formats.rss_items import read_duration
-from tidings.domain.formats.size import MAX_INHERITED_TAGS
+from tidings.domain.formats.identity import EntryIdentity
+from tidings.domain.formats.limits import MAX_INHERITED_TAGS
+from tidings.domain.formats.media import MEDIA_NAMES, MediaElements, parse_size_bytes, unique_by_url
+from tidings.domain.formats.rss_items import parse_duration_minutes
+from tidings.domain.formats.urls import absolute_url, is_web_url, web_url
+from tidings.domain.formats.xml.elements import ElementFields, all_values, attribute, text_of
+from tidings.domain.formats.xml.namespaces import NamePriorities, TagNames
+from tidings.domain.formats.xml.xml_attributes import declared_base, element_language
 from tidings.domain.times import Instant
 
 _PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 
 
-class Heard(Orders, frozen=True):
-    """dates: of Atom 1.0, then Atom 0.3, then what some add from elsewhere. media: whether there is any at all."""
+class AtomNamePriorities(NamePriorities, frozen=True):
+    """dates: those of Atom 1.0, then of Atom 0.3, then of other vocabularies.
+
+    media: all names that `MediaElements` reads.
+    """
 
     dates: tuple[str, ...] = (
         "published", "issued", "dc:date", "pubdate", "updated", "modified", "created", "dcterms:issued",
@@ -38,8 +42,8 @@ class Heard(Orders, frozen=True):
     duration: tuple[str, ...] = ("itunes:duration",)
 
 
-class Link(Struct, frozen=True):
-    """rel, type: in lower case."""
+class AtomLink(Struct, frozen=True):
+    """One `link` element. rel, type: lower case."""
 
     rel: str
     type: str
@@ -47,10 +51,13 @@ class Link(Struct, frozen=True):
     element: _Element
 
 
-class Feed(Struct, frozen=True):
-    """What an entry falls back to."""
+class AtomFeedDefaults(Struct, frozen=True):
+    """Values of the feed that an entry without its own inherits.
 
-    names: Names
+    url: the URL of the document. declared_base: `xml:base` of the feed, "" if absent.
+    """
+
+    names: TagNames
     url: str
     declared_base: str
     site_url: str
@@ -61,60 +68,61 @@ class Feed(Struct, frozen=True):
 
 
 def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instant | None = None) -> ParsedFeed:
-    """url: the document's address. is_cut_off: an incomplete last entry was left out.
+    """Returns the feed of an Atom document; a document that is a single `entry` is a feed with one entry.
 
-    A lone `entry` document is a feed of one.
+    url: the URL of the document. is_cut_off: an incomplete last entry was left out of `root`.
     """
-    names = Names(root, core=frozenset({"atom"}))
-    fields = Fields(root, names)
-    is_lone = names[str(root.tag)] == "entry"
-    entry_elements = [root] if is_lone else fields.get("entry", [])
+    names = TagNames(root, core=frozenset({"atom"}))
+    fields = ElementFields(root, names)
+    is_single_entry = names[str(root.tag)] == "entry"
+    entry_elements = [root] if is_single_entry else fields.get("entry", [])
     links = read_links(fields)
     feed = _read_feed(fields, names, links, url, now)
-    finished = finish(read_entry(each, feed) for each in entry_elements)
-    near = feed.declared_base or url
+    entries, skipped = build_entries(read_entry(each, feed) for each in entry_elements)
+    base_url = feed.declared_base or url
     return ParsedFeed(
         format=FeedFormat.ATOM,
-        title=_plain(fields, "title") or feed.site_url,
+        title=_plain_text(fields, "title") or feed.site_url,
         site_url=feed.site_url,
-        description=_plain(fields, "subtitle", "tagline", "info"),
+        description=_plain_text(fields, "subtitle", "tagline", "info"),
         language=feed.language,
-        icon_url=absolute(fields.text("icon", "logo", "webfeeds:icon"), near),
-        self_url=next(_addresses(links, "self", near), ""),
-        hubs=tuple(dict.fromkeys(_addresses(links, "hub", near))),
+        icon_url=absolute_url(fields.text("icon", "logo", "webfeeds:icon"), base_url),
+        self_url=next(_link_urls(links, "self", base_url), ""),
+        hubs=tuple(dict.fromkeys(_link_urls(links, "hub", base_url))),
         hints=read_hints(fields, names),
-        entries=finished.entries,
-        skipped=finished.skipped + is_cut_off,
-        is_plain=finished.are_apart,
+        entries=entries,
+        skipped=skipped + is_cut_off,
     )
 
 
-def _read_feed(fields: Fields, names: Names, links: list[Link], url: str, now: Instant | None) -> Feed:
+def _read_feed(
+    fields: ElementFields, names: TagNames, links: list[AtomLink], url: str, now: Instant | None
+) -> AtomFeedDefaults:
     base = declared_base(fields.element, "", url)
-    return Feed(
+    return AtomFeedDefaults(
         names=names,
         url=url,
         declared_base=base,
-        site_url=web(page_link(fields, links), base or url) or url,
-        author=_people(fields, names),
-        tags=unique_sorted(_tags(fields))[:MAX_INHERITED_TAGS],
-        language=language_inside(fields.element),
+        site_url=web_url(page_link(fields, links), base or url) or url,
+        author=_authors(fields, names),
+        tags=unique_sorted(_tag_names(fields))[:MAX_INHERITED_TAGS],
+        language=element_language(fields.element),
         now=now,
     )
 
 
-def read_entry(element: _Element, feed: Feed) -> Draft | None:
-    """None for an entry that says nothing at all."""
-    fields = Fields(element, feed.names)
-    heard = feed.names.heard(Heard)
+def read_entry(element: _Element, feed: AtomFeedDefaults) -> UnhashedEntry | None:
+    """Returns the entry of an `entry` element; None for an element without children."""
+    fields = ElementFields(element, feed.names)
+    priorities = feed.names.in_use(AtomNamePriorities)
     declared = declared_base(element, feed.declared_base, feed.url)
     base = declared or feed.site_url
-    media = Media(fields, feed.names, base, heard.media)
+    media = MediaElements(fields, feed.names, base, priorities.media)
     body, content = _content(fields, media)
-    title = _plain(fields, "title") or text.one_line(media.title())
+    title = _plain_text(fields, "title") or text.collapse_whitespace(media.title())
     links = read_links(fields)
-    link, entry_id = page_link(fields, links), fields.raw("id")
-    url = _entry_url(link, entry_id, fields, base) or web(feed.site_url, "")
+    link, entry_id = page_link(fields, links), fields.raw_text("id")
+    url = _entry_url(link, entry_id, fields, base) or web_url(feed.site_url, "")
     if not len(element):
         return None
     entry = ParsedEntry(
@@ -123,114 +131,118 @@ def read_entry(element: _Element, feed: Feed) -> Draft | None:
         title=title or text.excerpt(content) or url,
         content=content,
         base_url=(declared if body is None else declared_base(body, declared, url or feed.url)) or url or feed.url,
-        author=_people(fields, feed.names) or _source_people(fields, feed.names) or feed.author,
-        comments_url=_comments_url(fields, heard, links),
+        author=_authors(fields, feed.names) or _source_authors(fields, feed.names) or feed.author,
+        comments_url=_comments_url(fields, priorities, links),
         language=_language(element, body, feed),
-        published_at=_published(fields, heard, feed.now),
-        tags=unique_sorted(_tags(fields)) or feed.tags,
-        enclosures=once_each(_enclosures(links, media, base)),
-        duration_minutes=read_duration(fields.text(*heard.duration)),
+        published_at=_published_at(fields, priorities, feed.now),
+        tags=unique_sorted(_tag_names(fields)) or feed.tags,
+        enclosures=unique_by_url(_enclosures(links, media, base)),
+        duration_minutes=parse_duration_minutes(fields.text(*priorities.duration)),
     )
-    says = "" if entry_id else title + fields.text(*heard.dates) + content or about(element)
-    return Draft(Identity(id=entry_id, link=link, url=url, says=says), entry)
+    entry_text = "" if entry_id else title + fields.text(*priorities.dates) + content or all_values(element)
+    return UnhashedEntry(EntryIdentity(id=entry_id, link=link, url=url, text=entry_text), entry)
 
 
-def _language(element: _Element, body: _Element | None, feed: Feed) -> str:
-    """That of the text one reads, else of the entry, else of the feed."""
-    around = language_inside(element, feed.language)
-    return around if body is None else language_inside(body, around)
+def _language(element: _Element, body: _Element | None, feed: AtomFeedDefaults) -> str:
+    """Returns the language of the content, else of the entry, else of the feed."""
+    around = element_language(element, feed.language)
+    return around if body is None else element_language(body, around)
 
 
-def read_links(fields: Fields) -> list[Link]:
+def read_links(fields: ElementFields) -> list[AtomLink]:
+    """Returns the `link` elements in document order."""
     return [
-        Link(attribute(each, "rel").lower(), attribute(each, "type").lower(), attribute(each, "href"), each)
+        AtomLink(attribute(each, "rel").lower(), attribute(each, "type").lower(), attribute(each, "href"), each)
         for each in fields.get("link", ())
     ]
 
 
-def page_link(fields: Fields, links: list[Link]) -> str:
-    """The address of the page, as written: the first alternate link, or one that does not say what it is."""
+def page_link(fields: ElementFields, links: list[AtomLink]) -> str:
+    """Returns the URL of the page as written, "" if there is none.
+
+    That is the first alternate link, or the first link to a page without `rel`.
+    """
     for link in links:
         if link.href and (link.rel == "alternate" or (not link.rel and link.type in _PAGE_TYPES)):
             return link.href
-    # Some write the address between the tags, as RSS does.
+    # Some publishers write the URL as text, as RSS does.
     return fields.text("link")
 
 
-def _entry_url(link: str, entry_id: str, fields: Fields, base: str) -> str:
-    if found := web(link, base):
+def _entry_url(link: str, entry_id: str, fields: ElementFields, base: str) -> str:
+    if found := web_url(link, base):
         return found
-    # Some ids end in the title as it is, blanks and all.
-    return web(entry_id, "") or web(fields.attribute("content", "src"), base)
+    # Some publishers use the page's URL as the id, or refer to the page from `content`.
+    return web_url(entry_id, "") or web_url(fields.attribute("content", "src"), base)
 
 
-def _content(fields: Fields, media: Media) -> tuple[_Element | None, str]:
-    """The element the body comes from, if any, and the body."""
+def _content(fields: ElementFields, media: MediaElements) -> tuple[_Element | None, str]:
+    """Returns the element that holds the content (None for a media description) and the content as HTML."""
     for name in ("content", "summary"):
         for element in reversed(fields.get(name, ())):
-            if (found := as_html(element)) and not found.isspace():
+            if (found := element_to_html(element)) and not found.isspace():
                 return element, found
-    return None, text.escaped(media.description()).replace("\n", "<br>")
+    return None, text.escape_html(media.description()).replace("\n", "<br>")
 
 
-def _plain(fields: Fields, *names: str) -> str:
+def _plain_text(fields: ElementFields, *names: str) -> str:
     for name in names:
         for element in fields.get(name, ()):
-            if found := as_plain(element):
+            if found := element_to_text(element):
                 return found
     return ""
 
 
-def _people(fields: Fields, names: Names) -> str:
+def _authors(fields: ElementFields, names: TagNames) -> str:
     for name in ("author", "contributor"):
-        if name in fields and (found := joined([person(each, names) for each in fields[name]])):
+        if name in fields and (found := join_names([person_name(each, names) for each in fields[name]])):
             return found
     return fields.text("dc:creator")
 
 
-def _source_people(fields: Fields, names: Names) -> str:
-    """An aggregated entry without an author has that of the feed it comes from."""
+def _source_authors(fields: ElementFields, names: TagNames) -> str:
+    """Returns the authors of the feed that an aggregated entry comes from (`source`)."""
     for source in fields.get("source", ()):
-        return _people(Fields(source, names), names)
+        return _authors(ElementFields(source, names), names)
     return ""
 
 
-def _comments_url(fields: Fields, heard: Heard, links: list[Link]) -> str:
-    """Where people answer (RFC 4685)."""
+def _comments_url(fields: ElementFields, priorities: AtomNamePriorities, links: list[AtomLink]) -> str:
+    """Returns the URL of the comments: a `replies` link (RFC 4685), else `comments`."""
     for link in links:
-        if link.rel == "replies" and link.type in _PAGE_TYPES and is_web(link.href):
-            return web(link.href, "")
-    return next((web(written, "") for written in fields.texts(*heard.comments) if is_web(written)), "")
+        if link.rel == "replies" and link.type in _PAGE_TYPES and is_web_url(link.href):
+            return web_url(link.href, "")
+    return next((web_url(written, "") for written in fields.texts(*priorities.comments) if is_web_url(written)), "")
 
 
-def _published(fields: Fields, heard: Heard, now: Instant | None) -> Instant | None:
-    for name in heard.dates:
+def _published_at(fields: ElementFields, priorities: AtomNamePriorities, now: Instant | None) -> Instant | None:
+    for name in priorities.dates:
         for element in reversed(fields.get(name, ())):
-            if (instant := dates.read(text_of(element), now)) is not None:
+            if (instant := dates.parse_date(text_of(element), now)) is not None:
                 return instant
     return None
 
 
-def _tags(fields: Fields) -> list[str]:
+def _tag_names(fields: ElementFields) -> list[str]:
     found = fields.texts("dc:subject")
     for category in fields.get("category", ()):
         found.append(attribute(category, "label") or attribute(category, "term") or category.text or "")
     return found
 
 
-def _enclosures(links: list[Link], media: Media, base: str) -> list[ParsedEnclosure]:
-    found = [] if media.is_silent else list(media.thumbnails())
+def _enclosures(links: list[AtomLink], media: MediaElements, base: str) -> list[ParsedEnclosure]:
+    found = [] if media.is_empty else list(media.thumbnails())
     for link in links:
         if link.rel == "enclosure":
-            # The type as it is written, upper case and all.
-            size = read_size(attribute(link.element, "length"))
-            found.append(ParsedEnclosure(absolute(link.href, base), attribute(link.element, "type"), size))
-    if not media.is_silent:
+            # The media type keeps its case.
+            size = parse_size_bytes(attribute(link.element, "length"))
+            found.append(ParsedEnclosure(absolute_url(link.href, base), attribute(link.element, "type"), size))
+    if not media.is_empty:
         found += media.enclosures()
     return found
 
 
-def _addresses(links: list[Link], rel: str, base: str) -> Iterator[str]:
+def _link_urls(links: list[AtomLink], rel: str, base: str) -> Iterator[str]:
     for link in links:
-        if link.rel == rel and (address := absolute(link.href, base)):
+        if link.rel == rel and (address := absolute_url(link.href, base)):
             yield address

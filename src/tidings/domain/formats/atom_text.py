@@ -1,4 +1,4 @@
-"""Atom's text constructs and content, both as RFC 4287 defines them and as Atom 0.3 did."""
+"""Atom text constructs and content as HTML or plain text, by the rules of RFC 4287 and of Atom 0.3."""
 
 from __future__ import annotations
 
@@ -9,76 +9,76 @@ from typing import Final
 from lxml.etree import _Element
 
 from tidings.domain.formats import text
-from tidings.domain.formats.elements import attribute, inner_markup, text_of
+from tidings.domain.formats.xml.elements import attribute, inner_html, text_of
 
 _HTML: Final = frozenset({"html", "text/html"})
 _PLAIN: Final = frozenset({"", "text", "text/plain"})
-# As most write it, and nothing else.
-_USUAL: Final = frozenset({"html", "text", "xhtml"})
+# Types that need no normalization; the usual case.
+_COMMON_TYPES: Final = frozenset({"html", "text", "xhtml"})
 
 
-def as_html(element: _Element) -> str:
-    """What the element holds, as HTML; "" for what cannot be shown, such as a reference to elsewhere."""
-    kind, mode, source = _attributes(element)
+def element_to_html(element: _Element) -> str:
+    """Returns the content of the element as HTML; "" for content that is elsewhere (`src`) or undecodable."""
+    media_type, mode, source = _attributes(element)
     if mode == "base64":
-        return _in_kind(_decoded(text_of(element)), kind)
+        return _html_of_type(_decode_base64(text_of(element)), media_type)
     if mode in ("escaped", "xml") or (not mode and source):
-        return _atom03(element, kind, mode) if mode else ""
+        return _atom03(element, media_type, mode) if mode else ""
     if len(element):
-        return _markup(element)
-    if kind in _HTML:
+        return _inner_xhtml(element)
+    if media_type in _HTML:
         return text_of(element)
-    if _is_xml(kind):
-        return _markup(element)
-    if kind in _PLAIN or kind.startswith("text/"):
-        return text.escaped(text_of(element))
-    return _in_kind(_decoded(text_of(element)), "text/html")
+    if _is_xml(media_type):
+        return _inner_xhtml(element)
+    if media_type in _PLAIN or media_type.startswith("text/"):
+        return text.escape_html(text_of(element))
+    return _html_of_type(_decode_base64(text_of(element)), "text/html")
 
 
-def as_plain(element: _Element) -> str:
-    """What the element says, as plain text in one line."""
-    kind, mode, _ = _attributes(element)
-    if kind in _HTML or mode or not (kind in _PLAIN or _is_xml(kind)):
-        return text.from_html(as_html(element))
-    return text.one_line(text_of(element))
+def element_to_text(element: _Element) -> str:
+    """Returns the content of the element as plain text on one line."""
+    media_type, mode, _ = _attributes(element)
+    if media_type in _HTML or mode or not (media_type in _PLAIN or _is_xml(media_type)):
+        return text.html_to_text(element_to_html(element))
+    return text.collapse_whitespace(text_of(element))
 
 
 def _attributes(element: _Element) -> tuple[str, str, str]:
-    """The media type and the mode, both in lower case, and where it refers to."""
+    """Returns the media type and the Atom 0.3 mode, both in lower case, and the value of `src`."""
     count = len(element.keys())
     if not count:
         return "", "", ""
-    kind = attribute(element, "type")
-    if kind in _USUAL and count == 1:
-        return kind, "", ""
-    return kind.partition(";")[0].strip().lower(), attribute(element, "mode").lower(), attribute(element, "src")
+    media_type = attribute(element, "type")
+    if media_type in _COMMON_TYPES and count == 1:
+        return media_type, "", ""
+    return media_type.partition(";")[0].strip().lower(), attribute(element, "mode").lower(), attribute(element, "src")
 
 
-def _atom03(element: _Element, kind: str, mode: str) -> str:
+def _atom03(element: _Element, media_type: str, mode: str) -> str:
     if mode == "xml":
-        return _markup(element)
-    return _in_kind(text_of(element), kind)
+        return _inner_xhtml(element)
+    return _html_of_type(text_of(element), media_type)
 
 
-def _in_kind(source: str, kind: str) -> str:
-    return text.escaped(source) if kind in ("", "text/plain") else source
+def _html_of_type(source: str, media_type: str) -> str:
+    return text.escape_html(source) if media_type in ("", "text/plain") else source
 
 
-def _is_xml(kind: str) -> bool:
-    return kind == "xhtml" or kind.endswith(("+xml", "/xml"))
+def _is_xml(media_type: str) -> bool:
+    return media_type == "xhtml" or media_type.endswith(("+xml", "/xml"))
 
 
-def _markup(element: _Element) -> str:
-    """The inside of the element, or of the `div` that XHTML has to be wrapped in."""
+def _inner_xhtml(element: _Element) -> str:
+    """Returns the markup inside the element, without the `div` that RFC 4287 requires around XHTML."""
     if len(element) == 1 and not (element.text or "").strip() and not (element[0].tail or "").strip():
         child = element[0]
         if str(child.tag).rpartition("}")[2].rpartition(":")[2].lower() == "div":
-            return inner_markup(child) if len(child) else text.escaped(child.text or "")
-    return inner_markup(element)
+            return inner_html(child) if len(child) else text.escape_html(child.text or "")
+    return inner_html(element)
 
 
-def _decoded(encoded: str) -> str:
+def _decode_base64(encoded: str) -> str:
     try:
-        return text.storable(base64.b64decode(encoded, validate=False).decode())
+        return text.remove_unstorable(base64.b64decode(encoded, validate=False).decode())
     except (binascii.Error, ValueError):
         return ""

@@ -1,4 +1,4 @@
-"""Bytes to text: which encoding a document is really in, whatever it claims."""
+"""Decodes documents: finds the encoding a document is really in, which is often not the declared one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from tidings.domain.formats.guessing import guess
+from tidings.domain.formats.charset_guess import guess_charset
 
 # Longest first: the mark of UTF-32 LE begins with that of UTF-16 LE.
-_MARKS: Final = (
+_BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -19,7 +19,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
-# How the first "<", "{" or blank of a document without a mark looks in encodings where ASCII is not one byte.
+# The first "<", "{" or blank of a document without a byte order mark, in encodings in which ASCII is not one byte.
 _WIDE_STARTS: Final = (
     (re.compile(rb"\0\0\0[<{\s]"), "utf-32-be"),
     (re.compile(rb"[<{\s]\0\0\0"), "utf-32-le"),
@@ -31,8 +31,8 @@ _WIDE_STARTS: Final = (
 _PROLOG_LABEL: Final = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']?\s*([A-Za-z0-9._:-]{1,40})""")
 _PROLOG_LENGTH: Final = 1024
 
-# What pages mean by a label, where that is more than the label says (WHATWG Encoding, section 4.2).
-_MEANT: Final = {
+# Labels that publishers use for a superset of the encoding they name (WHATWG Encoding, section 4.2).
+_SUPERSETS: Final = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
     "iso8859-9": "cp1254",
@@ -57,45 +57,43 @@ _ALIASES: Final = {
     "unicode": "utf-16",
     "utf8mb4": "utf-8",
 }
-# Codecs for escaping or names rather than for documents; some take quadratic time.
-_NOT_FOR_DOCUMENTS: Final = frozenset(
-    {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7"}
-)
+# Codecs for escaping or for host names, not for documents; some take quadratic time.
+_UNUSABLE_CODECS: Final = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7"})
 
-# Labels in which every document is also valid UTF-8, so that validity proves nothing.
-_SEVEN_BIT: Final = frozenset({"iso2022_jp", "iso2022_kr", "hz"})
-_WIDE: Final = ("utf-16", "utf-32")
+# In these encodings every document is also valid UTF-8, so that valid UTF-8 proves nothing.
+_SEVEN_BIT_CODECS: Final = frozenset({"iso2022_jp", "iso2022_kr", "hz"})
+_MULTI_BYTE_UNITS: Final = ("utf-16", "utf-32")
 
 
-class Source(Struct, frozen=True):
-    """utf8: the same text as bytes, where it came in just so; None where it would have to be made."""
+class DecodedText(Struct, frozen=True):
+    """utf8: the text as UTF-8 bytes if the document arrived in that form, else None."""
 
     text: str
     utf8: bytes | None = None
 
 
 def decode(body: bytes, charset: str | None = None) -> str:
-    """The document as text, without its byte order mark.
+    """Returns the document as text, without its byte order mark. Never raises.
 
-    charset: what the HTTP Content-Type said, if anything.
-    Asked in this order: byte order mark, the bytes themselves if they are valid UTF-8, `charset`, the XML
-    declaration, a guess from the letters, windows-1252. Valid UTF-8 stands before the labels because bytes
-    above 127 practically never form it by accident, while wrong labels are common. Never raises.
+    charset: the charset of the HTTP Content-Type, if any.
+    Order: byte order mark, the bytes themselves if they are valid UTF-8, `charset`, the XML declaration, a guess
+    from the letters, windows-1252. Valid UTF-8 comes before the labels: other encodings almost never form valid
+    UTF-8 by accident, and wrong labels are common.
     """
-    return read_source(body, charset).text
+    return decode_document(body, charset).text
 
 
-def read_source(body: bytes, charset: str | None = None) -> Source:
-    """`decode`, for those who want the text as bytes again afterwards."""
-    for mark, codec in _MARKS:
+def decode_document(body: bytes, charset: str | None = None) -> DecodedText:
+    """Returns the same as `decode`, with the UTF-8 bytes if no conversion is needed."""
+    for mark, codec in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
-            # Some write it twice.
-            return Source(body[len(mark) :].decode(codec, "replace").removeprefix("\ufeff"))
+            # Some publishers write the mark twice.
+            return DecodedText(body[len(mark) :].decode(codec, "replace").removeprefix("\ufeff"))
     return _decode_unmarked(body, charset)
 
 
 def codec_for(label: str | None) -> str | None:
-    """The name of the Python codec a label stands for; None if it is unknown or not for documents."""
+    """Returns the name of the Python codec for a label; None if it is unknown or not for documents."""
     if not label:
         return None
     label = label.strip(" \t\r\n\"'").lower()
@@ -103,50 +101,50 @@ def codec_for(label: str | None) -> str | None:
         name = codecs.lookup(_ALIASES.get(label, label)).name
     except (LookupError, ValueError):
         return None
-    if name in _NOT_FOR_DOCUMENTS or not _makes_text(name):
+    if name in _UNUSABLE_CODECS or not _decodes_to_text(name):
         return None
-    return _MEANT.get(name, name)
+    return _SUPERSETS.get(name, name)
 
 
-def _decode_unmarked(body: bytes, charset: str | None) -> Source:
+def _decode_unmarked(body: bytes, charset: str | None) -> DecodedText:
     for start, codec in _WIDE_STARTS:
         if start.match(body):
-            return Source(body.decode(codec, "replace"))
+            return DecodedText(body.decode(codec, "replace"))
     labels = [codec_for(charset), codec_for(_label_in_prolog(body))]
-    for seven_bit in _SEVEN_BIT.intersection(labels):
-        return Source(body.decode(seven_bit, "replace"))
+    for seven_bit in _SEVEN_BIT_CODECS.intersection(labels):
+        return DecodedText(body.decode(seven_bit, "replace"))
     try:
-        return Source(body.decode(), body)
+        return DecodedText(body.decode(), body)
     except UnicodeDecodeError:
-        return Source(_decode_high_bytes(body, [label for label in labels if label]))
+        return DecodedText(_decode_high_bytes(body, [label for label in labels if label]))
 
 
 def _decode_high_bytes(body: bytes, labels: list[str]) -> str:
-    """For bytes that are not valid UTF-8 and hold no mark."""
+    """Returns the text of bytes that are not valid UTF-8 and have no byte order mark."""
     for codec in labels:
-        text = _mostly_valid(body, codec)
+        text = _decode_if_mostly_valid(body, codec)
         if text is not None:
             return text
-    if mixed := _mostly_valid(body, "utf-8"):
+    if mixed := _decode_if_mostly_valid(body, "utf-8"):
         return mixed
-    return body.decode(guess(body) or "cp1252", "replace")
+    return body.decode(guess_charset(body) or "cp1252", "replace")
 
 
-def _mostly_valid(body: bytes, codec: str) -> str | None:
-    """The text, if so few of the bytes above 127 do not fit that it is damage rather than a wrong label."""
-    if codec.startswith(_WIDE):
+def _decode_if_mostly_valid(body: bytes, codec: str) -> str | None:
+    """Returns the text, or None if too many of the bytes above 127 do not fit: then the label is wrong."""
+    if codec.startswith(_MULTI_BYTE_UNITS):
         return None
     high = len(body) - len(body.translate(None, _HIGH_BYTES))
     if codec == "utf-8":
         strays = len(body) - len(body.decode(codec, "ignore").encode())
-        # Bytes form valid UTF-8 so rarely by accident that three of four are proof.
+        # Bytes rarely form valid UTF-8 by accident: three valid ones of four are proof.
         return body.decode(codec, "tidings-stray-byte") if strays * 4 <= high else None
     text = body.decode(codec, "replace")
     return text if text.count("\ufffd") * 10 <= high else None
 
 
-def _read_stray_byte(error: UnicodeError) -> tuple[str, int]:
-    """A single byte that does not fit is read as windows-1252, from where it was usually pasted."""
+def _decode_stray_byte(error: UnicodeError) -> tuple[str, int]:
+    """Decodes a single byte that does not fit as windows-1252, the usual source of pasted text."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     stray = error.object[error.start : error.end]
@@ -158,17 +156,17 @@ def _label_in_prolog(body: bytes) -> str | None:
     return found[1].decode("ascii") if found else None
 
 
-def _makes_text(name: str) -> bool:
+def _decodes_to_text(name: str) -> bool:
     try:
         b"a".decode(name)
     except LookupError:
         return False
     except UnicodeError:
-        # Half a character of a wide encoding.
+        # A multi-byte encoding rejects a single byte.
         return True
     return True
 
 
 _HIGH_BYTES: Final = bytes(range(128, 256))
 
-codecs.register_error("tidings-stray-byte", _read_stray_byte)
+codecs.register_error("tidings-stray-byte", _decode_stray_byte)

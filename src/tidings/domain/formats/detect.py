@@ -1,4 +1,4 @@
-"""Which format a document is in, told by its first element rather than by its media type."""
+"""Detects the format of a document by its first element; media types are often wrong."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from tidings.domain.feeds import FeedFormat
+from tidings.domain.feeds.feeds import FeedFormat
 from tidings.domain.formats.charset import decode
 
-# How far into the text a root may lie: licences and comments before it are real, megabytes of them are not.
+# Characters before the root. Licences and comments may precede it, but not megabytes of them.
 _PROLOG_LIMIT: Final = 256 * 1024
 _SNIFFED_BYTES: Final = 64 * 1024
 
@@ -27,8 +27,8 @@ _START_TAG: Final = re.compile(r"<(?:([A-Za-z_][\w.-]*):)?([A-Za-z_][\w.-]*)(?=[
 _FIRST_KEY: Final = re.compile(r'\s*\{\s*(?:"|\})')
 
 
-class Root(Struct, frozen=True):
-    """Where the document proper begins: `prolog` is everything before, with any DOCTYPE."""
+class DocumentRoot(Struct, frozen=True):
+    """The feed's outermost element. offset: its position; the text before it (the prolog) includes any DOCTYPE."""
 
     format: FeedFormat
     name: str = ""
@@ -36,19 +36,19 @@ class Root(Struct, frozen=True):
     offset: int = 0
 
 
-def detect(body: bytes, charset: str | None = None) -> FeedFormat | None:
-    """The format of what looks like a feed, or None. Reads the first 64 kB only."""
+def detect_format(body: bytes, charset: str | None = None) -> FeedFormat | None:
+    """Returns the format of what looks like a feed, else None. Reads the first 64 KiB only."""
     root = find_root(decode(body[:_SNIFFED_BYTES], charset))
     return root.format if root else None
 
 
-def find_root(text: str) -> Root | None:
-    """The feed's outermost element, or None if something else comes first.
+def find_root(text: str) -> DocumentRoot | None:
+    """Returns the outermost element of the feed; None if the document is something else.
 
-    Junk before it is passed over: blank lines, warnings of a script, comments, a second declaration.
+    Skips text before it: blank lines, warnings of a script, comments, a second XML declaration.
     """
     if _FIRST_KEY.match(text):
-        return Root(FeedFormat.JSON)
+        return DocumentRoot(FeedFormat.JSON)
     offset = 0
     while (offset := text.find("<", offset, _PROLOG_LIMIT)) >= 0:
         tag = _START_TAG.match(text, offset)
@@ -57,7 +57,7 @@ def find_root(text: str) -> Root | None:
             continue
         prefix, name = tag[1] or "", tag[2].lower()
         if name in _FEED_ROOTS:
-            return Root(_FEED_ROOTS[name], name, prefix, offset)
+            return DocumentRoot(_FEED_ROOTS[name], name, prefix, offset)
         if name in _PAGE_ROOTS:
             return None
         offset = tag.end()
@@ -65,23 +65,23 @@ def find_root(text: str) -> Root | None:
 
 
 def _after_non_element(text: str, offset: int) -> int:
-    """Where to go on after a comment, a declaration, or a `<` that is none of these."""
+    """Returns the position after a comment, a declaration, or a `<` that begins none of these."""
     if text.startswith("<!--", offset):
-        return _after(text, "-->", offset + 4)
+        return _position_after(text, "-->", offset + 4)
     if text.startswith("<?", offset):
-        # Not up to "?>", which may be damaged or missing: that would pass over the root.
-        return _after(text, ">", offset + 2)
+        # Not up to "?>", which may be damaged or missing: the root would be skipped.
+        return _position_after(text, ">", offset + 2)
     if text[offset : offset + 9].upper() == "<!DOCTYPE":
         return _after_doctype(text, offset)
     return offset + 1
 
 
 def _after_doctype(text: str, offset: int) -> int:
-    end = _after(text, ">", offset)
+    end = _position_after(text, ">", offset)
     subset = text.find("[", offset, end)
-    return _after(text, "]", subset) if subset >= 0 else end
+    return _position_after(text, "]", subset) if subset >= 0 else end
 
 
-def _after(text: str, closing: str, offset: int) -> int:
+def _position_after(text: str, closing: str, offset: int) -> int:
     found = text.find(closing, offset)
     return found + len(closing) if found >= 0 else len(text)

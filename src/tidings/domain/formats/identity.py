@@ -1,7 +1,7 @@
-"""What makes an entry the same entry next time: its hash.
+"""Entry hashes, by which an entry is recognized at the next poll.
 
-The hashes are those other readers of this kind compute, so that a moved database keeps its state:
-SHA-256 over the publisher's id, else the link, else what the entry says.
+Compatible with Miniflux, so that a moved database keeps its state: SHA-256 of the publisher's id, else of the link,
+else of the entry's text.
 """
 
 from __future__ import annotations
@@ -13,29 +13,30 @@ from hashlib import sha256
 from msgspec import Struct
 
 
-class Identity(Struct, frozen=True):
-    """id: as the publisher wrote it; link: likewise, before resolving. says: what the entry says. date: as written.
+class EntryIdentity(Struct, frozen=True):
+    """id, link, date: as the publisher wrote them. text: title and content.
 
-    url: the resolved address, which tells entries with one id apart.
+    url: the resolved link, which distinguishes entries that share an id.
     """
 
     id: str = ""
     link: str = ""
     url: str = ""
-    says: str = ""
+    text: str = ""
     date: str = ""
 
     @property
     def is_empty(self) -> bool:
-        return not (self.id or self.link or self.says or self.date)
+        """True if nothing distinguishes the entry."""
+        return not (self.id or self.link or self.text or self.date)
 
 
-def hashes(identities: Sequence[Identity]) -> list[str]:
-    """One hash per entry, in order; equal ones mean a repeated entry, "" that there is nothing to go by.
+def entry_hashes(identities: Sequence[EntryIdentity]) -> list[str]:
+    """Returns one hash per entry, in order. Equal hashes mean a repeated entry; "" means an entry without identity.
 
-    Of several entries with one id, the first keeps its hash and the later ones take in their address; of several
-    with neither id nor link that say the same, the later ones take in their date. A link that several entries
-    without an id share (often the home page) says little, so that each of them takes in its text.
+    If entries share an id, the first keeps its hash and the hashes of the others include their URL. If entries have
+    neither id nor link and the same text, the hashes of the later ones include their date. If entries without an id
+    share a link (often the home page), each hash includes the entry's text.
     """
     links = Counter([each.link for each in identities if not each.id])
     seen: set[str] = set()
@@ -46,17 +47,14 @@ def hashes(identities: Sequence[Identity]) -> list[str]:
     return found
 
 
-def are_apart(identities: Sequence[Identity]) -> bool:
-    """Whether each has an id or a link that no other has: then its hash says nothing but that."""
-    own = {each.id or each.link for each in identities}
-    return len(own) == len(identities) and "" not in own
+def _key(identity: EntryIdentity, links: Mapping[str, int], seen: set[str]) -> str:
+    """Returns the text to hash.
 
-
-def _key(identity: Identity, links: Mapping[str, int], seen: set[str]) -> str:
-    """What is hashed. links: how many entries without an id have each. seen: ids and texts of the entries before."""
+    links: number of entries without an id, per link. seen: ids and texts of the entries before.
+    """
     if not identity.id and identity.link:
-        return f"{identity.link}|{identity.says}" if links[identity.link] > 1 else identity.link
-    key = identity.id or identity.says or identity.date or identity.url
+        return f"{identity.link}|{identity.text}" if links[identity.link] > 1 else identity.link
+    key = identity.id or identity.text or identity.date or identity.url
     if key not in seen:
         seen.add(key)
         return key

@@ -1,4 +1,4 @@
-"""JSON as it comes: values of the wrong kind, documents that end too early."""
+"""Reads JSON with values of the wrong type, and documents that end too early."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from tidings.domain.formats.text import storable
+from tidings.domain.formats.text import remove_unstorable
 
-_LARGEST: Final = 2**63 - 1
+_MAX_INT: Final = 2**63 - 1
 _ITEMS: Final = re.compile(r'"items"\s*:\s*\[')
 _NEXT_OBJECT: Final = re.compile(r"[\s,]*(?=\{)")
 _BETWEEN_OBJECTS: Final = re.compile(r"\}\s*,\s*(?=\{)")
-# Each failure may look at the whole rest; this many keep it linear.
-_FAILURES: Final = 8
+# Each failure may read the whole rest of the text; a fixed number of failures keeps the time linear.
+_MAX_FAILURES: Final = 8
 
 _lenient: Final = json.JSONDecoder(strict=False)
 
@@ -30,53 +30,53 @@ class JsonDocument(Struct, frozen=True):
 
 
 def read_json(source: str) -> JsonDocument | None:
-    """The object the text holds, as far as it can be read; None when there is none."""
+    """Returns the object of the text, as far as it can be read; None if there is none."""
     try:
         value = msgspec.json.decode(source)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
-        return _salvage(source)
+        return _read_damaged(source)
     return JsonDocument(value) if isinstance(value, dict) else None
 
 
 def as_text(value: object) -> str:
-    """A text as it is, a number as it is written; "" for everything else."""
+    """Returns a string as it is and a number as written; "" for every other value."""
     if isinstance(value, str):
-        return storable(value)
+        return remove_unstorable(value)
     if isinstance(value, bool) or value is None:
         return ""
     if isinstance(value, int):
-        return str(value) if abs(value) <= _LARGEST else ""
+        return str(value) if abs(value) <= _MAX_INT else ""
     if isinstance(value, float) and math.isfinite(value):
-        return str(int(value)) if value.is_integer() and abs(value) <= _LARGEST else repr(value)
+        return str(int(value)) if value.is_integer() and abs(value) <= _MAX_INT else repr(value)
     return ""
 
 
 def as_texts(value: object) -> list[str]:
-    """The texts of a list; of a single text, its parts between commas."""
+    """Returns the strings of a list, or the parts of a single string between commas."""
     if isinstance(value, list):
         return [found for each in value if (found := as_text(each))]
     return as_text(value).split(",") if value else []
 
 
 def as_objects(value: object) -> list[dict[str, Any]]:
-    """The objects of a list, or the one object that stands where a list belongs."""
+    """Returns the objects of a list, or a list of the single object found in place of a list."""
     if isinstance(value, dict):
         return [value]
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def as_number(value: object) -> int:
-    """A whole number from 0 on, also from a text or a fraction; 0 for everything else."""
+    """Returns a non-negative integer, also from a string or a fraction; 0 for every other value."""
     if isinstance(value, str):
         value = value.strip()
         return int(value) if value.isascii() and value.isdigit() and len(value) <= 18 else 0
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return 0
-    return int(value) if 0 <= value <= _LARGEST else 0
+    return int(value) if 0 <= value <= _MAX_INT else 0
 
 
-def _salvage(source: str) -> JsonDocument | None:
-    """What stands before the list of items, and those items that are whole."""
+def _read_damaged(source: str) -> JsonDocument | None:
+    """Returns what precedes the list of items, and the complete items."""
     try:
         value = _lenient.decode(source)
     except (ValueError, RecursionError):
@@ -86,13 +86,13 @@ def _salvage(source: str) -> JsonDocument | None:
     items = _ITEMS.search(source)
     if items is None:
         return None
-    head = _read(source[: items.end()] + "]}") or {}
-    return JsonDocument(head | {"items": _whole_items(source, items.end())}, is_cut_off=True)
+    head = _read_object(source[: items.end()] + "]}") or {}
+    return JsonDocument(head | {"items": _complete_items(source, items.end())}, is_cut_off=True)
 
 
-def _whole_items(source: str, position: int) -> list[Any]:
+def _complete_items(source: str, position: int) -> list[Any]:
     found, failures = [], 0
-    while failures < _FAILURES and (start := _NEXT_OBJECT.match(source, position)):
+    while failures < _MAX_FAILURES and (start := _NEXT_OBJECT.match(source, position)):
         try:
             item, position = _lenient.raw_decode(source, start.end())
             found.append(item)
@@ -103,7 +103,7 @@ def _whole_items(source: str, position: int) -> list[Any]:
     return found
 
 
-def _read(source: str) -> dict[str, Any] | None:
+def _read_object(source: str) -> dict[str, Any] | None:
     try:
         value = _lenient.decode(source)
     except (ValueError, RecursionError):

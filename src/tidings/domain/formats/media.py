@@ -1,4 +1,4 @@
-"""Enclosures: Media RSS, podcast extensions, and the lists in which each address stands once."""
+"""Enclosures: Media RSS, podcast extensions, and lists of enclosures with unique URLs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 
 from lxml.etree import _Element
 
-from tidings.domain.feeds import ParsedEnclosure
-from tidings.domain.formats.addresses import absolute
-from tidings.domain.formats.elements import Fields, attribute
-from tidings.domain.formats.names import Names
-from tidings.domain.formats.size import MAX_ENCLOSURES
+from tidings.domain.feeds.feeds import ParsedEnclosure
+from tidings.domain.formats.limits import MAX_ENCLOSURES
+from tidings.domain.formats.urls import absolute_url
+from tidings.domain.formats.xml.elements import ElementFields, attribute
+from tidings.domain.formats.xml.namespaces import TagNames
 
 _UNKNOWN_TYPE: Final = "application/octet-stream"
 _TYPE_OF_MEDIUM: Final = {"image": "image/*", "video": "video/*", "audio": "audio/*"}
@@ -23,48 +23,50 @@ MEDIA_NAMES: Final = (
 )  # fmt: skip
 
 
-class Media:
-    """What Media RSS and the podcast vocabularies say beside and inside an item."""
+class MediaElements:
+    """The Media RSS and podcast elements of one item."""
 
-    __slots__ = ("_base", "_fields", "_groups", "_names", "is_silent")
+    __slots__ = ("_base", "_fields", "_groups", "_names", "is_empty")
 
-    def __init__(self, fields: Fields, names: Names, base: str, heard: Sequence[str] = MEDIA_NAMES) -> None:
-        """heard: of `MEDIA_NAMES`, those the document uses."""
+    def __init__(
+        self, fields: ElementFields, names: TagNames, base: str, names_in_use: Sequence[str] = MEDIA_NAMES
+    ) -> None:
+        """names_in_use: those of `MEDIA_NAMES` that the document uses."""
         self._fields = fields
-        # Most items hold nothing of this; they should not pay for looking.
-        self.is_silent = not heard or fields.keys().isdisjoint(heard)
-        self._groups = [Fields(group, names) for group in fields.get("media:group", ())] if heard else []
+        # Most items have no media elements and skip all further look-ups.
+        self.is_empty = not names_in_use or fields.keys().isdisjoint(names_in_use)
+        self._groups = [ElementFields(group, names) for group in fields.get("media:group", ())] if names_in_use else []
         self._base = base
         self._names = names
 
     def thumbnails(self) -> Iterator[ParsedEnclosure]:
-        for thumbnail in self._each("media:thumbnail"):
+        for thumbnail in self._elements("media:thumbnail"):
             yield self._enclosure(attribute(thumbnail, "url"), "image/*")
-        for inside in self._inside_contents():
+        for inside in self._content_children():
             for thumbnail in inside.get("media:thumbnail", ()):
                 yield self._enclosure(attribute(thumbnail, "url"), "image/*")
 
     def contents(self) -> Iterator[ParsedEnclosure]:
-        for content in self._each("media:content"):
+        for content in self._elements("media:content"):
             mime_type = attribute(content, "type") or _TYPE_OF_MEDIUM.get(attribute(content, "medium"), _UNKNOWN_TYPE)
             yield self._enclosure(attribute(content, "url"), mime_type, attribute(content, "filesize"))
-        for inside in self._inside_contents():
+        for inside in self._content_children():
             if not attribute(inside.element, "url"):
                 yield self._enclosure(inside.attribute("media:player", "url"), "text/html")
 
     def peer_links(self) -> Iterator[ParsedEnclosure]:
-        for link in self._each("media:peerlink"):
+        for link in self._elements("media:peerlink"):
             yield self._enclosure(attribute(link, "href"), attribute(link, "type") or _UNKNOWN_TYPE)
 
     def enclosures(self) -> Iterator[ParsedEnclosure]:
-        """What there is besides thumbnails and the format's own enclosures, in the order it counts."""
-        if not self.is_silent:
+        """Yields the enclosures other than thumbnails and the format's own enclosures, in order of importance."""
+        if not self.is_empty:
             yield from self.contents()
             yield from self.peer_links()
             yield from self.podcast_parts()
 
     def podcast_parts(self) -> Iterator[ParsedEnclosure]:
-        """The episode's picture, its chapters and transcripts."""
+        """Yields the episode's image, chapters and transcripts."""
         for image in self._fields.get("itunes:image", ()):
             yield self._enclosure(attribute(image, "href") or attribute(image, "url"), "image/*")
         for chapters in self._fields.get("podcast:chapters", ()):
@@ -79,33 +81,33 @@ class Media:
         return self._text("media:title")
 
     def labels(self) -> list[str]:
-        return [label for category in self._each("media:category") if (label := attribute(category, "label"))]
+        return [label for category in self._elements("media:category") if (label := attribute(category, "label"))]
 
     def _text(self, name: str) -> str:
-        if self.is_silent:
+        if self.is_empty:
             return ""
-        for fields in chain((self._fields, *self._groups), self._inside_contents()):
+        for fields in chain((self._fields, *self._groups), self._content_children()):
             if found := fields.text(name):
                 return found
         return ""
 
-    def _inside_contents(self) -> Iterator[Fields]:
-        for content in self._each("media:content"):
+    def _content_children(self) -> Iterator[ElementFields]:
+        for content in self._elements("media:content"):
             if len(content):
-                yield Fields(content, self._names)
+                yield ElementFields(content, self._names)
 
-    def _each(self, name: str) -> Iterator[_Element]:
-        if self.is_silent:
+    def _elements(self, name: str) -> Iterator[_Element]:
+        if self.is_empty:
             return
         for fields in (self._fields, *self._groups):
             yield from fields.get(name, ())
 
     def _enclosure(self, url: str, mime_type: str, size: str = "") -> ParsedEnclosure:
-        return ParsedEnclosure(absolute(url, self._base), mime_type, read_size(size))
+        return ParsedEnclosure(absolute_url(url, self._base), mime_type, parse_size_bytes(size))
 
 
-def once_each(enclosures: Iterable[ParsedEnclosure]) -> tuple[ParsedEnclosure, ...]:
-    """Without empty addresses, and without repeated ones: the first stays."""
+def unique_by_url(enclosures: Iterable[ParsedEnclosure]) -> tuple[ParsedEnclosure, ...]:
+    """Returns the enclosures with a URL; of those with the same URL, the first."""
     by_url: dict[str, ParsedEnclosure] = {}
     for each in enclosures:
         if each.url and len(by_url) < MAX_ENCLOSURES:
@@ -113,7 +115,7 @@ def once_each(enclosures: Iterable[ParsedEnclosure]) -> tuple[ParsedEnclosure, .
     return tuple(by_url.values())
 
 
-def read_size(text: str) -> int:
-    """Bytes; 0 for anything that is not a plain number a database can hold."""
+def parse_size_bytes(text: str) -> int:
+    """Returns a size in bytes; 0 for everything except a plain number that fits into a database column."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else 0

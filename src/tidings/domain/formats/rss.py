@@ -1,4 +1,4 @@
-"""RSS 0.9x, 1.0 (RDF) and 2.0: the channel, and the way from its items to entries."""
+"""Parses RSS 0.9x, 1.0 (RDF) and 2.0: the channel, and where its items are."""
 
 from __future__ import annotations
 
@@ -7,52 +7,51 @@ from typing import Final
 
 from lxml.etree import _Element
 
-from tidings.domain.feeds import FeedFormat, ParsedFeed
+from tidings.domain.feeds.feeds import FeedFormat, ParsedFeed
 from tidings.domain.formats import text
-from tidings.domain.formats.addresses import absolute, web
-from tidings.domain.formats.drafts import finish, unique_sorted
-from tidings.domain.formats.elements import Fields, attribute
+from tidings.domain.formats.authors import channel_author
+from tidings.domain.formats.entry_builder import build_entries, unique_sorted
 from tidings.domain.formats.hints import read_hints
-from tidings.domain.formats.inherited import declared_base, language, language_inside
-from tidings.domain.formats.names import Names
-from tidings.domain.formats.people import author_of_channel
-from tidings.domain.formats.rss_items import Channel, alternate_link, read_item
-from tidings.domain.formats.size import MAX_INHERITED_TAGS
+from tidings.domain.formats.limits import MAX_INHERITED_TAGS
+from tidings.domain.formats.rss_items import ChannelDefaults, alternate_link, read_item
+from tidings.domain.formats.urls import absolute_url, web_url
+from tidings.domain.formats.xml.elements import ElementFields, attribute
+from tidings.domain.formats.xml.namespaces import TagNames
+from tidings.domain.formats.xml.xml_attributes import declared_base, element_language, normalize_language
 from tidings.domain.times import Instant
 
 _DESCRIPTION: Final = ("description", "itunes:summary", "itunes:subtitle", "dc:description", "abstract")
 
 
 def read_rss(
-    root: _Element, *, url: str, form: FeedFormat, is_cut_off: bool = False, now: Instant | None = None
+    root: _Element, *, url: str, feed_format: FeedFormat, is_cut_off: bool = False, now: Instant | None = None
 ) -> ParsedFeed:
-    """url: the document's address. is_cut_off: an incomplete last item was left out."""
-    names = Names(root)
-    outer = Fields(root, names)
-    fields = Fields(outer["channel"][0], names) if "channel" in outer else outer
+    """Returns the feed of an RSS document. url: its URL. is_cut_off: an incomplete last item was left out of `root`."""
+    names = TagNames(root)
+    outer = ElementFields(root, names)
+    fields = ElementFields(outer["channel"][0], names) if "channel" in outer else outer
     base = declared_base(fields.element, declared_base(root, "", url), url)
-    channel = _read_channel(root, fields, names, base, url=url, form=form, now=now)
+    channel = _read_channel(root, fields, names, base, url=url, feed_format=feed_format, now=now)
     items = _items(outer, fields)
-    finished = finish(read_item(item, channel) for item in items)
-    near = base or url
+    entries, skipped = build_entries(read_item(item, channel) for item in items)
+    base_url = base or url
     return ParsedFeed(
-        format=form,
-        title=text.from_title(fields.text("title", "dc:title", "itunes:title")) or channel.site_url,
+        format=feed_format,
+        title=text.title_to_text(fields.text("title", "dc:title", "itunes:title")) or channel.site_url,
         site_url=channel.site_url,
-        description=text.from_title(fields.text(*_DESCRIPTION)),
+        description=text.title_to_text(fields.text(*_DESCRIPTION)),
         language=channel.language,
-        icon_url=_icon(outer, fields, names, near),
-        self_url=next(_links(fields, "self", near), ""),
-        hubs=tuple(dict.fromkeys(_links(fields, "hub", near))),
+        icon_url=_icon(outer, fields, names, base_url),
+        self_url=next(_link_urls(fields, "self", base_url), ""),
+        hubs=tuple(dict.fromkeys(_link_urls(fields, "hub", base_url))),
         hints=read_hints(fields, names),
-        entries=finished.entries,
-        skipped=finished.skipped + is_cut_off,
-        is_plain=finished.are_apart,
+        entries=entries,
+        skipped=skipped + is_cut_off,
     )
 
 
-def _items(outer: Fields, channel: Fields) -> list[_Element]:
-    """RSS 1.0 puts items beside the channel, and so do some who write 2.0."""
+def _items(outer: ElementFields, channel: ElementFields) -> list[_Element]:
+    """Returns the items of the channel and, as RSS 1.0 and some RSS 2.0 feeds have them, those beside it."""
     items = list(channel.get("item", ()))
     if outer is not channel:
         for other in outer["channel"][1:]:
@@ -62,43 +61,50 @@ def _items(outer: Fields, channel: Fields) -> list[_Element]:
 
 
 def _read_channel(
-    root: _Element, fields: Fields, names: Names, base: str, *, url: str, form: FeedFormat, now: Instant | None
-) -> Channel:
-    near = base or url
-    inherited = language_inside(fields.element, language_inside(root))
+    root: _Element,
+    fields: ElementFields,
+    names: TagNames,
+    base: str,
+    *,
+    url: str,
+    feed_format: FeedFormat,
+    now: Instant | None,
+) -> ChannelDefaults:
+    base_url = base or url
+    inherited = element_language(fields.element, element_language(root))
     link = fields.text("link") or alternate_link(fields) or attribute(fields.element, "href")
-    return Channel(
+    return ChannelDefaults(
         names=names,
-        form=form,
+        feed_format=feed_format,
         url=url,
         declared_base=base,
-        site_url=web(link, near) or url,
-        author=author_of_channel(fields, names),
+        site_url=web_url(link, base_url) or url,
+        author=channel_author(fields, names),
         tags=unique_sorted(_tags(fields, names))[:MAX_INHERITED_TAGS],
-        language=language(fields.text("language", "dc:language")) or inherited,
+        language=normalize_language(fields.text("language", "dc:language")) or inherited,
         now=now,
     )
 
 
-def _tags(fields: Fields, names: Names) -> Iterator[str]:
+def _tags(fields: ElementFields, names: TagNames) -> Iterator[str]:
     yield from fields.texts("category", "dc:subject")
-    for category in fields.every("itunes:category", "googleplay:category"):
+    for category in fields.elements("itunes:category", "googleplay:category"):
         yield attribute(category, "text")
-        for nested in Fields(category, names).get("itunes:category", ()):
+        for nested in ElementFields(category, names).get("itunes:category", ()):
             yield attribute(nested, "text")
 
 
-def _icon(outer: Fields, fields: Fields, names: Names, base: str) -> str:
+def _icon(outer: ElementFields, fields: ElementFields, names: TagNames, base: str) -> str:
     for image in (*fields.get("image", ()), *outer.get("image", ())):
-        if address := Fields(image, names).text("url"):
-            return absolute(address, base)
+        if address := ElementFields(image, names).text("url"):
+            return absolute_url(address, base)
     for name in ("itunes:image", "googleplay:image"):
         if address := fields.attribute(name, "href") or fields.attribute(name, "url"):
-            return absolute(address, base)
-    return absolute(fields.text("webfeeds:icon", "atom:icon", "atom:logo", "webfeeds:logo"), base)
+            return absolute_url(address, base)
+    return absolute_url(fields.text("webfeeds:icon", "atom:icon", "atom:logo", "webfeeds:logo"), base)
 
 
-def _links(fields: Fields, rel: str, base: str) -> Iterator[str]:
-    for link in fields.every("atom:link", "link"):
-        if attribute(link, "rel").lower() == rel and (address := absolute(attribute(link, "href"), base)):
+def _link_urls(fields: ElementFields, rel: str, base: str) -> Iterator[str]:
+    for link in fields.elements("atom:link", "link"):
+        if attribute(link, "rel").lower() == rel and (address := absolute_url(attribute(link, "href"), base)):
             yield address

@@ -1,6 +1,6 @@
-"""One item of RSS, with the extensions publishers use: Dublin Core, content, podcasts, Media RSS, threading.
+"""Parses one RSS item with its extensions: Dublin Core, content, podcasts, Media RSS, threading.
 
-Where several elements say the same thing, the names in `Heard` are the order in which they are heard.
+Where several elements can hold the same value, `RssItemNamePriorities` lists them, the preferred one first.
 """
 
 from __future__ import annotations
@@ -11,24 +11,25 @@ from lxml import etree
 from lxml.etree import _Element
 from msgspec import Struct
 
-from tidings.domain.feeds import FeedFormat, ParsedEnclosure, ParsedEntry
-from tidings.domain.formats import dates, text
-from tidings.domain.formats.addresses import absolute, is_web, web
-from tidings.domain.formats.drafts import Draft, unique_sorted
-from tidings.domain.formats.elements import Fields, about, attribute, text_of
-from tidings.domain.formats.identity import Identity
-from tidings.domain.formats.inherited import declared_base, language, language_inside
-from tidings.domain.formats.media import MEDIA_NAMES, Media, once_each, read_size
-from tidings.domain.formats.names import Names, Orders
-from tidings.domain.formats.people import PEOPLE, author_of_item
+from tidings.domain.feeds.feeds import FeedFormat, ParsedEnclosure, ParsedEntry
+from tidings.domain.formats import text
+from tidings.domain.formats.authors import AUTHOR_NAMES, item_author
+from tidings.domain.formats.dates import dates
+from tidings.domain.formats.entry_builder import UnhashedEntry, unique_sorted
+from tidings.domain.formats.identity import EntryIdentity
+from tidings.domain.formats.media import MEDIA_NAMES, MediaElements, parse_size_bytes, unique_by_url
+from tidings.domain.formats.urls import absolute_url, is_web_url, web_url
+from tidings.domain.formats.xml.elements import ElementFields, all_values, attribute, text_of
+from tidings.domain.formats.xml.namespaces import NamePriorities, TagNames
+from tidings.domain.formats.xml.xml_attributes import declared_base, element_language, normalize_language
 from tidings.domain.times import Instant
 
 _PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 _LONGEST_DURATION: Final = 3
 
 
-class Heard(Orders, frozen=True):
-    """media, people, tags, comments: whether there are any at all; who reads them knows their order."""
+class RssItemNamePriorities(NamePriorities, frozen=True):
+    """media, people, tags, comments: all names that are read for it; the readers define their order."""
 
     title: tuple[str, ...] = ("dc:title", "title", "itunes:title", "atom:title")
     content: tuple[str, ...] = (
@@ -43,7 +44,7 @@ class Heard(Orders, frozen=True):
     links: tuple[str, ...] = ("feedburner:origlink", "link")
     atom_links: tuple[str, ...] = ("atom:link", "link")
     media: tuple[str, ...] = MEDIA_NAMES
-    people: tuple[str, ...] = PEOPLE
+    people: tuple[str, ...] = AUTHOR_NAMES
     tags: tuple[str, ...] = (
         "category", "dc:subject", "media:category", "media:group", "itunes:category", "itunes:keywords",
     )  # fmt: skip
@@ -52,14 +53,14 @@ class Heard(Orders, frozen=True):
     duration: tuple[str, ...] = ("itunes:duration",)
 
 
-class Channel(Struct, frozen=True):
-    """What an item falls back to.
+class ChannelDefaults(Struct, frozen=True):
+    """Values of the channel that an item without its own inherits.
 
-    url: of the document. declared_base: what xml:base says, "" if nothing.
+    url: the URL of the document. declared_base: `xml:base` of the channel, "" if absent.
     """
 
-    names: Names
-    form: FeedFormat
+    names: TagNames
+    feed_format: FeedFormat
     url: str
     declared_base: str
     site_url: str
@@ -69,22 +70,22 @@ class Channel(Struct, frozen=True):
     now: Instant | None = None
 
 
-def read_item(item: _Element, channel: Channel) -> Draft | None:
-    """None for an item that says nothing at all."""
+def read_item(item: _Element, channel: ChannelDefaults) -> UnhashedEntry | None:
+    """Returns the entry of an `item` element; None for an empty one."""
     if not len(item) and not item.attrib:
         return None
-    fields = Fields(item, channel.names)
-    heard = channel.names.heard(Heard)
+    fields = ElementFields(item, channel.names)
+    priorities = channel.names.in_use(RssItemNamePriorities)
     declared = declared_base(item, channel.declared_base, channel.url)
     base = declared or channel.site_url
-    media = Media(fields, channel.names, base, heard.media)
-    body, content = fields.body(*heard.content)
+    media = MediaElements(fields, channel.names, base, priorities.media)
+    body, content = fields.body(*priorities.content)
     content = content or media.description()
-    title = _title(fields, heard, media, channel.form)
-    enclosures = once_each(_enclosures(fields, heard, media, base))
-    link = fields.text(*heard.links) or alternate_link(fields) or attribute(item, "href")
-    url = _address(link, fields, enclosures, base) or web(channel.site_url, "")
-    identity = _identity(fields, heard, channel.form, link=link, url=url, says=(title, content))
+    title = _title(fields, priorities, media, channel.feed_format)
+    enclosures = unique_by_url(_enclosures(fields, priorities, media, base))
+    link = fields.text(*priorities.links) or alternate_link(fields) or attribute(item, "href")
+    url = _item_url(link, fields, enclosures, base) or web_url(channel.site_url, "")
+    identity = _identity(fields, priorities, channel.feed_format, link=link, url=url, texts=(title, content))
     if identity.is_empty and not enclosures:
         return None
     entry = ParsedEntry(
@@ -93,52 +94,61 @@ def read_item(item: _Element, channel: Channel) -> Draft | None:
         title=title or text.excerpt(content) or url,
         content=content,
         base_url=(declared if body is None else declared_base(body, declared, channel.url)) or url or channel.url,
-        author=(author_of_item(fields, channel.names) if heard.people else "") or channel.author,
-        comments_url=_comments_url(fields) if heard.comments else "",
-        language=_language(fields, heard, body, channel),
-        published_at=_published(fields, heard, channel.now),
-        tags=(unique_sorted(_tags(fields, media)) if heard.tags else ()) or channel.tags,
+        author=(item_author(fields, channel.names) if priorities.people else "") or channel.author,
+        comments_url=_comments_url(fields) if priorities.comments else "",
+        language=_language(fields, priorities, body, channel),
+        published_at=_published_at(fields, priorities, channel.now),
+        tags=(unique_sorted(_tags(fields, media)) if priorities.tags else ()) or channel.tags,
         enclosures=enclosures,
-        duration_minutes=read_duration(fields.text(*heard.duration)),
+        duration_minutes=parse_duration_minutes(fields.text(*priorities.duration)),
     )
-    return Draft(identity, entry)
+    return UnhashedEntry(identity, entry)
 
 
 def _identity(
-    fields: Fields, heard: Heard, form: FeedFormat, *, link: str, url: str, says: tuple[str, str]
-) -> Identity:
-    """RSS 1.0 has no guid. An item with neither a link nor a text is known by whatever else it says."""
-    guid = "" if form is FeedFormat.RDF else fields.raw("guid")
+    fields: ElementFields,
+    priorities: RssItemNamePriorities,
+    feed_format: FeedFormat,
+    *,
+    link: str,
+    url: str,
+    texts: tuple[str, str],
+) -> EntryIdentity:
+    """Returns the identity of an item. An item without link and text is identified by its other values."""
+    # RSS 1.0 has no guid.
+    guid = "" if feed_format is FeedFormat.RDF else fields.raw_text("guid")
     if guid:
-        return Identity(id=guid, link=link, url=url)
-    said = "".join(says)
-    rest = "" if link or said else about(fields.element)
-    date = "" if link else fields.text(*heard.dates)
-    return Identity(link=link, url=url, says=said or rest, date=date)
+        return EntryIdentity(id=guid, link=link, url=url)
+    joined = "".join(texts)
+    rest = "" if link or joined else all_values(fields.element)
+    date = "" if link else fields.text(*priorities.dates)
+    return EntryIdentity(link=link, url=url, text=joined or rest, date=date)
 
 
-def _address(link: str, fields: Fields, enclosures: tuple[ParsedEnclosure, ...], base: str) -> str:
-    if found := web(link, base) or _permalink(fields, base):
+def _item_url(link: str, fields: ElementFields, enclosures: tuple[ParsedEnclosure, ...], base: str) -> str:
+    if found := web_url(link, base) or _permalink(fields, base):
         return found
-    return next((address for each in enclosures if (address := web(each.url, base))), "")
+    return next((address for each in enclosures if (address := web_url(each.url, base))), "")
 
 
-def _language(fields: Fields, heard: Heard, body: _Element | None, channel: Channel) -> str:
-    """That of the text one reads, else of the item, else of the channel."""
-    around = language(fields.text(*heard.language)) or language_inside(fields.element, channel.language)
-    return around if body is None else language_inside(body, around)
+def _language(
+    fields: ElementFields, priorities: RssItemNamePriorities, body: _Element | None, channel: ChannelDefaults
+) -> str:
+    """Returns the language of the content, else of the item, else of the channel."""
+    around = normalize_language(fields.text(*priorities.language)) or element_language(fields.element, channel.language)
+    return around if body is None else element_language(body, around)
 
 
-def alternate_link(fields: Fields) -> str:
-    """The page an Atom link inside RSS leads to."""
-    for link in fields.every("atom:link", "link"):
+def alternate_link(fields: ElementFields) -> str:
+    """Returns the URL of the page that an Atom link inside RSS names, as written; "" if there is none."""
+    for link in fields.elements("atom:link", "link"):
         if attribute(link, "rel").lower() in ("", "alternate") and (address := attribute(link, "href")):
             return address
     return ""
 
 
-def read_duration(written: str) -> int:
-    """Whole minutes of `[[hours:]minutes:]seconds`; 0 for anything else."""
+def parse_duration_minutes(written: str) -> int:
+    """Returns the whole minutes of `[[hours:]minutes:]seconds`; 0 for any other text."""
     if not written:
         return 0
     parts = written.split(":")
@@ -150,46 +160,48 @@ def read_duration(written: str) -> int:
     return min(seconds // 60, 2**31 - 1)
 
 
-def _title(fields: Fields, heard: Heard, media: Media, form: FeedFormat) -> str:
-    # RSS 1.0 has a title of its own; what Dublin Core says in RSS 2.0 is the better one.
-    found = (form is FeedFormat.RDF and fields.text("title")) or fields.text(*heard.title) or media.title()
-    return text.from_title(found)
+def _title(
+    fields: ElementFields, priorities: RssItemNamePriorities, media: MediaElements, feed_format: FeedFormat
+) -> str:
+    # In RSS 1.0 the format's own title comes first; in RSS 2.0 that of Dublin Core is better.
+    found = (feed_format is FeedFormat.RDF and fields.text("title")) or fields.text(*priorities.title) or media.title()
+    return text.title_to_text(found)
 
 
-def _permalink(fields: Fields, base: str) -> str:
-    """The guid, when it is an address: by its own word, or because it says nothing and looks like one."""
+def _permalink(fields: ElementFields, base: str) -> str:
+    """Returns the guid as a URL if `isPermaLink` is "true", or is absent and the guid looks like a URL; else ""."""
     for guid in fields.get("guid", ()):
-        says = attribute(guid, "ispermalink").lower()
+        is_permalink = attribute(guid, "ispermalink").lower()
         address = (guid.text or "").strip()
-        if (says == "" and is_web(address)) or says == "true":
-            return web(address, base)
+        if (is_permalink == "" and is_web_url(address)) or is_permalink == "true":
+            return web_url(address, base)
     return ""
 
 
-def _comments_url(fields: Fields) -> str:
-    """`comments`, else the replies of RFC 4685."""
+def _comments_url(fields: ElementFields) -> str:
+    """Returns the URL of the comments: `comments`, else a `replies` link (RFC 4685)."""
     for written in fields.texts("comments"):
-        if is_web(written):
-            return web(written, "")
+        if is_web_url(written):
+            return web_url(written, "")
     for link in fields.get("atom:link", ()):
         is_page = attribute(link, "type").lower() in _PAGE_TYPES
-        if attribute(link, "rel").lower() == "replies" and is_page and is_web(attribute(link, "href")):
-            return web(attribute(link, "href"), "")
+        if attribute(link, "rel").lower() == "replies" and is_page and is_web_url(attribute(link, "href")):
+            return web_url(attribute(link, "href"), "")
     return ""
 
 
-def _published(fields: Fields, heard: Heard, now: Instant | None) -> Instant | None:
-    for name in heard.dates:
+def _published_at(fields: ElementFields, priorities: RssItemNamePriorities, now: Instant | None) -> Instant | None:
+    for name in priorities.dates:
         for element in reversed(fields.get(name, ())):
-            if (instant := dates.read(text_of(element), now)) is not None:
+            if (instant := dates.parse_date(text_of(element), now)) is not None:
                 return instant
-    # CDF writes it beside the address.
-    return dates.read(attribute(fields.element, "lastmod"), now)
+    # CDF has the date as an attribute of the item.
+    return dates.parse_date(attribute(fields.element, "lastmod"), now)
 
 
-def _tags(fields: Fields, media: Media) -> list[str]:
-    found = [text.from_html(tag) for tag in fields.texts("category", "dc:subject")]
-    if not media.is_silent:
+def _tags(fields: ElementFields, media: MediaElements) -> list[str]:
+    found = [text.html_to_text(tag) for tag in fields.texts("category", "dc:subject")]
+    if not media.is_empty:
         found += media.labels()
     for category in fields.get("itunes:category", ()):
         found += (attribute(each, "text") for each in category.iter(etree.Element))
@@ -198,29 +210,33 @@ def _tags(fields: Fields, media: Media) -> list[str]:
     return found
 
 
-def _enclosures(fields: Fields, heard: Heard, media: Media, base: str) -> list[ParsedEnclosure]:
-    found = [] if media.is_silent else list(media.thumbnails())
+def _enclosures(
+    fields: ElementFields, priorities: RssItemNamePriorities, media: MediaElements, base: str
+) -> list[ParsedEnclosure]:
+    found = [] if media.is_empty else list(media.thumbnails())
     if "enclosure" in fields:
         original = fields.text("feedburner:origenclosurelink")
         for enclosure in fields["enclosure"]:
             address = attribute(enclosure, "url")
-            found.append(_enclosure(absolute(_original(address, original) if original else address, base), enclosure))
-    # Atom's link, which some use without its namespace.
-    for name in heard.atom_links:
+            found.append(
+                _enclosure(absolute_url(_original_url(address, original) if original else address, base), enclosure)
+            )
+    # Some publishers write Atom links without their namespace.
+    for name in priorities.atom_links:
         for link in fields.get(name, ()):
             if link.keys() and attribute(link, "rel").lower() == "enclosure":
-                found.append(_enclosure(absolute(attribute(link, "href"), base), link))
-    if not media.is_silent:
+                found.append(_enclosure(absolute_url(attribute(link, "href"), base), link))
+    if not media.is_empty:
         found += media.enclosures()
     return found
 
 
 def _enclosure(url: str, element: _Element) -> ParsedEnclosure:
-    return ParsedEnclosure(url, attribute(element, "type"), read_size(attribute(element, "length")))
+    return ParsedEnclosure(url, attribute(element, "type"), parse_size_bytes(attribute(element, "length")))
 
 
-def _original(address: str, original: str) -> str:
-    """FeedBurner puts its own address before the file's; both end in the same file name."""
+def _original_url(address: str, original: str) -> str:
+    """Returns the file's own URL if it has the same file name as `address`, which is FeedBurner's URL of the file."""
     if original.rpartition("/")[2] == address.rpartition("/")[2]:
         return original
     return address

@@ -1,4 +1,4 @@
-"""Plain text out of what publishers put into titles and names."""
+"""Plain text from the titles and names that publishers write."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import html
 import re
 from typing import Final
 
-# Length of the title made for an entry that has none, in characters.
-_EXCERPT: Final = 100
+# Characters of the title that is generated for an entry without one.
+_EXCERPT_CHARS: Final = 100
 # An entry may begin with a long style sheet or an inlined picture.
-_EXCERPT_SOURCE: Final = 200_000
+_EXCERPT_SOURCE_CHARS: Final = 200_000
 
-# Every branch that may not find its end takes the rest instead: a thousand open comments stay linear.
+# A branch that finds no end takes the rest of the text, so that a thousand open comments take linear time.
 _INVISIBLE: Final = re.compile(r"<!--(?:.*?-->|.*)|<(script|style)\b(?:.*?</\1\s*>|.*)", re.DOTALL | re.IGNORECASE)
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>|<!\[CDATA\[|\]\]>|<![A-Za-z][^<>]*>")
 _BREAKING_TAG: Final = re.compile(
@@ -20,66 +20,66 @@ _BREAKING_TAG: Final = re.compile(
     re.IGNORECASE,
 )
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
-_BLANKS: Final = re.compile(r"[ \t\r\n\f]+")
+_WHITESPACE: Final = re.compile(r"[ \t\r\n\f]+")
 _NAMED_TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)\b[^<>]*>")
-# Tags with which people dress titles. Others, say a lone `<T>` in a title about C++, are part of the text.
-_DRESSING: Final = frozenset(
+# Tags that publishers use to format titles. Others, such as `<T>` in a title about C++, are part of the text.
+_FORMATTING_TAGS: Final = frozenset(
     {"a", "abbr", "acronym", "b", "big", "blockquote", "cite", "code", "del", "dfn", "div", "em",
      "font", "h1", "h2", "h3", "h4", "h5", "h6", "i", "ins", "kbd", "li", "mark", "nobr", "ol", "p",
      "pre", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "ul",
      "var"}
 )  # fmt: skip
-_VOID: Final = frozenset({"br", "img", "wbr", "hr"})
+_VOID_TAGS: Final = frozenset({"br", "img", "wbr", "hr"})
 
 
-def storable(text: str) -> str:
-    """Without NUL and halves of characters, which XML forbids but JSON and base64 can smuggle in."""
+def remove_unstorable(text: str) -> str:
+    """Returns the text without NUL and lone surrogates, which JSON and base64 can contain."""
     return _UNSTORABLE.sub("", text) if _UNSTORABLE.search(text) else text
 
 
-def one_line(text: str) -> str:
-    """Blanks and line ends collapsed, none at the ends."""
+def collapse_whitespace(text: str) -> str:
+    """Returns the text on one line, with single blanks between words."""
     if "\n" not in text and "  " not in text and "\t" not in text and "\r" not in text:
         return text.strip()
-    return _BLANKS.sub(" ", text).strip()
+    return _WHITESPACE.sub(" ", text).strip()
 
 
-def from_html(markup: str) -> str:
-    """The text of an HTML fragment in one line: tags dropped, entities resolved."""
+def html_to_text(markup: str) -> str:
+    """Returns the text of an HTML fragment on one line: tags removed, entities resolved."""
     if "<" in markup:
         markup = _TAG.sub("", _BREAKING_TAG.sub(" ", _INVISIBLE.sub("", markup)))
-    return one_line(html.unescape(markup) if "&" in markup else markup)
+    return collapse_whitespace(html.unescape(markup) if "&" in markup else markup)
 
 
-def from_title(title: str) -> str:
-    """The text of a title in RSS or JSON: plain, escaped or escaped twice, the document does not say.
+def title_to_text(title: str) -> str:
+    """Returns the text of an RSS or JSON title, which may be plain, escaped or escaped twice.
 
-    Tags go when they look like dressing: well-known names, opened and closed. A lone `<b>` stays.
+    Known formatting tags that are opened and closed are removed. A lone `<b>` stays.
     """
     if "&" in title:
         title = html.unescape(html.unescape(title))
     if "<" in title:
-        title = _undress(title)
-    return one_line(title)
+        title = _strip_formatting(title)
+    return collapse_whitespace(title)
 
 
 def excerpt(markup: str) -> str:
-    """A title for an entry without one: the first 100 characters of its text, "" when it has no text."""
-    text = from_html(markup[:_EXCERPT_SOURCE])
-    return text if len(text) <= _EXCERPT else text[:_EXCERPT].rstrip() + "…"
+    """Returns a title for an entry without one: the first 100 characters of its text, "" if it has no text."""
+    text = html_to_text(markup[:_EXCERPT_SOURCE_CHARS])
+    return text if len(text) <= _EXCERPT_CHARS else text[:_EXCERPT_CHARS].rstrip() + "…"
 
 
-def escaped(text: str) -> str:
-    """Plain text as HTML."""
+def escape_html(text: str) -> str:
+    """Returns plain text as HTML."""
     if "&" in text or "<" in text or ">" in text:
         return html.escape(text, quote=False)
     return text
 
 
-def _undress(title: str) -> str:
+def _strip_formatting(title: str) -> str:
     opened: set[str] = set()
     closed: set[str] = set()
     for tag in _NAMED_TAG.finditer(title):
         (closed if tag[1] else opened).add(tag[2].lower())
-    dressing = (opened & closed & _DRESSING) | _VOID
-    return _NAMED_TAG.sub(lambda tag: "" if tag[2].lower() in dressing else tag[0], title)
+    removable = (opened & closed & _FORMATTING_TAGS) | _VOID_TAGS
+    return _NAMED_TAG.sub(lambda tag: "" if tag[2].lower() in removable else tag[0], title)

@@ -1,4 +1,4 @@
-"""Pictures made of dots: decoded with care, scaled, and written anew, so that nothing of the original comes along."""
+"""Raster images: decoded within limits, scaled, and encoded anew, so that nothing of the original file is kept."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import Final
 
 from PIL import Image
 
-# Of bytes in memory; no file is opened.
+# Only called with bytes in memory.
 from PIL.Image import open as decoder
 
 SIDE: Final = 64
 LARGEST_SIDE: Final = 4096
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP", "AVIF")
 
-# Also for pictures inside of others, whose size only shows when they are decoded.
+# Also limits images inside others (ICO), whose size is only known when they are decoded.
 Image.MAX_IMAGE_PIXELS = LARGEST_SIDE * LARGEST_SIDE
 
 
-def scaled(body: bytes) -> bytes | None:
-    """A PNG that fits into 64 by 64 dots in the ratio of the original; the first picture of a moving one.
+def scale_to_png(body: bytes) -> bytes | None:
+    """Returns a PNG that fits into 64 by 64 pixels, aspect ratio kept; of an animation, the first frame.
 
-    None when it is no picture, or larger than 4,096 dots a side.
+    None if the bytes are no image, or one with a side of more than 4,096 pixels.
     """
     try:
         with decoder(BytesIO(body), formats=_FORMATS) as image:
             if max(image.size) > LARGEST_SIDE:
                 return None
-            # JPEG can be decoded at a fraction of its size.
+            # A JPEG can be decoded at a fraction of its size.
             image.draft("RGB", (2 * SIDE, 2 * SIDE))
             picture = image.convert("RGBA")
         picture.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)

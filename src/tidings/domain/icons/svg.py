@@ -1,4 +1,4 @@
-"""Drawings: what may run, load or refer to anything outside is not copied; only shapes, colours and words are."""
+"""SVG icons: only shapes, colours and text are copied; nothing that runs, loads or refers to the outside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from lxml import etree
 from lxml.etree import _Element
 
-from tidings.domain.cleaning.words import words
+from tidings.domain.cleaning.name_sets import name_set
 from tidings.domain.formats.charset import decode
 
 LARGEST: Final = 256 * 1024
@@ -16,16 +16,16 @@ MOST_ELEMENTS: Final = 3_000
 MOST_COPIES: Final = 50
 
 _NAMESPACE: Final = "http://www.w3.org/2000/svg"
-_SHAPES: Final = words("path rect circle ellipse line polyline polygon text use")
-_WITH_TEXT: Final = words("text tspan title desc style")
+_SHAPES: Final = name_set("path rect circle ellipse line polyline polygon text use")
+_WITH_TEXT: Final = name_set("text tspan title desc style")
 _ELEMENTS: Final = (
     _SHAPES
     | _WITH_TEXT
-    | words("""
+    | name_set("""
     svg g defs symbol clipPath mask linearGradient radialGradient stop
 """)
 )
-_ATTRIBUTES: Final = words("""
+_ATTRIBUTES: Final = name_set("""
     id class x y x1 y1 x2 y2 cx cy r rx ry fx fy width height d points viewBox version preserveAspectRatio transform
     fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin stroke-miterlimit
     stroke-dasharray stroke-dashoffset opacity color clip-path clip-rule mask style display visibility
@@ -33,9 +33,9 @@ _ATTRIBUTES: Final = words("""
     maskContentUnits font-family font-size font-weight font-style text-anchor dominant-baseline letter-spacing
     vector-effect shape-rendering paint-order dx dy href
 """)
-_REFERRING: Final = words("use linearGradient radialGradient")
+_REFERRING: Final = name_set("use linearGradient radialGradient")
 
-# Atomic: what was once read as a comment is not read in another way.
+# Atomic group: a comment is matched in one way only.
 _START: Final = re.compile(
     r"(?>\s+|<\?[^>]*>|<!--.*?-->|<!DOCTYPE[^\[>]*>)*+(?=<(?:\w+:)?svg[\s>])", re.DOTALL | re.IGNORECASE
 )
@@ -43,10 +43,10 @@ _LOCAL_URL: Final = re.compile(r"""url\(\s*["']?#[\w.-]+["']?\s*\)|@media\b""", 
 _OUTSIDE: Final = re.compile(r"url\s*\(|[\\@<]|//|/\*|script|expression|import|behaviou?r|binding|data:", re.IGNORECASE)
 
 
-def disarmed(body: bytes) -> bytes | None:
-    """The drawing without anything active. None when it is no SVG, is damaged, or nothing to see is left.
+def sanitize_svg(body: bytes) -> bytes | None:
+    """Returns the drawing without active content. None if it is no SVG, is damaged, or has nothing to show.
 
-    Declared entities, and copies of copies (which could multiply without end), are reason enough to refuse it.
+    Documents with declared entities or with nested copies, which could multiply without limit, are refused.
     """
     if len(body) > LARGEST or b"svg" not in body[:4096]:
         return None
@@ -62,7 +62,7 @@ def disarmed(body: bytes) -> bytes | None:
         return None
     drawing = etree.Element(f"{{{_NAMESPACE}}}svg", nsmap={None: _NAMESPACE})
     _copy(source, drawing)
-    if not _shows_something(drawing) or _multiplies(drawing):
+    if not _has_shapes(drawing) or _has_too_many_copies(drawing):
         return None
     return etree.tostring(drawing)
 
@@ -79,13 +79,13 @@ def _parser() -> etree.XMLParser:
 
 
 def _copy(source: _Element, target: _Element) -> None:
-    """The parser allows 256 levels, so recursion is safe."""
+    """Copies allowed elements and attributes. The parser limits depth to 256 levels, so that recursion is safe."""
     name = _local(source)
     for key, value in source.items():
         attribute = "href" if str(key).endswith("}href") else str(key)
         if attribute in _ATTRIBUTES and _is_harmless(name, attribute, str(value)):
             target.set(attribute, str(value))
-    if name in _WITH_TEXT and source.text and (name != "style" or not _reaches_out(source.text)):
+    if name in _WITH_TEXT and source.text and (name != "style" or not _refers_outside(source.text)):
         target.text = source.text
     for child in source:
         if _local(child) in _ELEMENTS:
@@ -95,7 +95,7 @@ def _copy(source: _Element, target: _Element) -> None:
 
 
 def _local(element: _Element) -> str:
-    """The name of an element of SVG, or of no namespace; "" for anything else."""
+    """Returns the local name of an element in SVG's namespace or in none; "" for every other element."""
     if not isinstance(element.tag, str):
         return ""
     namespace, _, name = element.tag.rpartition("}")
@@ -105,19 +105,19 @@ def _local(element: _Element) -> str:
 def _is_harmless(element: str, attribute: str, value: str) -> bool:
     if attribute == "href":
         return element in _REFERRING and value.startswith("#")
-    return not _reaches_out(value)
+    return not _refers_outside(value)
 
 
-def _reaches_out(value: str) -> bool:
+def _refers_outside(value: str) -> bool:
     return _OUTSIDE.search(_LOCAL_URL.sub("", value)) is not None
 
 
-def _shows_something(drawing: _Element) -> bool:
+def _has_shapes(drawing: _Element) -> bool:
     return any(_local(element) in _SHAPES for element in drawing.iter())
 
 
-def _multiplies(drawing: _Element) -> bool:
-    """Whether there are very many copies, or one inside of what is copied."""
+def _has_too_many_copies(drawing: _Element) -> bool:
+    """Returns whether there are too many `use` elements, or one inside an element that is itself used."""
     copies = [element for element in drawing.iter() if _local(element) == "use"]
     copied = {element.get("href", "")[1:] for element in copies} - {""}
     around = {around.get("id") for copy in copies for around in (copy, *copy.iterancestors())}

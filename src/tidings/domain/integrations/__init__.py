@@ -1,23 +1,29 @@
-"""Other services that a user has connected: which there are, what is set for them, and how they are asked.
+"""Integrations with other services: the providers, their settings, and their requests.
 
-Each service is a leaf, a module in `leaves/`: how one is written stands in `domain.integrations.leaf`.
+Each service is a provider, a module in `providers/`; `domain.integrations.provider` describes how to write one.
 """
 
-from tidings.domain.integrations.leaf import Answer, Leaf, Outgoing, Refused, Steps, accepted
-from tidings.domain.integrations.leaves.webhook import NAME as WEBHOOK
-from tidings.domain.integrations.leaves.webhook import Settings as WebhookSettings
-from tidings.domain.integrations.registry import NOTIFIED, REGISTRY, SAVE_TARGETS
+from tidings.domain.integrations.provider import (
+    DeliveryRefused,
+    Provider,
+    ProviderRequest,
+    ProviderResponse,
+    RequestSequence,
+    raise_for_status,
+)
+from tidings.domain.integrations.providers.webhook import NAME as WEBHOOK
+from tidings.domain.integrations.providers.webhook import Settings as WebhookSettings
+from tidings.domain.integrations.registry import PROVIDERS_BY_EVENT, REGISTRY
 
 __all__ = [
-    "NOTIFIED",
+    "PROVIDERS_BY_EVENT",
     "REGISTRY",
-    "SAVE_TARGETS",
     "WEBHOOK",
-    "Answer",
-    "Leaf",
-    "Outgoing",
-    "Refused",
-    "Steps",
+    "DeliveryRefused",
+    "Provider",
+    "ProviderRequest",
+    "ProviderResponse",
+    "RequestSequence",
     "WebhookSettings",
-    "accepted",
+    "raise_for_status",
 ]

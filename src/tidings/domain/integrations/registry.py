@@ -1,4 +1,4 @@
-"""Every leaf by its name, found by looking into the folder: a new module there is all it takes."""
+"""Every provider by its name: each module in the folder `providers` is one."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ import pkgutil
 from importlib import import_module
 from typing import Final
 
-from tidings.domain.integrations import leaves
-from tidings.domain.integrations.leaf import Leaf, leaf_of
+from tidings.domain.deliveries.events import EVENTS
+from tidings.domain.integrations import providers
+from tidings.domain.integrations.provider import Provider, provider_from_module
 
 
-def _found() -> dict[str, Leaf]:
-    modules = (import_module(f"{leaves.__name__}.{found.name}") for found in pkgutil.iter_modules(leaves.__path__))
-    return {leaf.name: leaf for leaf in sorted(map(leaf_of, modules), key=lambda leaf: leaf.name)}
+def _found() -> dict[str, Provider]:
+    modules = (
+        import_module(f"{providers.__name__}.{found.name}") for found in pkgutil.iter_modules(providers.__path__)
+    )
+    return {
+        provider.name: provider
+        for provider in sorted(map(provider_from_module, modules), key=lambda provider: provider.name)
+    }
 
 
 REGISTRY: Final = _found()
-# Those that an entry can be saved to; they are what `has_integrations` counts.
-SAVE_TARGETS: Final = frozenset(name for name, leaf in REGISTRY.items() if leaf.saves)
-# Those that are told of new entries.
-NOTIFIED: Final = frozenset(name for name, leaf in REGISTRY.items() if leaf.notifies)
+# By the name of an event, the names of the integrations that get it. Those of save_entry are what
+# `has_integrations` counts.
+PROVIDERS_BY_EVENT: Final = {
+    event: frozenset(name for name, provider in REGISTRY.items() if event in provider.events) for event in EVENTS
+}

@@ -14,18 +14,18 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
-from tidings.domain.errors import InvalidInput
-from tidings.domain.events import EntryTold
-from tidings.domain.wording import Words
+from tidings.domain.deliveries.events import EntryPayload
+from tidings.domain.errors import InvalidField
+from tidings.domain.messages import Message, join_sentences, msg
 
-Value = str | list[str]
-Values = Mapping[str, Value]
-Filter = Callable[[Value], str]
+TemplateValue = str | list[str]
+TemplateValues = Mapping[str, TemplateValue]
+TemplateFilter = Callable[[TemplateValue], str]
 
 _PLACEHOLDER = re.compile(r"\{\{(?P<name>[^{}|]*)(?:\|(?P<filter>[^{}|]*))?\}\}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
-_VALUES: Mapping[str, Callable[[EntryTold], Value]] = {
+_VALUES: Mapping[str, Callable[[EntryPayload], TemplateValue]] = {
     "id": lambda entry: str(entry.id),
     "url": lambda entry: entry.url,
     "title": lambda entry: entry.title,
@@ -41,26 +41,26 @@ _VALUES: Mapping[str, Callable[[EntryTold], Value]] = {
 PLACEHOLDERS = tuple(_VALUES)
 
 
-def _text(value: Value) -> str:
+def _text(value: TemplateValue) -> str:
     return value if isinstance(value, str) else ", ".join(value)
 
 
-def _json(value: Value) -> str:
+def _json(value: TemplateValue) -> str:
     """A whole value, with its quotes: a list stays one."""
     return msgspec.json.encode(value).decode()
 
 
-def within_json(value: Value) -> str:
+def escape_for_json(value: TemplateValue) -> str:
     """For between two quotes that are there already."""
     return _json(_text(value))[1:-1]
 
 
-def within_header(value: Value) -> str:
+def escape_for_header(value: TemplateValue) -> str:
     """In one line: nobody's title begins a header of its own."""
     return _CONTROL.sub(" ", _text(value))
 
 
-FILTERS: Mapping[str, Filter] = {
+FILTERS: Mapping[str, TemplateFilter] = {
     "json": _json,
     "url": lambda value: quote(_text(value), safe=""),
     "form": lambda value: quote_plus(_text(value)),
@@ -69,50 +69,50 @@ FILTERS: Mapping[str, Filter] = {
 }
 
 
-def values_of(entry: EntryTold) -> Values:
+def template_values(entry: EntryPayload) -> TemplateValues:
     return {name: value(entry) for name, value in _VALUES.items()}
 
 
-def filled(template: str, values: Values, usual: Filter) -> str:
+def render(template: str, values: TemplateValues, default_filter: TemplateFilter) -> str:
     """usual: the filter where none is named."""
 
     def one(found: re.Match[str]) -> str:
-        chosen = FILTERS[found["filter"].strip()] if found["filter"] else usual
+        chosen = FILTERS[found["filter"].strip()] if found["filter"] else default_filter
         return chosen(values[found["name"].strip()])
 
     return _PLACEHOLDER.sub(one, template)
 
 
-def with_samples(template: str) -> str:
+def sample_render(template: str) -> str:
     """With a letter for each placeholder: enough to see whether it is an address."""
     return _PLACEHOLDER.sub("x", template)
 
 
-def check(template: str, *, field: str) -> None:
+def check_template(template: str, *, field: str) -> None:
     """InvalidInput for a name that nothing stands for, telling which there are."""
     for found in _PLACEHOLDER.finditer(template):
         name = found["name"].strip()
         if name not in PLACEHOLDERS:
-            raise _unknown(f"there is no placeholder {name[:40]!r}.", name, PLACEHOLDERS, field)
+            raise _unknown(msg("there is no placeholder {name}.", name=repr(name[:40])), name, PLACEHOLDERS, field)
         name = (found["filter"] or "").strip()
         if found["filter"] is not None and name not in FILTERS:
-            raise _unknown(f"there is no filter {name[:40]!r}.", name, FILTERS, field)
+            raise _unknown(msg("there is no filter {name}.", name=repr(name[:40])), name, FILTERS, field)
     if "{{" in _PLACEHOLDER.sub("", template):
-        raise InvalidInput(f"{field}: a placeholder begins with {{{{ and does not end with }}}}.", field=field)
+        raise InvalidField(field, msg("a placeholder begins with {{ and does not end with }}."))
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> Words:
-    """ "" when nothing is near it."""
+def similar_names(name: str, known: Iterable[str]) -> Message | None:
+    """None when nothing is near it."""
     near = get_close_matches(name, tuple(known), n=2)
     if len(near) > 1:
-        return f"Did you mean {near[0]} or {near[1]}?"
-    return f"Did you mean {near[0]}?" if near else ""
+        return msg("Did you mean {name} or {other}?", name=near[0], other=near[1])
+    return msg("Did you mean {name}?", name=near[0]) if near else None
 
 
-def there_are(known: Iterable[str]) -> Words:
-    return f"There are: {', '.join(known)}."
+def known_names(known: Iterable[str]) -> Message:
+    return msg("There are: {known}.", known=", ".join(known))
 
 
-def _unknown(missing: Words, name: str, known: Iterable[str], field: str) -> InvalidInput:
-    told = " ".join(filter(None, (missing, did_you_mean(name, known), there_are(known))))
-    return InvalidInput(f"{field}: {told}", field=field)
+def _unknown(missing: Message, name: str, known: Iterable[str], field: str) -> InvalidField:
+    hint = similar_names(name, known)
+    return InvalidField(field, join_sentences(missing, *([hint] if hint else []), known_names(known)))

@@ -1,7 +1,7 @@
-"""What users may decide about the entries of their feeds.
+"""Rules of users about the entries of their feeds.
 
-    filter | rewrite the address | scrape the page | rewrite title and content | filter again
+    filter | rewrite the URL | scrape the page | rewrite title and content | filter again
 
-Texts are checked when they are written (`validation`) and read once per poll (`pipeline`).
-docs/rules.md explains every rule to a person.
+Rules are checked when they are saved (`validation`) and compiled once per poll (`pipeline`).
+docs/rules.md explains every rule.
 """

@@ -1,8 +1,8 @@
-"""Which entries are let in: rules for one field each, and the two older expressions over several fields.
+"""Decides which entries are kept: rules for one field each, and two older expressions over several fields.
 
     block rules (user, then feed) | blocklist | keep rules (user, then feed) | keeplist
 
-The first rule that hits decides. Where there are keep rules, an entry needs a hit by one of them.
+The first matching rule decides. If there are keep rules, an entry must match one of them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Final
 from msgspec import Struct
 
 from tidings.domain.errors import InvalidRule
-from tidings.domain.rules.dates import DatePattern, parse_date_pattern
-from tidings.domain.rules.problems import Problems, attempt, is_too_long, refuse
+from tidings.domain.messages import Message, msg
+from tidings.domain.rules.date_patterns import DatePattern, parse_date_pattern
 from tidings.domain.rules.regex import Regex, compile_regex
+from tidings.domain.rules.rule_errors import RuleErrors, collect_error, is_too_long, raise_first
 from tidings.domain.times import Instant
-from tidings.domain.wording import Words
 
 
 class FilterField(StrEnum):
@@ -31,8 +31,8 @@ class FilterField(StrEnum):
     DATE = "EntryDate"
 
 
-class EntryFacts(Struct, frozen=True, kw_only=True):
-    """What filters may look at. published_at: None counts as now."""
+class FilterInput(Struct, frozen=True, kw_only=True):
+    """The parts of an entry that filters match. published_at: None counts as now."""
 
     url: str = ""
     title: str = ""
@@ -51,7 +51,7 @@ class FilterRule(Struct, frozen=True):
     field: FilterField
     pattern: Regex | DatePattern
 
-    def matches(self, entry: EntryFacts, *, now: Instant) -> bool:
+    def matches(self, entry: FilterInput, *, now: Instant) -> bool:
         if isinstance(self.pattern, DatePattern):
             moment = now if entry.published_at is None else entry.published_at
             return self.pattern.matches(moment, now=now)
@@ -70,70 +70,76 @@ class Filters(Struct, frozen=True, kw_only=True):
     keeplist: Regex | None = None
 
     @property
-    def let_all_in(self) -> bool:
+    def is_empty(self) -> bool:
         return not (self.block or self.keep or self.blocklist or self.keeplist)
 
 
 NO_FILTERS: Final = Filters()
 
 
-class Verdict(Struct, frozen=True):
-    """rule: the one that decided, such as `feed block rule 2: EntryTitle=ads`; "" when none had a say."""
+class FilterDecision(Struct, frozen=True):
+    """rule: the rule that decided, such as `feed block rule 2: EntryTitle=ads`; None if no rule matched."""
 
     is_kept: bool
-    rule: Words = ""
+    rule: Message | None = None
 
 
-KEPT: Final = Verdict(is_kept=True)
+KEPT: Final = FilterDecision(is_kept=True)
 
 
-def decide(entry: EntryFacts, *, user: Filters = NO_FILTERS, feed: Filters = NO_FILTERS, now: Instant) -> Verdict:
-    """Whether the entry is let in, and which rule says so."""
-    blocking: Words = _first_hit(entry, "block", user.block, feed.block, now=now)
+def apply_filters(
+    entry: FilterInput, *, user: Filters = NO_FILTERS, feed: Filters = NO_FILTERS, now: Instant
+) -> FilterDecision:
+    """Returns whether the entry is kept, and the rule that decided."""
+    blocking = _first_match(entry, "block", user.block, feed.block, now=now)
     if blocking:
-        return Verdict(is_kept=False, rule=blocking)
-    if feed.blocklist and _is_listed(entry, feed.blocklist):
-        return Verdict(is_kept=False, rule=f"feed block list: {feed.blocklist.source}")
+        return FilterDecision(is_kept=False, rule=blocking)
+    if feed.blocklist and _matches_list(entry, feed.blocklist):
+        return FilterDecision(is_kept=False, rule=msg("feed block list: {source}", source=feed.blocklist.source))
     if user.keep or feed.keep:
-        keeping: Words = _first_hit(entry, "keep", user.keep, feed.keep, now=now)
-        return Verdict(is_kept=bool(keeping), rule=keeping or "no keep rule matches")
+        keeping = _first_match(entry, "keep", user.keep, feed.keep, now=now)
+        return FilterDecision(is_kept=keeping is not None, rule=keeping or msg("no keep rule matches"))
     if feed.keeplist:
-        return Verdict(is_kept=_is_listed(entry, feed.keeplist), rule=f"feed keep list: {feed.keeplist.source}")
+        return FilterDecision(
+            is_kept=_matches_list(entry, feed.keeplist),
+            rule=msg("feed keep list: {source}", source=feed.keeplist.source),
+        )
     return KEPT
 
 
 def parse_filters(text: str, *, field: str) -> FilterRules:
-    """One rule a line; blank lines are ignored. InvalidRule for the first line that cannot be used."""
-    problems: Problems = []
-    rules = read_filters(text, field=field, problems=problems)
-    refuse(problems)
+    """Returns one rule per line; blank lines are ignored. Raises InvalidRule for the first unusable line."""
+    errors: RuleErrors = []
+    rules = read_filters(text, field=field, errors=errors)
+    raise_first(errors)
     return rules
 
 
-def read_filters(text: str, *, field: str, problems: Problems) -> FilterRules:
-    """The rules that can be used; what is wrong with the others is added to problems."""
-    if is_too_long(text, field=field, problems=problems):
+def read_filters(text: str, *, field: str, errors: RuleErrors) -> FilterRules:
+    """Returns the usable rules and adds an error to `errors` for each of the others."""
+    if is_too_long(text, field=field, errors=errors):
         return ()
     lines = (line.strip("\r") for line in text.split("\n"))
     rules = [
-        attempt(partial(_parse_line, line, number), problems=problems, field=field, number=number)
+        collect_error(partial(_parse_line, line, number), errors=errors, field=field, number=number)
         for number, line in enumerate(filter(str.strip, lines), start=1)
     ]
     return tuple(rule for rule in rules if rule)
 
 
-def parse_list(text: str, *, field: str) -> Regex | None:
-    """The old form: one expression; None when there is none. InvalidRule when it cannot be used."""
-    problems: Problems = []
-    found = read_list(text, field=field, problems=problems)
-    refuse(problems)
+def parse_entry_list(text: str, *, field: str) -> Regex | None:
+    """Returns the expression of a blocklist or keeplist; None if it is blank. Raises InvalidRule if it is unusable."""
+    errors: RuleErrors = []
+    found = read_entry_list(text, field=field, errors=errors)
+    raise_first(errors)
     return found
 
 
-def read_list(text: str, *, field: str, problems: Problems) -> Regex | None:
-    # A line end that came along when the text was pasted is not meant to be matched.
+def read_entry_list(text: str, *, field: str, errors: RuleErrors) -> Regex | None:
+    """Returns the expression, or None. Adds an error to `errors` if it is unusable."""
+    # Blanks and line ends around the text come from pasting and are not part of the expression.
     source = text.strip()
-    return attempt(lambda: compile_regex(source), problems=problems, field=field) if source else None
+    return collect_error(lambda: compile_regex(source), errors=errors, field=field) if source else None
 
 
 _FIELDS: Final = {str(field): field for field in FilterField}
@@ -142,18 +148,20 @@ _FIELDS: Final = {str(field): field for field in FilterField}
 def _parse_line(line: str, number: int) -> FilterRule:
     name, equals, value = map(str.strip, line.partition("="))
     if not equals:
-        raise InvalidRule("A filter rule is written as Field=expression; the = is missing.")
+        raise InvalidRule(msg("A filter rule is written as Field=expression; the = is missing."))
     field = _FIELDS.get(name)
     if field is None:
-        raise InvalidRule(f"There is no field {name[:40]!r}; the fields are {', '.join(_FIELDS)}.")
+        raise InvalidRule(
+            msg("There is no field {name}; the fields are {fields}.", name=repr(name[:40]), fields=", ".join(_FIELDS))
+        )
     if not value:
-        raise InvalidRule("The expression after the = is missing.")
+        raise InvalidRule(msg("The expression after the = is missing."))
     pattern = parse_date_pattern(value) if field is FilterField.DATE else compile_regex(value)
     return FilterRule(number, line, field, pattern)
 
 
-def _texts(entry: EntryFacts, field: FilterField) -> tuple[str, ...]:
-    """What an expression for this field is matched against."""
+def _texts(entry: FilterInput, field: FilterField) -> tuple[str, ...]:
+    """Returns the texts that an expression for this field is matched against."""
     match field:
         case FilterField.TITLE:
             return (entry.title,)
@@ -171,21 +179,23 @@ def _texts(entry: EntryFacts, field: FilterField) -> tuple[str, ...]:
             return ()
 
 
-def _first_hit(entry: EntryFacts, verb: str, user: FilterRules, feed: FilterRules, *, now: Instant) -> Words:
+def _first_match(
+    entry: FilterInput, verb: str, user: FilterRules, feed: FilterRules, *, now: Instant
+) -> Message | None:
     for owner, rules in (("user", user), ("feed", feed)):
         for rule in rules:
             if rule.matches(entry, now=now):
-                return _RULE_NAMES[owner, verb].format(number=rule.number, source=rule.source)
-    return ""
+                return _RULE_NAMES[owner, verb].with_values(number=rule.number, source=rule.source)
+    return None
 
 
-_RULE_NAMES: Final[dict[tuple[str, str], Words]] = {
-    ("user", "block"): "user block rule {number}: {source}",
-    ("user", "keep"): "user keep rule {number}: {source}",
-    ("feed", "block"): "feed block rule {number}: {source}",
-    ("feed", "keep"): "feed keep rule {number}: {source}",
+_RULE_NAMES: Final[dict[tuple[str, str], Message]] = {
+    ("user", "block"): msg("user block rule {number}: {source}"),
+    ("user", "keep"): msg("user keep rule {number}: {source}"),
+    ("feed", "block"): msg("feed block rule {number}: {source}"),
+    ("feed", "keep"): msg("feed keep rule {number}: {source}"),
 }
 
 
-def _is_listed(entry: EntryFacts, expression: Regex) -> bool:
+def _matches_list(entry: FilterInput, expression: Regex) -> bool:
     return any(map(expression.is_found_in, (entry.url, entry.title, entry.author, *entry.tags)))

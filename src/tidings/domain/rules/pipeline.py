@@ -1,8 +1,8 @@
-"""A feed's rules, read once per poll, and the steps that ingestion takes with them for each entry.
+"""Compiles a feed's rules once per poll, and applies them to its entries.
 
-    judge | rewrite_url | (fetch the page) scrape_page | rewrite_entry | judge again if scraped
+    filter_entry | rewrite_url | (fetch the page) scrape_page | rewrite_entry | filter_entry again if scraped
 
-A stored rule that cannot be used any more is left out and reported; it never stops a feed.
+A stored rule that has become unusable is left out and reported; it never stops a feed.
 """
 
 from __future__ import annotations
@@ -11,22 +11,30 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tidings.domain.errors import InvalidRule
-from tidings.domain.feeds import ParsedEntry
-from tidings.domain.rules.builtin import builtin_rewrites
-from tidings.domain.rules.draft import DEFAULT_INVIDIOUS_HOST, Draft, split_url
-from tidings.domain.rules.filters import KEPT, EntryFacts, Filters, Verdict, decide, read_filters, read_list
-from tidings.domain.rules.problems import Problems
-from tidings.domain.rules.regex import GaveUp
-from tidings.domain.rules.rewrite import Rewrites, read_rewrite, rewrite
+from tidings.domain.feeds.feeds import ParsedEntry
+from tidings.domain.messages import Message, msg
+from tidings.domain.rules.filters import (
+    KEPT,
+    FilterDecision,
+    FilterInput,
+    Filters,
+    apply_filters,
+    read_entry_list,
+    read_filters,
+)
+from tidings.domain.rules.regex import RuleBudgetExceeded
+from tidings.domain.rules.rewrite import RewriteRules, apply_rewrites, read_rewrites
+from tidings.domain.rules.rewrites.builtin import builtin_rewrites
+from tidings.domain.rules.rule_entry import DEFAULT_INVIDIOUS_HOST, RuleEntry, split_url
+from tidings.domain.rules.rule_errors import RuleErrors
 from tidings.domain.rules.scraper import read_selector, scrape
 from tidings.domain.rules.selectors import Selector
 from tidings.domain.rules.url_rewrite import UrlRewrite, read_url_rewrite
 from tidings.domain.times import Instant
-from tidings.domain.wording import Words
 
 
 class RuleTexts(Struct, frozen=True, kw_only=True):
-    """As stored with a feed, under the names of the API. A user has the last two only."""
+    """The rules as stored, with the names of the API. A user has the last two only."""
 
     scraper_rules: str = ""
     rewrite_rules: str = ""
@@ -38,52 +46,53 @@ class RuleTexts(Struct, frozen=True, kw_only=True):
 
 
 class CompiledRules(Struct, frozen=True, kw_only=True):
-    """rewrites: None when the feed has none of its own, so that the built-in ones of the site apply.
+    """rewrites: None if the feed has none of its own, so that the built-in rules of the site apply.
 
-    problems: one for each rule that was left out.
+    errors: one for each rule that was left out.
     """
 
     filters: Filters = Filters()
     url_rewrite: UrlRewrite | None = None
     scraper: Selector | None = None
-    rewrites: Rewrites | None = None
-    problems: tuple[InvalidRule, ...] = ()
+    rewrites: RewriteRules | None = None
+    errors: tuple[InvalidRule, ...] = ()
 
 
 NO_RULES = CompiledRules()
 
 
-class Applied(Struct, frozen=True):
-    """complaints: a sentence for each rule that gave up on this entry and changed nothing."""
+class RuleResult(Struct, frozen=True):
+    """warnings: one sentence for each rule that was skipped for this entry."""
 
     entry: ParsedEntry
-    complaints: tuple[Words, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
 
 def compile_rules(texts: RuleTexts) -> CompiledRules:
-    """Of a feed, or of a user. Never raises: see problems."""
-    problems: Problems = []
+    """Returns the compiled rules of a feed or user. Never raises: unusable rules are in `errors`."""
+    errors: RuleErrors = []
     return CompiledRules(
-        filters=_filters(texts, problems),
-        url_rewrite=read_url_rewrite(texts.urlrewrite_rules, field="urlrewrite_rules", problems=problems),
-        scraper=read_selector(texts.scraper_rules, field="scraper_rules", problems=problems),
-        rewrites=_rewrites(texts.rewrite_rules, problems),
-        # Evaluated last: by now every reader has added what it found.
-        problems=tuple(problems),
+        filters=_read_filters(texts, errors),
+        url_rewrite=read_url_rewrite(texts.urlrewrite_rules, field="urlrewrite_rules", errors=errors),
+        scraper=read_selector(texts.scraper_rules, field="scraper_rules", errors=errors),
+        rewrites=_read_rewrites(texts.rewrite_rules, errors),
+        # Evaluated last, after all rules have been read.
+        errors=tuple(errors),
     )
 
 
-def judge(
+def filter_entry(
     entry: ParsedEntry, *, user: CompiledRules = NO_RULES, feed: CompiledRules = NO_RULES, now: Instant
-) -> Verdict:
-    """Whether the entry is let in, and which rule says so."""
-    if user.filters.let_all_in and feed.filters.let_all_in:
+) -> FilterDecision:
+    """Returns whether the entry is kept, and the rule that decided."""
+    if user.filters.is_empty and feed.filters.is_empty:
         return KEPT
-    return decide(facts_of(entry), user=user.filters, feed=feed.filters, now=now)
+    return apply_filters(filter_input(entry), user=user.filters, feed=feed.filters, now=now)
 
 
-def facts_of(entry: ParsedEntry) -> EntryFacts:
-    return EntryFacts(
+def filter_input(entry: ParsedEntry) -> FilterInput:
+    """Returns the parts of the entry that filters match."""
+    return FilterInput(
         url=entry.url,
         title=entry.title,
         comments_url=entry.comments_url,
@@ -94,69 +103,73 @@ def facts_of(entry: ParsedEntry) -> EntryFacts:
     )
 
 
-def rewrite_url(entry: ParsedEntry, rules: CompiledRules) -> Applied:
-    """Only the address; an address that a browser could not follow is not taken over."""
+def rewrite_url(entry: ParsedEntry, rules: CompiledRules) -> RuleResult:
+    """Returns the entry with its URL rewritten. A result that is not a web URL is discarded with a warning."""
     if rules.url_rewrite is None or not entry.url:
-        return Applied(entry)
+        return RuleResult(entry)
     try:
         url = rules.url_rewrite.apply(entry.url)
-    except GaveUp as reason:
-        return Applied(entry, (f"The address rule was skipped: {reason}.",))
+    except RuleBudgetExceeded as error:
+        return RuleResult(entry, (msg("The address rule was skipped: {reason}.", reason=error.reason),))
     if not _is_web_address(url):
-        return Applied(entry, ("The address rule was skipped: what it makes is not a web address.",))
-    return Applied(replace(entry, url=url))
+        return RuleResult(entry, (msg("The address rule was skipped: what it makes is not a web address."),))
+    return RuleResult(replace(entry, url=url))
 
 
-def rewrite_entry(entry: ParsedEntry, rules: CompiledRules, *, invidious_host: str = DEFAULT_INVIDIOUS_HOST) -> Applied:
-    """Title and content. What comes out still has to be cleaned."""
+def rewrite_entry(
+    entry: ParsedEntry, rules: CompiledRules, *, invidious_host: str = DEFAULT_INVIDIOUS_HOST
+) -> RuleResult:
+    """Returns the entry with title and content rewritten. The content still has to be cleaned."""
     rewrites = builtin_rewrites(entry.url) if rules.rewrites is None else rules.rewrites
     if not rewrites:
-        return Applied(_entitled(entry, entry.title))
-    draft = Draft(
+        return RuleResult(_with_title(entry, entry.title))
+    rule_entry = RuleEntry(
         url=entry.url,
         title=entry.title,
         content=entry.content,
         enclosures=entry.enclosures,
         invidious_host=invidious_host,
     )
-    changed, complaints = rewrite(draft, rewrites)
-    return Applied(_entitled(replace(entry, content=changed.content), changed.title), complaints)
+    changed, warnings = apply_rewrites(rule_entry, rewrites)
+    return RuleResult(_with_title(replace(entry, content=changed.content), changed.title), warnings)
 
 
-def apply_rules(entry: ParsedEntry, rules: CompiledRules, *, invidious_host: str = DEFAULT_INVIDIOUS_HOST) -> Applied:
-    """Both at once, for feeds whose pages are not fetched."""
-    moved = rewrite_url(entry, rules)
-    changed = rewrite_entry(moved.entry, rules, invidious_host=invidious_host)
-    return Applied(changed.entry, moved.complaints + changed.complaints)
+def apply_rules(
+    entry: ParsedEntry, rules: CompiledRules, *, invidious_host: str = DEFAULT_INVIDIOUS_HOST
+) -> RuleResult:
+    """Returns the entry after `rewrite_url` and `rewrite_entry`, for feeds whose pages are not fetched."""
+    rewritten = rewrite_url(entry, rules)
+    changed = rewrite_entry(rewritten.entry, rules, invidious_host=invidious_host)
+    return RuleResult(changed.entry, rewritten.warnings + changed.warnings)
 
 
-def scrape_page(page: str, rules: CompiledRules) -> tuple[str | None, tuple[Words, ...]]:
-    """The parts that the feed's selector names, if any, and complaints."""
+def scrape_page(page: str, rules: CompiledRules) -> tuple[str | None, tuple[Message, ...]]:
+    """Returns the parts that the feed's selector matches (None without selector or match) and warnings."""
     if rules.scraper is None:
         return None, ()
     try:
         return scrape(page, rules.scraper), ()
-    except GaveUp as reason:
-        return None, (f"The scraper rule was skipped: {reason}.",)
+    except RuleBudgetExceeded as error:
+        return None, (msg("The scraper rule was skipped: {reason}.", reason=error.reason),)
 
 
-def _entitled(entry: ParsedEntry, title: str) -> ParsedEntry:
-    """A title that a rule emptied would leave nothing to click on."""
+def _with_title(entry: ParsedEntry, title: str) -> ParsedEntry:
+    """Returns the entry with a new title; an empty one is ignored, because it could not be clicked."""
     title = title.strip() or entry.title
     return entry if title == entry.title else replace(entry, title=title)
 
 
-def _filters(texts: RuleTexts, problems: Problems) -> Filters:
+def _read_filters(texts: RuleTexts, errors: RuleErrors) -> Filters:
     return Filters(
-        block=read_filters(texts.block_filter_entry_rules, field="block_filter_entry_rules", problems=problems),
-        keep=read_filters(texts.keep_filter_entry_rules, field="keep_filter_entry_rules", problems=problems),
-        blocklist=read_list(texts.blocklist_rules, field="blocklist_rules", problems=problems),
-        keeplist=read_list(texts.keeplist_rules, field="keeplist_rules", problems=problems),
+        block=read_filters(texts.block_filter_entry_rules, field="block_filter_entry_rules", errors=errors),
+        keep=read_filters(texts.keep_filter_entry_rules, field="keep_filter_entry_rules", errors=errors),
+        blocklist=read_entry_list(texts.blocklist_rules, field="blocklist_rules", errors=errors),
+        keeplist=read_entry_list(texts.keeplist_rules, field="keeplist_rules", errors=errors),
     )
 
 
-def _rewrites(text: str, problems: Problems) -> Rewrites | None:
-    return read_rewrite(text, field="rewrite_rules", problems=problems) if text.strip() else None
+def _read_rewrites(text: str, errors: RuleErrors) -> RewriteRules | None:
+    return read_rewrites(text, field="rewrite_rules", errors=errors) if text.strip() else None
 
 
 def _is_web_address(url: str) -> bool:

@@ -1,4 +1,4 @@
-"""Expressions of users: matched in linear time, within a budget, and explained when they cannot be used.
+"""Regular expressions of users: matched in linear time within a budget, with explanations of errors.
 
 Syntax: https://github.com/google/re2/wiki/Syntax. Matching is case-sensitive and not anchored.
 """
@@ -13,41 +13,42 @@ import re2
 from msgspec import Struct
 
 from tidings.domain.errors import InvalidRule
-from tidings.domain.wording import Words
+from tidings.domain.messages import Message, msg
 
 MAX_EXPRESSION_CHARS: Final = 4_000
-# An expression may unfold into far more than was written: (a?){1000} is a thousand steps per letter.
+# A short expression can compile to a large program: (a?){1000} takes a thousand steps per letter.
 MAX_PROGRAM_STEPS: Final = 10_000
 MAX_MEMORY_BYTES: Final = 4 << 20
-# Steps times bytes of text; about 5 ns for each where the fast matcher runs out of memory.
+# Steps times bytes of text; about 5 ns each if the fast matcher runs out of memory.
 MAX_WORK: Final = 200_000_000
 MAX_RESULT_CHARS: Final = 4_000_000
 MAX_REPLACE_S: Final = 1.0
 
-# What RE2 says, by its beginning, and what we say to a person. The first that fits wins.
-_EXPLANATIONS: Final[dict[str, Words]] = {
-    "invalid perl operator: (?=": "look-ahead is not supported",
-    "invalid perl operator: (?!": "look-ahead is not supported",
-    "invalid perl operator: (?<": "look-behind is not supported",
-    "invalid perl operator": "this kind of group is not supported",
-    "invalid escape sequence": "this escape is unknown; back-references are not supported",
-    "missing )": "a parenthesis is opened and never closed",
-    "unexpected )": "a parenthesis is closed that was never opened",
-    "missing ]": "a character class is opened with [ and never closed",
-    "no argument for repetition operator": "there is nothing to repeat",
-    "bad repetition operator": "a repetition cannot be repeated",
-    "invalid repetition size": "the repetition count is too large",
-    "invalid character class range": "this range of characters is not valid",
-    "trailing \\": "it ends in a lone backslash",
-    "pattern too large": "it unfolds into too many steps",
+# Prefix of RE2's message -> explanation for the user. The first match wins.
+_EXPLANATIONS: Final[dict[str, Message]] = {
+    "invalid perl operator: (?=": msg("look-ahead is not supported"),
+    "invalid perl operator: (?!": msg("look-ahead is not supported"),
+    "invalid perl operator: (?<": msg("look-behind is not supported"),
+    "invalid perl operator": msg("this kind of group is not supported"),
+    "invalid escape sequence": msg("this escape is unknown; back-references are not supported"),
+    "missing )": msg("a parenthesis is opened and never closed"),
+    "unexpected )": msg("a parenthesis is closed that was never opened"),
+    "missing ]": msg("a character class is opened with [ and never closed"),
+    "no argument for repetition operator": msg("there is nothing to repeat"),
+    "bad repetition operator": msg("a repetition cannot be repeated"),
+    "invalid repetition size": msg("the repetition count is too large"),
+    "invalid character class range": msg("this range of characters is not valid"),
+    "trailing \\": msg("it ends in a lone backslash"),
+    "pattern too large": msg("it unfolds into too many steps"),
 }
 
 
-class GaveUp(Exception):
-    """A rule ran over its budget; whoever applies it leaves the text as it was and says so."""
+class RuleBudgetExceeded(Exception):
+    """A rule needs too much time or memory. The rule is skipped, with a warning that holds the reason."""
 
-    def __init__(self, reason: Words) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: Message) -> None:
+        super().__init__(reason.english())
+        self.reason = reason
 
 
 class _Match(Protocol):
@@ -59,7 +60,7 @@ class _Match(Protocol):
 
 
 class Regex:
-    """A usable expression. Two with the same source are equal."""
+    """A compiled expression. Two with the same source are equal."""
 
     __slots__ = ("_compiled", "_max_bytes", "source")
 
@@ -77,30 +78,31 @@ class Regex:
         return dict(self._compiled.groupindex)
 
     def is_found_in(self, text: str) -> bool:
-        """Only the beginning of a text beyond the work budget is looked at."""
-        return self._compiled.search(well_formed(text[: self._max_chars(text)])) is not None
+        """Returns whether the text matches. Text beyond the work budget is ignored."""
+        return self._compiled.search(replace_surrogates(text[: self._max_chars(text)])) is not None
 
-    def replace(self, text: str, template: Template) -> str:
-        """text with every match replaced. GaveUp when text or result are too long or it takes too long.
+    def replace(self, text: str, template: ReplacementTemplate) -> str:
+        """Returns the text with every match replaced.
 
-        All or nothing: a text that is half replaced would be a riddle to its reader.
+        Raises RuleBudgetExceeded if the text or the result is too long or replacing takes too long. Text is never
+        replaced partly.
         """
         if len(text) > self._max_chars(text):
-            raise GaveUp("the text is too long for this expression")
-        text = well_formed(text)
+            raise RuleBudgetExceeded(msg("the text is too long for this expression"))
+        text = replace_surrogates(text)
         pieces: list[str] = []
         length, position = 0, 0
-        # One match may read the whole rest of the text, so many matches are quadratic even in a linear
-        # engine. The matches are many and cheap or few and dear; only the clock tells which.
+        # One match may read the whole rest of the text, so many matches take quadratic time even in a linear
+        # engine. Their cost is unknown in advance, so the time is measured.
         deadline = time.thread_time() + MAX_REPLACE_S
         for match in self._compiled.finditer(text):
-            # re2 reports some empty matches twice; as in RE2 itself, none counts at the end of the match before.
+            # re2 reports some empty matches twice; one at the end of the previous match does not count, as in RE2.
             if pieces and match.end() == position:
                 continue
             new = template.fill(match)
             length += len(new) + match.start() - position
             if length > MAX_RESULT_CHARS or time.thread_time() > deadline:
-                raise GaveUp("replacing takes too long or makes the text too long")
+                raise RuleBudgetExceeded(msg("replacing takes too long or makes the text too long"))
             pieces += (text[position : match.start()], new)
             position = match.end()
         return "".join((*pieces, text[position:]))
@@ -119,8 +121,8 @@ class Regex:
         return f"Regex({self.source!r})"
 
 
-class Template(Struct, frozen=True):
-    """A replacement: literal text, and group numbers or names to be filled in."""
+class ReplacementTemplate(Struct, frozen=True):
+    """A replacement: literal text, and numbers of the groups to insert."""
 
     parts: tuple[str | int, ...]
 
@@ -129,13 +131,13 @@ class Template(Struct, frozen=True):
 
 
 def compile_regex(source: str) -> Regex:
-    """InvalidRule, without field and number, when the expression cannot be used."""
+    """Returns the expression. Raises InvalidRule, without field and number, if it is unusable."""
     if not source:
-        raise InvalidRule("The expression is empty.")
+        raise InvalidRule(msg("The expression is empty."))
     if len(source) > MAX_EXPRESSION_CHARS:
-        raise InvalidRule(f"The expression is longer than {MAX_EXPRESSION_CHARS} characters.")
-    if well_formed(source) != source:
-        raise InvalidRule("The expression contains half a character (a lone surrogate).")
+        raise InvalidRule(msg("The expression is longer than {most} characters.", most=MAX_EXPRESSION_CHARS))
+    if replace_surrogates(source) != source:
+        raise InvalidRule(msg("The expression contains half a character (a lone surrogate)."))
     return _compile(source)
 
 
@@ -144,37 +146,49 @@ def _compile(source: str) -> Regex:
     try:
         compiled = re2.compile(source, _options())
     except re2.error as error:
-        raise InvalidRule(f"The expression {_shortened(source)} cannot be used: {_explained(error)}.") from error
+        raise InvalidRule(
+            msg(
+                "The expression {expression} cannot be used: {reason}.",
+                expression=_shortened(source),
+                reason=_explained(error),
+            )
+        ) from error
     if compiled.programsize > MAX_PROGRAM_STEPS:
-        raise InvalidRule(f"The expression {_shortened(source)} cannot be used: it unfolds into too many steps.")
+        raise InvalidRule(
+            msg(
+                "The expression {expression} cannot be used: it unfolds into too many steps.",
+                expression=_shortened(source),
+            )
+        )
     return Regex(source, compiled)
 
 
-def parse_template(text: str, regex: Regex) -> Template:
-    """text: `$1`, `${1}` and `${name}` are groups, `$0` the match, `$$` a dollar sign; any other $ is itself.
+def parse_template(text: str, regex: Regex) -> ReplacementTemplate:
+    """Returns the replacement template.
 
-    InvalidRule for a group that the expression does not have.
+    text: `$1`, `${1}` and `${name}` are groups, `$0` the match, `$$` a dollar sign; any other $ is literal.
+    Raises InvalidRule for a group that the expression does not have.
     """
     parts: list[str | int] = []
     position = 0
-    for match in _REFERENCE.finditer(well_formed(text)):
+    for match in _REFERENCE.finditer(replace_surrogates(text)):
         parts.append(text[position : match.start()])
         parts.append("$" if match.group() == "$$" else _group_number(match.group(1) or match.group(2), regex))
         position = match.end()
     parts.append(text[position:])
-    return Template(tuple(part for part in parts if part != ""))
+    return ReplacementTemplate(tuple(part for part in parts if part != ""))
 
 
 def _group_number(name: str, regex: Regex) -> int:
     if name in regex.named_groups:
         return regex.named_groups[name]
     if not name.isdecimal() or int(name) > regex.groups:
-        raise InvalidRule(f"The replacement asks for group {name}, which the expression does not have.")
+        raise InvalidRule(msg("The replacement asks for group {name}, which the expression does not have.", name=name))
     return int(name)
 
 
-def well_formed(text: str) -> str:
-    """text, with lone surrogates turned into question marks: neither re2 nor an HTML parser takes them."""
+def replace_surrogates(text: str) -> str:
+    """Returns the text with lone surrogates replaced by question marks: re2 and HTML parsers do not accept them."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -193,13 +207,13 @@ def _options() -> Any:
 _REFERENCE: Final = re2.compile(r"\$\$|\$([0-9]{1,4})|\$\{(\w{1,40})\}", _options())
 
 
-def _explained(error: Exception) -> Words:
+def _explained(error: Exception) -> Message:
     said = error.args[0] if error.args else ""
     said = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
     for beginning in _EXPLANATIONS:
         if said.startswith(beginning):
             return _EXPLANATIONS[beginning]
-    return "its syntax is not understood"
+    return msg("its syntax is not understood")
 
 
 def _shortened(source: str) -> str:

@@ -1,4 +1,4 @@
-"""Changing title and content of an entry as its feed's owner wishes, before the content is cleaned."""
+"""Applies rewrite rules to title and content of an entry, before the content is cleaned."""
 
 from __future__ import annotations
 
@@ -7,53 +7,62 @@ from typing import Final
 
 from msgspec import Struct
 
-from tidings.domain.rules.draft import Action, Draft
-from tidings.domain.rules.problems import Problems, attempt, refuse
-from tidings.domain.rules.regex import GaveUp
-from tidings.domain.rules.registry import action_for
-from tidings.domain.rules.syntax import Call, read_calls
-from tidings.domain.wording import Words
+from tidings.domain.messages import Message, msg
+from tidings.domain.rules.regex import RuleBudgetExceeded
+from tidings.domain.rules.rewrite_syntax import RuleCall, read_calls
+from tidings.domain.rules.rewrites.registry import build_action
+from tidings.domain.rules.rule_entry import RewriteAction, RuleEntry
+from tidings.domain.rules.rule_errors import RuleErrors, collect_error, raise_first
 
-# Its link is meant to stand before whatever the other rules leave.
-_LAST: Final = "add_pdf_download_link"
+# Applied last, so that its link comes first in the content.
+_APPLIED_LAST: Final = "add_pdf_download_link"
 
 
-class Rewrite(Struct, frozen=True):
-    """number: counted from 1, as written."""
+class RewriteRule(Struct, frozen=True):
+    """number: position in the text, counted from 1."""
 
     number: int
     name: str
-    action: Action
+    action: RewriteAction
 
 
-Rewrites = tuple[Rewrite, ...]
+RewriteRules = tuple[RewriteRule, ...]
 
 
-def parse_rewrite(text: str, *, field: str = "rewrite_rules") -> Rewrites:
-    """In the order in which they are applied. InvalidRule for the first rule that cannot be used."""
-    problems: Problems = []
-    rules = read_rewrite(text, field=field, problems=problems)
-    refuse(problems)
+def parse_rewrites(text: str, *, field: str = "rewrite_rules") -> RewriteRules:
+    """Returns the rules in the order of application. Raises InvalidRule for the first unusable rule."""
+    errors: RuleErrors = []
+    rules = read_rewrites(text, field=field, errors=errors)
+    raise_first(errors)
     return rules
 
 
-def read_rewrite(text: str, *, field: str, problems: Problems) -> Rewrites:
-    """The rules that can be used; what is wrong with the others is added to problems."""
-    calls = read_calls(text, field=field, problems=problems)
-    rules = [attempt(partial(_ready, call), problems=problems, field=field, number=call.number) for call in calls]
-    return tuple(sorted(filter(None, rules), key=lambda rule: rule.name == _LAST))
+def read_rewrites(text: str, *, field: str, errors: RuleErrors) -> RewriteRules:
+    """Returns the usable rules and adds an error to `errors` for each of the others."""
+    calls = read_calls(text, field=field, errors=errors)
+    rules = [
+        collect_error(partial(_build_rule, call), errors=errors, field=field, number=call.number) for call in calls
+    ]
+    return tuple(sorted(filter(None, rules), key=lambda rule: rule.name == _APPLIED_LAST))
 
 
-def rewrite(draft: Draft, rules: Rewrites) -> tuple[Draft, tuple[Words, ...]]:
-    """The changed draft, and a sentence for each rule that had to give up and changed nothing."""
-    complaints: list[Words] = []
+def apply_rewrites(entry: RuleEntry, rules: RewriteRules) -> tuple[RuleEntry, tuple[Message, ...]]:
+    """Returns the rewritten entry, and a warning for each rule that was skipped."""
+    warnings: list[Message] = []
     for rule in rules:
         try:
-            draft = rule.action(draft)
-        except GaveUp as reason:
-            complaints.append(f"Rewrite rule {rule.number} ({rule.name}) was skipped: {reason}.")
-    return draft, tuple(complaints)
+            entry = rule.action(entry)
+        except RuleBudgetExceeded as error:
+            warnings.append(
+                msg(
+                    "Rewrite rule {number} ({name}) was skipped: {reason}.",
+                    number=rule.number,
+                    name=rule.name,
+                    reason=error.reason,
+                )
+            )
+    return entry, tuple(warnings)
 
 
-def _ready(call: Call) -> Rewrite:
-    return Rewrite(call.number, call.name, action_for(call))
+def _build_rule(call: RuleCall) -> RewriteRule:
+    return RewriteRule(call.number, call.name, build_action(call))

@@ -1,41 +1,43 @@
-"""The parts of a web page that a feed's owner wants to read: a CSS selector list."""
+"""Scraper rules: the CSS selector of the parts of a page that belong to the article."""
 
 from __future__ import annotations
 
-from tidings.domain.rules.markup import parse
-from tidings.domain.rules.problems import Problems, attempt, refuse
-from tidings.domain.rules.regex import MAX_RESULT_CHARS, GaveUp
+from tidings.domain.messages import msg
+from tidings.domain.rules.regex import MAX_RESULT_CHARS, RuleBudgetExceeded
+from tidings.domain.rules.rewrites.markup import parse
+from tidings.domain.rules.rule_errors import RuleErrors, collect_error, raise_first
 from tidings.domain.rules.selectors import Selector, parse_selector, select
 
 
 def validate_selector(text: str, *, field: str = "scraper_rules") -> Selector | None:
-    """None for a blank text. InvalidRule for what is not a selector list.
+    """Returns the selector; None for a blank text. Raises InvalidRule for text that is not a selector list.
 
-    The service whose API we speak accepts anything here, and then silently finds nothing.
+    Miniflux accepts any text here, and then finds nothing.
     """
-    problems: Problems = []
-    selector = read_selector(text, field=field, problems=problems)
-    refuse(problems)
+    errors: RuleErrors = []
+    selector = read_selector(text, field=field, errors=errors)
+    raise_first(errors)
     return selector
 
 
-def read_selector(text: str, *, field: str, problems: Problems) -> Selector | None:
+def read_selector(text: str, *, field: str, errors: RuleErrors) -> Selector | None:
+    """Returns the selector, or None. Adds an error to `errors` if it is unusable."""
     if not text.strip():
         return None
-    return attempt(lambda: parse_selector(text), problems=problems, field=field)
+    return collect_error(lambda: parse_selector(text), errors=errors, field=field)
 
 
 def scrape(page: str, selector: Selector) -> str | None:
-    """The outer HTML of all matches in document order, joined; None when nothing matches.
+    """Returns the outer HTML of all matches in document order, joined; None if nothing matches.
 
-    GaveUp when the page is too large for the selector.
+    Raises RuleBudgetExceeded if the page is too large for the selector.
     """
     pieces: list[str] = []
     length = 0
     for node in select(parse(page, is_page=True), selector):
         pieces.append(node.html or "")
         length += len(pieces[-1])
-        # A match inside a match counts twice: `*` makes the square of a deep page.
+        # A match inside a match is included twice: `*` on a deep page makes a result of quadratic length.
         if length > MAX_RESULT_CHARS:
-            raise GaveUp("the matches are too long")
+            raise RuleBudgetExceeded(msg("the matches are too long"))
     return "".join(pieces) or None

@@ -1,8 +1,8 @@
-"""CSS selectors of users, matched in time that grows with the page and not with its powers.
+"""Matches CSS selectors of users in time that is linear in the size of the page.
 
-The engine below (lexbor) tries every combination of ancestors for `a b c d`: a selector of six parts on
-a page forty levels deep does not end. So it is only asked about one compound (`p.intro`) at a time, over
-the whole page, and the combinators between compounds are followed here, each node once.
+The engine (lexbor) tries every combination of ancestors for `a b c d`: a selector of six parts on a page forty levels
+deep takes practically forever. So the engine matches one compound (`p.intro`) at a time, over the whole page, and
+the combinators between compounds are followed here, visiting each node once.
 """
 
 from __future__ import annotations
@@ -15,56 +15,60 @@ from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from tidings.domain.errors import InvalidRule
-from tidings.domain.rules.compounds import Compound, read_paths
-from tidings.domain.rules.regex import GaveUp, well_formed
+from tidings.domain.messages import msg
+from tidings.domain.rules.regex import RuleBudgetExceeded, replace_surrogates
+from tidings.domain.rules.selector_parser import CompoundSelector, parse_selector_list
 
 MAX_SELECTOR_CHARS: Final = 2_000
-# About 5 ns each.
+# Node visits of about 5 ns each.
 MAX_WORK: Final = 300_000_000
 
 
 class Selector(Struct, frozen=True):
-    """paths: one for each member of the selector list."""
+    """paths: the compounds of each member of the selector list."""
 
     source: str
-    paths: tuple[tuple[Compound, ...], ...]
+    paths: tuple[tuple[CompoundSelector, ...], ...]
 
 
 def parse_selector(text: str) -> Selector:
-    """InvalidRule, without field and number, for what is not a list of selectors."""
+    """Returns the selector. Raises InvalidRule, without field and number, for text that is not a list of selectors."""
     if not text.strip():
-        raise InvalidRule("The selector is empty.")
+        raise InvalidRule(msg("The selector is empty."))
     if len(text) > MAX_SELECTOR_CHARS:
-        raise InvalidRule(f"The selector is longer than {MAX_SELECTOR_CHARS} characters.")
-    if "\0" in text or well_formed(text) != text:
-        raise InvalidRule("The selector contains a character that cannot be in a page.")
-    selector = Selector(text, read_paths(text))
-    _try_out(selector)
+        raise InvalidRule(msg("The selector is longer than {most} characters.", most=MAX_SELECTOR_CHARS))
+    if "\0" in text or replace_surrogates(text) != text:
+        raise InvalidRule(msg("The selector contains a character that cannot be in a page."))
+    selector = Selector(text, parse_selector_list(text))
+    _check_compounds(selector)
     return selector
 
 
 def select(tree: LexborHTMLParser, selector: Selector) -> list[LexborNode]:
-    """All matches, each once, in document order. GaveUp when the page is too large for such a selector."""
+    """Returns all matches, each once, in document order.
+
+    Raises RuleBudgetExceeded if the page is too large for the selector.
+    """
     _check_cost(tree, selector)
     found: dict[int, LexborNode] = {}
     for path in selector.paths:
-        found.update(_follow(tree, path))
+        found.update(_match_path(tree, path))
     if len(selector.paths) == 1:
         return list(found.values())
     return [node for node in tree.css("*") if node.mem_id in found]
 
 
-def _try_out(selector: Selector) -> None:
+def _check_compounds(selector: Selector) -> None:
     page = LexborHTMLParser("<p></p>")
     for compound in {compound.text for path in selector.paths for compound in path}:
         try:
             page.css(compound)
         except SelectolaxError as error:
-            raise InvalidRule(f"{compound[:60]!r} is not a selector we know.") from error
+            raise InvalidRule(msg("{compound} is not a selector we know.", compound=repr(compound[:60]))) from error
 
 
-def _follow(tree: LexborHTMLParser, path: tuple[Compound, ...]) -> dict[int, LexborNode]:
-    """What the last compound of the path matches, by identity, in document order."""
+def _match_path(tree: LexborHTMLParser, path: tuple[CompoundSelector, ...]) -> dict[int, LexborNode]:
+    """Returns the matches of the path's last compound, by node id, in document order."""
     reached: dict[int, LexborNode] = {}
     for compound in path:
         candidates = tree.css(compound.text)
@@ -76,12 +80,12 @@ def _follow(tree: LexborHTMLParser, path: tuple[Compound, ...]) -> dict[int, Lex
     return reached
 
 
-def nearest(nodes: Iterable[LexborNode], outer: Iterable[LexborNode]) -> dict[int, int]:
-    """By identity: which of the outer nodes is the closest one above each node that has one."""
+def nearest_ancestors(nodes: Iterable[LexborNode], outer: Iterable[LexborNode]) -> dict[int, int]:
+    """Returns for each node the id of its nearest ancestor among `outer`; nodes without one are left out."""
     goal = {node.mem_id for node in outer}
     known: dict[int, int] = {}
-    met = {node.mem_id: _first_met(goal, node, _parent, known) for node in nodes}
-    return {node: above for node, above in met.items() if above}
+    reached_node = {node.mem_id: _first_reached(goal, node, _parent, known) for node in nodes}
+    return {node: above for node, above in reached_node.items() if above}
 
 
 def _related(nodes: Iterable[LexborNode], combinator: str, reached: AbstractSet[int]) -> list[LexborNode]:
@@ -92,34 +96,34 @@ def _related(nodes: Iterable[LexborNode], combinator: str, reached: AbstractSet[
         case "+":
             return [node for node in nodes if (before := _element_before(node)) and before.mem_id in reached]
         case "~":
-            return [node for node in nodes if _first_met(reached, node, _previous, known)]
+            return [node for node in nodes if _first_reached(reached, node, _previous, known)]
         case _:
-            return [node for node in nodes if _first_met(reached, node, _parent, known)]
+            return [node for node in nodes if _first_reached(reached, node, _parent, known)]
 
 
-def _first_met(
+def _first_reached(
     goal: AbstractSet[int],
     start: LexborNode,
     step: Callable[[LexborNode], LexborNode | None],
     known: dict[int, int],
 ) -> int:
-    """The identity of the first node of the goal that stepping on from start meets; 0 for none.
+    """Returns the id of the first node of `goal` that repeated steps from `start` reach; 0 if there is none.
 
-    known: for each node, what was met from there on, itself included. Thanks to it none is visited twice.
+    known: results of nodes visited before, so that each node is visited once.
     """
     trail: list[int] = []
-    met = 0
+    reached_node = 0
     current = step(start)
-    while current is not None and not met:
+    while current is not None and not reached_node:
         identity = current.mem_id
         if identity in known:
-            met = known[identity]
+            reached_node = known[identity]
             break
         trail.append(identity)
-        met = identity if identity in goal else 0
+        reached_node = identity if identity in goal else 0
         current = step(current)
-    known.update(dict.fromkeys(trail, met))
-    return met
+    known.update(dict.fromkeys(trail, reached_node))
+    return reached_node
 
 
 def _parent(node: LexborNode) -> LexborNode | None:
@@ -138,18 +142,18 @@ def _element_before(node: LexborNode) -> LexborNode | None:
 
 
 def _check_cost(tree: LexborHTMLParser, selector: Selector) -> None:
-    """What stands inside parentheses is left to the engine: refuse what it would not finish."""
+    """Raises RuleBudgetExceeded if the engine could not finish, which matches the content of parentheses itself."""
     compounds = [compound for path in selector.paths for compound in path if compound.is_costly]
     if not compounds:
         return
-    nodes, depth, siblings = _shape(tree)
+    nodes, depth, siblings = _tree_dimensions(tree)
     for compound in compounds:
-        if nodes * depth**compound.climbs * siblings**compound.scans > MAX_WORK:
-            raise GaveUp(f"the page is too large for {compound.text[:60]!r}")
+        if nodes * depth**compound.ancestor_walks * siblings**compound.sibling_walks > MAX_WORK:
+            raise RuleBudgetExceeded(msg("the page is too large for {text}", text=repr(compound.text[:60])))
 
 
-def _shape(tree: LexborHTMLParser) -> tuple[int, int, int]:
-    """How many elements, how deep at most, how many side by side at most."""
+def _tree_dimensions(tree: LexborHTMLParser) -> tuple[int, int, int]:
+    """Returns the number of elements, the greatest depth, and the greatest number of siblings."""
     depths: dict[int, int] = {}
     siblings: dict[int, int] = {}
     for node in tree.css("*"):

@@ -1,4 +1,4 @@
-r"""Addresses of entries, changed by one rule: `rewrite("^https://m\.(.*)"|"https://$1")`."""
+r"""Rewrites URLs of entries by one rule: `rewrite("^https://m\.(.*)"|"https://$1")`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Final
 from msgspec import Struct
 
 from tidings.domain.errors import InvalidRule
-from tidings.domain.rules.problems import Problems, attempt, refuse
-from tidings.domain.rules.regex import Regex, Template, compile_regex, parse_template
-from tidings.domain.rules.syntax import unquoted
+from tidings.domain.messages import msg
+from tidings.domain.rules.regex import Regex, ReplacementTemplate, compile_regex, parse_template
+from tidings.domain.rules.rewrite_syntax import unquote_string
+from tidings.domain.rules.rule_errors import RuleErrors, collect_error, raise_first
 
 _STRING: Final = r'("(?:[^"\\\n]|\\[^\n])+")'
 _RULE: Final = re.compile(rf"rewrite\(\s*{_STRING}\s*\|\s*{_STRING}\s*\)")
@@ -18,32 +19,33 @@ _RULE: Final = re.compile(rf"rewrite\(\s*{_STRING}\s*\|\s*{_STRING}\s*\)")
 
 class UrlRewrite(Struct, frozen=True):
     pattern: Regex
-    replacement: Template
+    replacement: ReplacementTemplate
 
     def apply(self, url: str) -> str:
-        """GaveUp when the result would be absurdly long."""
+        """Returns the rewritten URL. Raises RuleBudgetExceeded if it is too long."""
         return self.pattern.replace(url, self.replacement)
 
 
 def parse_url_rewrite(text: str, *, field: str) -> UrlRewrite | None:
-    """None for a blank text. InvalidRule for anything but one complete rule."""
-    problems: Problems = []
-    rule = read_url_rewrite(text, field=field, problems=problems)
-    refuse(problems)
+    """Returns the rule; None for a blank text. Raises InvalidRule for anything but one complete rule."""
+    errors: RuleErrors = []
+    rule = read_url_rewrite(text, field=field, errors=errors)
+    raise_first(errors)
     return rule
 
 
-def read_url_rewrite(text: str, *, field: str, problems: Problems) -> UrlRewrite | None:
+def read_url_rewrite(text: str, *, field: str, errors: RuleErrors) -> UrlRewrite | None:
+    """Returns the rule, or None. Adds an error to `errors` if it is unusable."""
     if not text.strip():
         return None
-    return attempt(lambda: _parse(text.strip()), problems=problems, field=field)
+    return collect_error(lambda: _parse(text.strip()), errors=errors, field=field)
 
 
 def _parse(text: str) -> UrlRewrite:
     found = _RULE.fullmatch(text)
     if found is None:
         raise InvalidRule(
-            'Addresses are rewritten by exactly one rule of the form rewrite("expression"|"replacement").'
+            msg('Addresses are rewritten by exactly one rule of the form rewrite("expression"|"replacement").')
         )
-    pattern = compile_regex(unquoted(found[1]))
-    return UrlRewrite(pattern, parse_template(unquoted(found[2]), pattern))
+    pattern = compile_regex(unquote_string(found[1]))
+    return UrlRewrite(pattern, parse_template(unquote_string(found[2]), pattern))

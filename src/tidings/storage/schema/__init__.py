@@ -11,9 +11,9 @@ from tidings.storage.schema.archive import (
 from tidings.storage.schema.base import metadata
 from tidings.storage.schema.chores import chores
 from tidings.storage.schema.events import deliveries, delivery_bodies, receivers
-from tidings.storage.schema.people import api_keys, integrations, list_links, sessions, users
-from tidings.storage.schema.search import search_documents, search_pending, search_vectors
-from tidings.storage.schema.subscriptions import categories, feeds, hosts, icons, source_pieces, sources
+from tidings.storage.schema.people import api_keys, integrations, list_links, sessions, sign_in_failures, users
+from tidings.storage.schema.search import search_documents, search_languages, search_pending, search_vectors
+from tidings.storage.schema.subscriptions import categories, feeds, hosts, icons, sources
 from tidings.storage.schema.websub import websub_pushes, websub_subscriptions, websub_topics
 
 __all__ = [
@@ -35,10 +35,11 @@ __all__ = [
     "metadata",
     "receivers",
     "search_documents",
+    "search_languages",
     "search_pending",
     "search_vectors",
     "sessions",
-    "source_pieces",
+    "sign_in_failures",
     "sources",
     "tombstones",
     "users",

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from tidings.storage.schema.base import (
-    Squeezed,
+    CompressedText,
     Words,
     big,
     flag,
@@ -115,7 +115,7 @@ entry_contents = Table(
         primary_key=True,
         autoincrement=False,
     ),
-    Column("content", Squeezed, nullable=False, comment="Cleaned HTML."),
+    Column("content", CompressedText, nullable=False, comment="Cleaned HTML."),
 )
 
 entry_tags = Table(

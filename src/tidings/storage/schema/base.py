@@ -58,7 +58,7 @@ class _Compressor(threading.local):
 _compressor = _Compressor()
 
 
-class Squeezed(TypeDecorator[str]):
+class CompressedText(TypeDecorator[str]):
     """Text kept as bytes, compressed when that pays.
 
     The first byte tells how: 0 is UTF-8 as it is, 1 is zstd. Bodies below 1 kB, more than half of all, stay plain:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
 
 from tidings.storage.schema.base import (
-    Squeezed,
+    CompressedText,
     big,
     instant,
     key,
@@ -32,6 +32,11 @@ deliveries = Table(
     instant("finished_at", nullable=True),
     number("last_status", 0, "HTTP status of the last answer, 0 when there was none."),
     words("last_error"),
+    words(
+        "last_error_form",
+        "",
+        "JSON: template and values of last_error; empty: English alone.",
+    ),
     words("last_response", "", "The beginning of the last answer."),
     Column("receiver_id", Integer, comment="In whose queue it is; null until a worker has put it there."),
     number("size", 0, "Bytes of the body."),
@@ -57,7 +62,7 @@ delivery_bodies = Table(
         primary_key=True,
         autoincrement=False,
     ),
-    Column("body", Squeezed, nullable=False, comment="What is sent, byte for byte: the signature covers it."),
+    Column("body", CompressedText, nullable=False, comment="What is sent, byte for byte: the signature covers it."),
     comment="Apart: queues and lists do not read them. Missing for what was given up because too much was waiting.",
 )
 

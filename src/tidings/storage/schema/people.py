@@ -91,6 +91,17 @@ sessions = Table(
     comment="Of browsers that are signed in.",
 )
 
+sign_in_failures = Table(
+    "sign_in_failures",
+    metadata,
+    Column("lane", LargeBinary, primary_key=True, comment="Digest of a name, a network, both or a browser."),
+    number("failures"),
+    instant("last_at"),
+    instant("next_turn_at", comment="No attempt is looked at before."),
+    Index("ix_sign_in_failures_last_at", "last_at"),
+    comment="Of the last quarter of an hour; of nobody, since most names are nobody's.",
+)
+
 list_links = Table(
     "list_links",
     metadata,
@@ -110,4 +121,9 @@ integrations = Table(
     words("settings", "{}", "JSON object; its members are the integration's own."),
     instant("changed_at"),
     words("last_error", "", "What went wrong at the last try, or why it was switched off; empty when all is well."),
+    words(
+        "last_error_form",
+        "",
+        "JSON: template and values of last_error; empty: English alone.",
+    ),
 )

@@ -52,14 +52,6 @@ partial_index("ix_sources_claimed", sources.c.host, sources.c.claimed_until, whe
 Index("ix_sources_host", sources.c.host, sources.c.next_check_at)
 partial_index("ix_sources_claimed_by", sources.c.claimed_by, where="claimed_by <> ''")
 
-source_pieces = Table(
-    "source_pieces",
-    metadata,
-    Column("source_id", Integer, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
-    Column("packed", LargeBinary, nullable=False, comment="See `domain.formats.pieces`."),
-    comment="Which entries the last document held, by digests of their texts.",
-)
-
 hosts = Table(
     "hosts",
     metadata,
@@ -100,6 +92,11 @@ feeds = Table(
     Column("body_digest", LargeBinary, comment="Of the last parsed body; the same again is not parsed."),
     instant("parsed_at", nullable=True, comment="When a body was last parsed."),
     words("parsing_error_message"),
+    words(
+        "parsing_error_form",
+        "",
+        "JSON: template and values of parsing_error_message; empty: English alone.",
+    ),
     number("parsing_error_count"),
     number("failed_checks", 0, "In a row, whatever the reason: how long the next wait is. 0 after a success."),
     number("check_interval_minutes", 0, "As the user set it; 0: as the feed publishes."),

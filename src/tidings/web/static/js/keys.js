@@ -2,22 +2,22 @@
 import { announce, load, swap } from "./tidings.js";
 import { refresh as count } from "./counts.js";
 import { base, opened, pane, post, row, save, toggle, undo } from "./marks.js";
-import { more, select } from "./lists.js";
+import { chosen, more, select } from "./lists.js";
 import { isSplit, open } from "./panes.js";
+import { scrollArticle } from "./scroll.js";
 
-const PLACES = { u: "/unread", b: "/starred", h: "/history", f: "/feeds", c: "/categories", s: "/settings" };
 const WAIT_MS = 1500;
 const $ = (selector) => document.querySelector(selector);
 let prefix = 0;
 
-const chosen = () => $(".row:focus-within") ?? $(".row[aria-current]");
 const current = () => pane()?.dataset.entry ?? chosen()?.id.slice(1);
+const feedId = () => pane()?.dataset.feed ?? chosen()?.dataset.feed ?? $("#column")?.dataset.feed;
 const link = (name) => $(`#pane .tools .${name}`)?.href ?? chosen()?.dataset[name === "original" ? "url" : name];
 
 async function step(by) {
   const rows = [...document.querySelectorAll(isSplit() ? "#column .row" : "#column:not(.beside) .row")];
   if (pane() && !(isSplit() && rows.length)) return $(`#pane .tools [rel=${by > 0 ? "next" : "prev"}][href]`)?.click();
-  const at = rows.indexOf(pane() ? (row(current()) ?? chosen()) : chosen());
+  const at = rows.indexOf(chosen() ?? row(current()));
   const next = rows[at < 0 ? 0 : at + by];
   if (!next) return by > 0 && rows.length && (await more()) && step(by);
   select(next);
@@ -45,6 +45,47 @@ async function refresh(feed) {
   count(0);
 }
 
+// The next line of the sidebar with unread entries: a feed, or a category whose feeds are not listed.
+function stepFeed(by) {
+  const lines = [...document.querySelectorAll("#sidebar .group a.line")].filter(
+    (line) => line.ariaCurrent || !(line.matches(".none") || line.parentElement.querySelector(".group-feeds"))
+  );
+  const at = lines.findIndex((line) => line.ariaCurrent);
+  lines.at(at < 0 && by < 0 ? -1 : at + by < 0 ? lines.length : at + by)?.click();
+}
+
+// Deleting a feed cannot be undone: the page that this leads to asks first.
+function unsubscribe() {
+  if (!feedId()) return;
+  const form = document.createElement("form");
+  Object.assign(form, { method: "post", action: `${base}/feeds/bulk`, hidden: true });
+  const fields = { csrf: $("input[name=csrf]").value, action: "delete", feed: feedId() };
+  form.append(...Object.entries(fields).map(([name, value]) => Object.assign(document.createElement("input"), { name, value })));
+  document.body.append(form);
+  form.submit();
+}
+
+// To what is attached, and from there back to the beginning.
+function attachments() {
+  const box = $("#pane .attached");
+  if (!box) return;
+  const isThere = box.contains(document.activeElement);
+  const target = isThere ? pane() : box.querySelector("audio, video, a");
+  target.focus({ preventScroll: true });
+  if (isThere && isSplit()) target.scrollTo(0, 0);
+  else target.scrollIntoView({ block: isThere ? "start" : "center" });
+}
+
+function changeWidth() {
+  const widths = [...document.querySelectorAll("#looks [name=measure]")];
+  widths[(widths.findIndex((one) => one.checked) + 1) % widths.length]?.click();
+}
+
+function selectEnd(at) {
+  const one = [...document.querySelectorAll("#column .row")].at(at);
+  if (one?.checkVisibility()) select(one);
+}
+
 const KEYS = {
   j: () => step(1),
   n: () => step(1),
@@ -61,6 +102,13 @@ const KEYS = {
   f: () => toggle(current(), "star", "unstar"),
   s: () => current() && save(current()),
   d: () => submit("#full"),
+  a: attachments,
+  w: changeWidth,
+  F: () => feedId() && go(`/feeds/${feedId()}`),
+  J: () => stepFeed(1),
+  K: () => stepFeed(-1),
+  G: () => selectEnd(-1),
+  "#": unsubscribe,
   z: undo,
   r: () => refresh($("#column")?.dataset.feed),
   R: () => refresh(""),
@@ -74,6 +122,16 @@ const KEYS = {
   "?": help,
   ArrowLeft: () => step(-1),
   ArrowRight: () => step(1),
+};
+
+const AFTER_G = {
+  u: () => go("/unread"),
+  b: () => go("/starred"),
+  h: () => go("/history"),
+  f: () => go("/feeds"),
+  c: () => go("/categories"),
+  s: () => go("/settings"),
+  g: () => selectEnd(0),
 };
 
 export async function help() {
@@ -92,7 +150,9 @@ export async function help() {
 function escape() {
   $("#keys")?.close();
   document.activeElement?.blur();
-  if (pane() && !isSplit()) $(".to-list")?.click();
+  if (!pane()) return;
+  if (!isSplit()) $(".to-list")?.click();
+  else if (row(current())) select(row(current()));
 }
 
 if ("keys" in document.documentElement.dataset) {
@@ -101,10 +161,11 @@ if ("keys" in document.documentElement.dataset) {
     const isTyping = event.target.closest?.("input:not([type=radio], [type=checkbox]), textarea, select");
     if (event.key === "Escape" && (isTyping || !$(":popover-open, dialog[open]"))) return escape();
     if (isTyping || ($("dialog[open]") && event.key !== "?")) return;
+    if (scrollArticle(event)) return event.preventDefault();
     const wasPrefix = event.timeStamp < prefix;
-    prefix = event.key === "g" ? event.timeStamp + WAIT_MS : 0;
-    const act = wasPrefix && PLACES[event.key] ? () => go(PLACES[event.key]) : KEYS[event.key];
-    if (event.key === "g" || !act) return;
+    prefix = event.key === "g" && !wasPrefix ? event.timeStamp + WAIT_MS : 0;
+    const act = wasPrefix && event.key in AFTER_G ? AFTER_G[event.key] : KEYS[event.key];
+    if (!act) return;
     event.preventDefault();
     act();
   });

@@ -117,6 +117,9 @@ document.addEventListener("tidings:swapped", watch);
 watch();
 comeBack();
 
+// The row that keys are about: the one with the focus, or the one that was opened last.
+export const chosen = () => document.querySelector(".row:focus-within") ?? document.querySelector(".row[aria-current]");
+
 export function select(one, isFocused = true) {
   for (const other of document.querySelectorAll(".row[aria-current]")) other.removeAttribute("aria-current");
   one.setAttribute("aria-current", "true");

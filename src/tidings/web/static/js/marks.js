@@ -2,7 +2,7 @@
 import { announce, swap, tell } from "./tidings.js";
 import { refresh } from "./counts.js";
 
-const words = document.getElementById("words").dataset;
+export const words = document.getElementById("words").dataset;
 const OTHER = { star: "unstar", unstar: "star", read: "unread", unread: "read" };
 const BUSY_MS = 700;
 const ICONS = { unstar: "starred" };

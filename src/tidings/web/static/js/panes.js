@@ -46,11 +46,18 @@ function lead(pane, rel, one) {
   }
 }
 
+// Keys that the browser knows by itself (arrows) scroll what has the focus. Nothing is taken from a field or a dialog.
+function takeFocus() {
+  if (document.activeElement?.closest("input, textarea, select, dialog, :popover-open")) return;
+  document.querySelector("#pane[data-entry]")?.focus({ preventScroll: true });
+}
+
 function put(pane) {
   document.getElementById("pane").replaceWith(pane);
   document.dispatchEvent(new CustomEvent("tidings:swapped", { detail: { ids: ["pane"] } }));
 }
 
+document.addEventListener("tidings:swapped", ({ detail }) => detail.ids.includes("pane") && isSplit() && takeFocus());
 document.addEventListener("click", (event) => {
   if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = event.target.closest?.(".row-title a, #pane [rel=next], #pane [rel=prev]");
@@ -68,4 +75,5 @@ addEventListener("popstate", (event) => {
 });
 if (document.getElementById("pane")) {
   history.replaceState(document.querySelector("#pane[data-entry]") ? { pane: true } : { list: document.title }, "");
+  if (isSplit()) takeFocus();
 }

@@ -1,0 +1,1 @@
+"""Handlers of the REST API, one module a resource."""

@@ -1,0 +1,63 @@
+"""Endpoints for API keys."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tidings.api.schema_annotations import Moment, Needed
+from tidings.api.struct_copy import StructCopy
+from tidings.api.timestamps import TimeZone, time_zone
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.storage.accounts import api_keys
+from tidings.storage.accounts.api_keys import ApiKey
+
+routes = Routes("API keys")
+
+
+class ApiKeyOut(Struct, frozen=True):
+    """token: 64 hex digits, for X-Auth-Token. last_used_at: null while unused. Moments are in the zone of the owner."""
+
+    id: int
+    user_id: int
+    token: str
+    description: str
+    last_used_at: Moment | None
+    created_at: Moment
+
+
+class ApiKeyCreate(Struct, frozen=True):
+    description: Needed[str] = None
+
+
+_copy = StructCopy(ApiKeyOut, "last_used_at", "created_at")
+
+
+def _out(key: ApiKey, clock: TimeZone) -> ApiKeyOut:
+    return _copy(
+        key,
+        last_used_at=clock.format_optional(key.last_used_at),
+        created_at=clock.format(key.created_at),
+    )
+
+
+@routes.get("/v1/api-keys")
+def list_api_keys(caller: User, services: Services) -> list[ApiKeyOut]:
+    """Your keys, by description."""
+    clock = time_zone(caller.timezone)
+    with services.reading() as db:
+        return [_out(key, clock) for key in api_keys.list_all(db, caller.id)]
+
+
+@routes.post("/v1/api-keys", status=201, raises=(InvalidInput,))
+def create_api_key(caller: User, services: Services, body: ApiKeyCreate) -> ApiKeyOut:
+    """Make a key that speaks for you. Its description is new among yours, whatever the case of its letters."""
+    return _out(services.api_keys.create(caller.id, body.description or ""), time_zone(caller.timezone))
+
+
+@routes.delete("/v1/api-keys/{api_key_id}", status=204, raises=(InvalidInput, NotFound))
+def delete_api_key(caller: User, services: Services, api_key_id: int) -> None:
+    """Delete a key; it is refused from now on."""
+    services.api_keys.delete(caller.id, api_key_id)

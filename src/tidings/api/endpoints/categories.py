@@ -1,0 +1,116 @@
+"""Endpoints for categories."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tidings.api.schema_annotations import Needed
+from tidings.api.struct_copy import StructCopy
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.domain.feeds.categories import Category, CategoryCounts
+from tidings.domain.messages import verbatim
+from tidings.http.binding import Later
+from tidings.http.endpoints import Routes
+from tidings.http.queries import Query
+from tidings.services import Services
+from tidings.services.feeds.categories import owned
+from tidings.storage.feeds import categories
+
+routes = Routes("Categories")
+
+
+class CategoryOut(Struct, frozen=True):
+    id: int
+    title: str
+    user_id: int
+    hide_globally: bool
+
+
+class CountedCategoryOut(CategoryOut, frozen=True):
+    """feed_count and total_unread: with counts=true only."""
+
+    feed_count: int
+    total_unread: int
+
+
+class CategoriesQuery(Query, frozen=True):
+    """counts: also tell the number of feeds and unread entries of each category."""
+
+    counts: bool | None = None
+
+
+class CategoryCreate(Struct, frozen=True):
+    title: Needed[str] = None
+    hide_globally: bool | None = None
+
+
+class CategoryUpdate(Struct, frozen=True):
+    title: str | None = None
+    hide_globally: bool | None = None
+
+
+_copy = StructCopy(CategoryOut)
+_copy_counted = StructCopy(CountedCategoryOut, "feed_count", "total_unread")
+
+
+def category_out(category: Category) -> CategoryOut:
+    return _copy(category)
+
+
+@routes.get("/v1/categories")
+def list_categories(
+    caller: User, services: Services, query: CategoriesQuery
+) -> list[CategoryOut] | list[CountedCategoryOut]:
+    """All categories, by title."""
+    with services.reading() as db:
+        found = categories.list_all(db, caller.id)
+        if not query.counts:
+            return [category_out(category) for category in found]
+        counts = categories.counts(db, caller.id)
+    counted = [_counted(category, counts.get(category.id, CategoryCounts())) for category in found]
+    if caller.categories_sorting_order == "unread_count":
+        # A stable sort: equals stay in the order of their titles.
+        counted.sort(key=lambda category: -category.total_unread)
+    return counted
+
+
+def _counted(category: Category, counts: CategoryCounts) -> CountedCategoryOut:
+    return _copy_counted(category, feed_count=counts.feed_count, total_unread=counts.total_unread)
+
+
+@routes.post("/v1/categories", status=201, raises=(InvalidInput,))
+def create_category(caller: User, services: Services, body: CategoryCreate) -> CategoryOut:
+    """Make a category. Its title is new among yours, whatever the case of its letters."""
+    if not body.title:
+        raise InvalidInput(verbatim("title: a category needs one."), field="title")
+    return category_out(services.categories.create(caller.id, body.title, hide_globally=bool(body.hide_globally)))
+
+
+@routes.put("/v1/categories/{category_id}", status=201, raises=(InvalidInput, NotFound))
+def update_category(caller: User, services: Services, category_id: int, body: Later[CategoryUpdate]) -> CategoryOut:
+    """Rename a category, or hide it from the global lists. What is not sent stays."""
+    with services.reading() as db:
+        owned(db, caller.id, category_id)
+    change = body.read()
+    return category_out(
+        services.categories.update(caller.id, category_id, title=change.title, hide_globally=change.hide_globally)
+    )
+
+
+@routes.delete("/v1/categories/{category_id}", status=204, raises=(InvalidInput, NotFound))
+def delete_category(caller: User, services: Services, category_id: int) -> None:
+    """Delete a category with its feeds and their entries."""
+    services.categories.delete(caller.id, category_id)
+
+
+@routes.put("/v1/categories/{category_id}/mark-all-as-read", status=204, raises=(InvalidInput, NotFound))
+def mark_category_read(caller: User, services: Services, category_id: int) -> None:
+    """Mark the unread entries of a category as read, but for those dated in the future."""
+    services.categories.mark_read(caller.id, category_id)
+
+
+@routes.put("/v1/categories/{category_id}/refresh", status=204, raises=(InvalidInput, NotFound))
+def refresh_category(caller: User, services: Services, category_id: int) -> None:
+    """Have the enabled feeds of a category checked soon."""
+    services.polling.refresh_category(caller.id, category_id)

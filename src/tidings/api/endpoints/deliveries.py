@@ -1,0 +1,139 @@
+"""Deliveries: what was sent to other services, what became of it, and sending it once more."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Struct, structs
+
+from tidings.api.schema_annotations import Moment, one_of, up_to
+from tidings.api.timestamps import TimeZone, time_zone
+from tidings.domain.accounts.users import User
+from tidings.domain.deliveries.deliveries import DeliveryState
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.domain.integrations import REGISTRY
+from tidings.domain.messages import verbatim
+from tidings.http.endpoints import Routes
+from tidings.http.queries import Query
+from tidings.services import Services
+from tidings.services.deliveries.deliveries import delivery_not_found
+from tidings.storage.deliveries import outbox
+from tidings.storage.deliveries.outbox import ListedDelivery
+
+routes = Routes("Integrations")
+
+DEFAULT_LIMIT = 100
+MOST = 1000
+
+
+class DeliveryOut(Struct, frozen=True):
+    """An event on its way to one receiver. delivery_id: as in the header X-Service-Delivery.
+
+    receiver: an address without credentials, or the name of the service. feed_id: null when it belongs to no feed.
+    size: of the body, in bytes. next_attempt_at: null when nothing more will be tried. finished_at: null until then.
+    last_status: HTTP status of the last answer, 0 when there was none. last_error: why it did not arrive, "" when it
+    did. Moments are in the zone of the owner.
+    """
+
+    id: int
+    delivery_id: str
+    integration: str
+    event_type: str
+    receiver: str
+    feed_id: int | None
+    state: Annotated[str, one_of(DeliveryState)]
+    attempts: int
+    size: int
+    created_at: Moment
+    next_attempt_at: Moment | None
+    finished_at: Moment | None
+    last_status: int
+    last_error: str
+
+
+class DeliveryDetails(DeliveryOut, frozen=True):
+    """body: what is sent, byte for byte; null when it was not kept. last_response: how the last answer begins."""
+
+    body: str | None
+    last_response: str
+
+
+class DeliveryList(Struct, frozen=True):
+    deliveries: list[DeliveryOut]
+
+
+class DeliveriesQuery(Query, frozen=True):
+    """state: pending, delivered or failed; all when not sent. limit: 100 when not sent. before_id: exclusive."""
+
+    state: Annotated[str, one_of(DeliveryState)] = ""
+    limit: Annotated[int | None, up_to(MOST)] = None
+    offset: int | None = None
+    before_id: int | None = None
+
+
+@routes.get("/v1/webhooks/deliveries", raises=(InvalidInput,))
+def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) -> DeliveryList:
+    """What was sent, or is to be sent, to other services; the newest first."""
+    if query.state not in ("", *DeliveryState):
+        raise InvalidInput(verbatim(f"state: {query.state[:40]!r} is not pending, delivered or failed."), field="state")
+    if (query.limit or 0) > MOST:
+        raise InvalidInput(verbatim(f"limit: {MOST} at most."), field="limit")
+    clock = time_zone(caller.timezone)
+    with services.reading() as db:
+        found = outbox.list_deliveries(
+            db,
+            caller.id,
+            state=DeliveryState(query.state) if query.state else None,
+            before_id=query.before_id,
+            limit=query.limit or DEFAULT_LIMIT,
+            offset=query.offset or 0,
+        )
+    return DeliveryList([_out(shown, clock) for shown in found])
+
+
+@routes.get("/v1/webhooks/deliveries/{delivery_id}", raises=(InvalidInput, NotFound))
+def get_delivery(caller: User, services: Services, delivery_id: int) -> DeliveryDetails:
+    """One of them, with what is sent and how the last answer begins."""
+    with services.reading() as db:
+        shown = outbox.get(db, caller.id, delivery_id)
+        if shown is None:
+            raise delivery_not_found(delivery_id)
+        body = outbox.body(db, delivery_id)
+    return DeliveryDetails(
+        **structs.asdict(_out(shown, time_zone(caller.timezone))),
+        body=None if body is None else body.decode(),
+        last_response=shown.delivery.last_response,
+    )
+
+
+@routes.post("/v1/webhooks/deliveries/{delivery_id}/redeliver", status=202, raises=(InvalidInput, NotFound))
+def redeliver(caller: User, services: Services, delivery_id: int) -> DeliveryOut:
+    """Send it once more, under the same delivery id. One that is still waiting is tried at once."""
+    services.deliveries.redeliver(caller.id, delivery_id)
+    with services.reading() as db:
+        shown = outbox.get(db, caller.id, delivery_id)
+    if shown is None:
+        raise delivery_not_found(delivery_id)
+    return _out(shown, time_zone(caller.timezone))
+
+
+def _out(shown: ListedDelivery, clock: TimeZone) -> DeliveryOut:
+    delivery = shown.delivery
+    leaf = REGISTRY.get(delivery.integration)
+    return DeliveryOut(
+        id=delivery.id,
+        delivery_id=delivery.delivery_id,
+        integration=delivery.integration,
+        event_type=delivery.event_type,
+        # What its leaf does not know any more could have secrets in it.
+        receiver=leaf.describe_receiver(delivery.receiver).english() if leaf else delivery.integration,
+        feed_id=delivery.feed_id,
+        state=delivery.state,
+        attempts=delivery.attempts,
+        size=delivery.size,
+        created_at=clock.format(delivery.created_at),
+        next_attempt_at=clock.format_optional(shown.next_attempt_at),
+        finished_at=clock.format_optional(delivery.finished_at),
+        last_status=delivery.last_status,
+        last_error=delivery.last_error,
+    )

@@ -1,0 +1,44 @@
+"""The endpoint that discovers the feeds of a site."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Struct
+
+from tidings.api.schema_annotations import Needed, one_of
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import FetchError, InvalidInput, NotFound
+from tidings.domain.feeds.feeds import FeedFormat
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+
+routes = Routes("Discovery")
+
+
+class DiscoveryRequest(Struct, frozen=True, kw_only=True):
+    """url: of a web page, or of a feed. The rest is sent along to its host, and to no other."""
+
+    url: Needed[str] = None
+    username: str | None = None
+    password: str | None = None
+    user_agent: str | None = None
+    cookie: str | None = None
+    proxy_url: str | None = None
+    fetch_via_proxy: bool | None = None
+    allow_self_signed_certificates: bool | None = None
+    disable_http2: bool | None = None
+
+
+class DiscoveredOut(Struct, frozen=True):
+    url: str
+    title: str
+    type: Annotated[str, one_of(FeedFormat)]
+
+
+@routes.post("/v1/discover", raises=(InvalidInput, NotFound, FetchError))
+async def discover(caller: User, services: Services, body: DiscoveryRequest) -> list[DiscoveredOut]:
+    """Find the feeds of a web page. Nothing is stored."""
+    values = ((name, getattr(body, name)) for name in body.__struct_fields__)
+    found = await services.discovery.find(caller.id, {name: value for name, value in values if value is not None})
+    return [DiscoveredOut(url=one.url, title=one.title, type=one.type.value) for one in found]

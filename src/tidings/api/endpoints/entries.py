@@ -1,0 +1,228 @@
+"""Endpoints for entries: lists, single entries, and their state."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Struct
+
+from tidings.api.endpoints.enclosures import EnclosureOut, enclosure_out
+from tidings.api.endpoints.feeds import FeedOut, FeedSerializer
+from tidings.api.entry_filters import EntriesQuery, IdsQuery
+from tidings.api.schema_annotations import Moment, Needed, one_of
+from tidings.api.struct_copy import StructCopy
+from tidings.api.timestamps import TimeZone, time_zone
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import STATUS_BY_WORD, Enclosure, Entry, EntryStatus
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.domain.messages import verbatim
+from tidings.http.endpoints import Routes
+from tidings.http.json_body import Int64
+from tidings.services import Services
+from tidings.services.entries.entries import owned
+from tidings.storage.engine.database import Read
+from tidings.storage.entries import entry_lists
+from tidings.storage.entries.entry_lists import EntryPage
+from tidings.storage.feeds import feeds
+
+routes = Routes("Entries")
+
+
+class EntryOut(Struct, frozen=True):
+    """content: cleaned HTML. reading_time: minutes. Moments are in the zone of the owner."""
+
+    id: int
+    user_id: int
+    feed_id: int
+    title: str
+    url: str
+    comments_url: str
+    author: str
+    language: str
+    share_code: str
+    starred: bool
+    reading_time: int
+    status: Annotated[str, one_of(STATUS_BY_WORD)]
+    hash: str
+    published_at: Moment
+    created_at: Moment
+    changed_at: Moment
+    content: str
+    tags: list[str]
+    enclosures: list[EnclosureOut]
+    feed: FeedOut
+
+
+class EntryList(Struct, frozen=True):
+    """total: of all matches, whatever the page."""
+
+    total: int
+    entries: list[EntryOut]
+
+
+# Of one change: beyond it the transaction would keep others waiting.
+MOST_IDS = 100_000
+
+
+class EntryIds(Struct, frozen=True):
+    total: int
+    entry_ids: list[int]
+
+
+class EntriesUpdate(Struct, frozen=True):
+    """At least one of status and starred."""
+
+    entry_ids: Needed[list[Int64]] = None
+    status: Annotated[str | None, one_of(STATUS_BY_WORD)] = None
+    starred: bool | None = None
+
+
+_copy = StructCopy(
+    EntryOut,
+    "status",
+    "hash",
+    "published_at",
+    "created_at",
+    "changed_at",
+    "content",
+    "tags",
+    "enclosures",
+    "feed",
+)
+
+
+def show_page(db: Read, caller: User, page: EntryPage) -> list[EntryOut]:
+    embedded = FeedSerializer(db, caller).encoded(
+        feeds.get_many(db, caller.id, {entry.feed_id for entry in page.entries})
+    )
+    clock = time_zone(caller.timezone)
+    return [
+        _show(
+            entry,
+            page.contents.get(entry.id, ""),
+            page.enclosures.get(entry.id, []),
+            embedded[entry.feed_id],
+            clock,
+        )
+        for entry in page.entries
+    ]
+
+
+def _show(entry: Entry, content: str, attached: list[Enclosure], feed: msgspec.Raw, clock: TimeZone) -> EntryOut:
+    return _copy(
+        entry,
+        status=EntryStatus(entry.status).word,
+        hash=entry.hash.hex(),
+        published_at=clock.format(entry.published_at),
+        created_at=clock.format(entry.created_at),
+        changed_at=clock.format(entry.changed_at),
+        content=content,
+        # Stored as JSON, shown as JSON: nobody has to look inside.
+        tags=msgspec.Raw(entry.tags.encode()),
+        enclosures=[enclosure_out(one) for one in attached],
+        feed=feed,
+    )
+
+
+def show_one(db: Read, caller: User, entry: Entry) -> EntryOut:
+    return show_page(db, caller, entry_lists.with_bodies(db, [entry]))[0]
+
+
+@routes.get("/v1/entries", raises=(InvalidInput,))
+def list_entries(caller: User, services: Services, query: EntriesQuery) -> EntryList:
+    """Entries of all feeds."""
+    return _list(caller, services, query)
+
+
+@routes.get("/v1/feeds/{feed_id}/entries", raises=(InvalidInput,))
+def list_feed_entries(caller: User, services: Services, feed_id: int, query: EntriesQuery) -> EntryList:
+    """Entries of one feed."""
+    return _list(caller, services, query, feed_id=feed_id)
+
+
+@routes.get("/v1/categories/{category_id}/entries", raises=(InvalidInput,))
+def list_category_entries(caller: User, services: Services, category_id: int, query: EntriesQuery) -> EntryList:
+    """Entries of the feeds of one category."""
+    return _list(caller, services, query, category_id=category_id)
+
+
+def _list(
+    caller: User, services: Services, query: EntriesQuery, *, feed_id: int = 0, category_id: int = 0
+) -> EntryList:
+    """The place in the path and the one in the query must both hold; an unknown one is a 400 here by contract."""
+    feed_ids = {one for one in (feed_id, query.feed_id or 0) if one}
+    category_ids = {one for one in (category_id, query.category_id or 0) if one}
+    with services.listing.open(caller.id, search=query.search, feed_ids=feed_ids, category_ids=category_ids) as lists:
+        which, page = query.filter(), query.page()
+        if len(feed_ids) > 1 or len(category_ids) > 1:
+            return EntryList(total=0, entries=[])
+        which = msgspec.structs.replace(
+            which, feed_id=next(iter(feed_ids), None), category_id=next(iter(category_ids), None)
+        )
+        found = lists.page(which, page)
+        return EntryList(total=found.total, entries=show_page(lists.db, caller, found))
+
+
+@routes.get("/v1/entries/ids", raises=(InvalidInput,))
+def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryIds:
+    """Ids only, newest first; at most 10,000 at a time."""
+    which, limit, offset = query.filter(), query.page_size(), query.offset or 0
+    with services.reading() as db:
+        total, ids = entry_lists.ids(db, caller.id, which, limit=limit, offset=offset)
+    return EntryIds(total=total, entry_ids=ids)
+
+
+@routes.get("/v1/entries/{entry_id}", raises=(InvalidInput, NotFound))
+def get_entry(caller: User, services: Services, entry_id: int) -> EntryOut:
+    """One entry. Reading it does not mark it as read."""
+    with services.reading() as db:
+        return show_one(db, caller, owned(db, caller.id, entry_id))
+
+
+@routes.get("/v1/feeds/{feed_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
+def get_feed_entry(caller: User, services: Services, feed_id: int, entry_id: int) -> EntryOut:
+    """One entry, if it is of that feed."""
+    with services.reading() as db:
+        entry = owned(db, caller.id, entry_id)
+        if entry.feed_id != feed_id:
+            raise NotFound(verbatim(f"There is no entry {entry_id} in feed {feed_id}."))
+        return show_one(db, caller, entry)
+
+
+@routes.get("/v1/categories/{category_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
+def get_category_entry(caller: User, services: Services, category_id: int, entry_id: int) -> EntryOut:
+    """One entry, if it is of a feed in that category."""
+    with services.reading() as db:
+        entry = owned(db, caller.id, entry_id)
+        if entry.category_id != category_id:
+            raise NotFound(verbatim(f"There is no entry {entry_id} in category {category_id}."))
+        return show_one(db, caller, entry)
+
+
+@routes.put("/v1/entries", status=204, raises=(InvalidInput,))
+def update_entries(caller: User, services: Services, body: EntriesUpdate) -> None:
+    """Set the status or the star of several entries at once. Ids that are not yours are passed over."""
+    if not body.entry_ids:
+        raise InvalidInput(verbatim("entry_ids: at least one entry id is needed."), field="entry_ids")
+    if len(body.entry_ids) > MOST_IDS:
+        raise InvalidInput(
+            verbatim(f"entry_ids: {MOST_IDS:,} entry ids at most; send them in parts."), field="entry_ids"
+        )
+    status = None
+    if body.status:
+        status = STATUS_BY_WORD.get(body.status)
+        if status is None:
+            raise InvalidInput(
+                verbatim(f"status: {body.status[:40]!r} is not read, unread or removed."), field="status"
+            )
+    if status is None and body.starred is None:
+        raise InvalidInput(verbatim("Nothing to change: send status, starred, or both."), field="status")
+    services.entries.update(caller.id, body.entry_ids, status=status, starred=body.starred)
+
+
+@routes.put("/v1/entries/{entry_id}/bookmark", status=204, raises=(InvalidInput, NotFound))
+@routes.put("/v1/entries/{entry_id}/star", status=204, raises=(InvalidInput, NotFound))
+def toggle_star(caller: User, services: Services, entry_id: int) -> None:
+    """Star an entry, or take its star away."""
+    services.entries.toggle_star(caller.id, entry_id)

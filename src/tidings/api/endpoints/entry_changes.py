@@ -1,0 +1,87 @@
+"""Endpoints that edit, import and save entries, and flush the history."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Struct
+from starlette.responses import Response
+
+from tidings.api.endpoints.entries import EntryOut, show_one
+from tidings.api.schema_annotations import Needed, one_of
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import STATUS_BY_WORD
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.http.binding import Later
+from tidings.http.endpoints import Routes
+from tidings.http.json_body import Int64, sent
+from tidings.http.responses import json
+from tidings.services import Services
+from tidings.services.entries.entries import owned, unknown_feed
+from tidings.storage.feeds import feeds
+
+routes = Routes("Entries")
+
+
+class EntryUpdate(Struct, frozen=True):
+    """title: as it is, no HTML. content: HTML, which is cleaned."""
+
+    title: str | None = None
+    content: str | None = None
+
+
+class EntryImport(Struct, frozen=True):
+    """external_id: what tells this entry from others, its url when not sent.
+
+    published_at: Unix seconds, now when not sent. status: read when not sent.
+    """
+
+    url: Needed[str] = None
+    title: str | None = None
+    author: str | None = None
+    content: str | None = None
+    published_at: Int64 | None = None
+    status: Annotated[str | None, one_of(STATUS_BY_WORD)] = None
+    starred: bool | None = None
+    tags: list[str] | None = None
+    external_id: str | None = None
+    comments_url: str | None = None
+
+
+class EntryImported(Struct, frozen=True):
+    id: int
+
+
+@routes.put("/v1/entries/{entry_id}", status=201, raises=(InvalidInput, NotFound))
+def update_entry(caller: User, services: Services, entry_id: int, body: EntryUpdate) -> EntryOut:
+    """Change title or content of an entry. They are yours from then on: the publisher's changes pass them by."""
+    services.entries.edit(caller, entry_id, title=body.title, content=body.content)
+    with services.reading() as db:
+        return show_one(db, caller, owned(db, caller.id, entry_id))
+
+
+@routes.post(
+    "/v1/feeds/{feed_id}/entries/import",
+    raises=(InvalidInput,),
+    answers={200: EntryImported, 201: EntryImported},
+)
+def import_entry(caller: User, services: Services, feed_id: int, body: Later[EntryImport]) -> Response:
+    """Bring an entry along from elsewhere. 200 when the feed has it: then only status and star are taken."""
+    with services.reading() as db:
+        if feeds.get(db, caller.id, feed_id) is None:
+            raise unknown_feed(feed_id)
+    entry_id, is_new = services.entries.import_one(caller, feed_id, sent(body.read()))
+    return json(EntryImported(entry_id), 201 if is_new else 200)
+
+
+@routes.post("/v1/entries/{entry_id}/save", status=202, raises=(InvalidInput, NotFound))
+def save_entry(caller: User, services: Services, entry_id: int) -> None:
+    """Send an entry to every service that you save to, soon."""
+    services.entries.save(caller, entry_id)
+
+
+@routes.put("/v1/flush-history", status=202)
+@routes.delete("/v1/flush-history", status=202)
+def flush_history(caller: User, services: Services) -> None:
+    """Delete the entries that were read, but for starred and shared ones. They do not come back."""
+    services.entries.flush_history(caller.id)

@@ -1,0 +1,274 @@
+"""Endpoints for feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from tidings.api.endpoints.categories import CategoryOut, category_out
+from tidings.api.schema_annotations import Moment, Needed, up_to
+from tidings.api.struct_copy import StructCopy
+from tidings.api.timestamps import time_zone
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.retention import MOST_DAYS, NEVER
+from tidings.domain.errors import FetchError, InvalidInput, NotFound
+from tidings.domain.feeds.categories import Category
+from tidings.domain.feeds.feed_settings import NUMBERS
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.polling.next_check import LONGEST_OWN_MINUTES
+from tidings.http.endpoints import Routes
+from tidings.http.json_body import Int64, sent
+from tidings.services import Services
+from tidings.services.feeds.categories import owned as owned_category
+from tidings.services.feeds.feeds import owned
+from tidings.storage.engine.database import Read
+from tidings.storage.entries import counters
+from tidings.storage.feeds import categories, feeds
+
+routes = Routes("Feeds")
+
+
+class FeedIconOut(Struct, frozen=True):
+    feed_id: int
+    icon_id: int
+    external_icon_id: str
+
+
+class FeedOut(Struct, frozen=True):
+    """Moments are in the zone of the owner. icon: null while none is known.
+
+    check_interval_minutes: 0 where it follows how often the feed publishes. keep_read_days, keep_unread_days: after
+    how many days its entries go, -1 for never; null where it is as for all feeds.
+    """
+
+    id: int
+    user_id: int
+    feed_url: str
+    site_url: str
+    title: str
+    description: str
+    language: str
+    etag_header: str
+    last_modified_header: str
+    parsing_error_message: str
+    parsing_error_count: int
+    scraper_rules: str
+    rewrite_rules: str
+    blocklist_rules: str
+    keeplist_rules: str
+    block_filter_entry_rules: str
+    keep_filter_entry_rules: str
+    urlrewrite_rules: str
+    user_agent: str
+    cookie: str
+    username: str
+    password: str
+    disabled: bool
+    no_media_player: bool
+    ignore_http_cache: bool
+    allow_self_signed_certificates: bool
+    fetch_via_proxy: bool
+    hide_globally: bool
+    disable_http2: bool
+    pushover_enabled: bool
+    ntfy_enabled: bool
+    crawler: bool
+    ignore_entry_updates: bool
+    match_entries_by_url: bool
+    apprise_service_urls: str
+    webhook_url: str
+    ntfy_priority: int
+    ntfy_topic: str
+    pushover_priority: int
+    proxy_url: str
+    check_interval_minutes: int
+    keep_read_days: int | None
+    keep_unread_days: int | None
+    checked_at: Moment
+    next_check_at: Moment
+    category: CategoryOut
+    icon: FeedIconOut | None
+
+
+_copy = StructCopy(FeedOut, "checked_at", "next_check_at", "category", "icon")
+
+
+class FeedSerializer:
+    """Shows feeds of one user; reads their categories and icons once."""
+
+    def __init__(self, db: Read, user: User) -> None:
+        self._zone = time_zone(user.timezone)
+        self._categories: dict[int, Category] = {one.id: one for one in categories.list_all(db, user.id)}
+        self._icons = feeds.icon_names(db, user.id)
+
+    def show(self, feed: Feed) -> FeedOut:
+        icon = None
+        if feed.icon_id is not None:
+            icon = FeedIconOut(feed_id=feed.id, icon_id=feed.icon_id, external_icon_id=self._icons.get(feed.id, ""))
+        return _copy(
+            feed,
+            checked_at=self._zone.format(feed.checked_at),
+            next_check_at=self._zone.format(feed.next_check_at),
+            category=category_out(self._categories[feed.category_id]),
+            icon=icon,
+        )
+
+    def encoded(self, found: Iterable[Feed]) -> dict[int, msgspec.Raw]:
+        """By id, ready to be embedded: a page of entries of one feed spells it out only once."""
+        return {feed.id: msgspec.Raw(msgspec.json.encode(self.show(feed))) for feed in found}
+
+
+class FeedFields(Struct, frozen=True, kw_only=True):
+    """What may be set on a new feed as well as on an existing one.
+
+    check_interval_minutes: 5 to 43,200, or 0 or null: as often as the feed publishes. keep_read_days,
+    keep_unread_days: 1 to 36,500, -1 for ever, or null: as for all feeds. webhook_url, apprise_service_urls: where its
+    new entries are told instead of where those of the other feeds are; "" for no other place.
+    """
+
+    feed_url: str | None = None
+    category_id: Int64 | None = None
+    username: str | None = None
+    password: str | None = None
+    crawler: bool | None = None
+    user_agent: str | None = None
+    cookie: str | None = None
+    ignore_entry_updates: bool | None = None
+    match_entries_by_url: bool | None = None
+    disabled: bool | None = None
+    no_media_player: bool | None = None
+    ignore_http_cache: bool | None = None
+    allow_self_signed_certificates: bool | None = None
+    fetch_via_proxy: bool | None = None
+    hide_globally: bool | None = None
+    disable_http2: bool | None = None
+    scraper_rules: str | None = None
+    rewrite_rules: str | None = None
+    blocklist_rules: str | None = None
+    keeplist_rules: str | None = None
+    block_filter_entry_rules: str | None = None
+    keep_filter_entry_rules: str | None = None
+    urlrewrite_rules: str | None = None
+    proxy_url: str | None = None
+    webhook_url: str | None = None
+    apprise_service_urls: str | None = None
+    check_interval_minutes: Annotated[Int64 | UnsetType | None, up_to(LONGEST_OWN_MINUTES)] = UNSET
+    keep_read_days: Annotated[Int64 | UnsetType | None, up_to(MOST_DAYS, least=NEVER)] = UNSET
+    keep_unread_days: Annotated[Int64 | UnsetType | None, up_to(MOST_DAYS, least=NEVER)] = UNSET
+
+
+class FeedCreate(FeedFields, frozen=True, kw_only=True):
+    """category_id: missing, null or 0 means your first category by title."""
+
+    feed_url: Needed[str] = None
+
+
+class CategoryReference(Struct, frozen=True):
+    id: Int64 | None = None
+
+
+class FeedUpdate(FeedFields, frozen=True, kw_only=True):
+    """category: an older form of category_id, which wins."""
+
+    title: str | None = None
+    site_url: str | None = None
+    description: str | None = None
+    category: CategoryReference | None = None
+
+
+def _given(body: FeedFields) -> dict[str, Any]:
+    """The members that were sent; here null is the way to say that the feed decides."""
+    given = sent(body)
+    given |= {name: empty for name, empty in NUMBERS.items() if getattr(body, name) is None}
+    return given
+
+
+class FeedCreated(Struct, frozen=True):
+    feed_id: int
+
+
+class CountersOut(Struct, frozen=True):
+    """By feed id; a feed with none is left out."""
+
+    reads: dict[str, int]
+    unreads: dict[str, int]
+
+
+@routes.get("/v1/feeds")
+def list_feeds(caller: User, services: Services) -> list[FeedOut]:
+    """All feeds: the failing ones first, then by title."""
+    with services.reading() as db:
+        show = FeedSerializer(db, caller).show
+        return [show(feed) for feed in feeds.list_all(db, caller.id)]
+
+
+@routes.get("/v1/categories/{category_id}/feeds", raises=(InvalidInput, NotFound))
+def list_category_feeds(caller: User, services: Services, category_id: int) -> list[FeedOut]:
+    """The feeds of a category: enabled ones first, then the failing, then those with most unread."""
+    with services.reading() as db:
+        owned_category(db, caller.id, category_id)
+        show = FeedSerializer(db, caller).show
+        return [show(feed) for feed in feeds.of_category(db, caller.id, category_id)]
+
+
+@routes.get("/v1/feeds/counters")
+def get_counters(caller: User, services: Services) -> CountersOut:
+    """How many read and unread entries each feed has."""
+    with services.reading() as db:
+        found = counters.list_all(db, caller.id)
+    return CountersOut(
+        reads={str(one.feed_id): one.read for one in found if one.read},
+        unreads={str(one.feed_id): one.unread for one in found if one.unread},
+    )
+
+
+@routes.get("/v1/feeds/{feed_id}", raises=(InvalidInput, NotFound))
+def get_feed(caller: User, services: Services, feed_id: int) -> FeedOut:
+    """One feed."""
+    with services.reading() as db:
+        return FeedSerializer(db, caller).show(owned(db, caller.id, feed_id))
+
+
+@routes.post("/v1/feeds", status=201, raises=(InvalidInput, FetchError))
+async def create_feed(caller: User, services: Services, body: FeedCreate) -> FeedCreated:
+    """Subscribe: the feed is fetched, and its entries stored, before the answer."""
+    return FeedCreated(await services.feeds.create(caller, _given(body)))
+
+
+@routes.put("/v1/feeds/{feed_id}", status=201, raises=(InvalidInput, NotFound))
+def update_feed(caller: User, services: Services, feed_id: int, body: FeedUpdate) -> FeedOut:
+    """Change a feed; what is not sent stays. Errors of earlier checks are forgotten."""
+    given = _given(body)
+    given.pop("category", None)
+    if body.category is not None and body.category.id is not None:
+        given.setdefault("category_id", body.category.id)
+    services.feeds.update(caller.id, feed_id, given)
+    with services.reading() as db:
+        return FeedSerializer(db, caller).show(owned(db, caller.id, feed_id))
+
+
+@routes.delete("/v1/feeds/{feed_id}", status=204, raises=(InvalidInput, NotFound))
+def delete_feed(caller: User, services: Services, feed_id: int) -> None:
+    """Unsubscribe: the feed and its entries go."""
+    services.feeds.delete(caller.id, feed_id)
+
+
+@routes.put("/v1/feeds/{feed_id}/refresh", status=204, raises=(InvalidInput, NotFound, FetchError))
+async def refresh_feed(caller: User, services: Services, feed_id: int) -> None:
+    """Check a feed now, whatever its schedule, and wait for it."""
+    await services.polling.refresh_now(caller.id, feed_id)
+
+
+@routes.put("/v1/feeds/refresh", status=204)
+def refresh_all(caller: User, services: Services) -> None:
+    """Have every enabled feed checked soon."""
+    services.polling.refresh_all(caller.id)
+
+
+@routes.put("/v1/feeds/{feed_id}/mark-all-as-read", status=204, raises=(InvalidInput, NotFound))
+def mark_feed_read(caller: User, services: Services, feed_id: int) -> None:
+    """Mark the unread entries of a feed as read, but for those dated in the future."""
+    services.feeds.mark_read(caller.id, feed_id)

@@ -1,0 +1,109 @@
+"""Endpoints for integrations (docs/integrations.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+from starlette.responses import Response
+
+from tidings.domain.accounts.users import User
+from tidings.domain.deliveries.events import SAVE_ENTRY
+from tidings.domain.errors import InvalidInput
+from tidings.domain.integrations import REGISTRY
+from tidings.domain.integrations.changes import ENABLED, HAS_PREFIX, LAST_ERROR, find_provider
+from tidings.domain.integrations.fields import FieldKind, SettingField
+from tidings.http.endpoints import Media, Routes
+from tidings.http.json_body import decode_object
+from tidings.http.requests import Request
+from tidings.http.responses import JSON, json
+from tidings.services import Services
+from tidings.services.deliveries import outbox
+
+routes = Routes("Integrations")
+
+
+class IntegrationsStatus(Struct, frozen=True):
+    """has_integrations: whether entries can be saved anywhere."""
+
+    has_integrations: bool
+
+
+class IntegrationTestedOut(Struct, frozen=True):
+    """works: whether the service took it. error: what it said, or what went wrong on the way there; "" when it works.
+    status: of its last answer, 0 when there was none. response: how that answer begins.
+    """
+
+    works: bool
+    status: int
+    error: str
+    response: str
+
+
+def _schema(*, of_answer: bool) -> dict[str, Any]:
+    """Of an object with a member for each integration. of_answer: as it is shown, rather than as it is sent."""
+    by_name = {name: _members(leaf.fields, of_answer=of_answer) for name, leaf in REGISTRY.items()}
+    return {"type": "object", "properties": by_name, **({"required": list(by_name)} if of_answer else {})}
+
+
+def _members(fields: tuple[SettingField, ...], *, of_answer: bool) -> dict[str, Any]:
+    made: dict[str, Any] = {ENABLED: {"type": "boolean"}}
+    for field in fields:
+        if of_answer and field.is_secret:
+            made[HAS_PREFIX + field.name] = {
+                "type": "boolean",
+                "description": f"Whether {field.name} is set: it is not shown.",
+            }
+        else:
+            made[field.name] = _member(field)
+    if of_answer:
+        made[LAST_ERROR] = {"type": "string", "description": "What the service last complained about."}
+    return {"type": "object", "properties": made, **({"required": list(made)} if of_answer else {})}
+
+
+def _member(field: SettingField) -> dict[str, Any]:
+    kind = {str: "string", bool: "boolean", int: "integer"}[field.type]
+    made: dict[str, Any] = {"type": kind, "description": " ".join(filter(None, (f"{field.label}.", field.help)))}
+    if field.choices:
+        made["enum"] = list(field.choices)
+    if kind == "string" and not field.choices:
+        made["maxLength"] = field.max_length
+    return made | ({"format": "password"} if field.kind is FieldKind.PASSWORD else {})
+
+
+SHOWN = Media(JSON, _schema(of_answer=True))
+SENT = Media(JSON, _schema(of_answer=False))
+
+
+@routes.get("/v1/integrations", answers={200: SHOWN})
+def get_integrations(caller: User, services: Services) -> Response:
+    """What is set for each service that there is, by its name.
+
+    Secrets are not shown: `has_token` tells whether there is a `token`.
+    """
+    return json(services.integrations.get_all(caller.id))
+
+
+@routes.put("/v1/integrations", answers={201: SHOWN}, takes=(SENT,), raises=(InvalidInput,))
+def update_integrations(caller: User, services: Services, request: Request) -> Response:
+    """Set any part of it: what is not sent stays as it is.
+
+    An empty text clears a secret; sent for the secret of the webhook, which is made by us, it stands for a new one.
+    """
+    return json(services.integrations.update(caller.id, decode_object(request.content)), 201)
+
+
+@routes.get("/v1/integrations/status")
+def get_integrations_status(caller: User, services: Services) -> IntegrationsStatus:
+    """Whether a service to save entries to is switched on."""
+    with services.reading() as db:
+        return IntegrationsStatus(bool(outbox.enabled_integrations(db, caller.id, SAVE_ENTRY)))
+
+
+@routes.post("/v1/integrations/{integration}/test", raises=(InvalidInput,))
+async def test_integration(caller: User, services: Services, integration: str) -> IntegrationTestedOut:
+    """Send a made-up entry to a service at once, switched on or not, and tell what came of it."""
+    outcome = await services.deliveries.test(caller.id, find_provider(integration).name)
+    return IntegrationTestedOut(
+        works=outcome.is_delivered, status=outcome.status, error=outcome.error_text, response=outcome.response
+    )

@@ -1,0 +1,52 @@
+"""Endpoints that import and export OPML."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from starlette.responses import Response
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import verbatim
+from tidings.http import forms
+from tidings.http.endpoints import Media, Routes
+from tidings.http.requests import Request
+from tidings.services import Services
+
+routes = Routes("OPML")
+
+FORM = Media(
+    "multipart/form-data",
+    {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]},
+)
+
+
+class ImportedOut(Struct, frozen=True):
+    """message: how many feeds came, and a line for every line of the document that something was wrong with."""
+
+    message: str
+
+
+@routes.get("/v1/export", answers={200: Media("text/xml")})
+def export_feeds(caller: User, services: Services) -> Response:
+    """All feeds as an OPML document, by category, with the settings that are not those of a new feed."""
+    return Response(services.opml.export(caller.id), media_type="text/xml; charset=utf-8")
+
+
+@routes.post("/v1/import", status=201, raises=(InvalidInput,), takes=(Media("application/xml"), FORM))
+def import_feeds(caller: User, services: Services, request: Request) -> ImportedOut:
+    """Subscribe to the feeds of an OPML document: the body itself, or the field `file` of a form.
+
+    All that can be used comes, or nothing. Nothing is fetched before the answer.
+    """
+    return ImportedOut(services.opml.import_(caller.id, document(request)).message)
+
+
+def document(request: Request) -> bytes:
+    """The body, unless it is a form: then what was uploaded as `file`."""
+    if forms.kind_of(request) != forms.MULTIPART:
+        return request.content
+    content = forms.file(request, "file")
+    if content is None:
+        raise InvalidInput(verbatim("file: this form has no such field; send the OPML document in it."), field="file")
+    return content

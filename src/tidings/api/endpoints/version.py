@@ -1,0 +1,46 @@
+"""The endpoint that returns build information."""
+
+from __future__ import annotations
+
+import platform
+
+from msgspec import Struct
+
+from tidings import __version__
+from tidings.http.endpoints import Routes
+
+# The level of the contract that we implement. Clients compare it number by number: three numbers, nothing else.
+API_LEVEL = "2.3.2"
+
+routes = Routes("Version")
+
+
+class VersionOut(Struct, frozen=True):
+    """version: the API level; service_version: our own. go_version is the runtime, under its name in the contract."""
+
+    version: str
+    commit: str
+    build_date: str
+    go_version: str
+    compiler: str
+    arch: str
+    os: str
+    service_version: str
+
+
+@routes.get("/v1/version")
+def get_version() -> VersionOut:
+    """What runs here."""
+    return VersionOut(
+        version=API_LEVEL,
+        commit=f"v{__version__}",
+        build_date=RELEASED,
+        go_version=f"python{platform.python_version()}",
+        compiler=platform.python_implementation().lower(),
+        arch=platform.machine() or "unknown",
+        os=platform.system().lower() or "unknown",
+        service_version=__version__,
+    )
+
+
+RELEASED = "2026-11-21"

@@ -1,0 +1,145 @@
+"""The address that WebSub hubs call: nobody logs in here, the unguessable end of the path is what lets a hub in.
+
+GET   a hub asks whether a request was ours, or tells that it denies it
+POST  a hub pushes a document
+
+What does not exist and what is none of the caller's business look the same: 404, with nothing else to learn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from urllib.parse import urlsplit
+
+import structlog
+from msgspec import Struct
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from tidings.api import replies
+from tidings.domain.errors import InvalidInput, StoreUnavailable
+from tidings.domain.messages import verbatim
+from tidings.domain.websub.subscriptions import HubSubscription, SubscriptionState
+from tidings.http.requests import Request, RequestTooLarge, RequestTooSlow
+from tidings.http.responses import empty, raw, send_response
+from tidings.services.websub.pushes import Pushes
+
+log = structlog.get_logger()
+
+# Bodies being read at a time, of one hub and of all: what hubs can take of our memory, whatever they do.
+PLACES_PER_HUB = 2
+PLACES = 8
+# Of a push that is too large, so many times the size allowed is read and thrown away.
+DROPPED_BODIES = 4
+
+_PATH = re.compile(r"/([A-Za-z0-9_-]{16,128})", re.ASCII)
+_CHARSET = re.compile(r";\s*charset\s*=\s*\"?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
+
+_HEADERS = raw({"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"})
+_nothing = partial(replies.failure, 404, "There is nothing at this address.")
+_over = partial(replies.failure, 410, "This subscription has ended.")
+_busy = partial(
+    replies.failure, 503, "Too much is being pushed at the moment: try again shortly.", {"Retry-After": "30"}
+)
+
+
+class CallbackLimits(Struct, frozen=True):
+    """body: bytes of a push. time_s: for all of it to arrive, the wait for a place included."""
+
+    body: int
+    time_s: float
+
+
+class Callbacks:
+    """An ASGI application, mounted at /websub."""
+
+    def __init__(self, pushes: Pushes, limits: CallbackLimits) -> None:
+        self._pushes = pushes
+        self._limits = limits
+        self._places = asyncio.Semaphore(PLACES)
+        self._hubs: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(PLACES_PER_HUB))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._answer(Request(scope, receive))
+        await send_response(response, scope, receive, send, _HEADERS)
+
+    async def _answer(self, request: Request) -> Response:
+        found = _PATH.fullmatch(request.path)
+        if request.method not in ("GET", "POST"):
+            return replies.failure(405, "This address takes GET and POST only.", {"Allow": "GET, POST"})
+        if found is None:
+            return _nothing()
+        try:
+            if request.method == "GET":
+                return await asyncio.to_thread(self._verify, found[1], request)
+            return await self._receive(found[1], request)
+        except StoreUnavailable as error:
+            return replies.from_error(error)
+
+    def _verify(self, token: str, request: Request) -> Response:
+        try:
+            said = dict(request.query)
+        except InvalidInput:
+            return _nothing()
+        challenge = self._pushes.verify(token, said)
+        # As plain text and not to be sniffed at: what a hub makes us say must not run in anybody's browser.
+        return _nothing() if challenge is None else PlainTextResponse(challenge)
+
+    async def _receive(self, token: str, request: Request) -> Response:
+        """A push is only read when it is known whose it is; kept means acknowledged, storing comes later."""
+        subscription = await asyncio.to_thread(self._pushes.subscription, token)
+        if subscription is None:
+            return _nothing()
+        if not self._pushes.accepts(subscription):
+            return _over() if subscription.state == SubscriptionState.ENDED else _nothing()
+        try:
+            async with self._place(subscription):
+                return await self._keep(subscription, request)
+        except RequestTooLarge as error:
+            log.warning("push too large", subscription=subscription.id)
+            await self._drop_rest(request.receive)
+            await asyncio.to_thread(self._pushes.poll_instead, subscription)
+            return replies.failure(413, error.message)
+        except TimeoutError:
+            return _busy()
+        except (InvalidInput, RequestTooSlow) as error:
+            return replies.from_error(error)
+
+    async def _keep(self, subscription: HubSubscription, request: Request) -> Response:
+        with suppress(ValueError):
+            if int(request.headers.get("content-length", "")) > self._limits.body:
+                raise RequestTooLarge(verbatim(f"This push is too large: {self._limits.body // 2**20} MiB at most."))
+        await request.read(self._limits.body)
+        charset = _CHARSET.search(request.headers.get("content-type", ""))
+        await asyncio.to_thread(
+            self._pushes.receive,
+            subscription,
+            request.content,
+            signature=request.headers.get("x-hub-signature", ""),
+            charset=charset[1].lower() if charset else "",
+        )
+        # The same for a wrong signature, which section 7.2 allows: it can so not be found by trying.
+        return empty(202)
+
+    async def _drop_rest(self, receive: Receive) -> None:
+        """Who is still sending may not get to see an answer. What does not end soon is cut off."""
+        left = DROPPED_BODIES * self._limits.body
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._limits.time_s):
+                while left > 0:
+                    message = await receive()
+                    if not message.get("more_body"):
+                        return
+                    left -= len(message.get("body", b""))
+
+    @asynccontextmanager
+    async def _place(self, subscription: HubSubscription) -> AsyncIterator[None]:
+        """TimeoutError when the hub is too slow, or so many others are."""
+        host = urlsplit(subscription.hub).netloc
+        async with asyncio.timeout(self._limits.time_s), self._hubs[host], self._places:
+            yield

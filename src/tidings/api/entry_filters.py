@@ -1,0 +1,131 @@
+"""The query parameters that filter entry lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+from tidings.api.schema_annotations import one_of, up_to
+from tidings.domain.entries.entries import (
+    STATUS_BY_WORD,
+    Direction,
+    EntryFilter,
+    EntryStatus,
+    Order,
+    PageRequest,
+    tag_key,
+)
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import verbatim
+from tidings.domain.times import LATEST, SECOND, Instant
+from tidings.http.queries import Query, boolean
+
+DEFAULT_LIMIT = 100
+MOST_ENTRIES = 1000
+MOST_IDS = 10_000
+
+Word = TypeVar("Word", Order, Direction)
+
+
+class EntriesQuery(Query, frozen=True):
+    """What to list, and in which order.
+
+    status: may be repeated, then any of them. limit: 100 when not sent, 0 means the most.
+    order: published_at when not sent, and by id where that does not decide. direction: asc when not sent.
+    before: the same as published_before. after: the same as published_after.
+    published_before, published_after, changed_before, changed_after: Unix seconds, exclusive.
+    before_entry_id, after_entry_id: exclusive. category_id, feed_id: together with that of the path, if it has one.
+    search: words of title and content, "phrases", -without, begin*. tags: may be repeated, then all of them.
+    globally_visible: true leaves out what is hidden from the global lists.
+    """
+
+    status: Annotated[tuple[str, ...], one_of(STATUS_BY_WORD)] = ()
+    limit: Annotated[int | None, up_to(MOST_ENTRIES)] = None
+    offset: int | None = None
+    order: Annotated[str, one_of(Order)] = ""
+    direction: Annotated[str, one_of(Direction)] = ""
+    before: int | None = None
+    after: int | None = None
+    published_before: int | None = None
+    published_after: int | None = None
+    changed_before: int | None = None
+    changed_after: int | None = None
+    before_entry_id: int | None = None
+    after_entry_id: int | None = None
+    starred: bool | None = None
+    search: str = ""
+    category_id: int | None = None
+    feed_id: int | None = None
+    tags: tuple[str, ...] = ()
+    globally_visible: bool | None = None
+
+    def filter(self) -> EntryFilter:
+        """Without the place, which the path has a say in."""
+        return EntryFilter(
+            statuses=tuple(sorted({_status(word) for word in self.status if word.strip()})),
+            starred=self.starred,
+            published_before=_bound(min, "before", self.before, self.published_before),
+            published_after=_bound(max, "after", self.after, self.published_after),
+            changed_before=_bound(min, "changed_before", self.changed_before),
+            changed_after=_bound(max, "changed_after", self.changed_after),
+            before_entry_id=self.before_entry_id or None,
+            after_entry_id=self.after_entry_id or None,
+            globally_visible=bool(self.globally_visible),
+            tags=tuple(key for tag in self.tags if (key := tag_key(tag))),
+            search=self.search.strip(),
+        )
+
+    def page(self) -> PageRequest:
+        if (self.limit or 0) > MOST_ENTRIES:
+            raise InvalidInput(verbatim(f"limit: {MOST_ENTRIES} at most."), field="limit")
+        limit = DEFAULT_LIMIT if self.limit is None else self.limit or MOST_ENTRIES
+        order = _word(Order, self.order, "order") if self.order else Order.PUBLISHED_AT
+        direction = _word(Direction, self.direction, "direction") if self.direction else Direction.ASC
+        return PageRequest(order=order, direction=direction, limit=limit, offset=self.offset or 0)
+
+
+class IdsQuery(Query, frozen=True):
+    """Stricter than the lists: a status or starred that cannot be read is refused, other filters do not count.
+
+    starred: true or false. limit: 10000 at most, and when not sent.
+    """
+
+    status: Annotated[tuple[str, ...], one_of(STATUS_BY_WORD)] = ()
+    starred: Annotated[tuple[str, ...], one_of(("true", "false"))] = ()
+    limit: int | None = None
+    offset: int | None = None
+
+    def filter(self) -> EntryFilter:
+        starred = None
+        if self.starred:
+            starred = boolean([self.starred[0]])
+            if starred is None:
+                raise InvalidInput(verbatim("starred: send true or false."), field="starred")
+        return EntryFilter(statuses=(_status(self.status[0]),) if self.status else (), starred=starred)
+
+    def page_size(self) -> int:
+        return min(self.limit or MOST_IDS, MOST_IDS)
+
+
+def _status(word: str) -> EntryStatus:
+    status = STATUS_BY_WORD.get(word.strip())
+    if status is None:
+        raise InvalidInput(verbatim(f"status: {word[:40]!r} is not read, unread or removed."), field="status")
+    return status
+
+
+def _word(kind: type[Word], word: str, field: str) -> Word:
+    try:
+        return kind(word)
+    except ValueError:
+        raise InvalidInput(verbatim(f"{field}: {word[:40]!r} is not one of {', '.join(kind)}."), field=field) from None
+
+
+def _bound(tightest: Callable[[list[int]], int], field: str, *seconds: int | None) -> Instant | None:
+    """0 counts as not sent; of two bounds on the same moment the tighter one holds."""
+    given = [second for second in seconds if second]
+    if not given:
+        return None
+    if max(given) * SECOND > LATEST:
+        raise InvalidInput(verbatim(f"{field}: Unix seconds up to the year 9999, please."), field=field)
+    return Instant(tightest(given) * SECOND)

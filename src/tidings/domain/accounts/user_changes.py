@@ -1,0 +1,131 @@
+"""What may be set on an account, checked before anything is stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from tidings.domain.accounts.users import checked_password, checked_username
+from tidings.domain.errors import InvalidField
+from tidings.domain.messages import msg
+from tidings.domain.rules.validation import validate_user_rules
+from tidings.domain.text import reject_nul
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "theme": (
+        "light_serif",
+        "light_sans_serif",
+        "dark_serif",
+        "dark_sans_serif",
+        "system_serif",
+        "system_sans_serif",
+    ),
+    "language": (
+        *("ar_SA", "de_DE", "el_EL", "en_US", "es_ES", "fi_FI", "fr_FR", "gl_ES", "hi_IN", "id_ID", "it_IT"),
+        *("ja_JP", "ko_KR", "nan_Latn_pehoeji", "nl_NL", "pl_PL", "pt_BR", "ro_RO", "ru_RU", "tr_TR", "uk_UA"),
+        *("zh_CN", "zh_TW"),
+    ),
+    "entry_sorting_direction": ("asc", "desc"),
+    "entry_sorting_order": ("published_at", "created_at"),
+    "categories_sorting_order": ("alphabetical", "unread_count"),
+    "default_home_page": ("unread", "starred", "history", "feeds", "categories"),
+    "display_mode": ("fullscreen", "standalone", "minimal-ui", "browser"),
+    "gesture_nav": ("none", "tap", "swipe"),
+}
+# Far beyond anybody's eyes, and what a column of the table holds.
+FASTEST_READER = 2**31 - 1
+RANGES: dict[str, tuple[float, float]] = {
+    "entries_per_page": (1, 1000),
+    "default_reading_speed": (1, FASTEST_READER),
+    "cjk_reading_speed": (1, FASTEST_READER),
+    "media_playback_rate": (0.25, 4),
+}
+RULES = ("block_filter_entry_rules", "keep_filter_entry_rules")
+# Names under which other services know a user: one account each.
+FOREIGN_IDS = ("google_id", "openid_connect_id")
+
+MAX_TEXT = 100_000
+# Part of an index, which PostgreSQL limits to 2,704 bytes a row.
+MAX_FOREIGN_ID = 500
+
+# The other names of the IANA database are abbreviations, aliases of the past, and fixed offsets.
+_REGIONS = frozenset({
+    "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific",
+})  # fmt: skip
+_LABEL = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+_DOMAIN = re.compile(rf"(?:{_LABEL}\.)+{_LABEL}")
+
+
+def checked(given: Mapping[str, Any], *, zones: Collection[str]) -> dict[str, Any]:
+    """The values to store: fields of the API, those that were not sent left out; the password still as it was typed.
+
+    zones: the names that the IANA database of this machine has. InvalidInput names the field.
+    """
+    values = dict(given)
+    for name, value in values.items():
+        _check_text(name, value)
+        _check_choice(name, value)
+        _check_range(name, value)
+    if "username" in values:
+        values["username"] = checked_username(values["username"])
+    if "password" in values:
+        checked_password(values["password"])
+    if "timezone" in values:
+        _check_zone(values["timezone"], zones)
+    if "external_font_hosts" in values:
+        values["external_font_hosts"] = checked_hosts(values["external_font_hosts"], field="external_font_hosts")
+    validate_user_rules(**{name: values[name] for name in RULES if name in values})
+    return values
+
+
+def checked_hosts(hosts: str, *, field: str) -> str:
+    """With one blank between two of them: they end up in a header."""
+    names = hosts.split()
+    for name in names:
+        if len(name) > 253 or not _DOMAIN.fullmatch(name):
+            raise InvalidField(field, msg("{name} is no domain; write fonts.example.org, say.", name=repr(name[:60])))
+    return " ".join(names)
+
+
+def _check_text(name: str, value: Any) -> None:
+    if not isinstance(value, str):
+        return
+    reject_nul(value, field=name)
+    longest = MAX_FOREIGN_ID if name in FOREIGN_IDS else MAX_TEXT
+    if len(value) > longest:
+        raise InvalidField(name, msg("too long, {most:,} characters at most.", most=longest))
+
+
+def _check_choice(name: str, value: Any) -> None:
+    if name in CHOICES and value not in CHOICES[name]:
+        raise InvalidField(
+            name, msg("{value} is not one of {choices}.", value=repr(value[:40]), choices=", ".join(CHOICES[name]))
+        )
+
+
+def _check_range(name: str, value: Any) -> None:
+    if name not in RANGES:
+        return
+    least, most = RANGES[name]
+    if not least <= value <= most:
+        raise InvalidField(name, msg("send a number from {least:,} to {most:,}.", least=least, most=most))
+
+
+def offered_zones(zones: Collection[str]) -> list[str]:
+    """Those of the names that an account may have, UTC first, then by name."""
+    return ["UTC", *sorted(name for name in zones if "/" in name and _is_zone(name, zones))]
+
+
+def _is_zone(name: str, zones: Collection[str]) -> bool:
+    region, slash, _ = name.partition("/")
+    return name in ("UTC", "GMT") or bool(slash and region in _REGIONS and name in zones)
+
+
+def _check_zone(name: str, zones: Collection[str]) -> None:
+    if _is_zone(name, zones):
+        return
+    raise InvalidField(
+        "timezone",
+        msg("{name} is not known; send UTC or a name such as Europe/Paris, in this spelling.", name=repr(name[:40])),
+    )

@@ -1,0 +1,105 @@
+"""Users: who they are and what they may choose."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from msgspec import Struct
+
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import msg
+from tidings.domain.times import Instant
+
+MIN_PASSWORD = 6
+MAX_PASSWORD = 1024
+MAX_USERNAME = 255
+
+
+# Unicode UTS 39, section 5.2 (highly restrictive): Japanese, Korean and Chinese names mix these, and Latin letters look
+# like none of them.
+_WITHOUT_LOOKALIKES = {"LATIN", "CJK"}
+_WRITTEN_WITH_CJK = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC"}
+
+
+class User(Struct, frozen=True):
+    """Everything but the password. Field names are those of the table and of the API."""
+
+    id: int
+    username: str
+    is_admin: bool
+    last_login_at: Instant | None
+    theme: str
+    language: str
+    timezone: str
+    entry_sorting_direction: str
+    entry_sorting_order: str
+    categories_sorting_order: str
+    entries_per_page: int
+    default_home_page: str
+    display_mode: str
+    gesture_nav: str
+    keyboard_shortcuts: bool
+    show_reading_time: bool
+    entry_swipe: bool
+    default_reading_speed: int
+    cjk_reading_speed: int
+    media_playback_rate: float
+    mark_read_on_view: bool
+    mark_read_on_media_player_completion: bool
+    always_open_external_links: bool
+    open_external_links_in_new_tab: bool
+    stylesheet: str
+    custom_js: str
+    external_font_hosts: str
+    google_id: str
+    openid_connect_id: str
+    block_filter_entry_rules: str
+    keep_filter_entry_rules: str
+
+
+def checked_username(name: str) -> str:
+    """In the form in which it is stored: NFKC and lower case.
+
+    Letters of one script, digits and `_ - @ .`; InvalidInput otherwise. Letters of several scripts look alike: one user
+    could be taken for another.
+    """
+    lowered = normalized(name)
+    if not lowered:
+        raise InvalidInput(msg("A user needs a username."), field="username")
+    if len(lowered) > MAX_USERNAME:
+        raise InvalidInput(
+            msg("This username is too long: {most} characters at most.", most=MAX_USERNAME), field="username"
+        )
+    if name != name.strip() or not all(letter.isalnum() or letter in "_-@." for letter in lowered):
+        raise InvalidInput(
+            msg("A username consists of letters, digits and the characters _ - @ . only."), field="username"
+        )
+    scripts = {_script_of(letter) for letter in lowered if letter.isalpha()}
+    if len(scripts) > 1 and scripts != _WITHOUT_LOOKALIKES:
+        raise InvalidInput(msg("A username has letters of one script only."), field="username")
+    return lowered
+
+
+def normalized(name: str) -> str:
+    """Returns the form in which spellings of one name are one."""
+    return unicodedata.normalize("NFKC", name.strip()).lower()
+
+
+def _script_of(letter: str) -> str:
+    """The first word of the character's name says the script; scripts that are written together are one."""
+    script = unicodedata.name(letter, "unknown").partition(" ")[0]
+    return "CJK" if script in _WRITTEN_WITH_CJK else script
+
+
+def checked_password(password: str) -> str:
+    """At least six characters, whatever their number of bytes."""
+    if len(password) < MIN_PASSWORD:
+        raise InvalidInput(
+            msg("The password is too short: {least} characters at least.", least=MIN_PASSWORD),
+            field="password",
+        )
+    if len(password) > MAX_PASSWORD:
+        raise InvalidInput(
+            msg("The password is too long: {most} characters at most.", most=MAX_PASSWORD), field="password"
+        )
+    return password

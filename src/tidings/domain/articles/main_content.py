@@ -1,0 +1,98 @@
+"""Finds the article of a page without a scraper rule.
+
+parse ─► number elements ─► readability ─► restore lost media ─► short result? most of the page instead
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from lxml import etree
+from lxml.html import HtmlElement, HTMLParser, document_fromstring
+from readability import Document
+from readability.readability import Unparseable
+
+from tidings.domain.articles import lost_media
+
+# A result that is shorter than this (characters) and a smaller share of its page is only a part of the article.
+MIN_ARTICLE_CHARS: Final = 500
+MIN_PAGE_SHARE: Final = 0.6
+# The larger part replaces it if it has this many times the text, at most this share of it in links.
+MIN_TEXT_RATIO: Final = 1.5
+MAX_LINK_SHARE: Final = 0.5
+
+
+def find_article(html: str) -> str:
+    """Returns the HTML of the article with its URLs as written; "" if there is none."""
+    page = parse_page(html)
+    if page is None:
+        return ""
+    for unseen in list(page.iter("script", "style", "template")):
+        unseen.drop_tree()
+    lost_media.resolve_lazy_images(page)
+    lost_media.number_elements(page)
+    article = _run_readability(page)
+    if article is not None:
+        lost_media.restore_media(article, page)
+    part = _most_of_page(page, article)
+    article = article if part is None else part
+    if article is not None:
+        lost_media.remove_numbers(article)
+    return "" if article is None else etree.tostring(article, encoding="unicode", method="html")
+
+
+def parse_page(html: str) -> HtmlElement | None:
+    """Returns the tree of a page; None if it has no element."""
+    parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    try:
+        return document_fromstring(html.encode(errors="replace"), parser=parser)
+    except etree.ParserError:
+        return None
+
+
+def _run_readability(page: HtmlElement) -> HtmlElement | None:
+    """Returns the element that readability builds; None if it finds none. Raises MemoryError."""
+    document = _TreeReadability(page)
+    try:
+        document.summary(html_partial=True)
+    except Unparseable as error:
+        if isinstance(error.__context__, MemoryError):
+            raise MemoryError from error  # noqa: TRY004 - not a matter of types
+        return None
+    return document.article
+
+
+class _TreeReadability(Document):  # type: ignore[misc]
+    """Keeps the tree of the article and skips readability's own cleaning, which `cleaning` does faster."""
+
+    article: HtmlElement | None = None
+
+    def get_clean_html(self) -> Any:
+        self.article = self.html
+        return etree.tostring(self.html, encoding="unicode", method="html")
+
+
+def _most_of_page(page: HtmlElement, article: HtmlElement | None) -> HtmlElement | None:
+    """Returns the smallest element with most of the page's text if the article is only a part of that text, else None.
+
+    Readability scores paragraphs; text in table cells or separated by line breaks has none.
+    """
+    part: HtmlElement | None = page.find("body")
+    found = 0 if article is None else _text_length(article)
+    if part is None or found >= MIN_ARTICLE_CHARS:
+        return None
+    most = MIN_PAGE_SHARE * _text_length(part)
+    if found >= most:
+        return None
+    while (
+        inner := next((child for child in part if isinstance(child.tag, str) and _text_length(child) >= most), None)
+    ) is not None:
+        part = inner
+    in_links = sum(_text_length(link) for link in part.iter("a"))
+    is_text = _text_length(part) > MIN_TEXT_RATIO * found and in_links <= MAX_LINK_SHARE * _text_length(part)
+    return part if is_text else None
+
+
+def _text_length(tree: HtmlElement) -> int:
+    """Returns the number of characters of text; several blanks count as one."""
+    return len(" ".join(tree.text_content().split()))

@@ -1,0 +1,35 @@
+"""The text of a web page, and the base of its relative URLs."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Final
+
+from tidings.domain.articles import WebPage
+from tidings.domain.cleaning import resolve_web_url
+from tidings.domain.formats.charset import codec_for, decode
+
+# Browsers read the first 1024 bytes (HTML Standard, section 13.2.3.2); some publishers write more before the charset.
+_PRESCAN_BYTES: Final = 4096
+_META_CHARSET: Final = re.compile(
+    rb"""<meta\s[^>]{0,300}?charset\s*=\s*["']?\s*([A-Za-z0-9._:-]{1,40})""", re.IGNORECASE
+)
+_BASE: Final = re.compile(
+    r"""<base\s(?:[^>]{0,300}?\s)?href\s*=\s*(?:"([^"]{0,2000})"|'([^']{0,2000})'|([^\s"'>]{1,2000}))""", re.IGNORECASE
+)
+_HEAD_CHARS: Final = 100_000
+
+
+def decode_page(page: WebPage) -> str:
+    """Returns the page as text. Encoding: of the Content-Type, else of a `meta` element, else guessed."""
+    found = None if codec_for(page.charset) else _META_CHARSET.search(page.body[:_PRESCAN_BYTES])
+    return decode(page.body, found[1].decode() if found else page.charset)
+
+
+def page_base_url(html: str, url: str) -> str:
+    """Returns the URL of the `base` element if it is usable, else `url`."""
+    found = _BASE.search(html[:_HEAD_CHARS])
+    if found is None:
+        return url
+    return resolve_web_url(url, unescape(found[1] or found[2] or found[3] or "")) or url

@@ -1,0 +1,1 @@
+"""Events, deliveries and their retries."""

@@ -1,0 +1,1 @@
+"""Entries: states, lists, search, retention."""

@@ -1,0 +1,133 @@
+"""What an entry is once it is stored, and how lists of entries are asked for."""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag, StrEnum
+
+from msgspec import Struct
+
+from tidings.domain.text import normalize_for_search
+from tidings.domain.times import Instant
+
+# A longer tag is told by its beginning: an index entry has a size limit on PostgreSQL.
+TAG_LENGTH = 200
+
+
+class EntryStatus(IntEnum):
+    """As stored; the API speaks of them by their lower-case names."""
+
+    UNREAD = 0
+    READ = 1
+    REMOVED = 2
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+STATUS_BY_WORD = {status.word: status for status in EntryStatus}
+
+
+class EditedEntryField(IntFlag):
+    """Fields of an entry that its user set by hand: they stay when the publisher changes the entry."""
+
+    TITLE = 1
+    CONTENT = 2
+
+
+def tag_key(tag: str) -> str:
+    """As tags are compared: case and blanks around them do not count. "" for a blank one."""
+    return normalize_for_search(tag)[:TAG_LENGTH]
+
+
+class Order(StrEnum):
+    ID = "id"
+    STATUS = "status"
+    PUBLISHED_AT = "published_at"
+    CHANGED_AT = "changed_at"
+    CREATED_AT = "created_at"
+    CATEGORY_TITLE = "category_title"
+    CATEGORY_ID = "category_id"
+    TITLE = "title"
+    AUTHOR = "author"
+
+
+class Direction(StrEnum):
+    ASC = "asc"
+    DESC = "desc"
+
+
+class Entry(Struct, frozen=True):
+    """One row of `entries`, without its body, enclosures and tags table."""
+
+    id: int
+    user_id: int
+    feed_id: int
+    category_id: int
+    status: int
+    starred: bool
+    published_at: Instant
+    created_at: Instant
+    changed_at: Instant
+    hash: bytes
+    reading_time: int
+    title: str
+    url: str
+    author: str
+    comments_url: str
+    language: str
+    share_code: str
+    tags: str
+
+
+class Enclosure(Struct, frozen=True):
+    id: int
+    user_id: int
+    entry_id: int
+    url: str
+    mime_type: str
+    size: int
+    media_progression: int
+
+
+class EntryFilter(Struct, frozen=True, kw_only=True):
+    """Which entries; every condition given must hold.
+
+    statuses: empty means read or unread. Moments are exclusive bounds. None: no such condition.
+    globally_visible: leave out entries whose feed or category is hidden globally.
+    tags: as `tag_key` gives them, all of them must be there.
+    """
+
+    statuses: tuple[EntryStatus, ...] = ()
+    starred: bool | None = None
+    feed_id: int | None = None
+    category_id: int | None = None
+    published_before: Instant | None = None
+    published_after: Instant | None = None
+    changed_before: Instant | None = None
+    changed_after: Instant | None = None
+    before_entry_id: int | None = None
+    after_entry_id: int | None = None
+    globally_visible: bool = False
+    tags: tuple[str, ...] = ()
+    search: str = ""
+
+
+class EntryCursor(Struct, frozen=True):
+    """Of an entry in an order by a moment: that moment of it, and its id."""
+
+    moment: Instant
+    entry_id: int
+
+
+class PageRequest(Struct, frozen=True, kw_only=True):
+    """limit: at least 1.
+
+    beyond: the place of an entry, after which to begin; only in an order by a moment.
+    """
+
+    order: Order = Order.PUBLISHED_AT
+    direction: Direction = Direction.ASC
+    limit: int = 100
+    offset: int = 0
+    beyond: EntryCursor | None = None

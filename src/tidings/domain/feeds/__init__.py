@@ -1,0 +1,1 @@
+"""Feeds, categories and OPML."""

@@ -1,0 +1,37 @@
+"""Categories, and what their titles may be."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import msg
+from tidings.domain.text import normalize_for_search, reject_nul
+
+# Titles are indexed, and PostgreSQL limits an index entry to 2,704 bytes; case folding may make a title longer.
+MAX_TITLE = 500
+MAX_KEY_BYTES = 2_000
+
+
+class Category(Struct, frozen=True):
+    id: int
+    user_id: int
+    title: str
+    hide_globally: bool
+
+
+class CategoryCounts(Struct, frozen=True):
+    feed_count: int = 0
+    total_unread: int = 0
+
+
+def checked_title(title: str) -> str:
+    if not title.strip():
+        raise InvalidInput(
+            msg("A category needs a title: send a text with at least one visible character."), field="title"
+        )
+    if len(title) > MAX_TITLE or max(len(title.encode()), len(normalize_for_search(title).encode())) > MAX_KEY_BYTES:
+        raise InvalidInput(
+            msg("This category title is too long: {most} characters at most.", most=MAX_TITLE), field="title"
+        )
+    return reject_nul(title, field="title")

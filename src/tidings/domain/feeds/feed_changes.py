@@ -1,0 +1,128 @@
+"""What a user may set on a feed, checked before anything is fetched or stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from tidings.domain.entries import retention
+from tidings.domain.errors import InvalidField, InvalidInput
+from tidings.domain.feeds.feed_settings import DAYS, RULES
+from tidings.domain.feeds.feeds import EditedFeedField
+from tidings.domain.messages import msg
+from tidings.domain.polling.next_check import LONGEST_OWN_MINUTES, SHORTEST_OWN_MINUTES
+from tidings.domain.rules.validation import validate_feed_rules
+
+PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
+
+# Bytes. An address is part of an index, which PostgreSQL limits to 2,704 bytes a row.
+MAX_URL = 2_000
+MAX_TEXT = 100_000
+
+_EDITS = {
+    "title": EditedFeedField.TITLE,
+    "site_url": EditedFeedField.SITE_URL,
+    "description": EditedFeedField.DESCRIPTION,
+}
+
+
+def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns of a feed from what was sent: fields of the API, those that were not sent left out.
+
+    Credentials in an address move to username and password, where they are not shown with it.
+    InvalidInput names the field.
+    """
+    values = dict(given)
+    for name, value in values.items():
+        _check_text(name, value)
+    for name in ("feed_url", "site_url"):
+        if name in values:
+            values[name] = web_address(values[name], field=name)
+    if "feed_url" in values:
+        values |= _without_credentials(values["feed_url"])
+    if "title" in values and not values["title"].strip():
+        raise InvalidField("title", msg("a feed needs one."))
+    _check_numbers(values)
+    if values.get("proxy_url"):
+        _check_proxy(values["proxy_url"])
+    validate_feed_rules(**{name: values[name] for name in RULES if name in values})
+    if values.get("description") == "":
+        del values["description"]
+    return values
+
+
+def edited_bits(values: Mapping[str, Any]) -> EditedFeedField:
+    """Which fields are the user's own from now on."""
+    bits = EditedFeedField(0)
+    for name, bit in _EDITS.items():
+        if name in values:
+            bits |= bit
+    return bits
+
+
+def web_address(url: str, *, field: str) -> str:
+    """InvalidInput unless absolute, http or https, and of a sensible length."""
+    try:
+        parts = urlsplit(url)
+        is_usable = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        is_usable = False
+    if not is_usable or not url.startswith(("http://", "https://")) or any(letter.isspace() for letter in url):
+        raise InvalidField(field, msg("send a complete address that begins with http:// or https://."))
+    if len(url.encode()) > MAX_URL:
+        raise InvalidField(field, msg("this address is too long, {most} bytes at most.", most=MAX_URL))
+    return url
+
+
+def _without_credentials(url: str) -> dict[str, str]:
+    parts = urlsplit(url)
+    if parts.username is None:
+        return {"feed_url": url}
+    host = parts.netloc.rpartition("@")[2]
+    return {
+        "feed_url": urlunsplit(parts._replace(netloc=host)),
+        "username": unquote(parts.username),
+        "password": unquote(parts.password or ""),
+    }
+
+
+def _check_text(name: str, value: Any) -> None:
+    if not isinstance(value, str):
+        return
+    if "\0" in value:
+        raise InvalidInput(msg("{name} holds a NUL character: remove it.", name=name), field=name)
+    if len(value) > MAX_TEXT:
+        raise InvalidField(name, msg("too long, {most} characters at most.", most=MAX_TEXT))
+
+
+def _check_numbers(values: Mapping[str, Any]) -> None:
+    if minutes := values.get("check_interval_minutes"):
+        _check_interval(minutes)
+    for name in DAYS:
+        if values.get(name) is not None:
+            retention.checked_days(values[name], field=name)
+
+
+def _check_interval(minutes: int) -> None:
+    if not SHORTEST_OWN_MINUTES <= minutes <= LONGEST_OWN_MINUTES:
+        raise InvalidField(
+            "check_interval_minutes",
+            msg(
+                "send {least} to {most:,} minutes, or 0 to leave it to the feed.",
+                least=SHORTEST_OWN_MINUTES,
+                most=LONGEST_OWN_MINUTES,
+            ),
+        )
+
+
+def _check_proxy(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        is_usable = parts.scheme in PROXY_SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_usable = False
+    if not is_usable:
+        raise InvalidField(
+            "proxy_url", msg("send a complete address that begins with http://, https://, socks5:// or socks5h://.")
+        )

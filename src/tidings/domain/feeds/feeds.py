@@ -1,0 +1,163 @@
+"""What a publisher's document says, in one shape for every format.
+
+Strings are never None: absent is "". Nothing here has been cleaned, filtered or rewritten yet.
+"""
+
+from __future__ import annotations
+
+from enum import IntFlag, StrEnum
+
+from msgspec import Struct
+
+from tidings.domain.times import Instant
+
+
+class FeedFormat(StrEnum):
+    """As `type` in a discovered subscription."""
+
+    ATOM = "atom"
+    RSS = "rss"
+    RDF = "rdf"
+    JSON = "json"
+
+
+class ParsedEnclosure(Struct, frozen=True):
+    """url: absolute; size: bytes, 0 when unknown."""
+
+    url: str
+    mime_type: str = ""
+    size: int = 0
+
+
+class ParsedEntry(Struct, frozen=True, kw_only=True):
+    """hash: SHA-256 of the entry's identity, 64 lower-case hex digits.
+
+    url: absolute http(s), or "" when the entry has none.
+    title: plain text, never empty when anything could stand in for it.
+    content: the publisher's HTML, not cleaned; base_url: what its relative addresses are relative to.
+    published_at: None when the document gives no usable date.
+    tags: trimmed, unique. duration_minutes: of an episode, 0 when unknown.
+    """
+
+    hash: str
+    url: str = ""
+    title: str = ""
+    content: str = ""
+    base_url: str = ""
+    author: str = ""
+    comments_url: str = ""
+    language: str = ""
+    published_at: Instant | None = None
+    tags: tuple[str, ...] = ()
+    enclosures: tuple[ParsedEnclosure, ...] = ()
+    duration_minutes: int = 0
+
+
+class PublisherHints(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """When the document itself asks to be polled.
+
+    ttl_minutes: RSS `ttl`. update_minutes: `sy:updatePeriod` divided by `sy:updateFrequency`, counted from
+    update_base where there is one. skip_hours: 0 to 23, UTC. skip_days: 0 (Monday) to 6.
+    """
+
+    ttl_minutes: int | None = None
+    update_minutes: int | None = None
+    update_base: Instant | None = None
+    skip_hours: frozenset[int] = frozenset()
+    skip_days: frozenset[int] = frozenset()
+
+
+class ParsedFeed(Struct, frozen=True, kw_only=True):
+    """entries: in document order. skipped: items that could not be used at all.
+
+    site_url: absolute, the document's own address when it names no other. icon_url, self_url: absolute or "".
+    hubs: WebSub hubs, absolute.
+    """
+
+    format: FeedFormat
+    title: str = ""
+    site_url: str = ""
+    description: str = ""
+    language: str = ""
+    icon_url: str = ""
+    self_url: str = ""
+    hubs: tuple[str, ...] = ()
+    hints: PublisherHints = PublisherHints()
+    entries: tuple[ParsedEntry, ...] = ()
+    skipped: int = 0
+
+
+class EditedFeedField(IntFlag):
+    """Fields of a feed that its user set by hand: they no longer follow the publisher."""
+
+    TITLE = 1
+    SITE_URL = 2
+    DESCRIPTION = 4
+
+
+class Feed(Struct, frozen=True):
+    """A subscription as stored. Field names are those of the table and of the API."""
+
+    id: int
+    user_id: int
+    category_id: int
+    feed_url: str
+    title: str
+    checked_at: Instant
+    next_check_at: Instant
+    created_at: Instant = Instant(0)
+    icon_id: int | None = None
+    icon_url: str = ""
+    icon_checked_at: Instant | None = None
+    site_url: str = ""
+    description: str = ""
+    language: str = ""
+    edited: int = 0
+    etag_header: str = ""
+    last_modified_header: str = ""
+    body_digest: bytes | None = None
+    parsing_error_message: str = ""
+    parsing_error_count: int = 0
+    failed_checks: int = 0
+    check_interval_minutes: int = 0
+    publisher_hints: str = ""
+    news_gap_s: int = 0
+    news_at: Instant | None = None
+    moved_to: str = ""
+    moved_times: int = 0
+    disabled: bool = False
+    user_agent: str = ""
+    cookie: str = ""
+    username: str = ""
+    password: str = ""
+    proxy_url: str = ""
+    fetch_via_proxy: bool = False
+    ignore_http_cache: bool = False
+    allow_self_signed_certificates: bool = False
+    disable_http2: bool = False
+    crawler: bool = False
+    ignore_entry_updates: bool = False
+    keep_read_days: int | None = None
+    keep_unread_days: int | None = None
+    match_entries_by_url: bool = False
+    once_matched_by_url: bool = False
+    hide_globally: bool = False
+    no_media_player: bool = False
+    scraper_rules: str = ""
+    rewrite_rules: str = ""
+    urlrewrite_rules: str = ""
+    blocklist_rules: str = ""
+    keeplist_rules: str = ""
+    block_filter_entry_rules: str = ""
+    keep_filter_entry_rules: str = ""
+    apprise_service_urls: str = ""
+    webhook_url: str = ""
+    ntfy_enabled: bool = False
+    ntfy_priority: int = 3
+    ntfy_topic: str = ""
+    pushover_enabled: bool = False
+    pushover_priority: int = 0
+
+    def __repr__(self) -> str:
+        """Without credentials: feeds end up in logs and traces."""
+        return f"Feed({self.id})"

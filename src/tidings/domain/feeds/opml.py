@@ -1,0 +1,270 @@
+"""Subscriptions as OPML, the form in which feed readers hand them to each other (http://opml.org/spec2.opml).
+
+bytes | decode | cut off the prolog | mend references | tree | outlines | Subscriptions and a remark for every odd line
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from lxml import etree
+from lxml.etree import _Element
+from msgspec import Struct
+
+from tidings.domain.errors import InvalidInput
+from tidings.domain.feeds import feed_changes
+from tidings.domain.feeds.categories import checked_title
+from tidings.domain.feeds.feeds import EditedFeedField, Feed
+from tidings.domain.feeds.opml_settings import SETTINGS, read_setting
+from tidings.domain.formats.charset import decode
+from tidings.domain.formats.xml.references import References
+from tidings.domain.messages import Message, msg
+from tidings.domain.times import Instant, to_datetime
+
+NAMESPACE: Final = "urn:tidings:opml"
+FOLDER_SEPARATOR: Final = " / "
+# They are stored in one transaction: a few seconds for so many.
+MOST_FEEDS: Final = 50_000
+
+# Each takes the rest of the text where its end is missing, so that nothing is searched twice.
+_BEFORE_ROOT: Final = re.compile(
+    r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<!DOCTYPE[^\[>]*(?:\[.*?(?:\]\s*>|\Z)|>)"
+    r"|<(?:[A-Za-z_][\w.-]*:)?(?P<root>[A-Za-z_][\w.-]*)",
+    re.DOTALL | re.IGNORECASE,
+)
+# The second is what OPML called it before version 1.0.
+_ROOTS: Final = frozenset({"opml", "outlinedocument"})
+_END: Final = re.compile(r"</(?:[A-Za-z_][\w.-]*:)?(?:opml|outlineDocument)\s*>", re.IGNORECASE)
+_QUOTED: Final = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")
+_FORBIDDEN: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+
+
+class OpmlSubscription(Struct, frozen=True):
+    """A feed to be. folders: outermost first. values: checked columns of the feed, its address and title at least."""
+
+    line: int
+    folders: tuple[str, ...]
+    values: dict[str, Any]
+
+    @property
+    def category(self) -> str:
+        """The title of the category it belongs to; "" when it lies outside of all folders."""
+        return FOLDER_SEPARATOR.join(self.folders)
+
+
+class Remark(Struct, frozen=True):
+    """What was wrong in a line. name: of the outline, as far as it has one."""
+
+    line: int
+    name: str
+    reason: Message
+
+    def __str__(self) -> str:
+        name = f" ({self.name[:60]})" if self.name else ""
+        return f"Line {self.line}{name}: {self.reason.english()}"
+
+
+class Outlines(Struct, frozen=True):
+    """In document order. unusable: lines that meant a feed and give none. odd: settings that were passed over."""
+
+    subscriptions: list[OpmlSubscription]
+    unusable: list[Remark]
+    odd: list[Remark]
+
+
+def read(body: bytes) -> Outlines:
+    """InvalidInput when this is no OPML at all, breaks off in the middle, or holds more than `MOST_FEEDS`.
+
+    Entities are never expanded and nothing is loaded: the DOCTYPE is cut off before the parser sees it.
+    """
+    text = _FORBIDDEN.sub("", decode(body))
+    if not text.strip():
+        raise InvalidInput(msg("The document is empty: send an OPML file."))
+    if text.count("xmlUrl") > MOST_FEEDS:
+        raise InvalidInput(
+            msg("This document holds more than {most} feeds: import it in several parts.", most=MOST_FEEDS)
+        )
+    start = _root_at(text)
+    tree = _tree(References({}).resolve(text[start:]))
+    found = Outlines([], [], [])
+    _OutlineReader(found, lines_before=text.count("\n", 0, start)).walk(_top_outlines(tree), ())
+    return found
+
+
+def write(categories: Iterable[tuple[str, Sequence[Feed]]], *, created_at: Instant) -> bytes:
+    """categories: title and feeds of each; those without feeds are left out.
+
+    Settings are written where they differ from those of a new feed; credentials, cookies and proxies never.
+    """
+    root = etree.Element("opml", {"version": "2.0"}, nsmap={"tidings": NAMESPACE})
+    head = etree.SubElement(root, "head")
+    etree.SubElement(head, "title").text = "Tidings"
+    etree.SubElement(head, "dateCreated").text = f"{to_datetime(created_at):%a, %d %b %Y %H:%M:%S UTC}"
+    outlines = etree.SubElement(root, "body")
+    for title, feeds in categories:
+        if feeds:
+            folder = etree.SubElement(outlines, "outline", {"text": _writable(title)})
+            for feed in feeds:
+                etree.SubElement(folder, "outline", _attributes(feed))
+    return etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
+
+
+def _attributes(feed: Feed) -> dict[str, str]:
+    values = {"title": feed.title, "text": feed.title, "xmlUrl": feed.feed_url, "htmlUrl": feed.site_url}
+    if feed.description:
+        values["description"] = feed.description
+    values["type"] = "rss"
+    for name, field in SETTINGS.items():
+        if value := getattr(feed, field):
+            values[f"{{{NAMESPACE}}}{name}"] = "true" if value is True else str(value)
+    return {name: _writable(value) for name, value in values.items()}
+
+
+def _writable(text: str) -> str:
+    """XML has no way at all to write control characters."""
+    return _FORBIDDEN.sub("", text)
+
+
+def _root_at(text: str) -> int:
+    """Where the document proper begins, behind declarations, comments and whatever a script printed first."""
+    for found in _BEFORE_ROOT.finditer(text):
+        if found["root"]:
+            if found["root"].lower() in _ROOTS:
+                return found.start()
+            break
+    raise InvalidInput(msg("This is no OPML document: it has to begin with an <opml> element."))
+
+
+def _tree(text: str) -> _Element:
+    try:
+        return etree.fromstring(text.encode(), _parser(recover=False))
+    except etree.XMLSyntaxError:
+        pass
+    if not _END.search(text):
+        raise InvalidInput(
+            msg("The document breaks off before its end (</opml>): export it again, and send all of it.")
+        )
+    tree: _Element | None = None
+    try:
+        tree = etree.fromstring(_QUOTED.sub(_without_open_tags, text).encode(), _parser(recover=True))
+    except etree.XMLSyntaxError as error:
+        raise InvalidInput(msg("This OPML document cannot be read: {reason}.", reason=str(error.msg))) from error
+    if tree is None:
+        raise InvalidInput(msg("This OPML document cannot be read."))
+    return tree
+
+
+def _parser(*, recover: bool) -> etree.XMLParser:
+    return etree.XMLParser(
+        encoding="utf-8",
+        recover=recover,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+
+
+def _without_open_tags(found: re.Match[str]) -> str:
+    """Markup in a description that nobody escaped; not the rest of the line behind a missing quote."""
+    return found[0] if "<outline" in found[0] else found[0].replace("<", "&lt;")
+
+
+def _top_outlines(root: _Element) -> Iterator[_Element]:
+    """Those of the body, and those that some exports put behind it."""
+    for child in root:
+        if _local(child.tag) == "body":
+            yield from _outlines(child)
+        elif _local(child.tag) == "outline":
+            yield child
+
+
+def _outlines(element: _Element) -> Iterator[_Element]:
+    return (child for child in element if _local(child.tag) == "outline")
+
+
+def _local(name: object) -> str:
+    """Without namespace or prefix; prefixes that nobody declared stay in the name."""
+    return str(name).rpartition("}")[2].rpartition(":")[2]
+
+
+class _OutlineReader:
+    """One walk over the outlines. lines_before: those cut off before the parser counted."""
+
+    def __init__(self, found: Outlines, *, lines_before: int) -> None:
+        self._found = found
+        self._lines_before = lines_before
+
+    def walk(self, outlines: Iterable[_Element], folders: tuple[str, ...]) -> None:
+        """The parser allows 256 levels, so recursion is safe."""
+        for outline in outlines:
+            name = _first(outline, "title", "text")
+            children = list(_outlines(outline))
+            if outline.get("xmlUrl", "").strip():
+                self._add(outline, folders)
+            elif not children and outline.get("type", "").strip().lower() in ("rss", "atom"):
+                self._found.unusable.append(self._remark(outline, msg("it has no xmlUrl, the address of the feed.")))
+            self.walk(children, (*folders, name) if name else folders)
+
+    def _add(self, outline: _Element, folders: tuple[str, ...]) -> None:
+        try:
+            values = feed_changes.checked({"feed_url": outline.get("xmlUrl", "")})
+            _check_category(FOLDER_SEPARATOR.join(folders))
+        except InvalidInput as error:
+            self._found.unusable.append(
+                self._remark(outline, error.with_field("xmlUrl").text if error.field else error.text)
+            )
+            return
+        feed_url = values["feed_url"]
+        values["site_url"] = self._site_url(outline) or feed_url
+        values["title"] = _first(outline, "title", "text")
+        # A name that came along is how this user knows the feed; without one the publisher's will do.
+        values["edited"] = int(EditedFeedField.TITLE if values["title"] else 0)
+        values["title"] = values["title"] or outline.get("htmlUrl", "").strip() or feed_url
+        values["description"] = outline.get("description", "").strip()[: feed_changes.MAX_TEXT]
+        values |= self._settings(outline)
+        self._found.subscriptions.append(OpmlSubscription(self._line(outline), folders, values))
+
+    def _site_url(self, outline: _Element) -> str:
+        try:
+            return feed_changes.web_address(outline.get("htmlUrl", "").strip(), field="htmlUrl")
+        except InvalidInput:
+            return ""
+
+    def _settings(self, outline: _Element) -> dict[str, str | int]:
+        settings: dict[str, str | int] = {}
+        for name, text in outline.items():
+            field = SETTINGS.get(_local(name))
+            if field is None:
+                continue
+            try:
+                settings[field] = read_setting(field, str(text))
+            except InvalidInput as error:
+                self._found.odd.append(
+                    self._remark(outline, msg("{name} was left out: {reason}", name=_local(name), reason=error.text))
+                )
+        return settings
+
+    def _remark(self, outline: _Element, reason: Message) -> Remark:
+        return Remark(self._line(outline), _first(outline, "title", "text", "xmlUrl"), reason)
+
+    def _line(self, outline: _Element) -> int:
+        return self._lines_before + (outline.sourceline or 1)
+
+
+def _first(outline: _Element, *names: str) -> str:
+    texts = (outline.get(name, "").strip() for name in names)
+    return next((text for text in texts if text), "")[: feed_changes.MAX_TEXT]
+
+
+def _check_category(title: str) -> None:
+    if title:
+        try:
+            checked_title(title)
+        except InvalidInput as error:
+            raise InvalidInput(
+                msg("the folders around it have names too long to make one category of them.")
+            ) from error

@@ -1,0 +1,1 @@
+"""Parses dates in the forms that feeds contain."""

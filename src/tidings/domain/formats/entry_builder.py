@@ -1,0 +1,48 @@
+"""Turns the parsed items of a document into the entries of a feed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tidings.domain.feeds.feeds import ParsedEntry
+from tidings.domain.formats.identity import EntryIdentity, entry_hashes
+from tidings.domain.formats.limits import MAX_ENTRIES, MAX_NAME_CHARS, limit_entry
+
+
+class UnhashedEntry(Struct, frozen=True):
+    """An entry without its hash, which depends on the other entries of the document."""
+
+    identity: EntryIdentity
+    entry: ParsedEntry
+
+
+def build_entries(items: Iterable[UnhashedEntry | None]) -> tuple[tuple[ParsedEntry, ...], int]:
+    """Returns the entries in document order, and the number of unusable items (None, or without any identity).
+
+    Items after the first `MAX_ENTRIES` are ignored. Of repeated entries the first is kept, which is the newest in most
+    feeds.
+    """
+    usable, skipped = [], 0
+    for item in islice(items, MAX_ENTRIES):
+        if item is None:
+            skipped += 1
+        else:
+            usable.append(item)
+    entries: dict[str, ParsedEntry] = {}
+    for item, hash_ in zip(usable, entry_hashes([item.identity for item in usable]), strict=True):
+        if not hash_:
+            skipped += 1
+        elif hash_ not in entries:
+            entries[hash_] = limit_entry(replace(item.entry, hash=hash_))
+    return tuple(entries.values()), skipped
+
+
+def unique_sorted(values: Iterable[str]) -> tuple[str, ...]:
+    """Returns the trimmed, distinct, non-empty values in code point order."""
+    kept = {value.strip()[:MAX_NAME_CHARS] for value in values}
+    kept.discard("")
+    return tuple(sorted(kept)) if len(kept) > 1 else tuple(kept)

@@ -1,0 +1,1 @@
+"""Parses the XML of feeds: damaged, with entities, in several namespaces."""

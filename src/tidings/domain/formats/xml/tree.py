@@ -1,0 +1,102 @@
+"""Parses text to a tree of elements, well-formed or not."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from lxml import etree
+from lxml.etree import _Element
+from msgspec import Struct
+
+from tidings.domain.formats.charset import DecodedText
+from tidings.domain.formats.detect import DocumentRoot
+from tidings.domain.formats.limits import is_certainly_within_limits, limit_damaged_xml, limit_xml
+from tidings.domain.formats.xml.doctype import declared_entities
+from tidings.domain.formats.xml.repair import repair_xml
+
+# Typographic characters of windows-1252, written as numeric references to control characters or as such characters.
+_REFERENCE: Final = re.compile(r"&#1([2-5]\d);")
+_CONTROL: Final = re.compile(rb"\xc2([\x80-\x9f])")
+# Searching for "#", the rarest character of such a reference, is fastest.
+_HAS_REFERENCE: Final = re.compile(rb"#(?<=&#)1[2-5]\d;")
+
+
+class XmlDocument(Struct, frozen=True):
+    """root: None if there is no element. is_cut_off: the text ended inside an item, which was left out."""
+
+    root: _Element | None
+    is_cut_off: bool = False
+
+
+def read_document(source: DecodedText, root: DocumentRoot) -> XmlDocument:
+    """Returns the tree below the feed's root. Raises lxml.etree.LxmlError if no tree can be built.
+
+    Most documents are well-formed and are parsed directly. The others are repaired first, because the recovery of
+    libxml2 loses items: one stray end tag closes all open elements.
+    """
+    text, utf8 = source.text, source.utf8
+    if not is_certainly_within_limits(text):
+        text = limit_xml(text, utf8)
+    if utf8 is None or text is not source.text:
+        utf8 = _encode(text)
+    try:
+        return XmlDocument(_read_well_formed(utf8[len(_encode(text[: root.offset])) :]))
+    except etree.XMLSyntaxError:
+        return _read_damaged(limit_xml(text), root)
+
+
+def _read_well_formed(utf8: bytes) -> _Element:
+    start = utf8.find(b"#")
+    if start >= 0 and _HAS_REFERENCE.search(utf8, start):
+        utf8 = _encode(_without_references(utf8.decode()))
+    return etree.fromstring(_without_controls(utf8), _parser(recover=False))
+
+
+def _read_damaged(text: str, root: DocumentRoot) -> XmlDocument:
+    prolog, body = text[: root.offset], text[root.offset :]
+    entities = declared_entities(prolog) if "<!" in prolog else {}
+    repaired = repair_xml(limit_damaged_xml(_without_references(body)), entities)
+    utf8 = _without_controls(_encode(repaired.text))
+    return XmlDocument(etree.fromstring(utf8, _parser(recover=True)), repaired.is_cut_off)
+
+
+def _parser(*, recover: bool) -> etree.XMLParser:
+    """Returns a new parser, because lxml parsers must not be shared between threads.
+
+    It loads nothing external. The DOCTYPE is removed before parsing, so that no entity is expanded.
+    Depth stays limited to 2,048 levels; the length of texts does not.
+    """
+    return etree.XMLParser(
+        encoding="utf-8",
+        recover=recover,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=True,
+        remove_comments=True,
+        remove_pis=True,
+    )
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _without_references(text: str) -> str:
+    return _REFERENCE.sub(_windows_character, text) if "&#1" in text else text
+
+
+def _without_controls(utf8: bytes) -> bytes:
+    # The lead byte of these characters also begins accented letters, so the pattern decides.
+    start = utf8.find(b"\xc2")
+    return _CONTROL.sub(_windows_control, utf8) if start >= 0 and _CONTROL.search(utf8, start) else utf8
+
+
+def _windows_character(found: re.Match[str]) -> str:
+    code = 100 + int(found[1])
+    return bytes([code]).decode("cp1252", "ignore") if 128 <= code <= 159 else found[0]
+
+
+def _windows_control(found: re.Match[bytes]) -> bytes:
+    return found[1].decode("cp1252", "ignore").encode()

@@ -1,0 +1,41 @@
+"""Espial keeps bookmarks.
+
+API: https://github.com/jonschoning/espial#api (POST /api/add)
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from tidings.domain.deliveries.events import SAVE_ENTRY, Event
+from tidings.domain.integrations.fields import ServiceSettings, address, flag, secret, tags
+from tidings.domain.integrations.provider import RequestSequence
+from tidings.domain.integrations.requests import entry_with_url, expect_success, join_path, post_json, split_tags
+
+NAME = "espial"
+TITLE = "Espial"
+EVENTS = frozenset({SAVE_ENTRY})
+
+
+class Settings(ServiceSettings, frozen=True, kw_only=True):
+    url: Annotated[str, address("Address", "Of your Espial, such as https://espial.example.org.")] = ""
+    api_key: Annotated[str, secret("API key", "In Espial: Account settings, API key.")] = ""
+    tags: Annotated[str, tags()] = ""
+    private: Annotated[bool, flag("Visible to you alone")] = True
+    unread: Annotated[bool, flag("Mark as unread")] = True
+
+
+def deliver(settings: Settings, event: Event) -> RequestSequence:
+    entry = entry_with_url(event)
+    saved = {
+        "url": entry.url,
+        "title": entry.title,
+        # Its tags have no blanks: those stand between them.
+        "tags": " ".join(tag.replace(" ", "-") for tag in split_tags(settings.tags)),
+        "private": settings.private,
+        "toread": settings.unread,
+    }
+    response = yield post_json(
+        join_path(settings.url, "/api/add"), saved, {"Authorization": f"ApiKey {settings.api_key}"}
+    )
+    expect_success(response, TITLE)

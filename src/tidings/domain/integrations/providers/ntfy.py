@@ -1,0 +1,58 @@
+"""ntfy shows notifications on telephones and in browsers.
+
+API: https://docs.ntfy.sh/publish/#publish-as-json
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from tidings.domain.deliveries.events import NEW_ENTRIES, Event
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.integrations.fields import ServiceSettings, address, choice, flag, line, secret
+from tidings.domain.integrations.notification_text import notification
+from tidings.domain.integrations.provider import RequestSequence
+from tidings.domain.integrations.requests import (
+    basic_auth,
+    bearer_auth,
+    expect_success,
+    join_path,
+    post_json,
+    without_empty,
+)
+
+NAME = "ntfy"
+TITLE = "ntfy"
+EVENTS = frozenset({NEW_ENTRIES})
+
+LONGEST_TEXT = 3_000
+
+
+class Settings(ServiceSettings, frozen=True, kw_only=True):
+    url: Annotated[str, address("Address", "Of the ntfy server.")] = "https://ntfy.sh"
+    topic: Annotated[str, line("Topic", "Unless a feed has one of its own.", required=True)] = ""
+    token: Annotated[str, secret("Access token", "If the topic is protected.", required=False)] = ""
+    username: Annotated[str, line("Username", "Instead of a token.")] = ""
+    password: Annotated[str, secret("Password", required=False)] = ""
+    priority: Annotated[str, choice("Priority", "1", "2", "3", "4", "5", help="5 is the loudest.")] = "3"
+    all_feeds: Annotated[bool, flag("Of every feed", "Otherwise of those alone that have ntfy switched on.")] = False
+
+
+def receiver(settings: Settings, feed: Feed) -> str:
+    """priority, topic"""
+    if feed.ntfy_enabled:
+        return f"{feed.ntfy_priority} {feed.ntfy_topic or settings.topic}"
+    return f"{settings.priority} {settings.topic}" if settings.all_feeds else ""
+
+
+def deliver(settings: Settings, event: Event) -> RequestSequence:
+    priority, _, topic = event.receiver.partition(" ")
+    told = notification(event.new_entries, max_length=LONGEST_TEXT)
+    message = without_empty(topic=topic, title=told.title, message=told.text, click=told.url, priority=int(priority))
+    credentials = {}
+    if settings.token:
+        credentials = bearer_auth(settings.token)
+    elif settings.username:
+        credentials = basic_auth(settings.username, settings.password)
+    response = yield post_json(join_path(settings.url, "/"), message, credentials)
+    expect_success(response, TITLE)

@@ -1,0 +1,53 @@
+"""Omnivore, and what speaks its language: the service closed in 2024, its software is run by others.
+
+API: https://github.com/omnivore-app/omnivore (GraphQL: saveUrl)
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from tidings.domain.deliveries.events import SAVE_ENTRY, Event
+from tidings.domain.integrations.fields import ServiceSettings, address, secret, tags
+from tidings.domain.integrations.provider import DeliveryRefused, RequestSequence
+from tidings.domain.integrations.requests import (
+    entry_with_url,
+    error_text,
+    expect_success,
+    post_json,
+    required_text,
+    split_tags,
+)
+from tidings.domain.messages import msg
+
+NAME = "omnivore"
+TITLE = "Omnivore"
+EVENTS = frozenset({SAVE_ENTRY})
+
+SAVE = (
+    "mutation SaveUrl($input: SaveUrlInput!) { saveUrl(input: $input)"
+    " { ... on SaveSuccess { url clientRequestId } ... on SaveError { errorCodes message } } }"
+)
+
+
+class Settings(ServiceSettings, frozen=True, kw_only=True):
+    url: Annotated[str, address("GraphQL address", "Such as https://omnivore.example.org/api/graphql.")] = ""
+    api_key: Annotated[str, secret("API key", "In Omnivore: Settings, API keys.")] = ""
+    tags: Annotated[str, tags()] = ""
+
+
+def deliver(settings: Settings, event: Event) -> RequestSequence:
+    entry = entry_with_url(event)
+    saved = {
+        "clientRequestId": event.delivery_id,  # a UUID; the same at every try, so that a repeat is known as one
+        "source": "api",
+        "url": entry.url,
+        "labels": [{"name": tag} for tag in split_tags(settings.tags)],
+    }
+    question = {"query": SAVE, "variables": {"input": saved}}
+    response = yield post_json(settings.url, question, {"Authorization": settings.api_key})
+    expect_success(response, TITLE)
+    wrong = error_text(response, "errors.message", "data.saveUrl.message", "data.saveUrl.errorCodes")
+    if wrong:
+        raise DeliveryRefused(msg("{title} has not saved it, and says: {complaint}.", title=TITLE, complaint=wrong))
+    required_text(response, TITLE, "data.saveUrl.url", "data.saveUrl.clientRequestId")

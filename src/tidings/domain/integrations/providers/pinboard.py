@@ -1,0 +1,50 @@
+"""Pinboard keeps bookmarks.
+
+API: https://pinboard.in/api/ (posts/add; every method is a GET)
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+from tidings.domain.deliveries.events import SAVE_ENTRY, Event
+from tidings.domain.integrations.fields import ServiceSettings, flag, secret, tags
+from tidings.domain.integrations.provider import DeliveryRefused, ProviderRequest, RequestSequence
+from tidings.domain.integrations.requests import entry_with_url, error_text, expect_success, split_tags
+from tidings.domain.messages import msg
+
+NAME = "pinboard"
+TITLE = "Pinboard"
+EVENTS = frozenset({SAVE_ENTRY})
+
+LONGEST_TITLE = 255
+DONE = "done"
+
+
+class Settings(ServiceSettings, frozen=True, kw_only=True):
+    token: Annotated[str, secret("API token", "From https://pinboard.in/settings/password: name:NNNN.")] = ""
+    tags: Annotated[str, tags()] = ""
+    unread: Annotated[bool, flag("Mark as unread")] = True
+    shared: Annotated[bool, flag("Visible to everybody")] = False
+
+
+def deliver(settings: Settings, event: Event) -> RequestSequence:
+    entry = entry_with_url(event)
+    query = {
+        "auth_token": settings.token,
+        "format": "json",
+        "url": entry.url,
+        "description": entry.title[:LONGEST_TITLE],
+        # Its tags have no blanks: those stand between them.
+        "tags": " ".join(tag.replace(" ", "-") for tag in split_tags(settings.tags)),
+        "toread": "yes" if settings.unread else "no",
+        "shared": "yes" if settings.shared else "no",
+    }
+    response = yield ProviderRequest("GET", "https://api.pinboard.in/v1/posts/add?" + urlencode(query), {})
+    expect_success(response, TITLE)
+    result = error_text(response, "result_code")
+    if not result:
+        raise DeliveryRefused(msg("{title} has not saved it, and says: nothing that we understand.", title=TITLE))
+    if result != DONE:
+        raise DeliveryRefused(msg("{title} has not saved it, and says: {complaint}.", title=TITLE, complaint=result))

@@ -1,0 +1,69 @@
+"""Pushover shows notifications on telephones and desktops.
+
+API: https://pushover.net/api
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from tidings.domain.deliveries.events import NEW_ENTRIES, Event
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.integrations.fields import ServiceSettings, choice, flag, line, secret
+from tidings.domain.integrations.notification_text import notification
+from tidings.domain.integrations.provider import DeliveryRefused, RequestSequence
+from tidings.domain.integrations.requests import error_text, expect_success, post_json, without_empty
+from tidings.domain.messages import msg
+
+NAME = "pushover"
+TITLE = "Pushover"
+EVENTS = frozenset({NEW_ENTRIES})
+
+LONGEST_TEXT = 1024
+LONGEST_TITLE = 250
+LONGEST_URL = 512
+# Has to be confirmed: repeated every so many seconds, for so long.
+EMERGENCY = 2
+REPEATED = {"retry": 60, "expire": 3600}
+
+
+class Settings(ServiceSettings, frozen=True, kw_only=True):
+    token: Annotated[str, secret("Application token", "Of an application made at https://pushover.net/apps/build.")] = (
+        ""
+    )
+    user: Annotated[str, secret("User key", "On your page at https://pushover.net.")] = ""
+    device: Annotated[str, line("Device", "All of them when it is empty.")] = ""
+    priority: Annotated[str, choice("Priority", "-2", "-1", "0", "1", "2", help="2 has to be confirmed.")] = "0"
+    all_feeds: Annotated[bool, flag("Of every feed", "Otherwise of those alone that have Pushover switched on.")] = (
+        False
+    )
+
+
+def receiver(settings: Settings, feed: Feed) -> str:
+    """priority"""
+    if feed.pushover_enabled:
+        return str(feed.pushover_priority)
+    return settings.priority if settings.all_feeds else ""
+
+
+def deliver(settings: Settings, event: Event) -> RequestSequence:
+    told, priority = notification(event.new_entries, max_length=LONGEST_TEXT), int(event.receiver)
+    message = without_empty(
+        token=settings.token,
+        user=settings.user,
+        device=settings.device,
+        title=told.title[:LONGEST_TITLE],
+        message=told.text,
+        url=told.url if len(told.url) <= LONGEST_URL else "",
+        priority=priority,
+    )
+    if priority == EMERGENCY:
+        message |= REPEATED
+    response = yield post_json("https://api.pushover.net/1/messages.json", message, {})
+    if response.status == 400:
+        if said := error_text(response, "errors"):
+            raise DeliveryRefused(
+                msg("{title} does not take it (400), and says: {complaint}.", title=TITLE, complaint=said)
+            )
+        raise DeliveryRefused(msg("{title} does not take it (400), and says: nothing.", title=TITLE))
+    expect_success(response, TITLE)

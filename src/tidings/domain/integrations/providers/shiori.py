@@ -1,0 +1,54 @@
+"""Shiori keeps bookmarks and copies of their pages.
+
+API: https://github.com/go-shiori/shiori/blob/master/docs/API.md, and /swagger/index.html on a Shiori that shows it
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from tidings.domain.deliveries.events import SAVE_ENTRY, Event
+from tidings.domain.integrations.fields import ServiceSettings, address, flag, line, secret, tags
+from tidings.domain.integrations.provider import DeliveryRefused, RequestSequence
+from tidings.domain.integrations.requests import (
+    bearer_auth,
+    entry_with_url,
+    expect_success,
+    join_path,
+    post_json,
+    required_text,
+    split_tags,
+)
+from tidings.domain.messages import msg
+
+NAME = "shiori"
+TITLE = "Shiori"
+EVENTS = frozenset({SAVE_ENTRY})
+
+
+class Settings(ServiceSettings, frozen=True, kw_only=True):
+    url: Annotated[str, address("Address", "Of your Shiori, such as https://shiori.example.org.")] = ""
+    username: Annotated[str, line("Username", required=True)] = ""
+    password: Annotated[str, secret("Password")] = ""
+    tags: Annotated[str, tags()] = ""
+    archive: Annotated[bool, flag("Keep a copy of the page")] = False
+
+
+def deliver(settings: Settings, event: Event) -> RequestSequence:
+    entry = entry_with_url(event)
+    credentials = {"username": settings.username, "password": settings.password, "remember_me": False}
+    response = yield post_json(join_path(settings.url, "/api/v1/auth/login"), credentials, {})
+    if response.status == 400:  # what others say with 401
+        raise DeliveryRefused(
+            msg("{title} does not accept the credentials (400). Check username and password.", title=TITLE)
+        )
+    # Until version 1.7 the token lay within a message.
+    token = required_text(response, TITLE, "token", "message.token")
+    saved = {
+        "url": entry.url,
+        "title": entry.title,
+        "tags": [{"name": tag} for tag in split_tags(settings.tags)],
+        "createArchive": settings.archive,
+    }
+    response = yield post_json(join_path(settings.url, "/api/bookmarks"), saved, bearer_auth(token))
+    expect_success(response, TITLE)

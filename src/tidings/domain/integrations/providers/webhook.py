@@ -1,0 +1,83 @@
+"""The webhook: events as they are, signed, to an address of the user's own (docs/webhooks.md).
+
+docs/webhooks.md tells the other side how to receive them.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from typing import Annotated
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from tidings.domain.deliveries import events
+from tidings.domain.deliveries.events import Event
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.integrations.fields import ServiceSettings, address, generated, with_credentials
+from tidings.domain.integrations.provider import DeliveryRefused, ProviderRequest, RequestSequence, raise_for_status
+from tidings.domain.messages import Message, msg, verbatim
+
+NAME = "webhook"
+TITLE = "Webhook"
+EVENTS = frozenset(events.EVENTS)
+
+_RECEIVER = msg("The receiver")
+
+
+class Settings(ServiceSettings, frozen=True, kw_only=True):
+    """secret: 64 hex digits."""
+
+    url: Annotated[str, with_credentials(address("Address", "Where events are sent.", required=False))] = ""
+    secret: Annotated[str, generated("Secret", "What is sent is signed with it.")] = ""
+
+
+def deliver(settings: Settings, event: Event) -> RequestSequence:
+    """410 says that nobody wants to hear from us again."""
+    address, credentials = _apart(event.receiver)
+    signature = sign(event.body, settings.secret)
+    response = yield ProviderRequest(
+        "POST",
+        address,
+        {
+            "Content-Type": "application/json",
+            **credentials,
+            "X-Service-Signature": signature,
+            "X-Service-Event-Type": event.type,
+            "X-Service-Delivery": event.delivery_id,
+            # Receivers that were written for Miniflux look for these.
+            "X-Miniflux-Signature": signature,
+            "X-Miniflux-Event-Type": event.type,
+        },
+        event.body,
+    )
+    if response.status == 410:
+        raise DeliveryRefused(msg("The receiver answers that it is gone for good (410)."), disables_integration=True)
+    raise_for_status(response, _RECEIVER)
+
+
+def sign(body: bytes, secret: str) -> str:
+    """HMAC-SHA256 of the raw body, lower-case hex. An empty secret signs as well (docs/webhooks.md)."""
+    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def receiver(settings: Settings, feed: Feed) -> str:
+    """The feed's own address comes first; "" when there is none at all."""
+    return feed.webhook_url or settings.url
+
+
+def describe_receiver(receiver: str) -> Message:
+    """Without the credentials in it."""
+    return verbatim(_apart(receiver)[0])
+
+
+def _apart(address: str) -> tuple[str, dict[str, str]]:
+    """The address without user name and password, and the header that they become."""
+    parts = urlsplit(address)
+    userinfo, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return address, {}
+    name, _, password = userinfo.partition(":")
+    credentials = f"{unquote(name)}:{unquote(password)}".encode()
+    header = "Basic " + base64.b64encode(credentials).decode()
+    return urlunsplit(parts._replace(netloc=host)), {"Authorization": header}

@@ -1,0 +1,63 @@
+r"""Parses the text of rewrite rules into calls.
+
+    nl2br, replace("one (\w+)"|"$1 one") remove(".ad, .banner")
+
+Strings are arguments of the name before them. Everything between names and strings is ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from msgspec import Struct
+
+from tidings.domain.errors import InvalidRule
+from tidings.domain.messages import msg
+from tidings.domain.rules.rule_errors import RuleErrors, is_too_long, with_location
+
+_TOKEN: Final = re.compile(r'(?P<name>[^\W\d]\w*)|(?P<string>"(?:[^"\\\n]|\\[^\n])*")|(?P<open>")')
+# Only these are escapes: other backslashes belong to the expression, such as "\d".
+_ESCAPE: Final = re.compile(r'\\(["\\nrt])')
+_ESCAPED_CHARACTERS: Final = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+class RuleCall(Struct, frozen=True):
+    """number: position in the text, counted from 1."""
+
+    number: int
+    name: str
+    arguments: tuple[str, ...] = ()
+
+
+def read_calls(text: str, *, field: str, errors: RuleErrors) -> tuple[RuleCall, ...]:
+    """Returns the calls up to the first error, which is added to `errors`."""
+    calls: list[RuleCall] = []
+    if is_too_long(text, field=field, errors=errors):
+        return ()
+    for token in _TOKEN.finditer(text):
+        try:
+            _add_token(token, calls)
+        except InvalidRule as error:
+            errors.append(with_location(error, field=field, number=max(len(calls), 1)))
+            break
+    return tuple(calls)
+
+
+def unquote_string(literal: str) -> str:
+    """Returns the value of a string literal. literal: with its quotation marks."""
+    return _ESCAPE.sub(lambda found: _ESCAPED_CHARACTERS.get(found[1], found[1]), literal[1:-1])
+
+
+def _add_token(token: re.Match[str], calls: list[RuleCall]) -> None:
+    """Adds a name or a string to the calls."""
+    if token["name"] is not None:
+        calls.append(RuleCall(len(calls) + 1, token["name"]))
+        return
+    place = token.start() + 1
+    if token["open"] is not None:
+        raise InvalidRule(msg('The string at character {place} has no closing " on its line.', place=place))
+    if not calls:
+        raise InvalidRule(msg("The string at character {place} has no rule name before it.", place=place))
+    last = calls[-1]
+    calls[-1] = RuleCall(last.number, last.name, (*last.arguments, unquote_string(token["string"])))

@@ -1,0 +1,1 @@
+"""WebSub, the subscriber's side."""

@@ -1,0 +1,107 @@
+"""From a request to the arguments of a handler, by the handler's own signature.
+
+request: Request      the request itself, for the few that need its raw form
+<name>_id: int        from the path; InvalidPathId unless a whole number of 1 to 2^63 - 1
+<name>: str           from the path
+query: Query          from the query string
+form: Form            from the body, a form; what cannot be read counts as not sent
+body: Struct          from the body, JSON
+body: Later[Struct]   the same, read by the handler when it is time: after it has looked whether the thing exists
+
+A surface adds sources of its own by type: who is calling, the services.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import msg
+from tidings.http import forms, json_body, queries
+from tidings.http.endpoints import Endpoint
+from tidings.http.queries import INT64, Query
+from tidings.http.requests import Request
+
+C = TypeVar("C")
+T = TypeVar("T", bound=Struct)
+
+
+class InvalidPathId(InvalidInput):
+    """What stands in a path in the place of an id can be none."""
+
+
+class Form(Query, frozen=True):
+    """Fields of a form: `str`, `int | None`, `bool | None` (a box to tick has the value 1), `tuple[str, ...]`."""
+
+
+class Later(Generic[T]):
+    """A body that is decoded when asked for."""
+
+    def __init__(self, raw: bytes, shape: type[T]) -> None:
+        self._raw, self._shape = raw, shape
+
+    def read(self) -> T:
+        return json_body.decode(self._raw, self._shape)
+
+
+class Call(Struct, Generic[C]):
+    """One request to an endpoint. path: what stood in the places of its path. context: what the surface knows of it."""
+
+    request: Request
+    endpoint: Endpoint
+    path: dict[str, str]
+    context: C
+
+
+Source = Callable[[Call[C]], Any]
+# What each parameter of a handler is taken from, in the order of the contract.
+Plan = list[tuple[str, Source[C]]]
+
+
+def plan(handler: Callable[..., Any], sources: Mapping[Any, Source[C]]) -> Plan[C]:
+    """Ids of the path come before the body, whatever the order of the parameters."""
+    hints = get_type_hints(handler)
+    names = inspect.signature(handler).parameters
+    found = [(name, *_source(name, hints[name], sources)) for name in names]
+    return [(name, source) for name, _rank, source in sorted(found, key=lambda one: one[1])]
+
+
+def arguments(planned: Plan[C], call: Call[C]) -> dict[str, Any]:
+    return {name: source(call) for name, source in planned}
+
+
+def _source(name: str, hint: Any, sources: Mapping[Any, Source[C]]) -> tuple[int, Source[C]]:
+    """And when its turn is: the rank."""
+    if hint in sources:
+        return 0, sources[hint]
+    if hint is Request:
+        return 0, lambda call: call.request
+    if hint is int:
+        return 1, lambda call: parse_id(name, call.path[name], error=InvalidPathId)
+    if hint is str:
+        return 1, lambda call: call.path[name]
+    if get_origin(hint) is Later:
+        shape = get_args(hint)[0]
+        return 2, lambda call: Later(call.request.content, shape)
+    if issubclass(hint, Form):
+        return 2, lambda call: queries.read(hint, forms.fields(call.request))
+    if issubclass(hint, Query):
+        return 2, lambda call: queries.read(hint, call.request.query)
+    if issubclass(hint, Struct):
+        return 3, lambda call: json_body.decode(call.request.content, hint)
+    raise TypeError(f"an endpoint has no use for a parameter {name}: {hint}")
+
+
+def parse_id(name: str, text: str, *, error: type[InvalidInput] = InvalidInput) -> int:
+    """Return an id out of a request. Raises `error` unless it is a whole number of 1 to 2^63 - 1."""
+    if text.isascii() and text.isdigit() and len(text) < 20 and text[0] != "0" and int(text) < INT64:
+        return int(text)
+    what = name.removesuffix("_id")
+    raise error(
+        msg("{text} is no {what} id: it has to be a whole number above zero.", text=repr(text[:40]), what=what),
+        field=name,
+    )

@@ -1,0 +1,74 @@
+"""Endpoints as declarations, for every surface.
+
+    @routes.put("/v1/categories/{category_id}", status=201)
+    def update_category(caller: User, services: Services, category_id: int, body: CategoryUpdate) -> CategoryOut: ...
+
+The signature is the contract: `binding` reads from it where each argument comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from tidings.domain.errors import TidingsError
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+class Media(Struct, frozen=True):
+    """A body that is not JSON. schema: what the OpenAPI document says of it."""
+
+    type: str
+    schema: dict[str, Any] = {}
+
+
+class Endpoint(Struct, frozen=True):
+    """status: of success. raises: what can go wrong beyond what goes wrong everywhere. admin: 403 for others.
+
+    is_open: needs no credentials. answers: what a handler that returns a Response answers, by status: the type of a
+    JSON body, a Media, or None. takes: the bodies that a handler reads by itself. body_limit: bytes, None for the
+    limit of the surface. takes_files: the form may come as multipart/form-data.
+    """
+
+    method: str
+    path: str
+    handler: Callable[..., Any]
+    status: int = 200
+    admin: bool = False
+    raises: tuple[type[TidingsError], ...] = ()
+    tag: str = ""
+    is_open: bool = False
+    answers: dict[int, Any] = {}
+    takes: tuple[Media, ...] = ()
+    body_limit: int | None = None
+    takes_files: bool = False
+
+
+class Routes:
+    """The endpoints of one module. tag: the heading under which a reference lists them."""
+
+    def __init__(self, tag: str = "") -> None:
+        self.tag = tag
+        self.all: list[Endpoint] = []
+
+    def get(self, path: str, **more: Any) -> Callable[[Handler], Handler]:
+        return self._add("GET", path, more)
+
+    def post(self, path: str, **more: Any) -> Callable[[Handler], Handler]:
+        return self._add("POST", path, more)
+
+    def put(self, path: str, **more: Any) -> Callable[[Handler], Handler]:
+        return self._add("PUT", path, more)
+
+    def delete(self, path: str, **more: Any) -> Callable[[Handler], Handler]:
+        return self._add("DELETE", path, more)
+
+    def _add(self, method: str, path: str, more: dict[str, Any]) -> Callable[[Handler], Handler]:
+        def declare(handler: Handler) -> Handler:
+            self.all.append(Endpoint(method, path, handler, tag=self.tag, **more))
+            return handler
+
+        return declare

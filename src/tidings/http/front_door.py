@@ -1,0 +1,123 @@
+"""What happens to each request before any surface sees it, and after its answer was sent.
+
+Host ─► X-Forwarded-For of a stranger ─► application ─► access log
+400      a warning in the log
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import MutableMapping, Sequence
+from typing import Any, Final
+
+import structlog
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tidings.http.requests import Network, Request, is_within
+from tidings.http.responses import json
+
+log = structlog.get_logger()
+
+# RFC 3986, section 3.2: a name or IPv4 address, or an IPv6 address in brackets; then a port.
+_HOST: Final = re.compile(r"(?:[A-Za-z0-9._~%!$&'()*+,;=-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?")
+# Tokens in paths: of public links, feeds of lists, and callbacks of hubs.
+_TOKEN: Final = re.compile(r"(?<=/)[A-Za-z0-9_-]{20,}")
+# HTTP/1.0 in the spelling of ASGI, and of Granian.
+_WITHOUT_HOST: Final = ("1.0", "1")
+WARN_EVERY_S: Final = 600.0
+
+
+class FrontDoor:
+    """An ASGI application around another.
+
+    trusted: proxies whose X-Forwarded-For is believed. access_log: whether each request is a line in the log.
+    """
+
+    def __init__(self, app: ASGIApp, *, trusted: Sequence[Network], access_log: bool) -> None:
+        self._app = app
+        self._trusted = trusted
+        self._access_log = access_log
+        self._warned_at: float | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        self._warn_of_unknown_proxy(scope)
+        if not self._access_log:
+            await self._answer(scope, receive, send)
+            return
+        line = _AccessLine(scope, self._trusted)
+        try:
+            await self._answer(scope, receive, line.noting(send))
+        finally:
+            line.write()
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if is_host_valid(scope):
+            await self._app(scope, receive, send)
+            return
+        refusal = json({"error_message": "Send one Host header with the name of this server."}, 400)
+        await refusal(scope, receive, send)
+
+    def _warn_of_unknown_proxy(self, scope: Scope) -> None:
+        """Behind a proxy that is not named as one all visitors look like the proxy, and share its limits."""
+        peer = scope["client"][0] if scope.get("client") else ""
+        is_forwarded = any(name == b"x-forwarded-for" for name, _ in scope["headers"])
+        if not is_forwarded or is_within(peer, self._trusted):
+            return
+        now = time.monotonic()
+        if self._warned_at is None or now - self._warned_at > WARN_EVERY_S:
+            self._warned_at = now
+            hint = "if this is your proxy, name it in TIDINGS_TRUSTED_REVERSE_PROXY_NETWORKS"
+            log.warning("X-Forwarded-For ignored", peer=peer, hint=hint)
+
+
+def is_host_valid(scope: Scope) -> bool:
+    """Returns whether the request names the host as it has to: once, and with a host and a port only.
+
+    Source: RFC 9112, section 3.2; HTTP/1.0 may leave it out.
+    """
+    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    if hosts in ([], [""]):  # the server writes an empty one where none was sent
+        return scope["http_version"] in _WITHOUT_HOST
+    return len(hosts) == 1 and _HOST.fullmatch(hosts[0]) is not None
+
+
+class _AccessLine:
+    """One request in the log: without its query and without tokens in its path, which would be secrets."""
+
+    def __init__(self, scope: Scope, trusted: Sequence[Network]) -> None:
+        self._scope = scope
+        self._address = Request(scope, _nothing).address(trusted)
+        self._started = time.perf_counter()
+        self._status = 0
+        self._size_bytes = 0
+
+    def noting(self, send: Send) -> Send:
+        async def noted(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                self._status = message["status"]
+            self._size_bytes += len(message.get("body", b""))
+            await send(message)
+
+        return noted
+
+    def write(self) -> None:
+        """status: 0 when the client went away before there was an answer."""
+        log.info(
+            "request",
+            method=self._scope["method"],
+            path=_TOKEN.sub("[hidden]", self._scope["path"]),
+            status=self._status,
+            size_bytes=self._size_bytes,
+            took_ms=round((time.perf_counter() - self._started) * 1000, 1),
+            address=self._address,
+            agent=Headers(scope=self._scope).get("user-agent", ""),
+        )
+
+
+async def _nothing() -> MutableMapping[str, Any]:
+    raise RuntimeError("the body is for the application")

@@ -1,0 +1,36 @@
+"""Whether a page of another site made the browser send a request, as Sec-Fetch-* and Origin tell.
+
+Sources: W3C Fetch Metadata Request Headers, RFC 6454 (Origin), and the Fetch standard for `no-cors`.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from tidings.http.requests import Request
+
+# What a form of another site can send without asking first (CORS): the Fetch standard's safelisted content types.
+FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
+
+
+def is_foreign(origin: str, request: Request, base_url: str) -> bool:
+    """Return whether an Origin is another than ours. base_url: where we live, for proxies that change Host."""
+    try:
+        host = urlsplit(origin).netloc
+    except ValueError:
+        return True
+    return host not in (request.headers.get("host", ""), urlsplit(base_url).netloc)
+
+
+def is_sent_by_another_site(request: Request, base_url: str) -> bool:
+    """Return whether a form or a script of another site sent this without the browser asking us first.
+
+    Programs send neither Sec-Fetch-* nor Origin. A script that the browser asked for first (`cors`) has to name its
+    credentials itself, so it knows them.
+    """
+    site, mode = request.headers.get("sec-fetch-site", ""), request.headers.get("sec-fetch-mode", "")
+    if site or mode:
+        return site in ("cross-site", "same-site") and mode in ("navigate", "no-cors")
+    origin = request.headers.get("origin", "")
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return bool(origin) and content_type in FORM_TYPES and is_foreign(origin, request, base_url)

@@ -1,0 +1,109 @@
+"""What would fail later is found out before anything is started, and told in one line."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from tidings.domain.errors import StartError, StoreUnavailable
+from tidings.settings import ListenAddress, Settings
+
+log = structlog.get_logger()
+
+# Between two looks whether the database answers.
+FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 5.0
+
+LISTEN_ERRORS = {
+    errno.EADDRINUSE: "something is listening there already; stop it, or choose another TIDINGS_LISTEN_ADDR",
+    errno.EADDRNOTAVAIL: "this machine has no such address; choose another TIDINGS_LISTEN_ADDR",
+    errno.EACCES: "not permitted; ports below 1024 need a privilege, choose another TIDINGS_LISTEN_ADDR",
+}
+
+
+def check_folders(settings: Settings) -> None:
+    """The data folder is made when it is missing; a database file is only expected to have its folder.
+
+    StartError when the embedded database could not be written. Nothing is looked at on PostgreSQL.
+    """
+    file = settings.database_file
+    if file is None:
+        return
+    if file.parent == settings.data_dir:
+        _make(settings.data_dir)
+    if not file.parent.is_dir():
+        raise StartError(
+            f"the folder of the database, {file.parent}, does not exist; make it, or set TIDINGS_DATABASE_URL"
+        )
+    try:
+        # Asking for permission is not enough: root always has it, and still cannot write to a read-only disk.
+        with tempfile.TemporaryFile(dir=file.parent):
+            pass
+        if file.exists():
+            with file.open("r+b"):
+                pass
+    except OSError as error:
+        raise StartError(f"the database {file} cannot be written: {error.strerror}; see TIDINGS_DATA_DIR") from error
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StartError(f"the data folder {folder} cannot be made: {error.strerror}; see TIDINGS_DATA_DIR") from error
+
+
+def wait_for_database(ping: Callable[[], None], limit_s: float, stop: threading.Event) -> None:
+    """Return when the database answers, and at the latest after `limit_s` seconds or when `stop` is set.
+
+    ping: raises StoreUnavailable when it does not. What it means that it still does not is for the caller to find out.
+    """
+    deadline, pause_s = time.monotonic() + limit_s, FIRST_PAUSE_S
+    while not stop.is_set() and (left_s := deadline - time.monotonic()) > 0:
+        try:
+            ping()
+        except StoreUnavailable as error:
+            log.warning("waiting for the database", reason=error.reason, longest_s=round(left_s))
+            stop.wait(min(pause_s, left_s))
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+        else:
+            return
+
+
+def check_address(listen: ListenAddress) -> str:
+    """The numeric address to bind. StartError when nobody could listen there now."""
+    host = _resolve(listen)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        # The web workers share the port with SO_REUSEPORT, and would share it with a second Tidings without a
+        # word. This socket does not share, so it finds out.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, listen.port))
+            probe.listen(1)
+        except OSError as error:
+            why = LISTEN_ERRORS.get(error.errno or 0, os.strerror(error.errno or 0))
+            raise StartError(f"cannot listen on {listen}: {why}") from error
+    return host
+
+
+def _resolve(listen: ListenAddress) -> str:
+    if not listen.host:
+        return "::" if socket.has_dualstack_ipv6() else "0.0.0.0"  # noqa: S104  (what an empty host asks for)
+    try:
+        found = socket.getaddrinfo(listen.host, listen.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise StartError(
+            f"cannot listen on {listen}: that name has no address; choose another TIDINGS_LISTEN_ADDR"
+        ) from error
+    # "localhost" has two addresses, and the older one is the one that every client tries.
+    by_family = sorted(found, key=lambda one: one[0] != socket.AF_INET)
+    return str(by_family[0][4][0])

@@ -1,0 +1,1 @@
+"""Users, their sessions, keys and passwords."""

@@ -1,0 +1,40 @@
+"""Making and removing API keys."""
+
+from __future__ import annotations
+
+import secrets
+
+from tidings.domain.accounts.api_keys import checked_description, description_key
+from tidings.domain.errors import InvalidField, NotFound
+from tidings.domain.messages import msg
+from tidings.services.clock import Clock
+from tidings.storage.accounts import api_keys
+from tidings.storage.accounts.api_keys import ApiKey
+from tidings.storage.engine.database import Database
+
+TOKEN_BYTES = 32
+
+
+class ApiKeys:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def create(self, user_id: int, description: str) -> ApiKey:
+        """With a token that nobody could guess."""
+        description = checked_description(description)
+        key, token = description_key(description), secrets.token_hex(TOKEN_BYTES)
+        with self._database.writing() as db:
+            if api_keys.description_taken(db, user_id, key):
+                raise InvalidField(
+                    "description",
+                    msg("you already have a key for {description}.", description=repr(description.strip()[:60])),
+                )
+            return api_keys.add(
+                db, user_id, description=description, description_key=key, token=token, now=self._clock()
+            )
+
+    def delete(self, user_id: int, key_id: int) -> None:
+        with self._database.writing() as db:
+            if not api_keys.remove(db, user_id, key_id):
+                raise NotFound(msg("There is no API key {id}.", id=key_id))

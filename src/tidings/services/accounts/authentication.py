@@ -1,0 +1,160 @@
+"""Who is calling: an API key or a name with a password (docs/api.md).
+
+`recognise` is quick and answers for keys and for passwords that were verified in the last minutes. Any other password
+goes through `turn` and `verify`, which cost time on purpose.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from tidings.domain.accounts.throttle import FORGET_AFTER, Lane, Throttle, lanes_of
+from tidings.domain.accounts.users import User, normalized
+from tidings.domain.errors import SignInThrottled, Unauthorized, UnknownApiKey
+from tidings.domain.messages import msg
+from tidings.domain.times import MINUTE, SECOND, Instant
+from tidings.services.accounts import known_browsers, passwords
+from tidings.services.accounts.refusal_log import RefusalLog
+from tidings.services.clock import Clock
+from tidings.storage.accounts import api_keys, sign_in_failures, users
+from tidings.storage.accounts.api_keys import ApiKey
+from tidings.storage.engine.database import Database, Read
+
+WRITE_LOGIN_EVERY = 1 * MINUTE
+
+
+class Credentials(Struct, frozen=True):
+    """token: of X-Auth-Token, "" when there was none. address: of the caller.
+
+    browser: what `remember_browser` gave to it, "" when nothing did.
+    """
+
+    token: str = ""
+    username: str = ""
+    password: str = ""
+    address: str = ""
+    browser: str = ""
+
+    def __repr__(self) -> str:
+        return f"Credentials({self.username!r} from {self.address})"
+
+
+class Authentication:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._verified = passwords.VerifiedPasswords()
+        self._throttle = Throttle()
+        self._throttle_lock = threading.Lock()
+        self._refusals = RefusalLog()
+
+    def recognise(self, given: Credentials) -> User | None:
+        """None when the password has to be verified first; Unauthorized when nobody can be meant."""
+        with self._database.reading() as db:
+            key = self._key(db, given) if given.token else None
+            user = users.get(db, key.user_id) if key else self._by_name(db, given)
+        return None if user is None else self._record_use(user, key)
+
+    def turn(self, given: Credentials) -> float:
+        """Seconds to wait before `verify`, 0 for everybody who does not guess. SignInThrottled where it would be long.
+
+        Asks the database: not for the event loop.
+        """
+        now = self._clock()
+        with self._database.reading() as db:
+            lanes = self._lanes(given, self._stored(db, given)[1])
+            tallies = sign_in_failures.tallies(db, [lane.key for lane in lanes], since=Instant(now - FORGET_AFTER))
+        with self._throttle_lock:
+            turn = self._throttle.take_turn(lanes, tallies, now)
+        if turn.is_refused:
+            self._refusals.log("too many failures", username=given.username, address=given.address)
+            raise SignInThrottled(
+                msg("Too many failed sign-ins: try again in half a minute."), retry_after_s=-(-turn.wait // SECOND)
+            )
+        return turn.wait / SECOND
+
+    def verify(self, given: Credentials) -> User:
+        """The user with this name and password; Unauthorized when there is none. After `turn`."""
+        with self._database.reading() as db:
+            user, stored = self._stored(db, given)
+        lanes = self._lanes(given, stored)
+        # It may have been remembered while this attempt waited for its turn.
+        is_known = self._verified.knows(stored, given.password, self._clock())
+        if not (is_known or passwords.matches(stored, given.password)) or user is None:
+            self._failed(given, lanes)
+            raise Unauthorized(WRONG_PASSWORD)
+        self._succeeded(lanes)
+        self._verified.remember(stored, given.password, self._clock())
+        return self._record_use(user, None)
+
+    def remember_browser(self, given: Credentials) -> str:
+        """Returns what the browser of somebody who has signed in keeps, as `Credentials.browser` the next time."""
+        with self._database.reading() as db:
+            _, stored = self._stored(db, given)
+        return given.browser if known_browsers.known_id(given.browser, stored) else known_browsers.new_token(stored)
+
+    def _stored(self, db: Read, given: Credentials) -> tuple[User | None, str]:
+        """The user with the name, and the hash of the password; of nobody, the hash of no password."""
+        user = users.by_name(db, given.username.lower()) or users.by_name(db, normalized(given.username))
+        return user, users.password_hash(db, user.id) if user else passwords.UNKNOWN_USER_HASH
+
+    def _lanes(self, given: Credentials, stored: str) -> tuple[Lane, ...]:
+        browser = known_browsers.known_id(given.browser, stored) if given.browser else ""
+        return lanes_of(given.username, given.address, browser)
+
+    def _failed(self, given: Credentials, lanes: Sequence[Lane]) -> None:
+        now = self._clock()
+        with self._throttle_lock:
+            next_turns = self._throttle.end(lanes, now)
+        with self._database.writing() as db:
+            sign_in_failures.count(db, next_turns, now=now, since=Instant(now - FORGET_AFTER))
+        self._refusals.log("wrong name or password", username=given.username, address=given.address)
+
+    def _succeeded(self, lanes: Sequence[Lane]) -> None:
+        """Forgets the failures of the name at this address, if there were any: a success writes nothing usually."""
+        own, now = lanes[0], self._clock()
+        with self._throttle_lock:
+            self._throttle.end(lanes, now)
+            self._throttle.forget(own)
+        with self._database.reading() as db:
+            has_failed = sign_in_failures.tallies(db, [own.key], since=Instant(now - FORGET_AFTER))
+        if has_failed:
+            with self._database.writing() as db:
+                sign_in_failures.forget(db, own.key)
+
+    def _key(self, db: Read, given: Credentials) -> ApiKey:
+        key = api_keys.by_token(db, given.token)
+        if key is None:
+            self._refusals.log("unknown API key", username="", address=given.address)
+            raise UnknownApiKey(msg("This API key is not known: check X-Auth-Token, or create a new key."))
+        return key
+
+    def _by_name(self, db: Read, given: Credentials) -> User | None:
+        if not given.username or not given.password:
+            raise Unauthorized(NO_CREDENTIALS)
+        user, stored = self._stored(db, given)
+        if user and self._verified.knows(stored, given.password, self._clock()):
+            return user
+        return None
+
+    def _record_use(self, user: User, key: ApiKey | None) -> User:
+        """Note the visit, at most once a minute. A first one is noted before it is answered: a client insists on it."""
+        now = self._clock()
+        login_due = user.last_login_at is None or now - user.last_login_at > WRITE_LOGIN_EVERY
+        key_due = key is not None and (key.last_used_at is None or now - key.last_used_at > WRITE_LOGIN_EVERY)
+        if not login_due and not key_due:
+            return user
+        with self._database.writing() as db:
+            users.set_last_login(db, user.id, now)
+            if key is not None:
+                api_keys.set_last_used(db, key.user_id, key.id, now)
+            return users.get(db, user.id) or user
+
+
+NO_CREDENTIALS = msg(
+    "Sign in: send a username and password as HTTP Basic authentication, or an API key in X-Auth-Token."
+)
+WRONG_PASSWORD = msg("The username or the password is wrong.")

@@ -1,0 +1,73 @@
+"""Browsers that are signed in: from the password to the sign-out."""
+
+from __future__ import annotations
+
+import secrets
+
+import msgspec
+from msgspec import Struct
+
+from tidings.domain.accounts.sessions import LASTS, MAX_USER_AGENT, WRITE_VISIT_EVERY, Session, digest
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import NotFound
+from tidings.domain.messages import msg
+from tidings.domain.times import Instant
+from tidings.services.clock import Clock
+from tidings.storage.accounts import sessions, users
+from tidings.storage.engine.database import Database
+
+TOKEN_BYTES = 32
+
+
+class SignedIn(Struct, frozen=True):
+    """is_renewed: it lasts longer now, and the browser has to hear of it."""
+
+    user: User
+    session: Session
+    is_renewed: bool = False
+
+
+class Sessions:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def begin(self, user_id: int, *, user_agent: str, address: str) -> str:
+        """For somebody whose password was verified. The token, which is told this once."""
+        token, now = secrets.token_urlsafe(TOKEN_BYTES), self._clock()
+        agent = "".join(letter for letter in user_agent[:MAX_USER_AGENT] if letter.isprintable())
+        session = Session(0, user_id, now, now, Instant(now + LASTS), agent, address[:100])
+        with self._database.writing() as db:
+            sessions.add(db, user_id, session, digest=digest(token))
+        return token
+
+    def recognise(self, token: str) -> SignedIn | None:
+        """None when the token is nobody's, or its session has ended. A visit is noted at most once a minute."""
+        now = self._clock()
+        with self._database.reading() as db:
+            session = sessions.by_hash(db, digest(token), now)
+            user = users.get(db, session.user_id) if session else None
+        if session is None or user is None:
+            return None
+        if now - session.last_seen_at < WRITE_VISIT_EVERY:
+            return SignedIn(user, session)
+        until = Instant(now + LASTS)
+        with self._database.writing() as db:
+            sessions.set_visit(db, session.user_id, session.id, seen=now, until=until)
+        renewed = msgspec.structs.replace(session, last_seen_at=now, expires_at=until)
+        return SignedIn(user, renewed, is_renewed=True)
+
+    def list_all(self, user_id: int) -> list[Session]:
+        """The one that was seen last comes first."""
+        with self._database.reading() as db:
+            return sessions.list_all(db, user_id, self._clock())
+
+    def end(self, user_id: int, session_id: int) -> None:
+        with self._database.writing() as db:
+            if not sessions.remove(db, user_id, session_id):
+                raise NotFound(msg("There is no session {id}.", id=session_id))
+
+    def end_others(self, user_id: int, session_id: int) -> int:
+        """How many there were besides this one."""
+        with self._database.writing() as db:
+            return sessions.remove_others(db, user_id, session_id)

@@ -1,0 +1,186 @@
+"""Accounts: making, changing and removing them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+from zoneinfo import available_timezones
+
+from tidings.domain.accounts import user_changes
+from tidings.domain.accounts.users import User, checked_password, checked_username
+from tidings.domain.errors import Forbidden, InvalidField, InvalidInput, NotFound
+from tidings.domain.messages import msg
+from tidings.domain.text import normalize_for_search
+from tidings.services.accounts.passwords import hash_password
+from tidings.services.clock import Clock
+from tidings.storage.accounts import sessions, users
+from tidings.storage.engine.database import Database, Read, Write
+from tidings.storage.entries import counters, entries
+from tidings.storage.feeds import categories
+
+FIRST_CATEGORY = "All"
+
+
+class Users:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def create(
+        self,
+        username: str,
+        password: str,
+        *,
+        is_admin: bool = False,
+        google_id: str = "",
+        openid_connect_id: str = "",
+    ) -> User:
+        """With one category to begin with."""
+        foreign_ids = {"google_id": google_id, "openid_connect_id": openid_connect_id}
+        values = user_changes.checked({"username": username, "password": password, **foreign_ids}, zones=known_zones())
+        password_hash = hash_password(values["password"])
+        with self._database.writing() as db:
+            _ensure_free(db, foreign_ids)
+            return self._add(db, values["username"], password_hash, is_admin=is_admin, **foreign_ids)
+
+    def update(self, caller: User, user_id: int, given: Mapping[str, Any], *, session_id: int | None = None) -> User:
+        """By an administrator; or by the user itself, who cannot make itself one.
+
+        given: fields of the API, those that were not sent left out. A new password holds from the next call on,
+        and ends the sessions of all browsers but session_id, the one in which it was set.
+        """
+        # Before anything is looked up: whoever may not change others does not learn which ids there are.
+        _permit_update(caller, user_id, given)
+        with self._database.reading() as db:
+            owned(db, user_id)
+        values = user_changes.checked(given, zones=known_zones())
+        if "password" in values:
+            values["password_hash"] = hash_password(values.pop("password"))
+        with self._database.writing() as db:
+            if values.get("is_admin") is False:
+                _ensure_another_admin(db, owned(db, user_id))
+            _ensure_free(db, values, besides=user_id)
+            users.change(db, user_id, **values)
+            if "password_hash" in values:
+                sessions.remove_others(db, user_id, session_id)
+            return owned(db, user_id)
+
+    def delete(self, caller: User, user_id: int) -> None:
+        """With everything that is theirs. Nobody deletes themselves."""
+        if user_id == caller.id:
+            raise InvalidInput(msg("You cannot delete your own account: ask another administrator."), field="user_id")
+        with self._database.writing() as db:
+            self._remove(db, owned(db, user_id))
+
+    def ensure_admin(self, username: str, password: str | None) -> str | None:
+        """On an empty database make the administrator; the password that was made up for it, if one was."""
+        with self._database.reading() as db:
+            if users.count(db):
+                return None
+        chosen = password or secrets.token_urlsafe(12)
+        name, password_hash = checked_username(username), hash_password(checked_password(chosen))
+        with self._database.writing() as db:
+            # Two processes may start at once: only one finds the table still empty.
+            if users.count(db):
+                return None
+            self._add(db, name, password_hash, is_admin=True)
+        return None if password else chosen
+
+    def set_password(self, username: str, password: str) -> None:
+        password_hash = hash_password(checked_password(password))
+        with self._database.writing() as db:
+            user_id = named(db, username).id
+            users.change(db, user_id, password_hash=password_hash)
+            sessions.remove_others(db, user_id)
+
+    def remove(self, username: str) -> None:
+        with self._database.writing() as db:
+            self._remove(db, named(db, username))
+
+    def list_all(self) -> list[User]:
+        with self._database.reading() as db:
+            return users.list_all(db)
+
+    def mark_read(self, user_id: int) -> int:
+        """All unread entries, those dated in the future included. How many."""
+        with self._database.writing() as db:
+            return entries.mark_read(db, user_id, now=self._clock())
+
+    def _add(self, db: Write, username: str, password_hash: str, *, is_admin: bool, **more: Any) -> User:
+        _ensure_free(db, {"username": username})
+        user_id = users.add(
+            db, username=username, password_hash=password_hash, is_admin=is_admin, now=self._clock(), **more
+        )
+        categories.add(
+            db, user_id, title=FIRST_CATEGORY, title_key=normalize_for_search(FIRST_CATEGORY), hide_globally=False
+        )
+        return owned(db, user_id)
+
+    def _remove(self, db: Write, user: User) -> None:
+        if user.is_admin:
+            _ensure_another_admin(db, user)
+        # As a poll does before it writes: the other way round, the two would wait for each other.
+        counters.lock_all(db, user.id)
+        users.remove(db, user.id)
+
+
+def owned(db: Read, user_id: int) -> User:
+    user = users.get(db, user_id)
+    if user is None:
+        raise NotFound(msg("There is no user {id}.", id=user_id))
+    return user
+
+
+def named(db: Read, username: str) -> User:
+    user = users.by_name(db, username)
+    if user is None:
+        raise NotFound(msg("There is no user called {username}.", username=repr(username)))
+    return user
+
+
+def by_id_or_name(db: Read, text: str) -> User:
+    """A number is an id first, and a username where nobody has that id."""
+    if not text.isprintable():  # nobody is called so, and PostgreSQL cannot even be asked
+        raise InvalidField("user_id", msg("send an id or a username."))
+    is_id = text.isascii() and text.isdigit() and text[0] != "0" and len(text) < 19
+    user = users.get(db, int(text)) if is_id else None
+    return user or named(db, text)
+
+
+@cache
+def known_zones() -> frozenset[str]:
+    """Of the IANA database of this machine, or of the one that came along."""
+    return frozenset(available_timezones())
+
+
+def _permit_update(caller: User, user_id: int, given: Mapping[str, Any]) -> None:
+    if caller.is_admin:
+        return
+    if caller.id != user_id:
+        raise Forbidden(msg("Only an administrator may change another user."))
+    if given.get("is_admin"):
+        raise InvalidField("is_admin", msg("only an administrator can make somebody one."))
+
+
+def _ensure_another_admin(db: Write, user: User) -> None:
+    """Administrators are held until the transaction ends: two of them cannot undo each other at once."""
+    if users.lock_admins(db) == [user.id]:
+        raise InvalidInput(
+            msg("{username} is the only administrator (is_admin): make another one first.", username=user.username),
+            field="is_admin",
+        )
+
+
+def _ensure_free(db: Read, values: Mapping[str, Any], *, besides: int | None = None) -> None:
+    """Names that stand for one account only. besides: the account that may have them."""
+    if "username" in values:
+        holder = users.by_name(db, values["username"])
+        if holder is not None and holder.id != besides:
+            raise InvalidField(
+                "username", msg("there is already a user called {username}.", username=repr(values["username"]))
+            )
+    for name in user_changes.FOREIGN_IDS:
+        if values.get(name) and users.id_by_foreign_id(db, name, values[name]) not in (None, besides):
+            raise InvalidField(name, msg("another user has this one already."))

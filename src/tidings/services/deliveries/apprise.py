@@ -1,0 +1,119 @@
+"""Notifications of new entries, sent by Apprise in a child process (`tidings.runtime.apprise_process`)."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import msgspec
+
+from tidings.domain.deliveries.events import NEW_ENTRIES, Event
+from tidings.domain.errors import InvalidField
+from tidings.domain.integrations import DeliveryRefused
+from tidings.domain.integrations.notification_text import AppriseReport, AppriseRequest, UrlProblem, notification
+from tidings.domain.integrations.providers import apprise
+from tidings.domain.integrations.requests import Undeliverable
+from tidings.domain.messages import join_sentences, msg
+from tidings.net.guard import AddressGuard
+from tidings.services.worker_pool import WorkerDied, WorkerPool
+from tidings.storage.engine.database import Database
+from tidings.storage.feeds import feeds
+
+# Below the timeout of a delivery, so that this one reports first.
+SEND_TIMEOUT_S = 9.0
+# Includes the start of a process on a busy machine.
+CHECK_TIMEOUT_S = 30.0
+MAX_CONCURRENT_REQUESTS = 4
+MAX_URLS = 20
+MAX_REMEMBERED_DELIVERIES = 1_000
+MAX_TEXT_LENGTH = 2_000
+
+_decoder = msgspec.msgpack.Decoder(AppriseReport)
+
+
+class AppriseSender:
+    """guard: the addresses that integrations may reach; the child process applies the same."""
+
+    def __init__(self, database: Database, *, guard: AddressGuard, timeout_s: float = SEND_TIMEOUT_S) -> None:
+        self._database = database
+        self._pool = WorkerPool(
+            "tidings.runtime.apprise_process", ["1" if guard.allow_private_networks else "0", guard.setting]
+        )
+        self._places = threading.BoundedSemaphore(MAX_CONCURRENT_REQUESTS)
+        self._timeout_s = timeout_s
+        # By delivery, of those that did not reach all: a message does not come twice because another service is down.
+        # Whoever starts anew has forgotten it, and then it may.
+        self._reached: dict[str, list[str]] = {}
+
+    def check_urls(self, urls: str, *, field: str) -> None:
+        """Raises InvalidInput for service URLs that cannot work."""
+        found = apprise.service_urls(urls)
+        if len(found) > MAX_URLS:
+            raise InvalidField(field, msg("{most} service URLs at most.", most=MAX_URLS))
+        if not found:
+            return
+        try:
+            problems = self._ask(AppriseRequest(found, only_check=True), CHECK_TIMEOUT_S)
+        except WorkerDied as error:
+            raise InvalidField(field, msg("these could not be checked just now; try again.")) from error
+        if problems:
+            raise InvalidField(field, join_sentences(*(one.message for one in problems)))
+
+    def send(self, settings: apprise.Settings, event: Event) -> None:
+        """Refused when a service did not take it. To be called in a thread: it takes as long as it takes."""
+        urls = self._urls(settings, event)
+        if not urls:
+            raise Undeliverable(msg("There are no service URLs to send to: set some."))
+        left = [url for url in urls if url not in self._reached.get(event.delivery_id, ())]
+        try:
+            problems = self._ask(_errand(left, event), self._timeout_s)
+        except WorkerDied as error:
+            raise DeliveryRefused(
+                msg("{title} did not finish within {seconds} seconds.", title=apprise.TITLE, seconds=self._timeout_s)
+            ) from error
+        failed = {left[problem.number - 1] for problem in problems}
+        self._remember(event.delivery_id, [url for url in urls if url not in failed] if failed else [])
+        if problems:
+            where = (msgspec.structs.replace(one, number=urls.index(left[one.number - 1]) + 1) for one in problems)
+            raise DeliveryRefused(join_sentences(*(one.message for one in where)))
+
+    def close(self) -> None:
+        """Ends every process. Repeating it is harmless."""
+        self._pool.close()
+
+    def _ask(self, errand: AppriseRequest, timeout_s: float) -> list[UrlProblem]:
+        """Raises WorkerDied at the timeout, which includes waiting for a slot: nothing is sent after it."""
+        until = time.monotonic() + timeout_s
+        if not self._places.acquire(timeout=timeout_s / 2):
+            raise WorkerDied("other messages took all the time")
+        try:
+            left_s = until - time.monotonic()
+            return _decoder.decode(self._pool.request(msgspec.msgpack.encode(errand), timeout_s=left_s)).problems
+        finally:
+            self._places.release()
+
+    def _remember(self, delivery_id: str, reached: list[str]) -> None:
+        self._reached.pop(delivery_id, None)
+        if reached:
+            self._reached[delivery_id] = reached
+            while len(self._reached) > MAX_REMEMBERED_DELIVERIES:
+                self._reached.pop(next(iter(self._reached)), None)
+
+    def _urls(self, settings: apprise.Settings, event: Event) -> list[str]:
+        """Of the feed, if it has some of its own: as they are now, and not when the event happened."""
+        if event.receiver.startswith("feed "):
+            told = event.new_entries.feed
+            with self._database.reading() as db:
+                feed = feeds.get(db, told.user_id, told.id)
+            if feed is not None and feed.apprise_service_urls.strip():
+                return apprise.service_urls(feed.apprise_service_urls)
+        return apprise.service_urls(settings.urls)
+
+
+def _errand(urls: list[str], event: Event) -> AppriseRequest:
+    if event.type != NEW_ENTRIES:
+        entry = event.saved_entry
+        return AppriseRequest(urls, entry.feed.title if entry.feed else "", entry.title, entry.url)
+    told = notification(event.new_entries, max_length=MAX_TEXT_LENGTH, with_addresses=True)
+    one = len(event.new_entries.entries) == 1
+    return AppriseRequest(urls, told.title, told.text, "" if one else told.url)

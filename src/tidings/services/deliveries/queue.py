@@ -1,0 +1,151 @@
+"""Deliver events from the outbox, in order for each receiver, until they are delivered or a day has passed.
+
+post ─► enqueue ─► claim a receiver ─► try the first ─┬─ delivered ─► the next one
+(elsewhere)                                           ├─ not ─► wait, longer each time; release the receiver
+                                                      └─ not for a day ─► failed; the next one
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+
+import structlog
+
+from tidings import metrics
+from tidings.domain.deliveries.deliveries import DeliveryState, QueueLimits, ReceiverQueue
+from tidings.domain.deliveries.events import Event
+from tidings.domain.deliveries.retries import RetryPolicy
+from tidings.domain.errors import StoreUnavailable
+from tidings.domain.integrations import REGISTRY
+from tidings.domain.times import SECOND
+from tidings.services.clock import Clock
+from tidings.services.deliveries.attempts import DeliveryOutcome, EventSender
+from tidings.services.deliveries.results import Attempt, AttemptResult, DeliveryJob, ResultWriter
+from tidings.storage.deliveries import queues
+from tidings.storage.engine.database import Database
+
+log = structlog.get_logger()
+
+# A claim lasts longer than one attempt and the write after it; each attempt renews it.
+LEASE = timedelta(seconds=30)
+# A receiver with many deliveries is released after this time, so that other receivers are served.
+MAX_SERVE_S = 5.0
+# Most batches that one claim moves into queues before it claims; other writers run between batches.
+MAX_ENQUEUE_ROUNDS = 20
+
+
+class DeliveryQueue:
+    """retry_policy: when to try again. limits: most that may wait for one receiver. random_fraction: from 0 to 1."""
+
+    def __init__(
+        self,
+        database: Database,
+        event_sender: EventSender,
+        clock: Clock,
+        *,
+        retry_policy: RetryPolicy | None = None,
+        limits: QueueLimits | None = None,
+        lease: timedelta = LEASE,
+        random_fraction: Callable[[], float] = random.random,
+    ) -> None:
+        self._database = database
+        self._event_sender = event_sender
+        self._clock = clock
+        self._limits = limits or QueueLimits()
+        self._renew_after_s = lease.total_seconds() / 3
+        self._results = ResultWriter(
+            database, clock, retry_policy=retry_policy or RetryPolicy(), lease=lease, random_fraction=random_fraction
+        )
+
+    async def close(self) -> None:
+        """Close connections. Call it inside the event loop that delivered."""
+        await self._event_sender.close()
+
+    def claim(self, worker: str, *, limit: int, max_failing: int) -> list[ReceiverQueue]:
+        """Claim up to `limit` due receivers for the worker and return them.
+
+        max_failing: most of them whose last attempt failed.
+        """
+        now = self._clock()
+        with self._database.reading() as db:
+            if not queues.has_work(db, now):
+                return []
+        for _ in range(MAX_ENQUEUE_ROUNDS):
+            with self._database.writing() as db:
+                is_more = queues.enqueue(db, now=now, limits=self._limits) == queues.ENQUEUE_BATCH
+                if not is_more:
+                    break
+        with self._database.writing() as db:
+            until = self._results.lease_end(now)
+            return queues.claim(db, worker, now=now, until=until, limit=limit, max_failing=max_failing)
+
+    async def serve(self, queue: ReceiverQueue, worker: str) -> int:
+        """Deliver what waits for the receiver, in order, until an attempt fails. Returns the number delivered."""
+        delivered, until = 0, time.monotonic() + MAX_SERVE_S
+        job = await asyncio.to_thread(self._results.begin, queue, worker)
+        while job is not None:
+            started = time.monotonic()
+            outcome = await self._attempt(job)
+            ended = time.monotonic()
+            verdict = await self._results.write(Attempt(job, outcome, releases_receiver=ended >= until))
+            self._log_result(job, outcome, verdict, ended - started)
+            delivered += outcome.is_delivered
+            job = verdict.next_job
+        return delivered
+
+    async def _attempt(self, job: DeliveryJob) -> DeliveryOutcome:
+        keeping = asyncio.create_task(self._renew_claim(job))
+        try:
+            provider = REGISTRY[job.queue.integration]
+            return await self._event_sender.send(provider, job.integration.settings, self._event(job))
+        finally:
+            keeping.cancel()
+
+    async def _renew_claim(self, job: DeliveryJob) -> None:
+        """Renew the claim while an attempt runs: a provider called in a thread may wait for a free thread."""
+        with suppress(StoreUnavailable):
+            while True:
+                await asyncio.sleep(self._renew_after_s)
+                if not await asyncio.to_thread(self._results.keep, job.queue, job.worker):
+                    return
+
+    def release_all(self, worker: str) -> int:
+        """Release all receivers that the worker holds. Returns their number."""
+        with self._database.writing() as db:
+            return queues.release_all(db, worker)
+
+    def _event(self, job: DeliveryJob) -> Event:
+        return Event(
+            type=job.delivery.event_type,
+            delivery_id=job.delivery.delivery_id,
+            attempt=job.delivery.attempts + 1,
+            receiver=job.delivery.receiver,
+            body=job.body,
+            at=self._clock(),
+        )
+
+    def _log_result(self, job: DeliveryJob, outcome: DeliveryOutcome, verdict: AttemptResult, took_s: float) -> None:
+        said = {
+            "delivery": job.delivery.delivery_id,
+            "integration": job.queue.integration,
+            "user": job.queue.user_id,
+            "attempt": job.delivery.attempts + 1,
+            "status": outcome.status,
+            "took_ms": round(took_s * 1000),
+        }
+        if verdict.claim_lost:
+            log.info("receiver claimed by another worker", **said)
+            return
+        if outcome.is_delivered:
+            log.info("delivered", **said)
+        elif verdict.state is DeliveryState.FAILED:
+            log.warning("delivery given up", **said, reason=outcome.error_text)
+        else:
+            next_s = (verdict.next_at - self._clock()) // SECOND
+            log.info("not delivered", **said, reason=outcome.error_text, next_s=next_s)
+        metrics.record_delivery("retried" if verdict.state is DeliveryState.PENDING else verdict.state.value, took_s)

@@ -1,0 +1,205 @@
+"""Store the results of attempts and select the next deliveries: many receivers in one transaction."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
+
+import structlog
+from msgspec import Struct, structs
+
+from tidings.domain.deliveries.deliveries import GIVEN_UP_TOGETHER, Delivery, DeliveryState, ReceiverQueue
+from tidings.domain.deliveries.retries import GIVE_UP_ALL_AFTER, RetryPolicy
+from tidings.domain.integrations import REGISTRY
+from tidings.domain.messages import Message, join_sentences, msg
+from tidings.domain.times import Instant
+from tidings.services.batching import Batcher, write_batch
+from tidings.services.clock import Clock
+from tidings.services.deliveries.attempts import DeliveryOutcome
+from tidings.storage.deliveries import integrations, queues
+from tidings.storage.deliveries.integrations import StoredIntegration
+from tidings.storage.deliveries.queues import AttemptRecord
+from tidings.storage.engine.database import Database, Write
+
+log = structlog.get_logger()
+
+
+class DeliveryJob(Struct, frozen=True):
+    """A delivery to attempt now. integration: as stored when the job was read."""
+
+    queue: ReceiverQueue
+    worker: str
+    delivery: Delivery
+    body: bytes
+    integration: StoredIntegration
+
+
+class Attempt(Struct, frozen=True):
+    """releases_receiver: release the receiver after this attempt, even if more waits."""
+
+    job: DeliveryJob
+    outcome: DeliveryOutcome
+    releases_receiver: bool = False
+
+
+class AttemptResult(Struct, frozen=True):
+    """state: of the delivery. next_at: when its receiver is tried next.
+
+    claim_lost: another worker holds the receiver, and nothing was written.
+    next_job: the next delivery to attempt now; None if the receiver was released.
+    """
+
+    state: DeliveryState
+    next_at: Instant
+    claim_lost: bool = False
+    next_job: DeliveryJob | None = None
+
+
+class ResultWriter:
+    """retry_policy: when to try again. lease: how long a claim lasts. random_fraction: returns 0 to 1."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        *,
+        retry_policy: RetryPolicy,
+        lease: timedelta,
+        random_fraction: Callable[[], float] = random.random,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._retry_policy = retry_policy
+        self._lease_us = lease // timedelta(microseconds=1)
+        self._random_fraction = random_fraction
+        self._batcher = Batcher(partial(write_batch, database, self._write_batch))
+
+    def lease_end(self, now: Instant) -> Instant:
+        return Instant(now + self._lease_us)
+
+    def keep(self, queue: ReceiverQueue, worker: str) -> bool:
+        """Renew a claim. Returns False if another worker holds the receiver."""
+        with self._database.writing() as db:
+            return queues.renew(db, queue.id, worker, self.lease_end(self._clock()))
+
+    def begin(self, queue: ReceiverQueue, worker: str) -> DeliveryJob | None:
+        """Return the first delivery of a receiver just claimed; without one, release the receiver and return None."""
+        now = self._clock()
+        with self._database.writing() as db:
+            if not queues.renew(db, queue.id, worker, self.lease_end(now)):
+                return None
+            return self._next_job(db, queue, worker, now)
+
+    async def write(self, tried: Attempt) -> AttemptResult:
+        """Store an attempt and return its result.
+
+        Raises StoreUnavailable: the worker that claims the receiver next repeats the attempt.
+        """
+        return await self._batcher.add(tried)
+
+    def _write_batch(self, db: Write, batch: Sequence[Attempt]) -> list[AttemptResult]:
+        """Return results in the order of the batch. Rows are locked in the order of their ids, receivers first."""
+        now = self._clock()
+        held: set[int] = set()
+        for worker in sorted({tried.job.worker for tried in batch}):
+            ids = (tried.job.queue.id for tried in batch if tried.job.worker == worker)
+            held |= queues.lock_claimed(db, ids, worker)
+        ours = sorted((tried for tried in batch if tried.job.queue.id in held), key=lambda one: one.job.queue.id)
+        trials = {tried.job.queue.id: self._evaluate(tried, now) for tried in ours}
+        queues.record_attempts(db, [*trials.values()], now=now, until=self.lease_end(now))
+        for tried in ours:
+            self._give_up(db, tried.outcome, trials[tried.job.queue.id].queue, now)
+        for tried in sorted(ours, key=lambda one: (one.job.queue.user_id, one.job.queue.integration)):
+            _record_error(db, tried)
+        next_job: dict[int, DeliveryJob | None] = {}
+        for tried in ours:
+            trial = trials[tried.job.queue.id]
+            if tried.releases_receiver or trial.next_at > now:
+                queues.release(db, trial.queue.id)
+            else:
+                next_job[trial.queue.id] = self._next_job(db, trial.queue, tried.job.worker, now)
+        return [_verdict(trials.get(tried.job.queue.id), next_job.get(tried.job.queue.id)) for tried in batch]
+
+    def _evaluate(self, tried: Attempt, now: Instant) -> AttemptRecord:
+        outcome, queue, delivery = tried.outcome, tried.job.queue, tried.job.delivery
+        state, next_at = DeliveryState.DELIVERED, now
+        if outcome.is_delivered or outcome.is_undeliverable:
+            # A service that rejects this event for good is reachable, so it gets the next one.
+            state = DeliveryState.DELIVERED if outcome.is_delivered else DeliveryState.FAILED
+            queue = structs.replace(queue, failures=0, failing_since=None, given_up=0)
+        else:
+            state = DeliveryState.PENDING
+            failing_since = queue.failing_since or now
+            queue = structs.replace(queue, failures=queue.failures + 1, failing_since=failing_since)
+            next_at = self._retry_policy.next_attempt_at(
+                now, queue.failures, random_fraction=self._random_fraction(), retry_after_s=outcome.retry_after_s
+            )
+            is_exhausted = self._retry_policy.is_exhausted(
+                now, queued_at=delivery.queued_at, failing_since=failing_since
+            )
+            if outcome.disables_integration or is_exhausted:
+                state = DeliveryState.FAILED
+                queue = structs.replace(queue, given_up=queue.given_up + 1)
+                # The cause may be this event alone: try the next at once, but only GIVE_UP_ALL_AFTER times in a row.
+                next_at = now if queue.given_up < GIVE_UP_ALL_AFTER else next_at
+        return AttemptRecord(queue, delivery, next_at, state, outcome.status, outcome.error, outcome.response)
+
+    def _give_up(self, db: Write, outcome: DeliveryOutcome, queue: ReceiverQueue, now: Instant) -> None:
+        if outcome.disables_integration:
+            queues.give_up_pending(db, queue.id, outcome.error or GIVEN_UP_TOGETHER, now=now)
+        elif queue.given_up >= GIVE_UP_ALL_AFTER:
+            before = self._retry_policy.give_up_before(now)
+            queues.give_up_pending(db, queue.id, GIVEN_UP_TOGETHER, now=now, before=before)
+
+    def _next_job(self, db: Write, queue: ReceiverQueue, worker: str, now: Instant) -> DeliveryJob | None:
+        """Return the first waiting delivery; without one, release the receiver and return None."""
+        while (found := queues.first_pending(db, queue.id)) is not None:
+            delivery, body = found
+            integration = integrations.get(db, queue.user_id, queue.integration)
+            if integration is None or not integration.enabled or queue.integration not in REGISTRY:
+                queues.give_up_pending(db, queue.id, _switched_off(queue.integration), now=now)
+                break
+            if body is not None:
+                return DeliveryJob(queue, worker, delivery, body, integration)
+            lost = AttemptRecord(queue, delivery, now, DeliveryState.FAILED, error=msg("Its body was not kept."))
+            queues.record_attempts(db, [lost], now=now, until=self.lease_end(now))
+        else:
+            queues.recount(db, queue.id)
+        queues.release(db, queue.id)
+        return None
+
+
+def _verdict(trial: AttemptRecord | None, next_job: DeliveryJob | None) -> AttemptResult:
+    if trial is None:
+        return AttemptResult(DeliveryState.PENDING, Instant(0), claim_lost=True)
+    return AttemptResult(trial.state, trial.next_at, next_job=next_job)
+
+
+def _record_error(db: Write, tried: Attempt) -> None:
+    """Store the error that the settings page shows.
+
+    A feed's own address that is gone does not switch the integration off.
+    """
+    queue, outcome, seen = tried.job.queue, tried.outcome, tried.job.integration
+    if outcome.disables_integration:
+        provider = REGISTRY[queue.integration]
+        if tried.job.delivery.receiver in {provider.name, getattr(provider.read_settings(seen.settings), "url", None)}:
+            said = [outcome.error] if outcome.error else []
+            reason = join_sentences(*said, _was_switched_off(provider.title))
+            integrations.disable(db, queue.user_id, queue.integration, seen.settings, reason)
+            return
+    if outcome.error or seen.last_error:
+        integrations.set_last_error(db, queue.user_id, queue.integration, outcome.error)
+
+
+def _was_switched_off(title: Message) -> Message:
+    return msg("{title} was switched off; check its address, then switch it on again.", title=title)
+
+
+def _switched_off(integration: str) -> Message:
+    provider = REGISTRY.get(integration)
+    return msg(
+        "{title} is switched off: nothing more is sent there.", title=provider.title if provider else integration
+    )

@@ -1,0 +1,1 @@
+"""Reading, searching, sharing and changing entries."""

@@ -1,0 +1,30 @@
+"""Where a listener stopped."""
+
+from __future__ import annotations
+
+from tidings.domain.entries.entries import Enclosure
+from tidings.domain.errors import NotFound
+from tidings.domain.messages import msg
+from tidings.storage.engine.database import Database, Read
+from tidings.storage.entries import enclosures
+
+
+class Enclosures:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def set_progression(self, user_id: int, enclosure_id: int, position_s: int) -> None:
+        with self._database.writing() as db:
+            if not enclosures.set_progression(db, user_id, enclosure_id, position_s):
+                raise unknown(enclosure_id)
+
+
+def owned(db: Read, user_id: int, enclosure_id: int) -> Enclosure:
+    enclosure = enclosures.get(db, user_id, enclosure_id)
+    if enclosure is None:
+        raise unknown(enclosure_id)
+    return enclosure
+
+
+def unknown(enclosure_id: int) -> NotFound:
+    return NotFound(msg("There is no enclosure {id}.", id=enclosure_id))

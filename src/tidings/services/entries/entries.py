@@ -1,0 +1,114 @@
+"""Reading marks, stars, and what else a user does to entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tidings.domain.accounts.users import User
+from tidings.domain.deliveries.events import SAVE_ENTRY
+from tidings.domain.entries import entry_changes
+from tidings.domain.entries.entries import Entry, EntryStatus
+from tidings.domain.errors import InvalidField, InvalidInput, NotFound
+from tidings.domain.messages import msg
+from tidings.domain.polling.entry_identity import hash_of_address
+from tidings.domain.polling.ingestion import USUAL, InstanceSettings
+from tidings.services.clock import Clock
+from tidings.services.deliveries import outbox
+from tidings.storage.engine.database import Database, Read
+from tidings.storage.entries import counters, entries, history
+from tidings.storage.feeds import feeds
+from tidings.storage.polling import feed_store
+
+
+class Entries:
+    def __init__(self, database: Database, clock: Clock, *, instance: InstanceSettings = USUAL) -> None:
+        self._database = database
+        self._clock = clock
+        self._policy = instance.policy
+
+    def update(
+        self,
+        user_id: int,
+        entry_ids: Sequence[int],
+        *,
+        status: EntryStatus | None = None,
+        starred: bool | None = None,
+    ) -> None:
+        """Ids that are not the user's are passed over."""
+        with self._database.writing() as db:
+            entries.set_state(db, user_id, entry_ids, status=status, starred=starred, now=self._clock())
+
+    def toggle_star(self, user_id: int, entry_id: int) -> None:
+        """A flip by contract; inside it becomes an end."""
+        with self._database.writing() as db:
+            counters.lock(db, user_id, [owned(db, user_id, entry_id).feed_id])
+            starred = not owned(db, user_id, entry_id).starred
+            entries.set_state(db, user_id, [entry_id], starred=starred, now=self._clock())
+
+    def edit(self, user: User, entry_id: int, *, title: str | None = None, content: str | None = None) -> None:
+        """Give it other words; they stay when the publisher changes the entry. None leaves a value as it is."""
+        with self._database.reading() as db:
+            entry = owned(db, user.id, entry_id)
+        change = entry_changes.edit(entry, user, title=title, content=content, policy=self._policy)
+        if not change.edited:
+            return
+        with self._database.writing() as db:
+            counters.lock(db, user.id, [entry.feed_id])
+            entries.edit(db, owned(db, user.id, entry_id), change)
+
+    def import_one(self, user: User, feed_id: int, given: Mapping[str, Any]) -> tuple[int, bool]:
+        """Bring an entry along from elsewhere; its id, and whether it is new.
+
+        given: fields of the API. One that the feed has already only takes the status and the star that were sent.
+        """
+        now = self._clock()
+        ready = entry_changes.imported(given, user, now=now, policy=self._policy)
+        with self._database.writing() as db:
+            counters.lock(db, user.id, [feed_id])
+            feed = feeds.get(db, user.id, feed_id)
+            if feed is None:
+                raise unknown_feed(feed_id)
+            if feed.match_entries_by_url:
+                ready = msgspec.structs.replace(ready, hash=hash_of_address(ready.url))
+            known = feed_store.look_up(db, {feed_id: [ready.hash]})[feed_id]
+            stored_id = known.ids.get(ready.hash)
+            if stored_id is not None:
+                status, starred = entry_changes.state(given), given.get("starred") or None
+                entries.set_state(db, user.id, [stored_id], status=status, starred=starred, now=now)
+                return stored_id, False
+            if ready.hash in known.deleted:
+                raise InvalidField("url", msg("this entry was deleted from the feed and does not come back."))
+            return feed_store.add(db, user.id, feed_id, feed.category_id, [ready], now=now)[0], True
+
+    def save(self, user: User, entry_id: int) -> None:
+        """Hand an entry to every service that the user saves to. It leaves the house later, from the outbox."""
+        with self._database.writing() as db:
+            if not outbox.enabled_integrations(db, user.id, SAVE_ENTRY):
+                raise InvalidInput(msg("No service to save entries to is switched on: set one up, such as a webhook."))
+            outbox.post_entry_event(db, user, SAVE_ENTRY, owned(db, user.id, entry_id), self._clock())
+
+    def flush_history(self, user_id: int) -> None:
+        """Delete what was read, but for starred and shared entries; it never comes back."""
+        now, reached = self._clock(), 0
+        while True:
+            # A transaction each: others get their turn in between.
+            with self._database.writing() as db:
+                found = history.flush(db, user_id, after=reached, now=now)
+            if found is None:
+                return
+            reached = found
+
+
+def owned(db: Read, user_id: int, entry_id: int) -> Entry:
+    entry = entries.get(db, user_id, entry_id)
+    if entry is None:
+        raise NotFound(msg("There is no entry {id}.", id=entry_id))
+    return entry
+
+
+def unknown_feed(feed_id: int) -> InvalidInput:
+    """A 400 by contract where entries are listed or imported."""
+    return InvalidInput(msg("There is no feed {id}.", id=feed_id), field="feed_id")

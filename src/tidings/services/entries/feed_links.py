@@ -1,0 +1,41 @@
+"""Lists as feeds for other readers: whoever knows the secret part of the address may follow them."""
+
+from __future__ import annotations
+
+import secrets
+
+from tidings.domain.accounts.users import User
+from tidings.services.clock import Clock
+from tidings.storage.accounts import users
+from tidings.storage.engine.database import Database
+from tidings.storage.entries import feed_links
+
+TOKEN_BYTES = 24
+
+
+class FeedLinks:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def token(self, user_id: int) -> str:
+        """ "" while the user has none: then nothing of theirs can be followed."""
+        with self._database.reading() as db:
+            return feed_links.token(db, user_id)
+
+    def renew(self, user_id: int) -> str:
+        """The first one, or another: addresses with the one before lead nowhere from now on."""
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+        with self._database.writing() as db:
+            feed_links.set_token(db, user_id, token, now=self._clock())
+        return token
+
+    def revoke(self, user_id: int) -> None:
+        with self._database.writing() as db:
+            feed_links.remove(db, user_id)
+
+    def owner(self, token: str) -> User | None:
+        """None for a token that is nobody's, or not any more."""
+        with self._database.reading() as db:
+            user_id = feed_links.owner(db, token[:100])
+            return users.get(db, user_id) if user_id is not None else None

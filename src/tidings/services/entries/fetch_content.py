@@ -1,0 +1,135 @@
+"""Whole articles: an entry's page is fetched, and what is to be read on it is found.
+
+page ─► fetch ─► web page at all? ─► find (`extraction`) ─► rules, cleaning, reading time (`domain.polling.ingestion`)
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from msgspec import Struct
+
+from tidings.domain import articles as pages
+from tidings.domain.accounts.users import User
+from tidings.domain.articles import Article, WebPage
+from tidings.domain.entries.entries import EditedEntryField
+from tidings.domain.entries.entry_changes import EntryEdit
+from tidings.domain.errors import EmptyBody, InvalidInput, NotAPage
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.messages import msg
+from tidings.domain.polling import ingestion
+from tidings.domain.polling.ingestion import USUAL, EntryPolicy, InstanceSettings, ReadArticle
+from tidings.net.fetch import FetchResponse
+from tidings.services.entries.article_extraction import ArticleExtractor
+from tidings.services.entries.entries import owned
+from tidings.services.feed_requests import request_for
+from tidings.services.polling.entry_builder import log_rule_errors
+from tidings.services.polling.rate_limit import PoliteFetcher
+from tidings.storage.engine.database import Database
+from tidings.storage.entries import counters, entries, entry_lists
+from tidings.storage.entries.entry_lists import EntryPage
+from tidings.storage.feeds import feeds
+
+PAGE_ACCEPT = "text/html, application/xhtml+xml, */*;q=0.1"
+# Pages in our hands at the same time: a hostile one fills the size limit.
+AT_ONCE = 16
+# A page that does not say what it is begins with one of these, after blanks and in any letters.
+_BEGINNINGS = (b"<!doctype html", b"<html")
+
+
+class FetchedArticle(Struct, frozen=True):
+    """content: cleaned HTML. reading_time: minutes."""
+
+    content: str
+    reading_time: int
+
+
+class ArticleFetcher:
+    def __init__(
+        self,
+        database: Database,
+        fetcher: PoliteFetcher,
+        extraction: ArticleExtractor,
+        *,
+        instance: InstanceSettings = USUAL,
+    ) -> None:
+        self._database = database
+        self._fetcher = fetcher
+        self._extraction = extraction
+        self._instance = instance
+        self._places = asyncio.Semaphore(AT_ONCE)
+
+    async def fetch(self, user: User, entry_id: int, *, store: bool) -> FetchedArticle:
+        """The article of an entry; what is stored already, when there is none on its page. FetchError.
+
+        store: keep it from now on, as the user's own: the publisher's changes pass it by.
+        """
+        feed, page = await asyncio.to_thread(self._look_up, user.id, entry_id)
+        entry = page.entries[0]
+        article = await self.find(feed, entry.url)
+        read = await asyncio.to_thread(_read, user, feed, page, article, self._instance)
+        if read is None:
+            return FetchedArticle(page.contents.get(entry.id, ""), entry.reading_time)
+        if store:
+            await asyncio.to_thread(self._store, user.id, entry_id, read)
+        return FetchedArticle(read.content, entry.reading_time if read.reading_time is None else read.reading_time)
+
+    async def find(self, feed: Feed, url: str) -> Article:
+        """What is to be read on the page `url` of an entry of this feed. FetchError."""
+        if not url:
+            raise NotAPage(msg("This entry has no address to fetch an article from."))
+        async with self._places:
+            response = await self._get(feed, url)
+            rules = feed.scraper_rules if pages.is_same_host(url, response.url) else ""
+            return await self._extraction.article(WebPage(response.body, response.charset, response.url, rules))
+
+    def close(self) -> None:
+        self._extraction.close()
+
+    async def _get(self, feed: Feed, url: str) -> FetchResponse:
+        try:
+            response = await self._fetcher.get(request_for(feed, url, accept=PAGE_ACCEPT))
+        except InvalidInput as error:
+            # Of the entry or of the feed's settings; not of what was sent to us now.
+            raise NotAPage(msg("The page cannot be fetched. {problem}", problem=error.text), url=url) from error
+        _ensure_page(response)
+        return response
+
+    def _look_up(self, user_id: int, entry_id: int) -> tuple[Feed, EntryPage]:
+        with self._database.reading() as db:
+            entry = owned(db, user_id, entry_id)
+            feed = feeds.get(db, user_id, entry.feed_id)
+            assert feed is not None
+            return feed, entry_lists.with_bodies(db, [entry])
+
+    def _store(self, user_id: int, entry_id: int, read: ReadArticle) -> None:
+        with self._database.writing() as db:
+            entry = owned(db, user_id, entry_id)
+            counters.lock(db, user_id, [entry.feed_id])
+            change = EntryEdit(content=read.content, reading_time=read.reading_time, edited=EditedEntryField.CONTENT)
+            entries.edit(db, owned(db, user_id, entry_id), change)
+
+
+def _read(user: User, feed: Feed, page: EntryPage, article: Article, instance: InstanceSettings) -> ReadArticle | None:
+    """None when there is nothing to read."""
+    entry = page.entries[0]
+    how = EntryPolicy.of(feed, user, instance)
+    read = ingestion.read_article(entry, page.enclosures.get(entry.id, []), article, how)
+    log_rule_errors(feed.id, (*how.problems, *read.complaints))
+    return read if ingestion.is_worth_reading(read.content) else None
+
+
+def _ensure_page(response: FetchResponse) -> None:
+    kind, body = response.content_type, response.body.lstrip()
+    if not body:
+        raise EmptyBody(
+            msg("There is nothing on this page. It is for the publisher to mend; try later."), url=response.url
+        )
+    if kind in pages.HTML_TYPES or (not kind and body[:20].lower().startswith(_BEGINNINGS)):
+        return
+    found = (
+        msg("This is no web page but {kind}: there is no article to look for.", kind=kind[:60])
+        if kind
+        else msg("This is no web page but something unnamed: there is no article to look for.")
+    )
+    raise NotAPage(found, url=response.url)

@@ -1,0 +1,104 @@
+"""Full content of new entries, for feeds that ask for it: articles are fetched before the entries are stored.
+
+which entries are new? ─► which may come in, and where are their pages? ─► a few at a time ─► articles by entry
+
+Where an article cannot be had, or not in time, the entry has the content of the feed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+import structlog
+
+from tidings.domain.accounts.users import User
+from tidings.domain.articles import Article
+from tidings.domain.errors import TidingsError
+from tidings.domain.feeds.feeds import Feed, ParsedEntry
+from tidings.domain.polling.ingestion import USUAL, EntryPolicy, InstanceSettings, page_to_fetch
+from tidings.services.clock import Clock
+from tidings.services.entries.fetch_content import ArticleFetcher
+from tidings.services.polling.ingest import FetchedDocument, find_changes
+from tidings.storage.accounts import users
+from tidings.storage.engine.database import Database
+
+log = structlog.get_logger()
+
+# Pages of one feed at the same time: they lie on one host as a rule.
+AT_ONCE = 4
+# For all pages of a feed: when a worker polls, and when somebody waits for the answer.
+WORKER_S = 60.0
+WAITING_S = 20.0
+
+
+class FullContent:
+    def __init__(
+        self, database: Database, articles: ArticleFetcher, clock: Clock, *, instance: InstanceSettings = USUAL
+    ) -> None:
+        self._instance = instance
+        self._database = database
+        self._articles = articles
+        self._clock = clock
+
+    async def of_document(self, document: FetchedDocument, *, within_s: float) -> dict[int, Mapping[bytes, Article]]:
+        """Return articles of new entries by feed id and entry hash, for the feeds that ask for full content."""
+        feeds = [feed for feed in document.feeds if feed.crawler]
+        found = await asyncio.to_thread(self._new_entries, document, feeds)
+        looks = [self.articles(user, feed, entries, within_s=within_s) for user, feed, entries in found]
+        articles = await asyncio.gather(*looks)
+        return {feed.id: one for (_, feed, _), one in zip(found, articles, strict=True)}
+
+    async def articles(
+        self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry], *, within_s: float
+    ) -> dict[bytes, Article]:
+        """entries: by hash, oldest first. The newest are fetched first, and left out last."""
+        pages = await asyncio.to_thread(self._pages, user, feed, entries)
+        if not pages:
+            return {}
+        places = asyncio.Semaphore(AT_ONCE)
+        tasks = {hash_: asyncio.create_task(self._find(feed, url, places)) for hash_, url in pages.items()}
+        try:
+            await asyncio.wait(tasks.values(), timeout=within_s)
+        finally:
+            for task in tasks.values():
+                task.cancel()
+            outcomes = await asyncio.gather(*tasks.values(), return_exceptions=True)
+        found = {hash_: one for hash_, one in zip(tasks, outcomes, strict=True) if isinstance(one, Article)}
+        late = sum(isinstance(one, asyncio.CancelledError) for one in outcomes)
+        log.info(
+            "articles fetched", feed=feed.id or None, found=len(found), failed=len(tasks) - len(found) - late, late=late
+        )
+        return found
+
+    async def _find(self, feed: Feed, url: str, places: asyncio.Semaphore) -> Article | None:
+        async with places:
+            try:
+                return await self._articles.find(feed, url)
+            except TidingsError as error:
+                log.info("article not fetched", feed=feed.id or None, code=error.code, reason=error.message)
+            except Exception:
+                log.exception("article search crashed", feed=feed.id)
+            return None
+
+    def _new_entries(
+        self, document: FetchedDocument, feeds: Iterable[Feed]
+    ) -> list[tuple[User, Feed, Mapping[bytes, ParsedEntry]]]:
+        """Return users, feeds and new entries; without feeds for which these cannot be told."""
+        found = []
+        for feed in feeds:
+            try:
+                parsed = document.parsed(self._clock())
+                with self._database.reading() as db:
+                    user = users.get(db, feed.user_id)
+                    if user is not None:
+                        found.append((user, feed, find_changes(db, feed, parsed).new))
+            except Exception as error:  # noqa: BLE001 - ingesting meets it again, and knows what to do
+                log.debug("no articles looked for", feed=feed.id, reason=str(error))
+        return found
+
+    def _pages(self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry]) -> dict[bytes, str]:
+        how, now = EntryPolicy.of(feed, user, self._instance), self._clock()
+        newest_first = reversed(list(entries.items()))
+        pages = {hash_: page_to_fetch(entry, how, now=now) for hash_, entry in newest_first}
+        return {hash_: url for hash_, url in pages.items() if url}

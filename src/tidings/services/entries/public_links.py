@@ -1,0 +1,56 @@
+"""Public links to single entries: made, shown to whoever has one, and taken back."""
+
+from __future__ import annotations
+
+import secrets
+
+from msgspec import Struct
+
+from tidings.domain.entries.entries import Entry
+from tidings.domain.errors import NotFound
+from tidings.domain.messages import msg
+from tidings.services.entries.entries import owned
+from tidings.storage.engine.database import Database
+from tidings.storage.entries import counters, entry_lists, public_links
+from tidings.storage.feeds import feeds
+
+CODE_BYTES = 16
+
+
+class PublicEntry(Struct, frozen=True):
+    """content: cleaned HTML. feed_title, site_url: of the feed it came from."""
+
+    entry: Entry
+    content: str
+    feed_title: str
+    site_url: str
+
+
+class PublicLinks:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def create(self, user_id: int, entry_id: int) -> str:
+        """The code of its link; the one it has, if it is shared already."""
+        with self._database.writing() as db:
+            counters.lock(db, user_id, [owned(db, user_id, entry_id).feed_id])
+            entry = owned(db, user_id, entry_id)
+            code = entry.share_code or secrets.token_urlsafe(CODE_BYTES)
+            if not entry.share_code:
+                public_links.set_code(db, user_id, entry_id, code)
+            return code
+
+    def revoke(self, user_id: int, entry_id: int) -> None:
+        """The link leads nowhere from now on; another share gets another one."""
+        with self._database.writing() as db:
+            owned(db, user_id, entry_id)
+            public_links.set_code(db, user_id, entry_id, "")
+
+    def find(self, code: str) -> PublicEntry:
+        """NotFound for what is no code, and for one that was taken back."""
+        with self._database.reading() as db:
+            entry = public_links.by_code(db, code[:100])
+            feed = feeds.get(db, entry.user_id, entry.feed_id) if entry else None
+            if entry is None or feed is None:
+                raise NotFound(msg("There is nothing shared at this address."))
+            return PublicEntry(entry, entry_lists.bodies(db, [entry.id]).get(entry.id, ""), feed.title, feed.site_url)

@@ -1,0 +1,28 @@
+"""Requests for what belongs to a feed beside its document: its articles, its icon."""
+
+from __future__ import annotations
+
+from tidings.domain.feeds.feeds import Feed
+from tidings.net.fetch import FetchRequest
+from tidings.net.targets import may_share
+
+
+def request_for(
+    feed: Feed, url: str, *, accept: str, max_body_size: int | None = None, timeout_s: float | None = None
+) -> FetchRequest:
+    """Return a request with the options of the feed.
+
+    Its cookie and user agent are sent to its own publisher only, its password with the feed only.
+    """
+    is_home = may_share(feed.feed_url, url)
+    return FetchRequest(
+        url=url,
+        accept=accept,
+        user_agent=feed.user_agent if is_home else "",
+        cookie=feed.cookie if is_home else "",
+        allow_self_signed_certificates=feed.allow_self_signed_certificates,
+        proxy_url=feed.proxy_url,
+        fetch_via_proxy=feed.fetch_via_proxy,
+        max_body_size=max_body_size,
+        timeout_s=timeout_s,
+    )

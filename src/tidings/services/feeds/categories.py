@@ -1,0 +1,78 @@
+"""Making, renaming and deleting categories."""
+
+from __future__ import annotations
+
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.domain.feeds.categories import Category, checked_title
+from tidings.domain.messages import msg
+from tidings.domain.text import normalize_for_search
+from tidings.services.clock import Clock
+from tidings.storage.engine.database import Database, Read, Write
+from tidings.storage.entries import counters, entries
+from tidings.storage.feeds import categories
+
+
+class Categories:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def create(self, user_id: int, title: str, *, hide_globally: bool = False) -> Category:
+        title = checked_title(title)
+        with self._database.writing() as db:
+            _ensure_free(db, user_id, title)
+            category_id = categories.add(
+                db, user_id, title=title, title_key=normalize_for_search(title), hide_globally=hide_globally
+            )
+        return Category(category_id, user_id, title, hide_globally)
+
+    def update(
+        self, user_id: int, category_id: int, *, title: str | None = None, hide_globally: bool | None = None
+    ) -> Category:
+        """None leaves a value as it is."""
+        with self._database.writing() as db:
+            category = owned(db, user_id, category_id)
+            new_title = category.title if title is None else checked_title(title)
+            if normalize_for_search(new_title) != normalize_for_search(category.title):
+                _ensure_free(db, user_id, new_title)
+            hidden = category.hide_globally if hide_globally is None else hide_globally
+            categories.change(
+                db,
+                user_id,
+                category_id,
+                title=new_title,
+                title_key=normalize_for_search(new_title),
+                hide_globally=hidden,
+            )
+        return Category(category_id, user_id, new_title, hidden)
+
+    def delete(self, user_id: int, category_id: int) -> None:
+        """With its feeds and their entries."""
+        with self._database.writing() as db:
+            # As a poll does before it writes: the other way round, the two would wait for each other.
+            counters.lock_all(db, user_id)
+            if not categories.remove(db, user_id, category_id):
+                raise unknown(category_id)
+
+    def mark_read(self, user_id: int, category_id: int) -> int:
+        """Entries dated in the future stay unread. How many were marked."""
+        now = self._clock()
+        with self._database.writing() as db:
+            owned(db, user_id, category_id)
+            return entries.mark_read(db, user_id, category_id=category_id, published_before=now, now=now)
+
+
+def owned(db: Read, user_id: int, category_id: int) -> Category:
+    category = categories.get(db, user_id, category_id)
+    if category is None:
+        raise unknown(category_id)
+    return category
+
+
+def unknown(category_id: int) -> NotFound:
+    return NotFound(msg("There is no category {id}.", id=category_id))
+
+
+def _ensure_free(db: Write, user_id: int, title: str) -> None:
+    if categories.by_key(db, user_id, normalize_for_search(title)) is not None:
+        raise InvalidInput(msg("You already have a category called {title}.", title=repr(title.strip())), field="title")

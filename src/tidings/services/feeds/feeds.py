@@ -1,0 +1,242 @@
+"""Subscribing, changing and unsubscribing. Checking feeds is `services.polling`'s."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct, structs
+
+from tidings.domain.accounts.users import User
+from tidings.domain.articles import Article
+from tidings.domain.errors import EmptyBody, InvalidField, InvalidInput, NotFound
+from tidings.domain.feeds import feed_changes
+from tidings.domain.feeds.feeds import Feed, ParsedEntry, ParsedFeed
+from tidings.domain.icons import usable_icon_url
+from tidings.domain.messages import msg
+from tidings.domain.polling.changes import ChangeSet
+from tidings.domain.polling.entry_identity import identified
+from tidings.domain.polling.ingestion import USUAL, InstanceSettings
+from tidings.domain.polling.next_check import Schedule
+from tidings.domain.polling.sources import NO_VALIDATORS, SHARED_OPTIONS, fetch_key, key_of
+from tidings.net.fetch import FetchRequest, FetchResponse
+from tidings.services.clock import Clock
+from tidings.services.entries.full_content import WAITING_S, FullContent
+from tidings.services.feeds.icons import Icons
+from tidings.services.polling.entry_builder import EntryBuilder, log_rule_errors
+from tidings.services.polling.entry_identity import switched
+from tidings.services.polling.fetched_documents import RecentDocuments
+from tidings.services.polling.ingest import parse
+from tidings.services.polling.next_check import Timing, first_columns
+from tidings.services.polling.rate_limit import PoliteFetcher
+from tidings.services.websub.subscriptions import CheckedDocument, WebSub
+from tidings.storage.engine.database import Database, Read
+from tidings.storage.entries import counters, entries
+from tidings.storage.feeds import categories, feeds
+from tidings.storage.polling import feed_store
+
+_FETCH_FIELDS = (
+    "user_agent",
+    "cookie",
+    "username",
+    "password",
+    "allow_self_signed_certificates",
+    "proxy_url",
+    "fetch_via_proxy",
+)
+
+
+class _New(Struct, frozen=True):
+    """A feed that is about to be stored. values: of its columns. entries: by hash, oldest first."""
+
+    values: dict[str, Any]
+    feed: Feed
+    document: ParsedFeed
+    entries: dict[bytes, ParsedEntry]
+
+
+class Feeds:
+    """recent: what was just discovered is not fetched again. check: of what events go to; InvalidInput."""
+
+    def __init__(
+        self,
+        database: Database,
+        fetcher: PoliteFetcher,
+        clock: Clock,
+        *,
+        recent: RecentDocuments,
+        icons: Icons,
+        full_content: FullContent,
+        websub: WebSub,
+        schedule: Schedule,
+        check: Callable[[Mapping[str, Any]], None] = lambda _values: None,
+        instance: InstanceSettings = USUAL,
+    ) -> None:
+        self._instance = instance
+        self._database = database
+        self._fetcher = fetcher
+        self._clock = clock
+        self._recent = recent
+        self._icons = icons
+        self._full_content = full_content
+        self._websub = websub
+        self._schedule = schedule
+        self._check = check
+
+    async def create(self, user: User, given: Mapping[str, Any]) -> int:
+        """Fetch it, store it with its entries, all unread; its id.
+
+        given: fields of the API. InvalidInput for what cannot be used, a document that is no feed included;
+        FetchError when the site cannot be reached or refuses.
+        """
+        values = await asyncio.to_thread(self._checked_new, user.id, given)
+        options = {name: values[name] for name in _FETCH_FIELDS if name in values}
+        request = FetchRequest(url=values["feed_url"], **options)
+        try:
+            response = self._recent.take(user.id, request) or await self._fetcher.get(request)
+        except EmptyBody as error:
+            raise InvalidInput(error.text, field="feed_url") from error
+        new = await asyncio.to_thread(self._read, user, values, response)
+        articles: Mapping[bytes, Article] = {}
+        if new.feed.crawler:
+            articles = await self._full_content.articles(user, new.feed, new.entries, within_s=WAITING_S)
+        feed_id = await asyncio.to_thread(self._store_new, user, new, response, articles)
+        await self._icons.look_for_new(user.id, feed_id)
+        return feed_id
+
+    def update(self, user_id: int, feed_id: int, given: Mapping[str, Any]) -> None:
+        """Errors of earlier checks are forgotten, whatever is changed."""
+        with self._database.reading() as db:
+            owned(db, user_id, feed_id)
+        values = feed_changes.checked(given)
+        self._check(values)
+        with self._database.writing() as db:
+            counters.lock(db, user_id, [feed_id])
+            feed = owned(db, user_id, feed_id)
+            if "category_id" in values:
+                _ensure_category(db, user_id, values["category_id"])
+            if values.get("feed_url", feed.feed_url) != feed.feed_url:
+                _ensure_new(db, user_id, values["feed_url"])
+                values |= {"moved_to": "", "moved_times": 0}
+                values |= {"next_check_at": self._clock(), "publisher_hints": "", "news_gap_s": 0, "news_at": None}
+            elif values.get("check_interval_minutes", feed.check_interval_minutes) != feed.check_interval_minutes:
+                timing = Timing.draw(self._schedule)
+                values["next_check_at"] = timing.after_change(feed, values["check_interval_minutes"], self._clock())
+            if _is_asked_otherwise(feed, values):
+                # What we know of one document says nothing about another; and whoever names a hub is to be heard again.
+                values |= NO_VALIDATORS
+            if values.get("site_url", feed.site_url) != feed.site_url:
+                values["icon_checked_at"] = None
+            by_url = values.get("match_entries_by_url", feed.match_entries_by_url)
+            if by_url != feed.match_entries_by_url:
+                values |= switched(db, feed, by_url=by_url)
+            values["edited"] = feed.edited | feed_changes.edited_bits(values)
+            values |= {
+                "failed_checks": 0,
+                "parsing_error_count": 0,
+                "parsing_error_message": "",
+                "parsing_error_form": "",
+            }
+            feeds.change(db, user_id, feed_id, **values)
+
+    def delete(self, user_id: int, feed_id: int) -> None:
+        with self._database.writing() as db:
+            # As a poll does before it writes: the other way round, the two would wait for each other.
+            counters.lock(db, user_id, [feed_id])
+            if not feeds.remove(db, user_id, feed_id):
+                raise unknown(feed_id)
+
+    def mark_read(self, user_id: int, feed_id: int) -> int:
+        """Entries dated in the future stay unread. How many were marked."""
+        now = self._clock()
+        with self._database.writing() as db:
+            owned(db, user_id, feed_id)
+            return entries.mark_read(db, user_id, feed_id=feed_id, published_before=now, now=now)
+
+    def _checked_new(self, user_id: int, given: Mapping[str, Any]) -> dict[str, Any]:
+        if not given.get("feed_url"):
+            raise InvalidField("feed_url", msg("send the address of the feed."))
+        values = feed_changes.checked(given)
+        self._check(values)
+        with self._database.reading() as db:
+            values["category_id"] = _category_or_first(db, user_id, values.get("category_id") or 0)
+            _ensure_new(db, user_id, values["feed_url"])
+        return values
+
+    def _read(self, user: User, values: dict[str, Any], response: FetchResponse) -> _New:
+        now = self._clock()
+        document = parse(response, now)
+        # A temporary redirect may lead elsewhere tomorrow: only a permanent one replaces what was typed.
+        values = values | {"feed_url": response.permanent_url or values["feed_url"]}
+        values |= _from_publisher(document, response, values["feed_url"])
+        own_minutes = values.get("check_interval_minutes", 0)
+        values |= first_columns(Timing.draw(self._schedule), response, document, own_minutes, now)
+        columns = {name: value for name, value in values.items() if name in Feed.__struct_fields__}
+        feed = Feed(id=0, user_id=user.id, **columns)
+        return _New(values, feed, document, {one.hash: one.entry for one in reversed(identified(feed, document))})
+
+    def _store_new(self, user: User, new: _New, response: FetchResponse, articles: Mapping[bytes, Article]) -> int:
+        now, feed = self._clock(), new.feed
+        changes = ChangeSet(new.entries, {})
+        update = EntryBuilder(self._instance).update(user, feed, changes, now, articles=articles)
+        with self._database.writing() as db:
+            _ensure_category(db, user.id, feed.category_id)
+            for url in {feed.feed_url, response.url}:
+                _ensure_new(db, user.id, url)
+            feed_id = feeds.add(db, user.id, created_at=now, **new.values | update.values)
+            feed_store.add(db, user.id, feed_id, feed.category_id, update.new, now=now)
+        log_rule_errors(feed_id, update.rule_errors)
+        self._websub.record_offers([CheckedDocument(structs.replace(feed, id=feed_id), response, new.document)])
+        return feed_id
+
+
+def _is_asked_otherwise(feed: Feed, values: Mapping[str, Any]) -> bool:
+    """Whether the publisher is asked in another way after this change."""
+    return fetch_key({name: values.get(name, getattr(feed, name)) for name in SHARED_OPTIONS}) != key_of(feed)
+
+
+def owned(db: Read, user_id: int, feed_id: int) -> Feed:
+    feed = feeds.get(db, user_id, feed_id)
+    if feed is None:
+        raise unknown(feed_id)
+    return feed
+
+
+def unknown(feed_id: int) -> NotFound:
+    return NotFound(msg("There is no feed {id}.", id=feed_id))
+
+
+def _category_or_first(db: Read, user_id: int, category_id: int) -> int:
+    if category_id:
+        _ensure_category(db, user_id, category_id)
+        return category_id
+    first = categories.first(db, user_id)
+    if first is None:
+        raise InvalidInput(msg("You have no category to put this feed into: create one first."), field="category_id")
+    return first.id
+
+
+def _ensure_category(db: Read, user_id: int, category_id: int) -> None:
+    if categories.get(db, user_id, category_id) is None:
+        raise InvalidField("category_id", msg("there is no category {id}.", id=category_id))
+
+
+def _ensure_new(db: Read, user_id: int, feed_url: str) -> None:
+    known = feeds.id_by_url(db, user_id, feed_url)
+    if known is not None:
+        raise InvalidInput(msg("You are subscribed to this feed already (feed {id}).", id=known), field="feed_url")
+
+
+def _from_publisher(document: ParsedFeed, response: FetchResponse, feed_url: str) -> dict[str, Any]:
+    site_url = document.site_url or feed_url
+    return {
+        "title": document.title or site_url,
+        "site_url": site_url,
+        "description": document.description,
+        "icon_url": usable_icon_url(document.icon_url),
+        "language": document.language,
+        "etag_header": response.etag,
+        "last_modified_header": response.last_modified,
+        "body_digest": response.digest,
+    }

@@ -1,0 +1,117 @@
+"""Taking subscriptions in and handing them out as OPML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from tidings.domain.errors import InvalidInput
+from tidings.domain.feeds import opml
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.messages import msg
+from tidings.domain.text import normalize_for_search
+from tidings.services.clock import Clock
+from tidings.storage.engine import notify
+from tidings.storage.engine.database import Database, Write
+from tidings.storage.feeds import categories, feeds
+
+# A report that nobody could read to its end helps nobody.
+MOST_REMARKS = 100
+
+
+class OpmlImportResult(Struct, frozen=True):
+    """What came of a document. new: feeds stored; known: skipped because subscribed to already, or named twice."""
+
+    new: int
+    known: int
+    unusable: tuple[opml.Remark, ...] = ()
+    odd: tuple[opml.Remark, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """For people: counts first, then a line for every line of the document that something was wrong with."""
+        counted = [f"Feeds imported: {self.new}."]
+        if self.known:
+            counted.append(f"Already there: {self.known}.")
+        if self.unusable:
+            counted.append(f"Not usable: {len(self.unusable)}.")
+        remarks = sorted([*self.unusable, *self.odd], key=lambda remark: remark.line)
+        lines = [str(remark) for remark in remarks[:MOST_REMARKS]]
+        if len(remarks) > MOST_REMARKS:
+            lines.append(f"And {len(remarks) - MOST_REMARKS} more.")
+        return "\n".join([" ".join(counted), *lines])
+
+
+class Opml:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def export(self, user_id: int) -> bytes:
+        """All feeds by category. What only the owner may know (credentials, cookies, proxies) stays here."""
+        with self._database.reading() as db:
+            folders = categories.list_all(db, user_id)
+            mine = feeds.list_all(db, user_id)
+        by_category: dict[int, list[Feed]] = {}
+        for feed in sorted(mine, key=lambda feed: (normalize_for_search(feed.title), feed.id)):
+            by_category.setdefault(feed.category_id, []).append(feed)
+        return opml.write(
+            ((folder.title, by_category.get(folder.id, [])) for folder in folders), created_at=self._clock()
+        )
+
+    def import_(self, user_id: int, body: bytes) -> OpmlImportResult:
+        """All usable feeds, or nothing at all. Nothing is fetched; what is new is due at once.
+
+        InvalidInput when the document cannot be read, or a feed has no category to go to.
+        """
+        document = opml.read(body)
+        new = self.subscribe(user_id, document.subscriptions)
+        return OpmlImportResult(new, len(document.subscriptions) - new, tuple(document.unusable), tuple(document.odd))
+
+    def subscribe(self, user_id: int, subscriptions: Sequence[opml.OpmlSubscription]) -> int:
+        """Those that are new; how many. Nothing is fetched, they are due at once. InvalidInput as in `import_`."""
+        with self._database.writing() as db:
+            known = feeds.urls(db, user_id)
+            new = {one.values["feed_url"]: one for one in reversed(subscriptions)}
+            wanted = [one for url, one in reversed(new.items()) if url not in known]
+            feeds.add_many(db, user_id, self._rows(db, user_id, wanted))
+            if wanted:
+                notify.notify(db, notify.FEEDS)
+        return len(wanted)
+
+    def _rows(self, db: Write, user_id: int, wanted: list[opml.OpmlSubscription]) -> list[dict[str, Any]]:
+        now = self._clock()
+        places = _Places(db, user_id)
+        due = {"created_at": now, "checked_at": now, "next_check_at": now}
+        return [one.values | due | {"category_id": places.of(one)} for one in wanted]
+
+
+class _Places:
+    """Where subscriptions go: categories that are there, compared without case, or made on the way."""
+
+    def __init__(self, db: Write, user_id: int) -> None:
+        self._db = db
+        self._user_id = user_id
+        present = categories.list_all(db, user_id)
+        self._ids = {normalize_for_search(category.title): category.id for category in present}
+        self._first = present[0].id if present else None
+
+    def of(self, one: opml.OpmlSubscription) -> int:
+        if not one.category:
+            if self._first is None:
+                raise InvalidInput(
+                    msg(
+                        "Line {line}: this feed lies outside of all folders, and you have no category to put it into: "
+                        "create one first.",
+                        line=one.line,
+                    )
+                )
+            return self._first
+        key = normalize_for_search(one.category)
+        if key not in self._ids:
+            self._ids[key] = categories.add(
+                self._db, self._user_id, title=one.category, title_key=key, hide_globally=False
+            )
+        return self._ids[key]

@@ -1,0 +1,1 @@
+"""Cleanup and the state of the service."""

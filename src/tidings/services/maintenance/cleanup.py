@@ -1,0 +1,242 @@
+"""Cleanup: remove old and unused rows in short steps, and shrink an SQLite file.
+
+    old entries ─► unneeded tombstones ─► icons without a feed ─► old deliveries ─► ended sessions
+                ─► search index ─► space
+
+One worker at a time runs it, by a lease. Each step is a short transaction without state: the next run
+continues an interrupted one.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from functools import partial
+
+from msgspec import Struct
+
+from tidings import metrics
+from tidings.domain.accounts.throttle import FORGET_AFTER
+from tidings.domain.deliveries.deliveries import FINISHED_RETENTION
+from tidings.domain.entries import retention
+from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.entries.retention import LARGEST_BATCH, Retention
+from tidings.domain.times import SECOND, Instant
+from tidings.services.clock import Clock
+from tidings.storage.accounts import sessions, sign_in_failures
+from tidings.storage.deliveries import outbox, queues
+from tidings.storage.engine import disk_space
+from tidings.storage.engine.database import Database, Write
+from tidings.storage.entries import search_index, tombstones
+from tidings.storage.feeds import icons
+from tidings.storage.maintenance import cleanup, scheduled_jobs
+from tidings.storage.maintenance.cleanup import ExpiredEntry
+
+JOB_NAME = "tidying"
+# The lease is renewed during a run; after a crash the next run starts when it expires.
+LEASE = Instant(60 * SECOND)
+# Delay of the first run, so that settings can still be changed before entries are removed.
+FIRST_RUN_DELAY = Instant(3600 * SECOND)
+# Delay of the next run when a run stopped at its limit of entries.
+CONTINUE_DELAY = Instant(60 * SECOND)
+INDEX_BATCH = 50
+
+
+class CleanupSettings(Struct, frozen=True):
+    """interval: between two runs. max_entries: most entries that one run removes."""
+
+    retention: Retention = Retention(timedelta(days=60), timedelta(days=180))
+    interval: timedelta = timedelta(hours=24)
+    max_entries: int = 10_000
+
+
+class CleanupStep(Struct, frozen=True):
+    """What a transaction removed. what: entries, tombstones, icons, deliveries, sessions, or pages of the file."""
+
+    what: str
+    count: int
+    took_s: float = 0.0
+
+
+class Cleanup:
+    def __init__(self, database: Database, clock: Clock, settings: CleanupSettings) -> None:
+        self._database = database
+        self._clock = clock
+        self._settings = settings
+
+    def begin(self, worker: str, *, ignore_schedule: bool = False) -> bool:
+        """Claim a run if one is due and no other worker holds it. Returns whether it was claimed."""
+        now = self._clock()
+        with self._database.reading() as db:
+            is_known, is_due = scheduled_jobs.is_registered(db, JOB_NAME), scheduled_jobs.is_due(db, JOB_NAME, now)
+        if is_known and not is_due and not ignore_schedule:
+            return False
+        with self._database.writing() as db:
+            scheduled_jobs.register(db, JOB_NAME, Instant(now + FIRST_RUN_DELAY))
+            return scheduled_jobs.claim(
+                db, JOB_NAME, worker, now=now, until=Instant(now + LEASE), ignore_schedule=ignore_schedule
+            )
+
+    def renew(self, worker: str) -> bool:
+        """Renew the lease. Returns False if another worker holds it."""
+        with self._database.writing() as db:
+            return scheduled_jobs.renew(db, JOB_NAME, worker, Instant(self._clock() + LEASE))
+
+    def finish(self, worker: str, removed_entries: int) -> None:
+        now = self._clock()
+        is_done = removed_entries < self._settings.max_entries
+        wait = self._settings.interval // timedelta(microseconds=1) if is_done else CONTINUE_DELAY
+        with self._database.writing() as db:
+            scheduled_jobs.finish(db, JOB_NAME, worker, now=now, next_at=Instant(now + wait))
+
+    def release(self, worker: str) -> None:
+        """Release the lease of an interrupted run."""
+        with self._database.writing() as db:
+            scheduled_jobs.release(db, JOB_NAME, worker)
+
+    def steps(self, *, unlimited: bool = False) -> Iterator[CleanupStep]:
+        """Yield the steps of one run, each a transaction. unlimited: without the limit of entries."""
+        yield from self._entries(sys.maxsize if unlimited else self._settings.max_entries)
+        yield from self._tombstones()
+        yield from self._until_none("icons", icons.remove_unused)
+        ended_before = Instant(self._clock() - FINISHED_RETENTION)
+        yield from self._until_none("deliveries", partial(outbox.delete_finished, before=ended_before))
+        yield from self._until_none("receivers", partial(queues.remove_idle, now=self._clock()))
+        yield from self._until_none("sessions", partial(sessions.remove_expired, now=self._clock()))
+        forgotten = Instant(self._clock() - FORGET_AFTER)
+        yield from self._until_none("sign-in failures", partial(sign_in_failures.remove_old, since=forgotten))
+        yield from self._until_none("index", search_index.forget_deleted, INDEX_BATCH)
+        yield from self._space()
+
+    def _entries(self, most: int) -> Iterator[CleanupStep]:
+        with self._database.reading() as db:
+            users = cleanup.user_ids(db)
+        left = most
+        for user_id in users:
+            for walk in self._walks(user_id):
+                for step in walk.steps(left):
+                    left -= step.count
+                    yield step
+                    if left <= 0:
+                        return
+
+    def _walks(self, user_id: int) -> Iterator[_Walk]:
+        """Yield searches for expired entries: one per user and status, and one per feed with its own retention."""
+        now, kept = self._clock(), self._settings.retention
+        with self._database.reading() as db:
+            overrides = cleanup.retention_overrides(db, user_id)
+        for status in (EntryStatus.READ, EntryStatus.REMOVED, EntryStatus.UNREAD):
+            own = {
+                one.feed_id: days
+                for one in overrides
+                if (days := one.keep_unread_days if status == EntryStatus.UNREAD else one.keep_read_days) is not None
+            }
+            if (before := kept.cutoff(status, now)) is not None:
+                yield _Walk(self._database, self._clock, user_id, status, before, overridden=tuple(own))
+            for feed_id, days in sorted(own.items()):
+                if (before := kept.cutoff(status, now, days)) is not None:
+                    yield _Walk(self._database, self._clock, user_id, status, before, feed_id=feed_id)
+
+    def _tombstones(self) -> Iterator[CleanupStep]:
+        place = (0, b"")
+        while True:
+            with self._database.reading() as db:
+                page = tombstones.list_all(db, place)
+            if not page:
+                return
+            place = (page[-1].feed_id, page[-1].hash)
+            old = [one for one in page if retention.may_forget(one.seen_at, one.parsed_at)]
+            if not old:
+                # Reading takes time as well: pause, so that other writers proceed.
+                yield CleanupStep("tombstones", 0)
+            for start in range(0, len(old), LARGEST_BATCH):
+                some = old[start : start + LARGEST_BATCH]
+                yield self._write("tombstones", partial(tombstones.forget, old=some))
+
+    def _until_none(self, what: str, remove: Callable[..., int], limit: int = LARGEST_BATCH) -> Iterator[CleanupStep]:
+        while True:
+            step = self._write(what, partial(remove, limit=limit))
+            yield step
+            if step.count < limit:
+                return
+
+    def _space(self) -> Iterator[CleanupStep]:
+        size = LARGEST_BATCH
+        while True:
+            with self._database.reading() as db:
+                count = min(size, retention.pages_to_give_back(*disk_space.pages(db)))
+            if not count:
+                return
+            step = self._write("pages", partial(disk_space.give_back, count=count))
+            yield step
+            if not step.count:
+                return
+            size = retention.next_batch(size, step.took_s)
+
+    def _write(self, what: str, remove: Callable[[Write], int]) -> CleanupStep:
+        return _write(self._database, what, remove)
+
+
+class _Walk:
+    """Removes expired entries of one user and status, in index order. before: entries changed later stay."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        user_id: int,
+        status: EntryStatus,
+        before: Instant,
+        *,
+        feed_id: int | None = None,
+        overridden: tuple[int, ...] = (),
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._user_id = user_id
+        self._status = status
+        self._before = before
+        self._feed_id = feed_id
+        self._overridden = overridden
+
+    def steps(self, most: int) -> Iterator[CleanupStep]:
+        """most: largest number of entries to remove."""
+        reached, size = Instant(-(2**62)), LARGEST_BATCH // 5
+        while found := self._found(reached, min(size, most)):
+            step = _write(self._database, "entries", partial(self._remove, found=found))
+            yield step
+            most -= step.count
+            reached = found[-1].at
+            if step.count:
+                size = retention.next_batch(size, step.took_s)
+
+    def _found(self, reached: Instant, limit: int) -> list[ExpiredEntry]:
+        if limit <= 0:
+            return []
+        with self._database.reading() as db:
+            if self._feed_id is None:
+                return cleanup.find_expired(
+                    db,
+                    self._user_id,
+                    self._status,
+                    before=self._before,
+                    from_position=reached,
+                    limit=limit,
+                    overridden=self._overridden,
+                )
+            return cleanup.find_expired_of_feed(
+                db, self._user_id, self._feed_id, self._status, before=self._before, from_position=reached, limit=limit
+            )
+
+    def _remove(self, db: Write, found: list[ExpiredEntry]) -> int:
+        return cleanup.remove_entries(db, self._user_id, found, self._status, before=self._before, now=self._clock())
+
+
+def _write(database: Database, what: str, remove: Callable[[Write], int]) -> CleanupStep:
+    started = time.perf_counter()
+    with database.writing() as db:
+        count = remove(db)
+    metrics.record_cleanup(what, count)
+    return CleanupStep(what, count, time.perf_counter() - started)

@@ -1,0 +1,128 @@
+"""The state of the service, for `tidings status` and /metrics."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+
+from msgspec import Struct
+
+from tidings.domain.times import HOUR, MINUTE, SECOND, Instant
+from tidings.services.clock import Clock
+from tidings.services.maintenance.cleanup import JOB_NAME
+from tidings.storage.engine import disk_space
+from tidings.storage.engine.database import Database
+from tidings.storage.maintenance import scheduled_jobs, status
+
+# A backlog of a few minutes is no delay.
+OVERDUE_AFTER = 5 * MINUTE
+RATE_OVER = HOUR
+
+
+class ServiceStatus(Struct, frozen=True, kw_only=True):
+    """Numbers of all users together. due, overdue, claimed: of what is fetched, once for all feeds that show it.
+
+    oldest_overdue_s, oldest_delivery_s: seconds that the longest waiting one waits, 0 when none does.
+    polls_last_hour: feeds checked within the last hour; one checked twice counts once.
+    entries_read: what was read and is still kept. last_tidied_s: seconds since, null when it never was.
+    """
+
+    database_engine: str
+    database_bytes: int
+    users: int
+    feeds: int
+    feeds_disabled: int
+    feeds_failing: int
+    entries_unread: int
+    entries_read: int
+    due: int
+    overdue: int
+    oldest_overdue_s: int
+    claimed: int
+    workers: int
+    polls_last_hour: int
+    deliveries_pending: int
+    deliveries_failed: int
+    oldest_delivery_s: int
+    last_tidied_s: int | None
+
+    @property
+    def is_behind(self) -> bool:
+        return self.overdue > 0
+
+
+class StatusReader:
+    """cache_for: how long `cached` returns the same values."""
+
+    def __init__(self, database: Database, clock: Clock, *, cache_for: timedelta = timedelta(0)) -> None:
+        self._database = database
+        self._clock = clock
+        self._cache_for_s = cache_for.total_seconds()
+        self._looking = threading.Lock()
+        self._looked_at = 0.0
+        self._last: ServiceStatus | None = None
+
+    def cached(self) -> ServiceStatus:
+        """Return the state, at most `cache_for` old. Raises StoreUnavailable."""
+        with self._looking:
+            if self._last is None or time.monotonic() - self._looked_at > self._cache_for_s:
+                self._last, self._looked_at = self.read(), time.monotonic()
+            return self._last
+
+    def read(self) -> ServiceStatus:
+        now = self._clock()
+        with self._database.reading() as db:
+            queue = status.poll_queue_counts(db, now, overdue_after=OVERDUE_AFTER)
+            feeds = status.feed_counts(db, since=Instant(now - RATE_OVER))
+            unread, read = status.entry_counts(db)
+            deliveries = status.delivery_counts(db)
+            tidied_at = scheduled_jobs.finished_at(db, JOB_NAME)
+            return ServiceStatus(
+                database_engine=self._database.kind,
+                database_bytes=disk_space.size(db),
+                users=status.user_count(db),
+                feeds=feeds.all,
+                feeds_disabled=feeds.disabled,
+                feeds_failing=feeds.failing,
+                entries_unread=unread,
+                entries_read=read,
+                due=queue.due,
+                overdue=queue.overdue,
+                oldest_overdue_s=_seconds(now, queue.oldest_due_at) or 0,
+                claimed=queue.claimed,
+                workers=queue.workers,
+                polls_last_hour=feeds.checked,
+                deliveries_pending=deliveries.pending,
+                deliveries_failed=deliveries.failed,
+                oldest_delivery_s=_seconds(now, deliveries.oldest_pending_at) or 0,
+                last_tidied_s=_seconds(now, tidied_at),
+            )
+
+
+def _seconds(now: Instant, since: Instant | None) -> int | None:
+    return None if since is None else max(0, (now - since) // SECOND)
+
+
+# Gauges of /metrics: name, field of ServiceStatus, help.
+GAUGES = {
+    "tidings_users": ("users", "Users."),
+    "tidings_feeds": ("feeds", "Feeds of all users."),
+    "tidings_feeds_disabled": ("feeds_disabled", "Feeds that are switched off."),
+    "tidings_feeds_failing": ("feeds_failing", "Feeds whose last check did not succeed."),
+    "tidings_entries_unread": ("entries_unread", "Unread entries of all users."),
+    "tidings_entries_read": ("entries_read", "Entries that were read and are kept."),
+    "tidings_polls_due": ("due", "Documents whose next check has come."),
+    "tidings_polls_overdue": ("overdue", "Documents whose next check has been due for more than five minutes."),
+    "tidings_polls_oldest_overdue_seconds": ("oldest_overdue_s", "For how long the longest waiting check is due."),
+    "tidings_polls_claimed": ("claimed", "Documents that workers hold at the moment."),
+    "tidings_workers_claiming": ("workers", "Workers that hold documents at the moment."),
+    "tidings_deliveries_pending": ("deliveries_pending", "Deliveries that are still to be made."),
+    "tidings_deliveries_oldest_pending_seconds": ("oldest_delivery_s", "How long the longest waiting one waits."),
+    "tidings_database_bytes": ("database_bytes", "Size of the database."),
+}
+
+
+def gauges(overview: ServiceStatus) -> dict[str, tuple[str, float]]:
+    """Return the help and the value of each gauge, by name."""
+    return {name: (text, float(getattr(overview, field))) for name, (field, text) in GAUGES.items()}

@@ -1,0 +1,1 @@
+"""Checking feeds: claim, fetch, ingest, store."""

@@ -1,0 +1,263 @@
+"""One check of a source: fetched and parsed once, for all feeds that show it.
+
+fetch ─► unchanged? ─► full content ─► ingest ─► what is left to write, lease released ─► icons
+  └─ failed? the reason and the next check on every feed
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import structlog
+from msgspec import Struct
+
+from tidings import metrics
+from tidings.domain.errors import FeedError, FetchError, StoreUnavailable, TidingsError
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.messages import msg
+from tidings.domain.polling.ingestion import USUAL, InstanceSettings
+from tidings.domain.polling.next_check import Schedule
+from tidings.domain.polling.sources import SourceLease, Validators, host_of, shared_validators
+from tidings.domain.times import SECOND, Instant
+from tidings.net.fetch import FetchRequest, FetchResponse
+from tidings.services.batching import Batcher, write_batch
+from tidings.services.clock import Clock
+from tidings.services.entries.full_content import WAITING_S, WORKER_S, FullContent
+from tidings.services.feeds.icons import Icons
+from tidings.services.polling.ingest import FetchedDocument, IngestQueue, as_feed_error
+from tidings.services.polling.next_check import Timing
+from tidings.services.polling.outages import FailedCheck, Outages
+from tidings.services.polling.rate_limit import HostClosed, PoliteFetcher
+from tidings.services.polling.store import CheckResult, FeedColumns, finish
+from tidings.services.websub.subscriptions import CheckedDocument, WebSub
+from tidings.storage.engine.database import Database
+from tidings.storage.feeds import feeds as stored_feeds
+
+log = structlog.get_logger()
+
+
+class AlreadySubscribed(FeedError):
+    code = "already-subscribed"
+    is_retryable = False
+
+
+class CheckRun(Struct):
+    """A check under way.
+
+    status: of the answer; 0 when there was none. results: by feed id, without feeds whose document is unchanged.
+    columns: still to be written. is_lost: another worker took the source over.
+    """
+
+    lease: SourceLease
+    started: Instant
+    timing: Timing
+    status: int = 0
+    results: dict[int, CheckResult] = {}
+    columns: list[FeedColumns] = []
+    is_lost: bool = False
+    is_outage: bool = False
+
+    @property
+    def failed(self) -> dict[int, TidingsError]:
+        return {feed_id: one.error for feed_id, one in self.results.items() if one.error is not None}
+
+    @property
+    def stored(self) -> list[CheckResult]:
+        return [one for one in self.results.values() if one.error is None]
+
+    def fail(self, feeds: Sequence[Feed], error: TidingsError) -> None:
+        self.results |= {feed.id: CheckResult(error) for feed in feeds}
+
+    def log(self, *, took: int) -> None:
+        """took: microseconds."""
+        stored, failed = self.stored, self.failed
+        ways = {"lost": self.is_lost, "outage": self.is_outage, "stored": stored, "failed": failed}
+        new = sum(len(one.new_ids) for one in stored)
+        metrics.record_poll(next((way for way, is_so in ways.items() if is_so), "unchanged"), took / SECOND, new)
+        about = {"source": self.lease.source_id, "feeds": len(self.lease.feeds), "took_ms": took // 1000}
+        if self.is_lost:
+            log.info("source taken over", **about)
+            return
+        # A network that is down is reported once, not once for each feed.
+        write = log.debug if self.is_outage else log.warning
+        for code, (count, reason) in _reasons(failed).items():
+            write("feed failed", feed=self.lease.lead.id, code=code, failed=count, reason=reason, **about)
+        if len(failed) < len(self.lease.feeds):
+            log.info(
+                "feed polled",
+                feed=self.lease.lead.id,
+                status=self.status,
+                parsed=len(stored),
+                new=new,
+                changed=sum(one.changed for one in stored),
+                skipped=max((one.skipped for one in stored), default=0),
+                **about,
+            )
+
+
+class FeedChecker:
+    def __init__(
+        self,
+        database: Database,
+        fetcher: PoliteFetcher,
+        clock: Clock,
+        *,
+        icons: Icons,
+        full_content: FullContent,
+        websub: WebSub,
+        schedule: Schedule,
+        ingest: IngestQueue,
+        instance: InstanceSettings = USUAL,
+    ) -> None:
+        self._database = database
+        self._fetcher = fetcher
+        self._clock = clock
+        self._icons = icons
+        self._full_content = full_content
+        self._websub = websub
+        self._schedule = schedule
+        self._ingest = ingest
+        self._instance = instance
+        self._outages = Outages(database, clock)
+        self._finishing = Batcher(partial(write_batch, database, finish))
+
+    async def check(self, lease: SourceLease) -> dict[int, CheckResult]:
+        """Return results by feed id. However it ends, each feed has its next check, and the lease is released.
+
+        StoreUnavailable when nothing could be written about it: the lease then ends by itself.
+        """
+        run = CheckRun(lease, self._clock(), Timing.draw(self._schedule, is_pushed=lease.is_pushed))
+        try:
+            response = await self._fetcher.get(
+                request_for(lease.lead, shared_validators(lease.feeds)), is_cleared=bool(lease.worker)
+            )
+        except TidingsError as error:
+            self._note(run, error)
+            run.fail(lease.feeds, error)
+        else:
+            self._note(run, None)
+            await self._take(run, response)
+        await self._finish(run)
+        failed = run.failed
+        if not run.is_lost:
+            well = [feed for feed in lease.feeds if feed.id not in failed]
+            await self._icons.look_if_due(well, is_awaited=not lease.worker)
+        return {feed.id: run.results.get(feed.id, CheckResult()) for feed in lease.feeds}
+
+    async def _take(self, run: CheckRun, response: FetchResponse) -> None:
+        run.status = response.status
+        feeds = await self._accepted(run, response)
+        changed = []
+        for feed in feeds:
+            if response.not_modified or response.digest == feed.body_digest:
+                run.columns.append((feed, run.timing.after_unchanged(feed, response, run.started)))
+            else:
+                changed.append(feed)
+        if changed:
+            document = FetchedDocument(run.lease, changed, response, run.timing, instance=self._instance)
+            within_s = WORKER_S if run.lease.worker else WAITING_S
+            if any(feed.crawler for feed in changed):
+                document.full_content = await self._full_content.of_document(document, within_s=within_s)
+            run.results |= await self._ingest.add(document)
+        elif feeds and response.links:
+            await asyncio.to_thread(self._websub.record_offers, [CheckedDocument(run.lease.lead, response)])
+
+    async def _accepted(self, run: CheckRun, response: FetchResponse) -> Sequence[Feed]:
+        """Return the feeds of the source, except where a redirect leads to what their user is subscribed to already."""
+        feeds = run.lease.feeds
+        if response.url == run.lease.lead.feed_url:
+            return feeds
+        try:
+            others = await asyncio.to_thread(self._others_at, response.url, feeds)
+        except Exception as error:  # noqa: BLE001 - `as_feed_error` logs what is a mistake of ours
+            run.fail(feeds, as_feed_error(error, feeds))
+            return []
+        for feed in feeds:
+            if feed.id in others:
+                run.fail([feed], _already_subscribed(response.url, others[feed.id]))
+        return [feed for feed in feeds if feed.id not in others]
+
+    def _others_at(self, url: str, feeds: Sequence[Feed]) -> dict[int, int]:
+        """Return other feeds of the same user at this address, by feed id."""
+        with self._database.reading() as db:
+            found = {feed.id: stored_feeds.id_by_url(db, feed.user_id, url) for feed in feeds}
+        return {feed_id: other for feed_id, other in found.items() if other not in (None, feed_id)}
+
+    async def _finish(self, run: CheckRun) -> None:
+        """Write the reason and the next check on every feed that failed, and all that is left to write."""
+        failed = run.failed
+        if unwritten := [error for error in failed.values() if isinstance(error, StoreUnavailable)]:
+            # The lease ends by itself, and the source is taken again.
+            raise unwritten[0]
+        unreached = self._add_failures(run, failed)
+        stored = run.stored
+        if len(run.lease.feeds) == 1 and stored:
+            # Written whole, with its feed, in one transaction.
+            run.is_lost = stored[0].is_lost
+        else:
+            run.is_lost = not await self._finishing.add((run.lease, run.columns))
+        run.log(took=self._clock() - run.started)
+        if run.lease.worker and not run.is_lost:
+            await self._outages.settle(unreached)
+
+    def _add_failures(self, run: CheckRun, failed: Mapping[int, TidingsError]) -> list[FailedCheck]:
+        """Return failures to reach a host: they are taken back if it turns out that the network is down."""
+        unreached = []
+        for feed in run.lease.feeds:
+            error = failed.get(feed.id)
+            if error is None:
+                continue
+            columns: dict[str, Any] = {}
+            if run.lease.worker and self._outages.explains(error):
+                run.is_outage = True
+                columns = {"next_check_at": self._outages.try_again_at()}
+            elif not isinstance(error, HostClosed):
+                columns = run.timing.after_failure(feed, error, self._clock())
+                if isinstance(error, FetchError) and not error.was_connected:
+                    unreached.append(FailedCheck(feed, columns["next_check_at"]))
+            if columns:
+                run.columns.append((feed, columns))
+        return unreached
+
+    def _note(self, run: CheckRun, error: TidingsError | None) -> None:
+        """A worker asks so many hosts that it can recognise a network that is down; a single refresh cannot."""
+        if run.lease.worker and not isinstance(error, HostClosed):
+            self._outages.note(host_of(run.lease.lead.feed_url), error)
+
+
+def request_for(feed: Feed, validators: Validators) -> FetchRequest:
+    return FetchRequest(
+        url=feed.feed_url,
+        etag=validators.etag,
+        last_modified=validators.last_modified,
+        user_agent=feed.user_agent,
+        cookie=feed.cookie,
+        username=feed.username,
+        password=feed.password,
+        ignore_cache=feed.ignore_http_cache,
+        allow_self_signed_certificates=feed.allow_self_signed_certificates,
+        proxy_url=feed.proxy_url,
+        fetch_via_proxy=feed.fetch_via_proxy,
+    )
+
+
+def _already_subscribed(url: str, other: int) -> AlreadySubscribed:
+    return AlreadySubscribed(
+        msg(
+            "This address leads to {url}, which you are subscribed to already (feed {other}): delete one.",
+            url=url,
+            other=other,
+        )
+    )
+
+
+def _reasons(failed: Mapping[int, TidingsError]) -> dict[str, tuple[int, str]]:
+    """Return how many feeds failed for a reason, and the message of the first, by the code of the error."""
+    found: dict[str, tuple[int, str]] = {}
+    for error in failed.values():
+        count, reason = found.get(error.code, (0, error.message))
+        found[error.code] = count + 1, reason
+    return found

@@ -1,0 +1,143 @@
+"""Selects the sources to check: due sources claimed by a worker, and sources a user refreshes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import timedelta
+
+from msgspec import Struct
+
+from tidings.domain.errors import TidingsError
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.polling.sources import SourceLease, key_of
+from tidings.domain.times import SECOND, Instant
+from tidings.services.accounts.users import named
+from tidings.services.clock import Clock
+from tidings.services.feeds import feeds as feed_service
+from tidings.services.feeds.categories import owned as owned_category
+from tidings.services.polling.check import FeedChecker
+from tidings.services.polling.store import CheckResult
+from tidings.storage.accounts import users
+from tidings.storage.engine import notify
+from tidings.storage.engine.database import Database
+from tidings.storage.feeds import feeds
+from tidings.storage.polling import claims, host_limits, sources
+
+# A feed that was just checked is not checked again because somebody presses a button twice.
+JUST_CHECKED = 30 * SECOND
+
+
+class RefreshFailed(TidingsError):
+    """A check that a user asked for did not succeed; the feed carries the reason."""
+
+    code = "refresh-failed"
+
+
+class HostLimits(Struct, frozen=True):
+    """per_host: fetches from one host at the same time; gap: between two of them. For all workers of a database."""
+
+    per_host: int = 2
+    gap: timedelta = timedelta(0)
+
+
+class Polling:
+    """lease: how long a claim lasts unless it is renewed."""
+
+    def __init__(
+        self, database: Database, clock: Clock, checker: FeedChecker, *, politeness: HostLimits, lease: timedelta
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._checker = checker
+        self._politeness = politeness
+        self._lease = lease // timedelta(microseconds=1)
+
+    @property
+    def lease_s(self) -> float:
+        return self._lease / SECOND
+
+    def claim(self, worker: str, limit: int, *, is_more: bool = False) -> list[SourceLease]:
+        """The longest overdue sources, held by the worker until it checks them or its lease ends.
+
+        is_more: whether there were more than were claimed just now; else it is asked first, which takes no lock.
+        """
+        now = self._clock()
+        if not is_more:
+            with self._database.reading() as db:
+                if not claims.any_due(db, now):
+                    return []
+        with self._database.writing() as db:
+            return claims.claim_due(
+                db,
+                worker,
+                now=now,
+                until=Instant(now + self._lease),
+                limit=limit,
+                per_host=self._politeness.per_host,
+                gap=self._politeness.gap // timedelta(microseconds=1),
+            )
+
+    def renew(self, worker: str, source_ids: Sequence[int]) -> set[int]:
+        """Those that the worker still holds; the others are somebody else's by now."""
+        with self._database.writing() as db:
+            return claims.renew(db, worker, source_ids, Instant(self._clock() + self._lease))
+
+    def release_all(self, worker: str) -> int:
+        with self._database.writing() as db:
+            return claims.release_all(db, worker)
+
+    def forget_hosts(self) -> int:
+        """Those that need not be left alone any more; how many."""
+        with self._database.writing() as db:
+            return host_limits.forget(db, self._clock())
+
+    async def check(self, lease: SourceLease) -> dict[int, CheckResult]:
+        """See `FeedChecker.check`."""
+        return await self._checker.check(lease)
+
+    async def refresh_now(self, user_id: int, feed_id: int) -> None:
+        """Whatever its schedule, its errors, or whether it is disabled. RefreshFailed when it did not succeed."""
+        feed = await asyncio.to_thread(self._owned_feed, user_id, feed_id)
+        checked = await self._checker.check(SourceLease(0, [feed]))
+        if (error := checked[feed.id].error) is not None:
+            raise RefreshFailed(error.text) from error
+
+    def refresh_all(self, user_id: int) -> int:
+        """Enabled feeds become due now; a worker takes them within a second. How many."""
+        return self._make_due(user_id)
+
+    def refresh_category(self, user_id: int, category_id: int) -> int:
+        with self._database.reading() as db:
+            owned_category(db, user_id, category_id)
+        return self._make_due(user_id, category_id)
+
+    def refresh_feeds(self, user_id: int, feed_ids: Sequence[int]) -> int:
+        """Feeds of the user become due now, except disabled ones and those checked just now; return how many."""
+        return self._make_due(user_id, feed_ids=feed_ids)
+
+    def enabled(self, username: str | None = None) -> list[SourceLease]:
+        """Sources of one user's enabled feeds, or of all, for a check without a claim. NotFound for an unknown name."""
+        with self._database.reading() as db:
+            owners = users.list_all(db) if username is None else [named(db, username)]
+            found = [feed for owner in owners for feed in feeds.list_all(db, owner.id) if not feed.disabled]
+        by_source: defaultdict[bytes, list[Feed]] = defaultdict(list)
+        for feed in found:
+            by_source[key_of(feed)].append(feed)
+        return [SourceLease(0, members) for members in by_source.values()]
+
+    def _make_due(self, user_id: int, category_id: int | None = None, *, feed_ids: Sequence[int] | None = None) -> int:
+        now = self._clock()
+        before = Instant(now - JUST_CHECKED)
+        with self._database.writing() as db:
+            count = sources.make_due(
+                db, user_id, now=now, checked_before=before, category_id=category_id, feed_ids=feed_ids
+            )
+            if count:
+                notify.notify(db, notify.FEEDS)
+            return count
+
+    def _owned_feed(self, user_id: int, feed_id: int) -> Feed:
+        with self._database.reading() as db:
+            return feed_service.owned(db, user_id, feed_id)

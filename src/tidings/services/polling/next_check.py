@@ -1,0 +1,183 @@
+"""Columns of a feed after a check: validators, the next check, failures."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import Any, Self
+
+from msgspec import Struct
+
+from tidings.domain.errors import FeedGone, FetchError, HttpError, TidingsError
+from tidings.domain.feeds.feeds import Feed, ParsedFeed, PublisherHints
+from tidings.domain.messages import encode_message, join_sentences, msg
+from tidings.domain.polling import cache_headers, next_check, polling_hints, publish_rate, redirects
+from tidings.domain.polling.next_check import Schedule, Wishes
+from tidings.domain.polling.publish_rate import PublishRate
+from tidings.domain.times import Instant
+from tidings.net.fetch import FetchResponse
+
+# So many failures in a row are no passing trouble any more: about a day at the usual pace.
+PASSING_FAILURES = 4
+SWITCHED_OFF = msg("Until you switch the feed on again, it is not checked any more.")
+
+
+class Timing(Struct, frozen=True):
+    """When the next check is due, for one check of a source.
+
+    chance: 0 to 1, drawn once for a check, so that feeds of one source fall due together again. is_pushed: a hub tells
+    what is new in the source.
+    """
+
+    schedule: Schedule
+    chance: float
+    is_pushed: bool = False
+
+    @classmethod
+    def draw(cls, schedule: Schedule, *, is_pushed: bool = False) -> Self:
+        return cls(schedule, random.random(), is_pushed)  # noqa: S311 - nothing secret about it
+
+    def after_unchanged(self, feed: Feed, response: FetchResponse, now: Instant) -> dict[str, Any]:
+        """Return the columns of a feed whose document is unchanged: what that asked for still holds."""
+        rate = rate_of(feed)
+        started: dict[str, Any] = {}
+        if not rate.is_known:
+            rate = publish_rate.usual(now)
+            started = _rate_columns(rate)
+        hints = polling_hints.from_text(feed.publisher_hints)
+        values = self._after_success(feed, response, rate, hints, now) | started
+        if response.not_modified:
+            # A 304 may repeat the validators or leave them out; the stored ones stay good.
+            values["etag_header"] = response.etag or feed.etag_header
+            values["last_modified_header"] = response.last_modified or feed.last_modified_header
+        return values
+
+    def after_document(
+        self, feed: Feed, response: FetchResponse, document: ParsedFeed, new: Iterable[Instant | None], now: Instant
+    ) -> dict[str, Any]:
+        """Return the columns of a feed with another document than before.
+
+        new: when the entries that are about to be stored were published.
+        """
+        rate, dates = rate_of(feed), tuple(new)
+        if not rate.is_known:
+            rate = publish_rate.of_document((entry.published_at for entry in document.entries), now)
+        elif dates:
+            rate = publish_rate.after_news(rate, dates, since=feed.checked_at, now=now)
+        values = self._after_success(feed, response, rate, document.hints, now)
+        values |= {"body_digest": response.digest, "parsed_at": now}
+        return values | _rate_columns(rate) | {"publisher_hints": polling_hints.to_text(document.hints)}
+
+    def after_failure(self, feed: Feed, error: TidingsError, now: Instant) -> dict[str, Any]:
+        """Return the columns of a feed whose check failed.
+
+        Passing trouble makes the wait longer, but counts as an error of the feed only when it does not pass.
+        """
+        failures = feed.failed_checks + 1
+        is_passing = isinstance(error, FetchError) and error.is_temporary and failures <= PASSING_FAILURES
+        errors = feed.parsing_error_count + (0 if is_passing else 1)
+        wishes = Wishes(polling_hints.from_text(feed.publisher_hints))
+        if isinstance(error, HttpError):
+            wishes = Wishes(wishes.hints, error.fresh_s, error.retry_after_s)
+        next_check_at = next_check.after_failed_check(
+            now,
+            self.schedule,
+            rate_of(feed),
+            wishes,
+            failures=failures,
+            chance=self.chance,
+            own_minutes=feed.check_interval_minutes,
+        )
+        values: dict[str, Any] = {"checked_at": now, "next_check_at": next_check_at, "failed_checks": failures}
+        values["parsing_error_count"] = errors
+        message = error.text
+        limit = self.schedule.error_limit
+        if isinstance(error, FeedGone) or (limit and errors >= limit):
+            # The publisher, or the operator, wants an end of it. Whoever knows better switches the feed on again.
+            values["disabled"] = True
+            message = join_sentences(message, SWITCHED_OFF)
+        text = message.english()
+        return values | {"parsing_error_message": text, "parsing_error_form": encode_message(message, text)}
+
+    def after_change(self, feed: Feed, own_minutes: int, now: Instant) -> Instant:
+        """Return when the next check is due after the user set another interval."""
+        hints = polling_hints.from_text(feed.publisher_hints)
+        return next_check.after_change(
+            now,
+            feed.checked_at,
+            self.schedule,
+            rate_of(feed),
+            hints,
+            chance=self.chance,
+            own_minutes=own_minutes,
+        )
+
+    def _after_success(
+        self, feed: Feed, response: FetchResponse, rate: PublishRate, hints: PublisherHints, now: Instant
+    ) -> dict[str, Any]:
+        next_check_at = next_check.after_check(
+            now,
+            self.schedule,
+            rate,
+            wishes_of(response, hints, now),
+            chance=self.chance,
+            own_minutes=feed.check_interval_minutes,
+            is_first=not rate_of(feed).is_known,
+            is_new=now - feed.created_at < next_check.NEW_FOR,
+            is_pushed=self.is_pushed,
+        )
+        return {
+            "checked_at": now,
+            "next_check_at": next_check_at,
+            "failed_checks": 0,
+            "parsing_error_count": 0,
+            "parsing_error_message": "",
+            "parsing_error_form": "",
+            "took_ms": response.took_ms,
+            "etag_header": response.etag,
+            "last_modified_header": response.last_modified,
+            **redirects.after_answer(feed, response.permanent_url),
+        }
+
+
+def after_push(feed: Feed, new: Iterable[Instant | None], now: Instant) -> dict[str, Any]:
+    """Return the columns of a feed after a push: it says how often the feed has news, and nothing about checks."""
+    return _rate_columns(publish_rate.after_news(rate_of(feed), tuple(new), since=feed.checked_at, now=now))
+
+
+def rate_of(feed: Feed) -> PublishRate:
+    return PublishRate(feed.news_gap_s, feed.news_at)
+
+
+def first_columns(
+    timing: Timing, response: FetchResponse, document: ParsedFeed, own_minutes: int, now: Instant
+) -> dict[str, Any]:
+    """Return the columns of a new feed, whose document was fetched to subscribe to it."""
+    rate = publish_rate.of_document((entry.published_at for entry in document.entries), now)
+    next_check_at = next_check.after_check(
+        now,
+        timing.schedule,
+        rate,
+        wishes_of(response, document.hints, now),
+        chance=timing.chance,
+        own_minutes=own_minutes,
+        is_new=True,
+    )
+    hints = {"publisher_hints": polling_hints.to_text(document.hints), "took_ms": response.took_ms}
+    return {"checked_at": now, "next_check_at": next_check_at} | hints | _rate_columns(rate)
+
+
+def wishes_of(response: FetchResponse, hints: PublisherHints, now: Instant) -> Wishes:
+    fresh_s = cache_headers.freshness_s(
+        cache_control=response.cache_control,
+        expires=response.expires,
+        age=response.age,
+        date=response.date,
+        now=now,
+    )
+    retry_after_s = cache_headers.retry_after_s(response.retry_after, now) if response.retry_after else None
+    return Wishes(hints, fresh_s, retry_after_s)
+
+
+def _rate_columns(rate: PublishRate) -> dict[str, Any]:
+    return {"news_gap_s": rate.gap_s, "news_at": rate.news_at}

@@ -1,0 +1,154 @@
+"""Writes what documents bring to feeds: many feeds in one transaction.
+
+lock counters ─► still ours? ─► columns of feeds ─► renamed, new and changed entries ─► events ─► release leases
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tidings.domain.errors import TidingsError
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.polling.changes import PreparedFeedUpdate
+from tidings.domain.polling.sources import SourceLease
+from tidings.services.deliveries import outbox
+from tidings.storage.engine.database import Write
+from tidings.storage.entries import counters
+from tidings.storage.feeds import feeds
+from tidings.storage.polling import claims, feed_store, sources
+from tidings.storage.polling.feed_store import CurrentFeed
+
+# Columns of a feed that are to be written.
+FeedColumns: TypeAlias = tuple[Feed, Mapping[str, Any]]
+
+
+class CheckResult(Struct, frozen=True):
+    """The outcome of a check for one feed. error: why it failed, if it did.
+
+    changed: how many entries were. skipped: items that could not be read. is_lost: the feed was deleted, or another
+    worker took its source over: nothing was written.
+    """
+
+    error: TidingsError | None = None
+    new_ids: Sequence[int] = ()
+    changed: int = 0
+    skipped: int = 0
+    is_lost: bool = False
+
+
+def store(db: Write, updates: Sequence[PreparedFeedUpdate]) -> list[CheckResult]:
+    """Write updates of different feeds; return the results in the same order.
+
+    The lease of a source with a single feed is released, since nothing else of its check is left to write.
+    """
+    current = _lock(db, [one.feed for one in updates])
+    # Transactions that lock rows of several feeds do so in this order.
+    ours = sorted((one for one in updates if _holds_lease(one, current)), key=lambda one: one.feed.id)
+    record(db, [(one.feed, one.values) for one in ours if one.values])
+    _rename(db, ours)
+    ids = _add_new(db, ours, current)
+    listeners = outbox.users_receiving_new_entries(db, (one.feed.user_id for one in ours if ids[one.feed.id]))
+    for one in ours:
+        feed_store.change(db, one.feed.user_id, one.changed, now=one.now)
+        feed_store.mark_seen(db, one.feed.id, one.changes.deleted, now=one.now)
+        if one.feed.user_id in listeners:
+            outbox.post_new_entries(db, one.user, one.feed, ids[one.feed.id], one.now)
+    _release(db, updates, current)
+    results = {one.feed.id: CheckResult(None, ids[one.feed.id], len(one.changed), one.skipped) for one in ours}
+    return [results.get(one.feed.id, CheckResult(is_lost=True)) for one in updates]
+
+
+def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]]) -> list[bool]:
+    """Write what is left of checks and release their leases; False for a check that lost its lease.
+
+    Nothing is written of a check that lost its lease.
+    """
+    leased: defaultdict[str, list[int]] = defaultdict(list)
+    for lease, _ in checks:
+        if lease.worker:
+            leased[lease.worker].append(lease.source_id)
+    held = {worker: claims.held(db, ids, worker) for worker, ids in leased.items()}
+    is_ours = [not lease.worker or lease.source_id in held[lease.worker] for lease, _ in checks]
+    record(db, [one for (_, columns), ours in zip(checks, is_ours, strict=True) if ours for one in columns])
+    for worker, ids in held.items():
+        claims.release(db, ids, worker)
+    _touch(db, [feed.id for lease, columns in checks if not lease.worker for feed, _ in columns])
+    return is_ours
+
+
+def record(db: Write, results: Sequence[FeedColumns]) -> None:
+    """Write columns of feeds."""
+    feed_store.record(db, [(feed, _without_address(columns)) for feed, columns in results])
+    # All feeds are locked by now: they come before sources.
+    for feed, columns in results:
+        if "feed_url" in columns:
+            # Moved for good: it is fetched from another source from now on.
+            feeds.change(db, feed.user_id, feed.id, feed_url=columns["feed_url"])
+
+
+def _without_address(columns: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in columns.items() if name != "feed_url"} if "feed_url" in columns else columns
+
+
+def _lock(db: Write, batch: Sequence[Feed]) -> dict[int, CurrentFeed]:
+    """Return feeds as they are now, by id, locked until the transaction ends.
+
+    Left out are deleted feeds, and feeds that tell entries apart otherwise by now: those have other hashes.
+    """
+    held = counters.lock_each(db, ((feed.user_id, feed.id) for feed in batch))
+    current = feed_store.current(db, held) if held else {}
+    by_url = {feed.id: feed.match_entries_by_url for feed in batch}
+    return {id_: one for id_, one in current.items() if one.match_entries_by_url == by_url[id_]}
+
+
+def _holds_lease(update: PreparedFeedUpdate, current: Mapping[int, CurrentFeed]) -> bool:
+    now, lease = current.get(update.feed.id), update.lease
+    if now is None or lease is None or not lease.worker:
+        return now is not None
+    return (now.source_id, now.claimed_by) == (lease.source_id, lease.worker)
+
+
+def _rename(db: Write, updates: Iterable[PreparedFeedUpdate]) -> None:
+    """Give entries that were stored under another hash the one by which their feed knows them now."""
+    for one in updates:
+        feed_store.rename(db, one.feed.user_id, one.feed.id, one.changes.renamed)
+        feed_store.rename_deleted(db, one.feed.id, one.changes.renamed_deleted)
+
+
+def _add_new(
+    db: Write, updates: Sequence[PreparedFeedUpdate], current: Mapping[int, CurrentFeed]
+) -> dict[int, list[int]]:
+    """Return the ids of new entries by feed id. What another check stored meanwhile is left out."""
+    known = feed_store.look_up(db, {one.feed.id: [entry.hash for entry in one.new] for one in updates})
+    missing = [
+        replace(one, new=[entry for entry in one.new if entry.hash not in known[one.feed.id]]) for one in updates
+    ]
+    return feed_store.add_all(db, missing, {feed_id: one.category_id for feed_id, one in current.items()})
+
+
+def _release(db: Write, updates: Sequence[PreparedFeedUpdate], current: Mapping[int, CurrentFeed]) -> None:
+    """Release sources with a single feed, whether or not the lease still held: then changes of users count at once.
+
+    Sources without a lease are due when their feeds say now.
+    """
+    leased: defaultdict[str, list[int]] = defaultdict(list)
+    unleased: list[int] = []
+    for one in updates:
+        if one.lease is None or not one.lease.worker:
+            if one.feed.id in current:
+                unleased.append(current[one.feed.id].source_id)
+        elif len(one.lease.feeds) == 1:
+            leased[one.lease.worker].append(one.lease.source_id)
+    for worker, source_ids in leased.items():
+        claims.release(db, source_ids, worker)
+    sources.touch(db, unleased)
+
+
+def _touch(db: Write, feed_ids: Sequence[int]) -> None:
+    if feed_ids:
+        sources.touch(db, sources.of_feeds(db, feed_ids))

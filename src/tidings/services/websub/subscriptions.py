@@ -1,0 +1,174 @@
+"""Subscriptions at WebSub hubs: noticed in what is polled, asked for, renewed, and ended when nobody reads them.
+
+What hubs send back, to verify and to push, is `services.websub.pushes`'.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import structlog
+from msgspec import Struct
+
+from tidings.domain.errors import HttpError, StoreUnavailable, TidingsError
+from tidings.domain.feeds.feeds import Feed, ParsedFeed
+from tidings.domain.times import DAY, SECOND, Instant
+from tidings.domain.websub.subscriptions import HubMode, HubSubscription, addresses, form, next_step, offered
+from tidings.net.fetch import FetchResponse
+from tidings.net.hubs import HubClient
+from tidings.services.clock import Clock
+from tidings.storage.engine.database import Database, Write
+from tidings.storage.websub import subscriptions
+
+log = structlog.get_logger()
+
+# Below BASE_URL; the token follows.
+CALLBACK = "/websub/"
+# Requests of one round, side by side: a thousand new feeds are asked for in some minutes, and no hub is overrun.
+AT_ONCE = 8
+# Subscriptions that a round of looking after may find adrift.
+SWEPT_AT_ONCE = 200
+
+
+class HubRequest(Struct, frozen=True):
+    """What a hub is to be asked, and when that was decided."""
+
+    subscription: HubSubscription
+    mode: HubMode
+    asked_at: Instant
+
+
+class CheckedDocument(Struct, frozen=True):
+    """A document that a check read. feed: any of those that show it.
+
+    document: None when it was not parsed. has_news: it has entries that no hub pushed. has_hub: a hub may be known
+    for it.
+    """
+
+    feed: Feed
+    response: FetchResponse
+    document: ParsedFeed | None = None
+    has_news: bool = False
+    has_hub: bool = True
+
+
+class WebSub:
+    """callback_base: the address of this service as hubs reach it, without a slash at its end; "" for nowhere."""
+
+    def __init__(self, database: Database, hubs: HubClient, clock: Clock, *, callback_base: str) -> None:
+        self._database = database
+        self._hubs = hubs
+        self._clock = clock
+        self._callback_base = callback_base
+
+    @property
+    def is_on(self) -> bool:
+        return bool(self._callback_base)
+
+    async def disconnect(self) -> None:
+        """Inside the event loop that asked hubs."""
+        await self._hubs.close()
+
+    def record_offers(self, seen: Sequence[CheckedDocument]) -> None:
+        """Record the hubs that documents offer now, even while this service cannot subscribe."""
+        offers = {one.feed.id: offered(one.feed, one.response.links, one.document) for one in seen}
+        # What offers nothing is looked up only where there is something to withdraw.
+        told = [one for one in seen if offers[one.feed.id] or (one.document is not None and one.has_hub)]
+        if not told:
+            return
+        with _passed_over(told[0].feed):
+            with self._database.reading() as db:
+                known = subscriptions.offered_for_each(db, [one.feed.id for one in told])
+            for one in told:
+                with _passed_over(one.feed):
+                    self._remember(one, set(addresses(offers[one.feed.id])), known.get(one.feed.id, {}))
+
+    def _remember(
+        self, seen: CheckedDocument, offers: set[tuple[str, str]], known: Mapping[tuple[str, str], int]
+    ) -> None:
+        feed_id = seen.feed.id
+        if seen.has_news and known:
+            with self._database.writing() as db:
+                subscriptions.distrust(db, feed_id)
+        if offers == known.keys():
+            return
+        with self._database.writing() as db:
+            for hub, topic in sorted(offers - known.keys()):
+                token, secret = secrets.token_urlsafe(32), secrets.token_hex(32)
+                subscriptions.offer(db, feed_id, hub, topic, token=token, secret=secret, now=self._clock())
+            subscriptions.withdraw(db, feed_id, [id_ for address, id_ in known.items() if address not in offers])
+
+    def disable(self) -> None:
+        """Ask no hub any more and accept no push: feeds are polled as if there were no hubs."""
+        with self._database.writing() as db:
+            subscriptions.distrust_all(db)
+
+    def expire_unused(self) -> int:
+        """Find subscriptions that no feed needs any more, or again; return how many hubs are to be asked."""
+        now = self._clock()
+        with self._database.reading() as db:
+            found = subscriptions.orphaned(db, now=now, limit=SWEPT_AT_ONCE)
+        if found:
+            with self._database.writing() as db:
+                subscriptions.hasten(db, found, now)
+        return len(found)
+
+    async def ask_due(self) -> int:
+        """One round of requests to hubs; how many subscriptions were dealt with."""
+        dealt_with, requests = await asyncio.to_thread(self._decide)
+        await asyncio.gather(*(self._ask(request) for request in requests))
+        return dealt_with
+
+    def _decide(self) -> tuple[int, list[HubRequest]]:
+        """Everything is written before a hub is asked: it may verify before it answers, and we may die in between."""
+        now = self._clock()
+        with self._database.reading() as db:
+            if not subscriptions.any_due(db, now):
+                return 0, []
+        with self._database.writing() as db:
+            due = subscriptions.due(db, now=now, limit=AT_ONCE)
+            decided = [_decide(db, subscription, now, is_wanted=is_read) for subscription, is_read in due]
+        return len(due), [request for request in decided if request is not None]
+
+    async def _ask(self, request: HubRequest) -> None:
+        subscription, mode = request.subscription, request.mode
+        sent = form(subscription, mode, f"{self._callback_base}{CALLBACK}{subscription.token}")
+        try:
+            await self._hubs.ask(subscription.hub, sent, now=request.asked_at)
+        except TidingsError as error:
+            log.warning("hub not reached", subscription=subscription.id, mode=mode.value, reason=error.message)
+            await asyncio.to_thread(self._remember_failure, request, error)
+        else:
+            log.info("hub asked", subscription=subscription.id, mode=mode.value)
+
+    def _remember_failure(self, request: HubRequest, error: TidingsError) -> None:
+        values: dict[str, object] = {"last_error": error.message}
+        if request.mode is HubMode.SUBSCRIBE and isinstance(error, HttpError) and error.retry_after_s:
+            wait = min(error.retry_after_s * SECOND, DAY)
+            values["next_attempt_at"] = Instant(request.asked_at + max(wait, 60 * SECOND))
+        with self._database.writing() as db:
+            subscriptions.change(db, request.subscription.id, if_asked_at=request.asked_at, **values)
+
+
+@contextmanager
+def _passed_over(feed: Feed) -> Iterator[None]:
+    """Trouble with hubs is no trouble of the check, which went well: they are noticed with the next document."""
+    try:
+        yield
+    except StoreUnavailable as error:
+        log.error("hubs not noticed", feed=feed.id, reason=error.message)  # noqa: TRY400 - the message says it all
+    except Exception:
+        log.exception("hubs not noticed", feed=feed.id)
+
+
+def _decide(db: Write, subscription: HubSubscription, now: Instant, *, is_wanted: bool) -> HubRequest | None:
+    step = next_step(subscription, is_wanted=is_wanted, now=now, chance=random.random())  # noqa: S311 - spreads load
+    if step.is_over:
+        subscriptions.remove(db, subscription.id)
+        return None
+    subscriptions.change(db, subscription.id, **step.changes)
+    return None if step.ask is None else HubRequest(subscription, step.ask, now)

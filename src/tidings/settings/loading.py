@@ -1,0 +1,176 @@
+"""Where settings come from: the environment, a file, and files that hold one secret each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from tidings.domain.errors import StartError
+from tidings.settings.option import PREFIX, Option
+from tidings.settings.options import OPTIONS, Settings
+from tidings.settings.values import InvalidValue, LogFormat
+
+CONFIG = f"{PREFIX}CONFIG"
+ENVIRONMENT = "the environment"
+DEFAULT = "default"
+# A value longer than this is cut when it is quoted in a message.
+MAX_QUOTE_LENGTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class RawValue:
+    """One value as it was written, and where: the environment, or a file and line."""
+
+    text: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings, and what an operator wants to know of each field: where it comes from, and what it is.
+
+    shown: the text that led to the value, with secrets masked; None for what has no value.
+    """
+
+    settings: Settings
+    origins: Mapping[str, str]
+    shown: Mapping[str, str | None]
+
+
+def load(environ: Mapping[str, str], config_path: Path | None = None) -> Settings:
+    """config_path: a file of settings; without it TIDINGS_CONFIG may name one. StartError if any is wrong."""
+    return load_with_origins(environ, config_path).settings
+
+
+def load_process(config_path: Path | None = None) -> Loaded:
+    """The settings of this process; the processes it starts find the same file in TIDINGS_CONFIG."""
+    if config_path is not None:
+        os.environ[CONFIG] = str(config_path.absolute())
+    return load_with_origins(os.environ)
+
+
+def load_with_origins(environ: Mapping[str, str], config_path: Path | None = None) -> Loaded:
+    if config_path is None and environ.get(CONFIG):
+        config_path = Path(environ[CONFIG])
+    in_environment = _from_environment(environ)
+    in_file = _from_file(config_path) if config_path else {}
+    _refuse_unknown(in_environment)
+    _refuse_unknown(in_file)
+
+    found: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    shown: dict[str, str | None] = {}
+    for option in OPTIONS:
+        given = _written(option, in_environment) or _written(option, in_file) or _default(option, found)
+        found[option.field] = _value(option, given)
+        origins[option.field] = given.origin if given else DEFAULT
+        shown[option.field] = _shown(option, given) if given else None
+    return Loaded(Settings(**found), origins, shown)
+
+
+def wanted_log_format() -> LogFormat:
+    """Returns the format of log lines in this process, also where other settings are wrong; text where none is set."""
+    name = f"{PREFIX}LOG_FORMAT"
+    try:
+        in_file = _from_file(Path(os.environ[CONFIG])) if os.environ.get(CONFIG) else {}
+        given = _from_environment(os.environ).get(name) or in_file.get(name)
+        return LogFormat(given.text.lower()) if given else LogFormat.TEXT
+    except (StartError, ValueError):
+        return LogFormat.TEXT
+
+
+def _default(option: Option, found: Mapping[str, Any]) -> RawValue | None:
+    text = option.derive(found) if option.derive else option.default
+    return RawValue(text, DEFAULT) if text else None
+
+
+def _shown(option: Option, given: RawValue) -> str:
+    return option.mask(given.text) if option.mask else given.text
+
+
+def _value(option: Option, given: RawValue | None) -> Any:
+    if given is None:
+        return None
+    try:
+        return option.parse(given.text)
+    except InvalidValue as error:
+        raise StartError(_complaint(option, given, str(error))) from error
+
+
+def _complaint(option: Option, given: RawValue, reason: str) -> str:
+    shown = "" if option.is_secret else f" {_quoted(given.text)}"
+    because = f": {reason}" if reason else ""
+    return f"{option.name}{shown} (from {given.origin}) cannot be used{because}; allowed is {option.allowed}"
+
+
+def _quoted(text: str) -> str:
+    return ascii(text if len(text) <= MAX_QUOTE_LENGTH else text[:MAX_QUOTE_LENGTH] + "...")
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, RawValue]:
+    return {
+        name: RawValue(text, ENVIRONMENT)
+        for name, text in environ.items()
+        if name.startswith(PREFIX) and name != CONFIG
+    }
+
+
+def _from_file(path: Path) -> dict[str, RawValue]:
+    found: dict[str, RawValue] = {}
+    for number, raw in enumerate(_read(path, "the settings file").splitlines(), start=1):
+        line = raw.strip()
+        if not line or line.startswith("#"):
+            continue
+        name, equals, text = (part.strip() for part in line.partition("="))
+        origin = f"{path}, line {number}"
+        if not equals or not name:
+            raise StartError(f"{origin}: not understood; a line is NAME=value, or starts with # to be skipped")
+        name = name if name.startswith(PREFIX) else PREFIX + name
+        if name in found:
+            raise StartError(f"{origin}: {name} was set before ({found[name].origin}); keep one of the two")
+        found[name] = RawValue(_unquoted(text), origin)
+    return found
+
+
+def _unquoted(text: str) -> str:
+    is_quoted = len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if is_quoted else text
+
+
+def _refuse_unknown(given: Mapping[str, RawValue]) -> None:
+    known = [option.name for option in OPTIONS]
+    known += [option.file_variant for option in OPTIONS if option.has_file_variant]
+    for name in sorted(given.keys() - set(known)):
+        # Compared without what they all begin with, or every name would be near every other.
+        near = get_close_matches(name.removeprefix(PREFIX), [one.removeprefix(PREFIX) for one in known], n=1)
+        hint = f"did you mean {PREFIX}{near[0]}?" if near else "docs/configuration.md lists all of them"
+        raise StartError(f"{_quoted(name)[1:-1]} (from {given[name].origin}) is not a setting; {hint}")
+
+
+def _written(option: Option, given: Mapping[str, RawValue]) -> RawValue | None:
+    """What one source says. Set to nothing means not set: compose files leave such lines behind."""
+    direct = given.get(option.name)
+    named = given.get(option.file_variant) if option.has_file_variant else None
+    direct = direct if direct and direct.text else None
+    named = named if named and named.text else None
+    if direct and named:
+        raise StartError(f"{option.name} and {option.file_variant} are both set ({direct.origin}); keep one of the two")
+    if named is None:
+        return direct
+    text = _read(Path(named.text), f"the file named by {option.file_variant}").rstrip("\r\n")
+    if not text:
+        raise StartError(f"{option.file_variant} names {_quoted(named.text)}, which is empty")
+    return RawValue(text, f"file {named.text}, named by {option.file_variant}")
+
+
+def _read(path: Path, what: str) -> str:
+    try:
+        return path.expanduser().read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise StartError(f"{what}, {_quoted(str(path))}, cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, RuntimeError, ValueError) as error:
+        raise StartError(f"{what}, {_quoted(str(path))}, cannot be read as UTF-8 text") from error

@@ -1,0 +1,78 @@
+"""What each part is given of the settings."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from tidings.api.endpoints.metrics import Access
+from tidings.domain.cleaning import CleaningPolicy
+from tidings.domain.entries.retention import Retention
+from tidings.domain.polling.ingestion import InstanceSettings
+from tidings.domain.polling.next_check import Schedule
+from tidings.net.hubs import is_public_address
+from tidings.services.maintenance.cleanup import CleanupSettings
+from tidings.settings import Settings
+from tidings.settings.values import WebSubMode
+from tidings.web.context import SiteConfig
+
+
+def instance_settings(settings: Settings) -> InstanceSettings:
+    """Frames of our own pages could script them; the other players are those the operator named."""
+    invidious, youtube = settings.invidious_instance, settings.youtube_embed_url_override
+    named = (urlsplit(f"//{invidious}").hostname or "", urlsplit(youtube).hostname or "")
+    policy = CleaningPolicy(
+        own_host=urlsplit(settings.base_url).hostname or "",
+        embed_hosts=frozenset(host.removeprefix("www.") for host in named),
+        youtube_embed=youtube,
+    )
+    return InstanceSettings(policy, invidious)
+
+
+def site_config(settings: Settings) -> SiteConfig:
+    base_url = settings.base_url.rstrip("/")
+    return SiteConfig(
+        base_path=urlsplit(base_url).path,
+        base_url=base_url,
+        is_secure=base_url.startswith("https:"),
+        player_hosts=instance_settings(settings).policy.embed_hosts,
+    )
+
+
+def websub_callback_base(settings: Settings) -> str:
+    """Below which hubs find us; "" when they could not, or should not."""
+    is_on = settings.websub is WebSubMode.ON
+    if settings.websub is WebSubMode.AUTO:
+        is_on = is_public_address(settings.base_url)
+    return settings.base_url.rstrip("/") if is_on else ""
+
+
+def check_schedule(settings: Settings) -> Schedule:
+    return Schedule(
+        scheduler=settings.polling_scheduler,
+        usual=settings.polling_frequency,
+        shortest=settings.scheduler_entry_frequency_min_interval,
+        longest=settings.scheduler_entry_frequency_max_interval,
+        factor=settings.scheduler_entry_frequency_factor,
+        even_shortest=settings.scheduler_round_robin_min_interval,
+        even_longest=settings.scheduler_round_robin_max_interval,
+        error_limit=settings.polling_parsing_error_limit,
+    )
+
+
+def cleanup_settings(settings: Settings) -> CleanupSettings:
+    return CleanupSettings(
+        retention=Retention(settings.cleanup_archive_read_days, settings.cleanup_archive_unread_days),
+        interval=settings.cleanup_frequency_hours,
+        max_entries=settings.cleanup_archive_batch_size,
+    )
+
+
+def metrics_access(settings: Settings) -> Access | None:
+    if not settings.metrics_collector:
+        return None
+    return Access(
+        networks=settings.metrics_allowed_networks,
+        trusted=settings.trusted_reverse_proxy_networks,
+        username=settings.metrics_username or "",
+        password=settings.metrics_password or "",
+    )

@@ -1,0 +1,65 @@
+"""API keys: tokens that speak for a user."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from sqlalchemy import bindparam, delete, insert, select, update
+
+from tidings.domain.times import Instant
+from tidings.storage.engine.database import Read, Write, columns
+from tidings.storage.schema import api_keys
+
+
+class ApiKey(Struct, frozen=True):
+    id: int
+    user_id: int
+    description: str
+    token: str
+    created_at: Instant
+    last_used_at: Instant | None
+
+
+_all = select(*columns(api_keys, ApiKey))
+_by_token = _all.where(api_keys.c.token == bindparam("token"))
+_mine = _all.where(api_keys.c.user_id == bindparam("user")).order_by(api_keys.c.description, api_keys.c.id)
+_touch = (
+    update(api_keys)
+    .where(api_keys.c.user_id == bindparam("user"), api_keys.c.id == bindparam("key"))
+    .values(last_used_at=bindparam("moment"))
+)
+
+
+def by_token(db: Read, token: str) -> ApiKey | None:
+    return db.one(ApiKey, _by_token, token=token)
+
+
+def list_all(db: Read, user_id: int) -> list[ApiKey]:
+    return db.all(ApiKey, _mine, user=user_id)
+
+
+def description_taken(db: Read, user_id: int, description_key: str) -> bool:
+    statement = select(api_keys.c.id).where(
+        api_keys.c.user_id == user_id, api_keys.c.description_key == description_key
+    )
+    return db.scalar(statement) is not None
+
+
+def add(db: Write, user_id: int, *, description: str, description_key: str, token: str, now: Instant) -> ApiKey:
+    key_id = db.insert(
+        insert(api_keys).values(
+            user_id=user_id,
+            description=description,
+            description_key=description_key,
+            token=token,
+            created_at=now,
+        )
+    )
+    return ApiKey(key_id, user_id, description, token, now, None)
+
+
+def set_last_used(db: Write, user_id: int, key_id: int, moment: Instant) -> None:
+    db.run(_touch, user=user_id, key=key_id, moment=moment)
+
+
+def remove(db: Write, user_id: int, key_id: int) -> bool:
+    return db.run(delete(api_keys).where(api_keys.c.user_id == user_id, api_keys.c.id == key_id)) > 0

@@ -1,0 +1,86 @@
+"""Users and their passwords."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from sqlalchemy import bindparam, delete, func, insert, select, update
+
+from tidings.domain.accounts.users import User
+from tidings.domain.times import Instant
+from tidings.storage.engine.database import Read, Write, columns
+from tidings.storage.engine.id_list import in_list
+from tidings.storage.schema import users
+
+_all = select(*columns(users, User))
+_by_id = _all.where(users.c.id == bindparam("id"))
+_by_ids = _all.where(in_list(users.c.id, "ids"))
+_by_name = _all.where(users.c.username == bindparam("name"))
+_password = select(users.c.password_hash).where(users.c.id == bindparam("id"))
+# Not FOR UPDATE: nobody who adds something of theirs needs to wait.
+_admins = select(users.c.id).where(users.c.is_admin).order_by(users.c.id).with_for_update(key_share=True)
+_touch = update(users).where(users.c.id == bindparam("user")).values(last_login_at=bindparam("moment"))
+
+
+def get(db: Read, user_id: int) -> User | None:
+    return db.one(User, _by_id, id=user_id)
+
+
+def get_many(db: Read, user_ids: Iterable[int]) -> dict[int, User]:
+    """By id, those that there are."""
+    return {user.id: user for user in db.all(User, _by_ids, ids=sorted(set(user_ids)))}
+
+
+def by_name(db: Read, username: str) -> User | None:
+    """username: in any case."""
+    return db.one(User, _by_name, name=username.lower())
+
+
+def list_all(db: Read) -> list[User]:
+    return db.all(User, _all.order_by(users.c.username))
+
+
+def password_hash(db: Read, user_id: int) -> str:
+    return cast("str", db.scalar(_password, id=user_id))
+
+
+def id_by_foreign_id(db: Read, name: str, value: str) -> int | None:
+    """name: of the column, google_id or openid_connect_id."""
+    found: int | None = db.scalar(select(users.c.id).where(users.c[name] == value))
+    return found
+
+
+def lock_admins(db: Write) -> list[int]:
+    """The ids of all administrators, who stay what they are until the transaction ends."""
+    return db.scalars(_admins)
+
+
+def count(db: Read) -> int:
+    return cast("int", db.scalar(select(func.count()).select_from(users)))
+
+
+def add(db: Write, *, username: str, password_hash: str, is_admin: bool, now: Instant, **more: Any) -> int:
+    values = {
+        "username": username,
+        "password_hash": password_hash,
+        "is_admin": is_admin,
+        "created_at": now,
+        **more,
+    }
+    return db.insert(insert(users).values(**values))
+
+
+def change(db: Write, user_id: int, **values: Any) -> None:
+    """values: columns of the table; `password_hash` among them replaces the password."""
+    if values:
+        db.run(update(users).where(users.c.id == user_id).values(**values))
+
+
+def set_last_login(db: Write, user_id: int, moment: Instant) -> None:
+    db.run(_touch, user=user_id, moment=moment)
+
+
+def remove(db: Write, user_id: int) -> bool:
+    """With everything that is theirs."""
+    return db.run(delete(users).where(users.c.id == user_id)) > 0

@@ -1,0 +1,1 @@
+"""The outbox, the queues of receivers, and connected services."""

@@ -1,0 +1,130 @@
+"""Which errors of a database mean that it cannot be used right now, by their codes and not by their texts.
+
+SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html
+SQLite: https://www.sqlite.org/rescode.html; the primary code is the lowest byte of an extended one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+
+import psycopg
+import structlog
+from msgspec import Struct
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from tidings.storage.engine.engines import FileReplaced
+
+log = structlog.get_logger()
+
+SQLITE_CODES: Final = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_READONLY,
+    }
+)
+# How SQLSTATE begins. 08: connection. 25006: read-only, such as a standby. 25P03: a transaction stood still too long.
+# 40001, 40P01: gave way to another transaction. 53: out of disk, memory or connections. 57014: statement timeout.
+# 57P0: shutdown, restart, or not ready yet. 58: the system beneath. XX001, XX002: damaged.
+SQLSTATES: Final = ("08", "25006", "25P03", "40001", "40P01", "53", "57014", "57P0", "58", "XX001", "XX002")
+# A cause that lasts is told again only after so long.
+REPEATED_AFTER_S: Final = 10.0
+
+
+class Cause(Struct, frozen=True):
+    """For the log, not for clients. code: SQLSTATE, or the name of SQLite's code; "" when there was no answer.
+
+    reason: the engine's own words, without the statement and its parameters.
+    """
+
+    code: str
+    reason: str
+
+
+# What the drivers raise where SQLAlchemy does not stand between.
+DRIVER_ERRORS: Final = (sqlite3.Error, psycopg.Error)
+
+
+def cause_of(error: BaseException) -> Cause | None:
+    """Returns why the database cannot be used, or None for an error that is about the statement or its data."""
+    if isinstance(error, FileReplaced):
+        return Cause("", str(error))
+    if isinstance(error, PoolTimeout):
+        return Cause("", "all connections of this process are in use")
+    if isinstance(error, DBAPIError):
+        found = _cause_of_driver(error.orig)
+        if found is None and error.connection_invalidated:
+            return Cause("", first_line(error.orig))
+        # Nobody answered, so there is no SQLSTATE: the connection was refused or broke.
+        if found is None and isinstance(error, OperationalError) and _is_without_code(error.orig):
+            return Cause("", first_line(error.orig))
+        return found
+    return _cause_of_driver(error)
+
+
+def _cause_of_driver(error: BaseException | None) -> Cause | None:
+    if isinstance(error, sqlite3.Error):
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is not None and code & 0xFF in SQLITE_CODES:
+            return Cause(error.sqlite_errorname, first_line(error))
+    elif isinstance(error, psycopg.Error) and (error.sqlstate or "").startswith(SQLSTATES):
+        return Cause(error.sqlstate or "", first_line(error))
+    return None
+
+
+def _is_without_code(error: Any) -> bool:
+    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+
+
+def first_line(error: BaseException | None) -> str:
+    """Returns what a driver's error says, without the details that follow."""
+    return (str(error).strip().splitlines() or ["no reason given"])[0]
+
+
+_is_silent: ContextVar[bool] = ContextVar("is_silent", default=False)
+
+
+@contextmanager
+def without_log() -> Iterator[None]:
+    """For a start that fails: it tells the cause itself, in the one line that people see."""
+    before = _is_silent.set(True)
+    try:
+        yield
+    finally:
+        _is_silent.reset(before)
+
+
+class CauseLog:
+    """Says in the log why the database cannot be used: each cause at once, and then once in a while with a count."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        # By code: when it was said last, and how often it happened since.
+        self._said: dict[str, tuple[float, int]] = {}
+
+    def say(self, cause: Cause) -> None:
+        if _is_silent.get():
+            return
+        now = time.monotonic()
+        with self._lock:
+            said_at, since = self._said.get(cause.code, (None, 0))
+            if said_at is not None and now - said_at < REPEATED_AFTER_S:
+                self._said[cause.code] = (said_at, since + 1)
+                return
+            self._said[cause.code] = (now, 0)
+        log.error("database unavailable", code=cause.code, reason=cause.reason, unsaid=since)

@@ -1,0 +1,1 @@
+"""Entries, lists of them, their counters and the search index."""

@@ -1,0 +1,95 @@
+"""The same change to many feeds, in few statements however many they are.
+
+The caller holds their counters, so that no check writes to them meanwhile; ids that are not the user's change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import bindparam, delete, false, select, true, update
+
+from tidings.domain.times import Instant
+from tidings.storage.engine.database import Write
+from tidings.storage.polling import sources
+from tidings.storage.schema import entries, feeds
+
+_some = (feeds.c.user_id == bindparam("user"), feeds.c.id.in_(bindparam("ids", expanding=True)))
+# Held in one order, as by all who change many feeds: they would otherwise wait for each other.
+_ids = select(feeds.c.id).where(*_some).order_by(feeds.c.id).with_for_update()
+_elsewhere = _ids.where(feeds.c.category_id != bindparam("category"))
+_disabled = _ids.where(feeds.c.disabled == true())
+_enabled = _ids.where(feeds.c.disabled == false())
+_move = update(feeds).where(*_some).values(category_id=bindparam("category"))
+_move_entries = (
+    update(entries)
+    .where(entries.c.user_id == bindparam("user"), entries.c.feed_id.in_(bindparam("ids", expanding=True)))
+    .values(category_id=bindparam("category"))
+)
+_enable = (
+    update(feeds)
+    .where(*_some)
+    .values(
+        disabled=False,
+        next_check_at=bindparam("now"),
+        failed_checks=0,
+        parsing_error_count=0,
+        parsing_error_message="",
+        parsing_error_form="",
+    )
+)
+_disable = update(feeds).where(*_some).values(disabled=True)
+_set_interval = (
+    update(feeds)
+    .where(feeds.c.user_id == bindparam("user"), feeds.c.id == bindparam("feed"))
+    .values(check_interval_minutes=bindparam("minutes"), next_check_at=bindparam("next"))
+)
+_delete = delete(feeds).where(*_some)
+
+
+def move(db: Write, user_id: int, feed_ids: Sequence[int], category_id: int) -> int:
+    """Those that are in another category; how many."""
+    moving = db.scalars(_elsewhere, user=user_id, ids=list(feed_ids), category=category_id)
+    if moving:
+        db.run(_move, user=user_id, ids=moving, category=category_id)
+        db.run(_move_entries, user=user_id, ids=moving, category=category_id)
+    return len(moving)
+
+
+def enable(db: Write, user_id: int, feed_ids: Sequence[int], now: Instant) -> int:
+    """Those that are off are due at once, and their errors forgotten; how many."""
+    return _switch(db, user_id, db.scalars(_disabled, user=user_id, ids=list(feed_ids)), now=now)
+
+
+def disable(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
+    return _switch(db, user_id, db.scalars(_enabled, user=user_id, ids=list(feed_ids)), now=None)
+
+
+def _switch(db: Write, user_id: int, feed_ids: list[int], *, now: Instant | None) -> int:
+    if feed_ids:
+        if now is None:
+            db.run(_disable, user=user_id, ids=feed_ids)
+        else:
+            db.run(_enable, user=user_id, ids=feed_ids, now=now)
+        sources.touch(db, sources.of_feeds(db, feed_ids))
+    return len(feed_ids)
+
+
+def set_interval(db: Write, user_id: int, minutes: int, next_checks: Mapping[int, Instant]) -> None:
+    """next_checks: by feed id, when each is due with its new interval."""
+    rows = [
+        {"user": user_id, "feed": feed_id, "minutes": minutes, "next": moment}
+        for feed_id, moment in sorted(next_checks.items())
+    ]
+    db.run_many(_set_interval, rows)
+    sources.touch(db, sources.of_feeds(db, next_checks))
+
+
+def remove(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
+    """With their entries and the memory of deleted ones."""
+    mine = db.scalars(_ids, user=user_id, ids=list(feed_ids))
+    source_ids = sources.of_feeds(db, mine)
+    count = db.run(_delete, user=user_id, ids=mine)
+    sources.touch(db, source_ids)
+    sources.remove_unused(db, source_ids)
+    return count

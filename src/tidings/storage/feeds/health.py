@@ -1,0 +1,95 @@
+"""How feeds are, for those who look after them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import BigInteger, and_, bindparam, func, select
+
+from tidings.domain.feeds.health import FeedSigns
+from tidings.domain.text import normalize_for_search
+from tidings.domain.times import DAY, Instant
+from tidings.storage.engine.database import Read
+from tidings.storage.schema import entries, feed_counters, feeds
+
+WEEK = 7 * DAY
+
+_is_waiting = and_(feeds.c.body_digest.is_(None), feeds.c.failed_checks == 0, feeds.c.checked_at <= feeds.c.created_at)
+# The end of an index, for each feed: nothing is counted. What claims to come from the future says nothing about today.
+_last_entry = (
+    select(entries.c.published_at)
+    .where(entries.c.feed_id == feeds.c.id, entries.c.published_at <= bindparam("now", type_=BigInteger))
+    .order_by(entries.c.published_at.desc())
+    .limit(1)
+    .correlate(feeds)
+    .scalar_subquery()
+)
+_signs = (
+    select(
+        feeds.c.id,
+        feeds.c.category_id,
+        feeds.c.title,
+        feeds.c.feed_url,
+        feeds.c.site_url,
+        feeds.c.icon_id,
+        feeds.c.disabled,
+        feeds.c.parsing_error_count.label("error_count"),
+        feeds.c.parsing_error_message.label("error_message"),
+        feeds.c.failed_checks,
+        feeds.c.moved_to,
+        feeds.c.moved_times,
+        _is_waiting.label("is_waiting"),
+        feeds.c.created_at,
+        feeds.c.checked_at,
+        feeds.c.next_check_at,
+        feeds.c.news_gap_s,
+        feeds.c.took_ms,
+        feeds.c.check_interval_minutes,
+        feed_counters.c.unread,
+        _last_entry.label("last_entry_at"),
+        feeds.c.parsing_error_form.label("error_form"),
+    )
+    .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
+    .where(feeds.c.user_id == bindparam("user"))
+)
+_sign = _signs.where(feeds.c.id == bindparam("feed"))
+_waiting = select(func.count()).select_from(feeds).where(feeds.c.user_id == bindparam("user"), _is_waiting)
+
+_weeks_ago = (bindparam("now", type_=BigInteger) - entries.c.published_at) // WEEK
+# Named through their feeds: the index of a feed's entries, which answers this alone, does not hold the user.
+_mine = select(feeds.c.id).where(
+    feeds.c.user_id == bindparam("user"), feeds.c.id.in_(bindparam("feeds", expanding=True))
+)
+_weekly = (
+    select(entries.c.feed_id, _weeks_ago, func.count())
+    .where(
+        entries.c.feed_id.in_(_mine),
+        entries.c.published_at > bindparam("since"),
+        entries.c.published_at <= bindparam("now"),
+    )
+    .group_by(entries.c.feed_id, _weeks_ago)
+)
+
+
+def list_all(db: Read, user_id: int, now: Instant) -> list[FeedSigns]:
+    """By title without case."""
+    found = db.all(FeedSigns, _signs, user=user_id, now=now)
+    return sorted(found, key=lambda feed: (normalize_for_search(feed.title), feed.id))
+
+
+def get(db: Read, user_id: int, feed_id: int, now: Instant) -> FeedSigns | None:
+    return db.one(FeedSigns, _sign, user=user_id, feed=feed_id, now=now)
+
+
+def waiting(db: Read, user_id: int) -> int:
+    """How many feeds were never checked."""
+    return int(db.scalar(_waiting, user=user_id))
+
+
+def weekly(db: Read, user_id: int, feed_ids: Sequence[int], now: Instant, weeks: int) -> dict[int, list[int]]:
+    """Return how many entries of each of the last weeks each feed has, the oldest week first."""
+    found = {feed_id: [0] * weeks for feed_id in feed_ids}
+    since = now - weeks * WEEK
+    for feed_id, ago, count in db.tuples(_weekly, user=user_id, feeds=list(feed_ids), now=now, since=since):
+        found[feed_id][weeks - 1 - int(ago)] = count
+    return found

@@ -1,0 +1,1 @@
+"""Statements of cleanup, scheduled jobs and status."""

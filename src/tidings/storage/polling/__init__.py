@@ -1,0 +1,1 @@
+"""SQL of feed checks: claims, sources, results, entries."""

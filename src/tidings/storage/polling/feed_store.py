@@ -1,0 +1,321 @@
+"""What checks write: columns of feeds; new, changed and renamed entries with bodies, tags, enclosures and counters.
+
+A transaction holds the counters of each feed that it stores entries of.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Update, bindparam, delete, exists, insert, select, update
+
+from tidings.domain.entries import retention
+from tidings.domain.entries.entries import EditedEntryField, tag_key
+from tidings.domain.feeds.feeds import Feed, ParsedEnclosure
+from tidings.domain.polling.changes import KnownEntries, PreparedFeedUpdate
+from tidings.domain.polling.entry_identity import Stored
+from tidings.domain.polling.ingestion import ReadyEntry
+from tidings.domain.times import Instant
+from tidings.storage.engine import bulk_insert
+from tidings.storage.engine.database import Read, Write
+from tidings.storage.engine.id_list import in_list
+from tidings.storage.entries import counters, search_index
+from tidings.storage.entries.contents import set_content
+from tidings.storage.polling.sources import lock_feeds
+from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
+from tidings.storage.schema import sources as source_table
+
+_known = """
+    SELECT asked.feed_id, asked.hash, entries.id, entries.fingerprint
+    FROM asked JOIN entries ON entries.feed_id = asked.feed_id AND entries.hash = asked.hash
+    UNION ALL
+    SELECT asked.feed_id, asked.hash, NULL, NULL
+    FROM asked JOIN tombstones ON tombstones.feed_id = asked.feed_id AND tombstones.hash = asked.hash
+"""
+_add_tag = insert(entry_tags)
+_add_enclosure = insert(enclosures)
+
+# Rows of so many entries are in memory at a time, beside the entries: one may have a thousand tags.
+_AT_ONCE = 500
+# Hashes in one look: SQLite takes no more parameters.
+_ASKED_AT_ONCE = 10_000
+
+
+def look_up(db: Read, asked: Mapping[int, Iterable[bytes]]) -> dict[int, KnownEntries]:
+    """Return what each feed has of some hashes, by feed id; one statement for all feeds. asked: hashes by feed id."""
+    pairs = [(feed_id, hash_) for feed_id, hashes in asked.items() for hash_ in hashes]
+    ids: dict[int, dict[bytes, int]] = {feed_id: {} for feed_id in asked}
+    fingerprints: dict[int, dict[bytes, bytes | None]] = {feed_id: {} for feed_id in asked}
+    deleted: dict[int, set[bytes]] = {feed_id: set() for feed_id in asked}
+    for start in range(0, len(pairs), _ASKED_AT_ONCE):
+        for feed_id, hash_, id_, print_ in bulk_insert.asked(db, _known, pairs[start : start + _ASKED_AT_ONCE]):
+            if id_ is None:
+                deleted[feed_id].add(hash_)
+            else:
+                ids[feed_id][hash_] = id_
+                fingerprints[feed_id][hash_] = print_
+    return {
+        feed_id: KnownEntries(ids[feed_id], fingerprints[feed_id], frozenset(deleted[feed_id])) for feed_id in asked
+    }
+
+
+def add_all(db: Write, updates: Sequence[PreparedFeedUpdate], category_ids: Mapping[int, int]) -> dict[int, list[int]]:
+    """Add the new entries of each update, the first with the lowest id; return their ids by feed id.
+
+    category_ids: by feed id. The caller holds the counters of the feeds.
+    """
+    rows = [
+        (one.feed.user_id, one.feed.id, category_ids[one.feed.id], one.now, entry)
+        for one in updates
+        for entry in one.new
+    ]
+    ids = iter(_add(db, rows))
+    return {one.feed.id: [next(ids) for _ in one.new] for one in updates}
+
+
+def add(
+    db: Write, user_id: int, feed_id: int, category_id: int, new: Sequence[ReadyEntry], *, now: Instant
+) -> list[int]:
+    """As `add_all`, to one feed."""
+    return _add(db, [(user_id, feed_id, category_id, now, entry) for entry in new])
+
+
+def _add(db: Write, owned: Sequence[tuple[int, int, int, Instant, ReadyEntry]]) -> list[int]:
+    """owned: entries with the ids of their user, feed and category, and the time."""
+    ids = bulk_insert.take_ids(db, entries, len(owned)) if owned else []
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        _add_rows(db, list(zip(some, owned[start : start + _AT_ONCE], strict=True)))
+    shift = counters.CounterDelta()
+    for _, feed_id, _, _, entry in owned:
+        shift.add(feed_id, entry.status, starred=entry.starred)
+    shift.write(db)
+    return ids
+
+
+def _add_rows(db: Write, numbered: Sequence[tuple[int, tuple[int, int, int, Instant, ReadyEntry]]]) -> None:
+    rows: list[dict[str, Any]] = []
+    contents: list[dict[str, Any]] = []
+    tags: list[dict[str, Any]] = []
+    attached: list[dict[str, Any]] = []
+    for id_, (user_id, feed_id, category_id, now, entry) in numbered:
+        owner = {"id": id_, "user_id": user_id, "feed_id": feed_id, "category_id": category_id}
+        rows.append(owner | {"created_at": now, "changed_at": now} | _columns(entry))
+        contents.append({"entry_id": id_, "content": entry.content})
+        tags += _tag_rows(user_id, id_, entry)
+        attached += [_enclosure_row(user_id, id_, one) for one in entry.enclosures]
+    bulk_insert.add(db, entries, rows)
+    bulk_insert.add(db, entry_contents, contents)
+    bulk_insert.add(db, entry_tags, tags)
+    bulk_insert.add(db, enclosures, attached)
+    search_index.note_new(db, [(id_, owned[0]) for id_, owned in numbered])
+
+
+def _columns(entry: ReadyEntry) -> dict[str, Any]:
+    return {
+        "hash": entry.hash,
+        "fingerprint": entry.fingerprint,
+        "status": int(entry.status),
+        "starred": entry.starred,
+        "published_at": entry.published_at,
+        "reading_time": entry.reading_time,
+        "title": entry.title,
+        "url": entry.url,
+        "author": entry.author,
+        "comments_url": entry.comments_url,
+        "language": entry.language,
+        "tags": msgspec.json.encode(entry.tags).decode(),
+    }
+
+
+def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: Instant) -> None:
+    """Write what the publisher changed, except fields that the user set; status, star and creation times stay.
+
+    changed: by id. The caller holds the feed's counters. Since the look-up, the user may have edited or deleted some.
+    """
+    if not changed:
+        return
+    present = dict(db.tuples(_edited, user=user_id, ids=list(changed)))
+    for id_, entry in changed.items():
+        if id_ not in present:
+            continue
+        edited = EditedEntryField(present[id_])
+        values = _columns(entry) | {"changed_at": now}
+        for kept in ("hash", "status", "starred", "published_at"):
+            del values[kept]
+        if EditedEntryField.TITLE in edited:
+            del values["title"]
+        if EditedEntryField.CONTENT in edited:
+            del values["reading_time"]
+        else:
+            set_content(db, id_, entry.content)
+        db.run(update(entries).where(entries.c.user_id == user_id, entries.c.id == id_).values(**values))
+        _replace_details(db, user_id, id_, entry)
+    search_index.note(db, user_id, list(changed))
+
+
+_edited = select(entries.c.id, entries.c.edited).where(
+    entries.c.user_id == bindparam("user"),
+    entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True)),
+)
+_drop_tags = delete(entry_tags).where(
+    entry_tags.c.user_id == bindparam("user"), entry_tags.c.entry_id == bindparam("entry")
+)
+_enclosures_of = select(enclosures.c.id, enclosures.c.url).where(
+    enclosures.c.user_id == bindparam("user"), enclosures.c.entry_id == bindparam("entry")
+)
+_drop_enclosure = delete(enclosures).where(
+    enclosures.c.user_id == bindparam("user"), enclosures.c.id == bindparam("enclosure")
+)
+
+
+def _replace_details(db: Write, user_id: int, entry_id: int, entry: ReadyEntry) -> None:
+    db.run(_drop_tags, user=user_id, entry=entry_id)
+    db.run_many(_add_tag, _tag_rows(user_id, entry_id, entry))
+    # An enclosure that stays keeps its id, and with it the position up to which its user listened.
+    present = {url: id_ for id_, url in db.tuples(_enclosures_of, user=user_id, entry=entry_id)}
+    wanted = {one.url for one in entry.enclosures}
+    dropped = [{"user": user_id, "enclosure": id_} for url, id_ in present.items() if url not in wanted]
+    db.run_many(_drop_enclosure, dropped)
+    db.run_many(
+        _add_enclosure,
+        [_enclosure_row(user_id, entry_id, one) for one in entry.enclosures if one.url not in present],
+    )
+
+
+def _tag_rows(user_id: int, entry_id: int, entry: ReadyEntry) -> list[dict[str, Any]]:
+    keys = sorted({key for tag in entry.tags if (key := tag_key(tag))})
+    return [{"user_id": user_id, "tag": key, "entry_id": entry_id} for key in keys]
+
+
+def _enclosure_row(user_id: int, entry_id: int, one: ParsedEnclosure) -> dict[str, Any]:
+    return {
+        "user_id": user_id,
+        "entry_id": entry_id,
+        "url": one.url,
+        "mime_type": one.mime_type,
+        "size": one.size,
+        "media_progression": 0,
+    }
+
+
+_these = tombstones.c.hash.in_(bindparam("hashes", expanding=True))
+_last_seen = select(tombstones.c.hash, tombstones.c.seen_at).where(tombstones.c.feed_id == bindparam("feed"), _these)
+_mark = (
+    update(tombstones)
+    .where(tombstones.c.feed_id == bindparam("feed"), tombstones.c.hash == bindparam("which"))
+    .values(seen_at=bindparam("moment"))
+)
+
+
+def mark_seen(db: Write, feed_id: int, hashes: Collection[bytes], *, now: Instant) -> int:
+    """These are still in the document of the feed. How many had to be told, most often none."""
+    if not hashes:
+        return 0
+    known = db.tuples(_last_seen, feed=feed_id, hashes=sorted(hashes))
+    rows = [
+        {"feed": feed_id, "which": hash_, "moment": now}
+        for hash_, seen_at in sorted(known)
+        if retention.is_worth_marking(seen_at, now)
+    ]
+    db.run_many(_mark, rows)
+    return len(rows)
+
+
+_stored = (
+    select(entries.c.id, entries.c.hash, entries.c.url, entries.c.title)
+    .where(entries.c.user_id == bindparam("user"), entries.c.feed_id == bindparam("feed"))
+    .order_by(entries.c.id.desc())
+)
+_others = entries.alias()
+_taken = exists().where(_others.c.feed_id == bindparam("feed"), _others.c.hash == bindparam("new"))
+_rename = (
+    update(entries)
+    .where(
+        entries.c.user_id == bindparam("user"),
+        entries.c.feed_id == bindparam("feed"),
+        entries.c.id == bindparam("entry"),
+        ~_taken,
+    )
+    .values(hash=bindparam("new"))
+)
+_deleted_twice = tombstones.alias()
+_rename_deleted = (
+    update(tombstones)
+    .where(
+        tombstones.c.feed_id == bindparam("feed"),
+        tombstones.c.hash == bindparam("old"),
+        ~exists().where(_deleted_twice.c.feed_id == bindparam("feed"), _deleted_twice.c.hash == bindparam("new")),
+    )
+    .values(hash=bindparam("new"))
+)
+
+
+def stored(db: Read, user_id: int, feed_id: int) -> list[Stored]:
+    """All entries of the feed, whatever their status, the newest first."""
+    return db.all(Stored, _stored, user=user_id, feed=feed_id)
+
+
+def rename(db: Write, user_id: int, feed_id: int, hashes: Mapping[int, bytes]) -> None:
+    """hashes: new ones by entry id. One that another entry has is passed over. The caller holds the feed's counters."""
+    rows = [{"user": user_id, "feed": feed_id, "entry": id_, "new": hash_} for id_, hash_ in hashes.items()]
+    db.run_many(_rename, rows)
+
+
+def rename_deleted(db: Write, feed_id: int, hashes: Sequence[tuple[bytes, bytes]]) -> None:
+    """Deleted entries known by another hash from now on. hashes: old and new ones. The caller owns the feed."""
+    db.run_many(_rename_deleted, [{"feed": feed_id, "old": old, "new": new} for old, new in hashes])
+
+
+_current = (
+    select(
+        feeds.c.id.label("feed_id"),
+        feeds.c.category_id,
+        feeds.c.match_entries_by_url,
+        feeds.c.source_id,
+        source_table.c.claimed_by,
+    )
+    .select_from(feeds.join(source_table, source_table.c.id == feeds.c.source_id))
+    .where(in_list(feeds.c.user_id, "users"), in_list(feeds.c.id, "feeds"))
+)
+
+
+class CurrentFeed(Struct, frozen=True):
+    """A feed as it is inside this transaction. source_id, claimed_by: its source, and the worker that holds that."""
+
+    feed_id: int
+    category_id: int
+    match_entries_by_url: bool
+    source_id: int
+    claimed_by: str
+
+
+def current(db: Read, held: Collection[tuple[int, int]]) -> dict[int, CurrentFeed]:
+    """Return feeds by id; they may differ from what was claimed. held: user id and feed id of each."""
+    users, ids = (sorted({pair[place] for pair in held}) for place in (0, 1))
+    return {one.feed_id: one for one in db.all(CurrentFeed, _current, users=users, feeds=ids)}
+
+
+def record(db: Write, results: Iterable[tuple[Feed, Mapping[str, Any]]]) -> None:
+    """Write columns of feeds that were checked. `sources` writes when their sources are due next."""
+    alike: defaultdict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for feed, columns in sorted(results, key=lambda one: one[0].id):
+        values = {f"set_{name}": value for name, value in sorted(columns.items())}
+        row = values | {"feed": feed.id, "user": feed.user_id}
+        alike[tuple(values)].append(row)
+    if len(alike) > 1:
+        db.scalars(lock_feeds, ids=sorted(row["feed"] for rows in alike.values() for row in rows))
+    for names, rows in alike.items():
+        db.run_many(_record(names), rows)
+
+
+@lru_cache(maxsize=64)
+def _record(names: tuple[str, ...]) -> Update:
+    """names: of parameters, `set_` before that of their column. There are some dozen of such combinations."""
+    changed: dict[str, Any] = {name.removeprefix("set_"): bindparam(name) for name in names}
+    return update(feeds).where(feeds.c.id == bindparam("feed"), feeds.c.user_id == bindparam("user")).values(**changed)

@@ -1,0 +1,1 @@
+"""Subscriptions at WebSub hubs, and pushed documents."""

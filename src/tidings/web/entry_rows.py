@@ -1,0 +1,79 @@
+"""Entries as lists show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup, escape
+from msgspec import Struct
+
+from tidings.domain.cleaning import text_of
+from tidings.domain.entries import excerpts
+from tidings.domain.entries.entries import Entry, EntryStatus
+from tidings.domain.entries.highlights import Highlighter, Piece
+from tidings.domain.entries.search import parse
+from tidings.domain.entries.stemming import group_of
+from tidings.domain.url_schemes import safe_href
+from tidings.storage.engine.database import Read
+from tidings.storage.entries import entry_lists
+from tidings.storage.feeds.sidebar import SidebarFeed
+from tidings.web.context import RequestContext
+from tidings.web.entry_list_pages import ListPage
+
+# Of the body of an entry that was found, in characters: beyond it nothing is looked for to be shown.
+_LOOKED_THROUGH = 100_000
+
+
+class Row(Struct, frozen=True):
+    """excerpt: "" where the density shows none. picture: its address, escaped as in HTML, or "".
+
+    is_elsewhere: the user wants the original at once, and path leads there.
+    """
+
+    entry: Entry
+    feed: SidebarFeed | None
+    path: str
+    is_unread: bool
+    is_elsewhere: bool = False
+    title: str | Markup = ""
+    excerpt: str | Markup = ""
+    picture: Markup = Markup("")
+
+
+def rows(db: Read, visit: RequestContext, listing: ListPage, entries: Sequence[Entry]) -> list[Row]:
+    density, feeds = visit.device.density, visit.sidebar.feeds
+    bodies = entry_lists.bodies(db, [entry.id for entry in entries]) if density != "compact" else {}
+    asked, goes_out = listing.which.search, visit.caller.always_open_external_links
+    highlighters = _highlighters(asked, entries) if asked else {}
+    return [
+        Row(
+            entry,
+            feeds.get(entry.feed_id),
+            (goes_out and safe_href(entry.url)) or visit.url(listing.entry_path(entry.id), **listing.query),
+            entry.status == EntryStatus.UNREAD,
+            bool(goes_out and safe_href(entry.url)),
+            _marked(highlighters[entry.language].pieces(entry.title)) if asked else entry.title,
+            _excerpt(bodies[entry.id], highlighters.get(entry.language)) if entry.id in bodies else "",
+            # It was escaped when the entry was cleaned.
+            Markup(excerpts.picture(bodies[entry.id]) if density == "cards" and entry.id in bodies else ""),  # noqa: S704
+        )
+        for entry in entries
+    ]
+
+
+def _highlighters(question: str, entries: Sequence[Entry]) -> dict[str, Highlighter]:
+    """By the language of an entry, which decides what the words of the question are reduced to."""
+    groups = {language: group_of(language) for language in {entry.language for entry in entries}}
+    made = {group: Highlighter(parse(question, group), group) for group in set(groups.values())}
+    return {language: made[group] for language, group in groups.items()}
+
+
+def _excerpt(body: str, highlighter: Highlighter | None) -> str | Markup:
+    if highlighter is None:
+        return excerpts.excerpt(body)
+    return _marked(highlighter.excerpt(text_of(body[:_LOOKED_THROUGH])))
+
+
+def _marked(pieces: Sequence[Piece]) -> Markup:
+    marked = (f"<mark>{escape(piece.text)}</mark>" if piece.is_found else escape(piece.text) for piece in pieces)
+    return Markup("".join(marked))  # noqa: S704 - each piece is escaped

@@ -1,0 +1,63 @@
+"""What went wrong, as a page: what happened, what we do about it, what the visitor can do."""
+
+from __future__ import annotations
+
+import msgspec
+import structlog
+from starlette.exceptions import HTTPException
+
+from tidings.domain.errors import Forbidden, NotFound, StoreUnavailable, TidingsError, Unauthorized
+from tidings.http.binding import InvalidPathId
+from tidings.http.requests import RequestTooSlow
+from tidings.web.context import PageResponse, RequestContext
+from tidings.web.language import N_, _
+from tidings.web.message_translation import translated
+
+log = structlog.get_logger()
+
+# First match wins; whatever else is wrong with a request is a 400.
+STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
+    (Unauthorized, 403),
+    (Forbidden, 403),
+    (NotFound, 404),
+    (InvalidPathId, 404),
+    (RequestTooSlow, 408),
+    (StoreUnavailable, 503),
+    (TidingsError, 400),
+)
+TITLES = {
+    400: N_("This did not work"),
+    403: N_("This is not for you"),
+    404: N_("There is no page here"),
+    405: N_("This does not work that way"),
+    408: N_("This did not work"),
+    500: N_("Something went wrong"),
+    503: N_("Back in a moment"),
+}
+EXPLANATIONS = {
+    400: "",
+    403: "",
+    404: N_("The address may be mistyped, or what was here has been deleted."),
+    405: N_("This address is only for forms. Nothing was changed."),
+    408: "",
+    500: N_("The mistake is on our side, and the log of the server has the details. Trying again may help."),
+    503: N_("The database does not answer at the moment. Try again in a minute."),
+}
+
+
+def page_of(error: Exception, visit: RequestContext) -> PageResponse:
+    """What we know about is told in its own words; the rest is logged, and not told."""
+    if isinstance(error, HTTPException):
+        return msgspec.structs.replace(went_wrong(error.status_code), headers=dict(error.headers or {}))
+    if not isinstance(error, TidingsError):
+        log.error("page failed", method=visit.request.method, path=visit.request.scope["path"], exc_info=error)
+        return went_wrong(500)
+    status = next(status for kind, status in STATUSES if isinstance(error, kind))
+    return went_wrong(status, "" if status in (404, 503) else translated(error.text))
+
+
+def went_wrong(status: int, message: str = "") -> PageResponse:
+    explanation = message or (_(EXPLANATIONS[status]) if EXPLANATIONS[status] else "")
+    return PageResponse(
+        "failure.html", {"title": _(TITLES[status]), "explanation": explanation, "code": status}, status=status
+    )

@@ -1,0 +1,43 @@
+"""Renders messages of the other rings (`domain.messages`) in the language of the visit.
+
+Templates are looked up in the catalogue as every other text of the pages; numbers are written as the language writes
+them. What comes out is plain text, still to be escaped.
+"""
+
+from __future__ import annotations
+
+from babel.numbers import format_decimal
+
+from tidings.domain.messages import Message, render
+from tidings.web.language import Language, current
+
+_FULL_WIDTH = ("。", "？", "！", "；")
+
+
+def translated(message: Message) -> str:
+    return render(message, _Translated(current()))
+
+
+def in_a_row(first: str, rest: str) -> str:
+    """Two sentences; Chinese ones have no blank between them."""
+    return f"{first}{rest}" if first.endswith(_FULL_WIDTH) else f"{first} {rest}"
+
+
+class _Translated:
+    """The style of a language (`domain.messages.Style`)."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+
+    def translate(self, english: str) -> str:
+        # The catalogue's own head is what gettext gives for "".
+        return self._language.translations.gettext(english) if english else ""
+
+    def number(self, number: float, *, is_grouped: bool) -> str:
+        return str(format_decimal(number, locale=self._language.locale, group_separator=is_grouped))
+
+    def join(self, sentences: list[str]) -> str:
+        text = ""
+        for sentence in sentences:
+            text = in_a_row(text, sentence) if text else sentence
+        return text

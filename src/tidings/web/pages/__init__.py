@@ -1,0 +1,1 @@
+"""Page handlers, one module a page."""

@@ -1,0 +1,32 @@
+"""How this device shows things."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tidings.http import forms
+from tidings.http.endpoints import Routes
+from tidings.web import cookies, security
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.devices import CHOICES
+from tidings.web.language import _
+
+routes = Routes()
+
+# The longest that browsers keep a cookie.
+_LASTS_S = 400 * 86_400
+
+
+@routes.get("/view")
+def show_view(visit: RequestContext) -> PageResponse:
+    return PageResponse("view.html", {"title": _("Appearance"), "choices": CHOICES, "chosen": visit.device})
+
+
+@routes.post("/view")
+def change_view(visit: RequestContext) -> Redirect:
+    """Fields as in `Device`; what is not sent or not known stays as it was."""
+    sent = dict(forms.fields(visit.request))
+    chosen = {name: sent[name] for name, known in CHOICES.items() if sent.get(name, "?") in known}
+    device = msgspec.structs.replace(visit.device, **chosen)
+    visit.set_cookie(cookies.DEVICE, device.packed(), lasts_s=_LASTS_S)
+    return Redirect(security.own_path(sent.get("back", "")) or "/view", _("This device now shows it that way."))

@@ -1,0 +1,93 @@
+"""Categories: made, renamed, hidden, marked read and deleted on one page."""
+
+from __future__ import annotations
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.services.feeds.categories import unknown
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.field_errors import plain
+from tidings.web.language import _, ngettext
+from tidings.web.message_translation import translated
+
+routes = Routes()
+
+
+class CategoryForm(Form, frozen=True):
+    title: str = ""
+    hide_globally: bool | None = None
+
+
+class Deletion(Form, frozen=True):
+    """move_to: where its feeds go; None: nowhere, they are deleted with it."""
+
+    move_to: int | None = None
+
+
+@routes.get("/categories")
+def show_categories() -> PageResponse:
+    return _page()
+
+
+@routes.post("/categories/add")
+def add_category(caller: User, services: Services, form: CategoryForm) -> PageResponse | Redirect:
+    try:
+        services.categories.create(caller.id, form.title, hide_globally=bool(form.hide_globally))
+    except InvalidInput as error:
+        return _page(form, problem=error)
+    return Redirect("/categories", notice=_("%(title)s is there.", title=form.title.strip()))
+
+
+@routes.post("/categories/{category_id}/edit")
+def change_category(caller: User, services: Services, category_id: int, form: CategoryForm) -> PageResponse | Redirect:
+    try:
+        services.categories.update(caller.id, category_id, title=form.title, hide_globally=bool(form.hide_globally))
+    except InvalidInput as error:
+        return _page(form, category_id, error)
+    return Redirect(f"/categories#c{category_id}", notice=_("Saved."))
+
+
+@routes.post("/categories/{category_id}/read")
+def mark_category_read(caller: User, services: Services, category_id: int) -> Redirect:
+    """As the button of its list does, but one stays here."""
+    count = services.categories.mark_read(caller.id, category_id)
+    told = ngettext("%(count)d marked read", "%(count)d marked read", count, count=count)
+    return Redirect("/categories", notice=told if count else _("Nothing was unread."))
+
+
+@routes.get("/categories/{category_id}/delete")
+def ask_before_deleting(visit: RequestContext, category_id: int) -> PageResponse:
+    """What would go with it, and where its feeds could go instead."""
+    line = visit.sidebar.category(category_id)
+    if line is None:
+        raise unknown(category_id)
+    return PageResponse("category_delete.html", {"title": _("Delete a category"), "place": "categories", "line": line})
+
+
+@routes.post("/categories/{category_id}/delete")
+def delete_category(
+    visit: RequestContext, caller: User, services: Services, category_id: int, form: Deletion
+) -> Redirect:
+    line = visit.sidebar.category(category_id)
+    if line is None:
+        raise unknown(category_id)
+    if form.move_to is not None and form.move_to != category_id:
+        try:
+            services.bulk.move(caller.id, [feed.id for feed in line.feeds], form.move_to)
+        except NotFound as error:
+            return Redirect(f"/categories/{category_id}/delete", notice=translated(error.text))
+    services.categories.delete(caller.id, category_id)
+    return Redirect("/categories", notice=_("%(title)s is deleted.", title=line.category.title))
+
+
+def _page(
+    typed: CategoryForm | None = None, changing: int | None = None, problem: InvalidInput | None = None
+) -> PageResponse:
+    """changing: whose title was typed; None for a new one."""
+    values = {"title": _("Categories"), "place": "categories", "typed": typed or CategoryForm(), "changing": changing}
+    return PageResponse(
+        "categories.html", values, status=400 if problem else 200, problem=plain(problem) if problem else None
+    )

@@ -1,0 +1,171 @@
+"""An entry to be read, in the list that it was found in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from markupsafe import Markup
+from msgspec import Struct
+
+from tidings.domain.cleaning import prefix_ids
+from tidings.domain.deliveries.events import SAVE_ENTRY
+from tidings.domain.entries.entries import Enclosure, Entry, EntryStatus
+from tidings.domain.errors import NotFound
+from tidings.domain.messages import verbatim
+from tidings.domain.url_schemes import WEB_SCHEMES, safe_href, scheme_of
+from tidings.http.endpoints import Routes
+from tidings.services.deliveries import outbox
+from tidings.services.entries.entries import owned
+from tidings.services.entries.listing import EntryLists
+from tidings.storage.engine.database import Read
+from tidings.storage.entries import entry_lists
+from tidings.storage.feeds import feeds
+from tidings.web import embeds, entry_list_pages
+from tidings.web.context import PageResponse, RequestContext
+from tidings.web.devices import CHOICES
+from tidings.web.entry_list_pages import ListPage, ListQuery
+from tidings.web.entry_rows import rows
+from tidings.web.language import _
+
+routes = Routes()
+
+# Beside the article: so many before it in the list, and after it.
+BEFORE, AFTER = 8, 30
+
+
+class Attached(Struct, frozen=True):
+    """kind: audio, video, image or file. name: the end of its address. address: "" when no page may link to it."""
+
+    enclosure: Enclosure
+    kind: str
+    name: str
+    address: str
+
+
+@routes.get("/unread/{entry_id}")
+def read_unread(visit: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
+    entry = opened(visit, entry_id)
+    return read(visit, entry_list_pages.unread(visit, query), entry)
+
+
+@routes.get("/starred/{entry_id}")
+def read_starred(visit: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
+    entry = opened(visit, entry_id)
+    return read(visit, entry_list_pages.starred(visit, query), entry)
+
+
+@routes.get("/history/{entry_id}")
+def read_history(visit: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
+    entry = opened(visit, entry_id)
+    return read(visit, entry_list_pages.history(visit, query), entry)
+
+
+@routes.get("/categories/{category_id}/entries/{entry_id}")
+def read_in_category(visit: RequestContext, query: ListQuery, category_id: int, entry_id: int) -> PageResponse:
+    entry = opened(visit, entry_id, category_id=category_id)
+    return read(visit, entry_list_pages.category(visit, query, category_id), entry)
+
+
+@routes.get("/feeds/{feed_id}/entries/{entry_id}")
+def read_in_feed(visit: RequestContext, query: ListQuery, feed_id: int, entry_id: int) -> PageResponse:
+    entry = opened(visit, entry_id, feed_id=feed_id)
+    return read(visit, entry_list_pages.feed(visit, query, feed_id), entry)
+
+
+@routes.get("/search/{entry_id}")
+def read_found(visit: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
+    entry = opened(visit, entry_id)
+    return read(visit, entry_list_pages.search(visit, query), entry)
+
+
+@routes.get("/entries/{entry_id}")
+def read_entry(visit: RequestContext, entry_id: int) -> PageResponse:
+    """From wherever: it is shown in the list of its feed, all of it."""
+    entry = opened(visit, entry_id)
+    return read(visit, entry_list_pages.feed(visit, ListQuery(show="all"), entry.feed_id), entry)
+
+
+def opened(
+    visit: RequestContext, entry_id: int, *, feed_id: int | None = None, category_id: int | None = None
+) -> Entry:
+    """The entry, marked read if the user wants that and the browser does not merely look ahead.
+
+    feed_id, category_id: where it has to be. NotFound. Counts are asked for after this.
+    """
+    user, services = visit.caller, visit.services
+    with services.reading() as db:
+        entry = owned(db, user.id, entry_id)
+    if entry.feed_id != (feed_id or entry.feed_id) or entry.category_id != (category_id or entry.category_id):
+        raise NotFound(verbatim(f"Entry {entry_id} is somewhere else."))
+    if entry.status != EntryStatus.UNREAD or not user.mark_read_on_view or _looks_ahead(visit):
+        return entry
+    services.entries.update(user.id, [entry.id], status=EntryStatus.READ)
+    # In the order of changes its place is where it was opened, too.
+    return msgspec.structs.replace(entry, status=int(EntryStatus.READ))
+
+
+def read(visit: RequestContext, listing: ListPage, entry: Entry) -> PageResponse:
+    with visit.services.listing.of(visit.caller.id, listing.which) as lists:
+        return _page(lists, visit, listing, entry)
+
+
+def _page(lists: EntryLists, visit: RequestContext, listing: ListPage, entry: Entry) -> PageResponse:
+    user, db = visit.caller, lists.db
+    whole = entry_lists.with_bodies(db, [entry])
+    # What is put in place of another entry comes without the list that stands there already.
+    is_split = visit.device.columns == "split" and not visit.is_part
+    place = listing.place(entry)
+    before = list(reversed(listing.rows(lists, BEFORE if is_split else 1, place, backwards=True)))
+    after = listing.rows(lists, AFTER if is_split else 1, place)
+    around = [*before, entry, *after] if is_split else []
+    feed = visit.sidebar.feeds.get(entry.feed_id)
+    return PageResponse(
+        "article.html",
+        {
+            "title": entry.title,
+            "listing": listing,
+            "entry": entry,
+            "feed": feed,
+            # Cleaned when it was stored: the only place where HTML of others is written as it is.
+            "content": Markup(embeds.behind_a_click(prefix_ids(whole.contents.get(entry.id, "")))),  # noqa: S704
+            "attached": _all_attached(db, entry, whole.enclosures.get(entry.id, [])),
+            "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),
+            "rows": rows(db, visit, listing, around),
+            "before": _url(visit, listing, before[-1] if before else None),
+            "after": _url(visit, listing, after[0] if after else None),
+            "can_save": bool(outbox.enabled_integrations(db, user.id, SAVE_ENTRY)),
+            "is_read": entry.status == EntryStatus.READ,
+            "more_url": _more_url(visit, listing, after) if len(after) == AFTER else "",
+            "share_url": f"{visit.home.base_url}/share/{entry.share_code}" if entry.share_code else "",
+            "choices": CHOICES,
+        },
+    )
+
+
+def _more_url(visit: RequestContext, listing: ListPage, after: list[Entry]) -> str:
+    return visit.url(listing.path, after=entry_list_pages.text_of(listing.place(after[-1])), **listing.query)
+
+
+def _url(visit: RequestContext, listing: ListPage, entry: Entry | None) -> str:
+    return visit.url(listing.entry_path(entry.id), **listing.query) if entry else ""
+
+
+def _looks_ahead(visit: RequestContext) -> bool:
+    headers = visit.request.headers
+    return visit.request.method == "HEAD" or "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
+
+
+def _all_attached(db: Read, entry: Entry, enclosures: Sequence[Enclosure]) -> list[Attached]:
+    feed = feeds.get(db, entry.user_id, entry.feed_id) if enclosures else None
+    shown = ("image",) if feed and feed.no_media_player else ("audio", "video", "image")
+    return [_attached(one, shown) for one in enclosures]
+
+
+def _attached(enclosure: Enclosure, shown: Sequence[str]) -> Attached:
+    """shown: kinds that are more than a link."""
+    kind = enclosure.mime_type.partition("/")[0]
+    path = enclosure.url.partition("?")[0].rstrip("/")
+    address = safe_href(enclosure.url)
+    known = kind if kind in shown and scheme_of(address) in WEB_SCHEMES else "file"
+    return Attached(enclosure, known, path.rpartition("/")[2] or _("Attachment"), address)

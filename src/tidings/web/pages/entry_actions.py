@@ -1,0 +1,90 @@
+"""What a reader does to entries: buttons of one form, in lists as on the page of an entry.
+
+A button says what is to be, not "the other way round": `star=5`, `unstar=5`, `read=5`, `unread=5`, `save=5`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.errors import InvalidInput
+from tidings.domain.times import Instant
+from tidings.http.binding import Form, parse_id
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.services.entries.read_state import MarkReadResult
+from tidings.web import security
+from tidings.web.context import Redirect
+from tidings.web.language import _, ngettext
+from tidings.web.message_translation import translated
+
+routes = Routes()
+
+
+class EntryActionForm(Form, frozen=True):
+    """back: the page to return to; a star or a mark is seen there, at the entry."""
+
+    star: tuple[str, ...] = ()
+    unstar: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    save: tuple[str, ...] = ()
+    back: str = ""
+
+
+class Undo(Form, frozen=True):
+    """moment: as the notice gave it."""
+
+    moment: int | None = None
+    back: str = ""
+
+
+@routes.post("/entries/marks")
+def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
+    back, entries, notice = security.own_path(form.back) or "/", services.entries, ""
+    for sent, change in (
+        (form.star, {"starred": True}),
+        (form.unstar, {"starred": False}),
+        (form.unread, {"status": EntryStatus.UNREAD}),
+    ):
+        if sent:
+            entries.update(caller.id, _ids(sent), **change)
+    for one in form.save:
+        notice = _saved(caller, services, parse_id("entry_id", one))
+    if not form.read:
+        return Redirect(back, notice)
+    marked = services.read_marker.mark_read(caller.id, _ids(form.read))
+    # Of a single one it is seen at the entry itself, with the button that takes it back.
+    return told(back, marked) if len(form.read) > 1 else Redirect(back, notice, marked.moment if marked.count else 0)
+
+
+@routes.post("/entries/undo")
+def undo(caller: User, services: Services, form: Undo) -> Redirect:
+    count = services.read_marker.undo(caller.id, Instant(form.moment or 0))
+    back = security.own_path(form.back) or "/"
+    if not count:
+        return Redirect(back, _("There was nothing to take back."))
+    return Redirect(back, ngettext("%(count)d unread again", "%(count)d unread again", count, count=count))
+
+
+def told(path: str, marked: MarkReadResult) -> Redirect:
+    """Back to a page that says how many it were, and offers to undo it."""
+    count = marked.count
+    if not count:
+        return Redirect(path, _("Nothing was unread."))
+    notice = ngettext("%(count)d marked read", "%(count)d marked read", count, count=count)
+    return Redirect(path, notice, marked.moment)
+
+
+def _ids(sent: Sequence[str]) -> list[int]:
+    return [parse_id("entry_id", one) for one in sent]
+
+
+def _saved(caller: User, services: Services, entry_id: int) -> str:
+    try:
+        services.entries.save(caller, entry_id)
+    except InvalidInput as error:
+        return translated(error.text)
+    return _("Saved: it is on its way.")

@@ -1,0 +1,183 @@
+"""One feed: everything that may be set on it, its rules tried out before they are kept, and a check right now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import defstruct
+
+from tidings.domain.accounts.users import User
+from tidings.domain.entries import retention
+from tidings.domain.errors import FetchError, InvalidInput, NotFound
+from tidings.domain.feeds.feed_settings import DAYS, NUMBERS, RULES, SWITCHES, TEXTS
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.messages import verbatim
+from tidings.domain.rules.pipeline import RuleTexts, compile_rules
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.services.feeds.feeds import owned
+from tidings.services.feeds.rule_preview import RulePreview
+from tidings.services.polling.claims import RefreshFailed
+from tidings.storage.feeds import categories, health
+from tidings.web import security
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.feed_rows import feed_rows, states
+from tidings.web.field_errors import plain
+from tidings.web.language import N_, _
+from tidings.web.message_translation import translated
+
+routes = Routes()
+
+# Check boxes by section of the form: name, label, help.
+SWITCH_LABELS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "checking": (("disabled", N_("Switched off: it is not checked"), ""),),
+    "entries": (
+        ("crawler", N_("Fetch whole articles"), N_("For feeds that give only the beginning.")),
+        ("hide_globally", N_("Keep it out of the list of everything unread"), ""),
+        (
+            "ignore_entry_updates",
+            N_("Keep entries as they first came"),
+            N_("What the publisher changes later is passed over."),
+        ),
+        (
+            "match_entries_by_url",
+            N_("Tell entries apart by their address"),
+            N_("When the same entries come again and again as new."),
+        ),
+        ("no_media_player", N_("No player for sounds and videos"), ""),
+    ),
+    "fetching": (
+        ("fetch_via_proxy", N_("Fetch through the proxy of this server"), ""),
+        ("allow_self_signed_certificates", N_("Trust self-signed certificates"), ""),
+        ("ignore_http_cache", N_("Always ask for the whole document"), ""),
+        ("disable_http2", N_("Without HTTP/2"), ""),
+    ),
+}
+
+
+class FeedFormBase(Form, frozen=True):
+    """category_id: None where the category stays."""
+
+    category_id: int | None = None
+
+
+if TYPE_CHECKING:
+    FeedForm = FeedFormBase
+else:
+    # A field for each setting, named as in the API. Numbers are texts here, so that what was typed is kept.
+    FeedForm = defstruct(
+        "FeedForm",
+        [(name, str, "") for name in (*TEXTS, *NUMBERS)] + [(name, bool | None, None) for name in SWITCHES],
+        bases=(FeedFormBase,),
+        module=__name__,
+        frozen=True,
+    )
+
+
+class RefreshForm(Form, frozen=True):
+    back: str = ""
+
+
+@routes.get("/feeds/{feed_id}/edit")
+def show_feed_form(visit: RequestContext, feed_id: int) -> PageResponse:
+    return _page(visit, feed_id)
+
+
+@routes.post("/feeds/{feed_id}/edit")
+def change_feed(
+    visit: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm
+) -> PageResponse | Redirect:
+    """Only what differs is written: a title that follows its publisher goes on doing so."""
+    with services.reading() as db:
+        feed = owned(db, caller.id, feed_id)
+    given, problems = _given(feed, form)
+    problems |= _rule_problems(form)
+    if not problems:
+        try:
+            services.feeds.update(caller.id, feed_id, given)
+        except InvalidInput as error:
+            problems = {error.field or "title": plain(error).message}
+    if problems:
+        return _page(visit, feed_id, form, problems)
+    return Redirect(f"/feeds/{feed_id}/edit", notice=_("Saved."))
+
+
+@routes.post("/feeds/{feed_id}/try")
+def try_rules(visit: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm) -> PageResponse:
+    """What the rules as they were typed would do to entries that are there. Nothing is kept."""
+    trial = services.rule_previewer.run(caller, feed_id, {name: getattr(form, name) for name in RULES})
+    return _page(visit, feed_id, form, _rule_problems(form), trial)
+
+
+@routes.post("/feeds/{feed_id}/refresh")
+async def refresh_feed(caller: User, services: Services, feed_id: int, form: RefreshForm) -> Redirect:
+    told = _("Checked.")
+    try:
+        await services.polling.refresh_now(caller.id, feed_id)
+    except (RefreshFailed, FetchError, InvalidInput) as error:
+        told = translated(error.text)
+    return Redirect(security.own_path(form.back) or f"/feeds/{feed_id}/edit", notice=told)
+
+
+def _given(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]]:
+    """What is to be changed, and what was wrong with it by field."""
+    given: dict[str, Any] = {name: getattr(form, name) for name in TEXTS}
+    given |= {name: bool(getattr(form, name)) for name in SWITCHES}
+    given["category_id"] = form.category_id or feed.category_id
+    problems = {}
+    for name, empty in NUMBERS.items():
+        text = getattr(form, name).strip()
+        try:
+            given[name] = int(text) if text else empty
+        except ValueError:
+            problems[name] = _("Type a whole number, or leave it empty.")
+            continue
+        if name in DAYS and given[name] is not None and not retention.is_allowed(given[name]):
+            problems[name] = _("Type 1 to %(most)d days, -1 for ever, or nothing.", most=retention.MOST_DAYS)
+    return {name: value for name, value in given.items() if value != getattr(feed, name)}, problems
+
+
+def _rule_problems(form: FeedForm) -> dict[str, str]:
+    """Of every rule that cannot be used, by field; each names the rule."""
+    found: dict[str, list[str]] = {}
+    for one in compile_rules(RuleTexts(**{name: getattr(form, name) for name in RULES})).errors:
+        found.setdefault(one.field, []).append(translated(one.problem))
+    return {name: "\n".join(messages) for name, messages in found.items()}
+
+
+def _page(
+    visit: RequestContext,
+    feed_id: int,
+    form: FeedForm | None = None,
+    problems: dict[str, str] | None = None,
+    trial: RulePreview | None = None,
+) -> PageResponse:
+    user, now = visit.caller, visit.now
+    with visit.services.reading() as db:
+        feed = owned(db, user.id, feed_id)
+        signs = health.get(db, user.id, feed_id, now)
+        if signs is None:
+            raise NotFound(verbatim(f"There is no feed {feed_id}."))
+        named = {one.id: one.title for one in categories.list_all(db, user.id)}
+        (row,) = feed_rows(db, user.id, states([signs], now), named, now)
+    values = {
+        "title": feed.title,
+        "place": "",
+        "feed": feed,
+        "row": row,
+        "typed": _typed(feed) if form is None else form,
+        "switches": SWITCH_LABELS,
+        "problems": problems or {},
+        "trial": trial,
+        "user_rules": bool(user.block_filter_entry_rules.strip() or user.keep_filter_entry_rules.strip()),
+    }
+    return PageResponse("feed_edit.html", values, status=400 if problems and trial is None else 200)
+
+
+def _typed(feed: Feed) -> FeedForm:
+    values: dict[str, Any] = {name: getattr(feed, name) for name in (*TEXTS, *SWITCHES, "category_id")}
+    for name, empty in NUMBERS.items():
+        value = getattr(feed, name)
+        values[name] = "" if value == empty else str(value)
+    return FeedForm(**values)

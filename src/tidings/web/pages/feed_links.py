@@ -1,0 +1,114 @@
+"""Lists as feeds: for whoever knows the secret part of their address, without a session.
+
+/lists/<token>/unread   /starred   /categories/3   /feeds/7
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from starlette.responses import Response
+
+from tidings.domain.accounts.users import User
+from tidings.domain.entries import atom_feed
+from tidings.domain.entries.atom_feed import Item
+from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus
+from tidings.domain.entries.entries import PageRequest as EntryPage
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.domain.messages import verbatim
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.storage.entries import entry_lists
+from tidings.storage.feeds import categories, sidebar
+from tidings.storage.feeds.sidebar import SidebarFeed
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import _
+from tidings.web.security import NOTHING_RUNS
+
+routes = Routes()
+
+MOST_ENTRIES = 50
+ATOM = "application/atom+xml; charset=utf-8"
+_HEADERS = {"Cache-Control": "private, max-age=60", "X-Robots-Tag": "noindex, nofollow", **NOTHING_RUNS}
+
+
+@routes.get("/lists/{token}/unread", is_open=True)
+def follow_unread(visit: RequestContext, token: str) -> Response:
+    return _feed(visit, token, "/unread", EntryFilter(statuses=(EntryStatus.UNREAD,), globally_visible=True))
+
+
+@routes.get("/lists/{token}/starred", is_open=True)
+def follow_starred(visit: RequestContext, token: str) -> Response:
+    return _feed(visit, token, "/starred", EntryFilter(starred=True))
+
+
+@routes.get("/lists/{token}/categories/{category_id}", is_open=True)
+def follow_category(visit: RequestContext, token: str, category_id: int) -> Response:
+    return _feed(visit, token, f"/categories/{category_id}", EntryFilter(category_id=category_id))
+
+
+@routes.get("/lists/{token}/feeds/{feed_id}", is_open=True)
+def follow_feed(visit: RequestContext, token: str, feed_id: int) -> Response:
+    return _feed(visit, token, f"/feeds/{feed_id}", EntryFilter(feed_id=feed_id))
+
+
+@routes.get("/list-links")
+def show_links(visit: RequestContext, caller: User, services: Services) -> PageResponse:
+    token = services.feed_links.token(caller.id)
+    base = f"{visit.home.base_url}/lists/{token}" if token else ""
+    return PageResponse("list_links.html", {"title": _("Lists as feeds"), "base": base})
+
+
+@routes.post("/list-links")
+def renew_links(caller: User, services: Services) -> Redirect:
+    services.feed_links.renew(caller.id)
+    return Redirect("/list-links", _("These addresses are new; earlier ones lead nowhere any more."))
+
+
+@routes.post("/list-links/revoke")
+def revoke_links(caller: User, services: Services) -> Redirect:
+    services.feed_links.revoke(caller.id)
+    return Redirect("/list-links", _("Nobody can follow your lists any more."))
+
+
+def _feed(visit: RequestContext, token: str, path: str, which: EntryFilter) -> Response:
+    """The newest entries. One answer for a wrong token and for what its owner does not have."""
+    user = visit.services.feed_links.owner(token)
+    if user is None:
+        raise NotFound(verbatim("There is no list at this address."))
+    try:
+        with visit.services.listing.of(user.id, which) as lists:
+            lines = {line.id: line for line in sidebar.feed_lines(lists.db, user.id)}
+            name = _name(which, lines, {one.id: one.title for one in categories.list_all(lists.db, user.id)})
+            rows = lists.rows(which, EntryPage(direction=Direction.DESC, limit=MOST_ENTRIES))
+            bodies = entry_lists.bodies(lists.db, [row.id for row in rows])
+    except InvalidInput as unknown:
+        raise NotFound(verbatim("There is no list at this address.")) from unknown
+    home = visit.home.base_url
+    items = [
+        Item(
+            id=f"{home}/entries/{row.id}",
+            title=row.title,
+            url=row.url,
+            author=row.author,
+            content=bodies.get(row.id, ""),
+            source=lines[row.feed_id].title if row.feed_id in lines else "",
+            published_at=row.published_at,
+        )
+        for row in rows
+    ]
+    title = _("%(username)s: %(list)s", username=user.username, list=name)
+    body = atom_feed.written(title, f"{home}/lists/{token}{path}", items, home=home + path).encode("utf-8", "replace")
+    etag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
+    headers = {**_HEADERS, "ETag": etag}
+    if etag in visit.request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(body, 200, headers, ATOM)
+
+
+def _name(which: EntryFilter, feeds: dict[int, SidebarFeed], titles: dict[int, str]) -> str:
+    if which.feed_id is not None:
+        return feeds[which.feed_id].title
+    if which.category_id is not None:
+        return titles[which.category_id]
+    return _("Starred") if which.starred else _("Unread")

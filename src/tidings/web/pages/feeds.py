@@ -1,0 +1,221 @@
+"""All feeds: how they are, and one change to many of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from urllib.parse import urlencode
+
+from msgspec import Struct
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput, TidingsError
+from tidings.domain.feeds.health import FeedHealth, FeedSigns
+from tidings.domain.messages import msg
+from tidings.domain.text import normalize_for_search
+from tidings.domain.times import Instant
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.http.queries import Query
+from tidings.services import Services
+from tidings.storage.feeds import categories, health
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.feed_rows import NAMES, feed_rows, states
+from tidings.web.language import N_, _, ngettext
+from tidings.web.message_translation import translated
+
+routes = Routes()
+
+ON_A_PAGE = 50
+# What is worth a look comes first in every order.
+_CARE = {state: place for place, state in enumerate(FeedHealth)}
+Known = tuple[FeedSigns, FeedHealth]
+SORTS: dict[str, str] = {
+    "care": N_("What needs care first"),
+    "title": N_("Title"),
+    "newest": N_("Newest entry first"),
+    "oldest": N_("Longest silence first"),
+    "slowest": N_("Slowest answer first"),
+    "next": N_("Next check"),
+    "unread": N_("Most unread"),
+}
+_KEYS: dict[str, Callable[[Known], int]] = {
+    "care": lambda one: _CARE[one[1]],
+    "title": lambda _one: 0,
+    "newest": lambda one: -(one[0].last_entry_at or 0),
+    "oldest": lambda one: one[0].last_entry_at or 0,
+    "slowest": lambda one: -one[0].took_ms,
+    "next": lambda one: one[0].next_check_at + (1 << 60 if one[0].disabled else 0),
+    "unread": lambda one: -one[0].unread,
+}
+INTERVALS = (0, 15, 60, 360, 1440, 10_080)
+
+
+class FeedsQuery(Query, frozen=True):
+    """state: as in `Health`, or "" for all. q: words of title or address. page: counted from 1."""
+
+    state: str = ""
+    category: int | None = None
+    q: str = ""
+    sort: str = ""
+    page: int | None = None
+
+
+class Change(Form, frozen=True):
+    """feed: ids. whole: all feeds that state, category and q name, on whatever page. action: see `_ACTIONS`."""
+
+    feed: tuple[str, ...] = ()
+    whole: bool | None = None
+    action: str = ""
+    sure: bool | None = None
+    state: str = ""
+    category: int | None = None
+    q: str = ""
+    sort: str = ""
+
+
+class Chosen(Struct, frozen=True):
+    """found: the feeds that a filter names, in order. counts: how many of each state, without the filter by state."""
+
+    found: list[Known]
+    counts: Counter[FeedHealth]
+    total: int
+
+
+@routes.get("/feeds")
+def show_feeds(visit: RequestContext, caller: User, services: Services, query: FeedsQuery) -> PageResponse:
+    return _page(visit, caller, services, query)
+
+
+@routes.post("/feeds/bulk")
+def change_feeds(visit: RequestContext, caller: User, services: Services, form: Change) -> PageResponse | Redirect:
+    """One change to the feeds that were ticked."""
+    query = FeedsQuery(form.state, form.category, form.q, form.sort)
+    back = _back(query)
+    ids = _ids(caller, services, form, query, visit.now)
+    if not ids:
+        return Redirect(back, notice=_("Tick the feeds first that this is meant for."))
+    if form.action == "delete" and not form.sure:
+        return _ask(visit, ids, query)
+    try:
+        return Redirect(back, notice=_done(caller, services, form.action, ids))
+    except TidingsError as error:
+        return Redirect(back, notice=translated(error.text))
+
+
+@routes.post("/feeds/refresh")
+def refresh_all(caller: User, services: Services) -> Redirect:
+    return Redirect("/feeds", notice=_refreshed(services.polling.refresh_all(caller.id)))
+
+
+def _done(caller: User, services: Services, action: str, ids: Sequence[int]) -> str:
+    """Do it, and say what was done. action: refresh, on, off, delete, move:<category>, every:<minutes>."""
+    name, _colon, value = action.partition(":")
+    is_number = value.isascii() and value.isdecimal() and len(value) < 10
+    number = int(value) if is_number else 0
+    if name == "refresh":
+        return _refreshed(services.polling.refresh_feeds(caller.id, ids))
+    if name == "move":
+        count = services.bulk.move(caller.id, ids, number)
+        return ngettext("%(count)d feed moved.", "%(count)d feeds moved.", count, count=count)
+    if name == "every":
+        if not is_number:
+            raise InvalidInput(msg("Choose what to do with these feeds."))
+        count = services.bulk.set_interval(caller.id, ids, number)
+    elif name == "on":
+        count = services.bulk.enable(caller.id, ids)
+        return ngettext("%(count)d feed switched on.", "%(count)d feeds switched on.", count, count=count)
+    elif name == "off":
+        count = services.bulk.disable(caller.id, ids)
+        return ngettext("%(count)d feed switched off.", "%(count)d feeds switched off.", count, count=count)
+    elif name == "delete":
+        count = services.bulk.delete(caller.id, ids)
+        return ngettext("%(count)d feed deleted.", "%(count)d feeds deleted.", count, count=count)
+    else:
+        raise InvalidInput(msg("Choose what to do with these feeds."))
+    return ngettext("%(count)d feed changed.", "%(count)d feeds changed.", count, count=count)
+
+
+def _refreshed(count: int) -> str:
+    if not count:
+        return _("Nothing to check: these feeds were checked just now, or are switched off.")
+    return ngettext("%(count)d feed is being checked.", "%(count)d feeds are being checked.", count, count=count)
+
+
+def _ids(caller: User, services: Services, form: Change, query: FeedsQuery, now: Instant) -> list[int]:
+    if form.whole:
+        with services.reading() as db:
+            found = _chosen(health.list_all(db, caller.id, now), query, now).found
+        return [feed.id for feed, _state in found]
+    return [int(one) for one in form.feed if one.isascii() and one.isdecimal() and len(one) < 19]
+
+
+def _page(visit: RequestContext, caller: User, services: Services, query: FeedsQuery) -> PageResponse:
+    now = visit.now
+    with services.reading() as db:
+        named = {one.id: one.title for one in categories.list_all(db, caller.id)}
+        signs = health.list_all(db, caller.id, now)
+        chosen = _chosen(signs, query, now)
+        pages = max(1, -(-len(chosen.found) // ON_A_PAGE))
+        page = min(max(query.page or 1, 1), pages)
+        shown = chosen.found[(page - 1) * ON_A_PAGE : page * ON_A_PAGE]
+        rows = feed_rows(db, caller.id, shown, named, now)
+    return PageResponse(
+        "feeds.html",
+        {
+            "title": _("Feeds"),
+            "place": "feeds",
+            "rows": rows,
+            "found": len(chosen.found),
+            "has_any": bool(signs),
+            "filters": _filters(chosen),
+            "query": query,
+            "sorts": [(name, _(label)) for name, label in SORTS.items()],
+            "categories": sorted(named.items(), key=lambda one: normalize_for_search(one[1])),
+            "intervals": INTERVALS[1:],
+            "page": page,
+            "pages": pages,
+            "now_path": "/feeds",
+        },
+    )
+
+
+def _filters(chosen: Chosen) -> list[tuple[str, str, int]]:
+    """Value, label and how many; states that no feed is in are left out."""
+    found = [(state.value, _(NAMES[state]), chosen.counts[state]) for state in FeedHealth if chosen.counts[state]]
+    return [("", _("All"), chosen.total), *found]
+
+
+def _chosen(signs: list[FeedSigns], query: FeedsQuery, now: Instant) -> Chosen:
+    words = normalize_for_search(query.q).split()
+    known = [
+        (feed, state)
+        for feed, state in states(signs, now)
+        if (query.category is None or feed.category_id == query.category)
+        and all(word in normalize_for_search(f"{feed.title} {feed.feed_url} {feed.site_url}") for word in words)
+    ]
+    counts = Counter(state for _feed, state in known)
+    found = [one for one in known if query.state in ("", one[1].value)]
+    # A stable sort: equals stay in the order of their titles.
+    found.sort(key=_KEYS.get(query.sort, _KEYS["care"]))
+    return Chosen(found, counts, len(known))
+
+
+def _ask(visit: RequestContext, ids: Sequence[int], query: FeedsQuery) -> PageResponse:
+    """Deleting cannot be undone: what would go is shown first."""
+    lines = [line for one in ids if (line := visit.sidebar.feeds.get(one))]
+    values = {
+        "title": _("Delete feeds"),
+        "place": "feeds",
+        "lines": lines,
+        "entries": sum(line.unread + line.read for line in lines),
+        "starred": sum(line.starred for line in lines),
+        "query": query,
+        "back_path": _back(query),
+    }
+    return PageResponse("feeds_delete.html", values)
+
+
+def _back(query: FeedsQuery) -> str:
+    given = {name: value for name in ("state", "category", "q", "sort") if (value := getattr(query, name))}
+    return f"/feeds?{urlencode(given)}" if given else "/feeds"

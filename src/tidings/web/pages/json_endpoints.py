@@ -1,0 +1,107 @@
+"""What scripts ask for: counts, and where a listener is. And the keys, which they obey."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from tidings.domain.accounts.users import User
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.http.responses import json
+from tidings.services import Services
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import N_, _
+from tidings.web.security import NOTHING_RUNS
+
+routes = Routes()
+
+_NOT_KEPT = {"Cache-Control": "no-store", **NOTHING_RUNS}
+
+KEYS = (
+    (
+        N_("Go to"),
+        (
+            (("g u",), N_("Unread")),
+            (("g b",), N_("Starred")),
+            (("g h",), N_("History")),
+            (("g f",), N_("Feeds")),
+            (("g c",), N_("Categories")),
+            (("g s",), N_("Settings")),
+            (("/",), N_("Search")),
+            (("+",), N_("Add a feed")),
+        ),
+    ),
+    (
+        N_("Entries"),
+        (
+            (("j", "n", "→"), N_("Next")),
+            (("k", "p", "←"), N_("Previous")),
+            (("o", "Enter"), N_("Open")),
+            (("v",), N_("Original")),
+            (("V",), N_("Original, here")),
+            (("c",), N_("Comments")),
+            (("C",), N_("Comments, here")),
+            (("m",), N_("Mark read or unread")),
+            (("M",), N_("The same, and go to the previous")),
+            (("f",), N_("Star")),
+            (("s",), N_("Save")),
+            (("d",), N_("Fetch the whole article")),
+            (("a",), N_("Attachments, and back")),
+            (("F",), N_("Go to the feed")),
+        ),
+    ),
+    (
+        N_("Article beside its list"),
+        (
+            (("Space",), N_("Scroll down, then open the next unread entry")),
+            (("Shift+Space",), N_("Scroll up")),
+            (("PageDown", "PageUp"), N_("Scroll by a page")),
+            (("Home", "End"), N_("Go to the beginning or the end")),
+            (("w",), N_("Change the line length")),
+        ),
+    ),
+    (
+        N_("Lists"),
+        (
+            (("g g",), N_("First entry")),
+            (("G",), N_("Last entry")),
+            (("J",), N_("Next feed with unread entries")),
+            (("K",), N_("Previous feed with unread entries")),
+            (("#",), N_("Unsubscribe")),
+            (("A",), N_("Mark all read")),
+            (("z",), N_("Undo")),
+            (("r",), N_("Refresh this list")),
+            (("R",), N_("Refresh all feeds")),
+            (("Esc",), N_("Close, or back to the list")),
+            (("?",), N_("This help")),
+        ),
+    ),
+)
+
+
+class Position(Form, frozen=True):
+    """position: seconds from the beginning."""
+
+    position: int | None = None
+    back: str = ""
+
+
+@routes.get("/counts")
+def show_counts(visit: RequestContext) -> Response:
+    """unread, starred, and f7 or c3 for a feed or category with unread entries; those with none are left out."""
+    sidebar = visit.sidebar
+    counts = {f"c{line.category.id}": line.unread for line in sidebar.categories if line.unread}
+    counts |= {f"f{feed.id}": feed.unread for feed in sidebar.feeds.values() if feed.unread}
+    counts |= {"unread": sidebar.unread, "starred": sidebar.starred}
+    return json(counts, headers=_NOT_KEPT)
+
+
+@routes.post("/enclosures/{enclosure_id}/position")
+def keep_position(caller: User, services: Services, enclosure_id: int, form: Position) -> Redirect:
+    services.enclosures.set_progression(caller.id, enclosure_id, min(form.position or 0, 2**31 - 1))
+    return Redirect("/")
+
+
+@routes.get("/keys")
+def show_keys() -> PageResponse:
+    return PageResponse("keys.html", {"title": _("Keyboard shortcuts"), "groups": KEYS})

@@ -1,0 +1,93 @@
+"""Coming from another reader and leaving for one: OPML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+from starlette.responses import Response
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput
+from tidings.domain.feeds.opml import Remark
+from tidings.domain.messages import msg
+from tidings.http import forms
+from tidings.http.endpoints import Routes
+from tidings.http.requests import Request
+from tidings.services import Services
+from tidings.services.feeds.opml import MOST_REMARKS, OpmlImportResult
+from tidings.storage.feeds import health
+from tidings.web.context import PageResponse, RequestContext
+from tidings.web.field_errors import plain
+from tidings.web.language import _
+from tidings.web.security import NOTHING_RUNS
+
+routes = Routes()
+
+# As much as the API takes.
+LARGEST_DOCUMENT = 32 * 2**20
+_AS_FILE = {
+    "Content-Disposition": 'attachment; filename="feeds.opml"',
+    "Cache-Control": "no-store",
+    **NOTHING_RUNS,
+}
+
+
+class FailedOutline(Struct, frozen=True):
+    """Of a report: what was wrong in a line of the document. is_left_out: the whole feed, not one setting of it."""
+
+    remark: Remark
+    is_left_out: bool
+
+
+@routes.get("/feeds/import")
+def show_import(visit: RequestContext) -> PageResponse:
+    return _import_page(visit)
+
+
+@routes.post("/feeds/import", body_limit=LARGEST_DOCUMENT, takes_files=True)
+def import_feeds(visit: RequestContext, caller: User, services: Services) -> PageResponse:
+    """All that can be used, or nothing; then a line for every line that something was wrong with."""
+    try:
+        body = _uploaded(visit.request)
+        return _import_page(visit, services.opml.import_(caller.id, body))
+    except InvalidInput as error:
+        return _import_page(visit, problem=plain(error, field="file"))
+
+
+@routes.get("/feeds/export")
+def export_feeds(caller: User, services: Services) -> Response:
+    return Response(services.opml.export(caller.id), 200, _AS_FILE, "text/xml; charset=utf-8")
+
+
+def _uploaded(request: Request) -> bytes:
+    body = forms.file(request, "file") if forms.kind_of(request) == forms.MULTIPART else None
+    if not body:
+        raise InvalidInput(msg("Choose a file first."))
+    return body
+
+
+def _import_page(
+    visit: RequestContext, done: OpmlImportResult | None = None, problem: InvalidInput | None = None
+) -> PageResponse:
+    lines: list[FailedOutline] = []
+    if done is not None:
+        lines = [FailedOutline(one, is_left_out=True) for one in done.unusable]
+        lines += [FailedOutline(one, is_left_out=False) for one in done.odd]
+        lines.sort(key=lambda line: line.remark.line)
+    values = {
+        "title": _("Import and export"),
+        "place": "import",
+        "done": done,
+        "lines": lines[:MOST_REMARKS],
+        "more_lines": max(0, len(lines) - MOST_REMARKS),
+        **progress(visit),
+    }
+    return PageResponse("import.html", values, status=400 if problem else 200, problem=problem)
+
+
+def progress(visit: RequestContext) -> dict[str, Any]:
+    """waiting: feeds that were never checked, of how many."""
+    with visit.services.reading() as db:
+        waiting = health.waiting(db, visit.caller.id)
+    return {"waiting": waiting, "total": len(visit.sidebar.feeds)}

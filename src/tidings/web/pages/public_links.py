@@ -1,0 +1,61 @@
+"""Entries shown to everybody who has the link, and articles fetched whole."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from tidings.domain.accounts.users import User
+from tidings.domain.cleaning import prefix_ids
+from tidings.domain.errors import TidingsError
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.web import embeds, security
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import _
+from tidings.web.message_translation import translated
+
+routes = Routes()
+
+# It is for whoever was given the link, and for no search engine.
+_NOT_INDEXED = {"X-Robots-Tag": "noindex, nofollow"}
+
+
+class ReturnForm(Form, frozen=True):
+    back: str = ""
+
+    def path(self, otherwise: str) -> str:
+        return security.own_path(self.back) or otherwise
+
+
+@routes.get("/share/{code}", is_open=True)
+def show_shared(services: Services, code: str) -> PageResponse:
+    shared = services.public_links.find(code)
+    # Cleaned when it was stored.
+    content = Markup(embeds.behind_a_click(prefix_ids(shared.content)))  # noqa: S704
+    values = {"title": shared.entry.title, "shared": shared, "entry": shared.entry, "content": content}
+    return PageResponse("shared.html", values, headers=_NOT_INDEXED)
+
+
+@routes.post("/entries/{entry_id}/share")
+def share(visit: RequestContext, caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
+    code = services.public_links.create(caller.id, entry_id)
+    told = _("Everybody may read it at %(address)s", address=f"{visit.home.base_url}/share/{code}")
+    return Redirect(form.path(f"/entries/{entry_id}"), told)
+
+
+@routes.post("/entries/{entry_id}/unshare")
+def stop_sharing(caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
+    services.public_links.revoke(caller.id, entry_id)
+    return Redirect(form.path(f"/entries/{entry_id}"), _("The link leads nowhere any more."))
+
+
+@routes.post("/entries/{entry_id}/full")
+async def fetch_whole(caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
+    """Kept from now on. What goes wrong with somebody's page is told on the page of the entry, which stays."""
+    back = form.path(f"/entries/{entry_id}")
+    try:
+        await services.articles.fetch(caller, entry_id, store=True)
+    except TidingsError as error:
+        return Redirect(back, translated(error.text))
+    return Redirect(back, _("This is the whole article, as far as it was found."))

@@ -1,0 +1,102 @@
+"""What makes an app of the pages: manifest, icons, and a page for when there is no connection."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+from starlette.responses import Response
+
+from tidings.domain.icons import app_icon
+from tidings.http.endpoints import Routes
+from tidings.web.context import PageResponse, RequestContext
+from tidings.web.language import _
+from tidings.web.security import NOTHING_RUNS, OTHER_HEADERS
+
+routes = Routes()
+
+# Of each side, and whether it fills its square.
+ICONS = {"icon-192.png": (192, False), "icon-512.png": (512, False), "icon-maskable.png": (512, True)}
+_A_DAY = {"Cache-Control": "public, max-age=86400", **NOTHING_RUNS}
+# It may ask us for pages, and nobody for anything else.
+_WORKER = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": "default-src 'none'; connect-src 'self'",
+    **OTHER_HEADERS,
+}
+
+
+@routes.get("/manifest.webmanifest", is_open=True)
+def show_manifest(visit: RequestContext) -> Response:
+    """display_mode: as the account says."""
+    icons = [
+        {
+            "src": visit.url(f"/{name}"),
+            "sizes": f"{side}x{side}",
+            "type": "image/png",
+            "purpose": "maskable" if is_maskable else "any",
+        }
+        for name, (side, is_maskable) in ICONS.items()
+    ]
+    manifest = {
+        "name": "Tidings",
+        "short_name": "Tidings",
+        "description": _("Read what the sites you follow publish."),
+        "id": visit.url("/"),
+        "start_url": visit.url("/"),
+        "scope": visit.url("/"),
+        "display": visit.user.display_mode if visit.user else "standalone",
+        "background_color": "#fbfaf7",
+        "theme_color": "#fbfaf7",
+        "icons": icons,
+        "shortcuts": [
+            {"name": _("Unread"), "url": visit.url("/unread")},
+            {"name": _("Starred"), "url": visit.url("/starred")},
+            {"name": _("Add feed"), "url": visit.url("/feeds/add")},
+        ],
+    }
+    headers = {"Cache-Control": "private, max-age=3600", **NOTHING_RUNS}
+    return Response(msgspec.json.encode(manifest), 200, headers, "application/manifest+json")
+
+
+@routes.get("/icon-192.png", is_open=True)
+def show_small_icon() -> Response:
+    return _icon("icon-192.png")
+
+
+@routes.get("/icon-512.png", is_open=True)
+def show_large_icon() -> Response:
+    return _icon("icon-512.png")
+
+
+@routes.get("/icon-maskable.png", is_open=True)
+def show_full_icon() -> Response:
+    return _icon("icon-maskable.png")
+
+
+@routes.get("/favicon.ico", is_open=True)
+def show_favicon() -> Response:
+    """Asked for by whoever does not read the page first."""
+    return Response(app_icon.render_app_icon(48), 200, _A_DAY, "image/png")
+
+
+@routes.get("/offline", is_open=True)
+def show_offline() -> PageResponse:
+    return PageResponse("offline.html", {"title": _("No connection")})
+
+
+@routes.get("/worker.js", is_open=True)
+def show_worker() -> Response:
+    """Here and not among the other scripts, because its address decides what it is for: all below the base path."""
+    return Response(_worker(), 200, _WORKER, "text/javascript; charset=utf-8")
+
+
+def _icon(name: str) -> Response:
+    side, is_maskable = ICONS[name]
+    return Response(app_icon.render_app_icon(side, is_maskable=is_maskable), 200, _A_DAY, "image/png")
+
+
+@cache
+def _worker() -> bytes:
+    return files("tidings.web").joinpath("static", "js", "worker.js").read_bytes()

@@ -1,0 +1,25 @@
+"""What somebody sets for themselves, and what administrators see to."""
+
+from tidings.web.pages.settings import (
+    account,
+    api_keys,
+    deliveries,
+    instance,
+    integrations,
+    security,
+    statistics,
+    users,
+)
+
+ROUTES = [
+    *account.routes.all,
+    *security.routes.all,
+    *api_keys.routes.all,
+    *integrations.routes.all,
+    *deliveries.routes.all,
+    *users.routes.all,
+    *instance.routes.all,
+    *statistics.routes.all,
+]
+
+__all__ = ["ROUTES"]

@@ -1,0 +1,240 @@
+"""Every setting of an account, in four forms of one kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from tidings.domain.accounts.user_changes import RANGES
+from tidings.domain.errors import InvalidInput
+from tidings.http import forms
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import N_, _
+from tidings.web.pages.settings import choices, fields
+from tidings.web.pages.settings.fields import Field, Group
+
+routes = Routes()
+
+
+class AccountForm(Struct, frozen=True):
+    path: str
+    title: str
+    about: str
+    groups: tuple[Group, ...]
+
+
+def _number(name: str, label: str, help: str = "", *, step: str = "1") -> Field:  # noqa: A002
+    least, most = RANGES[name]
+    return Field("number", name, label, help, more={"min": f"{least:g}", "max": f"{most:.0f}", "step": step})
+
+
+_PLAIN_TEXT = {"autocapitalize": "none", "spellcheck": "false", "autocomplete": "off"}
+
+ACCOUNT = AccountForm(
+    "/settings",
+    N_("Account"),
+    "",
+    (
+        Group(
+            "",
+            (
+                Field("text", "username", N_("Username"), more=_PLAIN_TEXT | {"autocomplete": "username"}),
+                Field("select", "language", N_("Language"), choices=choices.languages),
+                Field("select", "timezone", N_("Time zone"), choices=choices.zones),
+                Field("select", "default_home_page", N_("Begin with"), choices=choices.of("default_home_page")),
+            ),
+        ),
+        Group(
+            N_("Signing in elsewhere"),
+            (
+                Field("text", "google_id", N_("Google ID"), more=_PLAIN_TEXT),
+                Field("text", "openid_connect_id", N_("OpenID Connect ID"), more=_PLAIN_TEXT),
+            ),
+        ),
+    ),
+)
+READING = AccountForm(
+    "/settings/reading",
+    N_("Reading"),
+    N_("On all your devices. What is for one device alone stands under “This device”."),
+    (
+        Group(
+            N_("Lists"),
+            (
+                Field(
+                    "select",
+                    "entry_sorting_order",
+                    N_("Entries in order of"),
+                    choices=choices.of("entry_sorting_order"),
+                ),
+                Field(
+                    "choice",
+                    "entry_sorting_direction",
+                    N_("Which come first"),
+                    choices=choices.of("entry_sorting_direction"),
+                ),
+                Field(
+                    "choice",
+                    "categories_sorting_order",
+                    N_("Categories"),
+                    choices=choices.of("categories_sorting_order"),
+                ),
+                _number("entries_per_page", N_("Entries on a page")),
+            ),
+        ),
+        Group(
+            N_("Entries"),
+            (
+                Field("select", "theme", N_("Appearance"), choices=choices.of("theme")),
+                Field("check", "mark_read_on_view", N_("Opening an entry marks it read")),
+                Field("check", "open_external_links_in_new_tab", N_("Links open in a new tab")),
+                Field(
+                    "check",
+                    "always_open_external_links",
+                    N_("Titles lead to the original"),
+                    N_("Instead of to the entry here."),
+                ),
+                Field("check", "show_reading_time", N_("Show how long an entry takes to read")),
+                _number("default_reading_speed", N_("You read"), N_("Words a minute.")),
+                _number("cjk_reading_speed", N_("In Chinese, Japanese and Korean"), N_("Characters a minute.")),
+            ),
+        ),
+        Group(
+            N_("Sound and video"),
+            (
+                _number("media_playback_rate", N_("Speed"), N_("1 is as it was recorded."), step="any"),
+                Field("check", "mark_read_on_media_player_completion", N_("Played to the end, an entry is read")),
+            ),
+        ),
+        Group(
+            N_("Keyboard and touch"),
+            (
+                Field("check", "keyboard_shortcuts", N_("Keyboard shortcuts"), N_("Press ? to see them.")),
+                Field("check", "entry_swipe", N_("Swipe entries in lists"), N_("Right marks read, left stars.")),
+                Field("choice", "gesture_nav", N_("To the next entry"), choices=choices.of("gesture_nav")),
+                Field(
+                    "select",
+                    "display_mode",
+                    N_("Installed as an app"),
+                    N_("Takes effect when it is installed the next time."),
+                    choices=choices.of("display_mode"),
+                ),
+            ),
+        ),
+    ),
+)
+_CODE = {"spellcheck": "false", "autocapitalize": "none"}
+FILTERS = AccountForm(
+    "/settings/filters",
+    N_("Filters"),
+    N_("For entries of all feeds, when they arrive. One rule a line, such as EntryTitle=(?i)sponsored."),
+    (
+        Group(
+            "",
+            (
+                Field(
+                    "area",
+                    "block_filter_entry_rules",
+                    N_("Leave out"),
+                    N_("What any of these fits never appears."),
+                    more=_CODE,
+                ),
+                Field(
+                    "area",
+                    "keep_filter_entry_rules",
+                    N_("Keep only"),
+                    N_("What none of these fits never appears."),
+                    more=_CODE,
+                ),
+            ),
+        ),
+    ),
+)
+CUSTOM = AccountForm(
+    "/settings/custom",
+    N_("Your own styles"),
+    N_("They come after ours, on every page that you see."),
+    (
+        Group(
+            "",
+            (
+                Field("area", "stylesheet", N_("Style sheet (CSS)"), more=_CODE),
+                Field(
+                    "text",
+                    "external_font_hosts",
+                    N_("Fonts may come from"),
+                    N_("Domains with blanks between them, such as fonts.example.org."),
+                    more=_PLAIN_TEXT,
+                ),
+                Field(
+                    "area",
+                    "custom_js",
+                    N_("Script (JavaScript)"),
+                    N_("It can do whatever you can: paste nothing that you do not trust."),
+                    more=_CODE,
+                ),
+            ),
+        ),
+    ),
+)
+
+
+@routes.get("/settings")
+def show_account(visit: RequestContext) -> PageResponse:
+    return _shown(visit, ACCOUNT)
+
+
+@routes.get("/settings/reading")
+def show_reading(visit: RequestContext) -> PageResponse:
+    return _shown(visit, READING)
+
+
+@routes.get("/settings/filters")
+def show_filters(visit: RequestContext) -> PageResponse:
+    return _shown(visit, FILTERS)
+
+
+@routes.get("/settings/custom")
+def show_custom(visit: RequestContext) -> PageResponse:
+    return _shown(visit, CUSTOM)
+
+
+@routes.post("/settings")
+def change_account(visit: RequestContext, services: Services) -> PageResponse | Redirect:
+    return _changed(visit, services, ACCOUNT)
+
+
+@routes.post("/settings/reading")
+def change_reading(visit: RequestContext, services: Services) -> PageResponse | Redirect:
+    return _changed(visit, services, READING)
+
+
+@routes.post("/settings/filters")
+def change_filters(visit: RequestContext, services: Services) -> PageResponse | Redirect:
+    return _changed(visit, services, FILTERS)
+
+
+@routes.post("/settings/custom")
+def change_custom(visit: RequestContext, services: Services) -> PageResponse | Redirect:
+    return _changed(visit, services, CUSTOM)
+
+
+def _changed(visit: RequestContext, services: Services, form: AccountForm) -> PageResponse | Redirect:
+    values = fields.typed(dict(forms.fields(visit.request)), form.groups)
+    try:
+        services.users.update(visit.caller, visit.caller.id, fields.read(values))
+    except InvalidInput as error:
+        return _page(form, values, fields.beside(error))
+    return Redirect(form.path, notice=_("Saved."))
+
+
+def _shown(visit: RequestContext, form: AccountForm) -> PageResponse:
+    return _page(form, fields.shown(visit.caller, form.groups))
+
+
+def _page(form: AccountForm, values: dict[str, Any], problem: InvalidInput | None = None) -> PageResponse:
+    known = {"title": _(form.title), "form": form, "values": values}
+    return PageResponse("settings/account.html", known, status=400 if problem else 200, problem=problem)

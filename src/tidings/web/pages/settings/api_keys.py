@@ -1,0 +1,58 @@
+"""API keys: made for an app or a script, shown once, taken back."""
+
+from __future__ import annotations
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.storage.accounts import api_keys
+from tidings.storage.accounts.api_keys import ApiKey
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import _
+from tidings.web.pages.settings.fields import beside
+
+routes = Routes()
+
+PATH = "/settings/api-keys"
+
+
+class NewKey(Form, frozen=True):
+    description: str = ""
+
+
+@routes.get(PATH)
+def show_api_keys(visit: RequestContext) -> PageResponse:
+    return _page(visit)
+
+
+@routes.post(PATH)
+def create_api_key(visit: RequestContext, services: Services, form: NewKey) -> PageResponse:
+    """The answer is the page itself: it is the only one on which the key stands."""
+    try:
+        made = services.api_keys.create(visit.caller.id, form.description)
+    except InvalidInput as error:
+        return _page(visit, form.description, problem=beside(error))
+    return _page(visit, made=made)
+
+
+@routes.post(PATH + "/{key_id}/delete")
+def delete_api_key(caller: User, services: Services, key_id: int) -> Redirect:
+    services.api_keys.delete(caller.id, key_id)
+    return Redirect(PATH, notice=_("The key is deleted: who has it cannot use it any more."))
+
+
+def _page(
+    visit: RequestContext, description: str = "", *, made: ApiKey | None = None, problem: InvalidInput | None = None
+) -> PageResponse:
+    with visit.services.reading() as db:
+        keys = api_keys.list_all(db, visit.caller.id)
+    known = {
+        "title": _("API keys"),
+        "keys": keys,
+        "made": made,
+        "description": description,
+        "address": visit.home.base_url,
+    }
+    return PageResponse("settings/api_keys.html", known, status=400 if problem else 200, problem=problem)

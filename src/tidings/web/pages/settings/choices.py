@@ -1,0 +1,69 @@
+"""What may be chosen on an account, in the words of whoever chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from babel import Locale, UnknownLocaleError
+
+from tidings.domain.accounts.user_changes import CHOICES, offered_zones
+from tidings.domain.text import normalize_for_search
+from tidings.services.accounts.users import known_zones
+from tidings.web.language import N_, _
+
+_LABELS: dict[str, str] = {
+    "light_serif": N_("Light, serif"),
+    "light_sans_serif": N_("Light, sans serif"),
+    "dark_serif": N_("Dark, serif"),
+    "dark_sans_serif": N_("Dark, sans serif"),
+    "system_serif": N_("As the system, serif"),
+    "system_sans_serif": N_("As the system, sans serif"),
+    "asc": N_("Oldest first"),
+    "desc": N_("Newest first"),
+    "published_at": N_("When they were published"),
+    "created_at": N_("When they came here"),
+    "alphabetical": N_("By name"),
+    "unread_count": N_("By unread entries"),
+    "unread": N_("Unread"),
+    "starred": N_("Starred"),
+    "history": N_("History"),
+    "feeds": N_("Feeds"),
+    "categories": N_("Categories"),
+    "fullscreen": N_("Full screen"),
+    "standalone": N_("Window of its own"),
+    "minimal-ui": N_("Window with a few buttons"),
+    "browser": N_("In the browser"),
+    "none": N_("Nothing"),
+    "tap": N_("Tap twice"),
+    "swipe": N_("Swipe"),
+}
+# Names that Babel does not know.
+_OTHER_LANGUAGES = {"nan_Latn_pehoeji": "Pe̍h-ōe-jī"}
+
+
+def of(name: str) -> Callable[[], Mapping[str, str]]:
+    """name: of a field that has choices."""
+    return lambda: {value: _(_LABELS[value]) for value in CHOICES[name]}
+
+
+@lru_cache(maxsize=1)
+def languages() -> dict[str, str]:
+    """Each in its own words."""
+    named = {code: _own_name(code) for code in CHOICES["language"]}
+    return dict(sorted(named.items(), key=lambda item: normalize_for_search(item[1])))
+
+
+@lru_cache(maxsize=1)
+def zones() -> dict[str, str]:
+    return {name: name.replace("_", " ") for name in offered_zones(known_zones())}
+
+
+def _own_name(code: str) -> str:
+    try:
+        locale = Locale.parse(code)
+    except (UnknownLocaleError, ValueError):
+        return _OTHER_LANGUAGES.get(code, code)
+    alone = code.partition("_")[0] not in ("zh", "pt")
+    name = (Locale(locale.language).get_language_name() if alone else locale.get_display_name()) or code
+    return name[:1].upper() + name[1:]

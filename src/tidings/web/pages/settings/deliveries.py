@@ -1,0 +1,161 @@
+"""Deliveries: what was sent to other services, what became of it, and sending it once more."""
+
+from __future__ import annotations
+
+import hashlib
+
+from starlette.responses import PlainTextResponse
+
+from tidings.domain.accounts.users import User
+from tidings.domain.deliveries.deliveries import DeliveryState
+from tidings.domain.deliveries.events import EVENTS
+from tidings.domain.errors import InvalidInput
+from tidings.domain.integrations import REGISTRY
+from tidings.domain.times import MINUTE, Instant
+from tidings.http.endpoints import Routes
+from tidings.http.queries import Query
+from tidings.services import Services
+from tidings.services.deliveries.deliveries import delivery_not_found
+from tidings.storage.deliveries import outbox
+from tidings.storage.deliveries.outbox import ListedDelivery
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import N_, _
+from tidings.web.message_translation import translated
+from tidings.web.security import NOTHING_RUNS
+
+routes = Routes()
+
+PATH = "/settings/deliveries"
+PER_PAGE = 50
+# Of a body that is shown on the page; the whole is one link away.
+MOST_SHOWN = 20_000
+STATES = {
+    "": N_("All"),
+    DeliveryState.PENDING.value: N_("Waiting"),
+    DeliveryState.DELIVERED.value: N_("Delivered"),
+    DeliveryState.FAILED.value: N_("Failed"),
+}
+
+
+class Which(Query, frozen=True):
+    """ "" is all. service: its name. receiver: of that service, as `_digest` has it. event: its name.
+
+    before: the id of the last one of the page before.
+    """
+
+    state: str = ""
+    service: str = ""
+    receiver: str = ""
+    event: str = ""
+    before: int | None = None
+
+
+@routes.get(PATH)
+def show_deliveries(visit: RequestContext, caller: User, services: Services, query: Which) -> PageResponse:
+    """The newest first."""
+    with services.reading() as db:
+        names = outbox.integrations_of(db, caller.id)
+        service = query.service if query.service in names else ""
+        addresses = outbox.receivers_of(db, caller.id, service) if service else []
+        receivers = {_digest(address): address for address in addresses} if len(addresses) > 1 else {}
+        chosen = {
+            "state": query.state if query.state in STATES else "",
+            "service": service,
+            "receiver": query.receiver if query.receiver in receivers else "",
+            "event": query.event if query.event in EVENTS else "",
+        }
+        found = outbox.list_deliveries(
+            db,
+            caller.id,
+            state=DeliveryState(chosen["state"]) if chosen["state"] else None,
+            integration=service or None,
+            receiver=receivers.get(chosen["receiver"]),
+            event_type=chosen["event"] or None,
+            before_id=query.before,
+            limit=PER_PAGE + 1,
+        )
+    shown = found[:PER_PAGE]
+    known = {
+        "title": _("Deliveries"),
+        "deliveries": [_line(one) for one in shown],
+        "chosen": chosen,
+        "states": STATES,
+        "services": {name: _names(name, "")[0] for name in names},
+        "receivers": {digest: _names(service, address)[1] for digest, address in receivers.items()},
+        "events": _titles(),
+        "is_first": query.before is None,
+        "soon": lambda instant: _soon(instant, visit.now),
+        "before": shown[-1].delivery.id if len(found) > PER_PAGE else None,
+    }
+    return PageResponse("settings/deliveries.html", known)
+
+
+@routes.get(PATH + "/{delivery_id}")
+def show_delivery(caller: User, services: Services, delivery_id: int) -> PageResponse:
+    found, body = _one(caller, services, delivery_id)
+    shown, service, receiver = _line(found)
+    known = {
+        "title": _("Delivery %(number)d", number=delivery_id),
+        "shown": shown,
+        "service": service,
+        "receiver": receiver,
+        "states": STATES,
+        "events": _titles(),
+        "body": None if body is None else body.decode()[:MOST_SHOWN],
+        "is_cut": body is not None and len(body.decode()) > MOST_SHOWN,
+    }
+    return PageResponse("settings/delivery.html", known)
+
+
+@routes.get(PATH + "/{delivery_id}/body")
+def show_body(caller: User, services: Services, delivery_id: int) -> PlainTextResponse:
+    """Byte for byte, as it is sent and signed."""
+    _shown, body = _one(caller, services, delivery_id)
+    if body is None:
+        raise delivery_not_found(delivery_id)
+    return PlainTextResponse(body, headers={"Cache-Control": "private, no-cache", **NOTHING_RUNS})
+
+
+@routes.post(PATH + "/{delivery_id}/redeliver")
+def redeliver(caller: User, services: Services, delivery_id: int) -> Redirect:
+    path = f"{PATH}/{delivery_id}"
+    try:
+        services.deliveries.redeliver(caller.id, delivery_id)
+    except InvalidInput as error:
+        return Redirect(path, notice=translated(error.text))
+    return Redirect(path, notice=_("It is on its way once more."))
+
+
+def _soon(instant: Instant, now: Instant) -> str:
+    minutes = -(-(instant - now) // MINUTE)
+    if minutes <= 0:
+        return _("now")
+    return _("in %(count)d min", count=minutes) if minutes < 100 else _("in %(count)d h", count=round(minutes / 60))
+
+
+def _one(caller: User, services: Services, delivery_id: int) -> tuple[ListedDelivery, bytes | None]:
+    with services.reading() as db:
+        shown = outbox.get(db, caller.id, delivery_id)
+        if shown is None:
+            raise delivery_not_found(delivery_id)
+        return shown, outbox.body(db, delivery_id)
+
+
+def _line(shown: ListedDelivery) -> tuple[ListedDelivery, str, str]:
+    return (shown, *_names(shown.delivery.integration, shown.delivery.receiver))
+
+
+def _titles() -> dict[str, str]:
+    """Of events, by name."""
+    return dict(sorted(((name, translated(event.title)) for name, event in EVENTS.items()), key=lambda one: one[1]))
+
+
+def _names(integration: str, receiver: str) -> tuple[str, str]:
+    """Of a service and of the receiver, in which there are no secrets."""
+    leaf = REGISTRY.get(integration)
+    return (translated(leaf.title), translated(leaf.describe_receiver(receiver))) if leaf else (integration, "")
+
+
+def _digest(receiver: str) -> str:
+    """For addresses of pages: there may be secrets in it."""
+    return hashlib.sha256(receiver.encode("utf-8", "replace")).hexdigest()[:12]

@@ -1,0 +1,19 @@
+"""How things stand, for administrators: the numbers of `tidings status`."""
+
+from __future__ import annotations
+
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.web.context import PageResponse
+from tidings.web.language import _
+
+routes = Routes()
+
+ENGINES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+
+
+@routes.get("/instance", admin=True)
+def show_instance(services: Services) -> PageResponse:
+    overview = services.status.cached()
+    known = {"title": _("This instance"), "seen": overview, "engine": ENGINES[overview.database_engine]}
+    return PageResponse("settings/instance.html", known)

@@ -1,0 +1,169 @@
+"""Other services: a form for each, made of the fields that its leaf declares (`domain.integrations.fields`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from tidings.domain.accounts.users import User
+from tidings.domain.deliveries.events import SAVE_ENTRY
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.domain.integrations import REGISTRY, WEBHOOK, Provider
+from tidings.domain.integrations.changes import ENABLED, HAS_PREFIX
+from tidings.domain.integrations.fields import FieldKind, SettingField
+from tidings.domain.integrations.templates import PLACEHOLDERS
+from tidings.domain.messages import Message, msg, verbatim
+from tidings.http import forms
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.services.deliveries.attempts import DeliveryOutcome
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import _
+from tidings.web.message_translation import translated
+from tidings.web.pages.settings.fields import beside
+
+routes = Routes()
+
+PATH = "/settings/integrations"
+# Beside a secret: forget it.
+_CLEAR = "clear-"
+
+
+class IntegrationRow(Struct, frozen=True):
+    """One service in the list. state: on, off, or "" for one that nothing was ever set for."""
+
+    name: str
+    title: str
+    state: str
+    error: Message | None
+
+
+@routes.get(PATH)
+def show_integrations(caller: User, services: Services) -> PageResponse:
+    shown, errors = services.integrations.get_all(caller.id), services.integrations.last_errors(caller.id)
+    groups: dict[str, list[IntegrationRow]] = {"webhook": [], "saves": [], "notifies": []}
+    for leaf in sorted(REGISTRY.values(), key=lambda leaf: leaf.title.english().casefold()):
+        group = "webhook" if leaf.name == WEBHOOK else "saves" if SAVE_ENTRY in leaf.events else "notifies"
+        groups[group].append(_line(leaf, shown[leaf.name], errors.get(leaf.name)))
+    return PageResponse("settings/integrations.html", {"title": _("Integrations"), "groups": groups})
+
+
+@routes.get(PATH + "/{integration}")
+def show_integration(caller: User, services: Services, integration: str) -> PageResponse:
+    leaf = _leaf(integration)
+    error = services.integrations.last_errors(caller.id).get(leaf.name)
+    return _page(leaf, services.integrations.get_all(caller.id)[leaf.name], last_error=error)
+
+
+@routes.post(PATH + "/{integration}")
+def change_integration(visit: RequestContext, services: Services, integration: str) -> PageResponse | Redirect:
+    leaf = _leaf(integration)
+    if refused := _save(visit, services, leaf):
+        return refused
+    return Redirect(f"{PATH}/{leaf.name}", notice=_("Saved."))
+
+
+@routes.post(PATH + "/{integration}/test")
+async def test_integration(visit: RequestContext, services: Services, integration: str) -> PageResponse:
+    """With what the form says, which is saved first."""
+    leaf = _leaf(integration)
+    if refused := await asyncio.to_thread(_save, visit, services, leaf):
+        return refused
+    problem = outcome = None
+    try:
+        outcome = await services.deliveries.test(visit.caller.id, leaf.name)
+    except InvalidInput as error:
+        problem = InvalidInput(error.text)
+    shown = await asyncio.to_thread(services.integrations.get_all, visit.caller.id)
+    return _page(leaf, shown[leaf.name], problem=problem, outcome=outcome)
+
+
+@routes.post(PATH + "/{integration}/renew")
+def renew_secret(caller: User, services: Services, integration: str) -> Redirect:
+    """Whatever we have made for it is made anew."""
+    leaf = _leaf(integration)
+    services.integrations.update(
+        caller.id, {leaf.name: {field.name: "" for field in leaf.fields if field.is_generated}}
+    )
+    return Redirect(f"{PATH}/{leaf.name}", notice=_("This is a new secret: tell it to whoever receives."))
+
+
+def _save(visit: RequestContext, services: Services, leaf: Provider) -> PageResponse | None:
+    """The page that tells what was wrong, if anything was."""
+    sent = dict(forms.fields(visit.request))
+    try:
+        services.integrations.update(visit.caller.id, {leaf.name: _given(leaf, sent)})
+    except InvalidInput as error:
+        shown = services.integrations.get_all(visit.caller.id)[leaf.name]
+        typed = {
+            field.name: _typed(field, sent) for field in leaf.fields if not field.is_secret and not field.is_generated
+        }
+        return _page(leaf, shown | typed | {ENABLED: ENABLED in sent}, problem=beside(error, f"{leaf.name}."))
+    return None
+
+
+def _given(leaf: Provider, sent: Mapping[str, str]) -> dict[str, Any]:
+    """As the API takes it. A secret that was not typed stays; what we make is not typed at all."""
+    given: dict[str, Any] = {ENABLED: ENABLED in sent}
+    for field in leaf.fields:
+        if field.is_secret:
+            if sent.get(field.name, "").strip():
+                given[field.name] = sent[field.name]
+            elif _CLEAR + field.name in sent:
+                given[field.name] = ""
+        elif not field.is_generated:
+            given[field.name] = _value(leaf, field, sent)
+    return given
+
+
+def _value(leaf: Provider, field: SettingField, sent: Mapping[str, str]) -> Any:
+    typed = _typed(field, sent)
+    if field.type is not int:
+        return typed
+    if not typed.strip():
+        return 0
+    if not (typed.strip().isascii() and typed.strip().isdigit() and len(typed) < 20):
+        raise InvalidInput(msg("Type a whole number."), field=f"{leaf.name}.{field.name}")
+    return int(typed)
+
+
+def _typed(field: SettingField, sent: Mapping[str, str]) -> Any:
+    return field.name in sent if field.kind is FieldKind.FLAG else sent.get(field.name, "")
+
+
+def _line(leaf: Provider, members: Mapping[str, Any], error: Message | None) -> IntegrationRow:
+    is_known = any(
+        members[HAS_PREFIX + field.name] if field.is_secret else members[field.name] != field.default
+        for field in leaf.fields
+    )
+    state = "on" if members[ENABLED] else "off" if is_known else ""
+    return IntegrationRow(leaf.name, translated(leaf.title), state, error)
+
+
+def _leaf(name: str) -> Provider:
+    if name not in REGISTRY:
+        raise NotFound(verbatim(f"There is no integration {name[:40]!r}."))
+    return REGISTRY[name]
+
+
+def _page(
+    leaf: Provider,
+    members: Mapping[str, Any],
+    *,
+    problem: InvalidInput | None = None,
+    outcome: DeliveryOutcome | None = None,
+    last_error: Message | None = None,
+) -> PageResponse:
+    known = {
+        "title": translated(leaf.title),
+        "leaf": leaf,
+        "members": members,
+        "outcome": outcome,
+        "last_error": last_error,
+        "placeholders": PLACEHOLDERS,
+        "names": [ENABLED, *(field.name for field in leaf.fields)],
+    }
+    return PageResponse("settings/integration.html", known, status=400 if problem else 200, problem=problem)

@@ -1,0 +1,101 @@
+"""The password, and the browsers that are signed in."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput, SignInThrottled, Unauthorized
+from tidings.domain.messages import msg, verbatim
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.services.accounts.authentication import Credentials
+from tidings.web import cookies, user_agents
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import _, ngettext
+from tidings.web.pages.settings.fields import beside
+
+routes = Routes()
+
+PATH = "/settings/security"
+
+
+class NewPassword(Form, frozen=True):
+    """current: the one that holds. repeated: the new one once more."""
+
+    current: str = ""
+    password: str = ""
+    repeated: str = ""
+
+
+@routes.get(PATH)
+def show_security(visit: RequestContext) -> PageResponse:
+    return _page(visit)
+
+
+@routes.post("/settings/password")
+async def change_password(visit: RequestContext, services: Services, form: NewPassword) -> PageResponse | Redirect:
+    """Ends the sessions of all other browsers."""
+    try:
+        _ensure_same(form)
+        await _verify(visit, services, form.current)
+        await asyncio.to_thread(_set, visit, services, form.password)
+    except InvalidInput as error:
+        return await asyncio.to_thread(_page, visit, beside(error))
+    return Redirect(PATH, notice=_("Your password is changed. All other browsers are signed out."))
+
+
+@routes.post("/settings/sessions/{session_id}/end")
+def end_session(visit: RequestContext, services: Services, caller: User, session_id: int) -> Redirect:
+    services.sessions.end(caller.id, session_id)
+    if session_id == _here(visit):
+        visit.set_cookie(cookies.SESSION, "", lasts_s=0)
+        return Redirect("/sign-in", notice=_("You are signed out."))
+    return Redirect(PATH, notice=_("That browser is signed out."))
+
+
+@routes.post("/settings/sessions/end-others")
+def end_other_sessions(visit: RequestContext, services: Services, caller: User) -> Redirect:
+    count = services.sessions.end_others(caller.id, _here(visit))
+    told = ngettext("%(count)d browser is signed out.", "%(count)d browsers are signed out.", count, count=count)
+    return Redirect(PATH, notice=told)
+
+
+def _ensure_same(form: NewPassword) -> None:
+    if form.password != form.repeated:
+        raise InvalidInput(msg("This is not the same password as above."), field="repeated")
+
+
+async def _verify(visit: RequestContext, services: Services, password: str) -> None:
+    """Whoever sits down before an open browser does not know it; guessing is slowed down as at the door."""
+    browser = visit.cookie(cookies.KNOWN)
+    given = Credentials(username=visit.caller.username, password=password, address=visit.address, browser=browser)
+    try:
+        await asyncio.sleep(await asyncio.to_thread(services.authentication.turn, given))
+        await asyncio.to_thread(services.authentication.verify, given)
+    except Unauthorized as error:
+        wrong = _("This is not your password.") if password else _("Type the password that you have now.")
+        raise InvalidInput(verbatim(wrong), field="current") from error
+    except SignInThrottled as error:
+        raise InvalidInput(error.text, field="current") from error
+
+
+def _set(visit: RequestContext, services: Services, password: str) -> None:
+    services.users.update(visit.caller, visit.caller.id, {"password": password}, session_id=_here(visit))
+
+
+def _here(visit: RequestContext) -> int:
+    assert visit.signed_in is not None
+    return visit.signed_in.session.id
+
+
+def _page(visit: RequestContext, problem: InvalidInput | None = None) -> PageResponse:
+    known = {
+        "title": _("Password and sessions"),
+        "sessions": [
+            (one, user_agents.named(one.user_agent)) for one in visit.services.sessions.list_all(visit.caller.id)
+        ],
+        "here": _here(visit),
+    }
+    return PageResponse("settings/security.html", known, status=400 if problem else 200, problem=problem)

@@ -1,0 +1,67 @@
+"""What came, what was read, and what is read most: counted when the page is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from functools import lru_cache
+
+from babel.dates import format_date, format_skeleton
+
+from tidings.domain.entries import calendar
+from tidings.domain.entries.calendar import Span
+from tidings.domain.text import normalize_for_search
+from tidings.domain.times import Instant, zone_info
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.storage.engine.database import Read
+from tidings.storage.entries import statistics
+from tidings.web import charts
+from tidings.web.context import PageResponse, RequestContext
+from tidings.web.language import _, current
+
+routes = Routes()
+
+# Whole weeks of a year, and the one that has begun.
+CALENDAR_DAYS = 365
+CHART_DAYS = 90
+MOST_FEEDS = 10
+
+Count = Callable[[Read, int, Instant, int, int], list[int]]
+
+
+@routes.get("/statistics")
+def show_statistics(visit: RequestContext, services: Services) -> PageResponse:
+    user, here = visit.caller, zone_info(visit.caller.timezone)
+    year = calendar.days_until(visit.now, here, CALENDAR_DAYS)
+    quarter = year[-CHART_DAYS:]
+    with services.reading() as db:
+        came = _counts(db, user.id, statistics.published, calendar.spans(quarter, here))
+        read = _counts(db, user.id, statistics.read, calendar.spans(year, here))
+    feeds = sorted(visit.sidebar.feeds.values(), key=lambda feed: (-feed.read, normalize_for_search(feed.title)))
+    locale = current().locale
+    known = {
+        "title": _("Statistics"),
+        "days": quarter,
+        "came": came,
+        "bars": charts.bars(quarter, came),
+        "read_total": sum(read),
+        "read_month": sum(read[-30:]),
+        "streak": calendar.streak(read),
+        "calendar": charts.calendar(year, read, first_weekday=locale.first_week_day),
+        "feeds": [feed for feed in feeds[:MOST_FEEDS] if feed.read],
+        "most": statistics.MOST_READ,
+        "named": lambda day: format_date(day, "long", locale=locale),
+        "short": lambda day: _short(day, str(locale)),
+        "month": lambda day: format_skeleton("MMM", day, locale=locale),
+    }
+    return PageResponse("settings/statistics.html", known)
+
+
+def _counts(db: Read, user_id: int, count: Count, spans: Sequence[Span]) -> list[int]:
+    return [found for span in spans for found in count(db, user_id, span.start, span.length, span.count)]
+
+
+@lru_cache(maxsize=4096)
+def _short(day: date, locale: str) -> str:
+    return str(format_skeleton("MMMd", day, locale=locale))

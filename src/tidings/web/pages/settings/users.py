@@ -1,0 +1,92 @@
+"""Everybody who has an account, for administrators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.services.accounts.users import owned
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import _
+from tidings.web.pages.settings.fields import beside
+
+routes = Routes()
+
+PATH = "/users"
+
+
+class Account(Form, frozen=True):
+    """password: "" to leave it as it is."""
+
+    username: str = ""
+    password: str = ""
+    is_admin: bool | None = None
+
+
+@routes.get(PATH, admin=True)
+def show_users(services: Services) -> PageResponse:
+    return PageResponse("settings/users.html", {"title": _("Users"), "users": services.users.list_all()})
+
+
+@routes.get(PATH + "/new", admin=True)
+def show_new_user() -> PageResponse:
+    return _form(None, Account())
+
+
+@routes.post(PATH + "/new", admin=True)
+def create_user(services: Services, form: Account) -> PageResponse | Redirect:
+    try:
+        made = services.users.create(form.username.strip(), form.password, is_admin=form.is_admin is True)
+    except InvalidInput as error:
+        return _form(None, form, beside(error))
+    return Redirect(PATH, notice=_("There is an account for %(name)s now.", name=made.username))
+
+
+@routes.get(PATH + "/{user_id}", admin=True)
+def show_user(services: Services, user_id: int) -> PageResponse:
+    user = _user(services, user_id)
+    return _form(user, Account(username=user.username, is_admin=user.is_admin))
+
+
+@routes.post(PATH + "/{user_id}", admin=True)
+def change_user(visit: RequestContext, services: Services, user_id: int, form: Account) -> PageResponse | Redirect:
+    """A new password signs them out everywhere; one's own leaves this browser signed in."""
+    user = _user(services, user_id)
+    given: dict[str, Any] = {"username": form.username.strip(), "is_admin": form.is_admin is True}
+    if form.password:
+        given["password"] = form.password
+    assert visit.signed_in is not None
+    own = visit.signed_in.session.id if user_id == visit.caller.id else None
+    try:
+        changed = services.users.update(visit.caller, user_id, given, session_id=own)
+    except InvalidInput as error:
+        return _form(user, form, beside(error))
+    # Who has just given it up may not see this page any more.
+    is_still_admin = user_id != visit.caller.id or changed.is_admin
+    return Redirect(PATH if is_still_admin else "/settings", notice=_("Saved."))
+
+
+@routes.post(PATH + "/{user_id}/delete", admin=True)
+def delete_user(caller: User, services: Services, user_id: int) -> PageResponse | Redirect:
+    user = _user(services, user_id)
+    try:
+        services.users.delete(caller, user_id)
+    except InvalidInput as error:
+        form = Account(username=user.username, is_admin=user.is_admin)
+        return _form(user, form, InvalidInput(error.text))
+    return Redirect(PATH, notice=_("%(name)s is deleted, with everything that was theirs.", name=user.username))
+
+
+def _user(services: Services, user_id: int) -> User:
+    with services.reading() as db:
+        return owned(db, user_id)
+
+
+def _form(user: User | None, form: Account, problem: InvalidInput | None = None) -> PageResponse:
+    """user: None for one that is still to be made."""
+    known = {"title": user.username if user else _("New user"), "other": user, "form": form}
+    return PageResponse("settings/user.html", known, status=400 if problem else 200, problem=problem)

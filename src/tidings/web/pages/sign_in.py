@@ -1,0 +1,89 @@
+"""Signing in and out."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+from msgspec.structs import replace
+
+from tidings.domain.accounts.sessions import LASTS
+from tidings.domain.errors import InvalidInput, SignInThrottled, Unauthorized
+from tidings.domain.messages import verbatim
+from tidings.domain.times import SECOND
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.http.queries import Query
+from tidings.services import Services
+from tidings.services.accounts.authentication import Credentials
+from tidings.web import cookies, security
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import _
+
+routes = Routes()
+
+# Argon2 is slow on purpose: guessing may keep this many threads busy and no more.
+_threads = ThreadPoolExecutor(2, thread_name_prefix="passwords")
+
+
+class Next(Query, frozen=True):
+    """next: where to go afterwards."""
+
+    next: str = ""
+
+
+class SignIn(Form, frozen=True):
+    username: str = ""
+    password: str = ""
+    next: str = ""
+
+
+@routes.get("/sign-in", is_open=True)
+def show_sign_in(visit: RequestContext, query: Next) -> PageResponse | Redirect:
+    if visit.signed_in:
+        return Redirect(security.own_path(query.next) or "/")
+    return _page(query.next)
+
+
+@routes.post("/sign-in", is_open=True)
+async def sign_in(visit: RequestContext, services: Services, form: SignIn) -> PageResponse | Redirect:
+    username = form.username.strip()
+    if not username or not form.password:
+        field = "password" if username else "username"
+        message = _("Type your password.") if username else _("Type your username.")
+        return _page(form.next, username, InvalidInput(verbatim(message), field=field))
+    browser = visit.cookie(cookies.KNOWN)
+    given = Credentials(username=username, password=form.password, address=visit.address, browser=browser)
+    try:
+        await asyncio.sleep(await asyncio.to_thread(services.authentication.turn, given))
+        token, browser = await asyncio.get_running_loop().run_in_executor(_threads, _begin, visit, services, given)
+    except Unauthorized as error:
+        return _page(form.next, username, InvalidInput(error.text, field="password"))
+    except SignInThrottled as error:
+        page = _page(form.next, username, InvalidInput(error.text, field="password"))
+        return replace(page, status=429, headers={"Retry-After": str(error.retry_after_s)})
+    visit.set_cookie(cookies.SESSION, token, lasts_s=LASTS // SECOND)
+    visit.set_cookie(cookies.KNOWN, browser, lasts_s=cookies.KNOWN_LASTS_S)
+    visit.set_cookie(cookies.VISITOR, "", lasts_s=0)
+    return Redirect(security.own_path(form.next) or "/")
+
+
+def _begin(visit: RequestContext, services: Services, given: Credentials) -> tuple[str, str]:
+    """The token of the session, and what the browser is known by."""
+    user = services.authentication.verify(given)
+    agent = visit.request.headers.get("user-agent", "")
+    token = services.sessions.begin(user.id, user_agent=agent, address=visit.address)
+    return token, services.authentication.remember_browser(given)
+
+
+@routes.post("/sign-out")
+def sign_out(visit: RequestContext, services: Services) -> Redirect:
+    assert visit.signed_in is not None
+    services.sessions.end(visit.caller.id, visit.signed_in.session.id)
+    visit.set_cookie(cookies.SESSION, "", lasts_s=0)
+    return Redirect("/sign-in", notice=_("You are signed out."))
+
+
+def _page(next_path: str, username: str = "", problem: InvalidInput | None = None) -> PageResponse:
+    values = {"title": _("Sign in"), "next": security.own_path(next_path), "username": username}
+    return PageResponse("sign_in.html", values, status=400 if problem else 200, problem=problem)

@@ -1,0 +1,154 @@
+"""Subscribing: an address, the feeds that were found there with what is new in them, and the one that is wanted."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import FeedError, FetchError, InvalidInput, NotFound
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.http.queries import Query
+from tidings.services import Services
+from tidings.services.feeds.discovery import DiscoveredFeed
+from tidings.services.feeds.feed_preview import EntryPreview
+from tidings.storage.feeds import feeds
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.field_errors import plain
+from tidings.web.language import _
+
+routes = Routes()
+
+# As other programs hand an address over: feed:https://…, feed://…
+_FEED_SCHEME = re.compile(r"feed:(?://)?(?=https?:)|feed:(?=//)", re.IGNORECASE)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+
+
+class AddQuery(Query, frozen=True):
+    """url: to begin with, as a bookmark or another program may give it."""
+
+    url: str = ""
+
+
+class SubscribeForm(Form, frozen=True):
+    url: str = ""
+    username: str = ""
+    password: str = ""
+    user_agent: str = ""
+    cookie: str = ""
+    proxy_url: str = ""
+    fetch_via_proxy: bool | None = None
+    allow_self_signed_certificates: bool | None = None
+
+
+class Wanted(SubscribeForm, frozen=True):
+    """url: what was typed before. feed_url: which of the feeds found there."""
+
+    feed_url: str = ""
+    category_id: int | None = None
+    crawler: bool | None = None
+    hide_globally: bool | None = None
+
+
+class FeedOffer(Struct, frozen=True):
+    """A feed to choose. known_id: of the user's feed with that address."""
+
+    url: str
+    title: str
+    type: str
+    name: str
+    newest: tuple[EntryPreview, ...]
+    known_id: int | None
+
+
+@routes.get("/feeds/add")
+def show_add(query: AddQuery) -> PageResponse:
+    return _page(SubscribeForm(url=query.url[:2000]))
+
+
+@routes.post("/feeds/find")
+async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> PageResponse:
+    """What there is to subscribe to at an address. Nothing is stored."""
+    try:
+        return _page(form, await _offers(caller, services, form))
+    except (InvalidInput, NotFound, FetchError) as error:
+        return _page(form, problem=plain(error, field="url"))
+
+
+@routes.post("/feeds/add")
+async def add_feed(visit: RequestContext, caller: User, services: Services, form: Wanted) -> PageResponse | Redirect:
+    given = _sent(form) | {"feed_url": typed_address(form.feed_url or form.url)}
+    chosen = {"category_id": form.category_id, "crawler": form.crawler, "hide_globally": form.hide_globally}
+    given |= {name: value for name, value in chosen.items() if value}
+    try:
+        feed_id = await services.feeds.create(caller, given)
+    except (InvalidInput, FetchError, FeedError) as error:
+        known = await asyncio.to_thread(_known, services, caller.id, [given["feed_url"]])
+        if known:
+            return Redirect(f"/feeds/{known[given['feed_url']]}", notice=_("You are subscribed to this feed already."))
+        problem = plain(error, field="url", renamed={"feed_url": "url"})
+        return await _again(visit, form, problem)
+    return Redirect(f"/feeds/{feed_id}", notice=_("Subscribed."))
+
+
+def typed_address(text: str) -> str:
+    """As people type it: the scheme may be missing, or be `feed:`."""
+    address = _FEED_SCHEME.sub("", text.strip())
+    if address.startswith("//"):
+        return f"https:{address}"
+    return address if not address or _SCHEME.match(address) else f"https://{address}"
+
+
+async def _again(visit: RequestContext, form: Wanted, problem: InvalidInput) -> PageResponse:
+    """With what was found before, as far as it can be found again."""
+    try:
+        offers = await _offers(visit.caller, visit.services, form) if form.url and form.feed_url else []
+    except (InvalidInput, NotFound, FetchError):
+        offers = []
+    return _page(form, offers, problem)
+
+
+async def _offers(caller: User, services: Services, form: SubscribeForm) -> list[FeedOffer]:
+    found = await services.discovery.find(caller.id, _sent(form) | {"url": typed_address(form.url)})
+    known = await asyncio.to_thread(_known, services, caller.id, [one.url for one in found])
+    return [_offer(one, known.get(one.url)) for one in found]
+
+
+def _offer(found: DiscoveredFeed, known_id: int | None) -> FeedOffer:
+    return FeedOffer(found.url, found.title, found.type.value, found.name, found.newest, known_id)
+
+
+def _known(services: Services, user_id: int, urls: list[str]) -> dict[str, int]:
+    with services.reading() as db:
+        return {url: known for url in urls if (known := feeds.id_by_url(db, user_id, url)) is not None}
+
+
+def _sent(form: SubscribeForm) -> dict[str, Any]:
+    """How it is to be fetched, as far as anything was said about that."""
+    values = ((name, getattr(form, name)) for name in SubscribeForm.__struct_fields__ if name != "url")
+    return {name: value for name, value in values if value}
+
+
+def _page(
+    form: SubscribeForm, found: list[FeedOffer] | None = None, problem: InvalidInput | None = None
+) -> PageResponse:
+    sent = _sent(form)
+    wanted = form if isinstance(form, Wanted) else msgspec.convert(msgspec.structs.asdict(form), Wanted)
+    values = {
+        "title": _("Add feed"),
+        "place": "add",
+        "asked": form,
+        "found": found or [],
+        "has_more": bool(sent),
+        # Along with what is chosen: a feed is fetched the way it was found.
+        "sent": [("url", form.url), *((name, "1" if value is True else value) for name, value in sent.items())],
+        "category_id": wanted.category_id or "",
+        "crawler": wanted.crawler,
+        "hide_globally": wanted.hide_globally,
+    }
+    return PageResponse("feeds_add.html", values, status=400 if problem else 200, problem=problem)

@@ -1,0 +1,58 @@
+"""The first page of an account without feeds: three ways to the first article."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput
+from tidings.domain.feeds import opml
+from tidings.domain.feeds.opml import OpmlSubscription
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import _
+from tidings.web.message_translation import translated
+from tidings.web.pages.opml import progress
+
+routes = Routes()
+
+
+class Starters(Form, frozen=True):
+    """feed: addresses, of those that were offered."""
+
+    feed: tuple[str, ...] = ()
+
+
+@routes.get("/welcome")
+def show_welcome(visit: RequestContext) -> PageResponse:
+    return PageResponse(
+        "welcome.html", {"title": _("Welcome"), "place": "", "starters": by_category(), **progress(visit)}
+    )
+
+
+@routes.post("/welcome")
+def take_starters(caller: User, services: Services, form: Starters) -> Redirect:
+    chosen = [one for one in starters() if one.values["feed_url"] in form.feed]
+    if not chosen:
+        return Redirect("/welcome", notice=_("Tick the feeds first that you would like to read."))
+    try:
+        services.opml.subscribe(caller.id, chosen)
+    except InvalidInput as error:
+        return Redirect("/welcome", notice=translated(error.text))
+    return Redirect("/welcome")
+
+
+@cache
+def starters() -> list[OpmlSubscription]:
+    return opml.read(files("tidings.web").joinpath("starters.opml").read_bytes()).subscriptions
+
+
+def by_category() -> dict[str, list[OpmlSubscription]]:
+    """In the order of the file."""
+    found: dict[str, list[OpmlSubscription]] = {}
+    for one in starters():
+        found.setdefault(one.category, []).append(one)
+    return found

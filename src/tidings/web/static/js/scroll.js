@@ -1,0 +1,56 @@
+// Space, PageUp, PageDown, Home and End scroll the article beside its list, wherever the focus is.
+// At the end of the article, Space opens the next unread entry.
+import { announce } from "./tidings.js";
+import { isUnread, pane, words } from "./marks.js";
+import { chosen, more } from "./lists.js";
+import { isSplit, open } from "./panes.js";
+
+// Of the page before, this much stays in sight.
+const OVERLAP_PX = 48;
+const isCalm = matchMedia("(prefers-reduced-motion: reduce)");
+// Where the article is scrolling to: the next key continues from there, not from half the way.
+let goal = null;
+
+const positionOf = (box) => (goal?.box === box ? goal.top : box.scrollTop);
+const endOf = (box) => box.scrollHeight - box.clientHeight;
+const pageOf = (box) => box.clientHeight - (box.querySelector(".tools")?.offsetHeight ?? 0) - OVERLAP_PX;
+
+function scrollTo(box, position) {
+  const top = Math.max(0, Math.min(endOf(box), position));
+  goal = Math.abs(top - box.scrollTop) < 1 ? null : { box, top };
+  box.onscrollend = () => (goal = null);
+  box.scrollTo({ top, behavior: isCalm.matches ? "instant" : "smooth" });
+}
+
+const SCROLLS = {
+  PageDown: (box) => scrollTo(box, positionOf(box) + pageOf(box)),
+  PageUp: (box) => scrollTo(box, positionOf(box) - pageOf(box)),
+  Home: (box) => scrollTo(box, 0),
+  End: (box) => scrollTo(box, endOf(box)),
+};
+
+async function openNextUnread() {
+  const rows = [...document.querySelectorAll("#column .row")];
+  const after = rows.slice(rows.indexOf(chosen()) + 1);
+  const next = after.find((one) => isUnread(one) && !one.querySelector(".row-title a[rel~=external]"));
+  if (next) return open(next.querySelector(".row-title a").href);
+  return rows.length && (await more()) ? openNextUnread() : announce(words.end);
+}
+
+function space(event) {
+  const box = pane();
+  if (box && event.shiftKey) SCROLLS.PageUp(box);
+  else if (box && positionOf(box) < endOf(box) - 1) SCROLLS.PageDown(box);
+  // Whoever holds the key down reads to the end, not past it.
+  else if (!event.shiftKey && !event.repeat) openNextUnread();
+}
+
+// True when the key was one of these and is taken care of.
+export function scrollArticle(event) {
+  const isSpace = event.key === " ";
+  if (!isSplit() || event.target.closest?.(`audio, video, input, :popover-open${isSpace ? ", button, summary" : ""}`)) return false;
+  if (isSpace) space(event);
+  else if (!pane() || event.shiftKey || !Object.hasOwn(SCROLLS, event.key)) return false;
+  else SCROLLS[event.key](pane());
+  return true;
+}

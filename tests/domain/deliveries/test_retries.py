@@ -1,0 +1,69 @@
+"""When a delivery is tried again."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.domain.deliveries.retries import JITTER, RetryPolicy
+from tidings.domain.times import DAY, HOUR, SECOND, Instant
+
+NOW = Instant(1_790_000_000 * SECOND)
+PATIENCE = RetryPolicy()
+
+
+def wait_s(failures: int, *, random_fraction: float = 0.5, asked: int | None = None) -> float:
+    return (
+        PATIENCE.next_attempt_at(NOW, failures, random_fraction=random_fraction, retry_after_s=asked) - NOW
+    ) / SECOND
+
+
+def test_waits_double_and_settle_at_an_hour() -> None:
+    assert [wait_s(failures) for failures in range(1, 12)] == [
+        10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600,
+    ]  # fmt: skip
+    assert wait_s(10_000) == 3600
+
+
+def test_a_wait_that_was_asked_for_is_kept_up_to_a_day() -> None:
+    assert wait_s(1, asked=300) == 300
+    assert wait_s(1, asked=3) == 10
+    assert wait_s(1, asked=10**9) == DAY / SECOND
+
+
+@given(st.integers(1, 100), st.floats(0, 1), st.none() | st.integers(0, 10**7))
+def test_a_wait_is_never_far_from_what_it_should_be(failures: int, random_fraction: float, asked: int | None) -> None:
+    usual = wait_s(failures)
+
+    assert usual * (1 - JITTER) - 1 <= wait_s(failures, random_fraction=random_fraction) <= usual * (1 + JITTER) + 1
+    assert wait_s(failures, random_fraction=random_fraction, asked=asked) >= wait_s(
+        failures, random_fraction=random_fraction
+    )
+
+
+@pytest.mark.parametrize(
+    ("queued_ago", "failing_for", "is_exhausted"),
+    [
+        (DAY, DAY, True),
+        (DAY - 1, DAY, False),
+        (DAY, DAY - 1, False),  # it waited, but nobody tried it
+        (HOUR, 30 * DAY, False),  # new, for a receiver that has long been down
+        (30 * DAY, 0, False),
+    ],
+)
+def test_an_event_is_given_up_when_it_and_the_trouble_are_a_day_old(
+    queued_ago: int, failing_for: int, is_exhausted: bool
+) -> None:
+    found = PATIENCE.is_exhausted(NOW, queued_at=Instant(NOW - queued_ago), failing_since=Instant(NOW - failing_for))
+    assert found is is_exhausted
+
+
+def test_so_many_tries_fit_into_a_day() -> None:
+    moment, tries = Instant(NOW), 0
+    while moment < NOW + timedelta(days=1) // timedelta(microseconds=1):
+        tries += 1
+        moment = PATIENCE.next_attempt_at(moment, tries, random_fraction=0.5)
+    assert tries == 32

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.domain.entries.highlights import LENGTH, Highlighter, Piece
+from tidings.domain.entries.search import parse
+
+
+def shown(pieces: list[Piece]) -> str:
+    return "".join(f"[{piece.text}]" if piece.is_found else piece.text for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("rain", "Rain, raining; a train", "[Rain], [raining]; a train"),
+        ("studies", "A study of the studio", "A [study] of the studio"),
+        ("umb*", "Umbrellas and rum", "[Umbrellas] and rum"),
+        ('"light rain"', "Light rain tonight, light snow, rain", "[Light rain] tonight, light snow, rain"),
+        ('"light rain"', "In light. Rain fell", "In [light. Rain] fell"),
+        ('"light rain" rain', "Light rain, more rain", "[Light rain], more [rain]"),
+        ('"light rain" "rain fell"', "A light rain fell", "A [light rain fell]"),
+        ('"the rel"*', "The relations of the others", "[The relations] of the others"),
+        ("well-known", "A well-known well", "A [well-known] well"),
+        ("rain", "light_rain.txt", "light_[rain].txt"),
+        ("東京都", "東京と京都、東京都", "東京と京都、[東京都]"),
+        ("cafe", "Das Café am Eck", "Das [Café] am Eck"),
+        ("rain -sun", "Rain and sun", "[Rain] and sun"),
+        ("東京", "今日の東京は雨", "今日の[東京]は雨"),
+        ('"☀ ☁"', "a☀", "a☀"),
+        ("-sun", "Sun", "Sun"),
+        ("", "Sun", "Sun"),
+    ],
+)
+def test_what_was_asked_for_is_told_apart(question: str, text: str, expected: str) -> None:
+    highlighter = Highlighter(parse(question))
+
+    assert shown(highlighter.pieces(text)) == expected
+    assert shown(highlighter.excerpt(text)) == expected
+
+
+def test_an_excerpt_is_about_the_place_that_was_found() -> None:
+    text = "sun " * 200 + "then rain fell" + " wind" * 200
+
+    excerpt = shown(Highlighter(parse("rain")).excerpt(text))
+
+    assert "then [rain] fell" in excerpt
+    assert excerpt.startswith("… ")
+    assert excerpt.endswith("…")
+    assert len(excerpt) <= LENGTH + 10
+
+
+def test_an_excerpt_of_a_phrase_is_about_its_longest_word() -> None:
+    text = "column 1 " * 50 + "value 1"
+
+    assert "[value 1]" in shown(Highlighter(parse('"value 1"')).excerpt(text))
+
+
+def test_an_excerpt_of_a_phrase_is_about_where_its_words_follow_each_other() -> None:
+    text = "rain without light; sun " * 15 + "then a light rain fell"
+
+    excerpt = shown(Highlighter(parse('"light rain"')).excerpt(text))
+
+    assert "then a [light rain] fell" in excerpt
+
+
+def test_an_excerpt_begins_at_the_beginning_where_nothing_was_found() -> None:
+    assert shown(Highlighter(parse("rain")).excerpt("Only sun.")) == "Only sun."
+
+
+@given(st.text(max_size=60), st.text(max_size=2_000))
+def test_nothing_of_a_text_is_lost(question: str, text: str) -> None:
+    highlighter = Highlighter(parse(question))
+
+    assert "".join(piece.text for piece in highlighter.pieces(text)) == text
+    assert len("".join(piece.text for piece in highlighter.excerpt(text))) <= LENGTH + 3

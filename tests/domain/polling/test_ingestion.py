@@ -1,0 +1,44 @@
+"""From a parsed entry to one that can be stored."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tidings.domain import cleaning
+from tidings.domain.accounts.users import User
+from tidings.domain.feeds.feeds import Feed, ParsedEntry
+from tidings.domain.polling.ingestion import EntryPolicy, ReadyEntry, page_to_fetch, prepare
+from tidings.domain.times import Instant
+
+NOW = Instant(1_795_000_000_000_000)
+FEED = Feed(1, 1, 1, "https://Feeds.example/feed", "A feed", NOW, NOW, site_url="https://site.example/")
+_ABSENT = {"str": "", "int": 265, "bool": True, "float": 1.0, "Instant | None": None}
+ALICE = User(**{name: _ABSENT[str(kind)] for name, kind in User.__annotations__.items()})  # type: ignore[arg-type]
+
+
+def ready(entry: ParsedEntry, feed: Feed = FEED) -> ReadyEntry:
+    found = prepare(entry, EntryPolicy.of(feed, ALICE), feed=feed, now=NOW).entry
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("host", ["feeds.example", "site.example"])
+def test_an_address_does_not_tell_that_it_was_found_in_the_feed(host: str) -> None:
+    url = f"https://other.example/?a=1&ref={host}"
+    entry = ParsedEntry(hash="0" * 64, url=url, content=f'<a href="{url}">b</a>')
+
+    found = ready(entry)
+
+    assert found.url == page_to_fetch(entry, EntryPolicy.of(FEED, ALICE), now=NOW) == "https://other.example/?a=1"
+    assert 'href="https://other.example/?a=1"' in found.content
+
+
+def test_another_ref_is_left_in_place() -> None:
+    assert ready(ParsedEntry(hash="0" * 64, url="https://other.example/?ref=x")).url == "https://other.example/?ref=x"
+
+
+def test_a_feed_whose_addresses_are_broken_is_taken_in() -> None:
+    broken = msgspec.structs.replace(FEED, feed_url="https://[", site_url="")
+
+    assert EntryPolicy.of(broken, ALICE).policy == cleaning.CleaningPolicy()

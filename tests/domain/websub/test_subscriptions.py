@@ -1,0 +1,217 @@
+"""What a feed offers, when a hub is asked again, and which pushes are genuine."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.domain.feeds.feeds import Feed, FeedFormat, ParsedFeed
+from tidings.domain.polling.cache_headers import Link
+from tidings.domain.polling.next_check import Schedule, after_check
+from tidings.domain.polling.publish_rate import PublishRate
+from tidings.domain.times import DAY, HOUR, MINUTE, Instant
+from tidings.domain.websub.subscriptions import (
+    ASKED_LEASE,
+    LONGEST_LEASE,
+    HubMode,
+    HubOffer,
+    HubSubscription,
+    SubscriptionState,
+    denied,
+    display_text,
+    is_awaited,
+    is_genuine,
+    next_step,
+    offered,
+    retry_after,
+    verified,
+)
+
+NOW = Instant(1_800_000_000_000_000)
+HUB, OTHER_HUB = "https://hub.example/", "https://other.example/hub"
+URL = "https://a.example/feed.xml"
+SELF, CANONICAL = "https://a.example/self", "https://a.example/canonical"
+MANY = tuple(f"https://{number}.example/" for number in range(9))
+ODD = ("ftp://hub.example/", "javascript:alert(1)", "https://", "https://u:p@hub.example/", "https://[")
+chances = st.floats(0, 1, exclude_max=True)
+
+
+def feed(**fields: Any) -> Feed:
+    when = {"checked_at": NOW, "next_check_at": NOW}
+    return Feed(id=1, user_id=1, category_id=1, title="A", **({"feed_url": URL} | when | fields))
+
+
+def document(*hubs: str, self_url: str = "") -> ParsedFeed:
+    return ParsedFeed(format=FeedFormat.ATOM, hubs=hubs, self_url=self_url)
+
+
+def subscription(state: SubscriptionState, **fields: Any) -> HubSubscription:
+    known: dict[str, Any] = {"id": 1, "hub": HUB, "topic": URL, "token": "t", "secret": "s", "next_attempt_at": NOW}
+    return HubSubscription(state=state, **(known | fields))
+
+
+@pytest.mark.parametrize(
+    ("links", "parsed", "offer"),
+    [
+        ([], document(), None),
+        ([], document(HUB), HubOffer((HUB,), URL)),
+        ([], document(HUB, OTHER_HUB, self_url=CANONICAL), HubOffer((HUB, OTHER_HUB), CANONICAL)),
+        ([Link(OTHER_HUB, "hub"), Link(SELF, "self")], document(HUB, self_url=URL), HubOffer((OTHER_HUB,), SELF)),
+        ([Link(SELF, "self")], document(HUB, self_url=URL), HubOffer((HUB,), SELF)),
+        ([Link(HUB, "hub")], document(self_url=CANONICAL), HubOffer((HUB,), CANONICAL)),
+        ([Link(HUB, "hub"), Link(URL, "self")], None, HubOffer((HUB,), URL)),
+        ([Link(HUB, "hub")], None, None),
+        ([], None, None),
+        ([], document(HUB, HUB), HubOffer((HUB,), URL)),
+        ([], document(*MANY), HubOffer(MANY[:3], URL)),
+        ([], document(*ODD, HUB), HubOffer((HUB,), URL)),
+        ([], document(HUB, self_url="https://a.example/" + "x" * 1000), None),
+        ([], document(HUB, self_url="https://a.example/\nx"), None),
+        ([], document("https://hub.example/\ud800"), None),
+    ],
+)  # fmt: skip
+def test_header_first_then_document_then_the_address(
+    links: list[Link], parsed: ParsedFeed | None, offer: HubOffer | None
+) -> None:
+    assert offered(feed(), links, parsed) == offer
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"username": "u"},
+        {"password": "p"},
+        {"cookie": "c"},
+        {"proxy_url": "http://proxy.example"},
+        {"fetch_via_proxy": True},
+        {"feed_url": "https://u:p@a.example/feed.xml"},
+    ],
+)
+def test_what_is_fetched_in_somebodys_own_name_is_offered_to_nobody(own: dict[str, Any]) -> None:
+    assert offered(feed(**own), [], document(HUB)) is None
+
+
+@pytest.mark.parametrize(
+    "state", [SubscriptionState.REQUESTED, SubscriptionState.ACTIVE, SubscriptionState.DENIED, SubscriptionState.ENDED]
+)
+def test_what_somebody_reads_is_asked_for(state: SubscriptionState) -> None:
+    step = next_step(subscription(state, attempts=1), is_wanted=True, now=NOW, chance=0.5)
+
+    assert step.ask is HubMode.SUBSCRIBE
+    assert step.changes["attempts"] == 2
+    assert step.changes["asked_at"] == NOW
+    assert step.changes["next_attempt_at"] > NOW
+    assert step.changes.get("state", state) == (
+        SubscriptionState.REQUESTED if state is SubscriptionState.ENDED else state
+    )
+
+
+@pytest.mark.parametrize("state", [SubscriptionState.REQUESTED, SubscriptionState.ACTIVE])
+def test_what_nobody_reads_is_ended_and_remembered(state: SubscriptionState) -> None:
+    step = next_step(subscription(state), is_wanted=False, now=NOW, chance=0.5)
+
+    assert step.ask is HubMode.UNSUBSCRIBE
+    assert step.changes["state"] == SubscriptionState.ENDED
+    assert step.changes["next_attempt_at"] > NOW + LONGEST_LEASE
+
+
+@pytest.mark.parametrize(
+    "state",
+    [SubscriptionState.DENIED, SubscriptionState.ENDED],
+)
+def test_in_the_end_it_is_forgotten(state: SubscriptionState) -> None:
+    assert next_step(subscription(state), is_wanted=False, now=NOW, chance=0.5).is_over
+
+
+@given(chance=chances)
+def test_a_hub_that_says_nothing_is_asked_less_and_less_often(chance: float) -> None:
+    waits = [retry_after(attempts, chance) for attempts in range(1, 2000)]
+
+    assert waits == sorted(waits)
+    assert 3 * MINUTE < waits[0] <= 5 * MINUTE
+    assert 18 * HOUR <= waits[-1] <= DAY
+
+
+@given(lease_s=st.one_of(st.integers(-5, 10**13).map(str), st.text()), chance=chances)
+def test_whatever_lease_a_hub_names_it_is_renewed_in_time_but_not_all_the_time(lease_s: str, chance: float) -> None:
+    changes = verified(lease_s, now=NOW, chance=chance)
+    lease, wait = changes["lease_until"] - NOW, changes["next_attempt_at"] - NOW
+
+    assert 0 <= lease <= LONGEST_LEASE
+    assert wait >= 6 * MINUTE
+    assert wait < lease or lease < 10 * MINUTE
+    assert changes["state"] == SubscriptionState.ACTIVE
+
+
+def test_a_lease_that_is_not_named_is_the_one_we_asked_for() -> None:
+    assert verified("", now=NOW, chance=0)["lease_until"] == NOW + ASKED_LEASE
+
+
+def test_a_denial_holds_for_a_week() -> None:
+    assert denied("", now=NOW, chance=0)["next_attempt_at"] == NOW + 7 * DAY
+    assert denied("", now=NOW, chance=0)["last_error"] != ""
+
+
+@pytest.mark.parametrize(
+    ("state", "mode", "asked_at", "awaited"),
+    [
+        (SubscriptionState.REQUESTED, "subscribe", NOW - MINUTE, True),
+        (SubscriptionState.ACTIVE, "subscribe", NOW - MINUTE, True),
+        (SubscriptionState.DENIED, "subscribe", NOW - MINUTE, True),
+        (SubscriptionState.ENDED, "unsubscribe", NOW - MINUTE, True),
+        (SubscriptionState.ENDED, "subscribe", NOW - MINUTE, False),
+        (SubscriptionState.ACTIVE, "unsubscribe", NOW - MINUTE, False),
+        (SubscriptionState.ACTIVE, "", NOW - MINUTE, False),
+        (SubscriptionState.REQUESTED, "subscribe", None, False),
+        (SubscriptionState.ACTIVE, "subscribe", NOW - DAY - 1, False),
+    ],
+)
+def test_only_what_was_asked_lately_is_awaited(
+    state: SubscriptionState, mode: str, asked_at: Instant | None, awaited: bool
+) -> None:
+    assert is_awaited(subscription(state, asked_at=asked_at), mode, NOW) == awaited
+
+
+@given(body=st.binary(max_size=200), secret=st.text(min_size=1, max_size=80), other=st.text(max_size=80))
+def test_a_push_is_genuine_only_with_the_secret(body: bytes, secret: str, other: str) -> None:
+    secret, other = (text.encode("utf-8", "replace").decode() for text in (secret, other))
+    for method in ("sha1", "sha256", "sha384", "sha512"):
+        digest = hmac.new(secret.encode(), body, getattr(hashlib, method)).hexdigest()
+        assert is_genuine(secret, body, f"{method}={digest}")
+        assert is_genuine(secret, body, f" {method.upper()}={digest.upper()} ")
+        assert not is_genuine(secret, body + b".", f"{method}={digest}")
+        assert not is_genuine(secret, body, f"{method}={digest[:-1]}")
+        assert is_genuine(other, body, f"{method}={digest}") == (other.encode() == secret.encode())
+
+
+@given(signature=st.text(max_size=60))
+def test_no_signature_makes_us_fail(signature: str) -> None:
+    assert not is_genuine("secret", b"body", signature)
+
+
+@given(text=st.text(max_size=2000))
+def test_what_a_hub_says_is_one_short_line(text: str) -> None:
+    line = display_text(text)
+    assert len(line) <= 200
+    assert line.isprintable()
+
+
+@given(chance=chances, gap_s=st.integers(1, 10_000_000))
+def test_with_pushes_checks_are_rarer_within_what_the_operator_set(chance: float, gap_s: int) -> None:
+    habit, schedule = PublishRate(gap_s, NOW), Schedule()
+    alone = after_check(NOW, schedule, habit, chance=chance)
+    pushed = after_check(NOW, schedule, habit, chance=chance, is_pushed=True)
+
+    assert alone <= pushed <= NOW + DAY
+    assert pushed - NOW >= min(7 * (alone - NOW), 20 * HOUR)
+    own = [after_check(NOW, schedule, habit, chance=chance, own_minutes=5, is_pushed=flag) for flag in (False, True)]
+    assert own[0] == own[1]
+
+
+def test_tokens_and_secrets_do_not_show() -> None:
+    assert repr(subscription(SubscriptionState.ACTIVE)) == "Subscription(1)"

@@ -1,0 +1,77 @@
+"""The time that a publisher has: what we missed because we stood still is not the publisher's fault."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from net.fetching import with_fetcher
+from support.publisher import Hang, Publisher
+from tidings.domain.errors import FetchTimeout
+from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
+from tidings.net.timeout import STEP_S, SUSPENDED_S, timeout_excluding_suspend
+
+FEED = "<rss><channel><title>Rain tomorrow</title></channel></rss>"
+STOP_S = STEP_S + SUSPENDED_S + 0.5
+
+
+def fetch_standing_still(url: str, *, timeout_s: float) -> FetchResponse:
+    """As a process that is stopped as soon as it has asked."""
+
+    async def use(fetcher: Fetcher) -> FetchResponse:
+        asyncio.get_running_loop().call_later(0.1, time.sleep, STOP_S)
+        return await fetcher.get(FetchRequest(url=url, timeout_s=timeout_s))
+
+    return with_fetcher(use)
+
+
+@pytest.mark.parametrize("timeout_s", [0.5, STOP_S - 0.2], ids=["long before", "shortly before"])
+def test_what_came_while_we_stood_still_is_heard(timeout_s: float, site: Publisher) -> None:
+    """Whenever the limit was over meanwhile."""
+    found = fetch_standing_still(site.serve("/", FEED, after_s=0.2), timeout_s=timeout_s)
+
+    assert found.body == FEED.encode()
+
+
+def test_who_hangs_meanwhile_is_left_all_the_same(site: Publisher) -> None:
+    site.script("/", Hang())
+    began = time.monotonic()
+
+    with pytest.raises(FetchTimeout):
+        fetch_standing_still(site.url("/"), timeout_s=0.5)
+
+    assert time.monotonic() - began < 20
+
+
+def test_a_limit_of_several_steps_is_kept(site: Publisher) -> None:
+    site.script("/", Hang())
+    began = time.monotonic()
+
+    with pytest.raises(FetchTimeout):
+        with_fetcher(lambda fetcher: fetcher.get(FetchRequest(url=site.url("/"), timeout_s=2 * STEP_S + 0.2)))
+
+    assert 2 * STEP_S < time.monotonic() - began < 20
+
+
+def test_a_little_late_is_over() -> None:
+    async def use() -> None:
+        async with timeout_excluding_suspend(0.1):
+            time.sleep(0.5)  # noqa: ASYNC251 - nobody else is here
+            await asyncio.sleep(60)
+
+    began = time.monotonic()
+    with pytest.raises(TimeoutError):
+        asyncio.run(use())
+    assert time.monotonic() - began < 20
+
+
+def test_what_is_done_in_time_has_no_limit_any_more() -> None:
+    async def use() -> str:
+        async with timeout_excluding_suspend(0.1):
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.3)
+        return "done"
+
+    assert asyncio.run(use()) == "done"

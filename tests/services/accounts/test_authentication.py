@@ -1,0 +1,124 @@
+"""Failed sign-ins count in all processes; who signed in before is not shut out; operators hear of refusals."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from sqlalchemy import event
+from structlog.testing import capture_logs
+
+from support.people import PASSWORD
+from tidings.domain.errors import SignInThrottled, Unauthorized
+from tidings.services.accounts.authentication import Authentication, Credentials
+from tidings.services.accounts.users import Users
+from tidings.services.clock import system_clock
+from tidings.storage.engine.database import Database
+
+HOME = "192.0.2.1"
+
+
+@pytest.fixture
+def processes(database: Database) -> list[Authentication]:
+    """Of two processes over one database, with a user called alice."""
+    Users(database, system_clock).create("alice", PASSWORD)
+    return [Authentication(database, system_clock) for _ in range(2)]
+
+
+def given(name: str = "alice", password: str = "guess", address: str = HOME, browser: str = "") -> Credentials:
+    return Credentials(username=name, password=password, address=address, browser=browser)
+
+
+def fail(process: Authentication, credentials: Credentials, times: int = 1) -> None:
+    for _ in range(times):
+        process.turn(credentials)
+        with pytest.raises(Unauthorized):
+            process.verify(credentials)
+
+
+def test_what_fails_in_one_process_counts_in_the_others(processes: list[Authentication]) -> None:
+    one, other = processes
+    fail(one, given(), 7)
+
+    assert [other.turn(given()) for _ in range(2)][1] > 0
+
+
+def test_one_password_on_many_names_gets_slow(processes: list[Authentication]) -> None:
+    one, other = processes
+    for number in range(14):
+        fail(one, given(f"name{number}"))
+
+    assert max(other.turn(given(f"another{number}")) for number in range(3)) > 0
+
+
+def test_one_name_from_many_networks_gets_slow_and_is_refused(processes: list[Authentication]) -> None:
+    one, other = processes
+    for number in range(14):
+        fail(one, given(address=f"2600:3c00:1:{number}::1"))
+
+    waits = [other.turn(given(address=f"198.51.100.{number}")) for number in range(4)]
+    assert waits[-1] > waits[1] > 0
+    # With twenty seconds of others before it, an attempt is refused at once.
+    for number in range(4, 12):
+        with suppress(SignInThrottled):
+            other.turn(given(address=f"198.51.100.{number}"))
+    with pytest.raises(SignInThrottled) as refused:
+        other.turn(given(address="198.51.100.99"))
+    assert refused.value.retry_after_s > 0
+
+
+def test_a_browser_that_signed_in_before_is_let_in_while_others_guess(processes: list[Authentication]) -> None:
+    one, other = processes
+    browser = one.remember_browser(given(password=PASSWORD))
+    for _ in range(40):
+        with suppress(SignInThrottled):
+            fail(one, given())
+
+    owner = given(password=PASSWORD, browser=browser)
+    assert other.turn(owner) == 0
+    assert other.verify(owner).username == "alice"
+    assert other.remember_browser(owner) == browser
+    id_, _, signature = browser.partition(".")
+    for forged in ("", "x", f"{id_}.{signature[::-1]}", f"other.{signature}"):
+        with pytest.raises(SignInThrottled):
+            one.turn(given(password=PASSWORD, browser=forged))
+
+
+def test_a_new_password_makes_browsers_strangers(processes: list[Authentication], database: Database) -> None:
+    one, _ = processes
+    browser = one.remember_browser(given())
+    Users(database, system_clock).set_password("alice", "battery staple")
+
+    assert one.remember_browser(given(browser=browser)) != browser
+
+
+def test_a_success_writes_nothing_of_failures_and_forgets_those_that_there_were(
+    processes: list[Authentication], database: Database
+) -> None:
+    one, other = processes
+    statements: list[str] = []
+    event.listen(database.engine, "before_cursor_execute", lambda *told: statements.append(told[2]))
+
+    for process in processes:
+        process.turn(given(password=PASSWORD))
+        process.verify(given(password=PASSWORD))
+    assert not [sql for sql in statements if "sign_in_failures" in sql and not sql.lstrip().startswith("SELECT")]
+
+    fail(one, given(), 4)
+    other.turn(given(password=PASSWORD))
+    other.verify(given(password=PASSWORD))
+    fail(one, given(), 4)
+    assert [one.turn(given()) for _ in range(2)] == [0, 0]
+
+
+def test_refusals_are_in_the_log_without_the_password_and_not_too_many(processes: list[Authentication]) -> None:
+    one, _ = processes
+    with capture_logs() as lines:
+        for number in range(30):
+            one._refusals.log("wrong name or password", username=f"name{number}", address=HOME)
+        fail(processes[1], given(password="hunter22"))
+
+    refused = [line for line in lines if line["event"] == "sign-in refused"]
+    assert [line["username"] for line in refused] == [*(f"name{number}" for number in range(20)), "alice"]
+    assert refused[-1]["address"] == HOME
+    assert "hunter22" not in str(lines)

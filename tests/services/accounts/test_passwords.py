@@ -1,0 +1,58 @@
+"""Passwords: slow to check once, quick afterwards, unknown at once when changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidings.domain.times import Instant
+from tidings.services.accounts.passwords import (
+    MOST_REMEMBERED,
+    REMEMBERED_FOR,
+    VerifiedPasswords,
+    hash_password,
+    matches,
+)
+
+NOW = Instant(1_790_000_000_000_000)
+
+
+@pytest.mark.parametrize("password", ["secret", "s" * 1000, "päßwörd", "\N{PILE OF POO}" * 30, "with\0nul"])
+def test_a_password_matches_its_own_hash_only(password: str) -> None:
+    stored = hash_password(password)
+
+    assert stored.startswith("$argon2id$")
+    assert matches(stored, password)
+    assert not matches(stored, password + "x")
+    assert not matches(stored, password[:-1])
+
+
+def test_a_hash_that_is_none_matches_nothing() -> None:
+    assert not matches("", "secret")
+    assert not matches("$2b$12$abc", "secret")
+
+
+def test_a_verified_password_is_known_for_ten_minutes_and_only_with_its_hash() -> None:
+    verified = VerifiedPasswords()
+    verified.remember("hash", "secret", NOW)
+
+    assert verified.knows("hash", "secret", Instant(NOW + REMEMBERED_FOR - 1))
+    assert not verified.knows("hash", "secret", Instant(NOW + REMEMBERED_FOR))
+    assert not verified.knows("new hash", "secret", NOW)
+    assert not verified.knows("hash", "Secret", NOW)
+    assert not verified.knows("hashs", "ecret", NOW)
+
+
+def test_no_password_can_be_found_in_memory() -> None:
+    verified = VerifiedPasswords()
+    verified.remember("hash", "very secret", NOW)
+
+    assert b"secret" not in b"".join(verified._until)
+
+
+def test_the_memory_is_bounded() -> None:
+    verified = VerifiedPasswords()
+    for number in range(MOST_REMEMBERED + 5):
+        verified.remember("hash", str(number), NOW)
+
+    assert len(verified._until) == MOST_REMEMBERED
+    assert not verified.knows("hash", "0", NOW)

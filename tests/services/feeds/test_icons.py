@@ -1,0 +1,75 @@
+"""What the poller asks of the sites of feeds while it looks for their icons."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+
+from support.people import PASSWORD, rss
+from support.publisher import Hang, Publisher
+from support.running import environment_for
+from tidings.services import Services
+from tidings.settings import load
+from tidings.storage.engine.database import Database
+from tidings.storage.feeds import feeds
+from tidings.wiring import build_services
+
+FEEDS = 20
+ICON = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h8v8z"/></svg>'
+
+
+def subscribed(database: Database, database_url: str, folder: Path, site: Publisher) -> tuple[Services, int]:
+    """To many feeds of one site, as after an import; and the user's id."""
+    settings = environment_for(database_url, folder, polling_limit_per_host=str(FEEDS))
+    services = build_services(database, load(settings, None))
+    user = services.users.create("alice", PASSWORD)
+    outlines = "".join(f"<outline xmlUrl='{site.url(f'/{number}.xml')}'/>" for number in range(FEEDS))
+    services.opml.import_(user.id, f"<opml><body>{outlines}</body></opml>".encode())
+    for number in range(FEEDS):
+        path = f"/{number}.xml"
+        site.serve(path, rss(["One"], site.url(path)).replace(f"{path}/site", "/"))
+    return services, user.id
+
+
+def poll(services: Services) -> None:
+    async def check_all() -> None:
+        claimed = await asyncio.to_thread(services.polling.claim, "worker", FEEDS)
+        assert len(claimed) == FEEDS
+        try:
+            await asyncio.gather(*(services.polling.check(claim) for claim in claimed))
+        finally:
+            await services.disconnect()
+
+    asyncio.run(check_all())
+
+
+def test_feeds_of_one_site_share_one_look_at_it(
+    database: Database, database_url: str, tmp_path: Path, site: Publisher
+) -> None:
+    services, user_id = subscribed(database, database_url, tmp_path, site)
+    site.serve("/", '<link rel="icon" href="/icon.svg">')
+    site.serve("/icon.svg", ICON)
+
+    poll(services)
+
+    asked = Counter(seen.path for seen in site.requests)
+    assert (asked["/"], asked["/icon.svg"], asked["/favicon.ico"]) == (1, 1, 0)
+    with database.reading() as db:
+        icons = {feed.icon_id for feed in feeds.list_all(db, user_id)}
+    assert len(icons) == 1
+    assert None not in icons
+
+
+def test_an_icon_that_hangs_leaves_the_feeds_checked(
+    database: Database, database_url: str, tmp_path: Path, site: Publisher
+) -> None:
+    services, user_id = subscribed(database, database_url, tmp_path, site)
+    site.script("/", Hang())
+
+    poll(services)
+
+    with database.reading() as db:
+        listed = feeds.list_all(db, user_id)
+    assert [feed.parsing_error_count for feed in listed] == [0] * FEEDS
+    assert all(feed.icon_checked_at and feed.icon_id is None for feed in listed)

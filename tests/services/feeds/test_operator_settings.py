@@ -1,0 +1,165 @@
+"""What the operator decides for everybody: whose players are shown, and through which proxy feeds are fetched."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from support.people import PASSWORD
+from support.publisher import Publisher
+from support.running import environment_for
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import EntryFilter, PageRequest
+from tidings.services import Services
+from tidings.settings import load
+from tidings.storage.engine.database import Database
+from tidings.storage.entries import entry_lists
+from tidings.wiring import build_services
+
+FRAMES = "".join(
+    f'<iframe src="{src}"></iframe>'
+    for src in (
+        "https://videos.example/embed/1",
+        "https://reader.example/settings",
+        "https://www.youtube.com/embed/2",
+        "https://player.example/embed/3",
+        "https://stranger.example/4",
+    )
+)
+SHOWN = ["https://videos.example/embed/1", "https://player.example/embed/2", "https://player.example/embed/3"]
+
+
+def feed(*titles: str, content: str = FRAMES, link: str = "https://site.example/") -> str:
+    items = "".join(
+        f"<item><title>{title}</title><guid>{title}</guid><link>{link}{title}</link>"
+        f"<description><![CDATA[{content}]]></description></item>"
+        for title in titles
+    )
+    return f"<rss version='2.0'><channel><title>Feed</title>{items}</channel></rss>"
+
+
+class SettingsFixture:
+    """A user of a service with these settings."""
+
+    def __init__(self, database: Database, folder: Path, **settings: str) -> None:
+        self._environment = environment_for("sqlite:///unused", folder, **settings)
+        self._database = database
+        self.user: User = self._services().users.create("alice", PASSWORD)
+
+    def do(self, work: Callable[[Services], Awaitable[Any]]) -> Any:
+        async def doing() -> Any:
+            services = self._services()
+            try:
+                return await work(services)
+            finally:
+                await services.disconnect()
+
+        return asyncio.run(doing())
+
+    def subscribe(self, url: str, **given: Any) -> int:
+        return int(self.do(lambda services: services.feeds.create(self.user, {"feed_url": url, **given})))
+
+    def refresh(self, feed_id: int) -> None:
+        self.do(lambda services: services.polling.refresh_now(self.user.id, feed_id))
+
+    def contents(self) -> dict[str, str]:
+        """By title."""
+        with self._database.reading() as db:
+            found = entry_lists.page(db, self.user.id, EntryFilter(), PageRequest())
+        return {entry.title: found.contents[entry.id] for entry in found.entries}
+
+    def entry_id(self, title: str) -> int:
+        with self._database.reading() as db:
+            found = entry_lists.page(db, self.user.id, EntryFilter(), PageRequest())
+        return next(entry.id for entry in found.entries if entry.title == title)
+
+    def _services(self) -> Services:
+        return build_services(self._database, load(self._environment, None))
+
+
+def players(database: Database, folder: Path, **settings: str) -> SettingsFixture:
+    given = {
+        "base_url": "https://reader.example/news",
+        "invidious_instance": "videos.example",
+        "youtube_embed_url_override": "https://player.example/embed/",
+    }
+    return SettingsFixture(database, folder, **given | settings)
+
+
+def sources(html: str) -> list[str]:
+    return [part.partition('"')[0] for part in html.split(' src="')[1:]]
+
+
+def test_players_are_those_the_operator_named_whichever_way_an_entry_comes(
+    database: Database, tmp_path: Path, site: Publisher
+) -> None:
+    house = players(database, tmp_path)
+    feed_id = house.subscribe(site.serve("/feed.xml", feed("one")))
+    site.serve("/feed.xml", feed("two", "one"))
+    house.refresh(feed_id)
+    imported = {"url": "https://site.example/3", "title": "three", "content": FRAMES}
+    house.do(lambda services: asyncio.to_thread(services.entries.import_one, house.user, feed_id, imported))
+    entry_id = house.entry_id("one")
+    house.do(
+        lambda services: asyncio.to_thread(services.entries.edit, house.user, entry_id, title="edited", content=FRAMES)
+    )
+
+    assert {title: sources(content) for title, content in house.contents().items()} == {
+        "edited": SHOWN, "two": SHOWN, "three": SHOWN
+    }  # fmt: skip
+
+
+def test_frames_of_our_own_pages_are_none_even_if_they_are_named(
+    database: Database, tmp_path: Path, site: Publisher
+) -> None:
+    house = players(database, tmp_path, invidious_instance="reader.example")
+
+    house.subscribe(site.serve("/feed.xml", feed("one")))
+
+    assert not any("reader.example" in src for src in sources(house.contents()["one"]))
+
+
+def test_the_rule_for_invidious_players_takes_the_named_one(
+    database: Database, tmp_path: Path, site: Publisher
+) -> None:
+    house = players(database, tmp_path, invidious_instance="videos.example:8443")
+    document = feed("one", content="Text", link="https://www.youtube.com/watch?v=")
+
+    house.subscribe(site.serve("/feed.xml", document), rewrite_rules="add_youtube_video_using_invidious_player")
+
+    assert sources(house.contents()["one"]) == ["https://videos.example:8443/embed/one"]
+
+
+def test_feeds_that_want_it_go_through_the_operators_proxy(database: Database, tmp_path: Path, site: Publisher) -> None:
+    """It stands in a private network, where nothing may be fetched otherwise."""
+    proxy = site.url("/").replace("//", "//pat:secret@")
+    house = SettingsFixture(database, tmp_path, http_client_proxy=proxy, fetcher_allow_private_networks="0")
+    site.serve("http://feeds.example/feed.xml", feed("one", content="Text"))
+
+    feed_id = house.subscribe("http://feeds.example/feed.xml", fetch_via_proxy=True)
+    site.serve("http://feeds.example/feed.xml", feed("two", "one", content="Text"))
+    house.refresh(feed_id)
+
+    assert house.contents().keys() == {"one", "two"}
+    asked = site.requests_for("http://feeds.example/feed.xml")
+    assert len(asked) == 2
+    assert {seen.headers["proxy-authorization"] for seen in asked} == {"Basic cGF0OnNlY3JldA=="}
+
+
+def test_a_feeds_own_proxy_goes_before_the_operators(database: Database, tmp_path: Path, site: Publisher) -> None:
+    house = SettingsFixture(database, tmp_path, http_client_proxy="http://127.0.0.1:9")
+    site.serve("http://feeds.example/feed.xml", feed("one", content="Text"))
+
+    house.subscribe("http://feeds.example/feed.xml", fetch_via_proxy=True, proxy_url=site.url("/"))
+
+    assert house.contents().keys() == {"one"}
+
+
+def test_others_do_not(database: Database, tmp_path: Path, site: Publisher) -> None:
+    house = SettingsFixture(database, tmp_path, http_client_proxy="http://127.0.0.1:9")
+
+    house.subscribe(site.serve("/feed.xml", feed("one", content="Text")))
+
+    assert house.contents().keys() == {"one"}

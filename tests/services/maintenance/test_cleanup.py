@@ -1,0 +1,407 @@
+"""What is old goes, in short steps; what somebody wants to keep stays; what went does not come back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+
+from support.entry_fixtures import NOW, FeedFixture, ready
+from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.entries.retention import LARGEST_BATCH, Retention, next_batch
+from tidings.domain.icons import IconImage
+from tidings.domain.times import DAY, Instant
+from tidings.services.accounts.sessions import Sessions
+from tidings.services.entries.search_index import SearchIndexer
+from tidings.services.maintenance.cleanup import CONTINUE_DELAY, FIRST_RUN_DELAY, LEASE, Cleanup, CleanupSettings
+from tidings.storage import migrate
+from tidings.storage.deliveries import outbox
+from tidings.storage.engine import disk_space
+from tidings.storage.engine.database import Database
+from tidings.storage.entries import entries
+from tidings.storage.feeds import feeds, icons
+from tidings.storage.polling import feed_store
+from tidings.storage.schema import deliveries as delivery_table
+from tidings.storage.schema import entries as entry_table
+from tidings.storage.schema import feed_counters, search_documents, search_vectors
+from tidings.worker.cleanup import run_cleanup
+
+
+class Years:
+    """A clock that somebody turns on."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> Instant:
+        return self.now
+
+    def pass_days(self, days: float) -> None:
+        self.now = Instant(self.now + int(days * DAY))
+
+
+@pytest.fixture
+def clock() -> Years:
+    return Years()
+
+
+@pytest.fixture
+def shelf(database: Database) -> FeedFixture:
+    return FeedFixture.create(database)
+
+
+def tidy(shelf: FeedFixture, clock: Years, **settings: Any) -> Counter[str]:
+    removed = run_cleanup(tidying(shelf.database, clock, **settings), "somebody", lambda _done, _total: None)
+    assert removed is not None
+    return removed
+
+
+def tidying(database: Database, clock: Years, **settings: Any) -> Cleanup:
+    return Cleanup(database, clock, CleanupSettings(**settings))
+
+
+def set_state(shelf: FeedFixture, ids: list[int], now: Instant, **state: Any) -> None:
+    with shelf.database.writing() as db:
+        entries.set_state(db, shelf.user_id, ids, now=now, **state)
+
+
+def share(shelf: FeedFixture, entry_id: int) -> None:
+    with shelf.database.writing() as db:
+        db.run(update(entry_table).where(entry_table.c.id == entry_id).values(share_code=f"code-{entry_id}"))
+
+
+def count(database: Database, table: Any) -> int:
+    with database.reading() as db:
+        return int(db.scalar(select(func.count()).select_from(table)))
+
+
+# Ages
+
+
+@pytest.mark.parametrize(
+    ("status", "days"), [(EntryStatus.READ, 60), (EntryStatus.REMOVED, 60), (EntryStatus.UNREAD, 180)], ids=str
+)
+def test_an_entry_goes_when_it_has_not_changed_for_so_many_days(
+    shelf: FeedFixture, clock: Years, status: EntryStatus, days: int
+) -> None:
+    (entry,) = shelf.add(ready("Old"))
+    if status != EntryStatus.UNREAD:
+        set_state(shelf, [entry], NOW, status=status)
+
+    clock.pass_days(days - 0.1)
+    assert tidy(shelf, clock)["entries"] == 0
+    clock.pass_days(0.2)
+    assert tidy(shelf, clock)["entries"] == 1
+    assert count(shelf.database, entry_table) == 0
+
+
+def test_what_was_read_today_is_there_tomorrow_however_old_it_is(shelf: FeedFixture, clock: Years) -> None:
+    (entry,) = shelf.add(ready("Old", published_at=Instant(NOW - 3000 * DAY)))
+    clock.pass_days(179)
+    set_state(shelf, [entry], clock.now, status=EntryStatus.READ)
+
+    clock.pass_days(59)
+    assert tidy(shelf, clock)["entries"] == 0
+
+
+def test_starred_and_shared_entries_stay(shelf: FeedFixture, clock: Years) -> None:
+    plain, starred, shared = shelf.add(ready("Plain"), ready("Starred"), ready("Shared"))
+    set_state(shelf, [plain, starred, shared], NOW, status=EntryStatus.READ)
+    set_state(shelf, [starred], NOW, starred=True)
+    share(shelf, shared)
+
+    clock.pass_days(4000)
+    assert tidy(shelf, clock)["entries"] == 1
+    assert shelf.titles() == ["Starred", "Shared"]
+
+
+def test_what_is_kept_for_ever_stays(shelf: FeedFixture, clock: Years) -> None:
+    read, _ = shelf.add(ready("Read"), ready("Unread"))
+    set_state(shelf, [read], NOW, status=EntryStatus.READ)
+
+    clock.pass_days(4000)
+    assert tidy(shelf, clock, retention=Retention(None, None))["entries"] == 0
+    assert tidy(shelf, clock, retention=Retention(None, timedelta(days=1)))["entries"] == 1
+    assert shelf.titles() == ["Read"]
+
+
+def test_a_feed_may_keep_its_entries_longer_or_shorter(shelf: FeedFixture, clock: Years) -> None:
+    shelves = {"as all": shelf, "for ever": shelf.another_feed(), "a week": shelf.another_feed()}
+    with shelf.database.writing() as db:
+        for name, days in (("for ever", -1), ("a week", 7)):
+            feeds.change(db, shelf.user_id, shelves[name].feed_id, keep_read_days=days, keep_unread_days=days)
+    for name, one in shelves.items():
+        read, _ = one.add(ready(f"{name}, read"), ready(f"{name}, unread"))
+        set_state(one, [read], NOW, status=EntryStatus.READ)
+
+    clock.pass_days(8)
+    assert tidy(shelf, clock)["entries"] == 2
+    clock.pass_days(53)
+    assert tidy(shelf, clock)["entries"] == 1
+    assert shelf.titles() == ["as all, unread", "for ever, read", "for ever, unread"]
+    clock.pass_days(4000)
+    assert tidy(shelf, clock)["entries"] == 1
+    assert shelf.titles() == ["for ever, read", "for ever, unread"]
+
+
+def test_a_feed_may_forget_where_all_others_keep_for_ever(shelf: FeedFixture, clock: Years) -> None:
+    short = shelf.another_feed()
+    with shelf.database.writing() as db:
+        feeds.change(db, shelf.user_id, short.feed_id, keep_unread_days=7)
+    shelf.add(ready("Kept"))
+    short.add(*(ready(f"Gone {n}") for n in range(250)))
+
+    clock.pass_days(8)
+    assert tidy(shelf, clock, retention=Retention(None, None))["entries"] == 250
+    assert shelf.titles() == ["Kept"]
+
+
+# Steps
+
+
+def test_a_transaction_removes_a_bounded_number_and_others_write_and_read_in_between(
+    shelf: FeedFixture, clock: Years
+) -> None:
+    ids = shelf.add(*(ready(f"Entry {n}") for n in range(1200)))
+    set_state(shelf, ids[::2], NOW, status=EntryStatus.READ)
+    clock.pass_days(400)
+
+    steps = []
+    for step in tidying(shelf.database, clock).steps():
+        steps.append(step)
+        # Nobody would get here, and the test would time out, if a step left its transaction open.
+        with ThreadPoolExecutor(1) as somebody_else:
+            somebody_else.submit(set_state, shelf, ids[-1:], clock.now, status=EntryStatus.READ).result(20)
+            somebody_else.submit(shelf.titles).result(20)
+        assert kept_counts(shelf) == counted(shelf)
+
+    assert max(step.count for step in steps) <= LARGEST_BATCH
+    assert len([step for step in steps if step.what == "entries"]) >= 3
+    assert sum(step.count for step in steps if step.what == "entries") == 1200 - 1
+
+
+def kept_counts(shelf: FeedFixture) -> tuple[int, int]:
+    with shelf.database.reading() as db:
+        found = db.row(
+            select(feed_counters.c.unread, feed_counters.c.read).where(feed_counters.c.feed_id == shelf.feed_id)
+        )
+    assert found is not None
+    return found["unread"], found["read"]
+
+
+def counted(shelf: FeedFixture) -> tuple[int, int]:
+    with shelf.database.reading() as db:
+        found = Counter(db.scalars(select(entry_table.c.status).where(entry_table.c.feed_id == shelf.feed_id)))
+    return found[0], found[1]
+
+
+def test_a_round_that_was_interrupted_is_gone_on_with_by_another_worker_when_its_lease_ends(
+    shelf: FeedFixture, clock: Years
+) -> None:
+    shelf.add(*(ready(f"Entry {n}") for n in range(400)))
+    clock.pass_days(400)
+    chores = tidying(shelf.database, clock)
+    assert chores.begin("dying", ignore_schedule=True)
+    steps = chores.steps()
+    removed = next(steps).count + next(steps).count
+    del steps
+
+    assert not chores.begin("other", ignore_schedule=True)
+    clock.now = Instant(clock.now + LEASE)
+    assert chores.begin("other", ignore_schedule=True)
+    assert not chores.renew("dying")
+    removed += sum(step.count for step in chores.steps() if step.what == "entries")
+
+    assert 0 < removed == 400
+    assert kept_counts(shelf) == (0, 0)
+
+
+def test_of_several_workers_one_tidies(database: Database, clock: Years) -> None:
+    chores = tidying(database, clock)
+    assert not chores.begin("early")
+    clock.now = Instant(clock.now + FIRST_RUN_DELAY)
+    with ThreadPoolExecutor(8) as workers:
+        got = list(workers.map(chores.begin, [f"worker {n}" for n in range(8)]))
+
+    assert sum(got) == 1
+
+
+def test_the_next_round_begins_a_day_later_or_a_minute_when_there_is_more_to_do(
+    shelf: FeedFixture, clock: Years
+) -> None:
+    shelf.add(*(ready(f"Entry {n}") for n in range(25)))
+    chores = tidying(shelf.database, clock, max_entries=10)
+    assert not chores.begin("worker")
+    clock.pass_days(400)
+
+    rounds = []
+    while chores.begin("worker"):
+        rounds.append(sum(step.count for step in chores.steps() if step.what == "entries"))
+        chores.finish("worker", rounds[-1])
+        assert not chores.begin("worker")
+        clock.now = Instant(clock.now + CONTINUE_DELAY)
+
+    assert rounds == [10, 10, 5]
+    clock.pass_days(1)
+    assert chores.begin("worker")
+
+
+# What else goes
+
+
+def test_what_went_is_remembered_until_its_publisher_has_long_stopped_listing_it(
+    shelf: FeedFixture, clock: Years
+) -> None:
+    listed, gone = ready("Listed"), ready("Gone")
+    shelf.add(listed, gone)
+    clock.pass_days(200)
+    tidy(shelf, clock)
+
+    for _ in range(10):
+        clock.pass_days(20)
+        with shelf.database.writing() as db:
+            assert feed_store.look_up(db, {shelf.feed_id: [listed.hash]})[shelf.feed_id].deleted
+            feed_store.mark_seen(db, shelf.feed_id, [listed.hash], now=clock.now)
+            feeds.change(db, shelf.user_id, shelf.feed_id, parsed_at=clock.now)
+        tidy(shelf, clock)
+
+    with shelf.database.reading() as db:
+        assert set(feed_store.look_up(db, {shelf.feed_id: [listed.hash, gone.hash]})[shelf.feed_id].deleted) == {
+            listed.hash
+        }
+
+
+def test_a_document_that_was_not_read_since_forgets_nothing(shelf: FeedFixture, clock: Years) -> None:
+    entry = ready("Still in a document that never changes")
+    shelf.add(entry)
+    with shelf.database.writing() as db:
+        feeds.change(db, shelf.user_id, shelf.feed_id, parsed_at=NOW)
+    clock.pass_days(200)
+    tidy(shelf, clock)
+
+    clock.pass_days(4000)
+    assert tidy(shelf, clock)["tombstones"] == 0
+    with shelf.database.reading() as db:
+        assert feed_store.look_up(db, {shelf.feed_id: [entry.hash]})[shelf.feed_id].deleted
+
+
+def test_marking_what_is_still_listed_writes_once_a_month(shelf: FeedFixture, clock: Years) -> None:
+    entry = ready("Listed")
+    shelf.add(entry)
+    clock.pass_days(200)
+    tidy(shelf, clock)
+
+    written = 0
+    for _ in range(120):
+        clock.pass_days(1)
+        with shelf.database.writing() as db:
+            written += feed_store.mark_seen(db, shelf.feed_id, [entry.hash], now=clock.now)
+    assert 3 <= written <= 4
+
+
+def test_a_search_finds_nothing_that_went_and_the_index_forgets_it(shelf: FeedFixture, clock: Years) -> None:
+    shelf.add(*(ready(f"Rain {n}") for n in range(120)))
+    work = SearchIndexer(shelf.database)
+    while work.work():
+        pass
+    assert shelf.total("rain") == 120
+
+    clock.pass_days(400)
+    tidy(shelf, clock)
+
+    assert shelf.total("rain") == 0
+    assert count(shelf.database, search_documents if shelf.database.is_sqlite else search_vectors) == 0
+
+
+def test_sessions_that_have_ended_go_and_others_stay(shelf: FeedFixture, clock: Years) -> None:
+    sessions = Sessions(shelf.database, clock)
+    sessions.begin(shelf.user_id, user_agent="a", address="127.0.0.1")
+    clock.pass_days(31)
+    token = sessions.begin(shelf.user_id, user_agent="b", address="127.0.0.1")
+
+    assert tidy(shelf, clock)["sessions"] == 1
+    assert tidy(shelf, clock)["sessions"] == 0
+    assert sessions.recognise(token) is not None
+
+
+def test_deliveries_that_ended_long_ago_go_and_pending_ones_stay(shelf: FeedFixture, clock: Years) -> None:
+    with shelf.database.writing() as db:
+        for number, (state, finished_at) in enumerate(
+            [("delivered", NOW), ("failed", NOW), ("delivered", NOW + 9 * DAY), ("pending", None)]
+        ):
+            made = outbox.add(
+                db, shelf.user_id, delivery_id=f"{shelf.user_id}-{number}", integration="webhook",
+                event_type="new_entries", receiver="", feed_id=shelf.feed_id, body=b"{}", now=NOW,
+            )  # fmt: skip
+            ended = update(delivery_table).where(delivery_table.c.id == made)
+            db.run(ended.values(state=state, finished_at=finished_at))
+    clock.pass_days(10)
+
+    assert tidy(shelf, clock)["deliveries"] == 2
+    assert tidy(shelf, clock)["deliveries"] == 0
+
+
+def test_icons_that_no_feed_shows_go(shelf: FeedFixture, clock: Years) -> None:
+    with shelf.database.writing() as db:
+        kept, _, _ = (
+            icons.add(
+                db, IconImage("image/png", b"x"), digest=f"{shelf.user_id}-{n}", external_id=f"{shelf.user_id}-{n}"
+            )
+            for n in range(3)
+        )
+        feeds.change(db, shelf.user_id, shelf.feed_id, icon_id=kept)
+
+    assert tidy(shelf, clock)["icons"] == 2
+    assert tidy(shelf, clock)["icons"] == 0
+
+
+def test_an_sqlite_file_gets_smaller(clock: Years, tmp_path: Path) -> None:
+    file = tmp_path / "tidings.db"
+    database = Database(f"sqlite:///{file}")
+    migrate.upgrade(database)
+    shelf = FeedFixture.create(database)
+    for _ in range(3):
+        shelf.add(*(ready("Entry", content="x" * 900) for _ in range(500)))
+    empty_log(database)
+    before = file.stat().st_size
+
+    clock.pass_days(400)
+    pages = tidy(shelf, clock)["pages"]
+    empty_log(database)
+    database.close()
+
+    assert pages > 100
+    assert file.stat().st_size < before / 2
+
+
+def test_a_file_from_before_gets_smaller_once_it_was_written_anew(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'old.db'}")
+    with database.outside_transaction() as raw:
+        raw.execute("PRAGMA journal_mode = WAL")
+        raw.execute("CREATE TABLE thing (id INTEGER)")
+    with database.reading() as db:
+        assert disk_space.pages(db) == (0, 0)
+
+    disk_space.write_anew(database)
+
+    with database.reading() as db:
+        assert disk_space.pages(db)[1] > 0
+    database.close()
+
+
+def empty_log(database: Database) -> None:
+    with database.outside_transaction() as raw:
+        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def test_the_steps_follow_what_they_are_told_of_time() -> None:
+    assert next_batch(100, 0.04) == 100
+    assert next_batch(100, 10.0) == 50
+    assert next_batch(20, 10.0) == 20
+    assert next_batch(100, 0.0) == 200
+    assert next_batch(400, 0.0) == LARGEST_BATCH

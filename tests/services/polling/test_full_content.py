@@ -1,0 +1,69 @@
+"""Fetching the pages of a feed's new entries: in what order, and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+
+from support.people import rss
+from support.publisher import Answer, Hang, Publisher
+from tidings.domain.articles import Article
+from tidings.domain.feeds.feeds import Feed, ParsedEntry
+from tidings.domain.times import Instant
+from tidings.net.fetch import Fetcher, FetchSettings
+from tidings.services.accounts.users import Users
+from tidings.services.entries.article_extraction import ArticleExtractor
+from tidings.services.entries.fetch_content import ArticleFetcher
+from tidings.services.entries.full_content import FullContent
+from tidings.services.polling.rate_limit import PoliteFetcher
+from tidings.storage.engine.database import Database
+
+NOW = Instant(1_800_000_000_000_000)
+WORDS = "<article>" + "<p>The rain came late, lasted long, and left by the evening.</p>" * 9 + "</article>"
+
+
+def crawl(database: Database, site: Publisher, *names: str, within_s: float) -> dict[str, Article]:
+    """names: of pages, the newest first. What was found, by name."""
+    user = Users(database, lambda: NOW).create("alice", "correct horse")
+    feed = Feed(1, 1, 1, site.url("/feed.xml"), "Feed", NOW, NOW, crawler=True)
+    made = {name.encode(): ParsedEntry(hash=name.encode().hex(), url=site.url(f"/{name}")) for name in reversed(names)}
+
+    async def look() -> dict[bytes, Article]:
+        extraction = ArticleExtractor(places=1)
+        async with Fetcher(FetchSettings(user_agent="Tidings", allow_private_networks=True)) as fetcher:
+            articles = ArticleFetcher(database, PoliteFetcher(fetcher, database, lambda: NOW), extraction)
+            try:
+                full_content = FullContent(database, articles, lambda: NOW)
+                return await full_content.articles(user, feed, made, within_s=within_s)
+            finally:
+                articles.close()
+
+    return {hash_.decode(): article for hash_, article in asyncio.run(look()).items()}
+
+
+def test_when_time_is_up_what_was_found_is_kept(database: Database, site: Publisher) -> None:
+    site.script("/slow", Hang())
+    site.serve("/quick", WORDS)
+
+    found = crawl(database, site, "slow", "quick", within_s=3)
+
+    assert found.keys() == {"quick"}
+    assert "The rain came late" in found["quick"].content
+
+
+def test_the_newest_come_first(database: Database, site: Publisher) -> None:
+    names = [f"page{number}" for number in range(12)]
+    for name in names:
+        site.script(f"/{name}", Answer(WORDS, after_s=0.05))
+
+    crawl(database, site, *names, within_s=20)
+
+    asked = [seen.path[1:] for seen in site.requests]
+    assert sorted(asked[:4]) == sorted(names[:4])
+    assert len(asked) == 12
+
+
+def test_entries_without_an_address_ask_nobody(database: Database, site: Publisher) -> None:
+    site.serve("/feed.xml", rss(["x"], "x"))
+
+    assert crawl(database, site, within_s=1) == {}
+    assert site.requests == []

@@ -1,0 +1,116 @@
+"""What one feed takes in memory at most: 20 times the limit of a body, whatever is in it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.people import rss
+from support.publisher import Publisher
+from tidings.domain.formats.limits import MAX_ENTRIES
+from tidings.storage import migrate
+from tidings.storage.engine.database import Database
+
+LIMIT = 15 * 2**20
+BOUND = 20 * LIMIT
+HEAD = '<rss version="2.0"><channel><title>Feed</title><link>https://site.example/</link>'
+BASED = HEAD.replace("<rss ", f'<rss xml:base="https://site.example/{"x" * 1900}/" ')
+TAIL = "</channel></rss>"
+
+
+def filled(part: str, *, head: str = HEAD, tail: str = TAIL) -> str:
+    """As many parts as there is room for."""
+    return head + part * ((LIMIT - len((head + tail).encode())) // len(part.encode())) + tail
+
+
+def items(inside: str) -> str:
+    """As many items as are read, full of that."""
+    body = inside * ((LIMIT // MAX_ENTRIES - 90) // len(inside.encode()))
+    made = (
+        f"<item><guid>{number}</guid><description><![CDATA[{body}]]></description></item>"
+        for number in range(MAX_ENTRIES)
+    )
+    return BASED + "".join(made) + TAIL
+
+
+# Each took from twice to forty times the bound, before somebody looked.
+DOCUMENTS: dict[str, Callable[[], str]] = {
+    "short links below a long base": lambda: filled(
+        "<a href=x>y</a>",
+        head=f"{HEAD}<item><link>https://site.example/{'x' * 1900}/</link><description><![CDATA[",
+        tail=f"]]></description></item>{TAIL}",
+    ),
+    "short links in many items": lambda: items("<a href=x>😀</a>"),
+    "empty elements": lambda: filled("<i/>", head=f"{HEAD}<item><description>"),
+    "attributes": lambda: HEAD + "<item " + " ".join(f"a{number:x}=''" for number in range(LIMIT // 11)) + f"/>{TAIL}",
+}
+
+
+def growth(database_url: str, folder: Path, site: Publisher, document: str) -> int:
+    """Bytes."""
+    site.serve("/small.xml", rss(["One", "Two"], site.url("/small.xml")))
+    site.serve("/large.xml", document.encode()[:LIMIT])
+    done = subprocess.run(
+        [sys.executable, "-m", "support.memory", database_url, folder, *map(site.url, ("/small.xml", "/large.xml"))],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.split()[-1])
+
+
+@pytest.fixture
+def database_url(tmp_path: Path) -> str:
+    """One is enough: neither engine is what takes the memory."""
+    url = f"sqlite:///{tmp_path / 'tidings.db'}"
+    database = Database(url)
+    migrate.upgrade(database)
+    database.close()
+    return url
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell the peak of a process apart")
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_no_document_takes_more_than_twenty_times_the_limit(
+    database_url: str, tmp_path: Path, site: Publisher, name: str
+) -> None:
+    taken = growth(database_url, tmp_path, site, DOCUMENTS[name]())
+
+    assert taken < BOUND, f"{taken / 2**20:.0f} MiB"
+
+
+# Elements that each of hundreds of paragraphs opens again, and the same where it looks as if they were closed.
+REOPENED = {
+    "open": "<p>" + "".join(f"<b a={number}>" for number in range(740)) + "<p>x" * 740,
+    "closed in a comment": "<p>" + "".join(f"<b a={number}><!--</b>-->" for number in range(390)) + "<p>x" * 690,
+    "without attributes": "<p>" + "<b><i><u><s><em><tt><code><big><font><small><strike><strong>" * 3 + "<p>x" * 1_450,
+}
+CLEAN = """
+import re, sys
+from pathlib import Path
+from tidings.domain.cleaning import clean
+
+def kilobytes(what):
+    return int(re.search(rf"^{what}:\\s+(\\d+)", Path("/proc/self/status").read_text(), re.MULTILINE)[1])
+
+before = kilobytes("VmRSS")
+clean(sys.argv[1], base_url="https://site.example/")
+print((kilobytes("VmHWM") - before) * 1024)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell the peak of a process apart")
+@pytest.mark.parametrize("name", REOPENED)
+def test_a_short_text_that_was_made_to_grow_does_not(name: str) -> None:
+    assert len(REOPENED[name]) < 11_000
+
+    taken = int(subprocess.check_output([sys.executable, "-c", CLEAN, REOPENED[name]]))
+
+    assert taken < 40 * 2**20, f"{taken / 2**20:.0f} MiB"

@@ -1,0 +1,297 @@
+"""What publishers, users and failures do to the next check, through real requests and both databases."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from support.people import PASSWORD, rss
+from support.publisher import Answer, Publisher, Reply
+from support.running import environment_for, free_port
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.polling.next_check import AFTER_PROMISE
+from tidings.domain.times import DAY, HOUR, MINUTE, Instant
+from tidings.services import Services
+from tidings.services.polling.claims import RefreshFailed
+from tidings.services.polling.next_check import PASSING_FAILURES, SWITCHED_OFF
+from tidings.settings import load
+from tidings.storage.engine.database import Database
+from tidings.storage.feeds import feeds
+from tidings.wiring import build_services
+
+# A Wednesday, 10:15 in UTC.
+START = Instant(1_795_601_700_000_000)
+ERROR = Answer("no", status=500)
+
+
+class ScheduleFixture:
+    """One user, one publisher, and a clock that goes when it is told to."""
+
+    def __init__(self, database: Database, environment: dict[str, str], site: Publisher) -> None:
+        self.now = START
+        self.site = site
+        self._database = database
+        self.services: Services = build_services(database, load(environment, None), clock=lambda: self.now)
+        self.user = self.services.users.create("alice", PASSWORD)
+
+    def subscribe(self, path: str, reply: Reply, **given: object) -> int:
+        async def create() -> int:
+            try:
+                url = self.site.script(path, reply)
+                return await self.services.feeds.create(self.user, {"feed_url": url, **given})
+            finally:
+                await self.services.disconnect()
+
+        return asyncio.run(create())
+
+    def check(self, feed_id: int, after: int = 25 * HOUR) -> Feed:
+        """The feed after a check, as a poll or as a refresh by hand; later than the one before by `after`."""
+
+        async def refresh() -> None:
+            try:
+                await self.services.polling.refresh_now(self.user.id, feed_id)
+            except RefreshFailed:
+                pass
+            finally:
+                await self.services.disconnect()
+
+        self.now = Instant(self.now + after)
+        asyncio.run(refresh())
+        return self.feed(feed_id)
+
+    def import_(self, *urls: str) -> None:
+        outlines = "".join(f"<outline xmlUrl='{url}'/>" for url in urls)
+        self.services.opml.import_(self.user.id, f"<opml><body>{outlines}</body></opml>".encode())
+
+    def poll(self) -> None:
+        """As a worker does, one source after the other."""
+
+        async def check_all() -> None:
+            try:
+                for claim in self.services.polling.claim("worker", 100):
+                    await self.services.polling.check(claim)
+            finally:
+                await self.services.disconnect()
+
+        asyncio.run(check_all())
+
+    def feed(self, feed_id: int) -> Feed:
+        with self._database.reading() as db:
+            found = feeds.get(db, self.user.id, feed_id)
+        assert found is not None
+        return found
+
+    def feeds(self) -> list[Feed]:
+        with self._database.reading() as db:
+            return feeds.list_all(db, self.user.id)
+
+    def wait_of(self, feed: Feed) -> int:
+        return feed.next_check_at - self.now
+
+
+@pytest.fixture
+def settings(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Every hour, so that whatever is longer was asked for."""
+    return {"polling_scheduler": "round_robin", "polling_limit_per_host": "100"} | getattr(request, "param", {})
+
+
+@pytest.fixture
+def house(
+    database: Database, database_url: str, tmp_path: Path, site: Publisher, settings: dict[str, str]
+) -> ScheduleFixture:
+    return ScheduleFixture(database, environment_for(database_url, tmp_path, **settings), site)
+
+
+def document(house: ScheduleFixture, *titles: str, extra: str = "") -> str:
+    return rss(titles or ["One"], house.site.url("/feed.xml"), extra=extra)
+
+
+def is_about(wait: int, expected: int) -> bool:
+    return expected <= wait <= expected + AFTER_PROMISE
+
+
+def test_what_a_document_asked_for_holds_while_it_stays_the_same(house: ScheduleFixture) -> None:
+    text = document(house, extra="<ttl>180</ttl>")
+    tagged = house.subscribe("/tagged.xml", Answer(text, etag='"1"'))
+    plain = house.subscribe("/plain.xml", Answer(text))
+
+    for feed_id in (tagged, plain):
+        first = house.feed(feed_id)
+        assert is_about(first.next_check_at - first.checked_at, 180 * MINUTE)
+        for _ in range(2):
+            assert is_about(house.wait_of(house.check(feed_id)), 180 * MINUTE)
+
+    house.site.serve("/plain.xml", document(house, "Two"))
+    assert house.wait_of(house.check(plain)) < 67 * MINUTE
+
+
+def test_hours_that_a_document_excludes_are_left_alone_after_a_304(house: ScheduleFixture) -> None:
+    hours = "".join(f"<hour>{hour}</hour>" for hour in (11, 12, 13))
+    text = document(house, extra=f"<skipHours>{hours}</skipHours><skipDays><day>Saturday</day></skipDays>")
+    feed_id = house.subscribe("/feed.xml", Answer(text, etag='"1"'))
+
+    # At 10:15 every day; the check of Friday at 23:30 would be followed by one on Saturday.
+    feed = house.check(feed_id, after=DAY)
+    assert 14 * HOUR <= feed.next_check_at % DAY < 15 * HOUR
+    feed = house.check(feed_id, after=DAY + 13 * HOUR + 15 * MINUTE)
+    assert is_about(house.wait_of(feed) // HOUR, 24)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Answer("", status=304, headers={"Retry-After": "7200"}),
+        Answer("", status=304, headers={"Cache-Control": "max-age=9000", "Age": "1800"}),
+        Answer("", status=429, headers={"Retry-After": "7200"}),
+        Answer("", status=503, headers={"Retry-After": "7200"}),
+        Answer("", status=503, headers={"Cache-Control": "max-age=7200"}),
+        Answer("", status=404, headers={"Cache-Control": "public, MAX-AGE=7200"}),
+        Answer("<rss version='2.0'><channel><title>New</title></channel></rss>", headers={"Retry-After": "7200"}),
+        Answer(
+            "<rss version='2.0'><channel><title>New</title></channel></rss>", headers={"Cache-Control": "max-age=7200"}
+        ),
+    ],
+    ids=lambda reply: f"{reply.status}-{'-'.join(reply.headers)}",
+)
+def test_headers_are_heard_on_every_status(house: ScheduleFixture, reply: Reply) -> None:
+    feed_id = house.subscribe("/feed.xml", Answer(document(house), etag='"1"'))
+    house.site.script("/feed.xml", reply)
+
+    assert is_about(house.wait_of(house.check(feed_id)), 2 * HOUR)
+
+
+def test_failures_in_a_row_wait_longer_and_one_success_clears_all(house: ScheduleFixture) -> None:
+    feed_id = house.subscribe("/feed.xml", Answer(document(house), etag='"1"'))
+    house.site.script("/feed.xml", ERROR)
+
+    waits = [house.wait_of(house.check(feed_id)) / HOUR for _ in range(8)]
+    failed = house.feed(feed_id)
+    house.site.serve("/feed.xml", document(house), etag='"1"')
+    healed = house.check(feed_id)
+
+    assert waits == pytest.approx([1, 2, 4, 8, 16, 24, 24, 24], rel=0.101)
+    assert (failed.parsing_error_count, failed.failed_checks, failed.disabled) == (8, 8, False)
+    assert (healed.parsing_error_count, healed.parsing_error_message, healed.failed_checks) == (0, "", 0)
+    assert house.wait_of(healed) < 67 * MINUTE
+
+
+@pytest.mark.parametrize("settings", [{"http_client_timeout": "1"}], indirect=True, ids=[""])
+@pytest.mark.parametrize("trouble", ["429", "503", "timeout", "refused"])
+def test_passing_trouble_is_no_error_of_the_feed_until_it_does_not_pass(house: ScheduleFixture, trouble: str) -> None:
+    feed_id = house.subscribe("/feed.xml", Answer(document(house), etag='"1"'))
+    if trouble == "refused":
+        house.services.feeds.update(house.user.id, feed_id, {"feed_url": f"http://127.0.0.1:{free_port()}/feed.xml"})
+    elif trouble == "timeout":
+        house.site.serve("/feed.xml", "late", after_s=30)
+    else:
+        house.site.serve("/feed.xml", "no", status=int(trouble))
+
+    once = house.check(feed_id)
+
+    assert (once.parsing_error_count, once.failed_checks) == (0, 1)
+    assert once.parsing_error_message
+    if trouble == "timeout":  # the others show the rest without waiting for it
+        return
+    last = [house.check(feed_id) for _ in range(PASSING_FAILURES)][-1]
+    assert (last.parsing_error_count, last.failed_checks) == (1, PASSING_FAILURES + 1)
+    assert 12 * HOUR < house.wait_of(last) <= DAY
+
+
+@pytest.mark.parametrize("settings", [{"polling_parsing_error_limit": "2"}], indirect=True)
+def test_a_limit_of_errors_switches_the_feed_off_and_says_so(house: ScheduleFixture) -> None:
+    feed_id = house.subscribe("/feed.xml", Answer(document(house)))
+    house.site.script("/feed.xml", ERROR)
+
+    first, second = house.check(feed_id), house.check(feed_id)
+
+    assert (first.disabled, second.disabled) == (False, True)
+    assert SWITCHED_OFF.english() in second.parsing_error_message
+
+
+def test_an_interval_of_the_user_wins_over_all_but_retry_after(house: ScheduleFixture) -> None:
+    text = document(house, extra="<ttl>600</ttl><skipDays><day>Wednesday</day><day>Thursday</day></skipDays>")
+    headers = {"Cache-Control": "max-age=80000"}
+    feed_id = house.subscribe("/feed.xml", Answer(text, headers=headers), check_interval_minutes=15)
+
+    assert is_about(house.wait_of(house.feed(feed_id)), 15 * MINUTE)
+    assert is_about(house.wait_of(house.check(feed_id)), 15 * MINUTE)
+    house.site.serve("/feed.xml", text, headers={**headers, "Retry-After": "3600"})
+    assert is_about(house.wait_of(house.check(feed_id)), HOUR)
+
+
+def test_the_next_check_is_true_as_soon_as_the_user_sets_another_interval(house: ScheduleFixture) -> None:
+    feed_id = house.subscribe("/feed.xml", Answer(document(house, extra="<ttl>600</ttl>")))
+    house.now = Instant(house.now + 10 * MINUTE)
+
+    waits = []
+    for minutes in (30, 5, 0):
+        house.services.feeds.update(house.user.id, feed_id, {"check_interval_minutes": minutes})
+        waits.append(house.wait_of(house.feed(feed_id)))
+
+    assert is_about(waits[0], 20 * MINUTE)
+    assert waits[1] == 0
+    assert is_about(waits[2], 590 * MINUTE)
+
+
+@pytest.mark.parametrize("settings", [{"polling_scheduler": "adaptive"}], indirect=True)
+def test_feeds_that_came_together_go_apart_and_follow_their_publishers(house: ScheduleFixture) -> None:
+    house.import_(*(house.site.url(f"/{number}.xml") for number in range(30)))
+    for number in range(30):
+        house.site.serve(f"/{number}.xml", "<rss version='2.0'><channel><title>Silent</title></channel></rss>")
+    assert all(feed.next_check_at == START for feed in house.feeds())
+
+    house.poll()
+
+    waits = sorted(house.wait_of(feed) for feed in house.feeds())
+    assert waits[0] < 30 * MINUTE < waits[-1] <= HOUR
+    house.now = Instant(house.now + 200 * DAY)
+    house.poll()
+    assert all(21 * HOUR < house.wait_of(feed) <= DAY for feed in house.feeds())
+
+
+def test_when_no_host_can_be_reached_no_feed_is_punished(
+    house: ScheduleFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = free_port()
+    house.import_(*(f"http://127.0.0.{number}:{nowhere}/feed.xml" for number in range(2, 10)))
+
+    for _ in range(3):
+        house.poll()
+        for feed in house.feeds():
+            assert (feed.failed_checks, feed.parsing_error_count, feed.parsing_error_message) == (0, 0, "")
+            assert 0 < house.wait_of(feed) <= 2 * MINUTE
+        house.now = Instant(house.now + 2 * MINUTE)
+    # An answer, be it an error, shows that the network is up.
+    house.import_(house.site.script("/feed.xml", ERROR))
+    house.poll()
+
+    told = capsys.readouterr().out
+    assert told.count("network is down") == told.count("network is up again") == 1
+    assert told.count("feed failed") - told.count("[debug    ] feed failed") <= 3
+    assert [feed.failed_checks for feed in house.feeds()] == [1] + [0] * 8
+
+
+def test_hosts_that_are_gone_for_good_are_told_after_two_days(house: ScheduleFixture) -> None:
+    """With a handful of feeds, nobody else answers to show that it is not the network."""
+    nowhere = free_port()
+    house.import_(*(f"http://127.0.0.{number}:{nowhere}/feed.xml" for number in range(2, 5)))
+    house.poll()
+    house.poll()
+    assert [feed.parsing_error_message for feed in house.feeds()] == [""] * 3
+
+    house.now = Instant(house.now + 2 * DAY + MINUTE)
+    house.poll()
+
+    assert [feed.failed_checks for feed in house.feeds()] == [1] * 3
+    assert all(feed.parsing_error_message for feed in house.feeds())
+
+
+def test_a_host_that_cannot_be_reached_while_others_can_is_to_blame(house: ScheduleFixture) -> None:
+    house.import_(*(house.site.url(f"/{number}.xml") for number in range(4)), f"http://127.0.0.9:{free_port()}/a.xml")
+    house.site.serve("/0.xml", document(house))
+
+    house.poll()
+
+    assert sorted(feed.failed_checks for feed in house.feeds()) == [0, 1, 1, 1, 1]

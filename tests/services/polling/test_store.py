@@ -1,0 +1,79 @@
+"""Writing what documents bring: what was looked up before counts only as far as it is still so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from support.entry_fixtures import NOW, FeedFixture, ready
+from support.polling_fixtures import PollingFixture
+from support.publisher import Publisher
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate
+from tidings.domain.polling.ingestion import ReadyEntry
+from tidings.domain.polling.next_check import Schedule
+from tidings.domain.polling.sources import SourceLease
+from tidings.net.fetch import FetchResponse
+from tidings.services.polling.ingest import FetchedDocument
+from tidings.services.polling.next_check import Timing
+from tidings.services.polling.store import store
+from tidings.storage.accounts import users
+from tidings.storage.engine.database import Database
+from tidings.storage.feeds import feeds
+from tidings.storage.schema import entries, feed_counters
+
+
+@pytest.fixture
+def shelf(database: Database) -> FeedFixture:
+    return FeedFixture.create(database)
+
+
+def feed_of(database: Database, user_id: int, feed_id: int) -> Feed:
+    with database.reading() as db:
+        found = feeds.get(db, user_id, feed_id)
+    assert found is not None
+    return found
+
+
+def test_what_another_check_stored_since_it_was_looked_for_is_not_stored_again(shelf: FeedFixture) -> None:
+    database = shelf.database
+    with database.reading() as db:
+        owner = users.get(db, shelf.user_id)
+    assert owner is not None
+    feed = feed_of(database, shelf.user_id, shelf.feed_id)
+    rain, wind, snow = (ready(title) for title in ("Rain", "Wind", "Snow"))
+
+    def store_new(*new: ReadyEntry) -> Sequence[int]:
+        with database.writing() as db:
+            (stored,) = store(db, [PreparedFeedUpdate(owner, feed, None, NOW, {}, ChangeSet({}, {}), new)])
+        return stored.new_ids
+
+    # Both looked before either wrote.
+    first, second = store_new(rain, wind), store_new(wind, snow)
+
+    assert (len(first), len(second)) == (2, 1)
+    with database.reading() as db:
+        assert db.scalars(select(entries.c.title).order_by(entries.c.id)) == ["Rain", "Wind", "Snow"]
+        assert db.scalars(select(feed_counters.c.unread)) == [3]
+
+
+def test_two_answers_for_one_feed_are_taken_in_one_after_the_other(
+    database: Database, database_url: str, tmp_path: Path, site: Publisher
+) -> None:
+    house = PollingFixture(database, database_url, tmp_path)
+    user = house.user("alice")
+    feed = feed_of(database, user.id, house.subscribe(user, site.url("/feed.xml")))
+
+    def document(title: str) -> FetchedDocument:
+        body = f"<rss version='2.0'><channel><item><title>{title}</title><guid>{title}</guid></item></channel></rss>"
+        response = FetchResponse(status=200, url=feed.feed_url, body=body.encode())
+        return FetchedDocument(SourceLease(0, [feed]), [feed], response, Timing.draw(Schedule()))
+
+    both = [document("Rain"), document("Wind")]
+    house.services.polling._checker._ingest._ingest(both)
+
+    assert house.titles(feed.id) == ["Rain", "Wind"]
+    assert [len(one.results[feed.id].new_ids) for one in both] == [1, 1]

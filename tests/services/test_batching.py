@@ -1,0 +1,106 @@
+"""What comes in bit by bit: whoever waits hears of the end, whatever that is."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from tidings.domain.errors import StoreUnavailable
+from tidings.domain.messages import verbatim
+from tidings.services.batching import Batcher
+
+
+def test_what_comes_while_a_batch_is_worked_on_is_the_next_batch() -> None:
+    batches: list[Sequence[int]] = []
+    is_first, go_on = threading.Event(), threading.Event()
+
+    def work(items: Sequence[int]) -> Sequence[int | Exception]:
+        batches.append(items)
+        is_first.set()
+        assert go_on.wait(30)
+        return [item * 10 for item in items]
+
+    async def add_all() -> list[int]:
+        batcher = Batcher(work)
+        first = asyncio.create_task(batcher.add(1))
+        assert await asyncio.to_thread(is_first.wait, 30)
+        others = [asyncio.create_task(batcher.add(item)) for item in (2, 3, 4)]
+        await asyncio.sleep(0)
+        go_on.set()
+        return await asyncio.gather(first, *others)
+
+    assert asyncio.run(add_all()) == [10, 20, 30, 40]
+    assert batches == [[1], [2, 3, 4]]
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable(verbatim("gone")), ZeroDivisionError(), StopIteration()])
+def test_everybody_hears_of_what_went_wrong(error: Exception) -> None:
+    def work(_: Sequence[int]) -> Sequence[int | Exception]:
+        raise error
+
+    async def add_all() -> list[int | BaseException]:
+        batcher = Batcher(work)
+        added = asyncio.gather(*(batcher.add(item) for item in range(3)), return_exceptions=True)
+        return await asyncio.wait_for(added, 30)
+
+    assert all(isinstance(each, Exception) for each in asyncio.run(add_all()))
+
+
+def test_nobody_waits_forever_for_outcomes_that_are_missing() -> None:
+    async def add_all() -> list[int | BaseException]:
+        batcher: Batcher[int, int] = Batcher(lambda items: items[1:])
+        added = asyncio.gather(*(batcher.add(item) for item in range(3)), return_exceptions=True)
+        return await asyncio.wait_for(added, 30)
+
+    assert isinstance(asyncio.run(add_all())[-1], RuntimeError)
+
+
+def test_who_goes_away_takes_nobody_along() -> None:
+    is_working, go_on = threading.Event(), threading.Event()
+
+    def work(items: Sequence[int]) -> Sequence[int | Exception]:
+        is_working.set()
+        assert go_on.wait(30)
+        return list(items)
+
+    async def add_all() -> int:
+        batcher = Batcher(work)
+        first = asyncio.create_task(batcher.add(1))
+        second = asyncio.create_task(batcher.add(2))
+        assert await asyncio.to_thread(is_working.wait, 30)
+        first.cancel()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        return await second
+
+    assert asyncio.run(add_all()) == 2
+
+
+def test_what_waits_when_an_event_loop_ends_is_not_taken_up_in_the_next() -> None:
+    batches: list[Sequence[int]] = []
+    is_working, go_on = threading.Event(), threading.Event()
+
+    def work(items: Sequence[int]) -> Sequence[int | Exception]:
+        batches.append(items)
+        is_working.set()
+        assert go_on.wait(30)
+        return list(items)
+
+    batcher = Batcher(work)
+
+    async def leave() -> None:
+        tasks = [asyncio.create_task(batcher.add(1))]
+        assert await asyncio.to_thread(is_working.wait, 30)
+        tasks += [asyncio.create_task(batcher.add(item)) for item in (2, 3)]
+        await asyncio.sleep(0)
+        # The loop ends for all of them; the thread comes to its own end.
+        asyncio.get_running_loop().call_soon(go_on.set)
+
+    asyncio.run(leave())
+
+    assert asyncio.run(batcher.add(4)) == 4
+    assert batches == [[1], [4]]

@@ -1,0 +1,194 @@
+"""Transactions: all or nothing, nobody's write is lost, and reading never waits for writing."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Struct, defstruct, structs
+from sqlalchemy import func, literal, select, text
+
+from tidings.domain.errors import InvalidInput, StartError, StoreUnavailable
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.times import Instant
+from tidings.storage import migrate
+from tidings.storage.accounts import users
+from tidings.storage.engine import engines
+from tidings.storage.engine.database import Database, columns
+from tidings.storage.engine.engines import driver_url
+from tidings.storage.feeds import categories, feeds
+from tidings.storage.schema import feeds as feed_table
+from tidings.storage.schema import users as table
+
+NOW = Instant(0)
+
+
+def add(database: Database, name: str) -> None:
+    with database.writing() as db:
+        users.add(db, username=name, password_hash="x", is_admin=False, now=NOW)
+
+
+def count(database: Database) -> int:
+    with database.reading() as db:
+        return int(db.scalar(select(func.count()).select_from(table)))
+
+
+def test_what_raises_leaves_nothing_behind(database: Database) -> None:
+    def fail() -> None:
+        with database.writing() as db:
+            users.add(db, username="half", password_hash="x", is_admin=False, now=NOW)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+
+    assert count(database) == 0
+
+
+def test_a_second_of_a_kind_is_told_in_words(database: Database) -> None:
+    add(database, "alice")
+
+    with pytest.raises(InvalidInput) as refused:
+        add(database, "alice")
+
+    assert "constraint" not in refused.value.message.lower()
+    assert count(database) == 1
+
+
+def test_reading_does_not_wait_for_a_writer_and_does_not_see_its_work(database: Database) -> None:
+    with database.writing() as db:
+        users.add(db, username="unseen", password_hash="x", is_admin=False, now=NOW)
+        # A reader that waited would wait for this very block, and raise in the end.
+        assert count(database) == 0
+
+    assert count(database) == 1
+
+
+def _add_many(url: str, prefix: str, times: int) -> None:
+    database = Database(url)
+    for number in range(times):
+        add(database, f"{prefix}{number}")
+    database.close()
+
+
+def test_no_write_is_lost_between_threads_and_processes(database: Database, database_url: str) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    processes = [spawn.Process(target=_add_many, args=(database_url, f"p{number}-", 60)) for number in range(2)]
+    threads = [threading.Thread(target=_add_many, args=(database_url, f"t{number}-", 60)) for number in range(2)]
+    for process, thread in zip(processes, threads, strict=True):
+        process.start()
+        thread.start()
+    for process, thread in zip(processes, threads, strict=True):
+        process.join()
+        thread.join()
+
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert count(database) == 240
+
+
+def test_sqlite_keeps_its_promises(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'one.db'}")
+    migrate.upgrade(database)
+    with database.reading() as db:
+        pragmas = {name: db.scalar(text(f"PRAGMA {name}")) for name in ("journal_mode", "foreign_keys", "auto_vacuum")}
+    database.close()
+
+    assert pragmas == {"journal_mode": "wal", "foreign_keys": 1, "auto_vacuum": 2}
+
+
+def test_a_database_out_of_reach_is_told_as_such(tmp_path: Path) -> None:
+    for url in (f"sqlite:///{tmp_path}/no/such/folder/x.db", f"postgresql://nobody@/x?host={tmp_path}"):
+        database = Database(url)
+        with pytest.raises(StoreUnavailable):
+            count(database)
+        database.close()
+
+
+def cut_off(database: Database) -> None:
+    """As when PostgreSQL is started anew: all connections that rest are gone."""
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    other = Database(database.url.render_as_string(hide_password=False))
+    with other.reading() as db:
+        assert db.rows(text(f"SELECT pg_terminate_backend(pid) {others}"))
+        while db.scalar(text(f"SELECT count(*) {others}")):
+            time.sleep(0.01)
+    other.close()
+
+
+def test_a_connection_that_was_cut_off_while_it_rested_is_made_anew(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if database.is_sqlite:
+        pytest.skip("SQLite is a file")
+    monkeypatch.setattr(engines, "RESTED_S", 0)
+    add(database, "alice")
+    cut_off(database)
+
+    assert count(database) == 1
+    add(database, "bob")
+    assert count(database) == 2
+
+
+def test_one_that_was_cut_off_just_now_is_told_of_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    if database.is_sqlite:
+        pytest.skip("SQLite is a file")
+    monkeypatch.setattr(engines, "RESTED_S", 3600)
+    add(database, "alice")
+    cut_off(database)
+
+    with pytest.raises(StoreUnavailable):
+        count(database)
+    assert count(database) == 1
+
+
+def test_both_spellings_of_postgresql_are_one_and_others_are_refused() -> None:
+    assert driver_url("postgres://u:p@h/d") == driver_url("postgresql://u:p@h/d")
+    for wrong in ("mysql://x/y", "sqlite:///:memory:", "sqlite://"):
+        with pytest.raises(StartError, match="TIDINGS_DATABASE_URL"):
+            driver_url(wrong)
+
+
+class Swapped(Struct):
+    """As `select` below, in another order, and with a field that no column fills."""
+
+    title: str
+    added: str = "as it is by default"
+    id: int = 0
+
+
+ID_AND_TITLE = select(literal(7).label("id"), literal("Rain").label("title"))
+
+
+def test_a_record_is_filled_by_the_names_of_columns(database: Database) -> None:
+    more = ID_AND_TITLE.add_columns(literal(3).label("unread"))
+    with database.reading() as db:
+        assert db.all(Swapped, ID_AND_TITLE) == [Swapped("Rain", id=7)]
+        assert db.one(Swapped, ID_AND_TITLE) == Swapped("Rain", id=7)
+        assert db.one(Swapped, ID_AND_TITLE.where(literal(1) == 2)) is None
+        ((record, row),) = db.joined(Swapped, more)
+        assert (record, row.unread) == (Swapped("Rain", id=7), 3)
+        with pytest.raises(TypeError, match="unread"):
+            db.all(Swapped, more)
+        with pytest.raises(TypeError, match="title"):
+            db.joined(Swapped, select(literal(7).label("id")))
+
+
+def test_a_field_of_feeds_may_be_added_anywhere(database: Database) -> None:
+    """A record with a field more, in the middle or at the end, is filled as before."""
+    names = list(Feed.__struct_fields__)
+    with database.writing() as db:
+        user_id = users.add(db, username="alice", password_hash="x", is_admin=False, now=NOW)
+        category_id = categories.add(db, user_id, title="All", title_key="all", hide_globally=False)
+        given = {"category_id": category_id, "feed_url": "https://example.org/", "title": "Rain"}
+        id_ = feeds.add(db, user_id, **given, created_at=NOW, checked_at=NOW, next_check_at=NOW)
+    with database.reading() as db:
+        feed = feeds.get(db, user_id, id_)
+        assert feed is not None
+        for place in (0, 20, len(names)):
+            grown = [(name, Any, None) for name in [*names[:place], "added", *names[place:]]]
+            (made,) = db.all(defstruct("Grown", grown), select(*columns(feed_table, Feed)))
+            assert structs.asdict(made) == structs.asdict(feed) | {"added": None}

@@ -1,0 +1,64 @@
+"""Lists as one parameter: whatever is in them, and however long they are."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+
+from tidings.domain.times import Instant
+from tidings.storage.accounts import users
+from tidings.storage.engine.database import Database
+from tidings.storage.engine.id_list import in_list
+from tidings.storage.schema import users as table
+
+NAMES = [
+    "plain",
+    'quo"te',
+    "apo'strophe",
+    "comma,",
+    "{brace}",
+    "[bracket]",
+    "back\\slash",
+    "NULL",
+    "été 雨",
+    "per%cent",
+    ":colon",
+]
+
+_by_id = select(table.c.username).where(in_list(table.c.id, "ids")).order_by(table.c.id)
+_by_name = select(table.c.username).where(in_list(table.c.username, "names")).order_by(table.c.id)
+_by_both = _by_id.where(in_list(table.c.username, "names"))
+
+
+@pytest.fixture
+def ids(database: Database) -> dict[str, int]:
+    """By name: of users of these names."""
+    with database.writing() as db:
+        return {name: users.add(db, username=name, password_hash="x", is_admin=False, now=Instant(0)) for name in NAMES}
+
+
+def test_numbers_and_texts_find_what_they_name(database: Database, ids: dict[str, int]) -> None:
+    with database.reading() as db:
+        for name, id_ in ids.items():
+            assert db.scalars(_by_name, names=[name]) == [name]
+            assert db.scalars(_by_id, ids=[id_]) == [name]
+            assert db.scalars(_by_both, ids=ids.values(), names={name, "nobody"}) == [name]
+        assert db.scalars(_by_name, names=NAMES) == NAMES
+        assert db.scalars(_by_id, ids=set(ids.values())) == NAMES
+
+
+def test_an_empty_list_finds_nothing(database: Database, ids: dict[str, int]) -> None:
+    assert ids
+    with database.reading() as db:
+        assert db.scalars(_by_name, names=[]) == []
+        assert db.scalars(_by_id, ids=()) == []
+
+
+def test_a_list_may_be_longer_than_sqlite_takes_parameters(database: Database, ids: dict[str, int]) -> None:
+    with database.reading() as db:
+        assert db.scalars(_by_id, ids=range(2**31 - 50_000, 2**31 + 50_000)) == []
+        assert db.scalars(_by_id, ids=[*range(50_000, 100_000), *ids.values()]) == NAMES
+
+
+def test_a_statement_can_be_shown() -> None:
+    assert "ids" in str(_by_id)

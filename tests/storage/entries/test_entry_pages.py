@@ -1,0 +1,43 @@
+"""Pages of entries that begin at a place instead of a number."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.entry_fixtures import NOW, FeedFixture, ready
+from tidings.domain.entries.entries import Direction, Entry, EntryCursor, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.domain.times import SECOND, Instant
+from tidings.storage.engine.database import Database
+from tidings.storage.entries import entry_lists
+
+
+def place(entry: Entry, order: Order) -> EntryCursor:
+    return EntryCursor(getattr(entry, order.value), entry.id)
+
+
+@pytest.mark.parametrize("direction", list(Direction))
+@pytest.mark.parametrize("order", [Order.PUBLISHED_AT, Order.CHANGED_AT, Order.CREATED_AT])
+def test_one_page_goes_on_where_the_other_ended_also_among_equals(
+    database: Database, order: Order, direction: Direction
+) -> None:
+    shelf = FeedFixture.create(database)
+    # Three of each moment: a page ends among them.
+    shelf.add(*(ready(f"Entry {n}", published_at=Instant(NOW + n // 3 * SECOND)) for n in range(11)))
+    other = FeedFixture.create(database)
+    other.add(ready("Somebody else's"))
+
+    with database.reading() as db:
+        everything = entry_lists.rows(
+            db, shelf.user_id, EntryFilter(), PageRequest(order=order, direction=direction, limit=50)
+        )
+        seen: list[Entry] = []
+        while True:
+            beyond = place(seen[-1], order) if seen else None
+            page = PageRequest(order=order, direction=direction, limit=2, beyond=beyond)
+            found = entry_lists.rows(db, shelf.user_id, EntryFilter(statuses=(EntryStatus.UNREAD,)), page)
+            if not found:
+                break
+            seen += found
+
+    assert [entry.id for entry in seen] == [entry.id for entry in everything]
+    assert len(seen) == 11

@@ -1,0 +1,233 @@
+"""Users are strangers to each other: statements on their rows name the user, or are in a short list of exceptions.
+
+Inspected are the statements that storage modules keep, compiled for both engines, and the SQL that a service executes
+for requests to every route of the API and the pages.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Dialect
+from sqlalchemy.sql import ClauseElement
+from sqlalchemy.sql.dml import UpdateBase
+from sqlalchemy.sql.selectable import CompoundSelect, Select
+
+from support.databases import Databases
+from support.people import Cast
+from support.publisher import Publisher
+from support.resource_factory import BODIES, MAKERS, NAMES, ResourceFactory
+from support.running import RunningService, environment_for, running
+from support.visitors import Visitor
+from tidings import storage
+from tidings.api import ROUTES
+from tidings.api.openapi import operations_of
+from tidings.storage.engine import engines
+from tidings.storage.schema.base import metadata
+from tidings.web import ROUTES as PAGES
+
+RECORDER = Path(__file__).parents[1] / "support" / "recorder"
+OWNED = frozenset(table.name for table in metadata.tables.values() if "user_id" in table.c)
+_TABLE = re.compile(rf"(?:\b(?:FROM|JOIN|UPDATE|INTO)|,)\s+\"?({'|'.join(sorted(OWNED))})\b")
+_NAMES_THE_USER = re.compile(r"\buser_id (?:=|IN)|INSERT INTO \w+ \([^)]*\buser_id\b")
+
+# Statements of the worker, which serves all users at once: modules below tidings.storage.
+OF_ALL_USERS = {
+    "polling.claims": "a check serves every user that subscribes to the source",
+    "polling.sources": "a source belongs to no user; its feeds share its schedule",
+    "websub.subscriptions": "one subscription at a hub serves all users; a push is stored feed by feed",
+    "deliveries.queues": "the worker serves the queues of all users; a queue holds deliveries of one user",
+    "deliveries.outbox": "cleanup forgets old deliveries of all users",
+    "entries.search_index": "the worker indexes what waits, whoever's it is",
+    "entries.tombstones": "cleanup goes through the tombstones of all feeds",
+    "engine.full_text": "the index is written for all users; a search matches only terms marked with the user's id",
+    "maintenance.status": "the operator sees totals, never rows",
+}
+# (table, what the statement asks for): why this is enough.
+EXCEPTIONS = {
+    ("api_keys", r"api_keys\.token ="): "the token is the credential, and tells whose request this is",
+    ("sessions", r"sessions\.token_hash ="): "the cookie is the credential, and tells whose request this is",
+    ("sessions", r"sessions\.expires_at <="): "cleanup of expired sessions",
+    ("list_links", r"list_links\.token ="): "the link is the permission, and tells whose list it is",
+    ("entries", r"entries\.share_code ="): "the link is the permission to read this entry",
+    ("feeds", r"feeds\.icon_id = icons\.id"): "an icon is shared; it goes when no feed of any user has it",
+    ("feed_counters", r"^UPDATE feed_counters .* WHERE feed_counters\.feed_id ="): (
+        "the transaction holds the counters' rows, which were locked with the user"
+    ),
+}
+# The same for statements that are built when they are needed.
+BUILT = {
+    (
+        "entries",
+        r"^WITH asked \(feed_id, hash\)",
+    ): "a check looks up entries of all the feeds that it serves",
+}
+
+
+def normal(sql: str) -> str:
+    """Return a statement on one line, without how parameters are written and how many a list has."""
+    text = " ".join(sql.split())
+    text = re.sub(r"%\((\w+)\)s(?:::\w+)?|:\w+|\?", "?", text)
+    return re.sub(r"\((?:\?|__\[POSTCOMPILE_\w+\])(?:, \?)*\)", "(?)", text)
+
+
+def is_owned_and_open(sql: str) -> bool:
+    """Whether a statement reads or writes rows of users, and neither names the user nor is an exception."""
+    tables = set(_TABLE.findall(sql))
+    if not tables or _NAMES_THE_USER.search(sql):
+        return False
+    excepted = {table for table, condition in EXCEPTIONS | BUILT if re.search(condition, sql)}
+    return not tables <= excepted
+
+
+def is_executable(sql: str) -> bool:
+    """Whether it may run as it is. Without any condition it is the beginning that other statements add theirs to."""
+    return not sql.startswith("SELECT") or " WHERE " in sql
+
+
+@cache
+def dialect(engine: str) -> Dialect:
+    """Return the dialect as the service configures it. Nothing connects."""
+    if engine == "sqlite":
+        return engines.sqlite(engines.driver_url("sqlite:///unused"), 1, file=engines.DatabaseFile("unused")).dialect
+    return engines.postgresql(engines.driver_url("postgresql://user@localhost/unused"), 1).dialect
+
+
+def kept_statements() -> Iterator[tuple[str, str, ClauseElement]]:
+    """Yield (module below tidings.storage, name, statement) of what modules keep, also in dicts, lists and tuples."""
+    for found in pkgutil.walk_packages(storage.__path__, "tidings.storage."):
+        if ".migrations" in found.name:
+            continue
+        for name, value in vars(importlib.import_module(found.name)).items():
+            for each in _inside(value):
+                if isinstance(each, Select | CompoundSelect | UpdateBase):
+                    yield found.name.removeprefix("tidings.storage."), name, each
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple) else [value]
+
+
+@cache
+def compiled(engine: str) -> dict[str, set[str]]:
+    """Return the statements that modules keep, each with the names of its places."""
+    places = defaultdict(set)
+    for module, name, statement in kept_statements():
+        if _is_for(statement, engine):
+            places[normal(str(statement.compile(dialect=dialect(engine))))].add(f"{module}.{name}")
+    return places
+
+
+def _is_for(statement: ClauseElement, engine: str) -> bool:
+    """Only PostgreSQL has vectors."""
+    return engine == "postgresql" or "search_vectors" not in str(statement.compile(dialect=dialect("postgresql")))
+
+
+def is_of_all_users(place: str) -> bool:
+    return place.rpartition(".")[0] in OF_ALL_USERS
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_each_kept_statement_on_rows_of_users_names_the_user(kind: str) -> None:
+    statements = compiled(kind)
+    assert len(statements) > 150
+    wrong = {
+        sql: sorted(places)
+        for sql, places in statements.items()
+        if is_executable(sql) and is_owned_and_open(sql) and not any(map(is_of_all_users, places))
+    }
+    assert wrong == {}
+
+
+def test_each_exception_is_needed() -> None:
+    statements = {sql: places for kind in ("sqlite", "postgresql") for sql, places in compiled(kind).items()}
+    nameless = [sql for sql in statements if _TABLE.search(sql) and not _NAMES_THE_USER.search(sql)]
+    assert [
+        (table, condition)
+        for table, condition in EXCEPTIONS
+        if not any(table in _TABLE.findall(sql) and re.search(condition, sql) for sql in nameless)
+    ] == []
+    used = {place.rpartition(".")[0] for sql in nameless for place in statements[sql]}
+    assert sorted(OF_ALL_USERS.keys() - used) == []
+
+
+@contextmanager
+def recorded(databases: Databases, folder: Path) -> Iterator[tuple[RunningService, Path]]:
+    """Run a service that writes each statement it executes into the file."""
+    file = folder / "statements"
+    with databases.migrated() as url:
+        environment = environment_for(url, folder) | {"PYTHONPATH": str(RECORDER), "RECORD_STATEMENTS": str(file)}
+        with running("web", environment, folder) as service:
+            service.wait_until_ready()
+            yield service, file
+
+
+def ask_everything(service: RunningService, site: Publisher) -> None:
+    """Request every route of the API and the pages, of one's own things and, as a stranger, of theirs."""
+    alice, bob = Cast(service).person("alice", is_admin=True), Cast(service).person("bob")
+    scene = ResourceFactory(alice, site)
+    for method in ("GET", "PUT", "POST"):
+        for name, route in operations_of(ROUTES).items():
+            if route.method == method:
+                path = re.sub(r"\{(\w+)\}", lambda found: scene.named(found[1]), route.path)
+                body = scene.body(name) if name in BODIES else None
+                for person in (alice, bob):
+                    raw = {"raw": body.encode()} if isinstance(body, str) else {"body": body}
+                    person.call(method, path, **raw)
+    for person in (alice, bob):
+        visitor = Visitor(service, person)
+        visitor.sign_in()
+        for route in PAGES:
+            path = re.sub(r"\{(\w+)\}", lambda found: _in_path(scene, found[1]), route.path)
+            if route.method == "GET":
+                visitor.get(path)
+            elif "sign-out" not in path:
+                visitor.post(path)
+
+
+def _in_path(scene: ResourceFactory, parameter: str) -> str:
+    return scene.named(parameter) if parameter in {*MAKERS, *NAMES} else "1"
+
+
+def test_requests_execute_only_statements_that_name_the_user(
+    databases: Databases, engine: str, tmp_path: Path, site: Publisher
+) -> None:
+    with recorded(databases, tmp_path) as (service, file):
+        ask_everything(service, site)
+        service.stop()
+    executed = {normal(json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()}
+    kept = compiled(engine)
+    assert len(executed & kept.keys()) > 60, "what was recorded is not what modules keep"
+    wrong = [
+        sql for sql in sorted(executed) if is_owned_and_open(sql) and not any(map(is_of_all_users, kept.get(sql, ())))
+    ]
+    assert wrong == []
+    assert [condition for _, condition in BUILT if not any(re.search(condition, sql) for sql in executed)] == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "is_wrong"),
+    [
+        ("SELECT entries.id FROM entries WHERE entries.id = ?", True),
+        ("SELECT entries.id FROM entries WHERE entries.user_id = ? AND entries.id = ?", False),
+        ("UPDATE feeds SET title=? WHERE feeds.id = ?", True),
+        ("INSERT INTO feeds (title) VALUES (?)", True),
+        ("INSERT INTO feeds (user_id, title) VALUES (?, ?)", False),
+        ("SELECT api_keys.id FROM api_keys WHERE api_keys.token = ?", False),
+        ("SELECT icons.id FROM icons WHERE icons.id = ?", False),
+    ],
+)
+def test_a_statement_without_its_user_is_found(sql: str, is_wrong: bool) -> None:
+    assert is_owned_and_open(sql) == is_wrong

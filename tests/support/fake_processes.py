@@ -1,0 +1,74 @@
+"""Fakes of what the supervisor runs: a web application and a poller that misbehave on request.
+
+They run in processes of their own: `python -m support.fake_processes serve app …` and `… poll obedient …`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from tidings import settings
+from tidings.domain.errors import StartError
+from tidings.runtime import logs, parent_watch, supervisor
+from tidings.settings import Settings
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+
+
+def app(given: Settings) -> Any:
+    """/pid: the process; /slow: an answer that takes half a minute; /user: a value of the settings."""
+
+    async def answer(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        if scope["path"] == "/slow":
+            await asyncio.sleep(30)
+        told = given.admin_username if scope["path"] == "/user" else str(os.getpid())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": told.encode()})
+
+    return answer
+
+
+def app_that_cannot_start(given: Settings) -> Any:
+    raise StartError("the database is from a newer version")
+
+
+def serve(application: str, *poller: str) -> int:
+    """As `tidings serve` does it, but with another application and another command for the poller."""
+    found = settings.load_process().settings
+    logs.configure(found.log_level, found.log_format)
+    command = [sys.executable, "-m", "support.fake_processes", "poll", *poller, str(os.getpid())]
+    try:
+        return supervisor.serve(
+            found,
+            application=f"support.fake_processes:{application}",
+            poller=command if poller else None,
+            on_ready=lambda: print("ready", flush=True),  # noqa: T201
+        )
+    except StartError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+
+
+def poll(manner: str, folder: str, parent: str, *_name: str) -> int:
+    """Leaves a file named after its process, then lives until told to stop; a `stubborn` one won't hear."""
+    (Path(folder) / str(os.getpid())).touch()
+    if manner == "crashing":
+        return 3
+    parent_watch.follow(int(parent), time_to_stop_s=1)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN if manner == "stubborn" else lambda *_: sys.exit(0))
+    while True:
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    sys.exit(serve(*sys.argv[2:]) if sys.argv[1] == "serve" else poll(*sys.argv[2:]))

@@ -1,0 +1,158 @@
+"""Handing a made-up entry to a service by the real way out, with the service on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+
+from support.publisher import Answer, Publisher
+from tidings.domain.deliveries import events, sample_events
+from tidings.domain.deliveries.events import Event
+from tidings.domain.entries.entries import Entry
+from tidings.domain.feeds.categories import Category
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.integrations import REGISTRY, ProviderRequest
+from tidings.domain.integrations import ProviderResponse as Answered
+from tidings.domain.times import Instant
+from tidings.net.post import Sender
+from tidings.services.clock import system_clock
+from tidings.services.deliveries.attempts import DeliveryOutcome, EventSender
+
+AT = Instant(1_790_000_000 * 1_000_000)
+SHOWN = "2026-09-21T14:13:20Z"
+DELIVERY = "5f0c9b1e-4f6c-4d38-9a56-0c6d3b6f2a11"
+URL = "https://weather.example/rain?a=1&b=%C3%A9"
+TITLE = 'Rain "tomorrow" & <more>'
+
+
+@dataclass(frozen=True)
+class SentRequest:
+    """One request as it came in. origin: "" for the service on loopback, or the host on the internet it was meant for.
+
+    body: of JSON and of a form, what is in it; of anything else the text.
+    """
+
+    method: str
+    origin: str
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+
+    @property
+    def query(self) -> dict[str, str]:
+        return dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
+
+
+class Rerouted(Sender):
+    """Everything goes to one machine; what stands for the internet is not ours."""
+
+    def __init__(self, origin: str) -> None:
+        super().__init__(user_agent="Tidings/test", allow_private_networks=True)
+        self._origin = origin
+        self.origins: list[str] = []
+
+    async def send(self, outgoing: ProviderRequest) -> Answered:
+        parts = urlsplit(outgoing.url)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        self.origins.append("" if origin == self._origin else origin)
+        return await super().send(
+            msgspec.structs.replace(outgoing, url=self._origin + outgoing.url.removeprefix(origin))
+        )
+
+
+def saved(url: str = URL, title: str = TITLE, content: str = "<p>Take an umbrella.</p>") -> Event:
+    """Somebody saves an entry."""
+    feed = events.feed_payload(a_feed(), Category(3, 7, "Sky", hide_globally=False), format_time=_show)
+    told = events.entry_payload(_entry(1, title, url), content, [], format_time=_show)
+    return _event(events.SAVE_ENTRY, events.EVENTS[events.SAVE_ENTRY].body(feed, told))
+
+
+def news(*titles: str, receiver: str = "", feed: Feed | None = None) -> Event:
+    """Entries came, the oldest first."""
+    source = events.feed_payload(feed or a_feed(), Category(3, 7, "Sky", hide_globally=False), format_time=_show)
+    told = [
+        events.entry_payload(_entry(number, title, f"https://weather.example/{number}"), "", [], format_time=_show)
+        for number, title in enumerate(titles, 1)
+    ]
+    (body,) = events.new_entries_bodies(source, told)
+    return _event(events.NEW_ENTRIES, body, receiver)
+
+
+def a_feed(**fields: Any) -> Feed:
+    usual = {"id": 5, "title": "Weather notes", "site_url": "https://weather.example/", "ntfy_enabled": False}
+    return msgspec.structs.replace(sample_events.sample_feed(7, AT), **{**usual, "pushover_enabled": False, **fields})
+
+
+def hand_over(
+    site: Publisher, name: str, settings: Mapping[str, Any], event: Event, **more: Any
+) -> tuple[DeliveryOutcome, list[SentRequest]]:
+    """What came of it, and what the service was asked. more: of Attempts."""
+
+    async def run() -> tuple[DeliveryOutcome, list[str]]:
+        sender = Rerouted(site.origin)
+        attempts = EventSender(sender, system_clock, **{"timeout_s": 30, **more})
+        try:
+            return await attempts.send(REGISTRY[name], json.dumps(settings), event), sender.origins
+        finally:
+            await attempts.close()
+
+    site.forget_requests()
+    outcome, origins = asyncio.run(run())
+    asked = [
+        SentRequest(
+            seen.method, origin, seen.path, seen.headers, _content(seen.headers.get("content-type", ""), seen.body)
+        )
+        for seen, origin in zip(site.requests, origins, strict=True)
+    ]
+    return outcome, asked
+
+
+def says(value: Any, status: int = 200) -> Answer:
+    """An answer in JSON."""
+    return Answer(json.dumps(value), status=status, headers={"Content-Type": "application/json"})
+
+
+def _content(kind: str, body: bytes) -> Any:
+    if kind == "application/json":
+        return json.loads(body)
+    if kind == "application/x-www-form-urlencoded":
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=True))
+    return body.decode()
+
+
+def _entry(number: int, title: str, url: str) -> Entry:
+    return Entry(
+        id=number,
+        user_id=7,
+        feed_id=5,
+        category_id=3,
+        status=0,
+        starred=False,
+        published_at=AT,
+        created_at=AT,
+        changed_at=AT,
+        hash=bytes(32),
+        reading_time=1,
+        title=title,
+        url=url,
+        author="Ada",
+        comments_url="",
+        language="en",
+        share_code="",
+        tags='["rain","sky"]',
+    )
+
+
+def _event(kind: str, body: bytes, receiver: str = "") -> Event:
+    return Event(type=kind, delivery_id=DELIVERY, attempt=1, receiver=receiver, body=body, at=AT)
+
+
+def _show(instant: Instant) -> str:
+    assert instant == AT
+    return SHOWN

@@ -1,0 +1,132 @@
+"""One of everything that an id in a path can name, and a body for every route that needs one.
+
+A new route that names something new, or takes a new body, is entered here: its tests and examples follow from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from support.people import Person
+from support.publisher import Publisher
+
+UNKNOWN = 2147483000
+
+FEED = """<?xml version="1.0" encoding="utf-8"?>
+<rss version="2.0"><channel>
+  <title>Weather notes</title><link>{site}/</link><description>What the sky did.</description><language>en</language>
+  <item>
+    <title>Rain tomorrow</title><link>{site}/rain</link><guid>{site}/rain</guid><category>rain</category>
+    <pubDate>Fri, 20 Nov 2026 07:30:00 GMT</pubDate><author>ada@example.org (Ada)</author>
+    <description>&lt;p&gt;Take an &lt;em&gt;umbrella&lt;/em&gt;.&lt;/p&gt;</description>
+    <enclosure url="{site}/rain.mp3" type="audio/mpeg" length="1830400"/>
+  </item>
+</channel></rss>
+"""
+SECOND_FEED = '<rss version="2.0"><channel><title>Tides</title><link>{site}/tides</link></channel></rss>'
+ARTICLE = """<!doctype html><html><head><title>Rain tomorrow</title>
+<link rel="alternate" type="application/rss+xml" title="Weather notes" href="/feed.xml"></head><body><article>
+<h1>Rain tomorrow</h1>{paragraphs}</article></body></html>"""
+PARAGRAPH = (
+    "<p>The front comes in from the west before noon, and it brings rain for most of the day. Take an umbrella, and "
+    "leave the bicycle at home unless you have a good coat and better patience.</p>"
+)
+ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4" cx="4" cy="4" fill="{color}"/></svg>'
+OPML = """<?xml version="1.0" encoding="UTF-8"?>
+<opml version="2.0"><body><outline text="Sea"><outline text="Buoys" xmlUrl="https://buoys.example/feed.xml"/></outline>
+</body></opml>
+"""
+
+# By the name of the parameter: how somebody comes to have such a thing, and its id.
+MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
+    "feed_id": lambda scene: int(scene.feed["id"]),
+    "category_id": lambda scene: int(scene.feed["category"]["id"]),
+    "entry_id": lambda scene: int(scene.entry["id"]),
+    "enclosure_id": lambda scene: int(scene.entry["enclosures"][0]["id"]),
+    "api_key_id": lambda scene: int(scene.person.post("/v1/api-keys", {"description": "phone"})["id"]),
+    "icon_id": lambda scene: int(scene.feed["icon"]["icon_id"]),
+    "user_id": lambda scene: scene.person.id,
+    "delivery_id": lambda scene: scene.a_delivery(),
+}
+
+# By the name of the parameter: what is nobody's own, and one of those that there are.
+NAMES: Mapping[str, str] = {"integration": "webhook"}
+
+# By the name of the operation. Text is sent as it is, anything else as JSON; {site} is where the publisher is.
+BODIES: Mapping[str, Any] = {
+    "create_user": {"username": "grace", "password": "a long walk home"},
+    "update_user": {"timezone": "Europe/Lisbon", "entries_per_page": 50},
+    "create_api_key": {"description": "Reader on the tablet"},
+    "create_category": {"title": "Sea"},
+    "update_category": {"title": "Weather and sky"},
+    "discover": {"url": "{site}/rain"},
+    "create_feed": {"feed_url": "{site}/tides.xml"},
+    "update_feed": {"title": "Weather"},
+    "update_entries": {"entry_ids": ["{entry_id}"], "status": "read"},
+    "update_entry": {"title": "Rain tomorrow, after all"},
+    "import_entry": {"url": "https://weather.example/2019/storm", "title": "The storm of 2019", "tags": ["storm"]},
+    "update_enclosure": {"media_progression": 45},
+    "import_feeds": OPML,
+    "update_integrations": {
+        "webhook": {"enabled": True, "url": "{site}/hook"},
+        "linkding": {"enabled": True, "url": "https://links.example.org", "token": "8c1f", "tags": "tidings"},
+    },
+}
+
+
+class ResourceFactory:
+    """Of one person. Things come to be when somebody asks for their id."""
+
+    person: Person
+    site: Publisher
+    feed: dict[str, Any]
+    entry: dict[str, Any]
+
+    def __init__(self, person: Person, site: Publisher) -> None:
+        self.person = person
+        self.site = site
+        self._ids: dict[str, int] = {}
+        for path, text in (("/feed.xml", FEED), ("/tides.xml", SECOND_FEED)):
+            site.serve(path, text.replace("{site}", site.url("")))
+        # Of a colour of its own: whoever shows the same picture shares it.
+        site.serve(
+            "/favicon.ico", ICON.replace("{color}", f"#{person.id:06x}"), headers={"Content-Type": "image/svg+xml"}
+        )
+        site.serve("/rain", ARTICLE.replace("{paragraphs}", PARAGRAPH * 4))
+        created = person.post("/v1/feeds", {"feed_url": site.url("/feed.xml")})
+        self.feed = person.get(f"/v1/feeds/{created['feed_id']}")
+        self.entry = person.entries()[0]
+
+    def id_of(self, parameter: str) -> int:
+        assert parameter in MAKERS, f"resource_factory.py does not make a {parameter}"
+        if parameter not in self._ids:
+            self._ids[parameter] = MAKERS[parameter](self)
+        return self._ids[parameter]
+
+    def named(self, parameter: str) -> str:
+        """What stands for it in a path."""
+        return NAMES.get(parameter) or str(self.id_of(parameter))
+
+    def a_delivery(self) -> int:
+        """It waits for a worker, which none of these tests has."""
+        webhook = {"webhook": {"enabled": True, "url": self.site.url("/hook")}}
+        self.person.put("/v1/integrations", webhook, status=201)
+        self.person.post(f"/v1/entries/{self.entry['id']}/save", status=202)
+        return int(self.person.get("/v1/webhooks/deliveries")["deliveries"][0]["id"])
+
+    def body(self, operation: str) -> Any:
+        assert operation in BODIES, f"resource_factory.py has no body for {operation}"
+        return self._filled(BODIES[operation])
+
+    def _filled(self, value: Any) -> Any:
+        match value:
+            case "{entry_id}":
+                return self.id_of("entry_id")
+            case str():
+                return value.replace("{site}", self.site.url(""))
+            case list():
+                return [self._filled(one) for one in value]
+            case dict():
+                return {name: self._filled(one) for name, one in value.items()}
+        return value

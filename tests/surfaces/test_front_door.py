@@ -1,0 +1,74 @@
+"""Before any surface: the Host header, and what operators find in the log of requests."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from support.people import call
+from support.running import RunningService, running_service
+from tidings.storage import migrate
+from tidings.storage.engine.database import Database
+
+
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    folder = tmp_path_factory.mktemp("front_door")
+    settings = {"access_log": "1", "trusted_reverse_proxy_networks": "192.0.2.0/24"}
+    database = Database(f"sqlite:///{folder}/tidings.db")
+    migrate.upgrade(database)
+    database.close()
+    with running_service(f"sqlite:///{folder}/tidings.db", folder, **settings) as service:
+        yield service
+
+
+def sent(service: RunningService, *headers: str, version: str = "1.1") -> bytes:
+    """The first line of the answer."""
+    host, _, port = service.url.removeprefix("http://").partition(":")
+    lines = [f"GET /healthz HTTP/{version}", *headers, "Connection: close", "", ""]
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.sendall("\r\n".join(lines).encode())
+        return connection.makefile("rb").readline()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [[], ["Host:"], ["Host: a.example", "Host: b.example"], ["Host: a b/@c"], ["Host: a.example/"], ["Host: [::1"]],
+    ids=["none", "empty", "two", "nonsense", "with a path", "half an address"],
+)
+def test_a_request_names_its_host_once(logged: RunningService, headers: list[str]) -> None:
+    assert b" 400 " in sent(logged, *headers)
+
+
+@pytest.mark.parametrize("host", ["reader.example.org", "127.0.0.1:8080", "[::1]:80", "xn--bcher-kva.example."])
+def test_every_way_to_name_a_host_is_taken(logged: RunningService, host: str) -> None:
+    assert b" 200 " in sent(logged, f"Host: {host}")
+
+
+def test_http_1_0_needs_no_host(logged: RunningService) -> None:
+    assert b" 200 " in sent(logged, version="1.0")
+
+
+def test_each_request_is_a_line_without_secrets(logged: RunningService) -> None:
+    token = "ab" * 20
+
+    call(logged.url, "GET", f"/share/{token}?token=hunter22")
+
+    (line,) = [line for line in logged.log.splitlines() if "/share/" in line]
+    assert "request method=GET path=/share/[hidden] status=" in line
+    assert "address=127.0.0.1" in line
+    assert token not in logged.log
+    assert "hunter22" not in logged.log
+
+
+def test_a_forwarded_address_of_an_unknown_proxy_is_a_warning_and_not_believed(logged: RunningService) -> None:
+    for _ in range(3):
+        sent(logged, "Host: a.example", "X-Forwarded-For: 198.51.100.7")
+
+    warnings = [line for line in logged.log.splitlines() if "X-Forwarded-For ignored" in line]
+    assert len(warnings) == 1
+    assert "peer=127.0.0.1" in warnings[0]
+    assert "TIDINGS_TRUSTED_REVERSE_PROXY_NETWORKS" in warnings[0]
+    assert "address=198.51.100.7" not in logged.log

@@ -1,0 +1,150 @@
+"""A surface of a few lines: credentials and error body of its own, everything else from `tidings.http`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+from msgspec import Struct
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Mount, Router
+from starlette.testclient import TestClient
+
+from tidings.domain.errors import NotFound, TidingsError, Unauthorized
+from tidings.domain.messages import verbatim
+from tidings.http.binding import Form
+from tidings.http.endpoints import Endpoint, Routes
+from tidings.http.queries import Query
+from tidings.http.requests import Request
+from tidings.http.surface import Surface
+
+routes = Routes()
+KEY = {"Authorization": "GoogleLogin auth=alice/secret"}
+
+
+class Edit(Form, frozen=True):
+    i: tuple[str, ...] = ()
+    a: str = ""
+
+
+class Ask(Query, frozen=True):
+    s: tuple[str, ...] = ()
+    n: int | None = None
+
+
+class Name(Struct, frozen=True):
+    """Who is calling."""
+
+    text: str
+
+
+class Mobile(Surface[Name]):
+    def __init__(self) -> None:
+        super().__init__(routes.all, {Name: lambda call: call.context}, name="mobile", threads=1, prefix="/mobile")
+
+    def identify(self, request: Request, endpoint: Endpoint | None) -> Name:  # noqa: ARG002
+        name, _, secret = request.headers.get("authorization", "").removeprefix("GoogleLogin auth=").partition("/")
+        if secret != "secret":
+            raise Unauthorized(verbatim("Sign in."))
+        return Name(name)
+
+    def render_error(self, error: Exception, request: Request, context: Name | None) -> Response:  # noqa: ARG002
+        if isinstance(error, Unauthorized):
+            return PlainTextResponse("Error=BadAuthentication\n", 401, {"X-Reader-Google-Bad-Token": "true"})
+        if isinstance(error, HTTPException):
+            return PlainTextResponse("Error=NoSuchAddress\n", error.status_code, error.headers)
+        return PlainTextResponse(f"Error={error}\n", 400 if isinstance(error, TidingsError) else 500)
+
+
+@routes.post("/mobile/edit")
+def edit(who: Name, form: Edit) -> Response:
+    return PlainTextResponse(f"{who.text} {form.a} {' '.join(form.i)}")
+
+
+@routes.get("/mobile/items/{item_id}")
+def show(item_id: int, query: Ask) -> dict[str, Any]:
+    if item_id == 404:
+        raise NotFound(verbatim("There is no item 404."))
+    return {"id": item_id, "s": query.s, "n": query.n}
+
+
+@routes.get("/mobile/export")
+async def export(who: Name) -> Response:
+    return StreamingResponse((f"{who.text} {number}\n" for number in range(3)), media_type="text/plain")
+
+
+@routes.get("/mobile/long")
+def show_long() -> Response:
+    return PlainTextResponse("x" * 2_000)
+
+
+@routes.get("/mobile/broken")
+def fail() -> None:
+    raise ZeroDivisionError("secret detail")
+
+
+@pytest.fixture
+def client() -> Iterator[TestClient]:
+    with closing(Mobile()) as surface:
+        yield TestClient(Router([Mount("/mobile", surface)], redirect_slashes=False), headers=KEY)
+
+
+@pytest.mark.parametrize("path", ["/mobile/items/1", "/mobile/edit", "/mobile/nothing"])
+def test_credentials_come_before_what_exists(client: TestClient, path: str) -> None:
+    answer = client.get(path, headers={"Authorization": ""})
+
+    assert (answer.status_code, answer.text) == (401, "Error=BadAuthentication\n")
+    assert answer.headers["x-reader-google-bad-token"] == "true"
+
+
+def test_a_form_and_a_query_may_repeat_a_name(client: TestClient) -> None:
+    assert client.post("/mobile/edit", data={"i": ["1", "2"], "a": "read"}).text == "alice read 1 2"
+    assert client.get("/mobile/items/7?s=a&s=b&n=x").json() == {"id": 7, "s": ["a", "b"], "n": None}
+
+
+def test_errors_are_in_the_words_of_the_surface(client: TestClient) -> None:
+    assert client.get("/mobile/items/404").text == "Error=There is no item 404.\n"
+    assert client.get("/mobile/items/0").status_code == 400
+    assert client.get("/mobile/nothing").text == "Error=NoSuchAddress\n"
+    refused = client.get("/mobile/edit")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+
+
+def test_a_body_is_limited(client: TestClient) -> None:
+    assert client.post("/mobile/edit", content=b"a=" + b"x" * 2**20).text == (
+        "Error=This request is too large: 1 MiB at most.\n"
+    )
+
+
+def test_an_answer_may_be_streamed_and_a_long_one_is_compressed(client: TestClient) -> None:
+    assert client.get("/mobile/export").text == "alice 0\nalice 1\nalice 2\n"
+    assert client.get("/mobile/long", headers={"Accept-Encoding": "gzip"}).headers["content-encoding"] == "gzip"
+
+
+def test_head_has_the_headers_of_get(client: TestClient) -> None:
+    answer = client.head("/mobile/items/7")
+
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert int(answer.headers["content-length"]) == len(client.get("/mobile/items/7").content)
+
+
+def test_of_several_cookies_of_one_name_the_first_counts() -> None:
+    async def receive() -> dict[str, Any]:
+        raise AssertionError
+
+    headers = [(b"cookie", b"a=1; b=2; a=3"), (b"x-forwarded-for", b"evil"), (b"x-forwarded-for", b"fake, 10.0.0.1")]
+    request = Request({"type": "http", "headers": headers, "client": ("127.0.0.1", 1)}, receive)
+
+    assert request.cookies == {"a": "1", "b": "2"}
+    assert request.address([ip_network("127.0.0.0/8")]) == "10.0.0.1"
+
+
+def test_a_parameter_that_nothing_can_fill_is_found_at_the_start() -> None:
+    def handler(odd: float) -> None: ...
+
+    with pytest.raises(TypeError, match="odd"):
+        Surface([Endpoint("GET", "/x", handler)], {}, name="x", threads=1)

@@ -1,0 +1,163 @@
+"""An entry, read in its list."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sqlalchemy import update
+
+from support.people import Person
+from support.publisher import Publisher
+from support.visitors import Visitor
+from tidings.storage.schema.archive import entry_contents
+from web.pages.test_entry_lists import link, titles
+
+
+def status(person: Person, title: str) -> str:
+    return next(str(entry["status"]) for entry in person.entries() if entry["title"] == title)
+
+
+def test_opening_marks_read_and_counts_follow(reader: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain", "Sun"])
+    address = link(reader.page("/unread"), "Rain")
+
+    page = reader.page(address)
+
+    assert "About Rain." in page
+    assert status(alice, "Rain") == "read"
+    assert '<span class="name">Unread</span><span class="count" data-count="unread">1</span>' in page
+    # It stays where it was in the list beside it, although it is no longer unread.
+    assert titles(page) == ["Sun", "Rain"]
+
+
+def test_unless_the_user_does_not_want_that(reader: Visitor, alice: Person, site: Publisher) -> None:
+    alice.put(f"/v1/users/{alice.id}", {"mark_read_on_view": False}, status=201)
+    alice.has_feed(site, ["Rain"])
+
+    reader.page(link(reader.page("/unread"), "Rain"))
+
+    assert status(alice, "Rain") == "unread"
+
+
+@pytest.mark.parametrize("headers", [{"Sec-Purpose": "prefetch"}, {"Purpose": "prefetch"}], ids=str)
+def test_or_the_browser_only_looks_ahead(
+    reader: Visitor, alice: Person, site: Publisher, headers: dict[str, str]
+) -> None:
+    alice.has_feed(site, ["Rain"])
+    address = link(reader.page("/unread"), "Rain")
+
+    assert reader.get(address, headers=headers).status == 200
+    assert reader.get(address, method="HEAD").status == 200
+
+    assert status(alice, "Rain") == "unread"
+
+
+def test_previous_and_next_go_through_the_list_that_it_was_opened_in(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    feed = alice.has_feed(site, ["Four", "Three", "Two", "One"])
+    base = f"/feeds/{feed['id']}"
+    page = reader.page(link(reader.page(f"{base}?show=all"), "One"))
+    seen = []
+    for _ in range(3):
+        found = re.search(r'rel="next" title="Next" href="([^"]+)"', page)
+        assert found
+        page = reader.page(found[1].replace("&amp;", "&"))
+        seen += re.findall(r"<title>(\w+)", page)
+
+    assert seen == ["Two", "Three", "Four"]
+    assert not re.search(r'rel="next" title="Next" href=', page)
+    previous = re.search(r'rel="prev" title="Previous" href="([^"]+)"', page)
+    assert previous
+    assert "<title>Three" in reader.page(previous[1].replace("&amp;", "&"))
+
+
+def test_an_entry_is_only_in_lists_that_it_belongs_to(reader: Visitor, alice: Person, site: Publisher) -> None:
+    first, second = alice.has_feed(site, ["Here"]), alice.has_feed(site, ["There"])
+    other = alice.has_category()
+    entry = next(entry for entry in alice.entries() if entry["title"] == "Here")
+
+    assert reader.get(f"/feeds/{second['id']}/entries/{entry['id']}").status == 404
+    assert reader.get(f"/categories/{other['id']}/entries/{entry['id']}").status == 404
+    assert status(alice, "Here") == "unread"
+    assert reader.get(f"/feeds/{first['id']}/entries/{entry['id']}").status == 200
+    assert reader.get(f"/entries/{entry['id']}").status == 200
+
+
+def test_buttons_say_what_is_to_be(reader: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    entry_id = alice.entries()[0]["id"]
+    reader.page("/unread")
+
+    for _ in range(2):
+        answer = reader.post("/entries/marks", star=entry_id, back="/unread?after=1.1")
+        assert answer.headers["location"] == "/unread?after=1.1"
+        assert alice.entries()[0]["starred"]
+    reader.post("/entries/marks", unstar=entry_id, read=entry_id)
+    assert (alice.entries()[0]["starred"], alice.entries()[0]["status"]) == (False, "read")
+    reader.post("/entries/marks", unread=entry_id)
+    assert alice.entries()[0]["status"] == "unread"
+    assert reader.post("/entries/marks", star="x").status == 400
+    assert reader.post("/entries/marks", star=entry_id, back="//evil.example").headers["location"] == "/"
+
+
+def test_saving_without_a_service_says_what_to_do(reader: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    entry_id = alice.entries()[0]["id"]
+    reader.page("/unread")
+
+    assert "switched on" in reader.follow(reader.post("/entries/marks", save=entry_id, back="/unread"))
+
+
+def test_what_is_attached_is_listed_with_a_player(reader: Visitor, alice: Person, site: Publisher) -> None:
+    item = (
+        "<item><title>Episode</title><link>https://example.org/1</link><description>x</description>"
+        '<enclosure url="https://example.org/a%20b.mp3?x=1&amp;y=2" type="audio/mpeg" length="1048576"/></item>'
+    )
+    site.serve("/pod.xml", f'<rss version="2.0"><channel><title>Pod</title>{item}</channel></rss>')
+    alice.post("/v1/feeds", {"feed_url": site.url("/pod.xml")})
+
+    page = reader.page(link(reader.page("/unread"), "Episode"))
+
+    assert '<audio controls preload="none" src="https://example.org/a%20b.mp3?x=1&amp;y=2"' in page
+    assert "1.0 MB" in page
+
+
+def test_unless_its_feed_is_to_have_none(reader: Visitor, alice: Person, site: Publisher) -> None:
+    kinds = {"a.mp3": "audio/mpeg", "b.mp4": "video/mp4", "c.png": "image/png"}
+    attached = "".join(
+        f'<enclosure url="https://example.org/{name}" type="{kind}" length="9"/>' for name, kind in kinds.items()
+    )
+    item = f"<item><title>Episode</title><link>https://example.org/1</link>{attached}</item>"
+    site.serve("/pod.xml", f'<rss version="2.0"><channel><title>Pod</title>{item}</channel></rss>')
+    alice.post("/v1/feeds", {"feed_url": site.url("/pod.xml"), "no_media_player": True})
+
+    page = reader.page(f"/entries/{alice.entries()[0]['id']}")
+
+    assert "<audio" not in page
+    assert "<video" not in page
+    assert all(f'<a href="https://example.org/{name}"' in page for name in kinds)
+    assert '<img src="https://example.org/c.png"' in page
+
+
+def test_links_leave_in_a_new_tab_as_the_user_likes(reader: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    entry_id = alice.entries()[0]["id"]
+    assert 'rel="noopener noreferrer external" target="_blank"' in reader.page(f"/entries/{entry_id}")
+
+    alice.put(f"/v1/users/{alice.id}", {"open_external_links_in_new_tab": False}, status=201)
+
+    assert 'external" target="_blank"' not in reader.page(f"/entries/{entry_id}")
+
+
+def test_ids_that_an_older_version_stored_get_their_prefix_on_the_page(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["Rain"])
+    with alice.service.services.database.writing() as db:
+        db.run(update(entry_contents).values(content='<a href="#body">a</a><h2 id="body">b</h2>'))
+
+    page = reader.page(link(reader.page("/unread"), "Rain"))
+
+    assert '<a href="#user-content-body">a</a><h2 id="user-content-body">b</h2>' in page

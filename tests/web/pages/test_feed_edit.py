@@ -1,0 +1,208 @@
+"""One feed: what may be set on it, rules tried before they are kept, and a check right now."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from support.people import Person
+from support.publisher import Publisher
+from support.visitors import Visitor
+from tidings.services import Services
+from tidings.storage.feeds import feeds
+
+
+def fields(page: str) -> dict[str, Any]:
+    """What the form of the page would send as it is."""
+    form = page.partition('class="form groups"')[2].partition("</form>")[0]
+    found: dict[str, Any] = {}
+    for tag in re.findall(r"<input [^>]*>", form):
+        given = dict(re.findall(r'(\w+)="([^"]*)"', tag))
+        if given.get("type") != "checkbox" or " checked" in tag:
+            found[given["name"]] = html.unescape(given.get("value", ""))
+    for name, text in re.findall(r'<textarea [^>]*name="(\w+)"[^>]*>\n?(.*?)</textarea>', form, re.DOTALL):
+        found[name] = html.unescape(text)
+    for name, options in re.findall(r'<select [^>]*name="(\w+)">(.*?)</select>', form, re.DOTALL):
+        found[name] = re.findall(r'<option value="([^"]*)" selected>', options + '<option value="" selected>')[0]
+    return found
+
+
+def error(page: str, field: str) -> str:
+    found = re.search(rf'id="error-{field}">(.*?)</p>', page, re.DOTALL)
+    return html.unescape(found[1]) if found else ""
+
+
+WHOLE: dict[str, Any] = {
+    "title": "My title",
+    "site_url": "https://example.org/<site>",
+    "description": "Words",
+    "user_agent": "Mine/1.0",
+    "cookie": "a=b",
+    "username": "me",
+    "password": 'p"ss',
+    "proxy_url": "http://proxy.example.org:8080",
+    "webhook_url": "http://127.0.0.1:9/hook",
+    "scraper_rules": "article",
+    "rewrite_rules": "add_image_title",
+    "urlrewrite_rules": 'rewrite("^http:(.*)$"|"https:$1")',
+    "blocklist_rules": "(?i)ads",
+    "keeplist_rules": ".*",
+    "block_filter_entry_rules": "EntryTitle=a\nEntryTitle=b",
+    "keep_filter_entry_rules": "EntryTitle=.",
+    "disabled": True,
+    "crawler": True,
+    "hide_globally": True,
+    "no_media_player": True,
+    "ignore_entry_updates": True,
+    "match_entries_by_url": True,
+    "fetch_via_proxy": True,
+    "ignore_http_cache": True,
+    "allow_self_signed_certificates": True,
+    "disable_http2": True,
+    "check_interval_minutes": 90,
+    "keep_read_days": 7,
+    "keep_unread_days": -1,
+}
+
+
+def test_everything_is_set_and_shown_again(reader: Visitor, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    category = alice.has_category("Elsewhere")
+    path = f"/feeds/{feed['id']}/edit"
+    typed = fields(reader.page(path)) | {name: 1 if value is True else value for name, value in WHOLE.items()}
+    typed |= {"category_id": category["id"], "csrf": reader.token}
+
+    told = reader.follow(reader.post(path, **typed))
+
+    assert "Saved." in told
+    stored = alice.get(f"/v1/feeds/{feed['id']}")
+    assert {name: stored[name] for name in WHOLE} == WHOLE
+    assert stored["category"]["id"] == category["id"]
+    again = fields(told)
+    for name, value in WHOLE.items():
+        assert again[name] == ("1" if value is True else str(value)), name
+
+
+def test_what_was_not_touched_is_not_written(
+    reader: Visitor, alice: Person, site: Publisher, services: Services
+) -> None:
+    feed = alice.has_feed(site)
+    path = f"/feeds/{feed['id']}/edit"
+
+    reader.post(path, **fields(reader.page(path)) | {"hide_globally": "1", "csrf": reader.token})
+
+    with services.reading() as db:
+        stored = feeds.get(db, alice.id, feed["id"])
+    assert stored is not None
+    # Its title still follows the publisher.
+    assert (stored.hide_globally, stored.edited) == (True, 0)
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "told"),
+    [
+        ("title", " ", "A feed needs one"),
+        ("feed_url", "nowhere", "complete address"),
+        ("proxy_url", "ftp://x", "complete address"),
+        ("check_interval_minutes", "often", "whole number"),
+        ("check_interval_minutes", "1", "5 to 43,200"),
+        ("keep_read_days", "0", "36500"),
+        ("category_id", "99999999", "There is no category"),
+        ("webhook_url", "hook", "complete address"),
+        ("block_filter_entry_rules", "EntryTitle=ok\nEntryTitel=x", "Rule 2: There is no field 'EntryTitel'"),
+        ("rewrite_rules", "no_such_rule", "Rule 1"),
+        ("scraper_rules", "a[", "selector"),
+        ("blocklist_rules", "(", "expression"),
+    ],
+)
+def test_what_is_wrong_is_told_beside_its_field_and_what_was_typed_stays(
+    reader: Visitor, alice: Person, site: Publisher, field: str, typed: str, told: str
+) -> None:
+    feed = alice.has_feed(site)
+    path = f"/feeds/{feed['id']}/edit"
+    before = alice.get(f"/v1/feeds/{feed['id']}")
+
+    answer = reader.post(path, **fields(reader.page(path)) | {field: typed, "cookie": "a=b", "csrf": reader.token})
+    page = answer.body.decode()
+
+    assert answer.status == 400
+    assert told in error(page, field)
+    if field != "category_id":
+        assert fields(page)[field] == typed
+    assert fields(page)["cookie"] == "a=b"
+    assert alice.get(f"/v1/feeds/{feed['id']}") == before
+
+
+def test_every_bad_rule_is_named(reader: Visitor, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    path = f"/feeds/{feed['id']}/edit"
+    rules = "Nothing\nEntryTitle=fine\nEntryURL=("
+
+    page = reader.post(
+        path, **fields(reader.page(path)) | {"keep_filter_entry_rules": rules, "csrf": reader.token}
+    ).body.decode()
+
+    assert "Rule 1: " in error(page, "keep_filter_entry_rules")
+    assert "Rule 3: " in error(page, "keep_filter_entry_rules")
+
+
+def test_rules_are_tried_on_what_is_stored_and_change_nothing(reader: Visitor, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ("Rain tomorrow", "Buy this", "River news"))
+    path = f"/feeds/{feed['id']}"
+    rules = {
+        "block_filter_entry_rules": "EntryTitle=(?i)^buy",
+        "rewrite_rules": 'replace_title("River"|"Stream"),replace("About River"|"All about <b>a river</b>")',
+    }
+    before = alice.entries()
+
+    page = html.unescape(
+        reader.post(f"{path}/try", **fields(reader.page(f"{path}/edit")) | rules | {"csrf": reader.token}).body.decode()
+    )
+
+    assert "Of the newest 3 entries:" in page
+    assert "1 kept out, 1 changed" in page
+    assert "feed block rule 1: EntryTitle=(?i)^buy" in page
+    assert "<del>River news</del> <ins>Stream news</ins>" in page
+    assert "All about a river" in page
+    assert fields(page)["block_filter_entry_rules"] == rules["block_filter_entry_rules"]
+    assert alice.entries() == before
+    assert alice.get(f"/v1{path}")["block_filter_entry_rules"] == ""
+
+
+def test_rules_that_cannot_be_used_are_left_out_of_the_trial(reader: Visitor, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    reader.get(f"/feeds/{feed['id']}/edit")
+
+    answer = reader.post(f"/feeds/{feed['id']}/try", block_filter_entry_rules="EntryTitle=One\nWrong")
+    page = answer.body.decode()
+
+    assert "1 kept out, 0 changed" in page
+    assert "Rule 2: " in error(page, "block_filter_entry_rules")
+
+
+def test_a_feed_is_checked_right_now_and_a_failure_told(reader: Visitor, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    path = urlsplit(feed["feed_url"]).path
+    reader.get(f"/feeds/{feed['id']}/edit")
+
+    assert "Checked." in reader.follow(reader.post(f"/feeds/{feed['id']}/refresh"))
+    site.serve(path, status=404)
+    back = reader.post(f"/feeds/{feed['id']}/refresh", back="/feeds?q=feed")
+
+    assert back.headers["location"] == "/feeds?q=feed"
+    assert "(404)" in reader.follow(back)
+    assert "(404)" in reader.page(f"/feeds/{feed['id']}/edit")
+
+
+def test_feeds_of_others_are_not_there(reader: Visitor, bob: Person, site: Publisher) -> None:
+    theirs = bob.has_feed(site)["id"]
+    reader.get("/feeds")
+
+    assert reader.get(f"/feeds/{theirs}/edit").status == 404
+    for action in ("edit", "try", "refresh"):
+        assert reader.post(f"/feeds/{theirs}/{action}", title="Mine now").status == 404
+    assert bob.get(f"/v1/feeds/{theirs}")["title"] == "A feed"

@@ -1,0 +1,66 @@
+"""Lists as feeds: by a secret link, until it is taken back."""
+
+from __future__ import annotations
+
+import feedparser
+import pytest
+
+from support.people import Person
+from support.publisher import Publisher
+from support.running import RunningService
+from support.visitors import Visitor
+
+
+@pytest.fixture
+def token(reader: Visitor, service: RunningService) -> str:
+    reader.post("/list-links")
+    assert reader.person
+    return str(service.services.feed_links.token(reader.person.id))
+
+
+def titles(body: bytes) -> list[str]:
+    parsed = feedparser.parse(body)
+    assert not parsed.bozo
+    return [entry.title for entry in parsed.entries]
+
+
+def test_a_list_is_followed_without_a_session(visitor: Visitor, alice: Person, site: Publisher, token: str) -> None:
+    feed = alice.has_feed(site, ["Rain", "Sun & moon"])
+    rain, sun = alice.entries(order="published_at", direction="desc")
+    alice.put("/v1/entries", {"entry_ids": [rain["id"]], "starred": True})
+    alice.put("/v1/entries", {"entry_ids": [sun["id"]], "status": "read"})
+
+    assert titles(visitor.get(f"/lists/{token}/unread").body) == ["Rain"]
+    assert titles(visitor.get(f"/lists/{token}/starred").body) == ["Rain"]
+    assert titles(visitor.get(f"/lists/{token}/feeds/{feed['id']}").body) == ["Rain", "Sun & moon"]
+    assert titles(visitor.get(f"/lists/{token}/categories/{feed['category']['id']}").body) == ["Rain", "Sun & moon"]
+
+
+def test_what_did_not_change_is_not_sent_again(visitor: Visitor, token: str) -> None:
+    answer = visitor.get(f"/lists/{token}/unread")
+
+    again = visitor.get(f"/lists/{token}/unread", headers={"If-None-Match": answer.headers["etag"]})
+
+    assert answer.headers["content-type"].startswith("application/atom+xml")
+    assert "noindex" in answer.headers["x-robots-tag"]
+    assert again.status == 304
+
+
+def test_a_link_shows_nothing_of_others(visitor: Visitor, bob: Person, site: Publisher, token: str) -> None:
+    theirs = bob.has_feed(site, ["Rain"])
+
+    for path in (f"feeds/{theirs['id']}", f"categories/{theirs['category']['id']}", "feeds/999999", "feeds/x"):
+        assert visitor.get(f"/lists/{token}/{path}").status == 404
+    assert titles(visitor.get(f"/lists/{token}/unread").body) == []
+
+
+def test_a_link_that_was_renewed_or_taken_back_leads_nowhere(visitor: Visitor, reader: Visitor, token: str) -> None:
+    assert token in reader.page("/list-links")
+    reader.post("/list-links")
+    assert visitor.get(f"/lists/{token}/unread").status == 404
+
+    reader.post("/list-links/revoke")
+    page = reader.page("/list-links")
+
+    assert "/lists/" not in page.replace('action="/list-links"', "")
+    assert visitor.get("/lists/nobody/unread").status == 404

@@ -1,0 +1,193 @@
+"""Connecting other services in the browser, and what became of deliveries."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import uuid
+from typing import Any
+
+import pytest
+
+from api.test_deliveries import save, wait_until
+from support.people import Person
+from support.publisher import Answer, Publisher
+from support.running import RunningService
+from support.visitors import Visitor
+from tidings.domain.integrations import REGISTRY
+from tidings.storage.deliveries import outbox
+
+HOOK = "/settings/integrations/webhook"
+LINKDING = "/settings/integrations/linkding"
+
+
+def connect(reader: Visitor, path: str, **fields: Any) -> None:
+    reader.page(path)
+    assert reader.post(path, **fields).status == 303
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_service_has_a_form_with_all_its_fields(reader: Visitor, name: str) -> None:
+    page = reader.page(f"/settings/integrations/{name}")
+
+    assert all(f'name="{field.name}"' in page for field in REGISTRY[name].fields if not field.is_generated)
+    assert f"/settings/integrations/{name}" in reader.page("/settings/integrations")
+
+
+def test_a_secret_is_kept_never_shown_and_forgotten_when_asked(alice: Person, reader: Visitor) -> None:
+    connect(reader, LINKDING, enabled="1", url="https://links.example.org", token="hush-hush", tags="a")
+    assert "hush-hush" not in reader.page(LINKDING)
+
+    connect(reader, LINKDING, enabled="1", url="https://links.example.org", token="", tags="b")
+    shown = alice.get("/v1/integrations")["linkding"]
+    assert (shown["has_token"], shown["tags"], shown["enabled"]) == (True, "b", True)
+
+    connect(reader, LINKDING, url="https://links.example.org", **{"clear-token": "1"})
+    shown = alice.get("/v1/integrations")["linkding"]
+    assert (shown["has_token"], shown["enabled"]) == (False, False)
+
+
+def test_a_mistake_stands_beside_its_field(alice: Person, reader: Visitor) -> None:
+    reader.page(LINKDING)
+    answer = reader.post(LINKDING, enabled="1", url="ftp://links.example.org", token="hush-hush", tags="kept")
+
+    page = answer.body.decode()
+    assert answer.status == 400
+    assert 'id="error-url"' in page
+    assert "kept" in page
+    assert "hush-hush" not in page
+    assert not alice.get("/v1/integrations")["linkding"]["enabled"]
+
+
+def test_a_service_cannot_be_switched_on_without_what_it_needs(reader: Visitor) -> None:
+    reader.page(LINKDING)
+    answer = reader.post(LINKDING, enabled="1", url="https://links.example.org")
+
+    assert "Linkding cannot be switched on without it." in answer.body.decode()
+
+
+def test_the_test_tells_what_the_service_said(site: Publisher, reader: Visitor) -> None:
+    site.serve("/hook", "thanks a lot")
+    reader.page(HOOK)
+    page = reader.post(f"{HOOK}/test", url=site.url("/hook")).body.decode()
+    assert "The test arrived." in page
+    assert "thanks a lot" in page
+
+    site.script("/hook", Answer("go <away>", status=500))
+    page = reader.post(f"{HOOK}/test", url=site.url("/hook")).body.decode()
+    assert "The test did not arrive." in page
+    assert "go &lt;away&gt;" in page
+
+
+def test_a_test_of_what_has_no_address_says_so(reader: Visitor) -> None:
+    reader.page(HOOK)
+    answer = reader.post(f"{HOOK}/test", url="")
+
+    assert answer.status == 400
+    assert "no address yet" in answer.body.decode()
+
+
+def test_the_secret_of_the_webhook_is_shown_signs_and_is_renewed(site: Publisher, reader: Visitor) -> None:
+    site.serve("/hook", "thanks")
+    connect(reader, HOOK, enabled="1", url=site.url("/hook"))
+    secret = made_secret(reader.page(HOOK))
+    reader.post(f"{HOOK}/test", url=site.url("/hook"))
+    seen = site.requests_for("/hook")[-1]
+    expected = hmac.new(secret.encode(), seen.body, hashlib.sha256).hexdigest()
+    assert seen.headers["x-service-signature"] == expected
+
+    renewed = made_secret(reader.follow(reader.post(f"{HOOK}/renew")))
+    assert renewed != secret
+    assert re.search(rf'value="{re.escape(site.url("/hook"))}"', reader.page(HOOK))
+
+
+def made_secret(page: str) -> str:
+    found = re.search(r'id="made-secret">([0-9a-f]{64})<', page)
+    assert found
+    return found[1]
+
+
+def test_an_unknown_service_is_no_page(reader: Visitor) -> None:
+    assert reader.get("/settings/integrations/telepathy").status == 404
+
+
+def test_deliveries_are_shown_and_sent_again(
+    service: RunningService, alice: Person, bob: Person, reader: Visitor, site: Publisher
+) -> None:
+    site.script("/hook", Answer("not <now>", status=410), Answer("thanks"))
+    connect(reader, HOOK, enabled="1", url=site.url("/hook"))
+    save(alice, site, "Rain & wind")
+    assert "Waiting" in reader.page("/settings/deliveries?state=pending")
+    wait_until(alice, "failed")
+
+    page = reader.page("/settings/deliveries?state=failed")
+    path = re.search(r'"(/settings/deliveries/\d+)"', page)[1]  # type: ignore[index]
+    assert path not in reader.page("/settings/deliveries?state=delivered")
+    details = reader.page(path)
+    assert "not &lt;now&gt;" in details
+    assert "Rain" in details
+    assert b'"event_type":"save_entry"' in reader.get(f"{path}/body").body.replace(b" ", b"")
+    assert "The last delivery failed." in reader.page(HOOK)
+    stranger = Visitor(service, bob)
+    stranger.sign_in()
+    assert [stranger.get(path).status, stranger.get(f"{path}/body").status] == [404, 404]
+    assert stranger.post(f"{path}/redeliver").status == 404
+
+    connect(reader, HOOK, enabled="1", url=site.url("/hook"))
+    assert "It is on its way once more." in reader.follow(reader.post(f"{path}/redeliver"))
+    wait_until(alice, "delivered")
+    assert "Delivered" in reader.page(path)
+
+
+def test_deliveries_come_in_pages(alice: Person, reader: Visitor, site: Publisher) -> None:
+    connect(reader, HOOK, enabled="1", url=site.url("/hook"))
+    save(alice, site, "One")
+    (entry,) = alice.entries()
+    for _ in range(54):
+        alice.post(f"/v1/entries/{entry['id']}/save", status=202)
+
+    page = reader.page("/settings/deliveries")
+    older = re.search(r'rel="next" href="([^"]+)"', page)[1]  # type: ignore[index]
+    first = set(re.findall(r'class="whole" href="([^"]+)"', page))
+    second = set(re.findall(r'class="whole" href="([^"]+)"', reader.page(older.replace("&amp;", "&"))))
+    assert (len(first), len(second), first & second) == (50, 5, set())
+
+
+def test_deliveries_are_found_by_service_receiver_and_event(service: RunningService, reader: Visitor) -> None:
+    assert reader.person
+    posts = (
+        ("webhook", "new_entries", "https://one.example/hook"),
+        ("webhook", "save_entry", "https://two.example/hook"),
+        ("pinboard", "save_entry", "pinboard"),
+    )
+    with service.services.database.writing() as db:
+        for integration, event, receiver in posts:
+            outbox.add(
+                db,
+                reader.person.id,
+                delivery_id=str(uuid.uuid4()),
+                integration=integration,
+                event_type=event,
+                receiver=receiver,
+                feed_id=1,
+                body=b"{}",
+                now=service.services.clock(),
+            )
+
+    def found(query: str) -> list[str]:
+        page = reader.page(f"/settings/deliveries?{query}")
+        return re.findall(r'class="whole" href="[^"]+">([^<]+)</a>', page)
+
+    assert found("") == ["Pinboard: Saved entry", "Webhook: Saved entry", "Webhook: New entries"]
+    assert found("service=pinboard") == ["Pinboard: Saved entry"]
+    assert found("event=save_entry") == ["Pinboard: Saved entry", "Webhook: Saved entry"]
+    assert found("event=new_entries&service=webhook&state=pending") == ["Webhook: New entries"]
+    assert found("service=webhook&state=failed") == []
+    assert len(found("service=telepathy&event=none&receiver=x")) == 3
+
+    page = reader.page("/settings/deliveries?service=webhook")
+    one = re.search(r'<option value="(\w+)">https://one.example', page)
+    assert one
+    assert found(f"service=webhook&receiver={one[1]}") == ["Webhook: New entries"]
+    assert 'name="receiver"' not in reader.page("/settings/deliveries?service=pinboard")

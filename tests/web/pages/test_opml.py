@@ -1,0 +1,148 @@
+"""Import with a report, export, and the welcome page of an account without feeds."""
+
+from __future__ import annotations
+
+import html
+
+import pytest
+
+from support.people import Answer, Person, call
+from support.publisher import Publisher
+from support.visitors import Visitor
+from tidings.services import Services
+from tidings.web.pages.welcome import starters
+
+BOUNDARY = "----border"
+
+
+def upload(reader: Visitor, body: bytes, name: str = "file") -> Answer:
+    """As a browser sends a form with a file."""
+    parts = (
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="csrf"\r\n\r\n{reader.token}\r\n'.encode(),
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"; filename="a.opml"\r\n\r\n'.encode(),
+        body,
+        f"\r\n--{BOUNDARY}--\r\n".encode(),
+    )
+    cookies = "; ".join(f"{name}={value}" for name, value in reader.cookies.items())
+    headers = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}", "Cookie": cookies}
+    return call(reader.service.url, "POST", "/feeds/import", b"".join(parts), headers)
+
+
+def opml(*lines: str) -> bytes:
+    return ('<opml version="2.0"><body>\n' + "\n".join(lines) + "\n</body></opml>").encode()
+
+
+def test_an_import_reports_every_line_that_something_was_wrong_with(reader: Visitor, alice: Person) -> None:
+    reader.get("/feeds/import")
+
+    answer = upload(
+        reader,
+        opml(
+            '<outline text="News"><outline text="Good" xmlUrl="https://example.org/good"/></outline>',
+            '<outline text="&lt;Bad&gt;" xmlUrl="nowhere"/>',
+            '<outline text="Odd" xmlUrl="https://example.org/odd" crawler="perhaps"/>',
+            '<outline text="Again" xmlUrl="https://example.org/good"/>',
+        ),
+    )
+    page = html.unescape(answer.body.decode())
+
+    assert answer.status == 200
+    assert "2 feeds imported." in page
+    assert "1 was there already." in page
+    assert "1 could not be used." in page
+    assert "<td>3</td>" in page
+    assert "&lt;Bad&gt;" in answer.body.decode()
+    assert "crawler was left out" in page
+    assert "2 feeds wait for their first check." in page
+    assert {feed["category"]["title"] for feed in alice.get("/v1/feeds")} == {"All", "News"}
+
+
+def test_five_hundred_feeds_come_at_once(reader: Visitor, alice: Person) -> None:
+    lines = [
+        f'<outline text="Folder {folder}">'
+        + "".join(f'<outline text="Feed {n}" xmlUrl="https://f{folder}.example.org/{n}"/>' for n in range(25))
+        + "</outline>"
+        for folder in range(20)
+    ]
+    reader.get("/feeds/import")
+
+    page = upload(reader, opml(*lines)).body.decode()
+
+    assert "500 feeds imported." in page
+    assert len(alice.get("/v1/feeds")) == 500
+    assert "1 of 10" in reader.page("/feeds?state=waiting")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b"", "Choose a file first."),
+        (b"hello", "This is no OPML document"),
+        (b"<opml><body>", "breaks off before its end"),
+    ],
+)
+def test_what_cannot_be_imported_is_told_beside_the_file(reader: Visitor, body: bytes, told: str) -> None:
+    reader.get("/feeds/import")
+
+    answer = upload(reader, body)
+
+    assert answer.status == 400
+    assert told in answer.body.decode().partition('id="error-file">')[2].partition("</p>")[0]
+
+
+def test_a_form_without_a_file_is_told(reader: Visitor) -> None:
+    reader.get("/feeds/import")
+
+    assert reader.post("/feeds/import").status == 400
+    assert upload(reader, b"x", name="other").status == 400
+
+
+def test_what_is_exported_can_be_imported(reader: Visitor, alice: Person, bob: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    bob.has_feed(site)
+
+    answer = reader.get("/feeds/export")
+
+    assert answer.headers["content-disposition"] == 'attachment; filename="feeds.opml"'
+    assert answer.body.count(b"xmlUrl") == 1
+    alice.delete(f"/v1/feeds/{feed['id']}")
+    reader.get("/feeds/import")
+    assert "1 feed imported." in upload(reader, answer.body).body.decode()
+
+
+def test_an_empty_account_begins_on_the_welcome_page(reader: Visitor, alice: Person, site: Publisher) -> None:
+    assert reader.get("/").headers["location"] == "/welcome"
+    assert "Paste an address" in reader.page("/welcome")
+
+    alice.has_feed(site)
+
+    assert reader.get("/").headers["location"] == "/unread"
+    assert "You follow one feed." in reader.page("/welcome")
+
+
+def test_starters_that_were_ticked_are_followed_and_nothing_else(
+    reader: Visitor, alice: Person, services: Services
+) -> None:
+    chosen = [one.values["feed_url"] for one in starters()[:2]]
+    reader.get("/welcome")
+
+    told = reader.follow(reader.post("/welcome", feed=[*chosen, "https://evil.example.org/feed"]))
+
+    assert "2 feeds wait for their first check." in told
+    assert {feed["feed_url"] for feed in alice.get("/v1/feeds")} == set(chosen)
+    # Asking twice adds nothing.
+    reader.post("/welcome", feed=chosen)
+    assert len(alice.get("/v1/feeds")) == 2
+    assert "Tick the feeds first" in reader.follow(reader.post("/welcome"))
+
+
+def test_the_starters_are_feeds_with_names_words_and_categories() -> None:
+    found = starters()
+
+    assert 8 <= len(found) <= 20
+    assert len({one.values["feed_url"] for one in found}) == len(found)
+    for one in found:
+        assert one.values["feed_url"].startswith("https://")
+        assert one.category
+        assert one.values["description"]
+        assert one.values["title"]

@@ -1,0 +1,177 @@
+"""What somebody sets for themselves: the account, the password and sessions, API keys."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from support.people import PASSWORD, Person, call
+from support.running import RunningService
+from support.visitors import Visitor
+from tidings.domain.accounts.user_changes import CHOICES
+from tidings.web.pages.settings.account import ACCOUNT, CUSTOM, FILTERS, READING
+
+FORMS = {form.path: form for form in (ACCOUNT, READING, FILTERS, CUSTOM)}
+
+
+def sent(form_path: str, me: dict[str, Any]) -> dict[str, Any]:
+    """The form as a browser sends it when nothing was touched."""
+    names = [field.name for group in FORMS[form_path].groups for field in group.fields]
+    return {name: 1 if me[name] is True else me[name] for name in names if me[name] is not False}
+
+
+def test_every_setting_of_the_api_stands_in_a_form_once(alice: Person) -> None:
+    shown = [field.name for form in FORMS.values() for group in form.groups for field in group.fields]
+    elsewhere = {"id", "is_admin", "last_login_at"}
+
+    assert sorted(shown) == sorted(set(alice.get("/v1/me")) - elsewhere)
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_saving_what_is_shown_changes_nothing(alice: Person, reader: Visitor, path: str) -> None:
+    before = alice.get("/v1/me")
+    reader.page(path)
+
+    assert reader.post(path, **sent(path, before)).headers["location"] == path
+    assert alice.get("/v1/me") == before
+
+
+def test_a_setting_is_saved_and_shown(alice: Person, reader: Visitor) -> None:
+    fields = sent("/settings/reading", alice.get("/v1/me")) | {"entries_per_page": " 25 ", "media_playback_rate": "1,5"}
+    del fields["mark_read_on_view"]
+    page = reader.follow(reader.post("/settings/reading", **fields))
+
+    me = alice.get("/v1/me")
+    assert (me["entries_per_page"], me["media_playback_rate"], me["mark_read_on_view"]) == (25, 1.5, False)
+    assert 'value="25"' in page
+    assert "Saved." in page
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "value", "said"),
+    [
+        ("/settings", "username", "a b", "letters, digits"),
+        ("/settings", "timezone", "Moon/Crater", "is not known"),
+        ("/settings", "language", "xx_XX", "is not one of"),
+        ("/settings/reading", "entries_per_page", "many", "Type a whole number."),
+        ("/settings/reading", "entries_per_page", "0", "Send a number from 1 to"),
+        ("/settings/reading", "media_playback_rate", "nan", "Type a number"),
+        ("/settings/filters", "block_filter_entry_rules", "EntryTitle=(", "never closed"),
+        ("/settings/custom", "external_font_hosts", "https://x/", "is no domain"),
+    ],
+)
+def test_a_mistake_is_told_beside_its_field_and_what_was_typed_stays(
+    alice: Person, reader: Visitor, path: str, field: str, value: str, said: str
+) -> None:
+    before = alice.get("/v1/me")
+    reader.page(path)
+    answer = reader.post(path, **sent(path, before) | {field: value})
+
+    page = answer.body.decode()
+    assert answer.status == 400
+    assert said in re.search(rf'id="error-{field}">([^<]*)<', page)[1]  # type: ignore[index]
+    assert value in page
+    assert alice.get("/v1/me") == before
+
+
+def test_a_language_is_shown_in_its_own_words(reader: Visitor) -> None:
+    page = reader.page("/settings")
+
+    assert all(f'value="{code}"' in page for code in CHOICES["language"])
+    assert ">Deutsch<" in page
+
+
+def test_a_new_password_ends_the_sessions_of_other_browsers(
+    service: RunningService, alice: Person, reader: Visitor
+) -> None:
+    phone = Visitor(service, alice)
+    phone.sign_in()
+    reader.page("/settings/security")
+    answer = reader.post("/settings/password", current=PASSWORD, password="another horse", repeated="another horse")
+
+    assert "Your password is changed" in reader.follow(answer)
+    assert phone.get("/unread").headers["location"].startswith("/sign-in")
+    assert Visitor(service, alice).sign_in(password="another horse").status == 303
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"current": "wrong", "password": "another horse", "repeated": "another horse"}, "current"),
+        ({"password": "another horse", "repeated": "another horse"}, "current"),
+        ({"current": PASSWORD, "password": "short", "repeated": "short"}, "password"),
+        ({"current": PASSWORD, "password": "another horse", "repeated": "another house"}, "repeated"),
+    ],
+)
+def test_a_password_is_changed_by_who_knows_it(reader: Visitor, given: dict[str, Any], field: str) -> None:
+    reader.page("/settings/security")
+    answer = reader.post("/settings/password", **given)
+
+    assert answer.status == 400
+    assert f'id="error-{field}"' in answer.body.decode()
+    assert "horse" not in answer.body.decode()
+
+
+def test_sessions_are_listed_and_ended(service: RunningService, alice: Person, bob: Person, reader: Visitor) -> None:
+    phone, tablet, stranger = Visitor(service, alice), Visitor(service, alice), Visitor(service, bob)
+    phone.sign_in()
+    stranger.sign_in()
+    ids = re.findall(r"/settings/sessions/(\d+)/end", phone.page("/settings/security"))
+    assert len(ids) == 2
+
+    stranger.page("/settings/security")
+    assert stranger.post(f"/settings/sessions/{ids[0]}/end").status == 404
+    reader.page("/settings/security")
+    newest = max(ids, key=int)
+    assert reader.post(f"/settings/sessions/{newest}/end").status == 303
+    assert phone.get("/unread").status == 303
+    tablet.sign_in()
+    reader.page("/settings/security")
+    assert "1 browser is signed out" in reader.follow(reader.post("/settings/sessions/end-others"))
+    assert tablet.get("/unread").status == 303
+    assert stranger.get("/unread").status == 200
+
+
+def test_ending_the_session_of_this_browser_signs_out(reader: Visitor) -> None:
+    (own,) = re.findall(r"/settings/sessions/(\d+)/end", reader.page("/settings/security"))
+    answer = reader.post(f"/settings/sessions/{own}/end")
+
+    assert answer.headers["location"] == "/sign-in"
+    assert reader.get("/unread").headers["location"].startswith("/sign-in")
+
+
+def test_an_api_key_is_shown_once_and_works(service: RunningService, reader: Visitor, alice: Person) -> None:
+    reader.page("/settings/api-keys")
+    page = reader.post("/settings/api-keys", description="My <phone>").body.decode()
+    token = re.search(r'id="new-key">([0-9a-f]+)<', page)[1]  # type: ignore[index]
+
+    assert call(service.url, "GET", "/v1/me", headers={"X-Auth-Token": token}).json()["id"] == alice.id
+    later = reader.page("/settings/api-keys")
+    assert token not in later
+    assert "My &lt;phone&gt;" in later
+    assert "last used" in later
+
+
+def test_an_api_key_without_a_purpose_or_with_that_of_another_is_refused(reader: Visitor) -> None:
+    reader.page("/settings/api-keys")
+    assert 'id="error-description"' in reader.post("/settings/api-keys", description=" ").body.decode()
+
+    reader.post("/settings/api-keys", description="phone")
+    again = reader.post("/settings/api-keys", description="Phone")
+    assert again.status == 400
+    assert "You already have a key" in again.body.decode()
+
+
+def test_a_deleted_key_no_longer_lets_anybody_in(service: RunningService, reader: Visitor, bob: Person) -> None:
+    reader.page("/settings/api-keys")
+    page = reader.post("/settings/api-keys", description="lost").body.decode()
+    token = re.search(r'id="new-key">([0-9a-f]+)<', page)[1]  # type: ignore[index]
+    key = max(map(int, re.findall(r"/settings/api-keys/(\d+)/delete", page)))
+    stranger = Visitor(service, bob)
+    stranger.sign_in()
+    assert stranger.post(f"/settings/api-keys/{key}/delete").status == 404
+
+    assert reader.post(f"/settings/api-keys/{key}/delete").status == 303
+    assert call(service.url, "GET", "/v1/me", headers={"X-Auth-Token": token}).status == 401

@@ -1,0 +1,205 @@
+"""From the password to the sign-out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from starlette.responses import Response
+
+from support.databases import Databases
+from support.people import Cast, Person
+from support.publisher import Publisher
+from support.running import RunningService, environment_for, running
+from support.visitors import Visitor
+from tidings.domain.accounts.sessions import LASTS
+from tidings.domain.times import DAY
+from tidings.services import Services
+from tidings.storage.schema import sessions
+from tidings.web import cookies
+from tidings.web.cookies import Cookie
+
+
+@pytest.fixture
+def stranger(service: RunningService, alice: Person) -> Visitor:
+    """Alice, not signed in yet."""
+    return Visitor(service, alice)
+
+
+def test_signing_in_leads_to_the_home_page(stranger: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain"])
+    answer = stranger.sign_in()
+
+    assert answer.headers["location"] == "/"
+    assert stranger.get("/").headers["location"] == "/unread"
+    assert "Rain" in stranger.page("/unread")
+
+
+def test_the_home_page_is_the_one_that_the_user_chose(stranger: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site)
+    alice.put(f"/v1/users/{alice.id}", {"default_home_page": "starred"}, status=201)
+    stranger.sign_in()
+
+    assert stranger.get("/").headers["location"] == "/starred"
+
+
+def test_the_cookie_is_for_our_pages_alone(stranger: Visitor) -> None:
+    (cookie,) = [line for line in stranger.sign_in().cookies if line.startswith("tidings_session=")]
+
+    assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
+    assert "Secure" not in cookie  # this service is reached without https
+
+
+@pytest.mark.parametrize(
+    ("username", "password"), [("", "x"), ("somebody", ""), ("somebody", "wrong"), ("a\r\nb", "x")]
+)
+def test_what_is_wrong_stands_beside_the_field(stranger: Visitor, username: str, password: str) -> None:
+    stranger.get("/sign-in")
+    answer = stranger.post("/sign-in", username=username, password=password)
+    text = answer.body.decode()
+
+    assert answer.status == 400
+    assert 'class="error"' in text
+    assert 'aria-invalid="true"' in text
+    if "\n" not in username:
+        assert f'value="{username}"' in text
+    assert "wrong</" not in text.replace("is wrong", "")
+
+
+def test_signing_in_goes_on_to_where_one_was_going(stranger: Visitor) -> None:
+    sent_away = stranger.get("/starred?after=1.2")
+    assert sent_away.headers["location"] == "/sign-in?next=/starred%3Fafter%3D1.2"
+
+    page = stranger.page("/sign-in?next=/starred%3Fafter%3D1.2")
+    assert 'name="next" value="/starred?after=1.2"' in page
+    assert stranger.sign_in(next_path="/starred?after=1.2").headers["location"] == "/starred?after=1.2"
+
+
+@pytest.mark.parametrize(
+    "elsewhere", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:x", "/a\r\nb", "evil", "/ü"]
+)
+def test_but_never_to_somebody_elses(stranger: Visitor, elsewhere: str) -> None:
+    assert stranger.sign_in(next_path=elsewhere).headers["location"] == "/"
+
+
+def test_a_session_that_has_ended_comes_back_to_the_page_of_the_form(reader: Visitor, services: Services) -> None:
+    assert reader.person
+    (session,) = services.sessions.list_all(reader.person.id)
+    services.sessions.end(reader.person.id, session.id)
+
+    answer = reader.post("/entries/marks", star=1, back="/unread?after=3.4")
+
+    assert answer.headers["location"] == "/sign-in?next=/unread%3Fafter%3D3.4"
+    assert "Your session has ended" in reader.follow(answer)
+    # Told once.
+    assert "Your session has ended" not in reader.page("/sign-in")
+
+
+def test_signing_out_ends_the_session_everywhere(reader: Visitor) -> None:
+    copied = dict(reader.cookies)
+    reader.page("/view")
+    assert reader.post("/sign-out").headers["location"] == "/sign-in"
+
+    assert reader.get("/unread").status == 303
+    reader.cookies = copied
+    assert reader.get("/unread").status == 303
+
+
+def test_a_new_password_ends_the_sessions_of_other_browsers(reader: Visitor, services: Services) -> None:
+    assert reader.person
+    other = Visitor(reader.service, reader.person)
+    other.sign_in()
+    here = services.sessions.recognise(other.cookies["tidings_session"])
+    assert here
+
+    services.users.update(
+        reader.person.user, reader.person.id, {"password": "another horse"}, session_id=here.session.id
+    )
+
+    assert other.get("/unread").status == 200
+    assert reader.get("/unread").status == 303
+
+
+def test_a_password_set_by_api_ends_all_of_them(reader: Visitor, alice: Person) -> None:
+    alice.put(f"/v1/users/{alice.id}", {"password": "another horse"}, status=201)
+
+    assert reader.get("/unread").status == 303
+
+
+def test_nothing_that_opens_a_session_is_in_the_database(reader: Visitor, services: Services) -> None:
+    with services.reading() as db:
+        for row in db.rows(sessions.select()):
+            assert reader.cookies["tidings_session"] not in map(str, row.values())
+
+
+def test_a_session_moves_on_with_every_visit_and_ends_thirty_days_after_the_last(
+    reader: Visitor, services: Services
+) -> None:
+    assert reader.person
+    (before,) = services.sessions.list_all(reader.person.id)
+    assert before.expires_at - before.created_at == LASTS == 30 * DAY
+    with services.database.writing() as db:
+        db.run(
+            sessions.update().where(sessions.c.id == before.id),
+            last_seen_at=before.last_seen_at - DAY,
+            expires_at=before.expires_at - DAY,
+        )
+
+    answer = reader.get("/unread")
+
+    assert any(line.startswith("tidings_session=") and "Max-Age=2592000" in line for line in answer.cookies)
+    (after,) = services.sessions.list_all(reader.person.id)
+    assert after.expires_at >= before.expires_at
+    with services.database.writing() as db:
+        db.run(sessions.update().where(sessions.c.id == before.id), expires_at=services.clock())
+    assert reader.get("/unread").status == 303
+    assert services.sessions.list_all(reader.person.id) == []
+
+
+def test_everybody_sees_their_own_sessions(reader: Visitor, bob: Person, services: Services) -> None:
+    assert reader.person
+    assert services.sessions.list_all(bob.id) == []
+    (mine,) = services.sessions.list_all(reader.person.id)
+    assert (mine.address, mine.user_id) == ("127.0.0.1", reader.person.id)
+
+
+def test_below_a_path_with_https_cookies_and_addresses_say_so(databases: Databases, tmp_path: Path) -> None:
+    with databases.migrated() as url:
+        environment = environment_for(url, tmp_path, base_url="https://example.org/reader")
+        with running("web", environment, tmp_path) as service:
+            probe = RunningService(f"{service.url}/reader", environment, service.log_path, service.process)
+            probe.wait_until_ready()
+            alice = Visitor(service, Cast(service).person("alice"), base_path="/reader")
+            answer = alice.sign_in(next_path="/starred")
+            page = alice.page("/starred")
+
+    assert answer.headers["location"] == "/reader/starred"
+    (cookie,) = [line for line in answer.cookies if line.startswith("__Secure-tidings_session=")]
+    assert {"Path=/reader", "Secure"} <= set(cookie.split("; "))
+    assert 'href="/reader/static/' in page
+    assert 'href="/unread"' not in page
+
+
+@pytest.mark.parametrize(
+    ("is_secure", "begins"), [(True, "__Host-tidings_session=x; "), (False, "tidings_session=x; ")]
+)
+def test_with_https_browsers_take_our_cookies_from_nobody_else(is_secure: bool, begins: str) -> None:
+    response = Response()
+    Cookie(cookies.SESSION, "x").add_to(response, "", is_secure=is_secure)
+    header = response.headers["set-cookie"]
+
+    assert header.startswith(begins)
+    assert "Path=/" in header.split("; ")
+    assert ("Secure" in header.split("; ")) is is_secure
+    assert "Domain" not in header
+
+
+def test_a_browser_stays_known_after_signing_out(stranger: Visitor) -> None:
+    stranger.sign_in()
+    known = stranger.cookies["tidings_known"]
+    stranger.post("/sign-out")
+
+    assert "tidings_session" not in stranger.cookies
+    assert stranger.cookies["tidings_known"] == known
+    stranger.sign_in()
+    assert stranger.cookies["tidings_known"] == known

@@ -1,0 +1,78 @@
+"""What came and what was read, as drawings made on the server."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime
+
+from support.entry_fixtures import NOW, FeedFixture, ready
+from support.people import Person, rss
+from support.publisher import Publisher
+from support.visitors import Visitor
+from tidings.domain.times import DAY, HOUR, Instant
+from tidings.storage.engine.database import Database
+from tidings.storage.entries import statistics
+
+
+def numbers(page: str) -> list[str]:
+    return re.findall(r"<dd>([\d,.]+)</dd>", page)
+
+
+def test_an_empty_account_is_told_what_will_be_counted(reader: Visitor) -> None:
+    page = reader.page("/statistics")
+
+    assert "Nothing to count yet." in page
+    assert numbers(page) == []
+
+
+def test_reading_is_counted_on_its_day(alice: Person, reader: Visitor, site: Publisher) -> None:
+    feed = alice.has_feed(site, ("One", "Two", "Three"))
+    ids = [entry["id"] for entry in alice.entries()]
+    alice.put("/v1/entries", {"entry_ids": ids[:2], "status": "read"})
+    page = reader.page("/statistics")
+
+    assert numbers(page)[:3] == ["2", "1", "1"]
+    assert f"/feeds/{feed['id']}?show=all" in page
+    assert len(re.findall('class="level-4"', page)) == 1
+
+
+def test_others_are_not_counted(alice: Person, bob: Person, reader: Visitor, site: Publisher) -> None:
+    bob.has_feed(site)
+    bob.put("/v1/entries", {"entry_ids": [entry["id"] for entry in bob.entries()], "status": "read"})
+
+    assert "Nothing to count yet." in reader.page("/statistics")
+
+
+def test_a_chart_shows_what_was_published_within_its_days(alice: Person, reader: Visitor, site: Publisher) -> None:
+    today = datetime.fromtimestamp(time.time(), UTC).strftime("%d %b %Y 00:00:00 GMT")
+    items = rss(("Now", "Then"), site.url("/f.xml")).replace("28 Sep 2026 10:00:00 GMT", today)
+    site.serve("/f.xml", items.replace("27 Sep 2026", "27 Sep 2006"))
+    alice.post("/v1/feeds", {"feed_url": site.url("/f.xml")})
+    page = reader.page("/statistics")
+
+    assert numbers(page)[3] == "1"
+    assert len(re.findall(r'<rect class="bar" x=', page)) == 1
+
+
+def test_each_day_is_counted_apart_and_for_its_owner(database: Database) -> None:
+    shelf = FeedFixture.create(database)
+    start = Instant(NOW - NOW % DAY)
+    shelf.add(
+        *(
+            ready(f"{number}", published_at=Instant(start + moment))
+            for number, moment in enumerate((-1, 0, DAY - 1, DAY, 3 * DAY - 1, 3 * DAY))
+        )
+    )
+    with database.reading() as db:
+        assert statistics.published(db, shelf.user_id, start, DAY, 3) == [2, 1, 1]
+        assert statistics.published(db, shelf.user_id, start, HOUR, 1) == [1]
+        assert statistics.read(db, shelf.user_id, start, DAY, 3) == [0, 0, 0]
+        assert statistics.published(db, shelf.user_id + 1, start, DAY, 3) == [0, 0, 0]
+
+
+def test_about_is_for_everybody(visitor: Visitor, reader: Visitor) -> None:
+    for page in (visitor.page("/about"), reader.page("/about")):
+        assert 'id="address"' in page
+        assert "Miniflux" in page
+    assert "/settings/api-keys" in reader.page("/about")

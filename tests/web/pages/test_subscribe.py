@@ -1,0 +1,122 @@
+"""Subscribing on a page: what was found is shown before anything is stored."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from support.people import Person, rss
+from support.publisher import Publisher
+from support.visitors import Visitor
+from tidings.web.pages.subscribe import typed_address
+
+
+def a_site(site: Publisher) -> str:
+    """With a page that names two feeds; the address of the page."""
+    for name in ("news", "notes"):
+        site.serve(f"/{name}.xml", rss([f"First {name}", f"Second {name}"], site.url(f"/{name}"), title=f"All {name}"))
+    links = "".join(
+        f'<link rel="alternate" type="application/rss+xml" title="{name}" href="/{name}.xml">'
+        for name in ("news", "notes")
+    )
+    return site.serve("/", f"<html><head>{links}</head><body></body></html>")
+
+
+def test_what_is_found_is_shown_with_its_title_kind_and_newest_entries(reader: Visitor, site: Publisher) -> None:
+    reader.get("/feeds/add")
+    page = reader.post("/feeds/find", url=a_site(site)).body.decode()
+
+    assert "2 feeds found" in page
+    for words in ("All news", "All notes", "First news", "Second notes", "RSS"):
+        assert words in page
+
+
+def test_the_feed_that_was_chosen_is_subscribed_to_with_its_options(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    category = alice.has_category("Reading")
+    reader.get("/feeds/add")
+    reader.post("/feeds/find", url=a_site(site))
+
+    answer = reader.post(
+        "/feeds/add", feed_url=site.url("/notes.xml"), category_id=category["id"], hide_globally="1", url=site.url("/")
+    )
+
+    (feed,) = alice.get("/v1/feeds")
+    assert answer.headers["location"] == f"/feeds/{feed['id']}"
+    assert (feed["title"], feed["category"]["title"], feed["hide_globally"]) == ("All notes", "Reading", True)
+    # What was just shown was not fetched again.
+    assert len(site.requests_for("/notes.xml")) == 1
+
+
+def test_a_feed_that_is_there_already_is_told(reader: Visitor, alice: Person, site: Publisher) -> None:
+    address = a_site(site)
+    known = alice.post("/v1/feeds", {"feed_url": site.url("/news.xml")})["feed_id"]
+    reader.get("/feeds/add")
+
+    page = reader.post("/feeds/find", url=address).body.decode()
+    again = reader.post("/feeds/add", feed_url=site.url("/news.xml"))
+
+    assert "Subscribed" in page
+    assert f'href="/feeds/{known}"' in page
+    assert again.headers["location"] == f"/feeds/{known}"
+    assert "You are subscribed to this feed already." in reader.follow(again)
+
+
+def test_a_failure_is_told_beside_the_address_that_was_typed(reader: Visitor, site: Publisher) -> None:
+    site.serve("/closed", status=403)
+    empty = site.serve("/empty", "<html><body>Nothing here</body></html>")
+    reader.get("/feeds/add")
+
+    for typed, told in (
+        (site.url("/closed"), "403"),
+        (empty, "No feed was found on this page"),
+        ("https://", "complete address"),
+        ("", "address of a page"),
+        ("https://exa mple.org/", "complete address"),
+    ):
+        answer = reader.post("/feeds/find", url=typed, user_agent="Mine/1.0")
+        page = answer.body.decode()
+        assert answer.status == 400
+        assert re.search(rf'id="error-url">[^<]*{told}', page), typed
+        assert f'value="{typed}"' in page
+        assert 'value="Mine/1.0"' in page
+
+
+def test_what_is_no_feed_cannot_be_subscribed_to(reader: Visitor, alice: Person, site: Publisher) -> None:
+    page = site.serve("/page", "<html><body>Nothing here</body></html>")
+    reader.get("/feeds/add")
+
+    answer = reader.post("/feeds/add", feed_url=page)
+
+    assert answer.status == 400
+    assert "not with a feed" in answer.body.decode()
+    assert alice.get("/v1/feeds") == []
+
+
+def test_somebody_elses_category_is_refused(reader: Visitor, bob: Person, site: Publisher) -> None:
+    theirs = bob.has_category("Theirs")
+    address = a_site(site)
+    reader.get("/feeds/add")
+
+    answer = reader.post("/feeds/add", feed_url=site.url("/news.xml"), url=address, category_id=theirs["id"])
+
+    assert answer.status == 400
+    assert f"There is no category {theirs['id']}" in answer.body.decode()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (" example.org ", "https://example.org"),
+        ("http://example.org/feed", "http://example.org/feed"),
+        ("feed:https://example.org/feed", "https://example.org/feed"),
+        ("feed://example.org/feed", "https://example.org/feed"),
+        ("//example.org", "https://example.org"),
+        ("ftp://example.org", "ftp://example.org"),
+        ("", ""),
+    ],
+)
+def test_addresses_are_read_as_people_type_them(typed: str, meant: str) -> None:
+    assert typed_address(typed) == meant

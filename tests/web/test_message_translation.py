@@ -1,0 +1,100 @@
+"""Messages of the other rings in other languages."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from support.catalogues import SOURCE, messages, read
+from tidings.domain.errors import InvalidRule
+from tidings.domain.messages import Message, join_sentences, msg, prefix_field, verbatim
+from tidings.domain.rules.rule_errors import with_location
+from tidings.web.language import CATALOGUES, language, speaking
+from tidings.web.message_translation import translated
+
+GONE = msg("{host} has taken this away for good (410). Look for a new address on the site.", host="n.example")
+OFF = msg("Until you switch the feed on again, it is not checked any more.")
+RANGE = msg("send a number from {least:,} to {most:,}.", least=0.25, most=2_147_483_647)
+
+
+@pytest.mark.parametrize(
+    ("message", "german"),
+    [
+        (OFF, "Bis du den Feed wieder einschaltest, wird er nicht mehr geprüft."),
+        (
+            join_sentences(GONE, OFF),
+            (
+                "n.example hat das endgültig entfernt (410). Suche auf der Website eine neue Adresse. "
+                "Bis du den Feed wieder einschaltest, wird er nicht mehr geprüft."
+            ),
+        ),
+        (
+            with_location(
+                InvalidRule(
+                    msg(
+                        "The expression {expression} cannot be used: {reason}.",
+                        expression='"("',
+                        reason=msg("a parenthesis is opened and never closed"),
+                    )
+                ),
+                field="block_filter_entry_rules",
+                number=3,
+            ).text,
+            'Regel 3: Der Ausdruck "(" ist nicht zu gebrauchen: eine Klammer wird geöffnet und nie geschlossen.',
+        ),
+        (prefix_field("limit", RANGE), "limit: gib eine Zahl von 0,25 bis 2.147.483.647 an."),
+        (msg("There is no entry {id}.", id=12345), "Es gibt keinen Eintrag 12345."),
+        (verbatim("What a stranger says."), "What a stranger says."),
+        (msg("A template that no catalogue has: {this}.", this=1), "A template that no catalogue has: 1."),
+    ],
+)
+def test_a_message_in_german(message: Message, german: str) -> None:
+    with speaking(language("de")):
+        assert translated(message) == german
+    assert translated(message) == message.english()
+
+
+@pytest.mark.parametrize("host", ["{host}", "{title}", "{{host}}", "%s", "%(host)s", "100 %", "", "Untitled"])
+def test_a_value_stays_as_it_is(host: str) -> None:
+    with speaking(language("de")):
+        assert translated(msg("{host} does not answer", host=host)) == f"{host} antwortet nicht"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("de", "gib eine Zahl von 0,25 bis 2.147.483.647 an."),
+        ("fr", "indiquez un nombre de 0,25 à 2\u202f147\u202f483\u202f647."),
+        ("es", "indica un número de 0,25 a 2.147.483.647."),
+        ("zh_CN", "请填写 0.25 到 2,147,483,647 之间的数字。"),
+    ],
+)
+def test_numbers_are_written_as_the_language_does(name: str, told: str) -> None:
+    with speaking(language(name)):
+        assert translated(RANGE) == told
+
+
+def test_chinese_sentences_follow_each_other_without_a_blank() -> None:
+    with speaking(language("zh_CN")):
+        row = join_sentences(
+            msg("The selector is empty."), msg("It did not get through."), verbatim("No."), verbatim("No.")
+        )
+        assert translated(row) == "选择器为空。未能送达。No. No."
+
+
+def test_every_template_is_a_literal_string() -> None:
+    """Babel collects no other, and the message would stay English."""
+    for file in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "msg":
+                assert isinstance(node.args[0], ast.Constant), f"{file}:{node.lineno}"
+
+
+@pytest.mark.parametrize("name", sorted(CATALOGUES.values()))
+def test_every_place_of_a_template_is_in_its_translation(name: str) -> None:
+    place = re.compile(r"\{\w+(?::,)?\}")
+    for message in messages(read(name)):
+        if isinstance(message.id, str) and place.search(message.id):
+            assert sorted(place.findall(message.id)) == sorted(place.findall(str(message.string)))

@@ -1,0 +1,109 @@
+"""The tidier works by itself when it is time, stops in the middle when told to, and is not put off by trouble."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from support.entry_fixtures import NOW, FeedFixture, ready
+from tidings.domain.errors import StoreUnavailable
+from tidings.domain.messages import verbatim
+from tidings.domain.times import DAY, Instant
+from tidings.services.maintenance.cleanup import Cleanup, CleanupSettings, CleanupStep
+from tidings.storage.engine.database import Database
+from tidings.worker import cleanup
+from tidings.worker.cleanup import CleanupWorker
+
+
+@pytest.fixture
+def shelf(database: Database, monkeypatch: pytest.MonkeyPatch) -> FeedFixture:
+    monkeypatch.setattr(cleanup, "POLL_INTERVAL_S", 0.01)
+    return FeedFixture.create(database)
+
+
+def known_to(database: Database) -> None:
+    """As when a worker has looked before: the first round comes an hour later."""
+    assert not Cleanup(database, lambda: NOW, CleanupSettings()).begin("earlier")
+
+
+def later(shelf: FeedFixture, kind: type[Cleanup] = Cleanup) -> Cleanup:
+    known_to(shelf.database)
+    return kind(shelf.database, lambda: Instant(NOW + 200 * DAY), CleanupSettings())
+
+
+async def run_until(worker: CleanupWorker, is_done: asyncio.Event) -> None:
+    stop = asyncio.Event()
+    running = asyncio.create_task(worker.run(stop))
+    async with asyncio.timeout(60):
+        await is_done.wait()
+    stop.set()
+    async with asyncio.timeout(60):
+        await running
+
+
+def test_what_is_old_goes_by_itself(shelf: FeedFixture) -> None:
+    shelf.add(*(ready(f"Entry {n}") for n in range(300)))
+
+    async def scene() -> None:
+        gone = asyncio.Event()
+        watching = asyncio.create_task(until_empty(gone))
+        await run_until(CleanupWorker(later(shelf), "worker"), gone)
+        await watching
+
+    async def until_empty(gone: asyncio.Event) -> None:
+        while await asyncio.to_thread(shelf.total):  # noqa: ASYNC110 - the database tells nobody
+            await asyncio.sleep(0.01)
+        gone.set()
+
+    asyncio.run(scene())
+
+    assert shelf.total() == 0
+
+
+def test_a_round_that_is_stopped_is_given_back_at_once(shelf: FeedFixture) -> None:
+    shelf.add(*(ready(f"Entry {n}") for n in range(300)))
+
+    async def scene() -> None:
+        begun = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        class Slow(Cleanup):
+            def steps(self, *, unlimited: bool = False) -> Iterator[CleanupStep]:
+                for step in super().steps(unlimited=unlimited):
+                    loop.call_soon_threadsafe(begun.set)
+                    yield step
+
+        await run_until(CleanupWorker(later(shelf, Slow), "stopped"), begun)
+
+    asyncio.run(scene())
+
+    assert later(shelf).begin("next", ignore_schedule=True)
+
+
+def test_a_database_that_does_not_answer_is_asked_again(shelf: FeedFixture) -> None:
+    shelf.add(ready("Old"))
+
+    async def scene() -> None:
+        done = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        class Shaky(Cleanup):
+            tries = 0
+
+            def begin(self, worker: str, *, ignore_schedule: bool = False) -> bool:
+                Shaky.tries += 1
+                if Shaky.tries == 1:
+                    raise StoreUnavailable(verbatim("away"))
+                return super().begin(worker, ignore_schedule=ignore_schedule)
+
+            def finish(self, worker: str, removed_entries: int) -> None:
+                super().finish(worker, removed_entries)
+                loop.call_soon_threadsafe(done.set)
+
+        await run_until(CleanupWorker(later(shelf, Shaky), "worker"), done)
+
+    asyncio.run(scene())
+
+    assert shelf.total() == 0
