@@ -1,4 +1,4 @@
-"""Guessing gets slow; nobody is locked out for good."""
+"""Password guessing becomes slow; no account is locked permanently."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from collections.abc import Sequence
 import pytest
 
 from tidings.domain.accounts.throttle import (
-    LONGEST_WAIT,
-    MOST_LANES,
-    UNDER_WAY_AT_MOST,
-    Lane,
-    Tally,
+    ATTEMPT_TIMEOUT,
+    MAX_BUCKETS,
+    MAX_WAIT,
+    Bucket,
+    FailureCount,
     Throttle,
-    lanes_of,
+    buckets_of,
     network_of,
 )
 from tidings.domain.times import SECOND, Instant
 
 NOW = Instant(1_790_000_000_000_000)
 HOME = "192.0.2.1"
-ALICE = lanes_of("alice", HOME)
+ALICE = buckets_of("alice", HOME)
 
 
-def after(failures: int, lanes: Sequence[Lane] = ALICE) -> dict[bytes, Tally]:
-    return {lane.key: Tally(failures, NOW) for lane in lanes}
+def after(failures: int, buckets: Sequence[Bucket] = ALICE) -> dict[bytes, FailureCount]:
+    return {bucket.key: FailureCount(failures, NOW) for bucket in buckets}
 
 
-def waits(lanes: Sequence[Lane], tallies: dict[bytes, Tally], attempts: int) -> list[float]:
-    """In seconds, of attempts one after the other."""
+def waits(buckets: Sequence[Bucket], counts: dict[bytes, FailureCount], attempts: int) -> list[float]:
+    """Return the seconds that each of several attempts, one after the other, waits."""
     throttle = Throttle()
     found = []
     for _ in range(attempts):
-        turn = throttle.take_turn(lanes, tallies, NOW)
-        found.append(turn.wait / SECOND)
-        if not turn.is_refused:
-            throttle.end(lanes, NOW)
+        decision = throttle.start_attempt(buckets, counts, NOW)
+        found.append(decision.wait / SECOND)
+        if not decision.is_refused:
+            throttle.end_attempt(buckets, NOW)
     return found
 
 
@@ -47,24 +47,24 @@ def test_further_attempts_wait_for_each_other_and_longer_each_time() -> None:
     assert [waits(ALICE, after(failures), 2)[1] for failures in range(5, 11)] == [0.5, 1, 2, 4, 8, 8]
 
 
-def test_what_would_wait_for_long_is_refused() -> None:
+def test_an_attempt_that_would_wait_too_long_is_refused() -> None:
     throttle = Throttle()
-    turns = [throttle.take_turn(ALICE, after(30), NOW) for _ in range(6)]
+    decisions = [throttle.start_attempt(ALICE, after(30), NOW) for _ in range(6)]
 
-    assert [turn.is_refused for turn in turns] == [False, False, False, True, True, True]
-    assert turns[3].wait > LONGEST_WAIT
-
-
-def test_the_name_is_slow_wherever_it_is_tried_and_the_network_whatever_name_it_tries() -> None:
-    tallies = after(20)
-
-    assert waits(lanes_of("alice", "198.51.100.1"), tallies, 3) == [0, 8, 16]
-    assert waits(lanes_of("bob", HOME), tallies, 3) == [0, 1, 2]
-    assert waits(lanes_of("bob", "198.51.100.1"), tallies, 3) == [0, 0, 0]
+    assert [decision.is_refused for decision in decisions] == [False, False, False, True, True, True]
+    assert decisions[3].wait > MAX_WAIT
 
 
-def test_a_browser_that_is_known_waits_for_nobody_else_but_may_not_guess_either() -> None:
-    known = lanes_of("alice", HOME, "some id")
+def test_a_name_is_slow_from_any_network_and_a_network_with_any_name() -> None:
+    counts = after(20)
+
+    assert waits(buckets_of("alice", "198.51.100.1"), counts, 3) == [0, 8, 16]
+    assert waits(buckets_of("bob", HOME), counts, 3) == [0, 1, 2]
+    assert waits(buckets_of("bob", "198.51.100.1"), counts, 3) == [0, 0, 0]
+
+
+def test_a_known_browser_does_not_wait_for_other_clients_but_may_not_guess_either() -> None:
+    known = buckets_of("alice", HOME, "some id")
 
     assert waits(known, after(30), 3) == [0, 0, 0]
     assert waits(known, after(30, known), 3) == [0, 8, 16]
@@ -73,19 +73,19 @@ def test_a_browser_that_is_known_waits_for_nobody_else_but_may_not_guess_either(
 def test_attempts_sent_at_once_count_before_they_are_answered() -> None:
     throttle = Throttle()
 
-    turns = [throttle.take_turn(ALICE, {}, NOW) for _ in range(24)]
+    decisions = [throttle.start_attempt(ALICE, {}, NOW) for _ in range(24)]
 
-    assert sum(turn.wait == 0 for turn in turns) == 14
-    assert turns[-1].is_refused
+    assert sum(decision.wait == 0 for decision in decisions) == 14
+    assert decisions[-1].is_refused
 
 
 def test_an_attempt_that_never_ended_is_forgotten() -> None:
     throttle = Throttle()
     for _ in range(13):
-        throttle.take_turn(ALICE, {}, NOW)
+        throttle.start_attempt(ALICE, {}, NOW)
 
-    later = Instant(NOW + UNDER_WAY_AT_MOST)
-    assert [throttle.take_turn(ALICE, {}, later).wait for _ in range(3)] == [0, 0, 0]
+    later = Instant(NOW + ATTEMPT_TIMEOUT)
+    assert [throttle.start_attempt(ALICE, {}, later).wait for _ in range(3)] == [0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -101,21 +101,23 @@ def test_addresses_of_one_customer_are_one_network(one: str, other: str) -> None
     assert network_of(one) == network_of(other)
 
 
-def test_other_networks_are_others() -> None:
+def test_different_networks_stay_apart() -> None:
     networks = ["2600:3c00:1:2::1", "2600:3c00:1:3::1", "192.0.2.1", "192.0.2.2", "unknown", ""]
 
     assert len({network_of(address) for address in networks}) == len(networks)
 
 
-def test_a_name_is_one_however_it_is_spelled() -> None:
-    assert lanes_of("ALICE", HOME) == lanes_of(" \uff41lice ", HOME) == ALICE
+def test_spellings_of_a_name_share_their_buckets() -> None:
+    assert buckets_of("ALICE", HOME) == buckets_of(" \uff41lice ", HOME) == ALICE
 
 
 def test_made_up_names_do_not_fill_the_memory() -> None:
     throttle = Throttle()
-    for number in range(MOST_LANES + 100):
-        lanes = lanes_of(f"user{number}", HOME)
-        throttle.take_turn(lanes, {lanes[0].key: Tally(9, Instant(0))}, Instant(NOW + number * 60 * SECOND))
+    for number in range(MAX_BUCKETS + 100):
+        buckets = buckets_of(f"user{number}", HOME)
+        throttle.start_attempt(
+            buckets, {buckets[0].key: FailureCount(9, Instant(0))}, Instant(NOW + number * 60 * SECOND)
+        )
 
-    assert len(throttle._next_turn) < MOST_LANES
-    assert len(throttle._under_way) < MOST_LANES
+    assert len(throttle._next_attempt) < MAX_BUCKETS
+    assert len(throttle._in_progress) < MAX_BUCKETS

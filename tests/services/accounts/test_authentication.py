@@ -31,7 +31,7 @@ def given(name: str = "alice", password: str = "guess", address: str = HOME, bro
 
 def fail(process: Authentication, credentials: Credentials, times: int = 1) -> None:
     for _ in range(times):
-        process.turn(credentials)
+        process.start_attempt(credentials)
         with pytest.raises(Unauthorized):
             process.verify(credentials)
 
@@ -40,7 +40,7 @@ def test_what_fails_in_one_process_counts_in_the_others(processes: list[Authenti
     one, other = processes
     fail(one, given(), 7)
 
-    assert [other.turn(given()) for _ in range(2)][1] > 0
+    assert [other.start_attempt(given()) for _ in range(2)][1] > 0
 
 
 def test_one_password_on_many_names_gets_slow(processes: list[Authentication]) -> None:
@@ -48,7 +48,7 @@ def test_one_password_on_many_names_gets_slow(processes: list[Authentication]) -
     for number in range(14):
         fail(one, given(f"name{number}"))
 
-    assert max(other.turn(given(f"another{number}")) for number in range(3)) > 0
+    assert max(other.start_attempt(given(f"another{number}")) for number in range(3)) > 0
 
 
 def test_one_name_from_many_networks_gets_slow_and_is_refused(processes: list[Authentication]) -> None:
@@ -56,14 +56,14 @@ def test_one_name_from_many_networks_gets_slow_and_is_refused(processes: list[Au
     for number in range(14):
         fail(one, given(address=f"2600:3c00:1:{number}::1"))
 
-    waits = [other.turn(given(address=f"198.51.100.{number}")) for number in range(4)]
+    waits = [other.start_attempt(given(address=f"198.51.100.{number}")) for number in range(4)]
     assert waits[-1] > waits[1] > 0
     # With twenty seconds of others before it, an attempt is refused at once.
     for number in range(4, 12):
         with suppress(SignInThrottled):
-            other.turn(given(address=f"198.51.100.{number}"))
+            other.start_attempt(given(address=f"198.51.100.{number}"))
     with pytest.raises(SignInThrottled) as refused:
-        other.turn(given(address="198.51.100.99"))
+        other.start_attempt(given(address="198.51.100.99"))
     assert refused.value.retry_after_s > 0
 
 
@@ -75,13 +75,13 @@ def test_a_browser_that_signed_in_before_is_let_in_while_others_guess(processes:
             fail(one, given())
 
     owner = given(password=PASSWORD, browser=browser)
-    assert other.turn(owner) == 0
+    assert other.start_attempt(owner) == 0
     assert other.verify(owner).username == "alice"
     assert other.remember_browser(owner) == browser
     id_, _, signature = browser.partition(".")
     for forged in ("", "x", f"{id_}.{signature[::-1]}", f"other.{signature}"):
         with pytest.raises(SignInThrottled):
-            one.turn(given(password=PASSWORD, browser=forged))
+            one.start_attempt(given(password=PASSWORD, browser=forged))
 
 
 def test_a_new_password_makes_browsers_strangers(processes: list[Authentication], database: Database) -> None:
@@ -100,15 +100,15 @@ def test_a_success_writes_nothing_of_failures_and_forgets_those_that_there_were(
     event.listen(database.engine, "before_cursor_execute", lambda *told: statements.append(told[2]))
 
     for process in processes:
-        process.turn(given(password=PASSWORD))
+        process.start_attempt(given(password=PASSWORD))
         process.verify(given(password=PASSWORD))
     assert not [sql for sql in statements if "sign_in_failures" in sql and not sql.lstrip().startswith("SELECT")]
 
     fail(one, given(), 4)
-    other.turn(given(password=PASSWORD))
+    other.start_attempt(given(password=PASSWORD))
     other.verify(given(password=PASSWORD))
     fail(one, given(), 4)
-    assert [one.turn(given()) for _ in range(2)] == [0, 0]
+    assert [one.start_attempt(given()) for _ in range(2)] == [0, 0]
 
 
 def test_refusals_are_in_the_log_without_the_password_and_not_too_many(processes: list[Authentication]) -> None:

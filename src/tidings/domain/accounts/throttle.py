@@ -1,12 +1,13 @@
-"""Slows down those who guess passwords, without locking anybody out for good.
+"""Slows down password guessing without locking an account permanently.
 
-Failures are counted in lanes: of a name at one network, of a name wherever it is tried, of a network whatever name it
-tries, and of a browser that signed in before. After some failures in a lane attempts take turns there, each waiting
-longer than the one before; an attempt waits for the turns of all its lanes, and is refused when that is too long. What
-is stored is shared by all processes; an attempt that is under way counts as a failure until it turns out otherwise, so
-that many sent at once gain nothing.
+An attempt belongs to several buckets, and each bucket counts failures: one for the name at this network, one for the
+name at any network, one for the network with any name; a browser that has signed in before has a bucket of its own.
+After some failures in a bucket its attempts are spaced: each waits longer than the one before. An attempt waits until
+all its buckets allow it, and is refused when the wait would be too long. The stored counts are shared by all
+processes. An attempt in progress counts as a failure until it has ended, so that many attempts sent at once gain
+nothing.
 
-A remembered browser has a lane of its own and waits for nobody else: who knows a name cannot shut its owner out.
+A known browser waits for no other bucket: an attacker who knows a name cannot shut its owner out.
 """
 
 from __future__ import annotations
@@ -21,58 +22,66 @@ from msgspec import Struct
 from tidings.domain.accounts.users import normalized
 from tidings.domain.times import MINUTE, SECOND, Instant
 
-LONGEST_WAIT: Final = 20 * SECOND
+MAX_WAIT: Final = 20 * SECOND
 FORGET_AFTER: Final = 15 * MINUTE
-# An attempt that never came to an end is forgotten after this.
-UNDER_WAY_AT_MOST: Final = 1 * MINUTE
+# An attempt in progress that never ended no longer counts after this time.
+ATTEMPT_TIMEOUT: Final = 1 * MINUTE
 # A client that signs in with several requests at once does not guess.
-FREE_AT_ONCE: Final = 8
-MOST_LANES: Final = 10_000
+FREE_CONCURRENT_ATTEMPTS: Final = 8
+MAX_BUCKETS: Final = 10_000
 # An IPv6 customer has at least this much of the address.
 _IPV6_PREFIX: Final = 64
 
 
-class Lane(Struct, frozen=True):
-    """key: what is stored of it. free: failures that cost nothing. longest_gap: between two turns."""
+class Bucket(Struct, frozen=True):
+    """What failures are counted for.
+
+    key: digest under which the count is stored (column `lane`). free_failures: failures before attempts have to wait.
+    max_gap: longest time between two attempts, in microseconds.
+    """
 
     key: bytes
-    free: int
-    longest_gap: int
+    free_failures: int
+    max_gap: int
 
 
-class Tally(Struct, frozen=True):
-    """What is known of a lane: failures in a row of less than FORGET_AFTER, and when the next turn is free."""
+class FailureCount(Struct, frozen=True):
+    """The stored state of a bucket.
+
+    failures: in a row, each less than FORGET_AFTER after the one before.
+    next_attempt_at: when the next attempt may run.
+    """
 
     failures: int
-    next_turn_at: Instant
+    next_attempt_at: Instant
 
 
-class Turn(Struct, frozen=True):
-    """wait: microseconds until the attempt is looked at; is_refused: that would be too long."""
+class ThrottleDecision(Struct, frozen=True):
+    """wait: microseconds until the attempt may run. is_refused: the wait is longer than MAX_WAIT."""
 
     wait: int
     is_refused: bool = False
 
 
-def lanes_of(name: str, address: str, browser: str = "") -> tuple[Lane, ...]:
-    """Returns the lanes of an attempt, the one of the pair or of the browser first.
+def buckets_of(name: str, address: str, browser: str = "") -> tuple[Bucket, ...]:
+    """Return the buckets of an attempt; the first is that of the name at this network, or that of the browser.
 
-    browser: of one that signed in as this user before, an id that it cannot make up; "" for any other.
+    browser: id of a browser that signed in as this user before, which a client cannot forge; "" for any other.
     """
     name = normalized(name)
     if browser:
-        return (Lane(_key("browser", name, browser), 5, 8 * SECOND),)
+        return (Bucket(_key("browser", name, browser), 5, 8 * SECOND),)
     network = network_of(address)
     return (
-        Lane(_key("pair", name, network), 5, 8 * SECOND),
-        Lane(_key("name", name), 12, 8 * SECOND),
-        # Those who share an address are many, and seldom guess.
-        Lane(_key("network", network), 12, 1 * SECOND),
+        Bucket(_key("pair", name, network), 5, 8 * SECOND),
+        Bucket(_key("name", name), 12, 8 * SECOND),
+        # Many users may share an address, and few of them guess.
+        Bucket(_key("network", network), 12, 1 * SECOND),
     )
 
 
 def network_of(address: str) -> str:
-    """Returns what one customer has of addresses: an IPv4 address, or an IPv6 network of 64 bits."""
+    """Return the addresses that one customer has: an IPv4 address, or an IPv6 network of 64 bits."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -85,63 +94,65 @@ def network_of(address: str) -> str:
 
 
 def _key(*parts: str) -> bytes:
-    """A digest: somebody may have typed their password where the name belongs."""
+    """Return a digest: a user may have typed the password into the field of the name."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).digest()[:16]
 
 
 class Throttle:
-    """The attempts of one process: those under way, and the turns they have taken. For one thread at a time."""
+    """The attempts of one process: those in progress, and the times reserved by them. Not thread-safe."""
 
     def __init__(self) -> None:
-        self._under_way: dict[bytes, list[Instant]] = {}
-        self._next_turn: dict[bytes, Instant] = {}
+        self._in_progress: dict[bytes, list[Instant]] = {}
+        self._next_attempt: dict[bytes, Instant] = {}
 
-    def take_turn(self, lanes: Sequence[Lane], tallies: Mapping[bytes, Tally], now: Instant) -> Turn:
-        """Returns how long an attempt waits. It is under way from now on, unless it is refused.
+    def start_attempt(
+        self, buckets: Sequence[Bucket], counts: Mapping[bytes, FailureCount], now: Instant
+    ) -> ThrottleDecision:
+        """Return how long an attempt waits. It is in progress from now on, unless it is refused.
 
-        tallies: by the key of a lane, what is stored of those that have failures.
+        counts: by the key of a bucket; a bucket without failures is missing.
         """
-        gaps = {lane.key: self._gap(lane, tallies.get(lane.key), now) for lane in lanes}
-        taken = [self._taken(key, tallies.get(key)) for key, gap in gaps.items() if gap]
-        turn = max([now, *taken])
-        if turn - now > LONGEST_WAIT:
-            return Turn(turn - now, is_refused=True)
+        gaps = {bucket.key: self._gap(bucket, counts.get(bucket.key), now) for bucket in buckets}
+        reserved = [self._reserved(key, counts.get(key)) for key, gap in gaps.items() if gap]
+        starts_at = max([now, *reserved])
+        if starts_at - now > MAX_WAIT:
+            return ThrottleDecision(starts_at - now, is_refused=True)
         for key, gap in gaps.items():
-            self._under_way.setdefault(key, []).append(now)
+            self._in_progress.setdefault(key, []).append(now)
             if gap:
-                self._next_turn[key] = Instant(turn + gap)
-        self._forget(now)
-        return Turn(turn - now)
+                self._next_attempt[key] = Instant(starts_at + gap)
+        self._limit_memory(now)
+        return ThrottleDecision(starts_at - now)
 
-    def end(self, lanes: Sequence[Lane], now: Instant) -> dict[bytes, Instant]:
-        """An attempt is no longer under way. Returns when the next turn in each of its lanes is free."""
-        for lane in lanes:
-            if waiting := self._under_way.get(lane.key):
-                waiting.pop(0)
-                if not waiting:
-                    del self._under_way[lane.key]
-        return {lane.key: max(now, self._next_turn.get(lane.key, now)) for lane in lanes}
+    def end_attempt(self, buckets: Sequence[Bucket], now: Instant) -> dict[bytes, Instant]:
+        """The attempt is no longer in progress. Return when the next attempt may run, by the key of each bucket."""
+        for bucket in buckets:
+            if started := self._in_progress.get(bucket.key):
+                started.pop(0)
+                if not started:
+                    del self._in_progress[bucket.key]
+        return {bucket.key: max(now, self._next_attempt.get(bucket.key, now)) for bucket in buckets}
 
-    def forget(self, lane: Lane) -> None:
-        """After a success: whoever knows the password has not guessed it."""
-        self._next_turn.pop(lane.key, None)
+    def reset(self, bucket: Bucket) -> None:
+        """Drop the reserved time of a bucket after a success: a user who knows the password has not guessed it."""
+        self._next_attempt.pop(bucket.key, None)
 
-    def _gap(self, lane: Lane, tally: Tally | None, now: Instant) -> int:
-        """Returns the microseconds between two turns of the lane, 0 as long as it needs none."""
-        recent = [since for since in self._under_way.get(lane.key, ()) if now - since < UNDER_WAY_AT_MOST]
-        failures = (tally.failures if tally else 0) + max(0, len(recent) - FREE_AT_ONCE)
-        if failures < lane.free:
+    def _gap(self, bucket: Bucket, count: FailureCount | None, now: Instant) -> int:
+        """Return the microseconds between two attempts of the bucket, 0 while it has few failures."""
+        recent = [started for started in self._in_progress.get(bucket.key, ()) if now - started < ATTEMPT_TIMEOUT]
+        failures = (count.failures if count else 0) + max(0, len(recent) - FREE_CONCURRENT_ATTEMPTS)
+        if failures < bucket.free_failures:
             return 0
-        return int(min(SECOND // 2 * 2 ** min(failures - lane.free, 10), lane.longest_gap))
+        return int(min(SECOND // 2 * 2 ** min(failures - bucket.free_failures, 10), bucket.max_gap))
 
-    def _taken(self, key: bytes, tally: Tally | None) -> Instant:
-        stored = tally.next_turn_at if tally else Instant(0)
-        return max(stored, self._next_turn.get(key, Instant(0)))
+    def _reserved(self, key: bytes, count: FailureCount | None) -> Instant:
+        stored = count.next_attempt_at if count else Instant(0)
+        return max(stored, self._next_attempt.get(key, Instant(0)))
 
-    def _forget(self, now: Instant) -> None:
-        """A flood of names made up grows the memory only so far."""
-        if len(self._next_turn) > MOST_LANES:
-            self._next_turn = {key: turn for key, turn in self._next_turn.items() if turn > now}
-        if len(self._under_way) > MOST_LANES:
-            limit = now - UNDER_WAY_AT_MOST
-            self._under_way = {key: since for key, since in self._under_way.items() if since[-1] > limit}
+    def _limit_memory(self, now: Instant) -> None:
+        """Drop what has expired, so that a flood of made-up names cannot exhaust the memory."""
+        if len(self._next_attempt) > MAX_BUCKETS:
+            self._next_attempt = {key: moment for key, moment in self._next_attempt.items() if moment > now}
+        if len(self._in_progress) > MAX_BUCKETS:
+            limit = now - ATTEMPT_TIMEOUT
+            self._in_progress = {key: started for key, started in self._in_progress.items() if started[-1] > limit}

@@ -1,7 +1,7 @@
 """Who is calling: an API key or a name with a password (docs/api.md).
 
 `recognise` is quick and answers for keys and for passwords that were verified in the last minutes. Any other password
-goes through `turn` and `verify`, which cost time on purpose.
+goes through `start_attempt` and `verify`, which cost time on purpose.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tidings.domain.accounts.throttle import FORGET_AFTER, Lane, Throttle, lanes_of
+from tidings.domain.accounts.throttle import FORGET_AFTER, Bucket, Throttle, buckets_of
 from tidings.domain.accounts.users import User, normalized
 from tidings.domain.errors import SignInThrottled, Unauthorized, UnknownApiKey
 from tidings.domain.messages import msg
@@ -58,35 +58,39 @@ class Authentication:
             user = users.get(db, key.user_id) if key else self._by_name(db, given)
         return None if user is None else self._record_use(user, key)
 
-    def turn(self, given: Credentials) -> float:
-        """Seconds to wait before `verify`, 0 for everybody who does not guess. SignInThrottled where it would be long.
+    def start_attempt(self, given: Credentials) -> float:
+        """Return the seconds to wait before `verify`; 0 unless there were several failures.
 
-        Asks the database: not for the event loop.
+        Raises SignInThrottled if the wait would be too long. Reads the database: not for the event loop.
         """
         now = self._clock()
         with self._database.reading() as db:
-            lanes = self._lanes(given, self._stored(db, given)[1])
-            tallies = sign_in_failures.tallies(db, [lane.key for lane in lanes], since=Instant(now - FORGET_AFTER))
+            buckets = self._buckets(given, self._stored(db, given)[1])
+            keys = [bucket.key for bucket in buckets]
+            counts = sign_in_failures.failure_counts(db, keys, since=Instant(now - FORGET_AFTER))
         with self._throttle_lock:
-            turn = self._throttle.take_turn(lanes, tallies, now)
-        if turn.is_refused:
+            decision = self._throttle.start_attempt(buckets, counts, now)
+        if decision.is_refused:
             self._refusals.log("too many failures", username=given.username, address=given.address)
             raise SignInThrottled(
-                msg("Too many failed sign-ins: try again in half a minute."), retry_after_s=-(-turn.wait // SECOND)
+                msg("Too many failed sign-ins: try again in half a minute."), retry_after_s=-(-decision.wait // SECOND)
             )
-        return turn.wait / SECOND
+        return decision.wait / SECOND
 
     def verify(self, given: Credentials) -> User:
-        """The user with this name and password; Unauthorized when there is none. After `turn`."""
+        """Return the user with this name and password; raises Unauthorized.
+
+        The caller has waited for as long as `start_attempt` returned.
+        """
         with self._database.reading() as db:
             user, stored = self._stored(db, given)
-        lanes = self._lanes(given, stored)
-        # It may have been remembered while this attempt waited for its turn.
+        buckets = self._buckets(given, stored)
+        # It may have been remembered while this attempt waited.
         is_known = self._verified.knows(stored, given.password, self._clock())
         if not (is_known or passwords.matches(stored, given.password)) or user is None:
-            self._failed(given, lanes)
+            self._failed(given, buckets)
             raise Unauthorized(WRONG_PASSWORD)
-        self._succeeded(lanes)
+        self._succeeded(buckets)
         self._verified.remember(stored, given.password, self._clock())
         return self._record_use(user, None)
 
@@ -101,29 +105,29 @@ class Authentication:
         user = users.by_name(db, given.username.lower()) or users.by_name(db, normalized(given.username))
         return user, users.password_hash(db, user.id) if user else passwords.UNKNOWN_USER_HASH
 
-    def _lanes(self, given: Credentials, stored: str) -> tuple[Lane, ...]:
+    def _buckets(self, given: Credentials, stored: str) -> tuple[Bucket, ...]:
         browser = known_browsers.known_id(given.browser, stored) if given.browser else ""
-        return lanes_of(given.username, given.address, browser)
+        return buckets_of(given.username, given.address, browser)
 
-    def _failed(self, given: Credentials, lanes: Sequence[Lane]) -> None:
+    def _failed(self, given: Credentials, buckets: Sequence[Bucket]) -> None:
         now = self._clock()
         with self._throttle_lock:
-            next_turns = self._throttle.end(lanes, now)
+            next_attempts = self._throttle.end_attempt(buckets, now)
         with self._database.writing() as db:
-            sign_in_failures.count(db, next_turns, now=now, since=Instant(now - FORGET_AFTER))
+            sign_in_failures.add_failure(db, next_attempts, now=now, since=Instant(now - FORGET_AFTER))
         self._refusals.log("wrong name or password", username=given.username, address=given.address)
 
-    def _succeeded(self, lanes: Sequence[Lane]) -> None:
+    def _succeeded(self, buckets: Sequence[Bucket]) -> None:
         """Forgets the failures of the name at this address, if there were any: a success writes nothing usually."""
-        own, now = lanes[0], self._clock()
+        own, now = buckets[0], self._clock()
         with self._throttle_lock:
-            self._throttle.end(lanes, now)
-            self._throttle.forget(own)
+            self._throttle.end_attempt(buckets, now)
+            self._throttle.reset(own)
         with self._database.reading() as db:
-            has_failed = sign_in_failures.tallies(db, [own.key], since=Instant(now - FORGET_AFTER))
+            has_failed = sign_in_failures.failure_counts(db, [own.key], since=Instant(now - FORGET_AFTER))
         if has_failed:
             with self._database.writing() as db:
-                sign_in_failures.forget(db, own.key)
+                sign_in_failures.remove(db, own.key)
 
     def _key(self, db: Read, given: Credentials) -> ApiKey:
         key = api_keys.by_token(db, given.token)

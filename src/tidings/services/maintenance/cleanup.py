@@ -106,7 +106,7 @@ class Cleanup:
         yield from self._until_none("receivers", partial(queues.remove_idle, now=self._clock()))
         yield from self._until_none("sessions", partial(sessions.remove_expired, now=self._clock()))
         forgotten = Instant(self._clock() - FORGET_AFTER)
-        yield from self._until_none("sign-in failures", partial(sign_in_failures.remove_old, since=forgotten))
+        yield from self._until_none("sign-in failures", partial(sign_in_failures.remove_expired, since=forgotten))
         yield from self._until_none("index", search_index.forget_deleted, INDEX_BATCH)
         yield from self._space()
 

@@ -1,4 +1,7 @@
-"""Failed sign-ins of the last minutes, counted for all processes. They belong to no user: most names are nobody's."""
+"""Failed sign-ins of the last minutes, counted for all processes (see `domain.accounts.throttle`).
+
+The rows belong to no user: most names that attackers try do not exist. Column `lane` is the key of a bucket.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,20 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, case, delete, select
 
-from tidings.domain.accounts.throttle import Tally
+from tidings.domain.accounts.throttle import FailureCount
 from tidings.domain.times import Instant
 from tidings.storage.engine.database import Read, Write
 from tidings.storage.engine.upsert import upsert
 from tidings.storage.schema import sign_in_failures
 
 _table = sign_in_failures
-_some = select(_table).where(
-    _table.c.lane.in_(bindparam("lanes", expanding=True)), _table.c.last_at > bindparam("since")
+_select_recent = select(_table).where(
+    _table.c.lane.in_(bindparam("keys", expanding=True)), _table.c.last_at > bindparam("since")
 )
 
 
-def _counted(old: Any, new: Any) -> dict[str, ColumnElement[Any]]:
-    """Of a lane in which somebody failed before: one failure more, and the later of the two next turns."""
+def _incremented(old: Any, new: Any) -> dict[str, ColumnElement[Any]]:
+    """Return the values of a bucket that has failures: one more, and the later of the two next attempts."""
     return {
         "failures": case((old.last_at <= bindparam("since"), 1), else_=old.failures + 1),
         "last_at": new.last_at,
@@ -28,34 +31,35 @@ def _counted(old: Any, new: Any) -> dict[str, ColumnElement[Any]]:
     }
 
 
-_count = upsert(_table, ["lane"], update=_counted).values(
-    lane=bindparam("key"), failures=1, last_at=bindparam("now"), next_turn_at=bindparam("next_turn")
+_add_failure = upsert(_table, ["lane"], update=_incremented).values(
+    lane=bindparam("key"), failures=1, last_at=bindparam("now"), next_turn_at=bindparam("next_attempt")
 )
-_forget = delete(_table).where(_table.c.lane == bindparam("key"))
-_old = select(_table.c.lane).where(_table.c.last_at <= bindparam("since")).limit(bindparam("limit"))
-_remove_old = delete(_table).where(_table.c.lane.in_(_old.scalar_subquery()))
+_delete = delete(_table).where(_table.c.lane == bindparam("key"))
+_select_expired = select(_table.c.lane).where(_table.c.last_at <= bindparam("since")).limit(bindparam("limit"))
+_delete_expired = delete(_table).where(_table.c.lane.in_(_select_expired.scalar_subquery()))
 
 
-def tallies(db: Read, lanes: Iterable[bytes], *, since: Instant) -> dict[bytes, Tally]:
-    """Of those lanes in which somebody failed after `since`, by key."""
-    found = db.rows(_some, lanes=list(lanes), since=since)
-    return {bytes(row["lane"]): Tally(row["failures"], row["next_turn_at"]) for row in found}
+def failure_counts(db: Read, keys: Iterable[bytes], *, since: Instant) -> dict[bytes, FailureCount]:
+    """Return the counts of buckets with a failure after `since`, by key."""
+    found = db.rows(_select_recent, keys=list(keys), since=since)
+    return {bytes(row["lane"]): FailureCount(row["failures"], row["next_turn_at"]) for row in found}
 
 
-def count(db: Write, next_turns: Mapping[bytes, Instant], *, now: Instant, since: Instant) -> None:
-    """One more failure in each lane.
+def add_failure(db: Write, next_attempts: Mapping[bytes, Instant], *, now: Instant, since: Instant) -> None:
+    """Count one more failure in each bucket.
 
-    next_turns: by key. Rows are locked in the order of the keys, or two transactions would wait for each other.
-    since: failures before are forgotten.
+    next_attempts: when the next attempt may run, by key. Rows are locked in the order of the keys, or two transactions
+    would wait for each other.
+    since: failures before are not counted any more.
     """
-    for key, next_turn in sorted(next_turns.items()):
-        db.run(_count, key=key, now=now, next_turn=next_turn, since=since)
+    for key, next_attempt in sorted(next_attempts.items()):
+        db.run(_add_failure, key=key, now=now, next_attempt=next_attempt, since=since)
 
 
-def forget(db: Write, lane: bytes) -> None:
-    db.run(_forget, key=lane)
+def remove(db: Write, key: bytes) -> None:
+    db.run(_delete, key=key)
 
 
-def remove_old(db: Write, *, since: Instant, limit: int) -> int:
-    """Delete up to `limit` rows in which nobody failed after `since`. Returns how many."""
-    return db.run(_remove_old, since=since, limit=limit)
+def remove_expired(db: Write, *, since: Instant, limit: int) -> int:
+    """Delete up to `limit` buckets without a failure after `since`. Returns how many."""
+    return db.run(_delete_expired, since=since, limit=limit)

@@ -55,7 +55,7 @@ async def sign_in(visit: RequestContext, services: Services, form: SignIn) -> Pa
     browser = visit.cookie(cookies.KNOWN)
     given = Credentials(username=username, password=form.password, address=visit.address, browser=browser)
     try:
-        await asyncio.sleep(await asyncio.to_thread(services.authentication.turn, given))
+        await asyncio.sleep(await asyncio.to_thread(services.authentication.start_attempt, given))
         token, browser = await asyncio.get_running_loop().run_in_executor(_threads, _begin, visit, services, given)
     except Unauthorized as error:
         return _page(form.next, username, InvalidInput(error.text, field="password"))

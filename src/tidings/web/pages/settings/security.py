@@ -72,7 +72,7 @@ async def _verify(visit: RequestContext, services: Services, password: str) -> N
     browser = visit.cookie(cookies.KNOWN)
     given = Credentials(username=visit.caller.username, password=password, address=visit.address, browser=browser)
     try:
-        await asyncio.sleep(await asyncio.to_thread(services.authentication.turn, given))
+        await asyncio.sleep(await asyncio.to_thread(services.authentication.start_attempt, given))
         await asyncio.to_thread(services.authentication.verify, given)
     except Unauthorized as error:
         wrong = _("This is not your password.") if password else _("Type the password that you have now.")
