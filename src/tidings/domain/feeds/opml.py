@@ -19,6 +19,7 @@ from tidings.domain.feeds.categories import checked_title
 from tidings.domain.feeds.feeds import EditedFeedField, Feed
 from tidings.domain.feeds.opml_settings import SETTINGS, read_setting
 from tidings.domain.formats.charset import decode
+from tidings.domain.formats.xml.parser import xml_parser
 from tidings.domain.formats.xml.references import References
 from tidings.domain.messages import Message, msg
 from tidings.domain.times import Instant, to_datetime
@@ -139,7 +140,7 @@ def _root_at(text: str) -> int:
 
 def _tree(text: str) -> _Element:
     try:
-        return etree.fromstring(text.encode(), _parser(recover=False))
+        return etree.fromstring(text.encode(), xml_parser())
     except etree.XMLSyntaxError:
         pass
     if not _END.search(text):
@@ -148,24 +149,12 @@ def _tree(text: str) -> _Element:
         )
     tree: _Element | None = None
     try:
-        tree = etree.fromstring(_QUOTED.sub(_without_open_tags, text).encode(), _parser(recover=True))
+        tree = etree.fromstring(_QUOTED.sub(_without_open_tags, text).encode(), xml_parser(recover=True))
     except etree.XMLSyntaxError as error:
         raise InvalidInput(msg("This OPML document cannot be read: {reason}.", reason=str(error.msg))) from error
     if tree is None:
         raise InvalidInput(msg("This OPML document cannot be read."))
     return tree
-
-
-def _parser(*, recover: bool) -> etree.XMLParser:
-    return etree.XMLParser(
-        encoding="utf-8",
-        recover=recover,
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
 
 
 def _without_open_tags(found: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from tidings.domain.formats import text
 from tidings.domain.formats.atom_text import element_to_html, element_to_text
 from tidings.domain.formats.authors import join_names, person_name
 from tidings.domain.formats.dates import dates
-from tidings.domain.formats.entry_builder import UnhashedEntry, build_entries, unique_sorted
+from tidings.domain.formats.entry_builder import FeedDefaults, UnhashedEntry, build_entries, unique_sorted
 from tidings.domain.formats.hints import read_hints
 from tidings.domain.formats.identity import EntryIdentity
 from tidings.domain.formats.limits import MAX_INHERITED_TAGS
@@ -51,22 +51,6 @@ class AtomLink(Struct, frozen=True):
     element: _Element
 
 
-class AtomFeedDefaults(Struct, frozen=True):
-    """Values of the feed that an entry without its own inherits.
-
-    url: the URL of the document. declared_base: `xml:base` of the feed, "" if absent.
-    """
-
-    names: TagNames
-    url: str
-    declared_base: str
-    site_url: str
-    author: str = ""
-    tags: tuple[str, ...] = ()
-    language: str = ""
-    now: Instant | None = None
-
-
 def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instant | None = None) -> ParsedFeed:
     """Returns the feed of an Atom document; a document that is a single `entry` is a feed with one entry.
 
@@ -97,10 +81,11 @@ def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instan
 
 def _read_feed(
     fields: ElementFields, names: TagNames, links: list[AtomLink], url: str, now: Instant | None
-) -> AtomFeedDefaults:
+) -> FeedDefaults:
     base = declared_base(fields.element, "", url)
-    return AtomFeedDefaults(
+    return FeedDefaults(
         names=names,
+        format=FeedFormat.ATOM,
         url=url,
         declared_base=base,
         site_url=web_url(page_link(fields, links), base or url) or url,
@@ -111,7 +96,7 @@ def _read_feed(
     )
 
 
-def read_entry(element: _Element, feed: AtomFeedDefaults) -> UnhashedEntry | None:
+def read_entry(element: _Element, feed: FeedDefaults) -> UnhashedEntry | None:
     """Returns the entry of an `entry` element; None for an element without children."""
     fields = ElementFields(element, feed.names)
     priorities = feed.names.in_use(AtomNamePriorities)
@@ -143,7 +128,7 @@ def read_entry(element: _Element, feed: AtomFeedDefaults) -> UnhashedEntry | Non
     return UnhashedEntry(EntryIdentity(id=entry_id, link=link, url=url, text=entry_text), entry)
 
 
-def _language(element: _Element, body: _Element | None, feed: AtomFeedDefaults) -> str:
+def _language(element: _Element, body: _Element | None, feed: FeedDefaults) -> str:
     """Returns the language of the content, else of the entry, else of the feed."""
     around = element_language(element, feed.language)
     return around if body is None else element_language(body, around)

@@ -8,9 +8,28 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tidings.domain.feeds.feeds import ParsedEntry
+from tidings.domain.feeds.feeds import FeedFormat, ParsedEntry
 from tidings.domain.formats.identity import EntryIdentity, entry_hashes
 from tidings.domain.formats.limits import MAX_ENTRIES, MAX_NAME_CHARS, limit_entry
+from tidings.domain.formats.xml.namespaces import TagNames
+from tidings.domain.times import Instant
+
+
+class FeedDefaults(Struct, frozen=True, kw_only=True):
+    """Values of a feed that an entry without its own inherits.
+
+    url: the URL of the document. declared_base: `xml:base` of the feed, "" if absent. now: the time of fetching.
+    """
+
+    names: TagNames
+    format: FeedFormat
+    url: str
+    declared_base: str
+    site_url: str
+    author: str = ""
+    tags: tuple[str, ...] = ()
+    language: str = ""
+    now: Instant | None = None
 
 
 class UnhashedEntry(Struct, frozen=True):

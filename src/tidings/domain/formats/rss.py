@@ -10,10 +10,10 @@ from lxml.etree import _Element
 from tidings.domain.feeds.feeds import FeedFormat, ParsedFeed
 from tidings.domain.formats import text
 from tidings.domain.formats.authors import channel_author
-from tidings.domain.formats.entry_builder import build_entries, unique_sorted
+from tidings.domain.formats.entry_builder import FeedDefaults, build_entries, unique_sorted
 from tidings.domain.formats.hints import read_hints
 from tidings.domain.formats.limits import MAX_INHERITED_TAGS
-from tidings.domain.formats.rss_items import ChannelDefaults, alternate_link, read_item
+from tidings.domain.formats.rss_items import alternate_link, read_item
 from tidings.domain.formats.urls import absolute_url, web_url
 from tidings.domain.formats.xml.elements import ElementFields, attribute
 from tidings.domain.formats.xml.namespaces import TagNames
@@ -69,13 +69,13 @@ def _read_channel(
     url: str,
     feed_format: FeedFormat,
     now: Instant | None,
-) -> ChannelDefaults:
+) -> FeedDefaults:
     base_url = base or url
     inherited = element_language(fields.element, element_language(root))
     link = fields.text("link") or alternate_link(fields) or attribute(fields.element, "href")
-    return ChannelDefaults(
+    return FeedDefaults(
         names=names,
-        feed_format=feed_format,
+        format=feed_format,
         url=url,
         declared_base=base,
         site_url=web_url(link, base_url) or url,

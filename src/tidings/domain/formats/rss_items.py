@@ -9,18 +9,17 @@ from typing import Final
 
 from lxml import etree
 from lxml.etree import _Element
-from msgspec import Struct
 
 from tidings.domain.feeds.feeds import FeedFormat, ParsedEnclosure, ParsedEntry
 from tidings.domain.formats import text
 from tidings.domain.formats.authors import AUTHOR_NAMES, item_author
 from tidings.domain.formats.dates import dates
-from tidings.domain.formats.entry_builder import UnhashedEntry, unique_sorted
+from tidings.domain.formats.entry_builder import FeedDefaults, UnhashedEntry, unique_sorted
 from tidings.domain.formats.identity import EntryIdentity
 from tidings.domain.formats.media import MEDIA_NAMES, MediaElements, parse_size_bytes, unique_by_url
 from tidings.domain.formats.urls import absolute_url, is_web_url, web_url
 from tidings.domain.formats.xml.elements import ElementFields, all_values, attribute, text_of
-from tidings.domain.formats.xml.namespaces import NamePriorities, TagNames
+from tidings.domain.formats.xml.namespaces import NamePriorities
 from tidings.domain.formats.xml.xml_attributes import declared_base, element_language, normalize_language
 from tidings.domain.times import Instant
 
@@ -53,24 +52,7 @@ class RssItemNamePriorities(NamePriorities, frozen=True):
     duration: tuple[str, ...] = ("itunes:duration",)
 
 
-class ChannelDefaults(Struct, frozen=True):
-    """Values of the channel that an item without its own inherits.
-
-    url: the URL of the document. declared_base: `xml:base` of the channel, "" if absent.
-    """
-
-    names: TagNames
-    feed_format: FeedFormat
-    url: str
-    declared_base: str
-    site_url: str
-    author: str = ""
-    tags: tuple[str, ...] = ()
-    language: str = ""
-    now: Instant | None = None
-
-
-def read_item(item: _Element, channel: ChannelDefaults) -> UnhashedEntry | None:
+def read_item(item: _Element, channel: FeedDefaults) -> UnhashedEntry | None:
     """Returns the entry of an `item` element; None for an empty one."""
     if not len(item) and not item.attrib:
         return None
@@ -81,11 +63,11 @@ def read_item(item: _Element, channel: ChannelDefaults) -> UnhashedEntry | None:
     media = MediaElements(fields, channel.names, base, priorities.media)
     body, content = fields.body(*priorities.content)
     content = content or media.description()
-    title = _title(fields, priorities, media, channel.feed_format)
+    title = _title(fields, priorities, media, channel.format)
     enclosures = unique_by_url(_enclosures(fields, priorities, media, base))
     link = fields.text(*priorities.links) or alternate_link(fields) or attribute(item, "href")
     url = _item_url(link, fields, enclosures, base) or web_url(channel.site_url, "")
-    identity = _identity(fields, priorities, channel.feed_format, link=link, url=url, texts=(title, content))
+    identity = _identity(fields, priorities, channel.format, link=link, url=url, texts=(title, content))
     if identity.is_empty and not enclosures:
         return None
     entry = ParsedEntry(
@@ -132,7 +114,7 @@ def _item_url(link: str, fields: ElementFields, enclosures: tuple[ParsedEnclosur
 
 
 def _language(
-    fields: ElementFields, priorities: RssItemNamePriorities, body: _Element | None, channel: ChannelDefaults
+    fields: ElementFields, priorities: RssItemNamePriorities, body: _Element | None, channel: FeedDefaults
 ) -> str:
     """Returns the language of the content, else of the item, else of the channel."""
     around = normalize_language(fields.text(*priorities.language)) or element_language(fields.element, channel.language)

@@ -10,6 +10,7 @@ from lxml.etree import _Element
 
 from tidings.domain.cleaning.name_sets import name_set
 from tidings.domain.formats.charset import decode
+from tidings.domain.formats.xml.parser import xml_parser
 
 LARGEST: Final = 256 * 1024
 MOST_ELEMENTS: Final = 3_000
@@ -55,7 +56,7 @@ def sanitize_svg(body: bytes) -> bytes | None:
     if start is None:
         return None
     try:
-        source = etree.fromstring(text[start.end() :].encode("utf-8", "replace"), _parser())
+        source = etree.fromstring(text[start.end() :].encode("utf-8", "replace"), xml_parser())
     except etree.XMLSyntaxError:
         return None
     if _local(source) != "svg" or sum(1 for _ in source.iter()) > MOST_ELEMENTS:
@@ -65,17 +66,6 @@ def sanitize_svg(body: bytes) -> bytes | None:
     if not _has_shapes(drawing) or _has_too_many_copies(drawing):
         return None
     return etree.tostring(drawing)
-
-
-def _parser() -> etree.XMLParser:
-    return etree.XMLParser(
-        encoding="utf-8",
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
 
 
 def _copy(source: _Element, target: _Element) -> None:

@@ -13,6 +13,7 @@ from tidings.domain.formats.charset import DecodedText
 from tidings.domain.formats.detect import DocumentRoot
 from tidings.domain.formats.limits import is_certainly_within_limits, limit_damaged_xml, limit_xml
 from tidings.domain.formats.xml.doctype import declared_entities
+from tidings.domain.formats.xml.parser import xml_parser
 from tidings.domain.formats.xml.repair import repair_xml
 
 # Typographic characters of windows-1252, written as numeric references to control characters or as such characters.
@@ -50,7 +51,7 @@ def _read_well_formed(utf8: bytes) -> _Element:
     start = utf8.find(b"#")
     if start >= 0 and _HAS_REFERENCE.search(utf8, start):
         utf8 = _encode(_without_references(utf8.decode()))
-    return etree.fromstring(_without_controls(utf8), _parser(recover=False))
+    return etree.fromstring(_without_controls(utf8), xml_parser(huge=True))
 
 
 def _read_damaged(text: str, root: DocumentRoot) -> XmlDocument:
@@ -58,25 +59,7 @@ def _read_damaged(text: str, root: DocumentRoot) -> XmlDocument:
     entities = declared_entities(prolog) if "<!" in prolog else {}
     repaired = repair_xml(limit_damaged_xml(_without_references(body)), entities)
     utf8 = _without_controls(_encode(repaired.text))
-    return XmlDocument(etree.fromstring(utf8, _parser(recover=True)), repaired.is_cut_off)
-
-
-def _parser(*, recover: bool) -> etree.XMLParser:
-    """Returns a new parser, because lxml parsers must not be shared between threads.
-
-    It loads nothing external. The DOCTYPE is removed before parsing, so that no entity is expanded.
-    Depth stays limited to 2,048 levels; the length of texts does not.
-    """
-    return etree.XMLParser(
-        encoding="utf-8",
-        recover=recover,
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=True,
-        remove_comments=True,
-        remove_pis=True,
-    )
+    return XmlDocument(etree.fromstring(utf8, xml_parser(recover=True, huge=True)), repaired.is_cut_off)
 
 
 def _encode(text: str) -> bytes:
