@@ -56,9 +56,9 @@ def test_settings_that_a_page_mentions_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", HANDBOOK, ids=lambda page: page.name)
 def test_commands_that_a_page_mentions_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
 
-    assert set(re.findall(r"(?:`|^    )make ([a-z]+)", text, flags=re.MULTILINE)) - targets == set()
+    assert set(re.findall(r"(?:`|^    )make ([a-z-]+)", text, flags=re.MULTILINE)) - targets == set()
     for name in re.findall(r"(?:`|^    )tidings ([a-z]+)", text, flags=re.MULTILINE):
         assert app[name] is not None
 
