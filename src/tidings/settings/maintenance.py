@@ -1,4 +1,4 @@
-"""Settings of tidying and of /metrics: a part of `options.Settings`."""
+"""Settings of cleanup and of /metrics; `options.Settings` inherits them."""
 
 from __future__ import annotations
 
@@ -15,57 +15,58 @@ from tidings.settings.values import Network
 class MaintenanceSettings:
     cleanup_frequency_hours: timedelta = option(
         values.hours(1, 8760),
-        "Hours from one tidying to the next. One worker of all does it, in small steps.",
+        "Hours between two cleanups. One of the workers runs them, in small steps.",
         allowed="a whole number from 1 to 8760",
         default="24",
     )
     cleanup_archive_read_days: timedelta | None = option(
         values.days_or_never,
-        "Days after which entries that were read go, counted from their last change; -1 for never. Starred and shared"
-        " entries stay, and a feed may have its own number.",
+        "Days after which read entries are deleted, counted from their last change; -1 for never. Starred and shared"
+        " entries are kept, and a feed may have its own limit.",
         allowed=f"a whole number from 1 to {MOST_DAYS}, or {NEVER}",
         default="60",
     )
     cleanup_archive_unread_days: timedelta | None = option(
         values.days_or_never,
-        "Days after which unread entries go, counted from their last change; -1 for never. Starred and shared entries"
-        " stay, and a feed may have its own number.",
+        "Days after which unread entries are deleted, counted from their last change; -1 for never. Starred and shared"
+        " entries are kept, and a feed may have its own limit.",
         allowed=f"a whole number from 1 to {MOST_DAYS}, or {NEVER}",
         default="180",
     )
     cleanup_archive_batch_size: int = option(
         values.integer(100, 1_000_000),
-        "Entries that one tidying removes at most. If more are old, the next one follows a minute later.",
+        "Largest number of entries that one cleanup deletes. If more are old enough, the next cleanup follows a minute"
+        " later.",
         allowed="a whole number from 100 to 1000000",
         default="10000",
     )
     metrics_collector: bool = option(
         values.boolean,
-        "Whether /metrics tells Prometheus how things are.",
+        "Whether /metrics serves metrics for Prometheus.",
         allowed="1, true, yes, on or 0, false, no, off",
         default="0",
     )
     metrics_allowed_networks: tuple[Network, ...] = option(
         values.network_list,
-        "Who may read /metrics.",
-        allowed="addresses and networks like 192.0.2.7 or 10.0.0.0/8, with commas between them, or none",
+        "Addresses that may read /metrics.",
+        allowed="addresses and networks like 192.0.2.7 or 10.0.0.0/8, separated by commas, or none",
         default="127.0.0.0/8,::1",
     )
     metrics_refresh_interval: timedelta = option(
         values.seconds(1, 3600),
-        "Seconds for which what /metrics says of the database (feeds due, deliveries waiting) is not looked up again.",
+        "Seconds for which /metrics caches values read from the database, such as feeds due and deliveries pending.",
         allowed="a whole number from 1 to 3600",
         default="60",
     )
     metrics_username: str | None = option(
         values.line,
-        "User name that /metrics asks for (HTTP Basic), together with TIDINGS_METRICS_PASSWORD.",
+        "User name that /metrics requires (HTTP Basic), together with TIDINGS_METRICS_PASSWORD.",
         allowed="text without line breaks",
         has_file_variant=True,
     )
     metrics_password: str | None = option(
         values.line,
-        "Password that /metrics asks for, together with TIDINGS_METRICS_USERNAME.",
+        "Password that /metrics requires, together with TIDINGS_METRICS_USERNAME.",
         allowed="text without line breaks",
         mask=values.mask_all,
     )

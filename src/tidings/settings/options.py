@@ -39,14 +39,15 @@ def _usual_workers(database_url: str) -> int:
 class Settings(MaintenanceSettings):
     data_dir: Path = option(
         values.folder,
-        "Folder for what Tidings keeps on this machine: the embedded database. Made when it is missing.",
+        "Folder of the data that Tidings keeps on this machine, such as the SQLite database. It is created if it does"
+        " not exist.",
         allowed="a path; ~ is your home folder",
         default="the user data folder of the system, on Linux ~/.local/share/tidings",
         derive=lambda _: str(user_data_path("tidings", appauthor=False)),
     )
     database_url: str = option(
         values.database_url,
-        "Where everything is stored. SQLite needs nothing else; PostgreSQL can be shared by many machines.",
+        "The database. SQLite needs no server; PostgreSQL can be shared by several machines.",
         allowed="sqlite:///path/to/file or postgresql://user:password@host:port/database (or postgres://)",
         default="the SQLite file tidings.db in TIDINGS_DATA_DIR",
         derive=lambda known: f"sqlite:///{known['data_dir'] / 'tidings.db'}",
@@ -54,111 +55,112 @@ class Settings(MaintenanceSettings):
     )
     database_max_conns: int = option(
         values.integer(1, 1000),
-        "PostgreSQL connections that one process opens at most. Each web worker and poller is a process;"
-        " keep the sum below max_connections of the server.",
+        "Largest number of PostgreSQL connections per process. Each web worker and each worker is a process; keep the"
+        " sum below max_connections of the server.",
         allowed="a whole number from 1 to 1000",
         default="10",
     )
     database_wait: timedelta = option(
         values.seconds(0, 3600),
-        "Seconds that serve, web and worker wait at the start for a PostgreSQL server that does not answer yet.",
+        "Seconds that serve, web and worker wait at the start for a PostgreSQL server that does not respond yet.",
         allowed="a whole number from 0 to 3600",
         default="60",
     )
     listen_addr: ListenAddress = option(
         values.listen_address,
-        "Address and port to serve on. Without a host it is every address of the machine.",
+        "Address and port to listen on. Without a host, Tidings listens on every address of the machine.",
         allowed="host:port, [IPv6 address]:port or :port, with a port from 1 to 65535",
         default="127.0.0.1:8080",
     )
     base_url: str = option(
         values.base_url,
-        "The address people type to reach Tidings. Set it behind a reverse proxy; it may end in a path.",
+        "The address under which users reach Tidings. Set it behind a reverse proxy; it may end in a path.",
         allowed="a URL like https://reader.example.org or https://example.org/reader",
         default="http:// followed by TIDINGS_LISTEN_ADDR",
         derive=lambda known: f"http://{known['listen_addr'].reachable_locally()}",
     )
     trusted_reverse_proxy_networks: tuple[Network, ...] = option(
         values.network_list,
-        "Who may tell the address of a visitor with X-Forwarded-For. Anybody else's header is ignored.",
-        allowed="addresses and networks like 192.0.2.7 or 10.0.0.0/8, with commas between them, or none",
+        "Proxies whose X-Forwarded-For header gives the address of the client. The header is ignored from other"
+        " addresses.",
+        allowed="addresses and networks like 192.0.2.7 or 10.0.0.0/8, separated by commas, or none",
         default="127.0.0.0/8,::1",
     )
     web_workers: int = option(
         values.integer(1, 64),
-        "Processes that answer requests.",
+        "Number of processes that serve HTTP requests.",
         allowed="a whole number from 1 to 64",
         default="the number of CPU cores, but not more than 4",
         derive=lambda _: str(min(_cores(), MAX_DEFAULT_WEB_WORKERS)),
     )
     admin_username: str = option(
         values.username,
-        "Name of the administrator that the first start with an empty database makes.",
+        "Name of the administrator that the first start with an empty database creates.",
         allowed="letters, digits and _ - @ .",
         default="admin",
         has_file_variant=True,
     )
     admin_password: str | None = option(
         values.password,
-        "Password of that administrator. Without it a random one is made and shown once on the terminal.",
+        "Password of that administrator. Without it, a random password is created and shown once on the terminal.",
         allowed="6 to 1024 characters",
         mask=values.mask_all,
     )
     polling_frequency: timedelta = option(
         values.minutes(1, 43_200),
-        "Minutes between two checks of a feed that has news twice a day, or of which nothing is known yet."
-        " Livelier feeds are checked more often, quieter ones less.",
+        "Minutes between two checks of a feed that publishes twice a day, or whose rate is not known yet. Feeds that"
+        " publish more often are checked more often, others less.",
         allowed="a whole number from 1 to 43200",
         default="60",
     )
     polling_scheduler: Scheduler = option(
         values.enum_value(Scheduler),
-        "How often a feed is checked: adaptive by the square root of the time between its news, entry_frequency by"
-        " that time itself, round_robin the same for all.",
+        "How the interval between two checks is computed: adaptive uses the square root of the time between new"
+        " entries, entry_frequency that time itself, round_robin the same interval for all feeds.",
         allowed="adaptive, entry_frequency or round_robin",
         default="adaptive",
     )
     scheduler_entry_frequency_min_interval: timedelta = option(
         values.minutes(1, 43_200),
-        "Minutes between two checks of the liveliest feeds, with adaptive and entry_frequency.",
+        "Shortest interval in minutes, with adaptive and entry_frequency.",
         allowed="a whole number from 1 to 43200",
         default="5",
     )
     scheduler_entry_frequency_max_interval: timedelta = option(
         values.minutes(1, 43_200),
-        "Minutes between two checks of a feed that has fallen silent, with adaptive and entry_frequency.",
+        "Longest interval in minutes, with adaptive and entry_frequency.",
         allowed="a whole number from 1 to 43200",
         default="1440",
     )
     scheduler_entry_frequency_factor: int = option(
         values.integer(1, 1000),
-        "How many times as often feeds are checked as they would be, with adaptive and entry_frequency.",
+        "Factor by which checks become more frequent, with adaptive and entry_frequency.",
         allowed="a whole number from 1 to 1000",
         default="1",
     )
     scheduler_round_robin_min_interval: timedelta = option(
         values.minutes(1, 43_200),
-        "Minutes between two checks of a feed at least, with round_robin. What TIDINGS_POLLING_FREQUENCY asks for"
-        " beyond that counts.",
+        "Shortest interval in minutes after random variation, with round_robin. A shorter TIDINGS_POLLING_FREQUENCY"
+        " takes precedence.",
         allowed="a whole number from 1 to 43200",
         default="60",
     )
     scheduler_round_robin_max_interval: timedelta = option(
         values.minutes(1, 43_200),
-        "Minutes between two checks of a feed at most, with round_robin.",
+        "Longest interval in minutes, with round_robin.",
         allowed="a whole number from 1 to 43200",
         default="1440",
     )
     polling_parsing_error_limit: int = option(
         values.integer(0, 1000),
-        "Errors in a row after which a feed is switched off, with a message, until somebody switches it on again;"
-        " 0 for never.",
+        "Number of errors in a row after which a feed is switched off, with a message, until its user switches it on"
+        " again; 0 for never.",
         allowed="a whole number from 0 to 1000",
         default="0",
     )
     polling_limit_per_host: int = option(
         values.integer(1, 100),
-        "Feeds fetched from one host at the same time, by all workers together.",
+        "Largest number of concurrent fetches from one host, by all workers together.",
         allowed="a whole number from 1 to 100",
         default="2",
     )
@@ -170,89 +172,90 @@ class Settings(MaintenanceSettings):
     )
     worker_processes: int = option(
         values.integer(1, 64),
-        "Processes that fetch feeds, deliver and tidy, beside those that answer requests.",
+        "Number of worker processes, which check feeds, deliver events and delete old entries.",
         allowed="a whole number from 1 to 64",
         default="the number of CPU cores, but not more than 2; one more on PostgreSQL",
         derive=lambda known: str(_usual_workers(known["database_url"])),
     )
     worker_pool_size: int = option(
         values.integer(1, 1000),
-        "Feeds fetched at the same time, by one worker.",
+        "Number of concurrent fetches of one worker.",
         allowed="a whole number from 1 to 1000",
         default="16",
     )
     websub: WebSubMode = option(
         values.enum_value(WebSubMode),
-        "Whether publishers' hubs (WebSub) may push news here, so that it need not wait for the next check. auto: if"
-        " TIDINGS_BASE_URL is an address that the internet can reach.",
+        "Whether the hubs of publishers (WebSub) may push new entries, which then do not wait for the next check."
+        " auto: if TIDINGS_BASE_URL is an address that the internet can reach.",
         allowed="auto, on or off",
         default="auto",
     )
     fetcher_allow_private_networks: bool = option(
         values.boolean,
-        "Whether feeds and pages may be fetched from this machine and its private networks. Leave it off"
-        " where strangers have an account: with it they can read what only your network should see.",
+        "Whether feeds and pages may be fetched from this machine and its private networks. Leave it off if people you"
+        " do not trust have accounts: it lets them read addresses that only your network can reach.",
         allowed="1, true, yes, on or 0, false, no, off",
         default="0",
     )
     integration_allow_private_networks: bool = option(
         values.boolean,
-        "Whether webhooks and other integrations may call this machine and its private networks.",
+        "Whether webhooks and other integrations may connect to this machine and its private networks.",
         allowed="1, true, yes, on or 0, false, no, off",
         default="0",
     )
     http_client_timeout: timedelta = option(
         values.seconds(1, 600),
-        "Seconds after which a feed or page that is still not complete is given up.",
+        "Seconds after which the fetch of a feed or page fails if it is not complete.",
         allowed="a whole number from 1 to 600",
         default="20",
     )
     http_client_max_body_size: ByteCount = option(
         values.mebibytes(1, 1024),
-        "MiB of a feed or page that are read at most, counted after decompression.",
+        "Largest size of a feed or page in MiB, after decompression.",
         allowed="a whole number from 1 to 1024",
         default="15",
     )
     http_client_user_agent: str = option(
         values.header,
-        "How Tidings introduces itself to publishers.",
+        "User-Agent header of requests to publishers.",
         allowed="ASCII text without line breaks",
         default="Tidings/ followed by the version",
         derive=lambda _: f"Tidings/{__version__}",
     )
     http_client_proxy: str | None = option(
         values.proxy_url,
-        "Proxy for feeds with `fetch_via_proxy`, their articles and icons included. It may stand in a private network.",
+        "Proxy for feeds with `fetch_via_proxy`, and for their articles and icons. It may be in a private network.",
         allowed="a URL like http://proxy.example.org:3128 or https://user:password@proxy.example.org",
         mask=values.mask_password,
     )
     invidious_instance: str = option(
         values.host,
-        "Invidious server whose players entries may show, and the rule add_youtube_video_using_invidious_player uses.",
-        allowed="the name of a host, with a port where it is not the usual one",
+        "Invidious server whose players entries may show and which the rule add_youtube_video_using_invidious_player"
+        " uses.",
+        allowed="a host name, with a port if it is not the default port",
         default="yewtu.be",
     )
     youtube_embed_url_override: str = option(
         values.embed_url,
-        "What stands before the name of a video in the address of a YouTube player.",
+        "Address of a YouTube player without the id of the video at its end.",
         allowed="a URL that ends with a slash",
         default="https://www.youtube-nocookie.com/embed/",
     )
     log_level: LogLevel = option(
         values.enum_value(LogLevel),
-        "The least important log lines that are still written.",
+        "Lowest level of log lines that are written.",
         allowed="debug, info, warning or error",
         default="info",
     )
     log_format: LogFormat = option(
         values.enum_value(LogFormat),
-        "text is for people, json (one object a line) for log collectors.",
+        "Format of log lines: text for people, json (one object per line) for log collectors.",
         allowed="text or json",
         default="text",
     )
     access_log: bool = option(
         values.boolean,
-        "Whether each request is a line in the log, without its query and without secrets in its path.",
+        "Whether each request is logged, without its query and without secrets in its path.",
         allowed="1, true, yes, on or 0, false, no, off",
         default="0",
     )
