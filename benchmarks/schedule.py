@@ -156,12 +156,14 @@ def _live(kind: Kind, schedule: Schedule, outcome: Outcome, chance: random.Rando
         fresh = bisect.bisect_right(coming, at, lo=place)
         now, new = Instant(at), [Instant(one) for one in coming[place:fresh]]
         if is_first:
-            rate = publish_rate.of_document([*map(Instant, past[-SHOWN:]), *new], now)
+            rate = publish_rate.rate_of_document([*map(Instant, past[-SHOWN:]), *new], now)
         elif new:
-            rate = publish_rate.after_news(rate, new, since=since, now=now)
+            rate = publish_rate.update_rate(rate, new, since=since, now=now)
         delays.extend((at - one) // SECOND for one in new)
         is_new = now - first < next_check.NEW_FOR
-        at = next_check.after_check(now, schedule, rate, chance=chance.random(), is_first=is_first, is_new=is_new)
+        at = next_check.after_check(
+            now, schedule, rate, random_fraction=chance.random(), is_first=is_first, is_new=is_new
+        )
         place, since, is_first = fresh, now, False
     outcome.checks[kind.name] += checks
 

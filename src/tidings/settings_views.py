@@ -49,12 +49,12 @@ def websub_callback_base(settings: Settings) -> str:
 def check_schedule(settings: Settings) -> Schedule:
     return Schedule(
         scheduler=settings.polling_scheduler,
-        usual=settings.polling_frequency,
-        shortest=settings.scheduler_entry_frequency_min_interval,
-        longest=settings.scheduler_entry_frequency_max_interval,
+        default_interval=settings.polling_frequency,
+        min_interval=settings.scheduler_entry_frequency_min_interval,
+        max_interval=settings.scheduler_entry_frequency_max_interval,
         factor=settings.scheduler_entry_frequency_factor,
-        even_shortest=settings.scheduler_round_robin_min_interval,
-        even_longest=settings.scheduler_round_robin_max_interval,
+        round_robin_min=settings.scheduler_round_robin_min_interval,
+        round_robin_max=settings.scheduler_round_robin_max_interval,
         error_limit=settings.polling_parsing_error_limit,
     )
 

@@ -1,1 +1,1 @@
-"""What is decided without touching the world: values in, values out."""
+"""Decisions without I/O: every function takes values and returns values."""

@@ -124,10 +124,10 @@ class UnknownApiKey(Unauthorized):
 
 
 class SignInThrottled(TidingsError):
-    """retry_after_s: when the next attempt may be looked at."""
+    """retry_after_s: seconds until the next attempt is verified."""
 
     code = "sign-in-throttled"
-    worth_retrying = True
+    is_retryable = True
 
     def __init__(self, message: Message, *, retry_after_s: int) -> None:
         super().__init__(message)

@@ -1,6 +1,6 @@
-"""How processes of ours talk over pipes: what is said, and before it how long it is."""
+"""The framing of messages between the processes of Tidings: each message on a pipe follows its length."""
 
 from __future__ import annotations
 
-# Of a question, and of an answer: its length in bytes, big-endian.
+# The size of the length prefix of a request or a response; the length is in bytes, big-endian.
 LENGTH_BYTES = 4

@@ -7,8 +7,8 @@
     database            ─► the English text, and beside it `stored(message, text)`
 
 `make messages` finds the templates by the name of the function, as gettext finds `_("…")`: the first argument of `msg`
-is a literal string. A place in a template is `{name}`, or `{name:,}` for a number with separators between thousands.
-Nothing else in braces is a place, and a value is never read as a template, whatever it holds.
+is a literal string. A placeholder is `{name}`, or `{name:,}` for a number with separators between thousands.
+Nothing else in braces is a placeholder, and a value is never read as a template, whatever it holds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Protocol, TypeAlias
 import msgspec
 from msgspec import Struct
 
-_PLACE = re.compile(r"\{(\w+)(:,)?\}", re.ASCII)
+_PLACEHOLDER = re.compile(r"\{(\w+)(:,)?\}", re.ASCII)
 # Characters of an encoded message. Longer ones are stored as English text only.
 MAX_STORED_CHARS = 4_000
 
@@ -37,7 +37,7 @@ class Message(Struct, frozen=True, omit_defaults=True, rename={"template": "t", 
 
     def with_texts(self, change: Callable[[str], str]) -> Message:
         """Returns the same message with `change` applied to every text in its values, nested messages included."""
-        return Message(self.template, {name: _changed(value, change) for name, value in self.values.items()})
+        return Message(self.template, {name: _with_texts(value, change) for name, value in self.values.items()})
 
     def english(self) -> str:
         """Returns the English text."""
@@ -93,17 +93,17 @@ class _English:
 def render(message: Message, style: MessageStyle) -> str:
     """Returns the text of a message. A placeholder without a value is kept as written."""
 
-    def filled(place: re.Match[str]) -> str:
-        value = message.values.get(place[1], place[0])
+    def replacement(placeholder: re.Match[str]) -> str:
+        value = message.values.get(placeholder[1], placeholder[0])
         if isinstance(value, str):
             return value
         if isinstance(value, Message):
             return render(value, style)
         if isinstance(value, tuple):
-            return style.join([render(one, style) for one in value])
-        return style.number(value, is_grouped=bool(place[2]))
+            return style.join([render(sentence, style) for sentence in value])
+        return style.number(value, is_grouped=bool(placeholder[2]))
 
-    return _PLACE.sub(filled, style.translate(message.template))
+    return _PLACEHOLDER.sub(replacement, style.translate(message.template))
 
 
 def encode_message(message: Message, text: str) -> str:
@@ -130,13 +130,13 @@ def decode_message(text: str, encoded: str) -> Message:
     return verbatim(text)
 
 
-def _changed(value: Value, change: Callable[[str], str]) -> Value:
+def _with_texts(value: Value, change: Callable[[str], str]) -> Value:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Message):
         return value.with_texts(change)
     if isinstance(value, tuple):
-        return tuple(one.with_texts(change) for one in value)
+        return tuple(sentence.with_texts(change) for sentence in value)
     return value
 
 

@@ -16,6 +16,6 @@ def reject_nul(value: str, *, field: str) -> str:
 def normalize_for_search(value: str) -> str:
     """Returns the normal form of a text for comparison without case: no surrounding blanks, case folded.
 
-    Titles, tags and descriptions with the same normal form are the same name.
+    Titles, tags and descriptions with the same normal form count as equal.
     """
     return value.strip().casefold()

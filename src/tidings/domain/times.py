@@ -31,7 +31,7 @@ def to_datetime(instant: Instant) -> datetime:
 
 @lru_cache(maxsize=1024)
 def zone_info(name: str) -> ZoneInfo:
-    """name: of the IANA database; UTC when it is not known any more."""
+    """Returns the time zone of this name in the IANA database, or UTC if the database no longer has it."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):

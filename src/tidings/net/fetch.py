@@ -171,7 +171,7 @@ class Fetcher:
             age=header(response, "Age"),
             date=header(response, "Date"),
             retry_after=header(response, "Retry-After"),
-            links=cache_headers.links(joined(response, "Link"), str(target)),
+            links=cache_headers.parse_links(joined(response, "Link"), str(target)),
             took_ms=round((time.monotonic() - began) * 1000),
         )
 

@@ -1,4 +1,4 @@
-"""Freshness, Retry-After and Link as publishers write them."""
+"""Parsing of freshness, Retry-After and Link headers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.scaling import assert_linear
-from tidings.domain.polling.cache_headers import LONGEST_S, Link, freshness_s, http_date, links, retry_after_s
+from tidings.domain.polling.cache_headers import LONGEST_S, Link, freshness_s, http_date, parse_links, retry_after_s
 from tidings.domain.times import Instant, from_datetime
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -34,26 +34,26 @@ def http(moment: datetime) -> str:
         ("max-age=" + "9" * 5000, LONGEST_S),
     ],
 )
-def test_max_age_is_heard_however_it_is_written(cache_control: str, seconds: int) -> None:
+def test_max_age_is_read_in_every_spelling(cache_control: str, seconds: int) -> None:
     assert freshness_s(cache_control=cache_control, now=NOW) == seconds
 
 
 @pytest.mark.parametrize("cache_control", ["max-age=-5", "max-age=soon", "max-age=", "max-age"])
-def test_a_max_age_without_sense_means_stale_now(cache_control: str) -> None:
+def test_an_invalid_max_age_means_stale_now(cache_control: str) -> None:
     assert freshness_s(cache_control=cache_control, expires=http(NOON + timedelta(hours=3)), now=NOW) == 0
 
 
 @pytest.mark.parametrize("cache_control", ["no-cache, max-age=3600", "No-Store", 'no-cache="set-cookie"'])
-def test_who_wants_no_cache_promises_nothing(cache_control: str) -> None:
+def test_no_cache_and_no_store_mean_stale_now(cache_control: str) -> None:
     assert freshness_s(cache_control=cache_control, now=NOW) == 0
 
 
-def test_what_shared_caches_are_told_is_not_for_us() -> None:
+def test_s_maxage_is_ignored() -> None:
     assert freshness_s(cache_control="s-maxage=86400, max-age=60", now=NOW) == 60
     assert freshness_s(cache_control="s-maxage=86400", now=NOW) is None
 
 
-def test_age_has_passed_already() -> None:
+def test_age_is_subtracted_from_max_age() -> None:
     assert freshness_s(cache_control="max-age=3600", age="600", now=NOW) == 3000
     assert freshness_s(cache_control="max-age=3600", age="7200", now=NOW) == 0
     assert freshness_s(cache_control="max-age=3600", age="old", now=NOW) == 3600
@@ -73,11 +73,11 @@ def test_max_age_wins_over_expires() -> None:
 
 
 @pytest.mark.parametrize("expires", ["0", "-1", "never", http(NOON - timedelta(days=1))])
-def test_an_expiry_gone_by_or_without_sense_means_stale_now(expires: str) -> None:
+def test_a_past_or_invalid_expires_means_stale_now(expires: str) -> None:
     assert freshness_s(expires=expires, now=NOW) == 0
 
 
-def test_silence_is_not_zero() -> None:
+def test_absent_headers_are_unknown_freshness_and_not_zero() -> None:
     assert freshness_s(now=NOW) is None
     assert freshness_s(cache_control="public, immutable", expires=" ", now=NOW) is None
 
@@ -111,13 +111,13 @@ def test_all_three_forms_of_http_dates_are_read(value: str) -> None:
     assert http_date(value) == from_datetime(datetime(1994, 11, 6, 8, 49, 37, tzinfo=UTC))
 
 
-def test_links_are_resolved_and_told_apart_by_relation() -> None:
+def test_links_are_resolved_and_listed_by_relation() -> None:
     value = (
         '<https://hub.example/>; rel="hub", </feed.xml>; rel=SELF; type="a,b", '
         '<other>; title="rel=no; x"; rel="alternate next", <nowhere>'
     )
 
-    assert links(value, "https://example.org/blog/") == (
+    assert parse_links(value, "https://example.org/blog/") == (
         Link("https://hub.example/", "hub"),
         Link("https://example.org/feed.xml", "self"),
         Link("https://example.org/blog/other", "alternate"),
@@ -125,18 +125,18 @@ def test_links_are_resolved_and_told_apart_by_relation() -> None:
     )
 
 
-def test_hostile_headers_take_time_in_step_with_their_length() -> None:
+def test_hostile_headers_take_linear_time() -> None:
     assert_linear(lambda size: freshness_s(cache_control="," + " " * size + '"', now=NOW), 4_000)
-    assert_linear(lambda size: links('<a>"' * size, "https://example.org/"), 1_000)
+    assert_linear(lambda size: parse_links('<a>"' * size, "https://example.org/"), 1_000)
 
 
 header = st.text(st.characters(codec="utf-8"), max_size=60)
 
 
 @given(header, header, header, header)
-def test_no_header_can_break_the_reading(one: str, two: str, three: str, four: str) -> None:
+def test_any_header_values_are_parsed_without_errors(one: str, two: str, three: str, four: str) -> None:
     seconds = freshness_s(cache_control=one, expires=two, age=three, date=four, now=Instant(0))
 
     assert seconds is None or 0 <= seconds <= LONGEST_S
     assert retry_after_s(one, NOW) is None or retry_after_s(one, NOW) in range(LONGEST_S + 1)
-    links(one, "https://example.org/")
+    parse_links(one, "https://example.org/")

@@ -1,10 +1,10 @@
-"""Which addresses are the same, and which stored entry goes on under a new hash."""
+"""Canonical URLs, and the new hashes of stored entries that are identified by URL."""
 
 from __future__ import annotations
 
 import pytest
 
-from tidings.domain.polling.entry_identity import Stored, canonical, hash_of_address, renewed
+from tidings.domain.polling.entry_identity import StoredIdentity, canonical_url, rehash_by_url, url_hash
 
 PAGE = "https://site.example/news?id=1#part"
 
@@ -19,8 +19,8 @@ PAGE = "https://site.example/news?id=1#part"
         "https://site.example/news?fbclid=7&id=1#part",
     ],
 )
-def test_the_same_address_in_other_words(same: str) -> None:
-    assert canonical(same) == canonical(PAGE)
+def test_spellings_of_one_address_have_one_canonical_url(same: str) -> None:
+    assert canonical_url(same) == canonical_url(PAGE)
 
 
 @pytest.mark.parametrize(
@@ -34,40 +34,44 @@ def test_the_same_address_in_other_words(same: str) -> None:
         "https://www.site.example/news?id=1#part",
     ],
 )
-def test_another_address(other: str) -> None:
-    assert canonical(other) != canonical(PAGE)
+def test_different_addresses_have_different_canonical_urls(other: str) -> None:
+    assert canonical_url(other) != canonical_url(PAGE)
 
 
 @pytest.mark.parametrize("fragment", ["#", "#utm_source=rss&utm_medium=feed", "#xtor=RSS-1", "#Xtor=EPR-5"])
-def test_a_fragment_that_only_tracks_is_none(fragment: str) -> None:
-    assert canonical("https://site.example/news" + fragment) == canonical("https://site.example/news")
+def test_a_fragment_with_tracking_parameters_only_is_removed(fragment: str) -> None:
+    assert canonical_url("https://site.example/news" + fragment) == canonical_url("https://site.example/news")
 
 
 @pytest.mark.parametrize("fragment", ["#!/news/1", "#/news/1", "#v1.2", "#utm_source=rss&part=2"])
 def test_other_fragments_stay(fragment: str) -> None:
-    assert canonical("https://site.example/" + fragment) != canonical("https://site.example/")
+    assert canonical_url("https://site.example/" + fragment) != canonical_url("https://site.example/")
 
 
 def test_an_address_without_a_path_is_that_of_the_root() -> None:
-    assert canonical("https://site.example") == canonical("https://site.example/")
-    assert canonical("https://site.example?a=1") == canonical("https://site.example/?a=1")
-    assert canonical("") == ""
+    assert canonical_url("https://site.example") == canonical_url("https://site.example/")
+    assert canonical_url("https://site.example?a=1") == canonical_url("https://site.example/?a=1")
+    assert canonical_url("") == ""
 
 
-def test_the_newest_of_several_copies_goes_on() -> None:
-    stored = [Stored(3, b"c", PAGE, "Title"), Stored(2, b"b", PAGE, "Title"), Stored(1, b"a", "", "None")]
+def test_of_several_copies_the_newest_gets_the_new_hash() -> None:
+    stored = [
+        StoredIdentity(3, b"c", PAGE, "Title"),
+        StoredIdentity(2, b"b", PAGE, "Title"),
+        StoredIdentity(1, b"a", "", "None"),
+    ]
 
-    assert renewed(stored) == {3: hash_of_address(PAGE)}
+    assert rehash_by_url(stored) == {3: url_hash(PAGE)}
 
 
-def test_entries_of_one_address_with_other_titles_all_go_on() -> None:
-    found = renewed([Stored(2, b"b", PAGE, "Two"), Stored(1, b"a", PAGE, "One")])
+def test_entries_with_the_same_address_and_different_titles_get_different_hashes() -> None:
+    found = rehash_by_url([StoredIdentity(2, b"b", PAGE, "Two"), StoredIdentity(1, b"a", PAGE, "One")])
 
     assert found.keys() == {1, 2}
     assert found[1] != found[2]
 
 
-def test_what_goes_by_its_address_already_stays() -> None:
-    stored = [Stored(2, b"b", PAGE, "Title"), Stored(1, hash_of_address(PAGE), PAGE, "Title")]
+def test_an_entry_already_stored_by_its_address_keeps_its_hash() -> None:
+    stored = [StoredIdentity(2, b"b", PAGE, "Title"), StoredIdentity(1, url_hash(PAGE), PAGE, "Title")]
 
-    assert renewed(stored) == {}
+    assert rehash_by_url(stored) == {}

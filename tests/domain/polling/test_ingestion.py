@@ -1,4 +1,4 @@
-"""From a parsed entry to one that can be stored."""
+"""Preparing parsed entries for storage."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ready(entry: ParsedEntry, feed: Feed = FEED) -> ReadyEntry:
 
 
 @pytest.mark.parametrize("host", ["feeds.example", "site.example"])
-def test_an_address_does_not_tell_that_it_was_found_in_the_feed(host: str) -> None:
+def test_a_ref_parameter_naming_the_feed_is_removed(host: str) -> None:
     url = f"https://other.example/?a=1&ref={host}"
     entry = ParsedEntry(hash="0" * 64, url=url, content=f'<a href="{url}">b</a>')
 
@@ -38,7 +38,7 @@ def test_another_ref_is_left_in_place() -> None:
     assert ready(ParsedEntry(hash="0" * 64, url="https://other.example/?ref=x")).url == "https://other.example/?ref=x"
 
 
-def test_a_feed_whose_addresses_are_broken_is_taken_in() -> None:
+def test_a_feed_with_invalid_addresses_gets_a_policy() -> None:
     broken = msgspec.structs.replace(FEED, feed_url="https://[", site_url="")
 
-    assert EntryPolicy.of(broken, ALICE).policy == cleaning.CleaningPolicy()
+    assert EntryPolicy.of(broken, ALICE).cleaning_policy == cleaning.CleaningPolicy()

@@ -1,4 +1,4 @@
-"""What a feed offers, when a hub is asked again, and which pushes are genuine."""
+"""The hubs that a feed offers, the states of a subscription, and the signatures of pushes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tidings.domain.polling.next_check import Schedule, after_check
 from tidings.domain.polling.publish_rate import PublishRate
 from tidings.domain.times import DAY, HOUR, MINUTE, Instant
 from tidings.domain.websub.subscriptions import (
-    ASKED_LEASE,
-    LONGEST_LEASE,
+    MAX_LEASE,
+    REQUESTED_LEASE,
     HubMode,
     HubOffer,
     HubSubscription,
     SubscriptionState,
-    denied,
+    denied_columns,
     display_text,
+    find_offer,
     is_awaited,
     is_genuine,
     next_step,
-    offered,
-    retry_after,
-    verified,
+    retry_delay,
+    verified_columns,
 )
 
 NOW = Instant(1_800_000_000_000_000)
@@ -38,7 +38,7 @@ URL = "https://a.example/feed.xml"
 SELF, CANONICAL = "https://a.example/self", "https://a.example/canonical"
 MANY = tuple(f"https://{number}.example/" for number in range(9))
 ODD = ("ftp://hub.example/", "javascript:alert(1)", "https://", "https://u:p@hub.example/", "https://[")
-chances = st.floats(0, 1, exclude_max=True)
+fractions = st.floats(0, 1, exclude_max=True)
 
 
 def feed(**fields: Any) -> Feed:
@@ -75,10 +75,10 @@ def subscription(state: SubscriptionState, **fields: Any) -> HubSubscription:
         ([], document("https://hub.example/\ud800"), None),
     ],
 )  # fmt: skip
-def test_header_first_then_document_then_the_address(
+def test_link_headers_win_over_the_document_and_that_over_the_address(
     links: list[Link], parsed: ParsedFeed | None, offer: HubOffer | None
 ) -> None:
-    assert offered(feed(), links, parsed) == offer
+    assert find_offer(feed(), links, parsed) == offer
 
 
 @pytest.mark.parametrize(
@@ -92,17 +92,17 @@ def test_header_first_then_document_then_the_address(
         {"feed_url": "https://u:p@a.example/feed.xml"},
     ],
 )
-def test_what_is_fetched_in_somebodys_own_name_is_offered_to_nobody(own: dict[str, Any]) -> None:
-    assert offered(feed(**own), [], document(HUB)) is None
+def test_a_feed_with_credentials_or_a_proxy_offers_no_hub(own: dict[str, Any]) -> None:
+    assert find_offer(feed(**own), [], document(HUB)) is None
 
 
 @pytest.mark.parametrize(
     "state", [SubscriptionState.REQUESTED, SubscriptionState.ACTIVE, SubscriptionState.DENIED, SubscriptionState.ENDED]
 )
-def test_what_somebody_reads_is_asked_for(state: SubscriptionState) -> None:
-    step = next_step(subscription(state, attempts=1), is_wanted=True, now=NOW, chance=0.5)
+def test_a_subscription_in_use_is_requested(state: SubscriptionState) -> None:
+    step = next_step(subscription(state, attempts=1), is_wanted=True, now=NOW, random_fraction=0.5)
 
-    assert step.ask is HubMode.SUBSCRIBE
+    assert step.request is HubMode.SUBSCRIBE
     assert step.changes["attempts"] == 2
     assert step.changes["asked_at"] == NOW
     assert step.changes["next_attempt_at"] > NOW
@@ -112,49 +112,49 @@ def test_what_somebody_reads_is_asked_for(state: SubscriptionState) -> None:
 
 
 @pytest.mark.parametrize("state", [SubscriptionState.REQUESTED, SubscriptionState.ACTIVE])
-def test_what_nobody_reads_is_ended_and_remembered(state: SubscriptionState) -> None:
-    step = next_step(subscription(state), is_wanted=False, now=NOW, chance=0.5)
+def test_an_unused_subscription_is_ended_and_kept(state: SubscriptionState) -> None:
+    step = next_step(subscription(state), is_wanted=False, now=NOW, random_fraction=0.5)
 
-    assert step.ask is HubMode.UNSUBSCRIBE
+    assert step.request is HubMode.UNSUBSCRIBE
     assert step.changes["state"] == SubscriptionState.ENDED
-    assert step.changes["next_attempt_at"] > NOW + LONGEST_LEASE
+    assert step.changes["next_attempt_at"] > NOW + MAX_LEASE
 
 
 @pytest.mark.parametrize(
     "state",
     [SubscriptionState.DENIED, SubscriptionState.ENDED],
 )
-def test_in_the_end_it_is_forgotten(state: SubscriptionState) -> None:
-    assert next_step(subscription(state), is_wanted=False, now=NOW, chance=0.5).is_over
+def test_an_unused_ended_or_denied_subscription_is_deleted(state: SubscriptionState) -> None:
+    assert next_step(subscription(state), is_wanted=False, now=NOW, random_fraction=0.5).is_deleted
 
 
-@given(chance=chances)
-def test_a_hub_that_says_nothing_is_asked_less_and_less_often(chance: float) -> None:
-    waits = [retry_after(attempts, chance) for attempts in range(1, 2000)]
+@given(random_fraction=fractions)
+def test_the_delay_between_requests_to_a_silent_hub_grows(random_fraction: float) -> None:
+    waits = [retry_delay(attempts, random_fraction) for attempts in range(1, 2000)]
 
     assert waits == sorted(waits)
     assert 3 * MINUTE < waits[0] <= 5 * MINUTE
     assert 18 * HOUR <= waits[-1] <= DAY
 
 
-@given(lease_s=st.one_of(st.integers(-5, 10**13).map(str), st.text()), chance=chances)
-def test_whatever_lease_a_hub_names_it_is_renewed_in_time_but_not_all_the_time(lease_s: str, chance: float) -> None:
-    changes = verified(lease_s, now=NOW, chance=chance)
+@given(lease_s=st.one_of(st.integers(-5, 10**13).map(str), st.text()), random_fraction=fractions)
+def test_any_lease_is_renewed_in_time_but_not_constantly(lease_s: str, random_fraction: float) -> None:
+    changes = verified_columns(lease_s, now=NOW, random_fraction=random_fraction)
     lease, wait = changes["lease_until"] - NOW, changes["next_attempt_at"] - NOW
 
-    assert 0 <= lease <= LONGEST_LEASE
+    assert 0 <= lease <= MAX_LEASE
     assert wait >= 6 * MINUTE
     assert wait < lease or lease < 10 * MINUTE
     assert changes["state"] == SubscriptionState.ACTIVE
 
 
-def test_a_lease_that_is_not_named_is_the_one_we_asked_for() -> None:
-    assert verified("", now=NOW, chance=0)["lease_until"] == NOW + ASKED_LEASE
+def test_without_a_lease_in_the_verification_the_requested_one_applies() -> None:
+    assert verified_columns("", now=NOW, random_fraction=0)["lease_until"] == NOW + REQUESTED_LEASE
 
 
 def test_a_denial_holds_for_a_week() -> None:
-    assert denied("", now=NOW, chance=0)["next_attempt_at"] == NOW + 7 * DAY
-    assert denied("", now=NOW, chance=0)["last_error"] != ""
+    assert denied_columns("", now=NOW, random_fraction=0)["next_attempt_at"] == NOW + 7 * DAY
+    assert denied_columns("", now=NOW, random_fraction=0)["last_error"] != ""
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_a_denial_holds_for_a_week() -> None:
         (SubscriptionState.ACTIVE, "subscribe", NOW - DAY - 1, False),
     ],
 )
-def test_only_what_was_asked_lately_is_awaited(
+def test_only_a_recent_request_can_be_verified(
     state: SubscriptionState, mode: str, asked_at: Instant | None, awaited: bool
 ) -> None:
     assert is_awaited(subscription(state, asked_at=asked_at), mode, NOW) == awaited
@@ -190,28 +190,31 @@ def test_a_push_is_genuine_only_with_the_secret(body: bytes, secret: str, other:
 
 
 @given(signature=st.text(max_size=60))
-def test_no_signature_makes_us_fail(signature: str) -> None:
+def test_any_signature_is_checked_without_errors(signature: str) -> None:
     assert not is_genuine("secret", b"body", signature)
 
 
 @given(text=st.text(max_size=2000))
-def test_what_a_hub_says_is_one_short_line(text: str) -> None:
+def test_display_text_is_one_short_line(text: str) -> None:
     line = display_text(text)
     assert len(line) <= 200
     assert line.isprintable()
 
 
-@given(chance=chances, gap_s=st.integers(1, 10_000_000))
-def test_with_pushes_checks_are_rarer_within_what_the_operator_set(chance: float, gap_s: int) -> None:
-    habit, schedule = PublishRate(gap_s, NOW), Schedule()
-    alone = after_check(NOW, schedule, habit, chance=chance)
-    pushed = after_check(NOW, schedule, habit, chance=chance, is_pushed=True)
+@given(random_fraction=fractions, gap_s=st.integers(1, 10_000_000))
+def test_with_pushes_checks_are_less_frequent_within_the_limits(random_fraction: float, gap_s: int) -> None:
+    rate, schedule = PublishRate(gap_s, NOW), Schedule()
+    alone = after_check(NOW, schedule, rate, random_fraction=random_fraction)
+    pushed = after_check(NOW, schedule, rate, random_fraction=random_fraction, is_pushed=True)
 
     assert alone <= pushed <= NOW + DAY
     assert pushed - NOW >= min(7 * (alone - NOW), 20 * HOUR)
-    own = [after_check(NOW, schedule, habit, chance=chance, own_minutes=5, is_pushed=flag) for flag in (False, True)]
+    own = [
+        after_check(NOW, schedule, rate, random_fraction=random_fraction, user_interval_minutes=5, is_pushed=flag)
+        for flag in (False, True)
+    ]
     assert own[0] == own[1]
 
 
-def test_tokens_and_secrets_do_not_show() -> None:
+def test_repr_shows_neither_token_nor_secret() -> None:
     assert repr(subscription(SubscriptionState.ACTIVE)) == "Subscription(1)"

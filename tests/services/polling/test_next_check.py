@@ -11,7 +11,7 @@ from support.people import PASSWORD, rss
 from support.publisher import Answer, Publisher, Reply
 from support.running import environment_for, free_port
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.next_check import AFTER_PROMISE
+from tidings.domain.polling.next_check import HINT_JITTER
 from tidings.domain.times import DAY, HOUR, MINUTE, Instant
 from tidings.services import Services
 from tidings.services.polling.claims import RefreshFailed
@@ -109,7 +109,7 @@ def document(house: ScheduleFixture, *titles: str, extra: str = "") -> str:
 
 
 def is_about(wait: int, expected: int) -> bool:
-    return expected <= wait <= expected + AFTER_PROMISE
+    return expected <= wait <= expected + HINT_JITTER
 
 
 def test_what_a_document_asked_for_holds_while_it_stays_the_same(house: ScheduleFixture) -> None:

@@ -18,7 +18,7 @@ from tidings.domain.errors import FetchError, InvalidInput, NotFound
 from tidings.domain.feeds.categories import Category
 from tidings.domain.feeds.feed_settings import NUMBERS
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.next_check import LONGEST_OWN_MINUTES
+from tidings.domain.polling.next_check import MAX_USER_INTERVAL_MINUTES
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64, sent
 from tidings.services import Services
@@ -155,7 +155,7 @@ class FeedFields(Struct, frozen=True, kw_only=True):
     proxy_url: str | None = None
     webhook_url: str | None = None
     apprise_service_urls: str | None = None
-    check_interval_minutes: Annotated[Int64 | UnsetType | None, up_to(LONGEST_OWN_MINUTES)] = UNSET
+    check_interval_minutes: Annotated[Int64 | UnsetType | None, up_to(MAX_USER_INTERVAL_MINUTES)] = UNSET
     keep_read_days: Annotated[Int64 | UnsetType | None, up_to(MOST_DAYS, least=NEVER)] = UNSET
     keep_unread_days: Annotated[Int64 | UnsetType | None, up_to(MOST_DAYS, least=NEVER)] = UNSET
 

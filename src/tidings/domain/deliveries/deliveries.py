@@ -1,4 +1,4 @@
-"""What a delivery is: an event on its way to one receiver, and what became of it."""
+"""Deliveries: each is an event to be sent to one receiver, with the state and the result of the attempts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from msgspec import Struct
 from tidings.domain.messages import Message, decode_message, encode_message, msg
 from tidings.domain.times import DAY, Instant
 
-# As much of an answer is kept and shown, in characters.
+# Characters of a response body, and of an error, that are stored and shown.
 MAX_EXCERPT_LENGTH = 1_000
 MAX_ERROR_LENGTH = 500
-# What was delivered or given up can be looked at and repeated for so long.
+# How long delivered and failed deliveries can be viewed and redelivered.
 FINISHED_RETENTION = 7 * DAY
 
 QUEUE_OVERFLOWED = msg("Too much was waiting for this receiver: the oldest were given up, and their bodies not kept.")
@@ -21,7 +21,7 @@ GIVEN_UP_TOGETHER = msg("Nothing reached this receiver for a day: whatever had w
 
 
 class DeliveryState(StrEnum):
-    """pending: tried until it is delivered, or failed when a day did not do."""
+    """pending: attempts continue. failed: given up, by default after a day of failed attempts."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -51,7 +51,7 @@ class Delivery(Struct, frozen=True):
 
     @property
     def error(self) -> Message:
-        """What `last_error` says, to be rendered in any language."""
+        """The message of `last_error`, which can be rendered in any language."""
         return decode_message(self.last_error, self.last_error_form)
 
     @property
@@ -59,14 +59,14 @@ class Delivery(Struct, frozen=True):
         return self.redelivered_at or self.created_at
 
     def __repr__(self) -> str:
-        """Without the receiver: it may have credentials in it, and deliveries end up in logs and traces."""
+        """Leaves out the receiver: its URL may hold credentials, and deliveries appear in logs and tracebacks."""
         return f"Delivery({self.id})"
 
 
 class ReceiverQueue(Struct, frozen=True):
-    """A receiver with something to do, held by a worker: one row of `receivers`.
+    """A receiver with due deliveries, leased by a worker: one row of `receivers`.
 
-    failures: in a row; given_up: deliveries, in a row.
+    failures: failed attempts in a row. given_up: deliveries given up in a row.
     """
 
     id: int
@@ -78,18 +78,18 @@ class ReceiverQueue(Struct, frozen=True):
 
 
 class QueueLimits(Struct, frozen=True):
-    """How much may wait for one receiver: beyond either, the oldest are given up."""
+    """How much may be pending for one receiver. When either limit is exceeded, the oldest deliveries are given up."""
 
     max_deliveries: int = 10_000
     max_bytes: int = 64 * 1024 * 1024
 
 
 def error_columns(error: Message | None) -> dict[str, str]:
-    """Returns what deliveries and integrations keep of an error. None: all is well."""
+    """Returns the columns in which deliveries and integrations store an error; empty texts for None."""
     text = error.english()[:MAX_ERROR_LENGTH] if error else ""
     return {"last_error": text, "last_error_form": encode_message(error, text) if error else ""}
 
 
 def address_digest(receiver: str) -> bytes:
-    """An index entry has a size limit; an address has hardly any."""
+    """Returns 16 bytes that stand for the receiver in an index, whose entries are limited in size."""
     return hashlib.blake2b(receiver.encode(), digest_size=16).digest()

@@ -22,7 +22,7 @@ from tidings.domain.times import Instant
 
 NEW_ENTRIES: Final = "new_entries"
 SAVE_ENTRY: Final = "save_entry"
-# Many receivers take a megabyte and no more: more than that goes out in several events.
+# Many receivers accept one megabyte at most: larger bodies are split into several events.
 MAX_BODY_BYTES = 1_000_000
 
 FormatTime = Callable[[Instant], str]
@@ -34,7 +34,7 @@ class CategoryPayload(Struct, frozen=True):
 
 
 class FeedPayload(Struct, frozen=True):
-    """The few facts about a feed that concern a receiver: no credentials, no rules."""
+    """The fields of a feed that are sent to receivers: no credentials, no rules."""
 
     id: int
     user_id: int
@@ -47,7 +47,7 @@ class FeedPayload(Struct, frozen=True):
 
 
 class EntryPayload(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """feed: left out where the event has one for all its entries."""
+    """feed: None where the event itself holds the feed of all its entries."""
 
     id: int
     user_id: int
@@ -84,11 +84,11 @@ class NewEntriesPayload(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True, kw_only=True):
-    """An event on its way out, as the one who delivers it sees it.
+    """One attempt to deliver an event, as a provider gets it.
 
-    delivery_id: the same at every try. attempt: counted from 1. receiver: as the provider named it.
-    body: as it was written when the event happened; what is signed. at: when this try is made, for tokens that carry
-    the time.
+    delivery_id: the same for every attempt. attempt: counted from 1. receiver: as the provider named it.
+    body: JSON, written when the event happened; the signature covers these bytes. at: the time of this attempt, for
+    tokens that contain it.
     """
 
     type: str
@@ -100,37 +100,38 @@ class Event(Struct, frozen=True, kw_only=True):
 
     @property
     def saved_entry(self) -> EntryPayload:
-        """The entry of save_entry, with its feed."""
+        """The entry of a `save_entry` event, with its feed."""
         return msgspec.json.decode(self.body, type=SaveEntryPayload).entry
 
     @property
     def new_entries(self) -> NewEntriesPayload:
-        """What new_entries tells."""
+        """The decoded body of a `new_entries` event."""
         return msgspec.json.decode(self.body, type=NewEntriesPayload)
 
 
 def new_entries_bodies(feed: FeedPayload, entries: Iterable[EntryPayload]) -> Iterator[bytes]:
-    """One event with all of them, or several when that would be larger than LARGEST_BODY.
+    """Yields the body of one event with all entries, or several bodies of at most MAX_BODY_BYTES each.
 
-    entries: oldest first, at least one. Of them and of events, no more than one event's are in memory.
+    A single entry larger than that gets a body of its own. entries: oldest first, at least one; they are consumed
+    lazily, so that the entries and the body of only one event are in memory at a time.
     """
     empty = len(msgspec.json.encode(NewEntriesPayload(NEW_ENTRIES, feed, [])))
-    together: list[EntryPayload] = []
+    batch: list[EntryPayload] = []
     size = empty
     for entry in entries:
         needed = len(msgspec.json.encode(entry)) + 1
-        if together and size + needed > MAX_BODY_BYTES:
-            yield msgspec.json.encode(NewEntriesPayload(NEW_ENTRIES, feed, together))
-            together, size = [], empty
-        together.append(entry)
+        if batch and size + needed > MAX_BODY_BYTES:
+            yield msgspec.json.encode(NewEntriesPayload(NEW_ENTRIES, feed, batch))
+            batch, size = [], empty
+        batch.append(entry)
         size += needed
-    yield msgspec.json.encode(NewEntriesPayload(NEW_ENTRIES, feed, together))
+    yield msgspec.json.encode(NewEntriesPayload(NEW_ENTRIES, feed, batch))
 
 
 def entry_payload(
     entry: Entry, content: str, enclosures: Sequence[Enclosure], *, format_time: FormatTime
 ) -> EntryPayload:
-    """format_time: formats an instant in the user's time zone."""
+    """Returns an entry as it is sent to receivers. format_time: formats an instant in the user's time zone."""
     return EntryPayload(
         id=entry.id,
         user_id=entry.user_id,
@@ -167,9 +168,9 @@ def feed_payload(feed: Feed, category: Category, *, format_time: FormatTime) -> 
 
 
 class EventType(Struct, frozen=True):
-    """name: as in the body, in the header and in the database. title: for people.
+    """name: as in the body, in the header and in the database. title: as shown on pages.
 
-    body: writes the body of an event about this feed and one entry of it.
+    body: returns the body of an event about this feed and one entry of it.
     """
 
     name: str
@@ -185,7 +186,7 @@ def _new_entry(feed: FeedPayload, entry: EntryPayload) -> bytes:
     return msgspec.json.encode(NewEntriesPayload(NEW_ENTRIES, feed, [entry]))
 
 
-# The first of them that a service gets is the one that it is tried out with.
+# The test of an integration sends the first of these events that its provider supports.
 EVENTS: Final = {
     event.name: event
     for event in (

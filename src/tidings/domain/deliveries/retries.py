@@ -1,7 +1,7 @@
-"""When a delivery that failed is tried again, and when it is given up.
+"""When a failed delivery is attempted again, and when it is given up.
 
-wait = first, doubled with each failure in a row, settling at longest; a little more or less, so that many that failed
-together do not come back together; and not before Retry-After ends
+wait = first_wait, doubled with each failure in a row, at most max_wait; with jitter, so that deliveries that failed
+together are not retried together; and not before Retry-After ends
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from msgspec import Struct
 
 from tidings.domain.times import SECOND, Instant
 
-# Beyond this many failures in a row the wait has long settled.
+# After this many failures in a row the wait has reached its maximum.
 MAX_DOUBLINGS = 20
-# A wait may turn out this part longer or shorter.
+# The part by which a wait is randomly lengthened or shortened.
 JITTER = 0.2
-# So many events in a row that were given up, each after a try of its own: then it is not the event, and what else is
-# as old goes with them.
+# When this many events in a row were given up, each after an attempt of its own, the cause is not a single event: all
+# other deliveries of the same age are given up together.
 GIVE_UP_ALL_AFTER = 3
 
 
 class RetryPolicy(Struct, frozen=True, kw_only=True):
-    """first_wait, max_wait: between two attempts. give_up_after: how long an event is tried for, at least."""
+    """first_wait, max_wait: between two attempts. give_up_after: for how long an event is attempted at least."""
 
     first_wait: timedelta = timedelta(seconds=10)
     max_wait: timedelta = timedelta(hours=1)
@@ -31,7 +31,7 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
     def next_attempt_at(
         self, now: Instant, failures: int, *, random_fraction: float, retry_after_s: int | None = None
     ) -> Instant:
-        """Return when to try again. failures: in a row, this one included. random_fraction: from 0 to 1.
+        """Returns the time of the next attempt. failures: in a row, this one included. random_fraction: from 0 to 1.
 
         retry_after_s: the receiver's Retry-After, honoured up to `give_up_after`. Source: RFC 9110, section 10.2.3.
         """
@@ -41,14 +41,15 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
         return Instant(now + max(wait, asked))
 
     def is_exhausted(self, now: Instant, *, queued_at: Instant, failing_since: Instant) -> bool:
-        """Return whether an event whose attempt just failed is given up.
+        """Returns whether an event whose attempt just failed is given up.
 
-        Both have to be old: an event that waited because no worker ran has not been tried, and one that just came to a
-        receiver that has long been down has its day before it.
+        Both times must be at least `give_up_after` ago: an event that waited because no worker ran has not been
+        attempted yet, and a new event for a receiver that has been down for long is still attempted for that long.
         """
         return max(queued_at, failing_since) <= self.give_up_before(now)
 
     def give_up_before(self, now: Instant) -> Instant:
+        """Returns the time before which an event must have been queued to be given up."""
         return Instant(now - _micros(self.give_up_after))
 
 

@@ -11,7 +11,7 @@ from tidings.domain.errors import InvalidField, InvalidInput
 from tidings.domain.feeds.feed_settings import DAYS, RULES
 from tidings.domain.feeds.feeds import EditedFeedField
 from tidings.domain.messages import msg
-from tidings.domain.polling.next_check import LONGEST_OWN_MINUTES, SHORTEST_OWN_MINUTES
+from tidings.domain.polling.next_check import MAX_USER_INTERVAL_MINUTES, MIN_USER_INTERVAL_MINUTES
 from tidings.domain.rules.validation import validate_feed_rules
 
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
@@ -105,13 +105,13 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
 
 
 def _check_interval(minutes: int) -> None:
-    if not SHORTEST_OWN_MINUTES <= minutes <= LONGEST_OWN_MINUTES:
+    if not MIN_USER_INTERVAL_MINUTES <= minutes <= MAX_USER_INTERVAL_MINUTES:
         raise InvalidField(
             "check_interval_minutes",
             msg(
                 "send {least} to {most:,} minutes, or 0 to leave it to the feed.",
-                least=SHORTEST_OWN_MINUTES,
-                most=LONGEST_OWN_MINUTES,
+                least=MIN_USER_INTERVAL_MINUTES,
+                most=MAX_USER_INTERVAL_MINUTES,
             ),
         )
 

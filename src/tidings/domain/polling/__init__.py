@@ -1,1 +1,1 @@
-"""What is decided about feed checks."""
+"""Feed checks: what a response changes, and when the next check is."""

@@ -1,7 +1,7 @@
-"""What response headers say about time and neighbours: freshness, Retry-After, Link.
+"""Parsers of response headers: freshness (Cache-Control, Expires, Age, Date), Retry-After and Link.
 
-Publishers write these by hand and badly. What cannot be understood counts as not said, with one exception:
-freshness that was said but makes no sense counts as "stale now", as RFC 9111 asks (section 4.2.1).
+Many publishers write these headers wrongly. A value that cannot be parsed counts as absent, with one exception:
+freshness that is given but invalid counts as "stale now", as RFC 9111 asks (section 4.2.1).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from msgspec import Struct
 
 from tidings.domain.times import SECOND, Instant, from_datetime
 
-# RFC 9111, section 1.2.2: what is larger may be read as this; about 68 years.
+# RFC 9111, section 1.2.2: larger values may be read as this one; about 68 years.
 LONGEST_S = 2**31
 
-# Nobody honest writes more, and reading more could be made slow on purpose.
+# Characters. Real headers are shorter, and an attacker could make the parsing of longer ones slow.
 _LONGEST_HEADER = 4096
 
 # name, name=token or name="quoted"; commas inside quotes do not separate.
@@ -39,19 +39,18 @@ class Link(Struct, frozen=True):
 def freshness_s(
     *, cache_control: str = "", expires: str = "", age: str = "", date: str = "", now: Instant
 ) -> int | None:
-    """For how many more seconds the publisher promises nothing new; None when it says nothing about it.
+    """Returns for how many more seconds the response is fresh; None if the headers do not say.
 
-    max-age wins over Expires; Age is what already passed on the way here; no-cache and no-store promise
-    nothing (0). Expires is measured from the publisher's own Date when there is one, so that a wrong clock on
-    either side does no harm.
-    `s-maxage` is not heard: it speaks to caches the publisher can empty, and ours it cannot.
+    max-age wins over Expires; Age is subtracted; no-cache and no-store mean 0. Expires is measured from the
+    publisher's own Date if that is present, so that a wrong clock on either side does not matter.
+    `s-maxage` is ignored: it is meant for caches that the publisher can purge.
     Source: RFC 9111, sections 4.2.1 and 5.2.2.
     """
-    said = _directives(cache_control)
-    if "no-cache" in said or "no-store" in said:
+    directives = _directives(cache_control)
+    if "no-cache" in directives or "no-store" in directives:
         return 0
-    if "max-age" in said:
-        lifetime = _delta_s(said["max-age"]) or 0
+    if "max-age" in directives:
+        lifetime = _delta_s(directives["max-age"]) or 0
     elif expires.strip():
         lifetime = _lifetime_s(expires, date, now)
     else:
@@ -60,9 +59,9 @@ def freshness_s(
 
 
 def retry_after_s(value: str, now: Instant) -> int | None:
-    """How many seconds a Retry-After asks us to stay away, 0 for a moment gone by; None for nothing usable.
+    """Returns the seconds to wait by a Retry-After header, 0 for a date in the past; None if it cannot be parsed.
 
-    Source: RFC 9110, section 10.2.3. Some send fractions of a second: rounded up.
+    Source: RFC 9110, section 10.2.3. Fractions of a second, which some servers send, are rounded up.
     """
     if (seconds := _delta_s(value)) is not None:
         return seconds
@@ -71,7 +70,10 @@ def retry_after_s(value: str, now: Instant) -> int | None:
 
 
 def http_date(value: str) -> Instant | None:
-    """All three forms of RFC 9110, section 5.6.7, and whatever else mail programs understand."""
+    """Returns the parsed date; None if it cannot be parsed.
+
+    Accepts all three formats of RFC 9110, section 5.6.7, and the variants that `email.utils` accepts.
+    """
     try:
         moment = parsedate_to_datetime(value.strip())
         return from_datetime(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
@@ -80,34 +82,35 @@ def http_date(value: str) -> Instant | None:
 
 
 def wants_no_validators(expires: str) -> bool:
-    """`Expires: 0` is how publishers ask that nothing is remembered (docs/polling.md)."""
+    """Returns whether the publisher asks for unconditional requests, by `Expires: 0` (docs/polling.md)."""
     return expires.strip() == "0"
 
 
-def links(value: str, base_url: str) -> tuple[Link, ...]:
-    """The targets of a Link header, in order, one for each relation. Source: RFC 8288."""
+def parse_links(value: str, base_url: str) -> tuple[Link, ...]:
+    """Returns the targets of a Link header, in order, one for each relation. Source: RFC 8288."""
     found = []
     for target, parameters in _LINK.findall(value[:_LONGEST_HEADER]):
         rel = _LINK_REL.search(parameters)
-        url = _joined(base_url, target.strip())
+        url = _resolve(base_url, target.strip())
         if rel and url:
             found += [Link(url, name) for name in (rel[1] or rel[2] or "").lower().split()]
     return tuple(found)
 
 
 def _directives(cache_control: str) -> dict[str, str]:
-    """Names in lower case. A repeated one keeps its first value, as RFC 9111 allows."""
-    said: dict[str, str] = {}
+    """Returns the directives by name in lower case. A repeated one keeps its first value, as RFC 9111 allows."""
+    directives: dict[str, str] = {}
     for name, quoted, token in _DIRECTIVE.findall(cache_control[:_LONGEST_HEADER]):
-        said.setdefault(name.lower(), quoted or token)
-    return said
+        directives.setdefault(name.lower(), quoted or token)
+    return directives
 
 
 def _delta_s(value: str) -> int | None:
+    """Returns a number of seconds, at most LONGEST_S; None if the value is no number."""
     value = value.strip()
     if not re.fullmatch(r"\d+(\.\d*)?", value, re.ASCII):
         return None
-    # No need to count so many digits, and Python refuses to beyond some thousand.
+    # Longer numbers exceed the limit anyway, and Python refuses to convert some thousand digits.
     return LONGEST_S if len(value) > 15 else min(math.ceil(float(value)), LONGEST_S)
 
 
@@ -123,7 +126,7 @@ def _seconds_between(start: Instant, end: Instant) -> int:
     return min(max(0, math.ceil((end - start) / SECOND)), LONGEST_S)
 
 
-def _joined(base_url: str, target: str) -> str:
+def _resolve(base_url: str, target: str) -> str:
     try:
         return urljoin(base_url, target)
     except ValueError:

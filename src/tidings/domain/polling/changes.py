@@ -1,6 +1,6 @@
-"""Compares a parsed document with what a feed has stored, and says what to write.
+"""Compares a parsed document with the stored entries of a feed, and returns what to write.
 
-identified entries, known entries ─► diff_entries ─► ChangeSet ─► entries made ready ─► FeedUpdate
+identified entries, known entries ─► diff_entries ─► ChangeSet ─► prepared entries ─► PreparedFeedUpdate
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from msgspec import Struct
 
 from tidings.domain.accounts.users import User
 from tidings.domain.feeds.feeds import Feed, ParsedEntry
-from tidings.domain.polling.entry_identity import Identified
+from tidings.domain.polling.entry_identity import IdentifiedEntry
 from tidings.domain.polling.ingestion import ReadyEntry, fingerprint
 from tidings.domain.polling.sources import SourceLease
 from tidings.domain.times import Instant
 
 
 class KnownEntries(Struct, frozen=True):
-    """Which of the hashes that were looked up a feed has.
+    """The hashes, of those that were looked up, which a feed has.
 
-    ids: of stored entries, by hash. fingerprints: of the same entries as published when they were last written.
-    deleted: hashes of entries that were deleted and must not come back.
+    ids: ids of stored entries, by hash. fingerprints: of the same entries, as published when they were last written.
+    deleted: hashes of deleted entries, which must not be stored again.
     """
 
     ids: Mapping[bytes, int]
@@ -34,7 +34,7 @@ class KnownEntries(Struct, frozen=True):
 
 
 class ChangeSet(Struct, frozen=True):
-    """What a document changes in a feed, oldest entries first.
+    """The changes that a document makes to a feed, oldest entries first.
 
     new: by hash. changed: by id of the stored entry. deleted: hashes of deleted entries that the document still holds.
     renamed: new hashes by id, for entries stored under another hash. renamed_deleted: old and new hashes.
@@ -48,11 +48,11 @@ class ChangeSet(Struct, frozen=True):
 
 
 class PreparedFeedUpdate(Struct, frozen=True):
-    """What a document brings to one feed, ready to be written in one transaction.
+    """The update of one feed by a document, ready to be written in one transaction.
 
-    lease: of the check; None when no check is under way (a push). now: when the document was read.
-    values: of columns of the feed. new, changed: entries that the rules let in; changed by id of the stored entry.
-    rule_errors: rules that could not be followed. skipped: items that could not be read.
+    lease: of the check; None for a push, which has no check. now: when the document was parsed.
+    values: new values of the feed's columns. new, changed: entries that pass the filter rules; changed: by id of the
+    stored entry. rule_errors: rules that could not be applied. skipped: the number of items that could not be parsed.
     """
 
     user: User
@@ -67,12 +67,13 @@ class PreparedFeedUpdate(Struct, frozen=True):
     skipped: int = 0
 
 
-def diff_entries(feed: Feed, entries: Sequence[Identified], known: KnownEntries) -> ChangeSet:
-    """Return which entries are new or changed.
+def diff_entries(feed: Feed, entries: Sequence[IdentifiedEntry], known: KnownEntries) -> ChangeSet:
+    """Returns which entries are new or changed.
 
     entries: in document order, in which the oldest comes last. known: looked up by all hashes of `entries`.
     """
-    renamed, renamed_deleted = _renames(entries, known) if any(one.others for one in entries) else ({}, {})
+    has_others = any(one.other_hashes for one in entries)
+    renamed, renamed_deleted = _find_renamed(entries, known) if has_others else ({}, {})
     new: dict[bytes, ParsedEntry] = {}
     changed: dict[int, ParsedEntry] = {}
     deleted = set()
@@ -96,16 +97,18 @@ def diff_entries(feed: Feed, entries: Sequence[Identified], known: KnownEntries)
     )
 
 
-def _renames(entries: Sequence[Identified], known: KnownEntries) -> tuple[Mapping[bytes, bytes], Mapping[bytes, bytes]]:
-    """Hashes of stored and of deleted entries that the feed has under another hash: the other hash by the new one."""
-    # A hash that another entry of the document goes by is that one's own.
+def _find_renamed(
+    entries: Sequence[IdentifiedEntry], known: KnownEntries
+) -> tuple[Mapping[bytes, bytes], Mapping[bytes, bytes]]:
+    """Returns, for stored and for deleted entries that the feed has under another hash, that old hash by the new."""
+    # The hash of another entry of the document belongs to that entry.
     taken = {one.hash for one in entries}
     renamed: dict[bytes, bytes] = {}
     renamed_deleted: dict[bytes, bytes] = {}
     for one in entries:
         if one.hash in known:
             continue
-        others = [other for other in one.others if other not in taken]
+        others = [other for other in one.other_hashes if other not in taken]
         if (old := next((other for other in others if other in known.ids), None)) is not None:
             renamed[one.hash] = old
         elif (old := next((other for other in others if other in known.deleted), None)) is not None:

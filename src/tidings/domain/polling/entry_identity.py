@@ -1,8 +1,8 @@
-"""Telling a feed's entries apart by their addresses, for publishers whose ids are new in every document.
+"""Identifies a feed's entries by their URLs, for publishers whose ids are new in every document.
 
-An entry is known by the hash of its id (`formats.identity`), or, where the user chose so, by that of its address. Both
-are at hand for what a document says, of what is stored only the one it was stored under: so each entry comes with the
-other hashes it may be stored under, from before the user chose.
+An entry is identified by the hash of its id (`formats.identity`) or, if the user chose so for the feed, by the hash of
+its URL. An entry of a document has both; a stored entry has only the one under which it was stored. Each parsed entry
+therefore comes with the other hashes under which it may have been stored before the user changed the setting.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from msgspec import Struct
 
 from tidings.domain.cleaning import strip_tracking
 from tidings.domain.feeds.feeds import Feed, ParsedEntry, ParsedFeed
-from tidings.domain.polling.ingestion import hosts_of
+from tidings.domain.polling.ingestion import feed_hosts
 from tidings.domain.rules import pipeline
 
 _WEB: Final = re.compile(r"https?://([^/?#]*)([^#]*)(#.*)?", re.DOTALL | re.IGNORECASE)
-_USUAL_PORT: Final = re.compile(r":(?:80|443)?$")
-# Behind the number sign; AT Internet's tracker, which newspapers put there.
+_DEFAULT_PORT: Final = re.compile(r":(?:80|443)?$")
+# A fragment that AT Internet's tracker adds; many newspapers use it.
 _TRACKING_FRAGMENT: Final = re.compile(r"xtor=.*", re.DOTALL | re.IGNORECASE)
 
 
-class Identified(Struct, frozen=True):
-    """entry: with the hash its feed knows it by. others: raw hashes it may be stored under, the likeliest first."""
+class IdentifiedEntry(Struct, frozen=True):
+    """entry: its `hash` is the one the feed uses. other_hashes: raw hashes it may be stored under, likeliest first."""
 
     entry: ParsedEntry
-    others: tuple[bytes, ...] = ()
+    other_hashes: tuple[bytes, ...] = ()
 
     @property
     def hash(self) -> bytes:
         return bytes.fromhex(self.entry.hash)
 
 
-class Stored(Struct, frozen=True):
-    """An entry as far as it is about its identity."""
+class StoredIdentity(Struct, frozen=True):
+    """The columns of a stored entry that identify it."""
 
     id: int
     hash: bytes
@@ -47,61 +47,64 @@ class Stored(Struct, frozen=True):
     title: str
 
 
-def identified(feed: Feed, document: ParsedFeed) -> list[Identified]:
-    """The entries of the document, in its order."""
+def identify_entries(feed: Feed, document: ParsedFeed) -> list[IdentifiedEntry]:
+    """Returns the entries of the document, in its order, each with its hashes."""
     entries = document.entries
     if not (feed.match_entries_by_url or feed.once_matched_by_url):
-        return [Identified(entry) for entry in entries]
-    addresses = [canonical(entry.url) for entry in entries]
-    by_address = _hashes(entries, addresses)
-    others = [
-        (entry.hash, *guesses)
-        for entry, *guesses in zip(
+        return [IdentifiedEntry(entry) for entry in entries]
+    urls = [canonical_url(entry.url) for entry in entries]
+    by_url = _url_hashes(entries, urls)
+    candidates = [
+        (entry.hash, *hashes)
+        for entry, *hashes in zip(
             entries,
-            by_address,
-            _hashes(entries, _as_stored(feed, entries)),
-            _by_title(entries, addresses),
-            _of_the_oldest(addresses),
+            by_url,
+            _url_hashes(entries, _rewritten_urls(feed, entries)),
+            _url_and_title_hashes(entries, urls),
+            _sole_url_hashes(urls),
             strict=True,
         )
     ]
-    chosen = by_address if feed.match_entries_by_url else [entry.hash for entry in entries]
+    chosen = by_url if feed.match_entries_by_url else [entry.hash for entry in entries]
     return [
-        Identified(msgspec.structs.replace(entry, hash=hash_), _raw(other for other in guesses if other != hash_))
-        for entry, hash_, guesses in zip(entries, chosen, others, strict=True)
+        IdentifiedEntry(
+            msgspec.structs.replace(entry, hash=hash_), _to_bytes(other for other in hashes if other != hash_)
+        )
+        for entry, hash_, hashes in zip(entries, chosen, candidates, strict=True)
     ]
 
 
-def renewed(stored: Iterable[Stored]) -> dict[int, bytes]:
-    """New hashes by id for what a feed has stored, when its user chooses addresses.
+def rehash_by_url(stored: Iterable[StoredIdentity]) -> dict[int, bytes]:
+    """Returns the new hashes, by id, of a feed's stored entries, when its user chooses to identify them by URL.
 
-    stored: the newest first. Of several copies of one entry the newest is the one that goes on.
+    stored: the newest first. Of several copies of one entry only the newest gets the new hash.
     """
-    known = [(one, canonical(one.url)) for one in stored]
+    known = [(one, canonical_url(one.url)) for one in stored]
     titles: dict[str, set[str]] = {}
-    for one, address in known:
-        titles.setdefault(address, set()).add(one.title)
+    for one, url in known:
+        titles.setdefault(url, set()).add(one.title)
     taken = {one.hash for one, _ in known}
     found: dict[int, bytes] = {}
-    for one, address in known:
-        if not address:
+    for one, url in known:
+        if not url:
             continue
-        hash_ = bytes.fromhex(_hash(address, one.title if len(titles[address]) > 1 else ""))
+        hash_ = bytes.fromhex(_hash(url, one.title if len(titles[url]) > 1 else ""))
         if hash_ not in taken:
             taken.add(hash_)
             found[one.id] = hash_
     return found
 
 
-def hash_of_address(url: str) -> bytes:
-    return bytes.fromhex(_hash(canonical(url)))
+def url_hash(url: str) -> bytes:
+    """Returns the raw hash of an entry that is identified by this URL alone."""
+    return bytes.fromhex(_hash(canonical_url(url)))
 
 
-def canonical(url: str) -> str:
-    """What tells an address apart: "" when there is none.
+def canonical_url(url: str) -> str:
+    """Returns the part of the URL by which entries are compared; "" if the URL is empty.
 
-    Without its scheme, tracking parameters, the port nobody has to write, and upper case in the host. The fragment
-    stays unless it tracks: pages that list releases, or routes of an application, have nothing else to tell.
+    Removed are the scheme, tracking parameters and a default port; the host is in lower case. The fragment stays
+    unless it holds tracking parameters: pages that list releases, and routes of an application, differ only in it.
     """
     parts = _WEB.fullmatch(url)
     if parts is None:
@@ -111,45 +114,48 @@ def canonical(url: str) -> str:
     kept = strip_tracking(f"?{fragment[1:]}")[1:] if fragment else ""
     if _TRACKING_FRAGMENT.fullmatch(kept):
         kept = ""
-    return f"//{_USUAL_PORT.sub('', host).lower()}{path}{'#' if kept else ''}{kept}"
+    return f"//{_DEFAULT_PORT.sub('', host).lower()}{path}{'#' if kept else ''}{kept}"
 
 
-def _hashes(entries: Sequence[ParsedEntry], addresses: Sequence[str]) -> list[str]:
-    """Of the address; of address and title where others have the same address; of the id where that says no more."""
-    shared = Counter(addresses)
-    says = Counter(zip(addresses, (entry.title for entry in entries), strict=True))
+def _url_hashes(entries: Sequence[ParsedEntry], urls: Sequence[str]) -> list[str]:
+    """Returns one hash for each entry, the first that tells it apart from the others of the document.
+
+    It is the hash of the URL; of URL and title if several entries share the URL; of the id if they share both.
+    """
+    url_counts = Counter(urls)
+    counts = Counter(zip(urls, (entry.title for entry in entries), strict=True))
     found = []
-    for entry, address in zip(entries, addresses, strict=True):
-        if not address or says[address, entry.title] > 1:
+    for entry, url in zip(entries, urls, strict=True):
+        if not url or counts[url, entry.title] > 1:
             found.append(entry.hash)
         else:
-            found.append(_hash(address, entry.title if shared[address] > 1 else ""))
+            found.append(_hash(url, entry.title if url_counts[url] > 1 else ""))
     return found
 
 
-def _by_title(entries: Sequence[ParsedEntry], addresses: Sequence[str]) -> list[str]:
-    """As they are stored when others of the same address came in with them."""
-    return [_hash(address, entry.title) if address else "" for entry, address in zip(entries, addresses, strict=True)]
+def _url_and_title_hashes(entries: Sequence[ParsedEntry], urls: Sequence[str]) -> list[str]:
+    """Returns the hashes of entries that were stored when their document had other entries of the same URL."""
+    return [_hash(url, entry.title) if url else "" for entry, url in zip(entries, urls, strict=True)]
 
 
-def _of_the_oldest(addresses: Sequence[str]) -> list[str]:
-    """Of several with one address, the oldest may have come when it had the address for itself."""
-    last = {address: place for place, address in enumerate(addresses)}
-    return [_hash(address) if address and last[address] == place else "" for place, address in enumerate(addresses)]
+def _sole_url_hashes(urls: Sequence[str]) -> list[str]:
+    """Returns, for the oldest entry of each URL, its hash if it was stored when no other entry had this URL."""
+    last = {url: position for position, url in enumerate(urls)}
+    return [_hash(url) if url and last[url] == position else "" for position, url in enumerate(urls)]
 
 
-def _as_stored(feed: Feed, entries: Sequence[ParsedEntry]) -> list[str]:
-    """The addresses that the feed's rules make of those of the publisher."""
+def _rewritten_urls(feed: Feed, entries: Sequence[ParsedEntry]) -> list[str]:
+    """Returns the canonical URLs of the entries after the feed's URL rewrite rules, as they are stored."""
     rules = pipeline.compile_rules(pipeline.RuleTexts(urlrewrite_rules=feed.urlrewrite_rules))
-    hosts = hosts_of(feed)
+    hosts = feed_hosts(feed)
     stripped = (msgspec.structs.replace(entry, url=strip_tracking(entry.url, hosts=hosts)) for entry in entries)
-    return [canonical(pipeline.rewrite_url(entry, rules).entry.url) for entry in stripped]
+    return [canonical_url(pipeline.rewrite_url(entry, rules).entry.url) for entry in stripped]
 
 
-def _hash(address: str, title: str = "") -> str:
-    # An address without its scheme: no id looks like it.
-    return sha256(f"{address}\n{title}".encode("utf-8", "replace")).hexdigest()
+def _hash(url: str, title: str = "") -> str:
+    # A canonical URL has no scheme, so that it differs from every id that is a URL.
+    return sha256(f"{url}\n{title}".encode("utf-8", "replace")).hexdigest()
 
 
-def _raw(hashes: Iterable[str]) -> tuple[bytes, ...]:
+def _to_bytes(hashes: Iterable[str]) -> tuple[bytes, ...]:
     return tuple(bytes.fromhex(one) for one in dict.fromkeys(hashes) if one)

@@ -1,7 +1,7 @@
-"""What happens to an entry between its publisher's document and our table.
+"""Turns a parsed entry into the entry that is stored.
 
-parsed ─► changed at all? ─► filter ─► address ─► rewrite ─► filter ─► clean ─► reading time ─► ready
-            (fingerprint)                 └─► page ─► article ─┘    (again, if there is an article)
+parsed ─► changed at all? ─► filter ─► rewrite URL ─► rewrite ─► filter ─► clean ─► reading time ─► ReadyEntry
+            (fingerprint)                  └─► page ─► article ─┘    (again, if there is an article)
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tidings.domain.rules import pipeline
 from tidings.domain.rules.rule_entry import DEFAULT_INVIDIOUS_HOST
 from tidings.domain.times import Instant
 
-_SHOWN = re.compile("<(?:audio|iframe|img|math|picture|video)[ >]")
+_VISIBLE_MEDIA = re.compile("<(?:audio|iframe|img|math|picture|video)[ >]")
 
 
 class ReadyEntry(Struct, frozen=True, kw_only=True):
-    """An entry as it will be stored. hash, fingerprint: raw bytes. content: cleaned HTML. reading_time: minutes."""
+    """An entry ready to be stored. hash, fingerprint: raw bytes. content: cleaned HTML. reading_time: minutes."""
 
     hash: bytes
     fingerprint: bytes
@@ -48,39 +48,39 @@ class ReadyEntry(Struct, frozen=True, kw_only=True):
 
 
 class PreparedEntry(Struct, frozen=True):
-    """entry: None when a rule keeps it out. complaints: of rules that gave up on it and changed nothing."""
+    """entry: None if a filter rule removes it. warnings: English, of rules that failed and changed nothing."""
 
     entry: ReadyEntry | None
-    complaints: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
-class ReadArticle(Struct, frozen=True):
-    """content: cleaned HTML. reading_time: minutes; None when its user wants none. complaints: as in `Prepared`."""
+class PreparedArticle(Struct, frozen=True):
+    """content: cleaned HTML. reading_time: minutes; None if the user hides reading times. warnings: as above."""
 
     content: str
     reading_time: int | None
-    complaints: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class InstanceSettings(Struct, frozen=True):
-    """What the operator decides for everybody. policy: of cleaning, as far as that goes."""
+    """The operator's settings, which apply to all users. policy: the part of the cleaning policy that is the same."""
 
     policy: cleaning.CleaningPolicy = cleaning.DEFAULT_POLICY
     invidious_host: str = DEFAULT_INVIDIOUS_HOST
 
 
-USUAL = InstanceSettings()
+DEFAULT_INSTANCE = InstanceSettings()
 
 
 class EntryPolicy(Struct, frozen=True):
-    """How the entries of one feed become those of its user; made once per poll.
+    """How the entries of one feed are prepared for its user; created once per check.
 
-    key: the same for feeds whose entries come out the same from the same document.
+    key: equal for feeds that get equal entries from the same document.
     """
 
     feed_rules: pipeline.CompiledRules
     user_rules: pipeline.CompiledRules
-    policy: cleaning.CleaningPolicy
+    cleaning_policy: cleaning.CleaningPolicy
     invidious_host: str
     words_per_minute: int
     cjk_per_minute: int
@@ -88,61 +88,65 @@ class EntryPolicy(Struct, frozen=True):
     key: Hashable
 
     @classmethod
-    def of(cls, feed: Feed, user: User, instance: InstanceSettings = USUAL) -> EntryPolicy:
-        policy = msgspec.structs.replace(
-            instance.policy, new_tab=user.open_external_links_in_new_tab, referring_hosts=hosts_of(feed)
+    def of(cls, feed: Feed, user: User, instance: InstanceSettings = DEFAULT_INSTANCE) -> EntryPolicy:
+        cleaning_policy = msgspec.structs.replace(
+            instance.policy, new_tab=user.open_external_links_in_new_tab, referring_hosts=feed_hosts(feed)
         )
         reading = user.default_reading_speed, user.cjk_reading_speed, user.show_reading_time
         return cls(
             feed_rules=pipeline.compile_rules(_texts(feed)),
             user_rules=pipeline.compile_rules(_texts(user)),
-            policy=policy,
+            cleaning_policy=cleaning_policy,
             invidious_host=instance.invidious_host,
             words_per_minute=user.default_reading_speed,
             cjk_per_minute=user.cjk_reading_speed,
             shows_reading_time=user.show_reading_time,
-            key=(_texts(feed), _texts(user), policy, reading, feed.site_url),
+            key=(_texts(feed), _texts(user), cleaning_policy, reading, feed.site_url),
         )
 
     @property
-    def problems(self) -> tuple[str, ...]:
-        """Rules that were left out, and why."""
+    def rule_errors(self) -> tuple[str, ...]:
+        """The rules that were ignored, each with the reason, in English."""
         found = (*self.feed_rules.errors, *self.user_rules.errors)
         return tuple(f"{one.field}: {one.message}" for one in found)
 
 
 def fingerprint(entry: ParsedEntry) -> bytes:
-    """Changes when the publisher changes the entry.
+    """Returns 16 bytes that change when the publisher changes the entry.
 
-    Its date is left out: it is only heard once. So is its hash: what tells an entry apart says nothing of it.
+    The date is left out, because only the first one is stored, and so is the hash, which depends on a setting.
     """
-    said = msgspec.structs.replace(entry, published_at=None, hash="")
-    return sha256(msgspec.msgpack.encode(said)).digest()[:16]
+    content = msgspec.structs.replace(entry, published_at=None, hash="")
+    return sha256(msgspec.msgpack.encode(content)).digest()[:16]
 
 
-def page_to_fetch(entry: ParsedEntry, how: EntryPolicy, *, now: Instant) -> str:
-    """Where its article is; "" when a rule keeps the entry out, or when it has no address."""
-    if not _is_kept(entry, how, now):
+def page_to_fetch(entry: ParsedEntry, policy: EntryPolicy, *, now: Instant) -> str:
+    """Returns the URL of the article; "" if a filter rule removes the entry, or if it has no URL."""
+    if not _is_kept(entry, policy, now):
         return ""
-    return pipeline.rewrite_url(_without_tracking(entry, how), how.feed_rules).entry.url
+    return pipeline.rewrite_url(_without_tracking(entry, policy), policy.feed_rules).entry.url
 
 
 def prepare(
-    entry: ParsedEntry, how: EntryPolicy, *, feed: Feed, now: Instant, article: Article | None = None
+    entry: ParsedEntry, policy: EntryPolicy, *, feed: Feed, now: Instant, article: Article | None = None
 ) -> PreparedEntry:
-    """article: from the entry's page, if that was fetched; it takes the place of what the feed says."""
-    if not _is_kept(entry, how, now):
+    """Returns the entry after filters, rewrite rules and cleaning.
+
+    article: extracted from the entry's page, if that was fetched; it replaces the content of the feed, unless
+    nothing is left of it after cleaning.
+    """
+    if not _is_kept(entry, policy, now):
         return PreparedEntry(None)
-    moved = pipeline.rewrite_url(_without_tracking(entry, how), how.feed_rules)
-    whole = moved.entry if article is None else _with_article(moved.entry, article)
-    rewritten = pipeline.rewrite_entry(whole, how.feed_rules, invidious_host=how.invidious_host)
-    complaints = _english(*moved.warnings, *(article.warnings if article else ()), *rewritten.warnings)
-    clean = _cleaned(rewritten.entry, how, feed)
+    url_rewritten = pipeline.rewrite_url(_without_tracking(entry, policy), policy.feed_rules)
+    full = url_rewritten.entry if article is None else _with_article(url_rewritten.entry, article)
+    rewritten = pipeline.rewrite_entry(full, policy.feed_rules, invidious_host=policy.invidious_host)
+    warnings = _english(*url_rewritten.warnings, *(article.warnings if article else ()), *rewritten.warnings)
+    clean = _cleaned(rewritten.entry, policy, feed)
     if article is not None:
         if not is_worth_reading(clean.html):
-            return prepare(entry, how, feed=feed, now=now)
-        if not _is_kept(rewritten.entry, how, now):
-            return PreparedEntry(None, complaints)
+            return prepare(entry, policy, feed=feed, now=now)
+        if not _is_kept(rewritten.entry, policy, now):
+            return PreparedEntry(None, warnings)
     ready = ReadyEntry(
         hash=bytes.fromhex(entry.hash),
         fingerprint=fingerprint(entry),
@@ -153,44 +157,46 @@ def prepare(
         comments_url=entry.comments_url,
         language=entry.language,
         published_at=now if entry.published_at is None else entry.published_at,
-        reading_time=_reading_time(entry, clean, how),
+        reading_time=_reading_time(entry, clean, policy),
         tags=entry.tags,
         enclosures=entry.enclosures,
     )
-    return PreparedEntry(ready, complaints)
+    return PreparedEntry(ready, warnings)
 
 
-def read_article(entry: Entry, attached: Sequence[Enclosure], article: Article, how: EntryPolicy) -> ReadArticle:
-    """The article for an entry that is stored already: rewritten by its feed's rules, cleaned and measured."""
+def prepare_article(
+    entry: Entry, attached: Sequence[Enclosure], article: Article, policy: EntryPolicy
+) -> PreparedArticle:
+    """Returns the article of a stored entry, rewritten by its feed's rules and cleaned. attached: its enclosures."""
     parsed = ParsedEntry(
         hash=entry.hash.hex(),
         url=entry.url,
         title=entry.title,
         enclosures=tuple(ParsedEnclosure(one.url, one.mime_type, one.size) for one in attached),
     )
-    whole = _with_article(parsed, article)
-    rewritten = pipeline.rewrite_entry(whole, how.feed_rules, invidious_host=how.invidious_host)
-    clean = cleaning.clean_with_text(rewritten.entry.content, base_url=article.base_url, policy=how.policy)
-    minutes = _reading_time(parsed, clean, how) if how.shows_reading_time else None
-    return ReadArticle(clean.html, minutes, _english(*article.warnings, *rewritten.warnings))
+    full = _with_article(parsed, article)
+    rewritten = pipeline.rewrite_entry(full, policy.feed_rules, invidious_host=policy.invidious_host)
+    clean = cleaning.clean_with_text(rewritten.entry.content, base_url=article.base_url, policy=policy.cleaning_policy)
+    minutes = _reading_time(parsed, clean, policy) if policy.shows_reading_time else None
+    return PreparedArticle(clean.html, minutes, _english(*article.warnings, *rewritten.warnings))
 
 
-def _english(*complaints: Message) -> tuple[str, ...]:
-    """For the log: whoever sees complaints on a page tries the rules out there."""
-    return tuple(one.english() for one in complaints)
+def _english(*warnings: Message) -> tuple[str, ...]:
+    """Returns the warnings in English, for the log. The page that previews rules shows translated ones."""
+    return tuple(one.english() for one in warnings)
 
 
 def is_worth_reading(content: str) -> bool:
-    """Whether there is anything in it to read, to see or to hear. content: cleaned HTML."""
-    return bool(_SHOWN.search(content) or cleaning.text_of(content))
+    """Returns whether the content has any text, picture, audio or video. content: cleaned HTML."""
+    return bool(_VISIBLE_MEDIA.search(content) or cleaning.text_of(content))
 
 
-def _is_kept(entry: ParsedEntry, how: EntryPolicy, now: Instant) -> bool:
-    return pipeline.filter_entry(entry, user=how.user_rules, feed=how.feed_rules, now=now).is_kept
+def _is_kept(entry: ParsedEntry, policy: EntryPolicy, now: Instant) -> bool:
+    return pipeline.filter_entry(entry, user=policy.user_rules, feed=policy.feed_rules, now=now).is_kept
 
 
-def hosts_of(feed: Feed) -> frozenset[str]:
-    """Of the feed and of its site: an address that says it was found there is telling on its reader."""
+def feed_hosts(feed: Feed) -> frozenset[str]:
+    """Returns the hosts of the feed and its site. URL parameters that name them as the referrer are tracking."""
     return frozenset(host for url in (feed.feed_url, feed.site_url) if (host := _host(url)))
 
 
@@ -201,8 +207,8 @@ def _host(url: str) -> str:
         return ""
 
 
-def _without_tracking(entry: ParsedEntry, how: EntryPolicy) -> ParsedEntry:
-    url = cleaning.strip_tracking(entry.url, hosts=how.policy.referring_hosts)
+def _without_tracking(entry: ParsedEntry, policy: EntryPolicy) -> ParsedEntry:
+    url = cleaning.strip_tracking(entry.url, hosts=policy.cleaning_policy.referring_hosts)
     return entry if url == entry.url else msgspec.structs.replace(entry, url=url)
 
 
@@ -210,16 +216,16 @@ def _with_article(entry: ParsedEntry, article: Article) -> ParsedEntry:
     return msgspec.structs.replace(entry, content=article.content, base_url=article.base_url)
 
 
-def _cleaned(entry: ParsedEntry, how: EntryPolicy, feed: Feed) -> cleaning.CleanedHtml:
+def _cleaned(entry: ParsedEntry, policy: EntryPolicy, feed: Feed) -> cleaning.CleanedHtml:
     base_url = entry.base_url or entry.url or feed.site_url
-    return cleaning.clean_with_text(entry.content, base_url=base_url, policy=how.policy)
+    return cleaning.clean_with_text(entry.content, base_url=base_url, policy=policy.cleaning_policy)
 
 
-def _reading_time(entry: ParsedEntry, clean: cleaning.CleanedHtml, how: EntryPolicy) -> int:
-    if not how.shows_reading_time:
+def _reading_time(entry: ParsedEntry, clean: cleaning.CleanedHtml, policy: EntryPolicy) -> int:
+    if not policy.shows_reading_time:
         return 0
     return entry.duration_minutes or minutes_of(
-        clean.text, words_per_minute=how.words_per_minute, cjk_per_minute=how.cjk_per_minute
+        clean.text, words_per_minute=policy.words_per_minute, cjk_per_minute=policy.cjk_per_minute
     )
 
 

@@ -1,10 +1,11 @@
-"""When a feed is checked next.
+"""Computes when a feed is checked next.
 
-the user's interval ─────────────────────────┐
-how often it publishes ─► interval ─► jitter ─► not before what the publisher asked ─► not in hours it excludes ─► next
-a failure: the interval, doubled with each one in a row, up to a day ─► not before Retry-After
+the user's interval ───────────────────┐
+publishing rate ─► interval ─► jitter ─┴─► not before the publisher's hints ─► not in hours it excludes ─► next check
+after a failure: the interval, doubled with each failure in a row, up to a day ─► not before Retry-After
 
-Chance is an argument, from 0 up to but not including 1. Hints are heard up to a day; excluded days may make it longer.
+Randomness is the argument `random_fraction`, from 0 up to but not including 1. Hints of the publisher are honoured up
+to a day; hours and days that it excludes may make the wait longer.
 """
 
 from __future__ import annotations
@@ -16,26 +17,27 @@ from enum import StrEnum
 from msgspec import Struct
 
 from tidings.domain.feeds.feeds import PublisherHints
-from tidings.domain.polling.publish_rate import USUAL_GAP_S, PublishRate
+from tidings.domain.polling.publish_rate import DEFAULT_GAP_S, PublishRate
 from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 
-LONGEST = DAY
-# For so long a feed is new: checked as often as one that nothing is known of, or more often.
+# The longest wait that failures, hints and pushes lead to.
+MAX_WAIT = DAY
+# A feed is new for this long after it was subscribed to; until then its interval is at most the default one.
 NEW_FOR = DAY
-# What a user may set; a publisher is not to be asked every other moment for one impatient reader.
-SHORTEST_OWN_MINUTES = 5
-LONGEST_OWN_MINUTES = 43_200
-# Beyond this many failures in a row the wait has long reached a day, whatever it began with.
-MOST_DOUBLINGS = 12
-# With a hub that tells what is new, checks are only there for what it might leave out.
-SLOWER_WHEN_PUSHED = 8
-# What falls due together is pulled apart by this part of its interval, to either side.
+# Limits on the interval that a user may set. The lower one protects publishers from needless load.
+MIN_USER_INTERVAL_MINUTES = 5
+MAX_USER_INTERVAL_MINUTES = 43_200
+# After this many failures in a row the wait has reached MAX_WAIT, whatever the first interval was.
+MAX_DOUBLINGS = 12
+# With a working hub, checks only find what it did not push: the interval is this many times as long.
+PUSHED_INTERVAL_FACTOR = 8
+# The part by which an interval is randomly lengthened or shortened, so that feeds do not stay due together.
 JITTER = 0.1
-# What is promised to end at a certain moment is asked for within this time after it.
-AFTER_PROMISE = 30 * SECOND
-# How long a network that is down is left alone: a tenth of the time it has been down, within these.
-SHORTEST_OUTAGE_WAIT = MINUTE
-LONGEST_OUTAGE_WAIT = 30 * MINUTE
+# When a publisher asks to wait until a certain time, the check follows within this time after it.
+HINT_JITTER = 30 * SECOND
+# How long to wait while the network is down: a tenth of the time it has been down, within these limits.
+MIN_OUTAGE_WAIT = MINUTE
+MAX_OUTAGE_WAIT = 30 * MINUTE
 
 _WEEK_HOURS = 7 * 24
 # 1 January 1970 was a Thursday; days are counted from Monday.
@@ -43,8 +45,10 @@ _FIRST_WEEKDAY = 3
 
 
 class Scheduler(StrEnum):
-    """ADAPTIVE: the interval grows with the square root of the time between news, which gives the least waiting for a
-    given number of checks. ENTRY_FREQUENCY: with that time itself. ROUND_ROBIN: it is the same for all feeds.
+    """How the interval depends on the time between updates of the feed.
+
+    ADAPTIVE: it grows with the square root of that time, which gives the lowest average delay of new entries for a
+    given number of checks. ENTRY_FREQUENCY: it is proportional to that time. ROUND_ROBIN: it is the same for all feeds.
     """
 
     ADAPTIVE = "adaptive"
@@ -53,130 +57,150 @@ class Scheduler(StrEnum):
 
 
 class Schedule(Struct, frozen=True, kw_only=True):
-    """What the operator set. usual: of a feed with news twice a day, or of one that nothing is known of.
+    """The operator's settings of the scheduler.
 
-    shortest, longest: of an interval that follows the feed; where they contradict each other, `shortest` counts.
-    even_shortest, even_longest: of the interval that is the same for all.
-    factor: how many times as often as it would be. error_limit: counted errors after which a feed is switched off, 0
-    for never.
+    default_interval: of a feed that publishes twice a day, and of a feed whose rate is not known.
+    min_interval, max_interval: limits on an interval that follows the feed; if they conflict, `min_interval` wins.
+    round_robin_min, round_robin_max: limits on the interval that is the same for all feeds.
+    factor: how many times as often feeds are checked. error_limit: number of counted errors after which a feed is
+    disabled, 0 for never.
     """
 
     scheduler: Scheduler = Scheduler.ADAPTIVE
-    usual: timedelta = timedelta(hours=1)
-    shortest: timedelta = timedelta(minutes=5)
-    longest: timedelta = timedelta(days=1)
+    default_interval: timedelta = timedelta(hours=1)
+    min_interval: timedelta = timedelta(minutes=5)
+    max_interval: timedelta = timedelta(days=1)
     factor: int = 1
-    even_shortest: timedelta = timedelta(hours=1)
-    even_longest: timedelta = timedelta(days=1)
+    round_robin_min: timedelta = timedelta(hours=1)
+    round_robin_max: timedelta = timedelta(days=1)
     error_limit: int = 0
 
 
-class Wishes(Struct, frozen=True):
-    """What the publisher asked for. hints: in its document. fresh_s, retry_after_s: in the headers of this answer."""
+class PublisherRequest(Struct, frozen=True):
+    """When the publisher asks to be checked.
+
+    hints: in its document. fresh_s, retry_after_s: in the headers of this response.
+    """
 
     hints: PublisherHints = PublisherHints()
     fresh_s: int | None = None
     retry_after_s: int | None = None
 
 
-_NO_WISHES = Wishes()
+_NO_REQUEST = PublisherRequest()
 
 
 def interval(schedule: Schedule, rate: PublishRate, now: Instant) -> int:
-    """Microseconds between two checks of a feed with this rate, before anybody's wishes and chance."""
-    shortest, longest = _bounds(schedule)
-    usual = _micros(schedule.usual)
+    """Returns the microseconds between two checks of a feed with this rate, before hints and jitter."""
+    shortest, longest = _limits(schedule)
+    default = _micros(schedule.default_interval)
     if schedule.scheduler is Scheduler.ROUND_ROBIN or not rate.is_known:
-        wanted: float = usual
+        unlimited: float = default
     elif schedule.scheduler is Scheduler.ENTRY_FREQUENCY:
-        wanted = rate.gap_now_s(now) * SECOND / schedule.factor
+        unlimited = rate.gap_now_s(now) * SECOND / schedule.factor
     else:
-        wanted = usual * math.sqrt(rate.gap_now_s(now) / USUAL_GAP_S) / schedule.factor
-    return max(shortest, min(round(wanted), longest))
+        unlimited = default * math.sqrt(rate.gap_now_s(now) / DEFAULT_GAP_S) / schedule.factor
+    return max(shortest, min(round(unlimited), longest))
 
 
 def after_check(
     now: Instant,
     schedule: Schedule,
     rate: PublishRate,
-    wishes: Wishes = _NO_WISHES,
+    request: PublisherRequest = _NO_REQUEST,
     *,
-    chance: float,
-    own_minutes: int = 0,
+    random_fraction: float,
+    user_interval_minutes: int = 0,
     is_first: bool = False,
     is_new: bool = False,
     is_pushed: bool = False,
 ) -> Instant:
-    """own_minutes: what the user set, 0 for nothing; then only Retry-After is heard besides.
+    """Returns the time of the next check after one that succeeded.
 
-    is_new: somebody subscribed less than a day ago; dates in a document say less than what will be seen.
-
-    is_first: of feeds that came together and shall not stay together; anywhere within the interval.
-    is_pushed: a hub tells what is new; the interval is stretched, up to the longest that is set or a day.
+    user_interval_minutes: the interval that the user set, 0 for none; with one, only Retry-After is honoured besides.
+    is_new: the user subscribed less than a day ago: the interval is at most the default one, because the dates in one
+    document are a weak estimate of the rate.
+    is_first: the first check with a known rate: the wait is anywhere within the interval, so that feeds that were
+    imported together do not stay due together.
+    is_pushed: a hub pushes new entries: the interval is longer, up to the longest that is set or a day.
     """
-    retry_after = _heard(wishes.retry_after_s)
-    if own_minutes:
-        return Instant(now + _not_before(own_minutes * MINUTE, retry_after, chance))
+    retry_after = _capped_micros(request.retry_after_s)
+    if user_interval_minutes:
+        return Instant(now + _not_before(user_interval_minutes * MINUTE, retry_after, random_fraction))
     wait = interval(schedule, rate, now)
     if is_new:
-        wait = min(wait, _micros(schedule.usual))
+        wait = min(wait, _micros(schedule.default_interval))
     if is_pushed:
-        wait = max(wait, min(wait * SLOWER_WHEN_PUSHED, LONGEST))
-    shortest, longest = _bounds(schedule)
-    # Where an interval is cut off at either end, so is its jitter.
-    wait = max(shortest, min(_spread_out(wait, chance) if is_first else _jittered(wait, chance), longest))
-    asked = max(retry_after, _heard(wishes.fresh_s), _asked_by_document(wishes.hints, now))
+        wait = max(wait, min(wait * PUSHED_INTERVAL_FACTOR, MAX_WAIT))
+    shortest, longest = _limits(schedule)
+    # The limits hold after jitter too.
+    wait = max(shortest, min(_spread(wait, random_fraction) if is_first else _jittered(wait, random_fraction), longest))
+    asked = max(retry_after, _capped_micros(request.fresh_s), _asked_by_document(request.hints, now))
     if asked > wait:
-        wait = _not_before(asked, asked, chance)
-    return outside_excluded(Instant(now + wait), wishes.hints, chance)
+        wait = _not_before(asked, asked, random_fraction)
+    return skip_excluded_hours(Instant(now + wait), request.hints, random_fraction)
 
 
 def after_failed_check(
     now: Instant,
     schedule: Schedule,
     rate: PublishRate,
-    wishes: Wishes = _NO_WISHES,
+    request: PublisherRequest = _NO_REQUEST,
     *,
     failures: int,
-    chance: float,
-    own_minutes: int = 0,
+    random_fraction: float,
+    user_interval_minutes: int = 0,
 ) -> Instant:
-    """failures: in a row, this one included. Begins with the feed's interval, or the usual one if that is shorter."""
-    first = own_minutes * MINUTE or min(interval(schedule, rate, now), _micros(schedule.usual))
-    most = max(first, LONGEST)
-    wait = min(_jittered(min(first * 2 ** min(max(failures - 1, 0), MOST_DOUBLINGS), most), chance), most)
-    asked = _heard(wishes.retry_after_s)
-    if not own_minutes:
-        asked = max(asked, _heard(wishes.fresh_s))
-    at = Instant(now + (_not_before(asked, asked, chance) if asked > wait else wait))
-    return at if own_minutes else outside_excluded(at, wishes.hints, chance)
+    """Returns the time of the next check after one that failed. failures: in a row, this one included.
+
+    The first wait is the feed's interval, or the default interval if that is shorter.
+    """
+    first = user_interval_minutes * MINUTE or min(interval(schedule, rate, now), _micros(schedule.default_interval))
+    limit = max(first, MAX_WAIT)
+    wait = min(_jittered(min(first * 2 ** min(max(failures - 1, 0), MAX_DOUBLINGS), limit), random_fraction), limit)
+    asked = _capped_micros(request.retry_after_s)
+    if not user_interval_minutes:
+        asked = max(asked, _capped_micros(request.fresh_s))
+    at = Instant(now + (_not_before(asked, asked, random_fraction) if asked > wait else wait))
+    return at if user_interval_minutes else skip_excluded_hours(at, request.hints, random_fraction)
 
 
-def after_change(
+def after_interval_change(
     now: Instant,
     checked_at: Instant,
     schedule: Schedule,
     rate: PublishRate,
     hints: PublisherHints,
     *,
-    chance: float,
-    own_minutes: int,
+    random_fraction: float,
+    user_interval_minutes: int,
 ) -> Instant:
-    """When the user set another interval: as though it had been in force at the last check already."""
-    following = after_check(checked_at, schedule, rate, Wishes(hints), chance=chance, own_minutes=own_minutes)
+    """Returns the time of the next check after the user set another interval.
+
+    It is the time that would apply if the new interval had been set before the last check, but not before `now`.
+    """
+    following = after_check(
+        checked_at,
+        schedule,
+        rate,
+        PublisherRequest(hints),
+        random_fraction=random_fraction,
+        user_interval_minutes=user_interval_minutes,
+    )
     return max(now, following)
 
 
-def while_down(now: Instant, down_since: Instant, *, chance: float) -> Instant:
-    """When the network is down: the feed is not to blame, and is tried again soon."""
-    wait = max(SHORTEST_OUTAGE_WAIT, min((now - down_since) // 10, LONGEST_OUTAGE_WAIT))
-    return Instant(now + round(wait * (0.5 + chance)))
+def during_outage(now: Instant, down_since: Instant, *, random_fraction: float) -> Instant:
+    """Returns the time of the next check of a feed that could not be reached because the network is down."""
+    wait = max(MIN_OUTAGE_WAIT, min((now - down_since) // 10, MAX_OUTAGE_WAIT))
+    return Instant(now + round(wait * (0.5 + random_fraction)))
 
 
-def outside_excluded(at: Instant, hints: PublisherHints, chance: float) -> Instant:
-    """The same moment, or one in the next hour that `skipHours` and `skipDays` leave open.
+def skip_excluded_hours(at: Instant, hints: PublisherHints, random_fraction: float) -> Instant:
+    """Returns `at`, or a time in the next hour that `skipHours` and `skipDays` do not exclude.
 
-    A publisher that leaves no hour open cannot mean it. Source: RSS 2.0, "skipHours" and "skipDays" (UTC).
+    If they exclude every hour they are taken for a mistake and ignored. Source: RSS 2.0, "skipHours" and "skipDays"
+    (UTC).
     """
     if not hints.skip_hours and not hints.skip_days:
         return at
@@ -184,8 +208,8 @@ def outside_excluded(at: Instant, hints: PublisherHints, chance: float) -> Insta
     for following in range(hour, hour + _WEEK_HOURS + 1):
         days, hour_of_day = divmod(following, 24)
         if hour_of_day not in hints.skip_hours and (days + _FIRST_WEEKDAY) % 7 not in hints.skip_days:
-            # All that was held back would come in the first second otherwise.
-            return at if following == hour else Instant(following * HOUR + int(chance * HOUR))
+            # Anywhere in that hour: otherwise all delayed feeds would be due in its first second.
+            return at if following == hour else Instant(following * HOUR + int(random_fraction * HOUR))
     return at
 
 
@@ -193,33 +217,36 @@ def _asked_by_document(hints: PublisherHints, now: Instant) -> int:
     asked = (hints.ttl_minutes or 0) * MINUTE
     if hints.update_minutes:
         period = hints.update_minutes * MINUTE
-        # With a base, publishing happens at base + n periods: the next of these is what is worth waiting for.
+        # With a base, the publisher updates at base + n periods: wait for the next of these times.
         elapsed = 0 if hints.update_base is None else (now - hints.update_base) % period
         asked = max(asked, period - elapsed)
-    return min(asked, LONGEST)
+    return min(asked, MAX_WAIT)
 
 
-def _heard(seconds: int | None) -> int:
-    return min((seconds or 0) * SECOND, LONGEST)
+def _capped_micros(seconds: int | None) -> int:
+    return min((seconds or 0) * SECOND, MAX_WAIT)
 
 
-def _not_before(wait: int, asked: int, chance: float) -> int:
-    return max(wait, asked) + int(chance * AFTER_PROMISE)
+def _not_before(wait: int, asked: int, random_fraction: float) -> int:
+    return max(wait, asked) + int(random_fraction * HINT_JITTER)
 
 
-def _jittered(wait: int, chance: float) -> int:
-    return round(wait * (1 - JITTER + 2 * JITTER * chance))
+def _jittered(wait: int, random_fraction: float) -> int:
+    return round(wait * (1 - JITTER + 2 * JITTER * random_fraction))
 
 
-def _spread_out(wait: int, chance: float) -> int:
-    return round(wait * (JITTER + (1 - JITTER) * chance))
+def _spread(wait: int, random_fraction: float) -> int:
+    return round(wait * (JITTER + (1 - JITTER) * random_fraction))
 
 
-def _bounds(schedule: Schedule) -> tuple[int, int]:
-    is_even = schedule.scheduler is Scheduler.ROUND_ROBIN
-    # Whoever wants feeds checked every minute did not mean that the shortest interval is longer.
-    shortest = min(_micros(schedule.even_shortest if is_even else schedule.shortest), _micros(schedule.usual))
-    return shortest, max(shortest, _micros(schedule.even_longest if is_even else schedule.longest))
+def _limits(schedule: Schedule) -> tuple[int, int]:
+    is_round_robin = schedule.scheduler is Scheduler.ROUND_ROBIN
+    # An operator who sets only a short default interval wants it to apply: it lowers the minimum.
+    shortest = min(
+        _micros(schedule.round_robin_min if is_round_robin else schedule.min_interval),
+        _micros(schedule.default_interval),
+    )
+    return shortest, max(shortest, _micros(schedule.round_robin_max if is_round_robin else schedule.max_interval))
 
 
 def _micros(duration: timedelta) -> int:

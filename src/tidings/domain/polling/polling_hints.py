@@ -1,4 +1,4 @@
-"""What a document asks of its readers, kept with the feed: it still holds when the next answers bring no document."""
+"""Stores the hints of a document with its feed: they still apply when later checks return "not modified"."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _decoder = msgspec.json.Decoder(PublisherHints)
 
 
 def to_text(hints: PublisherHints) -> str:
-    """JSON of what was said; "" when nothing was."""
+    """Returns the hints as JSON; "" if there are none."""
     return "" if hints == _NONE else msgspec.json.encode(hints, order="deterministic").decode()
 
 
 def from_text(text: str) -> PublisherHints:
-    """What an older or a newer version wrote and we cannot read counts as nothing said."""
+    """Returns the stored hints; none if another version of Tidings wrote them in a form that cannot be read."""
     if not text:
         return _NONE
     try:

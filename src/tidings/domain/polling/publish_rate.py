@@ -1,7 +1,7 @@
-"""How often a feed publishes: two numbers a feed, kept true by what comes in anyway.
+"""Estimates how often a feed publishes, as two numbers a feed, which each check with new entries updates.
 
-What counts is moments with news, not entries: twenty that appear at once are no reason to come back twenty times.
-News counts less the older it is, so that a feed that falls silent becomes a quiet one by itself, without a write.
+Counted are updates, not entries: twenty entries that appear at once are one update. The weight of an update decays
+exponentially with its age, so that the rate of a feed that stops publishing falls without a write to the database.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from msgspec import Struct
 
 from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 
-# How long ago news counts for a third of what it counts today: long enough for nights and weekends to even out.
-MEMORY = 21 * DAY
-# What appears within this time is one moment.
-ONE_MOMENT = 5 * MINUTE
-# What nothing is known of is taken for a feed like many others.
-USUAL_GAP_S = 12 * HOUR // SECOND
-# Ten years: beyond, a feed is as silent as it will ever be.
-LONGEST_GAP_S = 315_360_000
-_FURTHEST = 15.0
+# The time constant of the decay: an update of this age has 1/e of its weight. Long enough to average out weekends.
+DECAY_TIME = 21 * DAY
+# Entries published within this time are one update.
+SAME_UPDATE_WITHIN = 5 * MINUTE
+# The gap of a feed whose rate is not known.
+DEFAULT_GAP_S = 12 * HOUR // SECOND
+# Ten years.
+MAX_GAP_S = 315_360_000
+_MAX_EXPONENT = 15.0
 
 
 class PublishRate(Struct, frozen=True):
-    """gap_s: seconds between two moments with news, on average, as of `news_at`; 0 while nothing is known.
+    """gap_s: average seconds between two updates, as of `news_at`; 0 while the rate is not known.
 
-    news_at: when there was news last.
+    news_at: when the last update was found.
     """
 
     gap_s: int = 0
@@ -38,53 +38,55 @@ class PublishRate(Struct, frozen=True):
         return self.gap_s > 0 and self.news_at is not None
 
     def gap_now_s(self, now: Instant) -> float:
-        """Grows for as long as there is no news."""
+        """Returns the average seconds between two updates, which grow as long as there is none."""
         if self.gap_s <= 0 or self.news_at is None:
-            return USUAL_GAP_S
-        return min(self.gap_s * math.exp(min(max(0, now - self.news_at) / MEMORY, _FURTHEST)), LONGEST_GAP_S)
+            return DEFAULT_GAP_S
+        return min(self.gap_s * math.exp(min(max(0, now - self.news_at) / DECAY_TIME, _MAX_EXPONENT)), MAX_GAP_S)
 
 
-def usual(now: Instant) -> PublishRate:
-    """Of a feed that says nothing about itself."""
-    return PublishRate(USUAL_GAP_S, now)
+def default_rate(now: Instant) -> PublishRate:
+    """Returns the rate that is assumed for a feed whose documents have no dates."""
+    return PublishRate(DEFAULT_GAP_S, now)
 
 
-def of_document(published: Iterable[Instant | None], now: Instant) -> PublishRate:
-    """From the dates of a whole document, which is mostly all that a new subscription knows.
+def rate_of_document(published: Iterable[Instant | None], now: Instant) -> PublishRate:
+    """Returns the rate by the dates of a whole document, for a feed whose rate is not known yet.
 
-    A document shows a few of many entries: their rate is that of the time they span. Without dates, the usual.
+    A document holds only the last entries: the rate is that of the time they span. Without dates it is the default.
     """
-    moments = _moments((date for date in published if date is not None), now)
-    if not moments:
-        return usual(now)
-    newest, span = moments[-1], moments[-1] - moments[0]
+    updates = _updates((date for date in published if date is not None), now)
+    if not updates:
+        return default_rate(now)
+    newest, span = updates[-1], updates[-1] - updates[0]
     if span == 0:
-        return PublishRate(MEMORY // SECOND, newest)
-    weight = sum(math.exp(-(newest - moment) / MEMORY) for moment in moments[:-1])
-    seen = -math.expm1(-span / MEMORY)
-    return PublishRate(_gap_s(weight / MEMORY / seen), newest)
+        return PublishRate(DECAY_TIME // SECOND, newest)
+    weight = sum(math.exp(-(newest - update) / DECAY_TIME) for update in updates[:-1])
+    observed_part = -math.expm1(-span / DECAY_TIME)
+    return PublishRate(_gap_s(weight / DECAY_TIME / observed_part), newest)
 
 
-def after_news(known: PublishRate, published: Iterable[Instant | None], *, since: Instant, now: Instant) -> PublishRate:
-    """With new entries, by the dates they carry. since: the check before this one.
+def update_rate(
+    known: PublishRate, published: Iterable[Instant | None], *, since: Instant, now: Instant
+) -> PublishRate:
+    """Returns the rate after a check that found new entries. published: their dates. since: the check before.
 
-    What is dated before that, or not at all, appeared just now, whatever it says.
+    An entry without a date, or with one before `since`, counts as published now.
     """
     if not known.is_known:
-        return of_document(published, now)
+        return rate_of_document(published, now)
     dates = [date if date is not None and date > since else now for date in published]
-    rate = 1 / (known.gap_now_s(now) * SECOND) + len(_moments(dates, now)) / MEMORY
+    rate = 1 / (known.gap_now_s(now) * SECOND) + len(_updates(dates, now)) / DECAY_TIME
     return PublishRate(_gap_s(rate), now)
 
 
-def _moments(dates: Iterable[Instant], now: Instant) -> list[Instant]:
-    """In order; of those close to each other, the first."""
+def _updates(dates: Iterable[Instant], now: Instant) -> list[Instant]:
+    """Returns the times of the updates, in order: the first of dates that are close to each other."""
     found: list[Instant] = []
     for date in sorted(min(date, now) for date in dates):
-        if not found or date - found[-1] >= ONE_MOMENT:
+        if not found or date - found[-1] >= SAME_UPDATE_WITHIN:
             found.append(date)
     return found
 
 
 def _gap_s(per_microsecond: float) -> int:
-    return LONGEST_GAP_S if per_microsecond <= 0 else round(min(max(1 / per_microsecond / SECOND, 1), LONGEST_GAP_S))
+    return MAX_GAP_S if per_microsecond <= 0 else round(min(max(1 / per_microsecond / SECOND, 1), MAX_GAP_S))

@@ -1,4 +1,4 @@
-"""Feeds that moved for good: a publisher is believed when it says so several times in a row."""
+"""Permanent redirects: the address of a feed changes after several checks in a row redirect to the same one."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from typing import Any
 
 from tidings.domain.feeds.feeds import Feed
 
-# A permanent redirect is set up by mistake now and then, and taken back within a day.
+# Some permanent redirects are mistakes that the publisher corrects within a day.
 CONFIRMATIONS = 3
 
 
-def after_answer(feed: Feed, permanent_url: str | None) -> dict[str, Any]:
-    """What to remember, and the new address once it is certain; nothing where nothing changes.
+def redirect_columns(feed: Feed, permanent_url: str | None) -> dict[str, Any]:
+    """Returns the changed columns of a feed: those that count redirects, or its new address; {} if nothing changes.
 
-    permanent_url: where the answer was found, if every step there was permanent (301, 308: RFC 9110, section 15.4).
+    permanent_url: the URL of the response, if every redirect that led there was permanent (301, 308: RFC 9110,
+    section 15.4).
     """
     if permanent_url is None or permanent_url == feed.feed_url:
         return {"moved_to": "", "moved_times": 0} if feed.moved_times else {}

@@ -1,6 +1,6 @@
-"""Sources: documents that are fetched once, however many feeds show them.
+"""Sources: documents that are fetched once for all feeds that show them.
 
-Feeds share a source when they have the same address and the same options of fetching, whoever their users are.
+Feeds of any users share a source if they have the same address and the same fetch options.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from tidings.domain.feeds.feeds import Feed
 
-# What a request is made of: who differs in one of these gets a fetch of its own.
+# The columns of a feed that determine its request. Feeds that differ in one of these are fetched separately.
 SHARED_OPTIONS = (
     "feed_url",
     "user_agent",
@@ -33,8 +33,8 @@ _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Feed)
 class SourceLease(Struct, frozen=True):
     """A source to check, with the enabled feeds that show it; there is at least one.
 
-    worker: the worker that holds it until its lease ends; "" for a check that needs no lease, such as a refresh that
-    a user waits for. is_pushed: a hub tells what is new in it. has_hub: a hub may be known for it.
+    worker: the id of the worker that holds the lease; "" for a check that needs no lease, such as a refresh that a
+    user waits for. is_pushed: a hub pushes its new entries. has_hub: a hub may be known for it.
     """
 
     source_id: int
@@ -45,11 +45,11 @@ class SourceLease(Struct, frozen=True):
 
     @property
     def lead(self) -> Feed:
-        """Any of the feeds: what a request needs is the same in all."""
+        """The feed that requests are built from; any would do, since SHARED_OPTIONS are the same in all."""
         return self.feeds[0]
 
 
-# Columns of a feed whose next document is to be read even if it is the same as the last one.
+# The columns that make the next check of a feed parse its document even if it has not changed.
 NO_VALIDATORS: Final[Mapping[str, Any]] = {"body_digest": None, "etag_header": "", "last_modified_header": ""}
 
 
@@ -61,30 +61,40 @@ class Validators(Struct, frozen=True):
 
 
 def fetch_key(values: Mapping[str, Any]) -> bytes:
-    """values: of a feed; what is left out is as in a new one. Credentials cannot be read out of it."""
+    """Returns a digest of the options that a request depends on: feeds with the same key share a source.
+
+    values: columns of a feed; those left out have the defaults of a new feed. The digest reveals no credentials.
+    """
     parts = [values.get(name, _DEFAULTS.get(name)) for name in SHARED_OPTIONS]
     return hashlib.sha256(msgspec.json.encode(parts)).digest()
 
 
-def key_of(feed: Feed) -> bytes:
+def feed_fetch_key(feed: Feed) -> bytes:
+    """Returns the `fetch_key` of a stored feed."""
     return fetch_key({name: getattr(feed, name) for name in SHARED_OPTIONS})
 
 
 def host_of(feed_url: str) -> str:
-    """As politeness counts: lower case, with the port where it is not the usual one; "" for no address."""
+    """Returns the host by which requests are limited, in lower case, with its port unless that is the default one.
+
+    Returns "" if the address is not valid.
+    """
     try:
         parts = urlsplit(feed_url)
         port = parts.port
     except ValueError:
         return ""
     name = (parts.hostname or "").rstrip(".")
-    usual = {"http": 80, "https": 443}.get(parts.scheme)
-    return name if port in (None, usual) else f"{name}:{port}"
+    default_port = {"http": 80, "https": 443}.get(parts.scheme)
+    return name if port in (None, default_port) else f"{name}:{port}"
 
 
 def shared_validators(feeds: Sequence[Feed]) -> Validators:
-    """None where feeds last saw different versions: "not modified" would be true of some of them only."""
-    said = {(feed.etag_header, feed.last_modified_header, feed.body_digest) for feed in feeds}
-    if len(said) > 1:
+    """Returns the validators of these feeds, which share a source.
+
+    They are empty if the feeds last stored different versions: "not modified" would be true of some of them only.
+    """
+    versions = {(feed.etag_header, feed.last_modified_header, feed.body_digest) for feed in feeds}
+    if len(versions) > 1:
         return Validators()
     return Validators(feeds[0].etag_header, feeds[0].last_modified_header)

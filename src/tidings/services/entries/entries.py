@@ -13,8 +13,8 @@ from tidings.domain.entries import entry_changes
 from tidings.domain.entries.entries import Entry, EntryStatus
 from tidings.domain.errors import InvalidField, InvalidInput, NotFound
 from tidings.domain.messages import msg
-from tidings.domain.polling.entry_identity import hash_of_address
-from tidings.domain.polling.ingestion import USUAL, InstanceSettings
+from tidings.domain.polling.entry_identity import url_hash
+from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.services.clock import Clock
 from tidings.services.deliveries import outbox
 from tidings.storage.engine.database import Database, Read
@@ -24,7 +24,7 @@ from tidings.storage.polling import feed_store
 
 
 class Entries:
-    def __init__(self, database: Database, clock: Clock, *, instance: InstanceSettings = USUAL) -> None:
+    def __init__(self, database: Database, clock: Clock, *, instance: InstanceSettings = DEFAULT_INSTANCE) -> None:
         self._database = database
         self._clock = clock
         self._policy = instance.policy
@@ -72,7 +72,7 @@ class Entries:
             if feed is None:
                 raise unknown_feed(feed_id)
             if feed.match_entries_by_url:
-                ready = msgspec.structs.replace(ready, hash=hash_of_address(ready.url))
+                ready = msgspec.structs.replace(ready, hash=url_hash(ready.url))
             known = feed_store.look_up(db, {feed_id: [ready.hash]})[feed_id]
             stored_id = known.ids.get(ready.hash)
             if stored_id is not None:

@@ -18,7 +18,7 @@ from tidings.domain.errors import EmptyBody, InvalidInput, NotAPage
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import msg
 from tidings.domain.polling import ingestion
-from tidings.domain.polling.ingestion import USUAL, EntryPolicy, InstanceSettings, ReadArticle
+from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, PreparedArticle
 from tidings.net.fetch import FetchResponse
 from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.entries import owned
@@ -51,7 +51,7 @@ class ArticleFetcher:
         fetcher: PoliteFetcher,
         extraction: ArticleExtractor,
         *,
-        instance: InstanceSettings = USUAL,
+        instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:
         self._database = database
         self._fetcher = fetcher
@@ -102,7 +102,7 @@ class ArticleFetcher:
             assert feed is not None
             return feed, entry_lists.with_bodies(db, [entry])
 
-    def _store(self, user_id: int, entry_id: int, read: ReadArticle) -> None:
+    def _store(self, user_id: int, entry_id: int, read: PreparedArticle) -> None:
         with self._database.writing() as db:
             entry = owned(db, user_id, entry_id)
             counters.lock(db, user_id, [entry.feed_id])
@@ -110,12 +110,14 @@ class ArticleFetcher:
             entries.edit(db, owned(db, user_id, entry_id), change)
 
 
-def _read(user: User, feed: Feed, page: EntryPage, article: Article, instance: InstanceSettings) -> ReadArticle | None:
+def _read(
+    user: User, feed: Feed, page: EntryPage, article: Article, instance: InstanceSettings
+) -> PreparedArticle | None:
     """None when there is nothing to read."""
     entry = page.entries[0]
-    how = EntryPolicy.of(feed, user, instance)
-    read = ingestion.read_article(entry, page.enclosures.get(entry.id, []), article, how)
-    log_rule_errors(feed.id, (*how.problems, *read.complaints))
+    policy = EntryPolicy.of(feed, user, instance)
+    read = ingestion.prepare_article(entry, page.enclosures.get(entry.id, []), article, policy)
+    log_rule_errors(feed.id, (*policy.rule_errors, *read.warnings))
     return read if ingestion.is_worth_reading(read.content) else None
 
 

@@ -16,7 +16,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.articles import Article
 from tidings.domain.errors import TidingsError
 from tidings.domain.feeds.feeds import Feed, ParsedEntry
-from tidings.domain.polling.ingestion import USUAL, EntryPolicy, InstanceSettings, page_to_fetch
+from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, page_to_fetch
 from tidings.services.clock import Clock
 from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.polling.ingest import FetchedDocument, find_changes
@@ -34,7 +34,12 @@ WAITING_S = 20.0
 
 class FullContent:
     def __init__(
-        self, database: Database, articles: ArticleFetcher, clock: Clock, *, instance: InstanceSettings = USUAL
+        self,
+        database: Database,
+        articles: ArticleFetcher,
+        clock: Clock,
+        *,
+        instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:
         self._instance = instance
         self._database = database
@@ -98,7 +103,7 @@ class FullContent:
         return found
 
     def _pages(self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry]) -> dict[bytes, str]:
-        how, now = EntryPolicy.of(feed, user, self._instance), self._clock()
+        policy, now = EntryPolicy.of(feed, user, self._instance), self._clock()
         newest_first = reversed(list(entries.items()))
-        pages = {hash_: page_to_fetch(entry, how, now=now) for hash_, entry in newest_first}
+        pages = {hash_: page_to_fetch(entry, policy, now=now) for hash_, entry in newest_first}
         return {hash_: url for hash_, url in pages.items() if url}

@@ -16,10 +16,10 @@ from tidings.domain.feeds.feeds import Feed, ParsedEntry, ParsedFeed
 from tidings.domain.icons import usable_icon_url
 from tidings.domain.messages import msg
 from tidings.domain.polling.changes import ChangeSet
-from tidings.domain.polling.entry_identity import identified
-from tidings.domain.polling.ingestion import USUAL, InstanceSettings
+from tidings.domain.polling.entry_identity import identify_entries
+from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.polling.next_check import Schedule
-from tidings.domain.polling.sources import NO_VALIDATORS, SHARED_OPTIONS, fetch_key, key_of
+from tidings.domain.polling.sources import NO_VALIDATORS, SHARED_OPTIONS, feed_fetch_key, fetch_key
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 from tidings.services.entries.full_content import WAITING_S, FullContent
@@ -71,7 +71,7 @@ class Feeds:
         websub: WebSub,
         schedule: Schedule,
         check: Callable[[Mapping[str, Any]], None] = lambda _values: None,
-        instance: InstanceSettings = USUAL,
+        instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:
         self._instance = instance
         self._database = database
@@ -170,11 +170,11 @@ class Feeds:
         # A temporary redirect may lead elsewhere tomorrow: only a permanent one replaces what was typed.
         values = values | {"feed_url": response.permanent_url or values["feed_url"]}
         values |= _from_publisher(document, response, values["feed_url"])
-        own_minutes = values.get("check_interval_minutes", 0)
-        values |= first_columns(Timing.draw(self._schedule), response, document, own_minutes, now)
+        user_interval_minutes = values.get("check_interval_minutes", 0)
+        values |= first_columns(Timing.draw(self._schedule), response, document, user_interval_minutes, now)
         columns = {name: value for name, value in values.items() if name in Feed.__struct_fields__}
         feed = Feed(id=0, user_id=user.id, **columns)
-        return _New(values, feed, document, {one.hash: one.entry for one in reversed(identified(feed, document))})
+        return _New(values, feed, document, {one.hash: one.entry for one in reversed(identify_entries(feed, document))})
 
     def _store_new(self, user: User, new: _New, response: FetchResponse, articles: Mapping[bytes, Article]) -> int:
         now, feed = self._clock(), new.feed
@@ -193,7 +193,7 @@ class Feeds:
 
 def _is_asked_otherwise(feed: Feed, values: Mapping[str, Any]) -> bool:
     """Whether the publisher is asked in another way after this change."""
-    return fetch_key({name: values.get(name, getattr(feed, name)) for name in SHARED_OPTIONS}) != key_of(feed)
+    return fetch_key({name: values.get(name, getattr(feed, name)) for name in SHARED_OPTIONS}) != feed_fetch_key(feed)
 
 
 def owned(db: Read, user_id: int, feed_id: int) -> Feed:

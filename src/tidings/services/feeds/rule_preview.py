@@ -16,7 +16,7 @@ from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFil
 from tidings.domain.feeds.feed_settings import RULES
 from tidings.domain.feeds.feeds import ParsedEnclosure, ParsedEntry
 from tidings.domain.messages import Message
-from tidings.domain.polling.ingestion import USUAL, EntryPolicy, InstanceSettings
+from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings
 from tidings.domain.rules import pipeline
 from tidings.domain.times import Instant
 from tidings.services.clock import Clock
@@ -66,7 +66,7 @@ class RulePreview(Struct, frozen=True):
 
 
 class RulePreviewer:
-    def __init__(self, database: Database, clock: Clock, *, instance: InstanceSettings = USUAL) -> None:
+    def __init__(self, database: Database, clock: Clock, *, instance: InstanceSettings = DEFAULT_INSTANCE) -> None:
         self._database = database
         self._clock = clock
         self._instance = instance
@@ -81,14 +81,14 @@ class RulePreviewer:
             which, page = EntryFilter(feed_id=feed_id), PageRequest(direction=Direction.DESC, limit=MOST)
             found = entry_lists.with_bodies(db, entry_lists.rows(db, user.id, which, page))
         typed = {name: text for name, text in rules.items() if name in RULES}
-        how = EntryPolicy.of(msgspec.structs.replace(feed, **typed), user, self._instance)
+        policy = EntryPolicy.of(msgspec.structs.replace(feed, **typed), user, self._instance)
         now = self._clock()
         return RulePreview(
             [
                 _tried(
                     entry,
                     _parsed(entry, found.contents.get(entry.id, ""), found.enclosures.get(entry.id, [])),
-                    how,
+                    policy,
                     now,
                 )
                 for entry in found.entries
@@ -96,13 +96,13 @@ class RulePreviewer:
         )
 
 
-def _tried(entry: Entry, parsed: ParsedEntry, how: EntryPolicy, now: Instant) -> PreviewedEntry:
-    verdict = pipeline.filter_entry(parsed, user=how.user_rules, feed=how.feed_rules, now=now)
+def _tried(entry: Entry, parsed: ParsedEntry, policy: EntryPolicy, now: Instant) -> PreviewedEntry:
+    verdict = pipeline.filter_entry(parsed, user=policy.user_rules, feed=policy.feed_rules, now=now)
     if not verdict.is_kept:
         return PreviewedEntry(entry, is_kept=False, rule=verdict.rule)
-    applied = pipeline.apply_rules(parsed, how.feed_rules, invidious_host=how.invidious_host)
+    applied = pipeline.apply_rules(parsed, policy.feed_rules, invidious_host=policy.invidious_host)
     new = applied.entry
-    old_text, new_text, has_new_markup = _difference(parsed, new, how)
+    old_text, new_text, has_new_markup = _difference(parsed, new, policy)
     return PreviewedEntry(
         entry,
         is_kept=True,
@@ -115,11 +115,12 @@ def _tried(entry: Entry, parsed: ParsedEntry, how: EntryPolicy, now: Instant) ->
     )
 
 
-def _difference(old: ParsedEntry, new: ParsedEntry, how: EntryPolicy) -> tuple[str, str, bool]:
+def _difference(old: ParsedEntry, new: ParsedEntry, policy: EntryPolicy) -> tuple[str, str, bool]:
     if old.content == new.content:
         return "", "", False
     was, becomes = (
-        cleaning.clean(content, base_url=old.url, policy=how.policy) for content in (old.content, new.content)
+        cleaning.clean(content, base_url=old.url, policy=policy.cleaning_policy)
+        for content in (old.content, new.content)
     )
     before, after = cleaning.text_of(was), cleaning.text_of(becomes)
     if before == after:

@@ -18,7 +18,7 @@ from tidings import metrics
 from tidings.domain.errors import FeedError, FetchError, StoreUnavailable, TidingsError
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import msg
-from tidings.domain.polling.ingestion import USUAL, InstanceSettings
+from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.polling.next_check import Schedule
 from tidings.domain.polling.sources import SourceLease, Validators, host_of, shared_validators
 from tidings.domain.times import SECOND, Instant
@@ -110,7 +110,7 @@ class FeedChecker:
         websub: WebSub,
         schedule: Schedule,
         ingest: IngestQueue,
-        instance: InstanceSettings = USUAL,
+        instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:
         self._database = database
         self._fetcher = fetcher

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from tidings.domain.errors import TidingsError
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.sources import SourceLease, key_of
+from tidings.domain.polling.sources import SourceLease, feed_fetch_key
 from tidings.domain.times import SECOND, Instant
 from tidings.services.accounts.users import named
 from tidings.services.clock import Clock
@@ -124,7 +124,7 @@ class Polling:
             found = [feed for owner in owners for feed in feeds.list_all(db, owner.id) if not feed.disabled]
         by_source: defaultdict[bytes, list[Feed]] = defaultdict(list)
         for feed in found:
-            by_source[key_of(feed)].append(feed)
+            by_source[feed_fetch_key(feed)].append(feed)
         return [SourceLease(0, members) for members in by_source.values()]
 
     def _make_due(self, user_id: int, category_id: int | None = None, *, feed_ids: Sequence[int] | None = None) -> int:

@@ -12,7 +12,14 @@ from tidings.domain.accounts.users import User
 from tidings.domain.articles import Article
 from tidings.domain.feeds.feeds import Feed, ParsedEntry
 from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate
-from tidings.domain.polling.ingestion import USUAL, EntryPolicy, InstanceSettings, PreparedEntry, ReadyEntry, prepare
+from tidings.domain.polling.ingestion import (
+    DEFAULT_INSTANCE,
+    EntryPolicy,
+    InstanceSettings,
+    PreparedEntry,
+    ReadyEntry,
+    prepare,
+)
 from tidings.domain.polling.sources import NO_VALIDATORS
 from tidings.domain.times import Instant
 
@@ -27,7 +34,7 @@ Key = TypeVar("Key")
 class EntryBuilder:
     """Of one document: what one feed got is used again for feeds with the same rules and settings."""
 
-    def __init__(self, instance: InstanceSettings = USUAL) -> None:
+    def __init__(self, instance: InstanceSettings = DEFAULT_INSTANCE) -> None:
         self._instance = instance
         self._built: dict[tuple[Hashable, str], PreparedEntry] = {}
         self._size = 0
@@ -49,7 +56,7 @@ class EntryBuilder:
         if not changes.new and not changes.changed:
             return PreparedFeedUpdate(user, feed, None, now, {}, changes)
         policy = EntryPolicy.of(feed, user, self._instance)
-        errors = list(policy.problems)
+        errors = list(policy.rule_errors)
         new, is_all_new = self._all(policy, feed, changes.new, now, errors, articles)
         changed, is_all_changed = self._all(policy, feed, changes.changed, now, errors)
         columns = {} if is_all_new and is_all_changed else dict(NO_VALIDATORS)
@@ -73,7 +80,7 @@ class EntryBuilder:
         for key, entry in entries.items():
             made = self._build(entry, policy, feed, now, articles.get(key) if articles else None)
             count += 1
-            errors += made.complaints
+            errors += made.warnings
             if made.entry is not None:
                 ready[key] = made.entry
                 size += sys.getsizeof(made.entry.content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.polling.entry_identity import renewed
+from tidings.domain.polling.entry_identity import rehash_by_url
 from tidings.domain.polling.sources import NO_VALIDATORS
 from tidings.storage.engine.database import Write
 from tidings.storage.polling import feed_store
@@ -20,6 +20,6 @@ def switched(db: Write, feed: Feed, *, by_url: bool) -> dict[str, Any]:
     """
     if not by_url:
         return {**NO_VALIDATORS, "once_matched_by_url": True}
-    hashes = renewed(feed_store.stored(db, feed.user_id, feed.id))
+    hashes = rehash_by_url(feed_store.stored(db, feed.user_id, feed.id))
     feed_store.rename(db, feed.user_id, feed.id, hashes)
     return dict(NO_VALIDATORS)

@@ -22,8 +22,8 @@ from tidings.domain.errors import FeedError, InvalidInput, TidingsError
 from tidings.domain.feeds.feeds import EditedFeedField, Feed, ParsedFeed
 from tidings.domain.messages import msg
 from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate, diff_entries
-from tidings.domain.polling.entry_identity import Identified, identified
-from tidings.domain.polling.ingestion import USUAL, InstanceSettings
+from tidings.domain.polling.entry_identity import IdentifiedEntry, identify_entries
+from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.polling.sources import SourceLease
 from tidings.domain.text import normalize_for_search
 from tidings.domain.times import Instant
@@ -63,7 +63,7 @@ class FetchedDocument:
         response: FetchResponse,
         timing: Timing,
         *,
-        instance: InstanceSettings = USUAL,
+        instance: InstanceSettings = DEFAULT_INSTANCE,
     ) -> None:
         self.lease = lease
         self.feeds = feeds
@@ -127,16 +127,16 @@ class IngestQueue:
         return [document.results for document in documents]
 
     def _ingest_batch(self, members: Sequence[Member]) -> None:
-        entries: dict[int, list[Identified]] = {}
+        entries: dict[int, list[IdentifiedEntry]] = {}
         for document, feed in members:
             with _failing((document, feed)):
-                entries[feed.id] = identified(feed, document.parsed(self._clock()))
+                entries[feed.id] = identify_entries(feed, document.parsed(self._clock()))
         readable = [(document, feed) for document, feed in members if feed.id in entries]
         if readable:
             with _failing(*readable):
                 self._ingest_entries(readable, entries)
 
-    def _ingest_entries(self, members: Sequence[Member], entries: Mapping[int, Sequence[Identified]]) -> None:
+    def _ingest_entries(self, members: Sequence[Member], entries: Mapping[int, Sequence[IdentifiedEntry]]) -> None:
         """entries: of each feed, by its id."""
         with self._database.reading() as db:
             known = feed_store.look_up(db, {feed_id: _hashes(some) for feed_id, some in entries.items()})
@@ -176,7 +176,7 @@ def parse(response: FetchResponse, now: Instant) -> ParsedFeed:
 
 def find_changes(db: Read, feed: Feed, document: ParsedFeed) -> ChangeSet:
     """Return what a document changes in one feed."""
-    entries = identified(feed, document)
+    entries = identify_entries(feed, document)
     return diff_entries(feed, entries, feed_store.look_up(db, {feed.id: _hashes(entries)})[feed.id])
 
 
@@ -208,8 +208,8 @@ def _followed(feed: Feed, document: ParsedFeed) -> dict[str, Any]:
     return followed
 
 
-def _hashes(entries: Iterable[Identified]) -> list[bytes]:
-    return [hash_ for one in entries for hash_ in (one.hash, *one.others)]
+def _hashes(entries: Iterable[IdentifiedEntry]) -> list[bytes]:
+    return [hash_ for one in entries for hash_ in (one.hash, *one.other_hashes)]
 
 
 def _size(update: PreparedFeedUpdate) -> int:

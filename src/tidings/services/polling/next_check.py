@@ -12,7 +12,7 @@ from tidings.domain.errors import FeedGone, FetchError, HttpError, TidingsError
 from tidings.domain.feeds.feeds import Feed, ParsedFeed, PublisherHints
 from tidings.domain.messages import encode_message, join_sentences, msg
 from tidings.domain.polling import cache_headers, next_check, polling_hints, publish_rate, redirects
-from tidings.domain.polling.next_check import Schedule, Wishes
+from tidings.domain.polling.next_check import PublisherRequest, Schedule
 from tidings.domain.polling.publish_rate import PublishRate
 from tidings.domain.times import Instant
 from tidings.net.fetch import FetchResponse
@@ -25,12 +25,12 @@ SWITCHED_OFF = msg("Until you switch the feed on again, it is not checked any mo
 class Timing(Struct, frozen=True):
     """When the next check is due, for one check of a source.
 
-    chance: 0 to 1, drawn once for a check, so that feeds of one source fall due together again. is_pushed: a hub tells
-    what is new in the source.
+    random_fraction: 0 to 1, drawn once for a check, so that feeds of one source fall due together again.
+    is_pushed: a hub pushes new entries of the source.
     """
 
     schedule: Schedule
-    chance: float
+    random_fraction: float
     is_pushed: bool = False
 
     @classmethod
@@ -42,7 +42,7 @@ class Timing(Struct, frozen=True):
         rate = rate_of(feed)
         started: dict[str, Any] = {}
         if not rate.is_known:
-            rate = publish_rate.usual(now)
+            rate = publish_rate.default_rate(now)
             started = _rate_columns(rate)
         hints = polling_hints.from_text(feed.publisher_hints)
         values = self._after_success(feed, response, rate, hints, now) | started
@@ -61,9 +61,9 @@ class Timing(Struct, frozen=True):
         """
         rate, dates = rate_of(feed), tuple(new)
         if not rate.is_known:
-            rate = publish_rate.of_document((entry.published_at for entry in document.entries), now)
+            rate = publish_rate.rate_of_document((entry.published_at for entry in document.entries), now)
         elif dates:
-            rate = publish_rate.after_news(rate, dates, since=feed.checked_at, now=now)
+            rate = publish_rate.update_rate(rate, dates, since=feed.checked_at, now=now)
         values = self._after_success(feed, response, rate, document.hints, now)
         values |= {"body_digest": response.digest, "parsed_at": now}
         return values | _rate_columns(rate) | {"publisher_hints": polling_hints.to_text(document.hints)}
@@ -76,17 +76,17 @@ class Timing(Struct, frozen=True):
         failures = feed.failed_checks + 1
         is_passing = isinstance(error, FetchError) and error.is_temporary and failures <= PASSING_FAILURES
         errors = feed.parsing_error_count + (0 if is_passing else 1)
-        wishes = Wishes(polling_hints.from_text(feed.publisher_hints))
+        request = PublisherRequest(polling_hints.from_text(feed.publisher_hints))
         if isinstance(error, HttpError):
-            wishes = Wishes(wishes.hints, error.fresh_s, error.retry_after_s)
+            request = PublisherRequest(request.hints, error.fresh_s, error.retry_after_s)
         next_check_at = next_check.after_failed_check(
             now,
             self.schedule,
             rate_of(feed),
-            wishes,
+            request,
             failures=failures,
-            chance=self.chance,
-            own_minutes=feed.check_interval_minutes,
+            random_fraction=self.random_fraction,
+            user_interval_minutes=feed.check_interval_minutes,
         )
         values: dict[str, Any] = {"checked_at": now, "next_check_at": next_check_at, "failed_checks": failures}
         values["parsing_error_count"] = errors
@@ -99,17 +99,17 @@ class Timing(Struct, frozen=True):
         text = message.english()
         return values | {"parsing_error_message": text, "parsing_error_form": encode_message(message, text)}
 
-    def after_change(self, feed: Feed, own_minutes: int, now: Instant) -> Instant:
+    def after_change(self, feed: Feed, user_interval_minutes: int, now: Instant) -> Instant:
         """Return when the next check is due after the user set another interval."""
         hints = polling_hints.from_text(feed.publisher_hints)
-        return next_check.after_change(
+        return next_check.after_interval_change(
             now,
             feed.checked_at,
             self.schedule,
             rate_of(feed),
             hints,
-            chance=self.chance,
-            own_minutes=own_minutes,
+            random_fraction=self.random_fraction,
+            user_interval_minutes=user_interval_minutes,
         )
 
     def _after_success(
@@ -119,9 +119,9 @@ class Timing(Struct, frozen=True):
             now,
             self.schedule,
             rate,
-            wishes_of(response, hints, now),
-            chance=self.chance,
-            own_minutes=feed.check_interval_minutes,
+            publisher_request(response, hints, now),
+            random_fraction=self.random_fraction,
+            user_interval_minutes=feed.check_interval_minutes,
             is_first=not rate_of(feed).is_known,
             is_new=now - feed.created_at < next_check.NEW_FOR,
             is_pushed=self.is_pushed,
@@ -136,13 +136,13 @@ class Timing(Struct, frozen=True):
             "took_ms": response.took_ms,
             "etag_header": response.etag,
             "last_modified_header": response.last_modified,
-            **redirects.after_answer(feed, response.permanent_url),
+            **redirects.redirect_columns(feed, response.permanent_url),
         }
 
 
 def after_push(feed: Feed, new: Iterable[Instant | None], now: Instant) -> dict[str, Any]:
     """Return the columns of a feed after a push: it says how often the feed has news, and nothing about checks."""
-    return _rate_columns(publish_rate.after_news(rate_of(feed), tuple(new), since=feed.checked_at, now=now))
+    return _rate_columns(publish_rate.update_rate(rate_of(feed), tuple(new), since=feed.checked_at, now=now))
 
 
 def rate_of(feed: Feed) -> PublishRate:
@@ -150,24 +150,24 @@ def rate_of(feed: Feed) -> PublishRate:
 
 
 def first_columns(
-    timing: Timing, response: FetchResponse, document: ParsedFeed, own_minutes: int, now: Instant
+    timing: Timing, response: FetchResponse, document: ParsedFeed, user_interval_minutes: int, now: Instant
 ) -> dict[str, Any]:
     """Return the columns of a new feed, whose document was fetched to subscribe to it."""
-    rate = publish_rate.of_document((entry.published_at for entry in document.entries), now)
+    rate = publish_rate.rate_of_document((entry.published_at for entry in document.entries), now)
     next_check_at = next_check.after_check(
         now,
         timing.schedule,
         rate,
-        wishes_of(response, document.hints, now),
-        chance=timing.chance,
-        own_minutes=own_minutes,
+        publisher_request(response, document.hints, now),
+        random_fraction=timing.random_fraction,
+        user_interval_minutes=user_interval_minutes,
         is_new=True,
     )
     hints = {"publisher_hints": polling_hints.to_text(document.hints), "took_ms": response.took_ms}
     return {"checked_at": now, "next_check_at": next_check_at} | hints | _rate_columns(rate)
 
 
-def wishes_of(response: FetchResponse, hints: PublisherHints, now: Instant) -> Wishes:
+def publisher_request(response: FetchResponse, hints: PublisherHints, now: Instant) -> PublisherRequest:
     fresh_s = cache_headers.freshness_s(
         cache_control=response.cache_control,
         expires=response.expires,
@@ -176,7 +176,7 @@ def wishes_of(response: FetchResponse, hints: PublisherHints, now: Instant) -> W
         now=now,
     )
     retry_after_s = cache_headers.retry_after_s(response.retry_after, now) if response.retry_after else None
-    return Wishes(hints, fresh_s, retry_after_s)
+    return PublisherRequest(hints, fresh_s, retry_after_s)
 
 
 def _rate_columns(rate: PublishRate) -> dict[str, Any]:

@@ -43,17 +43,17 @@ class Outages:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._watch = OutageDetector()
+        self._detector = OutageDetector()
         self._failed: list[FailedCheck] = []
 
     def note(self, host: str, error: TidingsError | None) -> None:
         """What came of asking a host."""
-        now, since = self._clock(), self._watch.down_since
+        now, since = self._clock(), self._detector.down_since
         if error is None or (isinstance(error, FetchError) and error.proves_network_is_up):
             self._failed.clear()
-            if self._watch.answered(host, now) and since is not None:
+            if self._detector.record_response(host, now) and since is not None:
                 log.info("network is up again", down_s=(now - since) // SECOND)
-        elif isinstance(error, FetchError) and not error.was_connected and self._watch.unreached(host, now):
+        elif isinstance(error, FetchError) and not error.was_connected and self._detector.record_unreachable(host, now):
             log.warning(
                 "network is down: no host can be reached, feeds are not counted as failed", reason=error.message
             )
@@ -64,12 +64,12 @@ class Outages:
 
     @property
     def _is_to_blame(self) -> bool:
-        since = self._watch.down_since
+        since = self._detector.down_since
         return since is not None and self._clock() - since <= LONGEST
 
     def try_again_at(self) -> Instant:
         now = self._clock()
-        return next_check.while_down(now, self._watch.down_since or now, chance=random.random())  # noqa: S311
+        return next_check.during_outage(now, self._detector.down_since or now, random_fraction=random.random())  # noqa: S311
 
     async def settle(self, failed: Iterable[FailedCheck]) -> None:
         """failed: on whom a failure to reach their host was just written."""

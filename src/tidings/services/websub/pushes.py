@@ -17,16 +17,16 @@ from msgspec.structs import replace
 from tidings.domain import formats
 from tidings.domain.errors import FeedError, StoreUnavailable
 from tidings.domain.feeds.feeds import Feed, ParsedFeed
-from tidings.domain.polling.ingestion import USUAL, InstanceSettings
+from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.times import MINUTE, Instant
 from tidings.domain.websub.subscriptions import (
     HubMode,
     HubSubscription,
     SubscriptionState,
-    denied,
+    denied_columns,
     is_awaited,
     is_genuine,
-    verified,
+    verified_columns,
 )
 from tidings.services.clock import Clock
 from tidings.services.polling.entry_builder import EntryBuilder, log_rule_errors
@@ -53,7 +53,9 @@ LONGEST_CHALLENGE = 2048
 class Pushes:
     """is_on: whether hubs are asked for anything at all."""
 
-    def __init__(self, database: Database, clock: Clock, *, is_on: bool, instance: InstanceSettings = USUAL) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, *, is_on: bool, instance: InstanceSettings = DEFAULT_INSTANCE
+    ) -> None:
         self._instance = instance
         self._database = database
         self._clock = clock
@@ -84,7 +86,7 @@ class Pushes:
         if not 0 < len(challenge) <= LONGEST_CHALLENGE or not is_awaited(subscription, mode, now):
             return None
         if mode == HubMode.SUBSCRIBE:
-            changes = verified(said.get("hub.lease_seconds", ""), now=now, chance=random.random())  # noqa: S311
+            changes = verified_columns(said.get("hub.lease_seconds", ""), now=now, random_fraction=random.random())  # noqa: S311
             with self._database.writing() as db:
                 subscriptions.change(db, subscription.id, **changes)
         log.info("hub verified", subscription=subscription.id, mode=mode)
@@ -93,7 +95,7 @@ class Pushes:
     def _deny(self, subscription: HubSubscription, reason: str, now: Instant) -> None:
         if subscription.state == SubscriptionState.ENDED:
             return
-        changes = denied(reason, now=now, chance=random.random())  # noqa: S311 - spreads load
+        changes = denied_columns(reason, now=now, random_fraction=random.random())  # noqa: S311 - spreads load
         with self._database.writing() as db:
             subscriptions.change(db, subscription.id, **changes)
         log.warning("hub denied", subscription=subscription.id, reason=changes["last_error"])

@@ -17,7 +17,14 @@ from msgspec import Struct
 from tidings.domain.errors import HttpError, StoreUnavailable, TidingsError
 from tidings.domain.feeds.feeds import Feed, ParsedFeed
 from tidings.domain.times import DAY, SECOND, Instant
-from tidings.domain.websub.subscriptions import HubMode, HubSubscription, addresses, form, next_step, offered
+from tidings.domain.websub.subscriptions import (
+    HubMode,
+    HubSubscription,
+    find_offer,
+    hub_topic_pairs,
+    next_step,
+    request_form,
+)
 from tidings.net.fetch import FetchResponse
 from tidings.net.hubs import HubClient
 from tidings.services.clock import Clock
@@ -75,7 +82,7 @@ class WebSub:
 
     def record_offers(self, seen: Sequence[CheckedDocument]) -> None:
         """Record the hubs that documents offer now, even while this service cannot subscribe."""
-        offers = {one.feed.id: offered(one.feed, one.response.links, one.document) for one in seen}
+        offers = {one.feed.id: find_offer(one.feed, one.response.links, one.document) for one in seen}
         # What offers nothing is looked up only where there is something to withdraw.
         told = [one for one in seen if offers[one.feed.id] or (one.document is not None and one.has_hub)]
         if not told:
@@ -85,7 +92,7 @@ class WebSub:
                 known = subscriptions.offered_for_each(db, [one.feed.id for one in told])
             for one in told:
                 with _passed_over(one.feed):
-                    self._remember(one, set(addresses(offers[one.feed.id])), known.get(one.feed.id, {}))
+                    self._remember(one, set(hub_topic_pairs(offers[one.feed.id])), known.get(one.feed.id, {}))
 
     def _remember(
         self, seen: CheckedDocument, offers: set[tuple[str, str]], known: Mapping[tuple[str, str], int]
@@ -136,7 +143,7 @@ class WebSub:
 
     async def _ask(self, request: HubRequest) -> None:
         subscription, mode = request.subscription, request.mode
-        sent = form(subscription, mode, f"{self._callback_base}{CALLBACK}{subscription.token}")
+        sent = request_form(subscription, mode, f"{self._callback_base}{CALLBACK}{subscription.token}")
         try:
             await self._hubs.ask(subscription.hub, sent, now=request.asked_at)
         except TidingsError as error:
@@ -166,9 +173,9 @@ def _passed_over(feed: Feed) -> Iterator[None]:
 
 
 def _decide(db: Write, subscription: HubSubscription, now: Instant, *, is_wanted: bool) -> HubRequest | None:
-    step = next_step(subscription, is_wanted=is_wanted, now=now, chance=random.random())  # noqa: S311 - spreads load
-    if step.is_over:
+    step = next_step(subscription, is_wanted=is_wanted, now=now, random_fraction=random.random())  # noqa: S311 - spreads load
+    if step.is_deleted:
         subscriptions.remove(db, subscription.id)
         return None
     subscriptions.change(db, subscription.id, **step.changes)
-    return None if step.ask is None else HubRequest(subscription, step.ask, now)
+    return None if step.request is None else HubRequest(subscription, step.request, now)

@@ -18,7 +18,7 @@ from tidings.domain.entries import retention
 from tidings.domain.entries.entries import EditedEntryField, tag_key
 from tidings.domain.feeds.feeds import Feed, ParsedEnclosure
 from tidings.domain.polling.changes import KnownEntries, PreparedFeedUpdate
-from tidings.domain.polling.entry_identity import Stored
+from tidings.domain.polling.entry_identity import StoredIdentity
 from tidings.domain.polling.ingestion import ReadyEntry
 from tidings.domain.times import Instant
 from tidings.storage.engine import bulk_insert
@@ -256,9 +256,9 @@ _rename_deleted = (
 )
 
 
-def stored(db: Read, user_id: int, feed_id: int) -> list[Stored]:
+def stored(db: Read, user_id: int, feed_id: int) -> list[StoredIdentity]:
     """All entries of the feed, whatever their status, the newest first."""
-    return db.all(Stored, _stored, user=user_id, feed=feed_id)
+    return db.all(StoredIdentity, _stored, user=user_id, feed=feed_id)
 
 
 def rename(db: Write, user_id: int, feed_id: int, hashes: Mapping[int, bytes]) -> None:
