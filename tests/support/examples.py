@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
+import select
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from support.people import Answer, Cast, call
+from support.people import Answer, Cast, answer_to, basic, call
 from support.publisher import Publisher
 from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
 from support.running import RunningService
@@ -21,6 +25,8 @@ KEPT = Path(__file__).parents[2] / "src" / "tidings" / "api" / "examples.json"
 SITE = "https://weather.example"
 # Says everything about itself already.
 WITHOUT = {"get_openapi"}
+# Wrong passwords sent at the same time: more than wait for their turn in the throttle.
+GUESSES = 24
 
 Examples = dict[str, dict[str, Any]]
 
@@ -68,7 +74,25 @@ def _errors(scene: ResourceFactory) -> list[Answer]:
         bob.call("GET", "/v1/users"),
         person.call("GET", f"/v1/feeds/{UNKNOWN}"),
         person.call("POST", "/v1/feeds", {"feed_url": scene.site.url("/gone.xml")}),
+        _refused_guess(person.service),
     ]
+
+
+def _refused_guess(service: RunningService) -> Answer:
+    """Guess passwords until the service refuses to verify one. Returns that response, without awaiting the others."""
+    with ExitStack() as stack:
+        guesses = {}
+        for number in range(GUESSES):
+            guess = http.client.HTTPConnection(urlsplit(service.url).netloc, timeout=60)
+            stack.callback(guess.close)
+            guess.request("GET", "/v1/me", headers=basic("ada", f"guess {number}"))
+            guesses[guess.sock] = guess
+        while guesses:
+            for answered in select.select(list(guesses), [], [], 60)[0]:
+                answer = answer_to(guesses.pop(answered))
+                if answer.status == 429:
+                    return answer
+    raise AssertionError(f"none of {GUESSES} guesses was refused")
 
 
 def _shown(answer: Answer, site: Publisher) -> Any:

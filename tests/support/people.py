@@ -48,13 +48,19 @@ def call(
     connection = http.client.HTTPConnection(host, timeout=60)
     try:
         connection.request(method, path, body=body, headers=dict(headers or {}))
-        answer = connection.getresponse()
+        answer = answer_to(connection)
         note(method, path, answer.status)
-        headers = {name.lower(): value for name, value in answer.getheaders()}
-        cookies = tuple(value for name, value in answer.getheaders() if name.lower() == "set-cookie")
-        return Answer(answer.status, headers, answer.read(), cookies)
+        return answer
     finally:
         connection.close()
+
+
+def answer_to(connection: http.client.HTTPConnection) -> Answer:
+    """Read the response to the request that was sent on the connection."""
+    answer = connection.getresponse()
+    headers = {name.lower(): value for name, value in answer.getheaders()}
+    cookies = tuple(value for name, value in answer.getheaders() if name.lower() == "set-cookie")
+    return Answer(answer.status, headers, answer.read(), cookies)
 
 
 def basic(username: str, password: str = PASSWORD, scheme: str = "Basic") -> dict[str, str]:
