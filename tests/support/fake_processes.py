@@ -24,13 +24,13 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 
 def app(given: Settings) -> Any:
-    """/pid: the process; /slow: an answer that takes half a minute; /user: a value of the settings."""
+    """/pid: the process; /slow: an answer that takes an hour; /user: a value of the settings."""
 
     async def answer(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         if scope["path"] == "/slow":
-            await asyncio.sleep(30)
+            await asyncio.sleep(3600)
         told = given.admin_username if scope["path"] == "/user" else str(os.getpid())
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": told.encode()})
@@ -60,12 +60,18 @@ def serve(application: str, *poller: str) -> int:
 
 
 def poll(manner: str, folder: str, parent: str, *_name: str) -> int:
-    """Leaves a file named after its process, then lives until told to stop; a `stubborn` one won't hear."""
+    """Leave a file named after the process, then run until told to stop, which it logs. A `stubborn` one goes on."""
     (Path(folder) / str(os.getpid())).touch()
     if manner == "crashing":
         return 3
     parent_watch.follow(int(parent), time_to_stop_s=1)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN if manner == "stubborn" else lambda *_: sys.exit(0))
+
+    def stop(*_: object) -> None:
+        os.write(sys.stderr.fileno(), b"poller is told to stop\n")
+        if manner != "stubborn":
+            sys.exit(0)
+
+    signal.signal(signal.SIGTERM, stop)
     while True:
         time.sleep(0.1)
 

@@ -61,8 +61,8 @@ class RunningService:
                 time.sleep(0.05)
         raise AssertionError(f"the service was not ready within {within_s} s:\n{self.log}")
 
-    def stop(self, how: signal.Signals = signal.SIGTERM, within_s: float = 15) -> int:
-        """The exit code."""
+    def stop(self, how: signal.Signals = signal.SIGTERM, within_s: float = 60) -> int:
+        """Return the exit code. within_s: guards against a service that does not end; how quick it is shows the log."""
         if self.process.poll() is None:
             self.process.send_signal(how)
         return self.process.wait(within_s)

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select
 
 from support.people import PASSWORD, rss
-from support.publisher import Answer, Publisher
+from support.publisher import Answer, Hang, Publisher, Reply
 from support.running import environment_for, running
 from tidings.domain.accounts.users import User
 from tidings.settings import load
@@ -26,14 +26,14 @@ FEEDS = 200
 ITEMS = [f"Item {number}" for number in range(5)]
 
 
-def seed(database: Database, environment: dict[str, str], site: Publisher) -> User:
-    """Feeds that are all due, each answered after a moment."""
+def seed(database: Database, environment: dict[str, str], site: Publisher, reply: Reply | None = None) -> User:
+    """Feeds that are all due. reply: to each request; by default the feed, after a moment."""
     services = build_services(database, load(environment, None))
     user = services.users.create("alice", PASSWORD)
     category = services.categories.create(user.id, "Feeds")
     for number in range(FEEDS):
         path = f"/{number}.xml"
-        site.script(path, Answer(rss(ITEMS, site.url(path)), after_s=0.05))
+        site.script(path, reply or Answer(rss(ITEMS, site.url(path)), after_s=0.05))
         with database.writing() as db:
             feeds.add(
                 db, user.id, category_id=category.id, feed_url=site.url(path), title=path,
@@ -45,6 +45,12 @@ def seed(database: Database, environment: dict[str, str], site: Publisher) -> Us
 def polled(database: Database) -> int:
     with database.reading() as db:
         return int(db.scalar(select(func.count()).select_from(feed_table).where(feed_table.c.checked_at > 0)))
+
+
+def held(database: Database) -> int:
+    """Return how many sources are leased to a worker."""
+    with database.reading() as db:
+        return int(db.scalar(select(func.count()).select_from(sources).where(sources.c.claimed_until.is_not(None))))
 
 
 def wait_for(condition: Callable[[], bool], within_s: float) -> None:
@@ -76,10 +82,9 @@ def test_a_poller_killed_half_way_loses_nothing_doubles_nothing_and_blocks_nothi
 
     with database.reading() as db:
         stored = db.tuples(select(entries.c.feed_id, entries.c.title))
-        held = db.scalar(select(func.count()).select_from(sources).where(sources.c.claimed_until.is_not(None)))
         counted = db.tuples(select(feed_counters.c.unread).where(feed_counters.c.user_id == user.id))
     assert len(stored) == len(set(stored)) == FEEDS * len(ITEMS)
-    assert held == 0
+    assert held(database) == 0
     assert [row[0] for row in counted] == [len(ITEMS)] * FEEDS
 
 
@@ -100,13 +105,15 @@ def test_two_pollers_never_check_a_feed_at_the_same_time(
 def test_a_poller_that_is_told_to_stop_gives_back_what_it_holds(
     database_url: str, database: Database, site: Publisher, tmp_path: Path, how: signal.Signals
 ) -> None:
-    environment = environment_for(database_url, tmp_path, polling_limit_per_host="1", worker_pool_size="8")
-    seed(database, environment, site)
+    environment = environment_for(
+        database_url, tmp_path, http_client_timeout="600", polling_limit_per_host="4", worker_pool_size="8"
+    )
+    seed(database, environment, site, Hang())
 
     with running("worker", environment, tmp_path) as worker:
-        wait_for(lambda: polled(database) > 0, 30)
+        site.wait_for(4, timeout_s=60)
+        assert held(database) >= 4
+        # The checks that it has begun would take ten minutes.
         assert worker.stop(how) == 0
 
-    with database.reading() as db:
-        held = db.scalar(select(func.count()).select_from(sources).where(sources.c.claimed_until.is_not(None)))
-    assert held == 0
+    assert held(database) == 0
