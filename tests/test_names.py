@@ -45,11 +45,7 @@ OLD_WORDS = frozenset({
     "network_watch", "notice_all", "request_some", "stand_down", "standins", "tell_complaints", "told_apart",
 })  # fmt: skip
 # Those that are still there, each `place: name`. Shrinks as STILL_SHARED does.
-STILL_OLD: frozenset[str] = frozenset(
-    {
-        "src/tidings/commands/maintenance.py: function _listed",
-    }
-)
+STILL_OLD: frozenset[str] = frozenset()
 STILL_USED: frozenset[str] = frozenset(
     {
         "tools/abuse/pages.py: at_most",

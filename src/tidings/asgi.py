@@ -20,12 +20,12 @@ from tidings.http.responses import empty, send_response
 from tidings.services import Services
 from tidings.web.app import Pages
 
-# Served without /v1 as well: the contract prints them so.
+# Also served without /v1, as the reference of the API documents them.
 UNPREFIXED = ("/feeds/{feed_id}/entries/import", "/integrations/status")
-# Orchestrators look for these at the root, whatever the base path.
+# Orchestrators request these at the root, whatever the base path is.
 AT_ROOT = (*ALIVE, *(path for path in READY if path != "/healthcheck"))
 
-_UNTIDY = re.compile(r"//|/\.{1,2}(/|$)")
+_NOT_NORMALIZED = re.compile(r"//|/\.{1,2}(/|$)")
 
 
 def application(
@@ -39,10 +39,10 @@ def application(
     reference: ASGIApp,
     base_path: str,
 ) -> ASGIApp:
-    """base_path: "" or a path without a slash at its end, below which everything lies."""
+    """Return the application. base_path: "", or the path without a trailing slash below which it is served."""
     alive, ready = HealthChecks(is_alive), HealthChecks(partial(is_ready, services))
     health = dict.fromkeys(ALIVE, alive) | dict.fromkeys(READY, ready)
-    below: list[BaseRoute] = [
+    routes_below_base: list[BaseRoute] = [
         Mount(PREFIX, api),
         *(Route(path, api) for path in UNPREFIXED),
         *(Route(path, check) for path, check in health.items()),
@@ -51,21 +51,21 @@ def application(
         Route("/docs/api", reference),
         Route("/static/{fingerprint}/{name:path}", static),
     ]
-    inside = TidyPath(Router(below, redirect_slashes=False, default=pages), base_path)
+    below_base = NormalizePath(Router(routes_below_base, redirect_slashes=False, default=pages), base_path)
     at_root = [Route(path, health[path]) for path in AT_ROOT]
-    routes = [Mount(base_path, inside), Route(base_path, _WithSlash(inside)), *at_root] if base_path else []
+    routes = [Mount(base_path, below_base), Route(base_path, _AddSlash(below_base)), *at_root] if base_path else []
     return Router(
         routes,
         redirect_slashes=False,
-        default=_nothing if base_path else inside,
-        lifespan=_closing(services, api, pages),
+        default=_not_found if base_path else below_base,
+        lifespan=_lifespan(services, api, pages),
     )
 
 
-def _closing(services: Services, api: Api, pages: Pages) -> Lifespan[Any]:
+def _lifespan(services: Services, api: Api, pages: Pages) -> Lifespan[Any]:
     @asynccontextmanager
     async def lifespan(_app: object) -> AsyncIterator[None]:
-        """What was opened for this process is closed with it."""
+        """Close the connections and threads of this process when the server stops."""
         yield
         await services.close()
         api.close()
@@ -74,13 +74,13 @@ def _closing(services: Services, api: Api, pages: Pages) -> Lifespan[Any]:
     return lifespan
 
 
-async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
     response = replies.failure(404, "There is nothing at this address.")
     await send_response(response, scope, receive, send)
 
 
-class _WithSlash:
-    """The base path without a slash at its end shows what it shows with one."""
+class _AddSlash:
+    """Serves the base path without a trailing slash as if it had one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -90,8 +90,8 @@ class _WithSlash:
         await self._app({**scope, "path": f"{path}/", "root_path": path}, receive, send)
 
 
-class TidyPath:
-    """Redirects from paths with empty segments or dots, and from /v1, to the path that is meant."""
+class NormalizePath:
+    """Redirects paths with empty or dot segments to their normalized form, and /v1 to /v1/."""
 
     def __init__(self, app: ASGIApp, base_path: str) -> None:
         self._app = app
@@ -99,14 +99,14 @@ class TidyPath:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"][len(self._base_path) :]
-        if path == PREFIX or _UNTIDY.search(path):
-            location = self._base_path + _tidy(path)
-            await send_response(_moved(location, scope["query_string"]), scope, receive, send)
+        if path == PREFIX or _NOT_NORMALIZED.search(path):
+            location = self._base_path + _normalize(path)
+            await send_response(_redirect(location, scope["query_string"]), scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
 
-def _tidy(path: str) -> str:
+def _normalize(path: str) -> str:
     clean: list[str] = []
     for part in path.split("/"):
         if part == "..":
@@ -117,10 +117,10 @@ def _tidy(path: str) -> str:
     return "/" + "/".join(clean) + ("/" if ends_with_slash and clean else "")
 
 
-def _moved(path: str, query: bytes) -> Response:
-    """307 keeps method and body (RFC 9110, section 15.4.8); the query comes along.
+def _redirect(path: str, query: bytes) -> Response:
+    """Return a redirect to the path with the same query; 307 keeps method and body (RFC 9110, section 15.4.8).
 
-    The path arrived decoded: what was escaped in it has to be so again.
+    path: decoded, as ASGI passes it; it is percent-encoded again here.
     """
     location = quote(path, safe="/:@!$&'()*+,;=~") + (f"?{query.decode('latin-1')}" if query else "")
     return empty(307, {"Location": location})

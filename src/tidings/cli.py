@@ -1,7 +1,7 @@
-"""The command line: which verbs there are, and how each of them ends.
+"""The command line: its commands, and its exit codes.
 
-Exit codes: 0 done; 1 it did not work; 2 not understood, or a setting that cannot be used; 3 `status` found feeds that
-nobody checks; 130 interrupted.
+Exit codes: 0 success; 1 failure; 2 unknown arguments, or a setting that cannot be used; 3 `status` found overdue
+feeds; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from tidings.domain.errors import StartError, TidingsError
 DONE, FAILED, NOT_UNDERSTOOD, INTERRUPTED = 0, 1, 2, 130
 
 RUN_GROUP = Group("Run", sort_key=1)
-MAINTENANCE_GROUP = Group("Look after", sort_key=2)
-INFO_GROUP = Group("Find out", sort_key=3)
+MAINTENANCE_GROUP = Group("Maintain", sort_key=2)
+INFO_GROUP = Group("Inspect", sort_key=3)
 
 app = App(
     name="tidings",
-    help="A self-hosted feed reader. `tidings serve` runs all of it; `tidings COMMAND --help` tells more.",
+    help="A self-hosted feed reader. `tidings serve` runs all of it; `tidings COMMAND --help` explains a command.",
     help_epilogue="Settings come from TIDINGS_* in the environment and from --config: docs/configuration.md.",
     version=__version__,
     version_flags=["--version"],
@@ -48,7 +48,7 @@ app.command(user)
 app.command(status, group=INFO_GROUP)
 app.command(about.config, group=INFO_GROUP)
 app.command(about.version, group=INFO_GROUP)
-app.meta.group_parameters = Group("Everywhere", sort_key=0)
+app.meta.group_parameters = Group("Options of every command", sort_key=0)
 
 
 class SettingsInvalid(Exception):
@@ -65,54 +65,54 @@ def launch(
     Parameters
     ----------
     config
-        A file with settings, one NAME=value a line. TIDINGS_CONFIG names one as well.
+        A file of settings, one NAME=value per line. TIDINGS_CONFIG can name it instead.
     """
-    command, bound, asked_for = app.parse_args(tokens, exit_on_error=False, print_error=False)
-    given: dict[str, Any] = {}
-    if "loaded" in asked_for:
+    command, bound, unparsed = app.parse_args(tokens, exit_on_error=False, print_error=False)
+    extra: dict[str, Any] = {}
+    if "loaded" in unparsed:
         try:
-            given["loaded"] = settings.load_process(config)
+            extra["loaded"] = settings.load_process(config)
         except StartError as error:
             raise SettingsInvalid(error.message) from error
-    result = command(*bound.args, **bound.kwargs, **given)
+    result = command(*bound.args, **bound.kwargs, **extra)
     return result if isinstance(result, int) else DONE
 
 
 def run(arguments: Sequence[str]) -> int:
-    """The exit code. What went wrong is one line on stderr."""
+    """Run a command and return its exit code. An error is one line on stderr."""
     try:
         result = app.meta(list(arguments), exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        _complain(f"{error} See `tidings --help`.")
+        _print_error(f"{error} See `tidings --help`.")
         return NOT_UNDERSTOOD
-    except SettingsInvalid as refused:
-        _complain(str(refused))
+    except SettingsInvalid as error:
+        _print_error(str(error))
         return NOT_UNDERSTOOD
     except TidingsError as error:
-        _complain(error.message)
+        _print_error(error.message)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has had enough, as `head` has. Python would complain again on its way out.
+        # The reader of the output closed the pipe, as `head` does. Python would report that again at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except Exception as error:  # noqa: BLE001  (a trace helps nobody at a terminal; whoever wants it can have it)
-        return _unexpected(error)
+    except Exception as error:  # noqa: BLE001  (a trace does not help at a terminal; on debug it is logged)
+        return _report_unexpected(error)
     return result if isinstance(result, int) else DONE
 
 
-def _complain(line: str) -> None:
+def _print_error(line: str) -> None:
     print_error(line, settings.wanted_log_format())
 
 
-def _unexpected(error: Exception) -> int:
+def _report_unexpected(error: Exception) -> int:
     if structlog.is_configured():
         structlog.get_logger().debug("command failed", exc_info=error)
-    # The database driver goes on with the statement and its values, a password hash among them perhaps.
-    what, *_ = str(error).strip().splitlines() or ["no reason given"]
-    complaint = f"{type(error).__name__}: {what}"
-    _complain(f"{complaint} (this was not expected; TIDINGS_LOG_LEVEL=debug shows where it was)")
+    # Only the first line: the next ones of a database error hold the statement and its values, even password hashes.
+    first_line, *_ = str(error).strip().splitlines() or ["no reason given"]
+    reason = f"{type(error).__name__}: {first_line}"
+    _print_error(f"{reason} (this was not expected; TIDINGS_LOG_LEVEL=debug shows where it was)")
     return FAILED
 
 

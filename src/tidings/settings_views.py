@@ -1,4 +1,4 @@
-"""What each part is given of the settings."""
+"""Converts settings into the arguments of the parts that `wiring` builds."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from tidings.web.context import SiteConfig
 
 
 def instance_settings(settings: Settings) -> InstanceSettings:
-    """Frames of our own pages could script them; the other players are those the operator named."""
+    """Return the settings that decide how entries are cleaned and which players they may embed."""
     invidious, youtube = settings.invidious_instance, settings.youtube_embed_url_override
-    named = (urlsplit(f"//{invidious}").hostname or "", urlsplit(youtube).hostname or "")
+    player_hosts = (urlsplit(f"//{invidious}").hostname or "", urlsplit(youtube).hostname or "")
     policy = CleaningPolicy(
+        # Frames of this host are removed from entries: they could run scripts in our own pages.
         own_host=urlsplit(settings.base_url).hostname or "",
-        embed_hosts=frozenset(host.removeprefix("www.") for host in named),
+        embed_hosts=frozenset(host.removeprefix("www.") for host in player_hosts),
         youtube_embed=youtube,
     )
     return InstanceSettings(policy, invidious)
@@ -39,7 +40,7 @@ def site_config(settings: Settings) -> SiteConfig:
 
 
 def websub_callback_base(settings: Settings) -> str:
-    """Below which hubs find us; "" when they could not, or should not."""
+    """Return the URL below which hubs reach this service; "" if WebSub is off or hubs could not reach it."""
     is_on = settings.websub is WebSubMode.ON
     if settings.websub is WebSubMode.AUTO:
         is_on = is_public_address(settings.base_url)
@@ -68,6 +69,7 @@ def cleanup_settings(settings: Settings) -> CleanupSettings:
 
 
 def metrics_access(settings: Settings) -> Access | None:
+    """Return who may read /metrics, or None if metrics are off."""
     if not settings.metrics_collector:
         return None
     return Access(

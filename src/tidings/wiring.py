@@ -1,4 +1,4 @@
-"""The one place that builds everything and joins it."""
+"""Builds all parts of the service from the settings and connects them."""
 
 from __future__ import annotations
 
@@ -86,22 +86,22 @@ from tidings.worker.deliverer import Deliverer
 from tidings.worker.indexer import Indexer
 from tidings.worker.names import worker_name
 from tidings.worker.poller import Poller
-from tidings.worker.refresh import Refreshed, refresh
+from tidings.worker.refresh import RefreshSummary, refresh
 from tidings.worker.websub import Subscriber
 
-# A claim outlasts the longest fetch and the storing after it; what a dead or frozen worker held is free a little later.
+# A claim lasts longer than the longest fetch and the write after it; claims of a dead worker expire soon after.
 LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
-# In a worker one thread reads documents all the time, and the one that fetches asks for a turn at each packet: at the
-# usual 5 ms, answers come in more slowly than they are read.
+# In a worker one thread parses documents all the time, and the event loop needs the interpreter for each packet. At
+# Python's default of 5 ms responses arrive more slowly than they are parsed.
 THREAD_SWITCH_INTERVAL_S = 0.001
-# Most of a request is spent in C or in the database; more threads than this only wait for each other.
+# Most of an API request is spent in C or in the database; more threads only wait for each other.
 API_THREADS = 8
-# A page is made by Python for the most part.
+# A page is mostly rendered in Python.
 PAGE_THREADS = 4
 
 
 class Application:
-    """The service over one database: what the command line asks for."""
+    """The service on one database, with the operations of the command line."""
 
     def __init__(self, settings: Settings, *, clock: Clock = system_clock) -> None:
         self._settings = settings
@@ -109,47 +109,47 @@ class Application:
         self.services = build_services(self.database, settings, clock=clock)
 
     def migrate(self) -> list[str]:
-        """Bring the database to today's schema; the steps that were taken."""
+        """Upgrade the database to the current schema. Returns the names of the migrations applied."""
         return migrate.upgrade(self.database)
 
     def check(self) -> None:
-        """StartError unless the database is at today's schema."""
+        """Raise StartError unless the database has the current schema."""
         migrate.check(self.database)
 
     def ping(self) -> None:
-        """StoreUnavailable when the database does not answer."""
+        """Raise StoreUnavailable if the database does not answer."""
         self.database.ping()
 
     def run_worker(self, stop: threading.Event, name: str) -> None:
-        """Poll until told to stop. name: under which it holds leases; "" for one that it makes up."""
+        """Run the worker loops until `stop` is set. name: holds the leases; "" to generate one."""
         start_metrics(self._settings)
         sys.setswitchinterval(THREAD_SWITCH_INTERVAL_S)
         asyncio.run(self._poll(stop, name or worker_name()))
 
     def release_leases(self, name: str) -> int:
-        """Give back what a worker that is gone held, so that others take it at once. Returns how much it was."""
+        """Release the leases of an ended worker, so that others can claim at once. Returns their number."""
         return self.services.polling.release_all(name) + self.services.delivery_queue.release_all(name)
 
-    def refresh(self, username: str | None, progress: Callable[[int, int], None]) -> Refreshed:
-        """Check every enabled feed, due or not; of one user, or of all."""
+    def refresh(self, username: str | None, progress: Callable[[int, int], None]) -> RefreshSummary:
+        """Check all enabled feeds, due or not, of one user or of all. Raises NotFound for an unknown username."""
         return asyncio.run(self._refresh(username, progress))
 
     def clean_up(self, progress: Callable[[int, int], None]) -> Mapping[str, int] | None:
-        """Remove now what is old; how many of what. None when a worker is at it."""
+        """Run the cleanup now. Returns the numbers of rows removed by kind, or None if a worker is running it."""
         return run_cleanup(self.services.cleanup, f"tidings tidy {os.getpid()}", progress)
 
     def compact(self) -> None:
-        """Write an SQLite file anew, as small as it can be. PostgreSQL looks after its own."""
+        """Rewrite an SQLite file, as small as possible. Does nothing on PostgreSQL, which reuses space by itself."""
         with self.database.writing() as db:
             search_index_storage.compact(db)
-        disk_space.write_anew(self.database)
+        disk_space.vacuum(self.database)
 
     def close(self) -> None:
         self.database.close()
 
     async def _poll(self, stop: threading.Event, name: str) -> None:
-        bell = WakeupEvent(self.database, FEEDS)
-        poller = Poller(self.services.polling, bell, places=self._settings.worker_pool_size, name=name)
+        wakeup = WakeupEvent(self.database, FEEDS)
+        poller = Poller(self.services.polling, wakeup, max_concurrent=self._settings.worker_pool_size, name=name)
         stopping = asyncio.Event()
         waiting = asyncio.get_running_loop().run_in_executor(None, stop.wait)
         waiting.add_done_callback(lambda _: stopping.set())
@@ -162,20 +162,22 @@ class Application:
                 Subscriber(self.services.websub, self.services.pushes).run(stopping),
             )
         finally:
-            # The thread that waits for it would keep a failed process alive, without polling.
+            # After an error: the thread in `stop.wait` would keep the process alive without polling.
             stop.set()
-            await bell.close()
+            await wakeup.close()
             await self.services.disconnect()
 
-    async def _refresh(self, username: str | None, progress: Callable[[int, int], None]) -> Refreshed:
+    async def _refresh(self, username: str | None, progress: Callable[[int, int], None]) -> RefreshSummary:
+        limit = self._settings.worker_pool_size
         try:
-            return await refresh(self.services, username, progress=progress, places=self._settings.worker_pool_size)
+            return await refresh(self.services, username, progress=progress, max_concurrent=limit)
         finally:
             await self.services.disconnect()
 
 
 @contextmanager
 def build(settings: Settings) -> Iterator[Application]:
+    """Yield the application, and close it at the end."""
     application = Application(settings)
     try:
         yield application
@@ -184,7 +186,8 @@ def build(settings: Settings) -> Iterator[Application]:
 
 
 def build_services(database: Database, settings: Settings, *, clock: Clock = system_clock) -> Services:
-    fetching = FetchSettings(
+    """Return all services, connected to each other."""
+    fetch_settings = FetchSettings(
         user_agent=settings.http_client_user_agent,
         allow_private_networks=settings.fetcher_allow_private_networks,
         max_body_size=settings.http_client_max_body_size,
@@ -192,8 +195,8 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         proxy_url=settings.http_client_proxy or "",
     )
     instance = instance_settings(settings)
-    fetcher = PoliteFetcher(Fetcher(fetching), database, clock)
-    websub = WebSub(database, HubClient(fetching), clock, callback_base=websub_callback_base(settings))
+    fetcher = PoliteFetcher(Fetcher(fetch_settings), database, clock)
+    websub = WebSub(database, HubClient(fetch_settings), clock, callback_base=websub_callback_base(settings))
     recent = RecentDocuments(clock)
     icons = Icons(database, fetcher, clock)
     articles = ArticleFetcher(database, fetcher, ArticleExtractor(), instance=instance)
@@ -210,11 +213,11 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         ingest=IngestQueue(database, clock, websub),
         instance=instance,
     )
-    outward = AddressGuard(allow_private_networks=settings.integration_allow_private_networks, setting=SETTING)
-    apprise_sender = AppriseSender(database, guard=outward)
-    attempts = EventSender(build_sender(settings), clock, thread_senders={apprise.NAME: apprise_sender.send})
-    connected = Integrations(database, clock, guard=outward, apprise_sender=apprise_sender)
-    politeness = HostLimits(settings.polling_limit_per_host, settings.polling_gap_per_host)
+    guard = AddressGuard(allow_private_networks=settings.integration_allow_private_networks, setting=SETTING)
+    apprise_sender = AppriseSender(database, guard=guard)
+    event_sender = EventSender(build_sender(settings), clock, thread_senders={apprise.NAME: apprise_sender.send})
+    integrations = Integrations(database, clock, guard=guard, apprise_sender=apprise_sender)
+    host_limits = HostLimits(settings.polling_limit_per_host, settings.polling_gap_per_host)
     lease = settings.http_client_timeout + LEASE_BEYOND_TIMEOUT
     search_index = SearchIndexer(database)
     return Services(
@@ -235,7 +238,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
             full_content=full_content,
             websub=websub,
             schedule=schedule,
-            check=connected.check_feed,
+            check=integrations.check_feed,
             instance=instance,
         ),
         bulk=BulkFeedChanges(database, clock, schedule=schedule),
@@ -246,7 +249,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         feed_links=FeedLinks(database, clock),
         articles=articles,
         enclosures=Enclosures(database),
-        polling=Polling(database, clock, checker, politeness=politeness, lease=lease),
+        polling=Polling(database, clock, checker, host_limits=host_limits, lease=lease),
         search=search_index,
         listing=EntryListReader(database, search_index),
         opml=Opml(database, clock),
@@ -255,10 +258,10 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         pushes=Pushes(database, clock, is_on=websub.is_on, instance=instance),
         status=StatusReader(database, clock, cache_for=settings.metrics_refresh_interval),
         cleanup=Cleanup(database, clock, cleanup_settings(settings)),
-        integrations=connected,
+        integrations=integrations,
         apprise_sender=apprise_sender,
-        deliveries=Deliveries(database, attempts, clock),
-        delivery_queue=DeliveryQueue(database, attempts, clock),
+        deliveries=Deliveries(database, event_sender, clock),
+        delivery_queue=DeliveryQueue(database, event_sender, clock),
     )
 
 
@@ -269,7 +272,7 @@ def build_sender(settings: Settings) -> Sender:
 
 
 def start_metrics(settings: Settings) -> None:
-    """Count from now on what this process does, if anybody wants to know."""
+    """Start the counters of this process, if metrics are on."""
     if settings.metrics_collector:
         metrics.start(settings.data_dir / "metrics")
 
@@ -280,7 +283,7 @@ def build_pages(services: Services, settings: Settings, assets: Assets) -> Pages
 
 
 def asgi_app(settings: Settings) -> ASGIApp:
-    """What each web worker runs; it closes everything when the server ends it (ASGI lifespan)."""
+    """Return the application that a web worker runs. ASGI's lifespan closes it when the server stops."""
     start_metrics(settings)
     services = Application(settings).services
     api = Api(

@@ -1,4 +1,4 @@
-"""`tidings …` in a process of its own, as scripts start it and as people do who sit at a terminal."""
+"""Runs `tidings …` in a child process, as a script starts it, or on a pseudo-terminal as a person does."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pathlib import Path
 Finished = subprocess.CompletedProcess[str]
 
 CTRL_C = "\x03"
-# Takes the terminal on stdin as its own, as a login shell has it, and becomes the command.
-ON_ITS_TERMINAL = """
+# Makes the terminal on stdin the controlling terminal, as a login shell does, and executes the command.
+EXEC_ON_TERMINAL = """
 import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.argv[1], sys.argv[1:])
@@ -27,30 +27,30 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 @dataclass(frozen=True)
 class Tidings:
-    """The real command line; the settings of whoever runs the tests do not count.
+    """The real command line, without the settings in the environment of the test run.
 
-    folder: its home, and where it keeps its data. settings: without TIDINGS_, as in `DATABASE_URL`.
+    folder: the home and the data folder. settings: names without TIDINGS_, as in `DATABASE_URL`.
     """
 
     folder: Path
     settings: Mapping[str, str] = field(default_factory=dict)
 
-    def environment(self, **given: str) -> dict[str, str]:
-        named = {"DATA_DIR": str(self.folder), "FETCHER_ALLOW_PRIVATE_NETWORKS": "1", **self.settings, **given}
+    def environment(self, **extra: str) -> dict[str, str]:
+        settings = {"DATA_DIR": str(self.folder), "FETCHER_ALLOW_PRIVATE_NETWORKS": "1", **self.settings, **extra}
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),
             "TERM": "xterm",
             "COLUMNS": "100",
-            **{f"TIDINGS_{name}": text for name, text in named.items()},
+            **{f"TIDINGS_{name}": text for name, text in settings.items()},
         }
 
-    def __call__(self, *arguments: str, stdin: str = "", **given: str) -> Finished:
-        """Run to its end. given: more settings."""
+    def __call__(self, *arguments: str, stdin: str = "", **extra: str) -> Finished:
+        """Run a command to its end. extra: further settings."""
         return subprocess.run(
             [sys.executable, "-m", "tidings", *arguments],
             input=stdin,
-            env=self.environment(**given),
+            env=self.environment(**extra),
             cwd=self.folder,
             capture_output=True,
             text=True,
@@ -59,11 +59,11 @@ class Tidings:
         )
 
     @contextmanager
-    def started(self, *arguments: str, **given: str) -> Iterator[subprocess.Popen[str]]:
-        """Running; killed at the end if it still is."""
+    def started(self, *arguments: str, **extra: str) -> Iterator[subprocess.Popen[str]]:
+        """Start a command and yield its process, which is killed at the end if it still runs."""
         process = subprocess.Popen(
             [sys.executable, "-m", "tidings", *arguments],
-            env=self.environment(**given),
+            env=self.environment(**extra),
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -77,28 +77,29 @@ class Tidings:
                 process.kill()
 
     @contextmanager
-    def on_a_terminal(self, *arguments: str, **given: str) -> Iterator[Terminal]:
-        mine, theirs = os.openpty()
+    def on_a_terminal(self, *arguments: str, **extra: str) -> Iterator[Terminal]:
+        """Start a command on a new pseudo-terminal and yield that; the command is killed at the end."""
+        terminal, child_end = os.openpty()
         process = subprocess.Popen(
-            [sys.executable, "-c", ON_ITS_TERMINAL, sys.executable, "-m", "tidings", *arguments],
-            env=self.environment(**given),
+            [sys.executable, "-c", EXEC_ON_TERMINAL, sys.executable, "-m", "tidings", *arguments],
+            env=self.environment(**extra),
             cwd=self.folder,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
+            stdin=child_end,
+            stdout=child_end,
+            stderr=child_end,
             start_new_session=True,
         )
-        os.close(theirs)
+        os.close(child_end)
         try:
-            yield Terminal(mine, process)
+            yield Terminal(terminal, process)
         finally:
-            os.close(mine)
+            os.close(terminal)
             process.kill()
             process.wait()
 
 
 class Terminal:
-    """What a person sees and types. seen: everything so far, as it was sent."""
+    """The terminal of a running command. seen: all output so far, with its escape sequences."""
 
     def __init__(self, descriptor: int, process: subprocess.Popen[bytes]) -> None:
         self._descriptor = descriptor
@@ -108,7 +109,7 @@ class Terminal:
     def wait_for(self, text: str, within_s: float = 30) -> None:
         deadline = time.monotonic() + within_s
         while text not in self.seen:
-            assert self._read(deadline), f"{text!r} was not to be seen in {self.seen!r}"
+            assert self._read(deadline), f"{text!r} is not in {self.seen!r}"
 
     def type(self, text: str) -> None:
         os.write(self._descriptor, text.encode())
@@ -118,14 +119,14 @@ class Terminal:
         self.type(f"{text}\n")
 
     def exit_code(self, within_s: float = 30) -> int:
-        """When it has ended by itself."""
+        """Wait until the command has ended by itself, and return its exit code."""
         deadline = time.monotonic() + within_s
         while self._read(deadline):
             pass
         return self._process.wait(max(0.1, deadline - time.monotonic()))
 
     def _read(self, deadline: float) -> bool:
-        """False when there is nothing more to come, or not in time."""
+        """Read some output. Returns False at its end, or if nothing comes before the deadline."""
         if not select.select([self._descriptor], [], [], max(0, deadline - time.monotonic()))[0]:
             return False
         with contextlib.suppress(OSError):  # the other end was closed
@@ -135,16 +136,17 @@ class Terminal:
         return False
 
 
-def complaint(done: Finished, exit_code: int) -> str:
-    """The one line that it ended with."""
+def error_line(done: Finished, exit_code: int) -> str:
+    """Return the single line of stderr of a command that failed with this exit code."""
     assert done.returncode == exit_code, done
     assert re.fullmatch(r"tidings: [^\n]+\n", done.stderr), done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr
 
 
-def eventually(claim: Callable[[], object], within_s: float = 30) -> bool:
+def eventually(condition: Callable[[], object], within_s: float = 30) -> bool:
+    """Wait until the condition holds, and return whether it does."""
     deadline = time.monotonic() + within_s
-    while not (found := claim()) and time.monotonic() < deadline:
+    while not (found := condition()) and time.monotonic() < deadline:
         time.sleep(0.05)
     return bool(found)

@@ -13,17 +13,17 @@ from tidings.wiring import build_services
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Tidings:
-    """With an empty data folder: for what ends before it comes to a database."""
+    """A command line with an empty data folder and no database."""
     return Tidings(tmp_path)
 
 
 @pytest.fixture
 def tidings(tmp_path: Path, database_url: str) -> Tidings:
-    """Over a database with today's schema, on both engines."""
+    """A command line with a migrated database, on both engines."""
     return Tidings(tmp_path, {"DATABASE_URL": database_url})
 
 
 @pytest.fixture
 def services(tidings: Tidings, database: Database) -> Services:
-    """The use cases over the same database, to set it up and to look what became of it."""
+    """The services on the database of `tidings`, to prepare and inspect it."""
     return build_services(database, load(tidings.environment(), None))

@@ -1,4 +1,4 @@
-"""People with feeds that are all due, put into the database without a fetch."""
+"""Creates users with due feeds in the database, without fetching the feeds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tidings.storage.feeds import categories, feeds
 
 
 def subscribed(services: Services, username: str, *urls: str) -> int:
-    """The id of a new user who has these feeds."""
+    """Create a user with these feeds and return the id of the user."""
     user = services.users.create(username, PASSWORD)
     with services.database.writing() as db:
         (category,) = categories.list_all(db, user.id)

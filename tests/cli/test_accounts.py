@@ -1,10 +1,10 @@
-"""`tidings user …`: what is typed, piped or kept in a file becomes accounts that work."""
+"""`tidings user …`: accounts with passwords from a terminal, a pipe or a file."""
 
 from __future__ import annotations
 
 import pytest
 
-from cli.commands import CTRL_C, Tidings, complaint
+from cli.commands import CTRL_C, Tidings, error_line
 from support.people import PASSWORD
 from tidings.domain.errors import Unauthorized
 from tidings.services import Services
@@ -24,9 +24,7 @@ def names(services: Services) -> list[str]:
     return [one.username for one in services.users.list_all()]
 
 
-def test_a_password_is_taken_from_a_pipe_and_the_list_can_be_taken_apart_by_a_script(
-    tidings: Tidings, services: Services
-) -> None:
+def test_a_password_is_read_from_a_pipe_and_the_list_is_separated_by_tabs(tidings: Tidings, services: Services) -> None:
     added = tidings("user", "add", "alice", "--admin", stdin="correct horse\nmore\n")
     bob = services.users.create("bob", PASSWORD)
     listed = tidings("user", "list")
@@ -36,7 +34,7 @@ def test_a_password_is_taken_from_a_pipe_and_the_list_can_be_taken_apart_by_a_sc
     assert (listed.returncode, listed.stdout) == (0, f"{bob.id - 1}\talice\tadmin\n{bob.id}\tbob\n")
 
 
-def test_a_password_is_taken_from_a_file_and_replaces_the_old_one(tidings: Tidings, services: Services) -> None:
+def test_a_password_is_read_from_a_file_and_replaces_the_old_one(tidings: Tidings, services: Services) -> None:
     services.users.create("alice", "an old password")
     file = tidings.folder / "password"
     file.write_text("correct horse\n", encoding="utf-8")
@@ -51,7 +49,7 @@ def test_a_password_is_taken_from_a_file_and_replaces_the_old_one(tidings: Tidin
 def test_a_terminal_is_asked_twice_and_does_not_show_the_password(tidings: Tidings, services: Services) -> None:
     with tidings.on_a_terminal("user", "add", "alice") as terminal:
         terminal.answer("Password for alice:", "correct horse")
-        terminal.answer("again:", "correct horse")
+        terminal.answer("Repeat the password:", "correct horse")
         assert terminal.exit_code() == 0
 
     assert "Added alice." in terminal.seen
@@ -62,7 +60,7 @@ def test_a_terminal_is_asked_twice_and_does_not_show_the_password(tidings: Tidin
 def test_two_different_passwords_change_nothing(tidings: Tidings, services: Services) -> None:
     with tidings.on_a_terminal("user", "add", "alice") as terminal:
         terminal.answer("Password for alice:", "correct horse")
-        terminal.answer("again:", "correct house")
+        terminal.answer("Repeat the password:", "correct house")
         assert terminal.exit_code() == 1
 
     assert "differ" in terminal.seen
@@ -79,7 +77,7 @@ def test_ctrl_c_at_a_question_changes_nothing_and_is_silent(tidings: Tidings, se
     assert names(services) == []
 
 
-def test_removing_is_asked_about_and_takes_everything_along(tidings: Tidings, services: Services) -> None:
+def test_removing_a_user_asks_for_confirmation_and_removes_all_data(tidings: Tidings, services: Services) -> None:
     bob = services.users.create("bob", PASSWORD)
 
     with tidings.on_a_terminal("user", "remove", "bob") as hesitant:
@@ -97,10 +95,10 @@ def test_removing_is_asked_about_and_takes_everything_along(tidings: Tidings, se
         assert categories.list_all(db, bob.id) == []
 
 
-def test_removing_without_anybody_to_ask_takes_a_yes(tidings: Tidings, services: Services) -> None:
+def test_removing_a_user_without_a_terminal_requires_yes(tidings: Tidings, services: Services) -> None:
     services.users.create("bob", PASSWORD)
 
-    assert "--yes" in complaint(tidings("user", "remove", "bob"), 1)
+    assert "--yes" in error_line(tidings("user", "remove", "bob"), 1)
     assert names(services) == ["bob"]
 
     assert tidings("user", "remove", "bob", "--yes").stdout == "Removed bob.\n"
@@ -116,16 +114,16 @@ def test_removing_without_anybody_to_ask_takes_a_yes(tidings: Tidings, services:
     ],
     ids=["a name that is taken", "the only administrator", "a name that nobody has"],
 )
-def test_what_cannot_be_done_gives_a_line_and_exit_code_1(
+def test_an_impossible_change_gives_an_error_line_and_exit_code_1(
     tidings: Tidings, services: Services, arguments: list[str], says: str
 ) -> None:
     services.users.create("alice", PASSWORD, is_admin=True)
 
-    assert says in complaint(tidings("user", *arguments, stdin="battery staple"), 1)
+    assert says in error_line(tidings("user", *arguments, stdin="battery staple"), 1)
     assert names(services) == ["alice"]
     assert may_sign_in(services, "alice", PASSWORD)
 
 
-def test_no_password_gives_a_line_and_exit_code_1(bare: Tidings) -> None:
-    assert "no password" in complaint(bare("user", "add", "alice"), 1)
-    assert "/nowhere" in complaint(bare("user", "passwd", "alice", "--password-file", "/nowhere"), 1)
+def test_a_missing_password_gives_an_error_line_and_exit_code_1(bare: Tidings) -> None:
+    assert "no password" in error_line(bare("user", "add", "alice"), 1)
+    assert "/nowhere" in error_line(bare("user", "passwd", "alice", "--password-file", "/nowhere"), 1)

@@ -1,4 +1,4 @@
-"""What the command line tells about itself, and about what it does not understand."""
+"""Help, version, `config`, and errors in arguments and settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands import Tidings, complaint
+from cli.commands import Tidings, error_line
 from tidings import __version__
 
 
@@ -19,8 +19,8 @@ def test_help_names_every_command(bare: Tidings, arguments: list[str]) -> None:
 
     assert (done.returncode, done.stderr) == (0, "")
     commands = ("serve", "web", "worker", "migrate", "refresh", "tidy", "user", "status", "config", "version")
-    for told in (*commands, "--config"):
-        assert told in done.stdout
+    for name in (*commands, "--config"):
+        assert name in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_help_names_every_command(bare: Tidings, arguments: list[str]) -> None:
         ["user"], ["user", "add"], ["user", "list"], ["user", "passwd"], ["user", "remove"],
     ],
 )  # fmt: skip
-def test_every_command_explains_itself(bare: Tidings, command: list[str]) -> None:
+def test_every_command_has_a_help_text(bare: Tidings, command: list[str]) -> None:
     done = bare(*command, "--help")
 
     assert done.returncode == 0
@@ -38,7 +38,7 @@ def test_every_command_explains_itself(bare: Tidings, command: list[str]) -> Non
     assert "loaded" not in done.stdout.lower()
 
 
-def test_help_does_not_wait_for_the_whole_service() -> None:
+def test_help_does_not_import_the_whole_service() -> None:
     loaded = "import sys, tidings.cli; print('sqlalchemy' in sys.modules, 'aiohttp' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, timeout=30, check=True)
 
@@ -47,30 +47,30 @@ def test_help_does_not_wait_for_the_whole_service() -> None:
 
 def test_the_module_and_the_script_are_the_same_command() -> None:
     script = Path(sys.executable).with_name("tidings")
-    told = [
+    outputs = [
         subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
         for command in ([sys.executable, "-m", "tidings", "version"], [str(script), "version"])
     ]
-    assert told == [f"tidings {__version__}\n"] * 2
+    assert outputs == [f"tidings {__version__}\n"] * 2
 
 
 @pytest.mark.parametrize(
     "arguments",
     [["sreve"], ["serve", "now"], ["serve", "--fast"], ["user", "add"], ["refresh", "--user"], ["--config"]],
 )
-def test_what_is_not_understood_gives_a_line_and_exit_code_2(bare: Tidings, arguments: list[str]) -> None:
-    assert "tidings --help" in complaint(bare(*arguments), 2)
+def test_invalid_arguments_give_an_error_line_and_exit_code_2(bare: Tidings, arguments: list[str]) -> None:
+    assert "tidings --help" in error_line(bare(*arguments), 2)
 
 
 @pytest.mark.parametrize("extra", [["correct horse"], ["--password", "correct horse"]])
 def test_a_password_is_never_an_argument(bare: Tidings, extra: list[str]) -> None:
-    complaint(bare("user", "add", "alice", *extra), 2)
+    error_line(bare("user", "add", "alice", *extra), 2)
 
 
-def test_a_setting_that_cannot_be_used_gives_a_line_and_exit_code_2(bare: Tidings) -> None:
-    assert "TIDINGS_WEB_WORKERS 'many'" in complaint(bare("serve", WEB_WORKERS="many"), 2)
-    assert "did you mean TIDINGS_LOG_LEVEL?" in complaint(bare("config", LOG_LEVLE="info"), 2)
-    assert "/nowhere" in complaint(bare("config", "--config", "/nowhere"), 2)
+def test_an_invalid_setting_gives_an_error_line_and_exit_code_2(bare: Tidings) -> None:
+    assert "TIDINGS_WEB_WORKERS 'many'" in error_line(bare("serve", WEB_WORKERS="many"), 2)
+    assert "did you mean TIDINGS_LOG_LEVEL?" in error_line(bare("config", LOG_LEVLE="info"), 2)
+    assert "/nowhere" in error_line(bare("config", "--config", "/nowhere"), 2)
 
 
 def test_help_and_version_work_with_broken_settings(bare: Tidings) -> None:
@@ -78,7 +78,7 @@ def test_help_and_version_work_with_broken_settings(bare: Tidings) -> None:
     assert bare("version", WEB_WORKERS="many").returncode == 0
 
 
-def test_config_shows_values_and_where_they_come_from_but_no_secret(bare: Tidings) -> None:
+def test_config_shows_values_and_their_origins_but_no_secret(bare: Tidings) -> None:
     file = bare.folder / "tidings.conf"
     file.write_text("WEB_WORKERS=3\nADMIN_PASSWORD=hunter22\n", encoding="utf-8")
 
@@ -98,17 +98,17 @@ def test_config_shows_values_and_where_they_come_from_but_no_secret(bare: Tiding
     assert "hunter" not in done.stdout + done.stderr
 
 
-def test_config_may_stand_before_or_behind_the_command(bare: Tidings) -> None:
+def test_the_config_option_may_precede_or_follow_the_command(bare: Tidings) -> None:
     file = bare.folder / "tidings.conf"
     file.write_text("WEB_WORKERS=3\n", encoding="utf-8")
 
-    before, behind = bare("--config", str(file), "config"), bare("config", "--config", str(file))
+    before, after = bare("--config", str(file), "config"), bare("config", "--config", str(file))
 
     assert "TIDINGS_WEB_WORKERS=3" in before.stdout
-    assert before.stdout == behind.stdout
+    assert before.stdout == after.stdout
 
 
-def test_a_reader_that_has_had_enough_is_no_error(bare: Tidings) -> None:
+def test_a_closed_pipe_is_not_reported_as_an_error(bare: Tidings) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""`tidings refresh` and `worker`: feeds of a real publisher come into a real database."""
+"""`tidings refresh` and `worker`: feeds of a real publisher are stored in a real database."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 
 from sqlalchemy import select
 
-from cli.commands import CTRL_C, Tidings, complaint, eventually
+from cli.commands import CTRL_C, Tidings, error_line, eventually
 from cli.subscriptions import subscribed
 from support.people import rss
 from support.publisher import Hang, Publisher
@@ -32,7 +32,7 @@ def errors_of(services: Services, user_id: int) -> dict[str, str]:
         return {one.feed_url: one.parsing_error_message for one in feeds.list_all(db, user_id)}
 
 
-def test_refresh_stores_what_came_and_sums_up_without_a_bar_in_a_pipe(
+def test_refresh_in_a_pipe_stores_entries_and_prints_a_summary_without_a_bar(
     tidings: Tidings, services: Services, site: Publisher
 ) -> None:
     good, gone = feed_at(site, "/good.xml", "First"), site.serve("/gone.xml", status=404)
@@ -58,9 +58,7 @@ def test_refresh_stores_what_came_and_sums_up_without_a_bar_in_a_pipe(
     assert titles_of(services, bob) == ["First"]
 
 
-def test_refresh_is_a_failure_only_if_no_feed_could_be_read(
-    tidings: Tidings, services: Services, site: Publisher
-) -> None:
+def test_refresh_fails_only_if_no_feed_could_be_read(tidings: Tidings, services: Services, site: Publisher) -> None:
     subscribed(services, "alice", site.serve("/page.xml", "<html><p>Moved"), site.serve("/broken.xml", status=500))
     subscribed(services, "bob")
 
@@ -69,10 +67,10 @@ def test_refresh_is_a_failure_only_if_no_feed_could_be_read(
     assert (of_all.returncode, of_all.stdout) == (1, "Feeds checked: 2, failed: 2, new entries: 0\n")
     assert "Traceback" not in of_all.stderr
     assert (of_bob.returncode, of_bob.stdout) == (0, "Feeds checked: 0, failed: 0, new entries: 0\n")
-    assert "charlie" in complaint(tidings("refresh", "--user", "charlie"), 1)
+    assert "charlie" in error_line(tidings("refresh", "--user", "charlie"), 1)
 
 
-def test_refresh_draws_a_bar_on_a_terminal_and_leaves_the_sum(
+def test_refresh_on_a_terminal_draws_a_bar_and_leaves_the_summary(
     tidings: Tidings, services: Services, site: Publisher
 ) -> None:
     subscribed(services, "alice", feed_at(site, "/feed.xml", "First"))
@@ -88,7 +86,7 @@ def test_refresh_draws_a_bar_on_a_terminal_and_leaves_the_sum(
     assert any("feed polled" in line and "Checking" not in line for line in drawn.splitlines())
 
 
-def test_ctrl_c_at_a_bar_leaves_a_clean_terminal_and_what_came_so_far(
+def test_ctrl_c_during_a_refresh_leaves_a_clean_terminal_and_keeps_stored_entries(
     tidings: Tidings, services: Services, site: Publisher
 ) -> None:
     alice = subscribed(services, "alice", feed_at(site, "/feed.xml", "First"), site.script("/slow.xml", Hang()))
@@ -105,7 +103,7 @@ def test_ctrl_c_at_a_bar_leaves_a_clean_terminal_and_what_came_so_far(
     assert set(errors_of(services, alice).values()) == {""}
 
 
-def test_interrupting_a_refresh_is_exit_code_130_silent_and_quick(
+def test_interrupting_a_refresh_ends_it_silently_with_exit_code_130(
     tidings: Tidings, services: Services, site: Publisher
 ) -> None:
     subscribed(services, "alice", site.script("/slow.xml", Hang()))
@@ -113,12 +111,12 @@ def test_interrupting_a_refresh_is_exit_code_130_silent_and_quick(
     with tidings.started("refresh", HTTP_CLIENT_TIMEOUT=TEN_MINUTES) as process:
         site.wait_for(1, timeout_s=30)
         process.send_signal(signal.SIGINT)
-        told = process.communicate(timeout=60)
+        output = process.communicate(timeout=60)
 
-    assert (process.returncode, *told) == (130, "", "")
+    assert (process.returncode, *output) == (130, "", "")
 
 
-def test_workers_check_what_is_due_and_stop_when_asked_which_is_a_success(
+def test_workers_check_due_feeds_and_stop_on_a_signal_with_exit_code_0(
     tidings: Tidings, services: Services, site: Publisher
 ) -> None:
     alice = subscribed(services, "alice", feed_at(site, "/feed.xml", "First"), feed_at(site, "/other.xml", "Second"))
@@ -137,8 +135,8 @@ def test_workers_check_what_is_due_and_stop_when_asked_which_is_a_success(
     assert len(site.requests_for("/feed.xml")) == len(site.requests_for("/other.xml")) == 1
 
 
-def test_a_worker_without_the_parent_it_was_told_of_stops_by_itself(tidings: Tidings) -> None:
+def test_a_worker_stops_by_itself_if_its_parent_is_another_process(tidings: Tidings) -> None:
     done = tidings("worker", "--stop-with", "1")
 
     assert done.returncode == 0, done.stderr
-    assert "the process that started this one is gone" in done.stderr
+    assert "the parent process ended" in done.stderr

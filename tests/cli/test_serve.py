@@ -1,4 +1,4 @@
-"""`tidings serve` as a whole: web workers and poller belong together, whatever happens to one of them."""
+"""`tidings serve` as a whole: killed processes are restarted, and all end together."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from support.running import RunningService, environment_for, running
 
 
 def children(pid: int) -> dict[int, str]:
-    """The processes it started, with their command lines; those that ended are left out."""
+    """Return the command lines of the running children of a process, by process id."""
     found = {}
     for thread in Path(f"/proc/{pid}/task").iterdir():
         for child in map(int, (thread / "children").read_text(encoding="ascii").split()):
             with contextlib.suppress(OSError):
-                if told := Path(f"/proc/{child}/cmdline").read_bytes():  # a zombie has none
-                    found[child] = told.replace(b"\0", b" ").decode()
+                if command := Path(f"/proc/{child}/cmdline").read_bytes():  # a zombie has none
+                    found[child] = command.replace(b"\0", b" ").decode()
     return found
 
 
-def poller(service: RunningService) -> int | None:
-    return next((pid for pid, told in children(service.process.pid).items() if " worker " in told), None)
+def worker(service: RunningService) -> int | None:
+    return next((pid for pid, command in children(service.process.pid).items() if " worker " in command), None)
 
 
 def web_worker(service: RunningService) -> int | None:
-    return next((pid for pid, told in children(service.process.pid).items() if "spawn_main" in told), None)
+    return next((pid for pid, command in children(service.process.pid).items() if "spawn_main" in command), None)
 
 
 def is_running(pid: int) -> bool:
@@ -49,35 +49,35 @@ def is_ready(service: RunningService) -> bool:
     return False
 
 
-def test_what_was_killed_is_started_again_and_nobody_outlives_a_killed_supervisor(
+def test_killed_children_are_restarted_and_none_outlives_a_killed_supervisor(
     empty_database_url: str, site: Publisher, tmp_path: Path
 ) -> None:
     environment = environment_for(empty_database_url, tmp_path, admin_password="test123")
     with running("serve", environment, tmp_path) as service:
         service.wait_until_ready()
-        assert eventually(lambda: poller(service))
-        first_poller, first_web = poller(service), web_worker(service)
-        assert first_poller
+        assert eventually(lambda: worker(service))
+        first_worker, first_web = worker(service), web_worker(service)
+        assert first_worker
         assert first_web
 
-        os.kill(first_poller, signal.SIGKILL)
+        os.kill(first_worker, signal.SIGKILL)
         os.kill(first_web, signal.SIGKILL)
 
-        assert eventually(lambda: poller(service) not in (None, first_poller)), service.log
+        assert eventually(lambda: worker(service) not in (None, first_worker)), service.log
         assert eventually(lambda: web_worker(service) not in (None, first_web) and is_ready(service)), service.log
         subscribed(service.services, "alice", site.serve("/feed.xml", rss(["First"], site.url("/feed.xml"))))
         assert site.wait_for(1, "/feed.xml", timeout_s=20)
 
-        everybody = [service.process.pid, *children(service.process.pid)]
-        assert len(everybody) >= 3
+        pids = [service.process.pid, *children(service.process.pid)]
+        assert len(pids) >= 3
         service.process.kill()
         service.process.wait()
-        assert eventually(lambda: not any(map(is_running, everybody)), within_s=8), service.log
+        assert eventually(lambda: not any(map(is_running, pids)), within_s=8), service.log
     assert "Traceback" not in service.log
     assert "test123" not in service.log
 
 
-def test_what_a_killed_worker_had_claimed_is_free_at_once(
+def test_the_leases_of_a_killed_worker_are_released_at_once(
     empty_database_url: str, site: Publisher, tmp_path: Path
 ) -> None:
     url = site.script("/hangs.xml", Hang())
@@ -86,7 +86,7 @@ def test_what_a_killed_worker_had_claimed_is_free_at_once(
         service.wait_until_ready()
         subscribed(service.services, "alice", url)
         assert site.wait_for(1, "/hangs.xml", timeout_s=20), service.log
-        killed = poller(service)
+        killed = worker(service)
         assert killed
 
         os.kill(killed, signal.SIGKILL)
@@ -95,7 +95,7 @@ def test_what_a_killed_worker_had_claimed_is_free_at_once(
         assert "leases=1" in service.log
 
 
-def test_a_database_that_comes_later_is_waited_for(postgres_url: str, tmp_path: Path) -> None:
+def test_serve_waits_for_a_database_that_starts_later(postgres_url: str, tmp_path: Path) -> None:
     name = f"late_{secrets.token_hex(4)}"
     url = make_url(postgres_url)
     environment = environment_for(url.set(database=name).render_as_string(hide_password=False), tmp_path)

@@ -1,4 +1,4 @@
-"""`tidings status` and `tidings tidy`: what whoever runs Tidings gets to see of it."""
+"""`tidings status` and `tidings tidy`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 from sqlalchemy import text
 
-from cli.commands import Tidings, complaint
+from cli.commands import Tidings, error_line
 from cli.subscriptions import subscribed
 from support.people import rss
 from support.publisher import Publisher
@@ -16,30 +16,34 @@ from tidings.services import Services
 from tidings.services.maintenance.status import OVERDUE_AFTER, gauges
 
 
-def test_status_tells_people_and_scripts_the_same(tidings: Tidings, services: Services, site: Publisher) -> None:
+def test_status_prints_the_same_values_as_text_and_as_json(
+    tidings: Tidings, services: Services, site: Publisher
+) -> None:
     feed = site.serve("/feed.xml", rss(["One", "Two"], site.url("/feed.xml")))
     gone = site.serve("/gone.xml", status=404)
     subscribed(services, "alice", feed, gone)
     tidings("refresh")
 
-    people, scripts = tidings("status"), tidings("status", "--json")
+    as_text, as_json = tidings("status"), tidings("status", "--json")
 
-    assert (people.returncode, people.stderr) == (0, "")
-    seen = json.loads(scripts.stdout)
+    assert (as_text.returncode, as_text.stderr) == (0, "")
+    seen = json.loads(as_json.stdout)
     assert {name: seen[name] for name in ("users", "feeds", "feeds_failing", "feeds_disabled")} == {
         "users": 1, "feeds": 2, "feeds_failing": 1, "feeds_disabled": 0,
     }  # fmt: skip
     assert (seen["entries_unread"], seen["entries_read"], seen["polls_last_hour"]) == (2, 0, 2)
     assert (seen["due"], seen["overdue"], seen["oldest_overdue_s"]) == (0, 0, 0)
     assert (seen["deliveries_pending"], seen["deliveries_failed"], seen["last_tidied_s"]) == (0, 0, None)
-    assert seen["database_engine"] in people.stdout.lower()
+    assert seen["database_engine"] in as_text.stdout.lower()
     assert seen["database_bytes"] > 10_000
-    assert re.search(r"^Feeds +2, of which 1 failing and 0 switched off$", people.stdout, re.MULTILINE)
-    assert re.search(r"^Entries +2 unread, 0 read$", people.stdout, re.MULTILINE)
-    assert re.search(r"^Tidied +not yet$", people.stdout, re.MULTILINE)
+    assert re.search(r"^Feeds +2, of which 1 failing and 0 switched off$", as_text.stdout, re.MULTILINE)
+    assert re.search(r"^Entries +2 unread, 0 read$", as_text.stdout, re.MULTILINE)
+    assert re.search(r"^Tidied +not yet$", as_text.stdout, re.MULTILINE)
 
 
-def test_status_ends_with_3_when_nobody_checks_feeds(tidings: Tidings, services: Services, site: Publisher) -> None:
+def test_status_ends_with_exit_code_3_when_feeds_are_overdue(
+    tidings: Tidings, services: Services, site: Publisher
+) -> None:
     subscribed(services, "alice", site.serve("/a.xml", rss(["One"], site.url("/a.xml"))))
     late = services.clock() - OVERDUE_AFTER - 7 * MINUTE
     with services.database.writing() as db:
@@ -56,11 +60,13 @@ def test_status_ends_with_3_when_nobody_checks_feeds(tidings: Tidings, services:
     assert gauges(seen)["tidings_polls_overdue"][1] == 1.0
 
 
-def test_status_without_a_database_says_why_it_cannot_tell(bare: Tidings) -> None:
-    assert "tidings migrate" in complaint(bare("status"), 1)
+def test_status_without_a_database_says_what_to_do(bare: Tidings) -> None:
+    assert "tidings migrate" in error_line(bare("status"), 1)
 
 
-def test_tidy_removes_what_is_old_now_and_says_what(tidings: Tidings, services: Services, site: Publisher) -> None:
+def test_tidy_removes_expired_entries_and_prints_the_counts(
+    tidings: Tidings, services: Services, site: Publisher
+) -> None:
     subscribed(services, "alice", site.serve("/a.xml", rss(["One", "Two"], site.url("/a.xml"))))
     tidings("refresh")
     with services.database.writing() as db:
@@ -76,10 +82,10 @@ def test_tidy_removes_what_is_old_now_and_says_what(tidings: Tidings, services: 
     assert services.status.read().last_tidied_s is not None
 
 
-def test_tidy_leaves_it_to_a_worker_that_is_at_it(tidings: Tidings, services: Services) -> None:
+def test_tidy_does_nothing_while_a_worker_runs_the_cleanup(tidings: Tidings, services: Services) -> None:
     assert services.cleanup.begin("worker", ignore_schedule=True)
 
     done = tidings("tidy")
 
     assert done.returncode == 0
-    assert "A worker is tidying" in done.stdout
+    assert "A worker is removing old data" in done.stdout

@@ -1,6 +1,6 @@
-"""Fakes of what the supervisor runs: a web application and a poller that misbehave on request.
+"""Fakes of what the supervisor runs: a web application and a worker that misbehave on request.
 
-They run in processes of their own: `python -m support.fake_processes serve app …` and `… poll obedient …`.
+They run in child processes: `python -m support.fake_processes serve app …` and `… poll obedient …`.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 
-def app(given: Settings) -> Any:
-    """/pid: the process; /slow: an answer that takes an hour; /user: a value of the settings."""
+def app(loaded: Settings) -> Any:
+    """An ASGI application. /pid: the process id; /slow: a response after an hour; /user: a value of the settings."""
 
-    async def answer(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    async def respond(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         if scope["path"] == "/slow":
             await asyncio.sleep(3600)
-        told = given.admin_username if scope["path"] == "/user" else str(os.getpid())
+        body = loaded.admin_username if scope["path"] == "/user" else str(os.getpid())
         await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": told.encode()})
+        await send({"type": "http.response.body", "body": body.encode()})
 
-    return answer
+    return respond
 
 
-def app_that_cannot_start(given: Settings) -> Any:
+def app_that_cannot_start(_loaded: Settings) -> Any:
     raise StartError("the database is from a newer version")
 
 
-def serve(application: str, *poller: str) -> int:
-    """As `tidings serve` does it, but with another application and another command for the poller."""
-    found = settings.load_process().settings
-    logs.configure(found.log_level, found.log_format)
-    command = [sys.executable, "-m", "support.fake_processes", "poll", *poller, str(os.getpid())]
+def serve(application: str, *worker: str) -> int:
+    """Run the supervisor as `tidings serve` does, with another application and another command for the worker."""
+    loaded = settings.load_process().settings
+    logs.configure(loaded.log_level, loaded.log_format)
+    command = [sys.executable, "-m", "support.fake_processes", "poll", *worker, str(os.getpid())]
     try:
         return supervisor.serve(
-            found,
+            loaded,
             application=f"support.fake_processes:{application}",
-            poller=command if poller else None,
+            worker=command if worker else None,
             on_ready=lambda: print("ready", flush=True),  # noqa: T201
         )
     except StartError as error:
@@ -60,14 +60,17 @@ def serve(application: str, *poller: str) -> int:
 
 
 def poll(manner: str, folder: str, parent: str, *_name: str) -> int:
-    """Leave a file named after the process, then run until told to stop, which it logs. A `stubborn` one goes on."""
+    """Create a file named after the process id, then run until SIGTERM, which it logs.
+
+    manner: `obedient`; `crashing` to end at once; `stubborn` to ignore SIGTERM.
+    """
     (Path(folder) / str(os.getpid())).touch()
     if manner == "crashing":
         return 3
     parent_watch.follow(int(parent), time_to_stop_s=1)
 
     def stop(*_: object) -> None:
-        os.write(sys.stderr.fileno(), b"poller is told to stop\n")
+        os.write(sys.stderr.fileno(), b"fake worker got SIGTERM\n")
         if manner != "stubborn":
             sys.exit(0)
 

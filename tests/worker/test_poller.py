@@ -46,8 +46,8 @@ def test_a_source_stays_claimed_while_its_check_outlasts_the_lease(
     subscribe(services, "alice", site.url("/feed.xml"), crawler=True)
 
     async def poll() -> list[SourceLease]:
-        bell, stop = WakeupEvent(database, FEEDS), asyncio.Event()
-        poller = Poller(services.polling, bell, places=2)
+        wakeup, stop = WakeupEvent(database, FEEDS), asyncio.Event()
+        poller = Poller(services.polling, wakeup, max_concurrent=2)
         running = asyncio.create_task(poller.run(stop))
         taken: list[SourceLease] = []
         await asyncio.to_thread(site.wait_for, 1, "/feed.xml/0", timeout_s=30)
@@ -56,7 +56,7 @@ def test_a_source_stays_claimed_while_its_check_outlasts_the_lease(
             await asyncio.sleep(0.1)
         stop.set()
         await running
-        await bell.close()
+        await wakeup.close()
         await services.disconnect()
         return taken
 
@@ -82,14 +82,14 @@ def test_feeds_that_hang_drip_break_off_and_flood_hold_nobody_up(
 
     async def poll() -> float:
         loop = asyncio.get_running_loop()
-        bell, stop, started = WakeupEvent(database, FEEDS), asyncio.Event(), loop.time()
-        running = asyncio.create_task(Poller(services.polling, bell, places=8).run(stop))
-        while await _is_due(services) and loop.time() - started < 60:  # noqa: ASYNC110 - the database rings no bell
+        wakeup, stop, started = WakeupEvent(database, FEEDS), asyncio.Event(), loop.time()
+        running = asyncio.create_task(Poller(services.polling, wakeup, max_concurrent=8).run(stop))
+        while await _is_due(services) and loop.time() - started < 60:  # noqa: ASYNC110 - there is no notification to wait for
             await asyncio.sleep(0.05)
         took_s = loop.time() - started
         stop.set()
         await running
-        await bell.close()
+        await wakeup.close()
         await services.disconnect()
         return took_s
 

@@ -1,1 +1,1 @@
-"""The verbs of the command line, one small module for each kind; `tidings.cli` joins them."""
+"""The commands of the command line, one module per group; `tidings.cli` registers them."""

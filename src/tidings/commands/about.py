@@ -1,17 +1,17 @@
-"""`tidings config` and `version`: what is set, and what is running."""
+"""`tidings config` shows the settings in force; `tidings version` shows the version."""
 
 from __future__ import annotations
 
 from tidings import __version__
-from tidings.commands.running import Here
+from tidings.commands.application import LoadedSettings
 from tidings.commands.terminal import say
 from tidings.settings import OPTIONS
 
 
-def config(*, loaded: Here) -> int:
-    """Show every setting as it is in force, and where it comes from. Secrets are masked.
+def config(*, loaded: LoadedSettings) -> int:
+    """Show every setting with its value and where the value comes from. Secrets are masked.
 
-    A good way to try a change: what could not be used is named, and the exit code is 2.
+    Use it to check a change: a value that cannot be used is named, and the exit code is 2.
     """
     for option in OPTIONS:
         shown = loaded.shown[option.field]
@@ -20,6 +20,6 @@ def config(*, loaded: Here) -> int:
 
 
 def version() -> int:
-    """Show which version this is."""
+    """Show the version of Tidings."""
     say(f"tidings {__version__}")
     return 0

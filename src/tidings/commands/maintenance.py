@@ -1,4 +1,4 @@
-"""`tidings migrate`, `refresh` and `tidy`: work on the database that has an end."""
+"""`tidings migrate`, `refresh` and `tidy`: maintenance commands, each of which runs once and exits."""
 
 from __future__ import annotations
 
@@ -7,54 +7,53 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from tidings.commands.application import open_application, prepare
-from tidings.commands.running import Here
+from tidings.commands.application import LoadedSettings, open_application, prepare
 from tidings.commands.terminal import progress_bar, say
 
 
-def migrate(*, loaded: Here) -> int:
-    """Bring the database to the form that this version needs.
+def migrate(*, loaded: LoadedSettings) -> int:
+    """Upgrade the database schema to the one that this version needs.
 
-    `tidings serve` does it by itself. Running it again does no harm.
+    `tidings serve` does this at its start. Running it again changes nothing.
     """
     prepare(loaded.settings)
     with open_application(loaded.settings) as application:
         steps = application.migrate()
-    say(f"The database is up to date now, after: {', '.join(steps)}" if steps else "The database was up to date.")
+    say(f"Migrations applied: {', '.join(steps)}" if steps else "The database was up to date.")
     return 0
 
 
-def refresh(*, user: Annotated[str | None, Parameter(name="--user")] = None, loaded: Here) -> int:
-    """Check all feeds now, whether they are due or not.
+def refresh(*, user: Annotated[str | None, Parameter(name="--user")] = None, loaded: LoadedSettings) -> int:
+    """Check all enabled feeds now, whether or not they are due.
 
-    The exit code is 1 if no feed could be read at all.
+    The exit code is 1 if every check failed.
 
     Parameters
     ----------
     user
-        Only the feeds of the user with this name.
+        Check only the feeds of the user with this name.
     """
     with progress_bar("Checking feeds") as progress:
         prepare(loaded.settings)
         with open_application(loaded.settings) as application:
             application.check()
-            done = application.refresh(user, progress)
-    say(f"Feeds checked: {done.feeds}, failed: {done.failed}, new entries: {done.new_entries}")
-    return 1 if done.feeds and done.failed == done.feeds else 0
+            result = application.refresh(user, progress)
+    say(f"Feeds checked: {result.feeds}, failed: {result.failed}, new entries: {result.new_entries}")
+    return 1 if result.feeds and result.failed == result.feeds else 0
 
 
-def tidy(*, compact: Annotated[bool, Parameter(name="--compact", negative="")] = False, loaded: Here) -> int:
-    """Remove now what is old: entries beyond their age, and what nothing needs any more.
+def tidy(*, compact: Annotated[bool, Parameter(name="--compact", negative="")] = False, loaded: LoadedSettings) -> int:
+    """Remove expired entries and data that is no longer used.
 
-    Workers do it by themselves. Starred and shared entries stay.
+    Workers do this regularly. Starred and shared entries are kept.
 
     Parameters
     ----------
     compact
-        Also write the SQLite file anew, so that it gets as small as it can be. Takes as much room again meanwhile,
-        and lets nobody else write: best done while Tidings is stopped.
+        Also rewrite the SQLite file, which makes it as small as possible. Needs the same disk space again while it
+        runs, and blocks all other writers: stop Tidings before.
     """
-    with progress_bar("Removing what is old") as progress:
+    with progress_bar("Removing old data") as progress:
         prepare(loaded.settings)
         with open_application(loaded.settings) as application:
             application.check()
@@ -62,11 +61,11 @@ def tidy(*, compact: Annotated[bool, Parameter(name="--compact", negative="")] =
             if compact:
                 application.compact()
     if removed is None:
-        say("A worker is tidying at this moment: nothing was left to do here.")
+        say("A worker is removing old data at this moment; this command did nothing.")
         return 0
-    say(f"Removed: {_listed(removed)}")
+    say(f"Removed: {_format_counts(removed)}")
     return 0
 
 
-def _listed(removed: Mapping[str, int]) -> str:
+def _format_counts(removed: Mapping[str, int]) -> str:
     return ", ".join(f"{what} {removed.get(what, 0)}" for what in ("entries", "tombstones", "icons", "deliveries"))

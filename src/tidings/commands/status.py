@@ -1,4 +1,4 @@
-"""`tidings status`: how things stand, for people and for scripts."""
+"""`tidings status`: the state of the service, for people and for scripts."""
 
 from __future__ import annotations
 
@@ -7,37 +7,36 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from cyclopts import Parameter
 
-from tidings.commands.application import open_application, prepare
-from tidings.commands.running import Here
+from tidings.commands.application import LoadedSettings, open_application, prepare
 from tidings.commands.terminal import say
 
 if TYPE_CHECKING:
     from tidings.services.maintenance.status import ServiceStatus
 
-# Everything works, but feeds are not checked when they should be.
+# Exit code when the command works, but feeds are overdue.
 EXIT_BEHIND = 3
 
 
-def status(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False, loaded: Here) -> int:
-    """Show how things stand: feeds that are due, errors, deliveries, the database.
+def status(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False, loaded: LoadedSettings) -> int:
+    """Show the state of the service: due feeds, errors, deliveries, and the database.
 
-    The exit code is 3 if feeds have been due for more than five minutes: then no worker runs, or too few.
+    The exit code is 3 if feeds have been due for more than five minutes: no worker runs, or too few do.
 
     Parameters
     ----------
     as_json
-        One JSON object, for scripts.
+        Print one JSON object, for scripts.
     """
     prepare(loaded.settings)
     with open_application(loaded.settings) as application:
         application.check()
-        overview = application.services.status.read()
+        current = application.services.status.read()
     if as_json:
-        say(msgspec.json.encode(overview).decode())
+        say(msgspec.json.encode(current).decode())
     else:
-        for title, text in _lines(overview).items():
+        for title, text in _lines(current).items():
             say(f"{title:12}{text}")
-    return EXIT_BEHIND if overview.is_behind else 0
+    return EXIT_BEHIND if current.is_behind else 0
 
 
 def _lines(seen: ServiceStatus) -> dict[str, str]:

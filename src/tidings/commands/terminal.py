@@ -1,4 +1,4 @@
-"""Talking to the person at the terminal, or to the script that took their place."""
+"""Input and output of commands, at a terminal or in a script."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import verbatim
 from tidings.settings import LogFormat
 
-# Called with how many are done, and how many there are.
+# Called with the number of finished items and the total.
 Progress = Callable[[int, int], None]
 
 
 def say(line: str) -> None:
-    """A result, for stdout; at once, even into a pipe."""
+    """Write a line to stdout and flush it, so that a pipe gets it at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def print_error(line: str, log_format: LogFormat = LogFormat.TEXT) -> None:
-    """Say in one line on stderr why a command ended; as a line of the log where a program reads that."""
+    """Write one line to stderr that says why a command ended; with JSON logs, in the form of a log line."""
     line = " ".join(line.split())
     if log_format is LogFormat.JSON:
         now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
@@ -38,12 +38,15 @@ def print_error(line: str, log_format: LogFormat = LogFormat.TEXT) -> None:
 
 
 def read_password(username: str, source: Path | None) -> str:
-    """From a file; else asked for twice without echo; else, with nobody to ask, the first line of stdin."""
+    """Return a password: the first line of the file `source`, else typed twice at a terminal, else a line of stdin.
+
+    Raises InvalidInput if there is none, if the two differ, or if the file cannot be read.
+    """
     if source is not None:
         found = _first_line_of(source)
     elif sys.stdin.isatty():
         found = getpass.getpass(f"Password for {username}: ")
-        if getpass.getpass("The same again: ") != found:
+        if getpass.getpass("Repeat the password: ") != found:
             raise InvalidInput(verbatim("the two passwords differ; nothing was changed"))
     else:
         found = sys.stdin.readline().rstrip("\r\n")
@@ -62,8 +65,9 @@ def _first_line_of(path: Path) -> str:
 
 
 def confirm(question: str) -> bool:
+    """Ask a question and return whether the answer is yes. Raises InvalidInput without a terminal."""
     if not sys.stdin.isatty():
-        raise InvalidInput(verbatim("this needs a confirmation, and nobody is here to give it; add --yes"))
+        raise InvalidInput(verbatim("this needs a confirmation, but there is no terminal to ask at; add --yes"))
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
@@ -71,9 +75,9 @@ def confirm(question: str) -> bool:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Progress]:
-    """A bar where a terminal can draw one, silence elsewhere. On stderr, so that results can be piped.
+    """Yield a function that updates a progress bar on stderr; without a terminal it does nothing.
 
-    Set up logs inside: their lines then appear above the bar instead of in the middle of it.
+    Set up logs inside the context: log lines then appear above the bar instead of in the middle of it.
     """
     if not sys.stderr.isatty():
         yield lambda _done, _total: None

@@ -1,4 +1,4 @@
-"""`tidings user …`: accounts, from the terminal."""
+"""`tidings user …`: add, list and remove users, and set their passwords."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from tidings.commands.application import open_application, prepare
-from tidings.commands.running import Here
+from tidings.commands.application import LoadedSettings, open_application, prepare
 from tidings.commands.terminal import confirm, read_password, say
 from tidings.settings import Settings
 
 if TYPE_CHECKING:
     from tidings.services.accounts.users import Users
 
-user = App(name="user", help="Add, list and remove the people who read here, and set their passwords.")
+user = App(name="user", help="Add, list and remove users, and set their passwords.")
 
 PasswordFile = Annotated[Path | None, Parameter(name="--password-file")]
 
@@ -37,16 +36,16 @@ def add(
     *,
     admin: Annotated[bool, Parameter(negative="")] = False,
     password_file: PasswordFile = None,
-    loaded: Here,
+    loaded: LoadedSettings,
 ) -> int:
-    """Add somebody. The password is asked for, or read from a pipe.
+    """Add a user. The password is asked for, or read from a pipe.
 
     Parameters
     ----------
     name
-        What they type to sign in.
+        The username, to sign in with.
     admin
-        They may manage other users.
+        Make the user an administrator, who may manage other users.
     password_file
         Take the password from the first line of this file.
     """
@@ -58,8 +57,8 @@ def add(
 
 
 @user.command(name="list")
-def list_users(*, loaded: Here) -> int:
-    """List everybody, one a line: number, name, and "admin" for administrators."""
+def list_users(*, loaded: LoadedSettings) -> int:
+    """List all users, one per line: id, name, and "admin" for administrators."""
     with _users(loaded.settings) as users:
         for one in users.list_all():
             say("\t".join([str(one.id), one.username, *(["admin"] if one.is_admin else [])]))
@@ -67,13 +66,13 @@ def list_users(*, loaded: Here) -> int:
 
 
 @user.command
-def passwd(name: str, /, *, password_file: PasswordFile = None, loaded: Here) -> int:
+def passwd(name: str, /, *, password_file: PasswordFile = None, loaded: LoadedSettings) -> int:
     """Set a new password. It is asked for, or read from a pipe.
 
     Parameters
     ----------
     name
-        Whose password.
+        The username.
     password_file
         Take the password from the first line of this file.
     """
@@ -85,17 +84,17 @@ def passwd(name: str, /, *, password_file: PasswordFile = None, loaded: Here) ->
 
 
 @user.command
-def remove(name: str, /, *, yes: Annotated[bool, Parameter(negative="")] = False, loaded: Here) -> int:
-    """Remove somebody, with all their feeds, entries and stars.
+def remove(name: str, /, *, yes: Annotated[bool, Parameter(negative="")] = False, loaded: LoadedSettings) -> int:
+    """Remove a user, with all their feeds, entries and stars.
 
     Parameters
     ----------
     name
-        Whom to remove.
+        The username.
     yes
-        Do not ask whether you are sure.
+        Do not ask for confirmation.
     """
-    if not yes and not confirm(f"Remove {name} and everything {name} has collected?"):
+    if not yes and not confirm(f"Remove {name} with all feeds, entries and stars?"):
         say("Nothing was changed.")
         return 1
     with _users(loaded.settings) as users:

@@ -1,1 +1,1 @@
-"""Processes: the supervisor, its children, and what they check and set up at their start."""
+"""Processes: the supervisor, the child processes, and what they check and set up at their start."""

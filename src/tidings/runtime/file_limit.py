@@ -1,4 +1,4 @@
-"""The limit on open files (RLIMIT_NOFILE): raised as far as it goes, since each connection is an open file."""
+"""Raises the limit on open files (RLIMIT_NOFILE) to its maximum, since each connection is an open file."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import structlog
 
 log = structlog.get_logger()
 
-# Of each process: the database, log files, connections to publishers, the interpreter.
+# Files of a process that are not connections of clients: the database, logs, connections to publishers, modules.
 RESERVED_FILES = 256
 MIN_CONNECTIONS = 64
 
 
 def raise_for(connections: int) -> int:
-    """Raises the soft limit to the hard one. Returns how many of the connections one process can hold with that.
+    """Raise the soft limit to the hard one. Return how many of the connections one process can hold with that.
 
-    Child processes inherit the limit. A server that accepted more would fail at whatever it opens next, be it its
-    database; so it accepts less, and the log says what to change.
+    Child processes inherit the limit. A server that accepted more connections could not open its database file any
+    more, so it accepts fewer, and the log says what to change.
     """
     limit = _raise()
     needed = connections + RESERVED_FILES
@@ -40,6 +40,6 @@ def _raise() -> int:
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     except (OSError, ValueError) as error:  # macOS refuses an unlimited one
-        log.warning("limit on open files stays", limit=soft, reason=str(error))
+        log.warning("limit on open files not raised", limit=soft, reason=str(error))
         hard = soft
     return sys.maxsize if hard == resource.RLIM_INFINITY else hard

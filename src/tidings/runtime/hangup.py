@@ -1,8 +1,8 @@
-"""What SIGHUP means: the terminal was closed, or somebody signalled a service.
+"""Decides what SIGHUP means: the terminal was closed, or a service manager signalled the service.
 
-The kernel sends it to what runs on a terminal that is closed: nobody could press Ctrl-C any more, so that ends the
-process. Service managers and log rotation send it to have files opened again or settings read: nothing of ours needs
-that, and a service must not end because of it. `nohup` asks for it to be ignored.
+The kernel sends it to the processes of a terminal that is closed: Ctrl-C is no longer possible, so the process ends.
+Service managers and log rotation send it to have files reopened or settings reread: Tidings does neither, and must not
+end because of it. `nohup` asks for the signal to be ignored.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import os
 import signal
 
 
-def stops_us() -> bool:
-    """Returns whether SIGHUP should end this process; to be asked at the start, while the terminal is there."""
+def stops_process() -> bool:
+    """Return whether SIGHUP should end this process. Call it at the start, while the terminal is still open."""
     return signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN and _has_terminal()
 
 

@@ -1,4 +1,4 @@
-"""Log lines: one for each thing that happened, for people (text) or collectors (JSON), never with a secret.
+"""Log lines: one per event, as text for people or JSON for log collectors, with secrets removed.
 
     log.info(...) ─┐
                    ├─► time, level ─► error ─► redact ─► text or JSON ─► stderr
@@ -27,19 +27,19 @@ Processor = Callable[[Any, str, Event], Any]
 HIDDEN = "[hidden]"
 SECRET_KEY = re.compile(r"passw|secret|token|cookie|authorization|credential|api_?key|private_?key", re.IGNORECASE)
 USERINFO = re.compile(r"(?<=://)[^\s/?#@]+(?:@[^\s/?#@]+)*(?=@)")
-# ?token=… and its kin in addresses that a log line mentions.
+# Parameters such as ?token=… in URLs.
 SECRET_PARAMETER = re.compile(r"([?&][^=&#\s]*(?:passw|secret|token|auth|sig|key)[^=&#\s]*=)[^&#\s\"']+", re.IGNORECASE)
 PLAIN = re.compile(r"[^\s\"'=\\\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 MAX_DEPTH = 5
 
-# They tell every step; an operator who did not ask for debug wants the result.
+# Libraries that log each step on info; below debug only their warnings are logged.
 VERBOSE_LOGGERS = ("_granian", "alembic", "aiohttp", "asyncio", "urllib3", "httpx", "PIL")
-# On debug it shows every row it reads, password hashes and cookies included: not even then.
+# On debug SQLAlchemy logs every row, with password hashes and cookies: only its warnings are ever logged.
 SECRET_LOGGERS = ("sqlalchemy",)
 
 
 def configure(level: LogLevel, log_format: LogFormat, stream: TextIO | None = None) -> None:
-    """Route structlog and the standard library's logging to one stream, stderr unless told otherwise."""
+    """Route structlog and the standard library's logging to one stream, by default stderr."""
     out = stream or sys.stderr
     threshold = logging.getLevelNamesMapping()[level.upper()]
     describe, render = (_json_error, _as_json) if log_format is LogFormat.JSON else (_text_error, _as_text)
@@ -71,20 +71,21 @@ def configure(level: LogLevel, log_format: LogFormat, stream: TextIO | None = No
 
 
 def granian_config(level: LogLevel) -> dict[str, Any]:
-    """For Granian, which sets up its loggers itself in each of its processes: all goes to `configure`."""
-    own = "DEBUG" if level is LogLevel.DEBUG else "WARNING"
-    passed_on = {"handlers": [], "level": own, "propagate": True}
-    return {"formatters": {}, "handlers": {}, "loggers": {"_granian": passed_on, "granian.access": passed_on}}
+    """Return Granian's logging configuration, which it applies in each process: all lines go where `configure` says."""
+    granian_level = "DEBUG" if level is LogLevel.DEBUG else "WARNING"
+    propagate = {"handlers": [], "level": granian_level, "propagate": True}
+    return {"formatters": {}, "handlers": {}, "loggers": {"_granian": propagate, "granian.access": propagate}}
 
 
 def redact(_logger: Any, _method: str, event: Event) -> Event:
-    """Hide what a key calls a secret, and credentials inside addresses."""
+    """Hide the values of keys that name a secret, and credentials inside URLs."""
     for key, value in event.items():
         event[key] = HIDDEN if SECRET_KEY.search(key) and _has_content(value) else without_secrets(value)
     return event
 
 
 def without_secrets(value: Any, depth: int = 0) -> Any:
+    """Return the value with secrets hidden, in nested mappings and sequences too. depth: levels above this one."""
     if isinstance(value, str):
         if "://" not in value:
             return value
@@ -104,18 +105,18 @@ def without_secrets(value: Any, depth: int = 0) -> Any:
 
 
 def _has_content(value: Any) -> bool:
-    """`has_password=True` or `tokens=3` tell nothing; text and bytes do."""
+    """Return whether a value could be a secret: `has_password=True` or `tokens=3` is none, text and bytes may be."""
     return not isinstance(value, bool | int | None)
 
 
 def _error_of(event: Event) -> BaseException | None:
-    """Takes `exc_info` out of the event; it may be an exception, a triple, or just true."""
-    given = event.pop("exc_info", None)
-    if isinstance(given, BaseException):
-        return given
-    if isinstance(given, tuple):
-        return given[1]  # type: ignore[no-any-return]
-    return sys.exc_info()[1] if given else None
+    """Remove `exc_info` from the event and return its exception. It may be an exception, a triple, or True."""
+    exc_info = event.pop("exc_info", None)
+    if isinstance(exc_info, BaseException):
+        return exc_info
+    if isinstance(exc_info, tuple):
+        return exc_info[1]  # type: ignore[no-any-return]
+    return sys.exc_info()[1] if exc_info else None
 
 
 def _text_error(_logger: Any, _method: str, event: Event) -> Event:
@@ -127,7 +128,7 @@ def _text_error(_logger: Any, _method: str, event: Event) -> Event:
 
 
 def _short(filename: str) -> str:
-    """Return the file and the folders that tell which one it is: three names of ours, two of a library's."""
+    """Return the last parts of a path: three for our files, two for those of libraries."""
     names = 3 if "/tidings/" in filename else 2
     return "/".join(filename.rsplit("/", names)[-names:])
 
@@ -149,19 +150,19 @@ def _as_json(_logger: Any, _method: str, event: Event) -> str:
 
 
 def _as_text(_logger: Any, _method: str, event: Event) -> str:
-    moment, level, what = (event.pop(key, "") for key in ("timestamp", "level", "event"))
-    facts = "".join(f" {key}={_plain(value)}" for key, value in event.items())
-    # What happened may come from a library, line breaks and all.
-    told = str(what) if str(what).isprintable() else _quoted(str(what))
-    return f"{moment} {level:<7} {told}{facts}"
+    timestamp, level, name = (event.pop(key, "") for key in ("timestamp", "level", "event"))
+    values = "".join(f" {key}={_plain(value)}" for key, value in event.items())
+    # The event of a library may hold line breaks.
+    name = str(name) if str(name).isprintable() else _quoted(str(name))
+    return f"{timestamp} {level:<7} {name}{values}"
 
 
 def _plain(value: Any) -> str:
-    shown = value if isinstance(value, str) else str(value)
-    return shown if PLAIN.fullmatch(shown) else _quoted(shown)
+    text = value if isinstance(value, str) else str(value)
+    return text if PLAIN.fullmatch(text) else _quoted(text)
 
 
-def _quoted(shown: str) -> str:
-    """In quotation marks and on one line, so that nobody can write a log line of their own into ours."""
-    escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
+def _quoted(text: str) -> str:
+    """Return the text in quotation marks and on one line, so that a value cannot forge another log line."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in escaped) + '"'

@@ -1,4 +1,4 @@
-"""What would fail later is found out before anything is started, and told in one line."""
+"""Checks before the start, so that a wrong configuration is reported in one line instead of failing later."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tidings.settings import ListenAddress, Settings
 
 log = structlog.get_logger()
 
-# Between two looks whether the database answers.
+# Between two attempts to reach the database.
 FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 5.0
+MAX_PAUSE_S = 5.0
 
 LISTEN_ERRORS = {
     errno.EADDRINUSE: "something is listening there already; stop it, or choose another TIDINGS_LISTEN_ADDR",
@@ -30,21 +30,21 @@ LISTEN_ERRORS = {
 
 
 def check_folders(settings: Settings) -> None:
-    """The data folder is made when it is missing; a database file is only expected to have its folder.
+    """Create the data folder, and check that the SQLite database can be written. Does nothing on PostgreSQL.
 
-    StartError when the embedded database could not be written. Nothing is looked at on PostgreSQL.
+    Raises StartError if it cannot, or if a database outside of the data folder has no folder.
     """
     file = settings.database_file
     if file is None:
         return
     if file.parent == settings.data_dir:
-        _make(settings.data_dir)
+        _create(settings.data_dir)
     if not file.parent.is_dir():
         raise StartError(
             f"the folder of the database, {file.parent}, does not exist; make it, or set TIDINGS_DATABASE_URL"
         )
     try:
-        # Asking for permission is not enough: root always has it, and still cannot write to a read-only disk.
+        # Checking the permissions is not enough: root has all of them and cannot write to a read-only disk.
         with tempfile.TemporaryFile(dir=file.parent):
             pass
         if file.exists():
@@ -54,7 +54,7 @@ def check_folders(settings: Settings) -> None:
         raise StartError(f"the database {file} cannot be written: {error.strerror}; see TIDINGS_DATA_DIR") from error
 
 
-def _make(folder: Path) -> None:
+def _create(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -64,7 +64,7 @@ def _make(folder: Path) -> None:
 def wait_for_database(ping: Callable[[], None], limit_s: float, stop: threading.Event) -> None:
     """Return when the database answers, and at the latest after `limit_s` seconds or when `stop` is set.
 
-    ping: raises StoreUnavailable when it does not. What it means that it still does not is for the caller to find out.
+    ping: raises StoreUnavailable if it does not answer. The next use of the database reports that it still does not.
     """
     deadline, pause_s = time.monotonic() + limit_s, FIRST_PAUSE_S
     while not stop.is_set() and (left_s := deadline - time.monotonic()) > 0:
@@ -73,25 +73,25 @@ def wait_for_database(ping: Callable[[], None], limit_s: float, stop: threading.
         except StoreUnavailable as error:
             log.warning("waiting for the database", reason=error.reason, longest_s=round(left_s))
             stop.wait(min(pause_s, left_s))
-            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+            pause_s = min(2 * pause_s, MAX_PAUSE_S)
         else:
             return
 
 
 def check_address(listen: ListenAddress) -> str:
-    """The numeric address to bind. StartError when nobody could listen there now."""
+    """Return the numeric address to bind. Raises StartError if this process cannot listen there now."""
     host = _resolve(listen)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
-        # The web workers share the port with SO_REUSEPORT, and would share it with a second Tidings without a
-        # word. This socket does not share, so it finds out.
+        # The web workers share the port with SO_REUSEPORT, and would silently share it with a second Tidings. This
+        # socket does not share it, so binding fails.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, listen.port))
             probe.listen(1)
         except OSError as error:
-            why = LISTEN_ERRORS.get(error.errno or 0, os.strerror(error.errno or 0))
-            raise StartError(f"cannot listen on {listen}: {why}") from error
+            reason = LISTEN_ERRORS.get(error.errno or 0, os.strerror(error.errno or 0))
+            raise StartError(f"cannot listen on {listen}: {reason}") from error
     return host
 
 
@@ -104,6 +104,6 @@ def _resolve(listen: ListenAddress) -> str:
         raise StartError(
             f"cannot listen on {listen}: that name has no address; choose another TIDINGS_LISTEN_ADDR"
         ) from error
-    # "localhost" has two addresses, and the older one is the one that every client tries.
+    # "localhost" has an IPv4 and an IPv6 address, and every client tries the IPv4 one.
     by_family = sorted(found, key=lambda one: one[0] != socket.AF_INET)
     return str(by_family[0][4][0])

@@ -1,1 +1,1 @@
-"""What runs by itself: polling, deliveries, tidying."""
+"""The loops of a worker: polling, deliveries, WebSub, search index, cleanup."""

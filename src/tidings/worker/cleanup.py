@@ -1,6 +1,6 @@
-"""The cleanup worker removes old rows, beside poller and indexer, with pauses as long as its steps.
+"""The cleanup worker removes old rows in short steps, with pauses as long as the steps.
 
-One worker at a time runs the cleanup, by a lease; the others check regularly whether it is due.
+A lease ensures that one worker at a time runs the cleanup; the others check regularly whether it is due.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ log = structlog.get_logger()
 POLL_INTERVAL_S = 30.0
 # The lease is renewed after this time; it lasts four times as long.
 RENEW_AFTER_S = 15.0
-# Even a step that took no time leaves the others a moment.
+# Pause after a step that took less time than this.
 MIN_PAUSE_S = 0.002
 
 
 class CleanupWorker:
-    """name: of this worker, as its claims carry it."""
+    """name: the name of this worker, which holds the lease."""
 
     def __init__(self, cleanup: Cleanup, name: str) -> None:
         self._cleanup = cleanup
@@ -34,11 +34,11 @@ class CleanupWorker:
     async def run(self, stop: asyncio.Event) -> None:
         """Run until `stop` is set; the current step is finished, and the lease released."""
         while not stop.is_set():
-            # After an error the lease expires, and the next round goes on from here.
-            await loops.attempt(lambda: self._round(stop), unavailable="not tidied", crashed="tidying crashed")
+            # After an error the lease expires, and the next run continues from there.
+            await loops.attempt(lambda: self._run_if_due(stop), unavailable="cleanup failed", crashed="cleanup crashed")
             await loops.pause(stop, POLL_INTERVAL_S)
 
-    async def _round(self, stop: asyncio.Event) -> None:
+    async def _run_if_due(self, stop: asyncio.Event) -> None:
         if not await asyncio.to_thread(self._cleanup.begin, self._name):
             return
         removed: Counter[str] = Counter()
@@ -57,13 +57,14 @@ class CleanupWorker:
                     return
             await loops.pause(stop, max(step.took_s, MIN_PAUSE_S))
         await asyncio.to_thread(self._cleanup.finish, self._name, removed["entries"])
-        log.info("tidied", **removed, took_ms=int((loop.time() - started) * 1000))
+        log.info("cleanup finished", **removed, took_ms=int((loop.time() - started) * 1000))
 
 
 def run_cleanup(cleanup: Cleanup, name: str, progress: Callable[[int, int], None]) -> Counter[str] | None:
-    """A whole round without pauses, due or not. None when a worker is at it just now.
+    """Run the whole cleanup without pauses, due or not.
 
-    progress: called with how many rows are gone, and how many there are to go as far as is known.
+    Returns the numbers of rows removed by kind, or None if a worker is running the cleanup.
+    progress: called after each step with the number of rows removed, as both arguments: the total is unknown.
     """
     if not cleanup.begin(name, ignore_schedule=True):
         return None

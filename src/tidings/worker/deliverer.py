@@ -2,7 +2,7 @@
 
 claim as many as there are free slots ─► serve each, one delivery after another ─► free the slot
 
-Receivers whose last attempt failed get a part of the slots: however many hang, the others are served.
+Receivers whose last attempt failed may use only some of the slots, so that hanging ones do not delay the others.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from tidings.worker.names import worker_name
 
 log = structlog.get_logger()
 
-# Receivers served at the same time: most of the time they are waited for.
+# Receivers served at the same time. There may be many: a delivery mostly waits for the receiver.
 MAX_CONCURRENT = 64
 MAX_CONCURRENT_FAILING = 24
-# How soon an event that was posted, or a receiver whose time has come, is noticed.
+# The longest time until a new event or a due receiver is noticed.
 POLL_INTERVAL_S = 0.5
 
 
 class Deliverer:
-    """places: receivers served at the same time; failing_places: of them, for such as failed lately."""
+    """max_concurrent: receivers served at the same time; max_concurrent_failing: of those whose last attempt failed."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Deliverer:
         self._running: dict[asyncio.Task[None], ReceiverQueue] = {}
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop` is set; then it ends what it can and gives back what it holds."""
+        """Run until `stop` is set; then finish running deliveries within a time limit and release the claims."""
         log.info("deliverer started", worker=self.name, max_concurrent=self._max_concurrent)
         try:
             while not stop.is_set():
@@ -59,7 +59,7 @@ class Deliverer:
         log.info("deliverer stopped", worker=self.name)
 
     async def _claim(self) -> list[ReceiverQueue] | None:
-        """None when the database does not answer."""
+        """Return the receivers claimed, or None if the database does not answer."""
         free = self._max_concurrent - len(self._running)
         if free < max(1, self._max_concurrent // 8):
             return []
@@ -74,7 +74,7 @@ class Deliverer:
 
     def _start(self, queue: ReceiverQueue) -> None:
         if any(queue.id == running.id for running in self._running.values()):
-            # A try took longer than its lease, and nobody else was there: it goes on, and there must not be a second.
+            # The attempt outlasted its lease and this worker claimed the receiver again: keep to the one that runs.
             return
         task = asyncio.create_task(self._serve(queue), name=f"receiver {queue.id}")
         self._running[task] = queue
@@ -84,13 +84,13 @@ class Deliverer:
         try:
             await self._delivery_queue.serve(queue, self.name)
         except StoreUnavailable as error:
-            # The claim runs out by itself, and the same delivery is tried again.
-            log.error("delivery not written down", receiver=queue.id, reason=error.message)  # noqa: TRY400
+            # The claim expires, and the delivery is attempted again.
+            log.error("delivery not stored", receiver=queue.id, reason=error.message)  # noqa: TRY400
         except Exception:
             log.exception("delivering crashed", receiver=queue.id)
 
     async def _wait(self, stop: asyncio.Event, claimed: list[ReceiverQueue] | None) -> None:
-        """For a place to get free where there is more to do, else for a moment."""
+        """Wait until a slot is free if receivers were claimed, and at most for the poll interval."""
         stopping = asyncio.ensure_future(stop.wait())
         try:
             waiting: set[asyncio.Future[object]] = {stopping, *self._running} if claimed else {stopping}  # type: ignore[arg-type]

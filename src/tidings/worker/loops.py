@@ -1,4 +1,4 @@
-"""How the loops of a worker pause, go on after an error, and end."""
+"""What the loops of a worker share: pausing, continuing after an error, and stopping."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ SHUTDOWN_TIMEOUT_S = 2.5
 
 
 async def pause(event: asyncio.Event, seconds: float) -> None:
-    """Wait for that long, or until the event is set."""
+    """Wait for `seconds`, or until the event is set."""
     with suppress(TimeoutError):
         await asyncio.wait_for(event.wait(), seconds)
 
 
 async def repeat(step: Callable[[], Awaitable[float]], stop: asyncio.Event, *, unavailable: str, crashed: str) -> None:
-    """Run a step until `stop` is set; the step at hand is finished.
+    """Run a step again and again until `stop` is set; the current step is finished.
 
-    step: returns how many seconds to pause. unavailable, crashed: log events of `attempt`.
+    step: returns the pause after it in seconds. unavailable, crashed: log events of `attempt`.
     """
     while not stop.is_set():
         pause_s = await attempt(step, unavailable=unavailable, crashed=crashed)
@@ -37,9 +37,9 @@ async def repeat(step: Callable[[], Awaitable[float]], stop: asyncio.Event, *, u
 
 
 async def attempt(step: Callable[[], Awaitable[T]], *, unavailable: str, crashed: str) -> T | None:
-    """Run a step once and return its result; an error is logged, and None returned.
+    """Run a step once and return its result; after an error, log it and return None.
 
-    unavailable: the log event when the database does not answer. crashed: the one of any other error.
+    unavailable: the log event if the database does not answer. crashed: the log event of any other error.
     """
     try:
         return await step()
@@ -51,9 +51,9 @@ async def attempt(step: Callable[[], Awaitable[T]], *, unavailable: str, crashed
 
 
 async def finish(running: Collection[asyncio.Task[None]], release: Callable[[], int]) -> None:
-    """Let tasks finish for SHUTDOWN_TIMEOUT_S, cancel the others, and give back the leases of the worker.
+    """Let tasks finish for SHUTDOWN_TIMEOUT_S, cancel the others, and release the leases of the worker.
 
-    release: gives them back in the database and returns how many; if it does not answer, they expire.
+    release: releases them and returns their number; if the database does not answer, they expire.
     """
     tasks = [*running]
     if tasks:

@@ -1,6 +1,6 @@
-"""The poller: takes due sources as places get free, checks them side by side, and stops without leaving claims behind.
+"""The poller claims due sources as slots become free, checks them concurrently, and releases its claims at the end.
 
-claim ahead, as many as there are places ─► a place gets free ─► check ─► its place is free again
+claim ahead, up to as many again as there are slots ─► wait for a free slot ─► check ─► free the slot
 """
 
 from __future__ import annotations
@@ -20,46 +20,48 @@ from tidings.worker.names import worker_name
 
 log = structlog.get_logger()
 
-# How soon it looks for what became due; of what a user asks for it is told at once where the database can tell.
-LOOK_AGAIN_S = 0.25
-# Claims are renewed when this part of their lease is over, but those of a check that hangs only for so long.
+# The longest time until a due source is noticed; a refresh by a user wakes the poller at once on PostgreSQL.
+POLL_INTERVAL_S = 0.25
+# Claims are renewed after this fraction of their lease.
 RENEW_AFTER = 0.3
-LONGEST_CHECK_S = 15 * 60.0
-FORGET_HOSTS_S = 3600.0
+# The claim of a check that hangs is no longer renewed after this time.
+MAX_CHECK_S = 15 * 60.0
+FORGET_HOSTS_INTERVAL_S = 3600.0
 
 
 class Poller:
-    """places: sources fetched at the same time. bell: wakes it when a user wants something refreshed."""
+    """max_concurrent: sources checked at the same time. wakeup: set when a user refreshes feeds."""
 
-    def __init__(self, polling: Polling, bell: WakeupEvent, *, places: int, name: str = "") -> None:
+    def __init__(self, polling: Polling, wakeup: WakeupEvent, *, max_concurrent: int, name: str = "") -> None:
         self.name = name or worker_name()
         self._polling = polling
-        self._bell = bell
-        self._places = places
+        self._wakeup = wakeup
+        self._max_concurrent = max_concurrent
         self._queue: deque[SourceLease] = deque()
-        # By source: until when nobody else may have it, as far as we know.
-        self._ours_until: dict[int, float] = {}
+        # When the lease of each queued source ends, by source id, in the time of the event loop.
+        self._lease_ends: dict[int, float] = {}
+        # The source id and the start time of each check.
         self._running: dict[asyncio.Task[None], tuple[int, float]] = {}
-        # Of the last claim: whether it found anything, and whether as much as it could take.
+        # Whether the last claim found sources, and whether it got as many as it asked for.
         self._is_more, self._was_full = True, False
-        self._stir = asyncio.Event()
+        self._has_work = asyncio.Event()
 
     @property
     def is_busy(self) -> bool:
-        """Whether sources wait for a place."""
+        """Whether claimed sources wait for a free slot."""
         return bool(self._queue)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop` is set; then it ends what it can and gives back what it holds."""
-        log.info("poller started", worker=self.name, places=self._places)
-        beside = (self._renew(), self._forget_hosts(), self._listen(), self._stir_when(stop))
-        tasks = [asyncio.create_task(one) for one in beside]
+        """Run until `stop` is set; then finish running checks within a time limit and release the claims."""
+        log.info("poller started", worker=self.name, max_concurrent=self._max_concurrent)
+        background = (self._renew(), self._forget_hosts(), self._listen(), self._wake_on(stop))
+        tasks = [asyncio.create_task(one) for one in background]
         try:
             while not stop.is_set():
-                self._stir.clear()
+                self._has_work.clear()
                 await self._claim()
                 self._start()
-                await loops.pause(self._stir, LOOK_AGAIN_S)
+                await loops.pause(self._has_work, POLL_INTERVAL_S)
         finally:
             for task in tasks:
                 task.cancel()
@@ -67,90 +69,91 @@ class Poller:
             await loops.finish(self._running, lambda: self._polling.release_all(self.name))
         log.info("poller stopped", worker=self.name)
 
-    def _room(self) -> int:
-        return 2 * self._places - len(self._running) - len(self._queue)
+    def _free(self) -> int:
+        """Return how many sources may be claimed: half of them to check, half to wait in the queue."""
+        return 2 * self._max_concurrent - len(self._running) - len(self._queue)
 
     async def _claim(self) -> None:
-        if not self._has_room():
+        if not self._should_claim():
             return
-        asked_at, room = asyncio.get_running_loop().time(), self._room()
+        claimed_at, limit = asyncio.get_running_loop().time(), self._free()
         try:
-            claimed = await asyncio.to_thread(self._polling.claim, self.name, room, is_more=self._was_full)
+            claimed = await asyncio.to_thread(self._polling.claim, self.name, limit, is_more=self._was_full)
         except StoreUnavailable as error:
             log.error("nothing claimed", reason=error.message)  # noqa: TRY400 - the message says it all
             claimed = []
         self._queue.extend(claimed)
-        self._hold(asked_at, [claim.source_id for claim in claimed])
-        self._is_more, self._was_full = bool(claimed), len(claimed) == room
+        self._set_lease_ends(claimed_at, [lease.source_id for lease in claimed])
+        self._is_more, self._was_full = bool(claimed), len(claimed) == limit
 
-    def _has_room(self) -> bool:
-        """A claim is a transaction: not one for each place that gets free while others are still busy."""
-        return self._room() >= self._places
+    def _should_claim(self) -> bool:
+        """Whether enough slots are free: a claim is a transaction, and one for each slot would be too many."""
+        return self._free() >= self._max_concurrent
 
     def _start(self) -> None:
-        while self._queue and len(self._running) < self._places:
-            claim = self._queue.popleft()
+        while self._queue and len(self._running) < self._max_concurrent:
+            lease = self._queue.popleft()
             now = asyncio.get_running_loop().time()
-            if self._ours_until.pop(claim.source_id, 0.0) < now:
-                # We were stopped for so long that somebody else may have it by now.
+            if self._lease_ends.pop(lease.source_id, 0.0) < now:
+                # This process was suspended, and another worker may have claimed the source.
                 continue
-            task = asyncio.create_task(self._check(claim), name=f"source {claim.source_id}")
-            self._running[task] = claim.source_id, now
-            task.add_done_callback(self._ended)
+            task = asyncio.create_task(self._check(lease), name=f"source {lease.source_id}")
+            self._running[task] = lease.source_id, now
+            task.add_done_callback(self._on_done)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _on_done(self, task: asyncio.Task[None]) -> None:
         self._running.pop(task, None)
         if task.cancelled():
             return
         self._start()
-        if self._is_more and self._has_room():
-            self._stir.set()
+        if self._is_more and self._should_claim():
+            self._has_work.set()
 
-    async def _check(self, claim: SourceLease) -> None:
+    async def _check(self, lease: SourceLease) -> None:
         try:
-            await self._polling.check(claim)
+            await self._polling.check(lease)
         except StoreUnavailable as error:
-            # The claim runs out by itself, and the source is taken again.
-            log.error("check not stored", source=claim.source_id, reason=error.message)  # noqa: TRY400
+            # The lease expires, and the source is claimed again.
+            log.error("check not stored", source=lease.source_id, reason=error.message)  # noqa: TRY400
         except Exception:
-            log.exception("source check crashed", source=claim.source_id)
+            log.exception("source check crashed", source=lease.source_id)
 
     async def _listen(self) -> None:
         while True:
-            await self._bell.wait()
-            self._stir.set()
+            await self._wakeup.wait()
+            self._has_work.set()
 
-    async def _stir_when(self, stop: asyncio.Event) -> None:
+    async def _wake_on(self, stop: asyncio.Event) -> None:
         await stop.wait()
-        self._stir.set()
+        self._has_work.set()
 
     async def _renew(self) -> None:
-        """Hold on to what takes longer than a claim was made for; not to a check that hangs."""
+        """Renew the leases of queued sources and of running checks, except checks that hang."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(RENEW_AFTER * self._polling.lease_s)
-            latest = loop.time() - LONGEST_CHECK_S
-            held = [source for source, since in self._running.values() if since > latest]
-            held += [claim.source_id for claim in self._queue]
+            hung_before = loop.time() - MAX_CHECK_S
+            held = [source_id for source_id, started_at in self._running.values() if started_at > hung_before]
+            held += [lease.source_id for lease in self._queue]
             if not held:
                 continue
-            asked_at = loop.time()
+            renewed_at = loop.time()
             try:
-                kept = await asyncio.to_thread(self._polling.renew, self.name, held)
+                renewed = await asyncio.to_thread(self._polling.renew, self.name, held)
             except StoreUnavailable:
                 continue
             except Exception:
-                # Once more in a while: without renewals others would take what we are at.
+                # Continue: without renewals other workers would claim the sources that are being checked.
                 log.exception("claims not renewed")
                 continue
-            self._hold(asked_at, [claim.source_id for claim in self._queue if claim.source_id in kept])
+            self._set_lease_ends(renewed_at, [lease.source_id for lease in self._queue if lease.source_id in renewed])
 
-    def _hold(self, since: float, source_ids: list[int]) -> None:
+    def _set_lease_ends(self, since: float, source_ids: list[int]) -> None:
         until = since + self._polling.lease_s
-        self._ours_until |= dict.fromkeys(source_ids, until)
+        self._lease_ends |= dict.fromkeys(source_ids, until)
 
     async def _forget_hosts(self) -> None:
         while True:
-            await asyncio.sleep(FORGET_HOSTS_S)
+            await asyncio.sleep(FORGET_HOSTS_INTERVAL_S)
             with suppress(StoreUnavailable):
                 await asyncio.to_thread(self._polling.forget_hosts)

@@ -1,4 +1,4 @@
-"""One round over all feeds, for a person at a terminal."""
+"""Checks all enabled feeds once, for `tidings refresh`."""
 
 from __future__ import annotations
 
@@ -11,29 +11,34 @@ from tidings.domain.polling.sources import SourceLease
 from tidings.services import Services
 
 
-class Refreshed(Struct, frozen=True):
+class RefreshSummary(Struct, frozen=True):
+    """Counts of one refresh. feeds: checked, failed ones included."""
+
     feeds: int
     failed: int
     new_entries: int
 
 
 async def refresh(
-    services: Services, username: str | None, *, progress: Callable[[int, int], None], places: int
-) -> Refreshed:
-    """progress: called with how many feeds are done and how many there are. places: fetches at the same time."""
-    claims = await asyncio.to_thread(services.polling.enabled, username)
-    total = sum(len(claim.feeds) for claim in claims)
-    place, done, failed, new = asyncio.Semaphore(places), 0, 0, 0
+    services: Services, username: str | None, *, progress: Callable[[int, int], None], max_concurrent: int
+) -> RefreshSummary:
+    """Check the enabled feeds of one user, or of all if `username` is None. Raises NotFound for an unknown user.
+
+    progress: called with the number of feeds checked and the total. max_concurrent: fetches at the same time.
+    """
+    leases = await asyncio.to_thread(services.polling.enabled, username)
+    total = sum(len(lease.feeds) for lease in leases)
+    slots, done, failed, new = asyncio.Semaphore(max_concurrent), 0, 0, 0
     progress(0, total)
 
-    async def check(claim: SourceLease) -> None:
+    async def check(lease: SourceLease) -> None:
         nonlocal done, failed, new
-        async with place:
-            outcomes = await services.polling.check(claim)
-        done += len(outcomes)
-        failed += sum(one.error is not None for one in outcomes.values())
-        new += sum(len(one.new_ids) for one in outcomes.values())
+        async with slots:
+            results = await services.polling.check(lease)
+        done += len(results)
+        failed += sum(one.error is not None for one in results.values())
+        new += sum(len(one.new_ids) for one in results.values())
         progress(done, total)
 
-    await asyncio.gather(*(check(claim) for claim in claims))
-    return Refreshed(total, failed, new)
+    await asyncio.gather(*(check(lease) for lease in leases))
+    return RefreshSummary(total, failed, new)

@@ -1,4 +1,4 @@
-"""WebSub beside the poller: asks hubs when something is due, and stores what they pushed, a few at a time."""
+"""The WebSub loops: send due requests to hubs, and store the documents that hubs pushed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tidings.services.websub.pushes import Pushes
 from tidings.services.websub.subscriptions import WebSub
 from tidings.worker import loops
 
-# How soon a push is stored, and a new hub asked.
-LOOK_AGAIN_S = 0.5
-# How often those are looked for that nobody reads any more.
-SWEEP_EVERY_S = 300.0
+# The longest time until a push is stored, or a due request is sent.
+POLL_INTERVAL_S = 0.5
+# Time between two searches for subscriptions that no feed uses.
+EXPIRE_INTERVAL_S = 300.0
 
-_EVENTS = {"unavailable": "websub stands still", "crashed": "websub crashed"}
+_EVENTS = {"unavailable": "websub waits for the database", "crashed": "websub crashed"}
 
-# Whether there was anything to do.
+# Returns whether there was work.
 Step = Callable[[], Awaitable[bool]]
 
 
@@ -24,44 +24,44 @@ class Subscriber:
     def __init__(self, websub: WebSub, pushes: Pushes) -> None:
         self._websub = websub
         self._pushes = pushes
-        self._swept_at = float("-inf")
+        self._expired_at = float("-inf")
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop` is set. What hubs push does not wait for hubs that are slow to answer."""
+        """Run until `stop` is set. Two loops, so that pushes do not wait for hubs that are slow to answer."""
         if not self._websub.is_on:
-            await loops.attempt(self._close_down, **_EVENTS)
+            await loops.attempt(self._disable, **_EVENTS)
             return
-        asking = asyncio.create_task(self._repeat(self._ask, stop))
+        requests = asyncio.create_task(self._repeat(self._send_requests, stop))
         try:
             await self._repeat(self._store, stop)
         finally:
-            # What was to be asked is written down: it is asked again, by whoever works then.
-            asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
+            # Requests are stored before they are sent, so any worker can send an interrupted one again.
+            requests.cancel()
+            await asyncio.gather(requests, return_exceptions=True)
 
     async def _repeat(self, step: Step, stop: asyncio.Event) -> None:
-        """Pause after work as long as it took, so that others get to write in between."""
+        """Run a step until `stop` is set; pause as long as it took, so that others can write in between."""
 
         async def timed() -> float:
             loop = asyncio.get_running_loop()
             started = loop.time()
             had_work = await step()
-            return min(loop.time() - started, LOOK_AGAIN_S) if had_work else LOOK_AGAIN_S
+            return min(loop.time() - started, POLL_INTERVAL_S) if had_work else POLL_INTERVAL_S
 
         await loops.repeat(timed, stop, **_EVENTS)
 
     async def _store(self) -> bool:
         return await asyncio.to_thread(self._pushes.store_next)
 
-    async def _close_down(self) -> None:
-        """Somebody switched it off: what came until then is stored, and polling does the rest."""
+    async def _disable(self) -> None:
+        """Return all feeds to polling after the operator switched WebSub off, and store the pushes received before."""
         await asyncio.to_thread(self._websub.disable)
         while await self._store():
             pass
 
-    async def _ask(self) -> bool:
+    async def _send_requests(self) -> bool:
         now = asyncio.get_running_loop().time()
-        if now - self._swept_at >= SWEEP_EVERY_S:
-            self._swept_at = now
+        if now - self._expired_at >= EXPIRE_INTERVAL_S:
+            self._expired_at = now
             await asyncio.to_thread(self._websub.expire_unused)
-        return await self._websub.ask_due() > 0
+        return await self._websub.send_due_requests() > 0

@@ -46,8 +46,8 @@ def reads(extraction: ArticleExtractor, html: str = STORY) -> bool:
 def pool() -> Iterator[Callable[..., ArticleExtractor]]:
     made: list[ArticleExtractor] = []
 
-    def make(places: int = 1, **limits: float) -> ArticleExtractor:
-        made.append(ArticleExtractor(places=places, limits=ExtractionLimits(**limits)))  # type: ignore[arg-type]
+    def make(max_concurrent: int = 1, **limits: float) -> ArticleExtractor:
+        made.append(ArticleExtractor(max_concurrent=max_concurrent, limits=ExtractionLimits(**limits)))  # type: ignore[arg-type]
         return made[-1]
 
     yield make
@@ -67,7 +67,7 @@ def is_running(process: int) -> bool:
 def test_processes_are_started_when_needed_and_used_again(
     pool: Callable[..., ArticleExtractor],
 ) -> None:
-    extraction = pool(places=2)
+    extraction = pool(max_concurrent=2)
     assert extraction.processes == []
 
     assert reads(extraction)
@@ -81,7 +81,7 @@ def test_processes_are_started_when_needed_and_used_again(
 def test_pages_are_looked_at_side_by_side_but_not_more_than_there_are_places(
     pool: Callable[..., ArticleExtractor],
 ) -> None:
-    extraction = pool(places=2)
+    extraction = pool(max_concurrent=2)
 
     found = read(extraction, *[page(STORY)] * 8)
 
@@ -123,7 +123,7 @@ def test_a_page_that_takes_too_much_memory_is_given_up(pool: Callable[..., Artic
 
 
 def test_a_tangled_page_takes_nothing_from_the_one_beside_it(pool: Callable[..., ArticleExtractor]) -> None:
-    extraction = pool(places=2, cpu_s=1)
+    extraction = pool(max_concurrent=2, cpu_s=1)
 
     tangled, plain = read(extraction, page(TANGLED), page(STORY))
 

@@ -387,7 +387,7 @@ def test_a_file_from_before_gets_smaller_once_it_was_written_anew(tmp_path: Path
     with database.reading() as db:
         assert disk_space.pages(db) == (0, 0)
 
-    disk_space.write_anew(database)
+    disk_space.vacuum(database)
 
     with database.reading() as db:
         assert disk_space.pages(db)[1] > 0

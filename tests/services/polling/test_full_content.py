@@ -28,7 +28,7 @@ def crawl(database: Database, site: Publisher, *names: str, within_s: float) -> 
     made = {name.encode(): ParsedEntry(hash=name.encode().hex(), url=site.url(f"/{name}")) for name in reversed(names)}
 
     async def look() -> dict[bytes, Article]:
-        extraction = ArticleExtractor(places=1)
+        extraction = ArticleExtractor(max_concurrent=1)
         async with Fetcher(FetchSettings(user_agent="Tidings", allow_private_networks=True)) as fetcher:
             articles = ArticleFetcher(database, PoliteFetcher(fetcher, database, lambda: NOW), extraction)
             try:

@@ -380,7 +380,7 @@ def test_where_hubs_are_told_to_call(tmp_path: Path, mode: str, base_url: str, f
 def ask(world: World) -> int:
     async def run() -> int:
         try:
-            return await world.services.websub.ask_due()
+            return await world.services.websub.send_due_requests()
         finally:
             await world.services.websub.disconnect()
 

@@ -1,7 +1,7 @@
-"""Looking for articles in processes of their own, with a limit for time and one for memory.
+"""Extracts articles from pages in child processes, with limits on time and memory.
 
 page ─► `services.worker_pool` ─► `tidings.runtime.article_process` ─► article
-                                    └─► killed when it takes too long; ended by the system when it takes too much
+                                    └─► killed at the timeout, or ended by the system at its memory limit
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _decoder = msgspec.msgpack.Decoder(ExtractionResult)
 
 
 class ExtractionLimits(Struct, frozen=True, kw_only=True):
-    """cpu_s: whole seconds of processor time for a page. wall_s: of patience, on a machine that has other things to do.
+    """cpu_s: whole seconds of processor time for a page. wall_s: the timeout, longer for a busy machine.
 
-    memory: bytes of address space for a process. pages: a process is replaced after this many. idle_s: and ended when
-    it had nothing to do for so long.
+    memory: bytes of address space of a process. pages: a process is replaced after this many. idle_s: a process ends
+    after this time without a page.
     """
 
     cpu_s: int = 10
@@ -40,12 +40,12 @@ class ExtractionLimits(Struct, frozen=True, kw_only=True):
 
 
 class ArticleExtractor:
-    """places: pages looked at side by side."""
+    """max_concurrent: pages processed at the same time."""
 
-    def __init__(self, *, places: int = 2, limits: ExtractionLimits = ExtractionLimits()) -> None:  # noqa: B008 - it cannot change
+    def __init__(self, *, max_concurrent: int = 2, limits: ExtractionLimits = ExtractionLimits()) -> None:  # noqa: B008 - immutable
         self._limits = limits
-        self._threads = ThreadPoolExecutor(places, thread_name_prefix="articles")
-        self._helpers = WorkerPool(
+        self._threads = ThreadPoolExecutor(max_concurrent, thread_name_prefix="articles")
+        self._pool = WorkerPool(
             "tidings.runtime.article_process",
             [str(limits.cpu_s), str(limits.memory)],
             idle_s=limits.idle_s,
@@ -54,45 +54,45 @@ class ArticleExtractor:
         self._closed = False
 
     async def article(self, page: WebPage) -> Article:
-        """PageTooDemanding when the page needs more time or memory than there is for it."""
+        """Return the article of a page. Raises PageTooDemanding if the page needs more than the limits."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._article, page)
 
     @property
     def processes(self) -> list[int]:
-        """Of those that run: their ids."""
-        return self._helpers.pids
+        """Process ids of the running child processes."""
+        return self._pool.pids
 
     def close(self) -> None:
-        """Ends every process, those at work too. Repeating it is harmless."""
+        """End every process, busy ones too. Repeating it does nothing."""
         self._closed = True
-        self._helpers.close()
+        self._pool.close()
         self._threads.shutdown(cancel_futures=True)
 
     def _article(self, page: WebPage) -> Article:
-        began = time.monotonic()
+        started = time.monotonic()
         try:
-            answer = self._helpers.request(
-                msgspec.msgpack.encode(page), timeout_s=self._limits.wall_s, keeps_worker=_found_something
+            response = self._pool.request(
+                msgspec.msgpack.encode(page), timeout_s=self._limits.wall_s, keeps_worker=_has_article
             )
-            outcome = _decoder.decode(answer)
-        except WorkerDied as lost:
-            self._log_failure(page, str(lost), began)
-            raise _too_demanding(page) from lost
-        if outcome.article is None:
-            self._log_failure(page, outcome.failure, began)
+            result = _decoder.decode(response)
+        except WorkerDied as error:
+            self._log_failure(page, str(error), started)
+            raise _too_demanding(page) from error
+        if result.article is None:
+            self._log_failure(page, result.failure, started)
             raise _too_demanding(page)
-        return outcome.article
+        return result.article
 
-    def _log_failure(self, page: WebPage, reason: str, began: float) -> None:
+    def _log_failure(self, page: WebPage, reason: str, started: float) -> None:
         if not self._closed:
-            took_ms = round((time.monotonic() - began) * 1000)
+            took_ms = round((time.monotonic() - started) * 1000)
             host = urlsplit(page.url).hostname
             log.warning("page too demanding", host=host, size=len(page.body), reason=reason, took_ms=took_ms)
 
 
-def _found_something(answer: bytes) -> bool:
-    """Otherwise it is out of memory, perhaps: who knows in what state it is now."""
-    return _decoder.decode(answer).article is not None
+def _has_article(response: bytes) -> bool:
+    """Return whether a process found an article. One that failed may be out of memory, so it is not used again."""
+    return _decoder.decode(response).article is not None
 
 
 def _too_demanding(page: WebPage) -> PageTooDemanding:

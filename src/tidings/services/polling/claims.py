@@ -25,18 +25,21 @@ from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import claims, host_limits, sources
 
-# A feed that was just checked is not checked again because somebody presses a button twice.
+# A refresh skips feeds that were checked within this time: users press the button twice.
 JUST_CHECKED = 30 * SECOND
 
 
 class RefreshFailed(TidingsError):
-    """A check that a user asked for did not succeed; the feed carries the reason."""
+    """A check requested by a user failed. The reason is stored with the feed."""
 
     code = "refresh-failed"
 
 
 class HostLimits(Struct, frozen=True):
-    """per_host: fetches from one host at the same time; gap: between two of them. For all workers of a database."""
+    """Limits for all workers of a database together.
+
+    per_host: fetches from one host at the same time. gap: time between the starts of two fetches from one host.
+    """
 
     per_host: int = 2
     gap: timedelta = timedelta(0)
@@ -46,12 +49,12 @@ class Polling:
     """lease: how long a claim lasts unless it is renewed."""
 
     def __init__(
-        self, database: Database, clock: Clock, checker: FeedChecker, *, politeness: HostLimits, lease: timedelta
+        self, database: Database, clock: Clock, checker: FeedChecker, *, host_limits: HostLimits, lease: timedelta
     ) -> None:
         self._database = database
         self._clock = clock
         self._checker = checker
-        self._politeness = politeness
+        self._host_limits = host_limits
         self._lease = lease // timedelta(microseconds=1)
 
     @property
@@ -59,9 +62,9 @@ class Polling:
         return self._lease / SECOND
 
     def claim(self, worker: str, limit: int, *, is_more: bool = False) -> list[SourceLease]:
-        """The longest overdue sources, held by the worker until it checks them or its lease ends.
+        """Claim up to `limit` due sources for the worker, the longest overdue first, and return them.
 
-        is_more: whether there were more than were claimed just now; else it is asked first, which takes no lock.
+        is_more: due sources are known to exist, so skip the check that finds out without a lock.
         """
         now = self._clock()
         if not is_more:
@@ -75,12 +78,12 @@ class Polling:
                 now=now,
                 until=Instant(now + self._lease),
                 limit=limit,
-                per_host=self._politeness.per_host,
-                gap=self._politeness.gap // timedelta(microseconds=1),
+                per_host=self._host_limits.per_host,
+                gap=self._host_limits.gap // timedelta(microseconds=1),
             )
 
     def renew(self, worker: str, source_ids: Sequence[int]) -> set[int]:
-        """Those that the worker still holds; the others are somebody else's by now."""
+        """Renew leases. Returns the ids of the sources that the worker still holds."""
         with self._database.writing() as db:
             return claims.renew(db, worker, source_ids, Instant(self._clock() + self._lease))
 
@@ -89,36 +92,43 @@ class Polling:
             return claims.release_all(db, worker)
 
     def forget_hosts(self) -> int:
-        """Those that need not be left alone any more; how many."""
+        """Delete hosts whose pause has ended. Returns their number."""
         with self._database.writing() as db:
             return host_limits.forget(db, self._clock())
 
     async def check(self, lease: SourceLease) -> dict[int, CheckResult]:
-        """See `FeedChecker.check`."""
+        """Check a source and return results by feed id, as `FeedChecker.check` does."""
         return await self._checker.check(lease)
 
     async def refresh_now(self, user_id: int, feed_id: int) -> None:
-        """Whatever its schedule, its errors, or whether it is disabled. RefreshFailed when it did not succeed."""
+        """Check a feed at once, even if it is not due or disabled.
+
+        Raises NotFound for a feed that is not the user's, and RefreshFailed if the check failed.
+        """
         feed = await asyncio.to_thread(self._owned_feed, user_id, feed_id)
-        checked = await self._checker.check(SourceLease(0, [feed]))
-        if (error := checked[feed.id].error) is not None:
+        results = await self._checker.check(SourceLease(0, [feed]))
+        if (error := results[feed.id].error) is not None:
             raise RefreshFailed(error.text) from error
 
     def refresh_all(self, user_id: int) -> int:
-        """Enabled feeds become due now; a worker takes them within a second. How many."""
+        """Make all enabled feeds of the user due now. Returns their number; a worker claims them within a second."""
         return self._make_due(user_id)
 
     def refresh_category(self, user_id: int, category_id: int) -> int:
+        """Make the enabled feeds of a category due now. Returns their number. Raises NotFound."""
         with self._database.reading() as db:
             owned_category(db, user_id, category_id)
         return self._make_due(user_id, category_id)
 
     def refresh_feeds(self, user_id: int, feed_ids: Sequence[int]) -> int:
-        """Feeds of the user become due now, except disabled ones and those checked just now; return how many."""
+        """Make these feeds of the user due now, except disabled and just checked ones. Returns their number."""
         return self._make_due(user_id, feed_ids=feed_ids)
 
     def enabled(self, username: str | None = None) -> list[SourceLease]:
-        """Sources of one user's enabled feeds, or of all, for a check without a claim. NotFound for an unknown name."""
+        """Return the sources of one user's enabled feeds, or of all users', for checks without a claim.
+
+        Raises NotFound for an unknown username.
+        """
         with self._database.reading() as db:
             owners = users.list_all(db) if username is None else [named(db, username)]
             found = [feed for owner in owners for feed in feeds.list_all(db, owner.id) if not feed.disabled]

@@ -124,7 +124,7 @@ class WebSub:
                 subscriptions.hasten(db, found, now)
         return len(found)
 
-    async def ask_due(self) -> int:
+    async def send_due_requests(self) -> int:
         """One round of requests to hubs; how many subscriptions were dealt with."""
         dealt_with, requests = await asyncio.to_thread(self._decide)
         await asyncio.gather(*(self._ask(request) for request in requests))

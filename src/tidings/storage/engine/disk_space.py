@@ -42,7 +42,7 @@ def give_back(db: Write, count: int) -> int:
     return before - int(db.scalar(_PAGES))
 
 
-def write_anew(database: Database) -> None:
+def vacuum(database: Database) -> None:
     """Write an SQLite file anew, as small as it can be. PostgreSQL looks after its own.
 
     Takes as much room again meanwhile, and nobody else writes until it is done.
