@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-from tidings.domain.entries.search import Phrase, Question
+from tidings.domain.entries.search import Phrase, SearchQuery
 from tidings.storage.engine.database import Read, Write
 from tidings.storage.engine.engines import is_sqlite
 from tidings.storage.engine.upsert import upsert
@@ -103,7 +103,7 @@ def _is_match_on_postgresql(element: is_match, compiler: Any, **how: Any) -> str
     return f"(SELECT words @@ CAST({question} AS tsquery) FROM search_vectors WHERE entry_id = {id_})"  # noqa: S608
 
 
-def most_asked(db: Read, questions: Mapping[str, Question]) -> int:
+def most_asked(db: Read, questions: Mapping[str, SearchQuery]) -> int:
     """How many entries may be asked one by one before asking the index for all of them is cheaper.
 
     PostgreSQL takes 2 to 10 µs for each. SQLite takes 40 to 170: it works the question out anew, for which the
@@ -152,7 +152,7 @@ def _off_index_on_postgresql(element: off_index, compiler: Any, **how: Any) -> s
     return str(compiler.process(element.clauses, **how))
 
 
-def asked(db: Read, user_id: int, questions: Mapping[str, Question]) -> str:
+def asked(db: Read, user_id: int, questions: Mapping[str, SearchQuery]) -> str:
     """For `matches`: each question asked of the entries in its group of languages.
 
     A question without anything required asks for what it excludes: the caller turns that round.
@@ -162,7 +162,7 @@ def asked(db: Read, user_id: int, questions: Mapping[str, Question]) -> str:
     return asked[0] if len(asked) == 1 else kind.or_.join(f"({one})" for one in asked)
 
 
-def _asked(question: Question, words: _Fts5) -> str:
+def _asked(question: SearchQuery, words: _Fts5) -> str:
     required = [words.any_of(phrases) for phrases in question.required]
     excluded = [words.any_of(phrases) for phrases in question.excluded]
     if not required:

@@ -53,7 +53,7 @@ def page(db: Read, user_id: int, which: EntryFilter, page: PageRequest) -> Entry
         return EntryPage(0, [], {}, {})
     found = _look(db, asked, page)
     listed = _rows(db, asked, page, found)
-    if found and found.is_all and page.beyond is None:
+    if found and found.is_all and page.cursor is None:
         return with_bodies(db, listed, total=len(found.ids))
     return with_bodies(db, listed, total=_total(db, _counted(db, asked.shape, found), which, asked.parameters))
 
@@ -88,7 +88,7 @@ def _look(db: Read, asked: _BoundQuery, page: PageRequest) -> SearchMatches | No
 
 
 def _rows(db: Read, asked: _BoundQuery, page: PageRequest, found: SearchMatches | None) -> list[Entry]:
-    shape, parameters, has_place = asked.shape, asked.parameters, page.beyond is not None
+    shape, parameters, has_place = asked.shape, asked.parameters, page.cursor is not None
     if found and found.is_enough:
         # Their place is known: they were looked for from there on.
         shape, parameters, has_place = shape._replace(search="is given"), parameters | {"given": found.ids}, False

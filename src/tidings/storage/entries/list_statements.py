@@ -11,13 +11,13 @@ from typing import Any, Literal, NamedTuple, cast
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select, text, tuple_
 
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
-from tidings.domain.entries.search import Question
+from tidings.domain.entries.search import SearchQuery
 from tidings.storage.engine import full_text
 from tidings.storage.engine.database import columns
 from tidings.storage.schema import categories, entries, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
 
-NOTHING = Question()
+NOTHING = SearchQuery()
 
 # matches: a list starts from what the index has. is among it: much of the list was found, which is read in its order.
 # is given: what was found is known by id.
@@ -35,7 +35,7 @@ class EntryListQuery(NamedTuple):
     search: Search
 
     @classmethod
-    def of(cls, which: EntryFilter, *, hidden: bool, question: Question = NOTHING) -> EntryListQuery:
+    def of(cls, which: EntryFilter, *, hidden: bool, question: SearchQuery = NOTHING) -> EntryListQuery:
         given = tuple(name for name in BOUNDS if getattr(which, name) is not None)
         statuses = tuple(sorted(set(which.statuses))) or (EntryStatus.UNREAD, EntryStatus.READ)
         search: Search = "matches" if question.required else "does not match" if question.excluded else ""
@@ -127,7 +127,7 @@ def is_beyond(order: Order, direction: Direction) -> ColumnElement[bool]:
 
 def place_of(page: PageRequest) -> dict[str, int]:
     """For `is_beyond`."""
-    return {} if page.beyond is None else {"beyond_moment": page.beyond.moment, "beyond_id": page.beyond.entry_id}
+    return {} if page.cursor is None else {"beyond_moment": page.cursor.moment, "beyond_id": page.cursor.entry_id}
 
 
 @lru_cache(maxsize=128)

@@ -221,7 +221,7 @@ def mark_seen(db: Write, feed_id: int, hashes: Collection[bytes], *, now: Instan
     rows = [
         {"feed": feed_id, "which": hash_, "moment": now}
         for hash_, seen_at in sorted(known)
-        if retention.is_worth_marking(seen_at, now)
+        if retention.needs_seen_update(seen_at, now)
     ]
     db.run_many(_mark, rows)
     return len(rows)
