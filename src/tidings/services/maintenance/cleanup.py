@@ -107,7 +107,7 @@ class Cleanup:
         yield from self._until_none("sessions", partial(sessions.remove_expired, now=self._clock()))
         forgotten = Instant(self._clock() - FORGET_AFTER)
         yield from self._until_none("sign-in failures", partial(sign_in_failures.remove_expired, since=forgotten))
-        yield from self._until_none("index", search_index.forget_deleted, INDEX_BATCH)
+        yield from self._until_none("index", search_index.remove_deleted, INDEX_BATCH)
         yield from self._space()
 
     def _entries(self, most: int) -> Iterator[CleanupStep]:
@@ -169,7 +169,7 @@ class Cleanup:
                 count = min(size, retention.pages_to_release(*disk_space.pages(db)))
             if not count:
                 return
-            step = self._write("pages", partial(disk_space.give_back, count=count))
+            step = self._write("pages", partial(disk_space.shrink, count=count))
             yield step
             if not step.count:
                 return

@@ -165,7 +165,7 @@ def has_work(db: Read, now: Instant) -> bool:
 
 def enqueue(db: Write, *, now: Instant, limits: QueueLimits) -> int:
     """Move up to ENQUEUE_BATCH posted deliveries into their receivers' queues. Returns their number."""
-    locks.one_at_a_time(db, _LOCK_ID)
+    locks.advisory_lock(db, _LOCK_ID)
     arrived = db.tuples(_arriving, limit=ENQUEUE_BATCH)
     if not arrived:
         return 0
@@ -273,7 +273,7 @@ def recount(db: Write, receiver_id: int) -> None:
 
 def remove_idle(db: Write, *, now: Instant, limit: int) -> int:
     """Delete receivers without waiting deliveries. Returns their number."""
-    locks.one_at_a_time(db, _LOCK_ID)
+    locks.advisory_lock(db, _LOCK_ID)
     return db.run(_remove_idle, now=now, limit=limit)
 
 

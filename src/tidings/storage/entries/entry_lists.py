@@ -75,8 +75,8 @@ def _bound_query(db: Read, user_id: int, which: EntryFilter) -> _BoundQuery | No
     parameters = _parameters(user_id, which, hidden)
     if not shape.search:
         return _BoundQuery(shape, parameters, 0)
-    parameters["question"] = full_text.asked(db, user_id, questions)
-    return _BoundQuery(shape, parameters, full_text.most_asked(db, questions))
+    parameters["question"] = full_text.match_expression(db, user_id, questions)
+    return _BoundQuery(shape, parameters, full_text.max_single_matches(db, questions))
 
 
 def _look(db: Read, asked: _BoundQuery, page: PageRequest) -> SearchMatches | None:

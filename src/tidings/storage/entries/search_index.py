@@ -104,9 +104,9 @@ def compact(db: Write) -> None:
     full_text.compact(db)
 
 
-def forget_deleted(db: Write, *, limit: int) -> int:
+def remove_deleted(db: Write, *, limit: int) -> int:
     """Take them out; how many."""
-    return full_text.forget_deleted(db, limit)
+    return full_text.remove_deleted(db, limit)
 
 
 def _document(row: RowMapping) -> Document:

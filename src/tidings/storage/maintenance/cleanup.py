@@ -14,7 +14,7 @@ from sqlalchemy import bindparam, false, select
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.times import Instant
 from tidings.storage.engine.database import Read, Write
-from tidings.storage.engine.full_text import off_index
+from tidings.storage.engine.full_text import without_index
 from tidings.storage.entries import counters, tombstones
 from tidings.storage.entries.tombstones import DeletedEntry
 from tidings.storage.schema import entries, feeds, users
@@ -39,9 +39,9 @@ class RetentionOverride(Struct, frozen=True):
 _mine = entries.c.user_id == bindparam("user")
 _may_go = (
     # Short lists of their own, and those by status, are in another order.
-    off_index(entries.c.starred) == false(),
-    off_index(entries.c.share_code) == "",
-    off_index(entries.c.status) == bindparam("status"),
+    without_index(entries.c.starred) == false(),
+    without_index(entries.c.share_code) == "",
+    without_index(entries.c.status) == bindparam("status"),
 )
 _unchanged_since = entries.c.changed_at < bindparam("before")
 _old = (
@@ -51,7 +51,7 @@ _old = (
         _unchanged_since,
         entries.c.changed_at >= bindparam("reached"),
         *_may_go,
-        off_index(entries.c.feed_id).not_in(bindparam("overridden", expanding=True)),
+        without_index(entries.c.feed_id).not_in(bindparam("overridden", expanding=True)),
     )
     .order_by(entries.c.changed_at, entries.c.id)
     .limit(bindparam("limit"))
@@ -59,10 +59,10 @@ _old = (
 _old_of_feed = (
     select(entries.c.id, entries.c.feed_id, entries.c.published_at.label("at"))
     .where(
-        off_index(entries.c.user_id) == bindparam("user"),
+        without_index(entries.c.user_id) == bindparam("user"),
         entries.c.feed_id == bindparam("feed"),
         entries.c.published_at >= bindparam("reached"),
-        off_index(entries.c.changed_at) < bindparam("before"),
+        without_index(entries.c.changed_at) < bindparam("before"),
         *_may_go,
     )
     .order_by(entries.c.published_at, entries.c.id)

@@ -83,7 +83,7 @@ def claim_due(
     per_host: how many of one host may be held at the same time, by whomever. gap: microseconds between two fetches
     from one host; with one, a claim takes a single source of each.
     """
-    locks.one_at_a_time(db, _LOCK_ID)
+    locks.advisory_lock(db, _LOCK_ID)
     chosen = _choose(db, now=now, limit=limit, per_host=1 if gap else per_host, held_at_most=per_host)
     if not chosen:
         return []

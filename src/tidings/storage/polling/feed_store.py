@@ -31,11 +31,11 @@ from tidings.storage.schema import enclosures, entries, entry_contents, entry_ta
 from tidings.storage.schema import sources as source_table
 
 _known = """
-    SELECT asked.feed_id, asked.hash, entries.id, entries.fingerprint
-    FROM asked JOIN entries ON entries.feed_id = asked.feed_id AND entries.hash = asked.hash
+    SELECT wanted.feed_id, wanted.hash, entries.id, entries.fingerprint
+    FROM wanted JOIN entries ON entries.feed_id = wanted.feed_id AND entries.hash = wanted.hash
     UNION ALL
-    SELECT asked.feed_id, asked.hash, NULL, NULL
-    FROM asked JOIN tombstones ON tombstones.feed_id = asked.feed_id AND tombstones.hash = asked.hash
+    SELECT wanted.feed_id, wanted.hash, NULL, NULL
+    FROM wanted JOIN tombstones ON tombstones.feed_id = wanted.feed_id AND tombstones.hash = wanted.hash
 """
 _add_tag = insert(entry_tags)
 _add_enclosure = insert(enclosures)
@@ -53,7 +53,9 @@ def look_up(db: Read, asked: Mapping[int, Iterable[bytes]]) -> dict[int, KnownEn
     fingerprints: dict[int, dict[bytes, bytes | None]] = {feed_id: {} for feed_id in asked}
     deleted: dict[int, set[bytes]] = {feed_id: set() for feed_id in asked}
     for start in range(0, len(pairs), _ASKED_AT_ONCE):
-        for feed_id, hash_, id_, print_ in bulk_insert.asked(db, _known, pairs[start : start + _ASKED_AT_ONCE]):
+        for feed_id, hash_, id_, print_ in bulk_insert.select_by_hash(
+            db, _known, pairs[start : start + _ASKED_AT_ONCE]
+        ):
             if id_ is None:
                 deleted[feed_id].add(hash_)
             else:

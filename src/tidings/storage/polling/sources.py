@@ -56,7 +56,7 @@ def touch(db: Write, source_ids: Iterable[int]) -> None:
 
 def lock(db: Write, ids: list[int]) -> None:
     """First the lock, then the look: what others changed and committed before us is then counted."""
-    locks.hold_rows(db, _lock, ids=ids)
+    locks.lock_rows(db, _lock, ids=ids)
 
 
 def of_feeds(db: Read, feed_ids: Iterable[int]) -> list[int]:
