@@ -53,7 +53,7 @@ class Sessions:
             return SignedIn(user, session)
         until = Instant(now + SESSION_LIFETIME)
         with self._database.writing() as db:
-            sessions.set_visit(db, session.user_id, session.id, seen=now, until=until)
+            sessions.set_last_seen(db, session.user_id, session.id, seen=now, until=until)
         renewed = msgspec.structs.replace(session, last_seen_at=now, expires_at=until)
         return SignedIn(user, renewed, is_renewed=True)
 

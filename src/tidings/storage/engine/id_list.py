@@ -1,8 +1,8 @@
 """Passes a list as one parameter.
 
 With one placeholder per value, each length would be another statement, compiled and planned again, and SQLite limits
-the number of placeholders. Where SQLite has to choose between the list and an index on the user, it needs the placeholders
-(`in_`): it cannot know how long a list in one parameter is.
+the number of placeholders. Where SQLite has to choose between the list and an index on the user, it needs the
+placeholders (`in_`): it cannot know how long a list in one parameter is.
 """
 
 from __future__ import annotations
