@@ -97,7 +97,7 @@ def claim_due(
     if unused := chosen.keys() - feeds_by_source.keys():
         release(db, unused, worker)
         sources.remove_unused(db, unused)
-    hubs = subscriptions.known(db, ids, now)
+    hubs = subscriptions.hubs_of(db, ids, now)
     return [
         SourceLease(id_, feeds_by_source[id_], worker, is_pushed=hubs.get(id_, False), has_hub=id_ in hubs)
         for id_ in chosen
@@ -117,9 +117,7 @@ def _choose(db: Write, *, now: Instant, limit: int, per_host: int, max_held: int
             if row["id"] not in chosen
         ]
         new_hosts = {host for _, host in found} - taken.keys()
-        held = {
-            row["host"]: row["claimed"] for row in db.rows(_count_claimed_by_host, hosts=sorted(new_hosts), now=now)
-        }
+        held = _claimed_by_host(db, new_hosts, now)
         room = {host: max_held - held.get(host, 0) for host in new_hosts}
         for id_, host in found:
             free = min(per_host, room.get(host, per_host)) - taken[host]
