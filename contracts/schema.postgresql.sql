@@ -14,6 +14,23 @@ TABLE api_keys
     CREATE UNIQUE INDEX uq_api_keys_token ON public.api_keys USING btree (token)
     CREATE UNIQUE INDEX uq_api_keys_user_id_description_key ON public.api_keys USING btree (user_id, description_key)
 
+TABLE api_passwords
+    id integer NOT NULL DEFAULT nextval('api_passwords_id_seq'::regclass)
+    user_id integer NOT NULL
+    name text COLLATE "C" NOT NULL -- Of the app, as the user calls it.
+    name_key text COLLATE "C" NOT NULL -- Case-folded: one name once per user.
+    password_digest bytea NOT NULL -- HMAC-SHA-256 of the password under the server secret.
+    fever_key_digest bytea NOT NULL -- HMAC-SHA-256 under the server secret of what a Fever client sends: MD5 of name and password.
+    created_at bigint NOT NULL
+    last_used_at bigint -- Written at most once a minute.
+    fk_api_passwords_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_api_passwords PRIMARY KEY (id)
+    uq_api_passwords_fever_key_digest UNIQUE (fever_key_digest)
+    uq_api_passwords_user_id_name_key UNIQUE (user_id, name_key)
+    CREATE UNIQUE INDEX pk_api_passwords ON public.api_passwords USING btree (id)
+    CREATE UNIQUE INDEX uq_api_passwords_fever_key_digest ON public.api_passwords USING btree (fever_key_digest)
+    CREATE UNIQUE INDEX uq_api_passwords_user_id_name_key ON public.api_passwords USING btree (user_id, name_key)
+
 TABLE categories
     id integer NOT NULL DEFAULT nextval('categories_id_seq'::regclass)
     user_id integer NOT NULL
@@ -319,6 +336,12 @@ TABLE search_vectors
     CREATE INDEX ix_search_vectors_words ON public.search_vectors USING gin (words)
     CREATE UNIQUE INDEX pk_search_vectors ON public.search_vectors USING btree (entry_id)
 
+TABLE server_secrets
+    name text COLLATE "C" NOT NULL -- What the secret is for.
+    secret bytea NOT NULL -- Random bytes, written once and shared by all processes.
+    pk_server_secrets PRIMARY KEY (name)
+    CREATE UNIQUE INDEX pk_server_secrets ON public.server_secrets USING btree (name)
+
 TABLE sessions
     id integer NOT NULL DEFAULT nextval('sessions_id_seq'::regclass)
     user_id integer NOT NULL
@@ -403,6 +426,7 @@ TABLE users
     openid_connect_id text COLLATE "C" NOT NULL DEFAULT ''::text
     block_filter_entry_rules text COLLATE "C" NOT NULL DEFAULT ''::text
     keep_filter_entry_rules text COLLATE "C" NOT NULL DEFAULT ''::text
+    allow_account_password_in_apps boolean NOT NULL DEFAULT true -- The Google Reader API accepts password_hash, not only API passwords.
     pk_users PRIMARY KEY (id)
     uq_users_username UNIQUE (username)
     CREATE UNIQUE INDEX pk_users ON public.users USING btree (id)

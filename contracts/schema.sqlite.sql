@@ -11,6 +11,20 @@ CREATE TABLE api_keys (
     CONSTRAINT uq_api_keys_user_id_description_key UNIQUE (user_id, description_key)
 );
 
+CREATE TABLE api_passwords (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    name_key TEXT NOT NULL,
+    password_digest BLOB NOT NULL,
+    fever_key_digest BLOB NOT NULL,
+    created_at BIGINT NOT NULL,
+    last_used_at BIGINT,
+    CONSTRAINT fk_api_passwords_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_api_passwords_user_id_name_key UNIQUE (user_id, name_key),
+    CONSTRAINT uq_api_passwords_fever_key_digest UNIQUE (fever_key_digest)
+);
+
 CREATE TABLE categories (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
@@ -324,6 +338,13 @@ CREATE TABLE search_pending (
 
 CREATE INDEX ix_search_pending_user ON search_pending (user_id, entry_id);
 
+CREATE TABLE server_secrets (
+    name TEXT NOT NULL,
+    secret BLOB NOT NULL,
+    CONSTRAINT pk_server_secrets PRIMARY KEY (name)
+)
+ WITHOUT ROWID;
+
 CREATE TABLE sessions (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
@@ -411,7 +432,7 @@ CREATE TABLE users (
     google_id TEXT DEFAULT '' NOT NULL,
     openid_connect_id TEXT DEFAULT '' NOT NULL,
     block_filter_entry_rules TEXT DEFAULT '' NOT NULL,
-    keep_filter_entry_rules TEXT DEFAULT '' NOT NULL,
+    keep_filter_entry_rules TEXT DEFAULT '' NOT NULL, allow_account_password_in_apps BOOLEAN DEFAULT true NOT NULL,
     CONSTRAINT uq_users_username UNIQUE (username)
 );
 

@@ -28,6 +28,8 @@ from tidings.net.hubs import HubClient
 from tidings.net.post import SETTING, Sender
 from tidings.services import Services
 from tidings.services.accounts.api_keys import ApiKeys
+from tidings.services.accounts.api_passwords import ApiPasswords
+from tidings.services.accounts.app_logins import AppLogins
 from tidings.services.accounts.authentication import Authentication
 from tidings.services.accounts.sessions import Sessions
 from tidings.services.accounts.users import Users
@@ -220,14 +222,17 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
     host_limits = HostLimits(settings.polling_limit_per_host, settings.polling_gap_per_host)
     lease = settings.http_client_timeout + LEASE_BEYOND_TIMEOUT
     search_index = SearchIndexer(database)
+    authentication = Authentication(database, clock)
     return Services(
         database=database,
         clock=clock,
         fetcher=fetcher,
-        authentication=Authentication(database, clock),
+        authentication=authentication,
         users=Users(database, clock),
         sessions=Sessions(database, clock),
         api_keys=ApiKeys(database, clock),
+        api_passwords=ApiPasswords(database, clock),
+        app_logins=AppLogins(database, clock, authentication),
         categories=Categories(database, clock),
         feeds=Feeds(
             database,

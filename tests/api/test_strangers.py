@@ -75,14 +75,15 @@ def everything(scene: ResourceFactory) -> list[Any]:
     # Looking is itself remembered.
     seen[-1].pop("last_login_at")
     keys = [{**key, "last_used_at": None} for key in person.get("/v1/api-keys")]
-    return [*seen, keys]
+    passwords = [{**one, "last_used_at": None} for one in person.get("/v1/api-passwords")]
+    return [*seen, keys, passwords]
 
 
 def test_every_id_in_a_path_is_one_that_these_tests_can_have(alice: Person, site: Publisher) -> None:
     scene = ResourceFactory(alice, site)
     names = {name for route in ROUTES for name in re.findall(r"\{(\w+_id)\}", route.path)}
 
-    assert {"feed_id", "entry_id", "category_id", "enclosure_id", "api_key_id", "user_id"} <= names
+    assert {"feed_id", "entry_id", "category_id", "enclosure_id", "api_key_id", "api_password_id", "user_id"} <= names
     for name in names:
         assert scene.id_of(name) > 0
 

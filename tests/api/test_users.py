@@ -38,6 +38,7 @@ DEFAULTS = {
     "external_font_hosts": "",
     "block_filter_entry_rules": "",
     "keep_filter_entry_rules": "",
+    "allow_account_password_in_apps": True,
     "last_login_at": None,
 }
 
@@ -317,6 +318,7 @@ ACCEPTED = {
     "mark_read_on_media_player_completion": (True, False),
     "always_open_external_links": (True, False),
     "open_external_links_in_new_tab": (False, True),
+    "allow_account_password_in_apps": (False, True),
 }
 
 

@@ -56,6 +56,10 @@ OF_ALL_USERS = {
 # (table, what the statement asks for): why this is enough.
 EXCEPTIONS = {
     ("api_keys", r"api_keys\.token ="): "the token is the credential, and tells whose request this is",
+    (
+        "api_passwords",
+        r"api_passwords\.fever_key_digest =",
+    ): "the key is the credential, and tells whose request this is",
     ("sessions", r"sessions\.token_hash ="): "the cookie is the credential, and tells whose request this is",
     ("sessions", r"sessions\.expires_at <="): "cleanup of expired sessions",
     ("list_links", r"list_links\.token ="): "the link is the permission, and tells whose list it is",
@@ -69,7 +73,7 @@ EXCEPTIONS = {
 BUILT = {
     (
         "entries",
-        r"^WITH wanted \(feed_id, hash\)",
+        r"^WITH asked \(feed_id, hash\)",
     ): "a check looks up entries of all the feeds that it serves",
 }
 

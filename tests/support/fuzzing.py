@@ -173,6 +173,7 @@ class Fuzzer:
             return
         seed_feeds(ask, self._site)
         ask.call("POST", "/v1/api-keys", {"description": f"key {self.count}"})
+        ask.call("POST", "/v1/api-passwords", {"name": f"app {self.count}"})
         ask.call("POST", "/v1/users", {"username": f"victim{self.count}", "password": "correct horse"})
         ask.call("POST", "/v1/categories", {"title": f"Category {self.count}"})
         self._ids = self._found()
@@ -191,6 +192,7 @@ class Fuzzer:
             "enclosure_id": [one["id"] for entry in entries for one in entry["enclosures"]],
             "user_id": [user["id"] for user in ask.get("/v1/users")],
             "api_key_id": [key["id"] for key in keys],
+            "api_password_id": [one["id"] for one in ask.get("/v1/api-passwords")],
         }
 
 

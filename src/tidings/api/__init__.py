@@ -3,6 +3,7 @@
 from tidings.api import reference
 from tidings.api.endpoints import (
     api_keys,
+    api_passwords,
     categories,
     deliveries,
     discovery,
@@ -21,6 +22,7 @@ from tidings.api.endpoints import (
 ROUTES = [
     *users.routes.all,
     *api_keys.routes.all,
+    *api_passwords.routes.all,
     *integrations.routes.all,
     *deliveries.routes.all,
     *categories.routes.all,

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tidings.services.accounts.api_keys import ApiKeys
+from tidings.services.accounts.api_passwords import ApiPasswords
+from tidings.services.accounts.app_logins import AppLogins
 from tidings.services.accounts.authentication import Authentication
 from tidings.services.accounts.sessions import Sessions
 from tidings.services.accounts.users import Users
@@ -49,6 +51,8 @@ class Services:
     users: Users
     sessions: Sessions
     api_keys: ApiKeys
+    api_passwords: ApiPasswords
+    app_logins: AppLogins
     categories: Categories
     feeds: Feeds
     bulk: BulkFeedChanges

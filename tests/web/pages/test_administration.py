@@ -108,7 +108,12 @@ def test_a_number_that_nobody_has_is_no_page(admin: Visitor, number: str) -> Non
 
     for path in (f"/users/{number}", f"/settings/deliveries/{number}", f"/settings/deliveries/{number}/body"):
         assert admin.get(path).status == 404, path
-    for path in (f"/users/{number}", f"/users/{number}/delete", f"/settings/api-keys/{number}/delete"):
+    for path in (
+        f"/users/{number}",
+        f"/users/{number}/delete",
+        f"/settings/api-keys/{number}/delete",
+        f"/settings/api-passwords/{number}/delete",
+    ):
         assert admin.post(path, username="x").status == 404, path
     for path in (f"/settings/sessions/{number}/end", f"/settings/deliveries/{number}/redeliver"):
         assert admin.post(path).status == 404, path

@@ -154,6 +154,43 @@ def test_an_api_key_is_shown_once_and_works(service: RunningService, reader: Vis
     assert "last used" in later
 
 
+def test_an_api_password_is_shown_once_and_its_name_stays(reader: Visitor, alice: Person) -> None:
+    reader.page("/settings/api-passwords")
+    page = reader.post("/settings/api-passwords", name="My <phone>").body.decode()
+    password = re.search(r'id="new-password">([a-z0-9-]+)<', page)[1]  # type: ignore[index]
+
+    assert alice.user.username in page
+    later = reader.page("/settings/api-passwords")
+    assert password not in later
+    assert "My &lt;phone&gt;" in later
+    assert "never used" in later
+    assert "MD5" in later
+
+
+def test_an_api_password_without_a_name_or_with_that_of_another_is_refused(reader: Visitor) -> None:
+    reader.page("/settings/api-passwords")
+    assert 'id="error-name"' in reader.post("/settings/api-passwords", name=" ").body.decode()
+
+    reader.post("/settings/api-passwords", name="phone")
+    again = reader.post("/settings/api-passwords", name="Phone")
+    assert again.status == 400
+    assert "You already have a password" in again.body.decode()
+
+
+def test_an_api_password_is_deleted_by_its_owner_only(
+    service: RunningService, reader: Visitor, alice: Person, bob: Person
+) -> None:
+    number = alice.post("/v1/api-passwords", {"name": "lost"})["id"]
+    stranger = Visitor(service, bob)
+    stranger.sign_in()
+    assert stranger.post(f"/settings/api-passwords/{number}/delete").status == 404
+    assert len(alice.get("/v1/api-passwords")) == 1
+
+    reader.page("/settings/api-passwords")
+    assert reader.post(f"/settings/api-passwords/{number}/delete").status == 303
+    assert alice.get("/v1/api-passwords") == []
+
+
 def test_an_api_key_without_a_purpose_or_with_that_of_another_is_refused(reader: Visitor) -> None:
     reader.page("/settings/api-keys")
     assert 'id="error-description"' in reader.post("/settings/api-keys", description=" ").body.decode()

@@ -54,6 +54,7 @@ class UserOut(Struct, frozen=True):
     openid_connect_id: str
     block_filter_entry_rules: str
     keep_filter_entry_rules: str
+    allow_account_password_in_apps: bool
     last_login_at: Moment | None
 
 
@@ -122,6 +123,7 @@ class UserUpdate(Struct, frozen=True):
     openid_connect_id: str | None = None
     block_filter_entry_rules: str | None = None
     keep_filter_entry_rules: str | None = None
+    allow_account_password_in_apps: bool | None = None
 
 
 @routes.get("/v1/users", admin=True, raises=(Forbidden,))

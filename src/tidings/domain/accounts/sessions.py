@@ -1,4 +1,4 @@
-"""Sessions: a browser signed in as a user."""
+"""Sessions: a browser that is signed in."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from msgspec import Struct
 
 from tidings.domain.times import DAY, MINUTE, Instant
 
-# A session ends after this time without a request.
-SESSION_LIFETIME = Instant(30 * DAY)
-# `last_seen_at` is written at most this often.
-LAST_SEEN_INTERVAL = Instant(1 * MINUTE)
+# Of days without a visit.
+LASTS = Instant(30 * DAY)
+WRITE_VISIT_EVERY = Instant(1 * MINUTE)
 MAX_USER_AGENT = 500
 
 
 class Session(Struct, frozen=True):
-    """user_agent, address: of the request that started the session."""
+    """user_agent, address: as they were when it began."""
 
     id: int
     user_id: int
@@ -27,6 +26,6 @@ class Session(Struct, frozen=True):
     address: str
 
 
-def token_digest(token: str) -> bytes:
-    """Returns the form in which a session token is stored. Tokens are random, so that no slow hash is needed."""
+def digest(token: str) -> bytes:
+    """What is kept of a token. It is random enough: nothing slower is needed."""
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()

@@ -1,1 +1,1 @@
-"""Entries: status, lists, search and retention."""
+"""Entries: states, lists, search, retention."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from tidings.domain.accounts.throttle import FORGET_AFTER, Bucket, Throttle, buckets_of
-from tidings.domain.accounts.users import User, normalize_username
+from tidings.domain.accounts.users import User, normalized
 from tidings.domain.errors import SignInThrottled, Unauthorized, UnknownApiKey
 from tidings.domain.messages import msg
 from tidings.domain.times import MINUTE, SECOND, Instant
@@ -51,6 +51,11 @@ class Authentication:
         self._throttle_lock = threading.Lock()
         self._refusals = RefusalLog()
 
+    def recognise_password(self, given: Credentials) -> User | None:
+        """Return the user whose password was verified in the last minutes; None for any other. Records no use."""
+        with self._database.reading() as db:
+            return self._by_name(db, given) if given.username and given.password else None
+
     def recognise(self, given: Credentials) -> User | None:
         """None when the password has to be verified first; Unauthorized when nobody can be meant."""
         with self._database.reading() as db:
@@ -77,17 +82,19 @@ class Authentication:
             )
         return decision.wait / SECOND
 
-    def verify(self, given: Credentials) -> User:
+    def verify(self, given: Credentials, *, for_app: bool = False) -> User:
         """Return the user with this name and password; raises Unauthorized.
 
         The caller has waited for as long as `start_attempt` returned.
+        for_app: refuse the password of a user who allows apps their API passwords only.
         """
         with self._database.reading() as db:
             user, stored = self._stored(db, given)
         buckets = self._buckets(given, stored)
         # It may have been remembered while this attempt waited.
         is_known = self._verified.knows(stored, given.password, self._clock())
-        if not (is_known or passwords.matches(stored, given.password)) or user is None:
+        is_right = is_known or passwords.matches(stored, given.password)
+        if not is_right or user is None or (for_app and not user.allow_account_password_in_apps):
             self._failed(given, buckets)
             raise Unauthorized(WRONG_PASSWORD)
         self._succeeded(buckets)
@@ -102,7 +109,7 @@ class Authentication:
 
     def _stored(self, db: Read, given: Credentials) -> tuple[User | None, str]:
         """The user with the name, and the hash of the password; of nobody, the hash of no password."""
-        user = users.by_name(db, given.username.lower()) or users.by_name(db, normalize_username(given.username))
+        user = users.by_name(db, given.username.lower()) or users.by_name(db, normalized(given.username))
         return user, users.password_hash(db, user.id) if user else passwords.UNKNOWN_USER_HASH
 
     def _buckets(self, given: Credentials, stored: str) -> tuple[Bucket, ...]:

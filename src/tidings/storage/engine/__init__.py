@@ -1,1 +1,1 @@
-"""Everything in which SQLite and PostgreSQL differ: each difference is a named function of one of these modules."""
+"""Where SQLite and PostgreSQL differ, and nowhere else: each difference is a named function of one of these modules."""

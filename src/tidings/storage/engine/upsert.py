@@ -1,4 +1,4 @@
-"""INSERT … ON CONFLICT, the same on both engines."""
+"""Inserting a row that may be there already, alike on both engines."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""SQL of cleanup, scheduled jobs and status."""
+"""Statements of cleanup, scheduled jobs and status."""

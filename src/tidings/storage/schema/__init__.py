@@ -11,13 +11,23 @@ from tidings.storage.schema.archive import (
 from tidings.storage.schema.base import metadata
 from tidings.storage.schema.chores import chores
 from tidings.storage.schema.events import deliveries, delivery_bodies, receivers
-from tidings.storage.schema.people import api_keys, integrations, list_links, sessions, sign_in_failures, users
+from tidings.storage.schema.people import (
+    api_keys,
+    api_passwords,
+    integrations,
+    list_links,
+    server_secrets,
+    sessions,
+    sign_in_failures,
+    users,
+)
 from tidings.storage.schema.search import search_documents, search_languages, search_pending, search_vectors
 from tidings.storage.schema.subscriptions import categories, feeds, hosts, icons, sources
 from tidings.storage.schema.websub import websub_pushes, websub_subscriptions, websub_topics
 
 __all__ = [
     "api_keys",
+    "api_passwords",
     "categories",
     "chores",
     "deliveries",
@@ -38,6 +48,7 @@ __all__ = [
     "search_languages",
     "search_pending",
     "search_vectors",
+    "server_secrets",
     "sessions",
     "sign_in_failures",
     "sources",

@@ -52,6 +52,9 @@ users = Table(
     words("openid_connect_id"),
     words("block_filter_entry_rules"),
     words("keep_filter_entry_rules"),
+    flag(
+        "allow_account_password_in_apps", True, "The Google Reader API accepts password_hash, not only API passwords."
+    ),
     UniqueConstraint("username"),
     sqlite_autoincrement=True,
 )
@@ -71,6 +74,38 @@ api_keys = Table(
     UniqueConstraint("token"),
     UniqueConstraint("user_id", "description_key"),
     sqlite_autoincrement=True,
+)
+
+api_passwords = Table(
+    "api_passwords",
+    metadata,
+    key(),
+    owner(),
+    words("name", None, "Of the app, as the user calls it."),
+    words("name_key", None, "Case-folded: one name once per user."),
+    Column(
+        "password_digest", LargeBinary, nullable=False, comment="HMAC-SHA-256 of the password under the server secret."
+    ),
+    Column(
+        "fever_key_digest",
+        LargeBinary,
+        nullable=False,
+        comment="HMAC-SHA-256 under the server secret of what a Fever client sends: MD5 of name and password.",
+    ),
+    instant("created_at"),
+    instant("last_used_at", nullable=True, comment="Written at most once a minute."),
+    UniqueConstraint("user_id", "name_key"),
+    UniqueConstraint("fever_key_digest"),
+    sqlite_autoincrement=True,
+    comment="Passwords of apps that use the Google Reader API or the Fever API.",
+)
+
+server_secrets = Table(
+    "server_secrets",
+    metadata,
+    Column("name", Words, primary_key=True, comment="What the secret is for."),
+    Column("secret", LargeBinary, nullable=False, comment="Random bytes, written once and shared by all processes."),
+    sqlite_with_rowid=False,
 )
 
 sessions = Table(

@@ -3,6 +3,7 @@
 from tidings.web.pages.settings import (
     account,
     api_keys,
+    api_passwords,
     deliveries,
     instance,
     integrations,
@@ -15,6 +16,7 @@ ROUTES = [
     *account.routes.all,
     *security.routes.all,
     *api_keys.routes.all,
+    *api_passwords.routes.all,
     *integrations.routes.all,
     *deliveries.routes.all,
     *users.routes.all,

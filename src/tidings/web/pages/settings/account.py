@@ -54,6 +54,17 @@ ACCOUNT = AccountForm(
                 Field("text", "openid_connect_id", N_("OpenID Connect ID"), more=_PLAIN_TEXT),
             ),
         ),
+        Group(
+            N_("Apps"),
+            (
+                Field(
+                    "check",
+                    "allow_account_password_in_apps",
+                    N_("Apps may use the password of this account"),
+                    N_("In the Google Reader API. When this is off, each app needs an API password."),
+                ),
+            ),
+        ),
     ),
 )
 READING = AccountForm(

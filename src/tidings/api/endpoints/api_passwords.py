@@ -1,0 +1,80 @@
+"""Endpoints for API passwords, with which apps use the Google Reader API and the Fever API."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tidings.api.schema_annotations import Moment, Needed
+from tidings.api.struct_copy import StructCopy
+from tidings.api.timestamps import TimeZone, time_zone
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.storage.accounts.api_passwords import ApiPassword
+
+routes = Routes("API passwords")
+
+
+class ApiPasswordOut(Struct, frozen=True):
+    """last_used_at: null while unused. Moments are in the zone of the owner."""
+
+    id: int
+    user_id: int
+    name: str
+    last_used_at: Moment | None
+    created_at: Moment
+
+
+class NewApiPasswordOut(Struct, frozen=True):
+    """username and password: what is typed into the app. The password is shown this once."""
+
+    id: int
+    user_id: int
+    name: str
+    username: str
+    password: str
+    last_used_at: Moment | None
+    created_at: Moment
+
+
+class ApiPasswordCreate(Struct, frozen=True):
+    name: Needed[str] = None
+
+
+_copy = StructCopy(ApiPasswordOut, "last_used_at", "created_at")
+_copy_new = StructCopy(NewApiPasswordOut, "username", "password", "last_used_at", "created_at")
+
+
+def _out(stored: ApiPassword, clock: TimeZone) -> ApiPasswordOut:
+    return _copy(
+        stored,
+        last_used_at=clock.format_optional(stored.last_used_at),
+        created_at=clock.format(stored.created_at),
+    )
+
+
+@routes.get("/v1/api-passwords")
+def list_api_passwords(caller: User, services: Services) -> list[ApiPasswordOut]:
+    """Your API passwords, by name. The passwords themselves are not shown again."""
+    clock = time_zone(caller.timezone)
+    return [_out(stored, clock) for stored in services.api_passwords.list_all(caller.id)]
+
+
+@routes.post("/v1/api-passwords", status=201, raises=(InvalidInput,))
+def create_api_password(caller: User, services: Services, body: ApiPasswordCreate) -> NewApiPasswordOut:
+    """Make a password for an app. Its name is new among yours, whatever the case of its letters."""
+    made = services.api_passwords.create(caller, body.name or "")
+    return _copy_new(
+        made.stored,
+        username=caller.username,
+        password=made.password,
+        last_used_at=None,
+        created_at=time_zone(caller.timezone).format(made.stored.created_at),
+    )
+
+
+@routes.delete("/v1/api-passwords/{api_password_id}", status=204, raises=(InvalidInput, NotFound))
+def delete_api_password(caller: User, services: Services, api_password_id: int) -> None:
+    """Delete an API password; the app that has it is signed out."""
+    services.api_passwords.delete(caller.id, api_password_id)

@@ -1,0 +1,71 @@
+"""Making and removing API passwords."""
+
+from __future__ import annotations
+
+import secrets
+
+from msgspec import Struct
+
+from tidings.domain.accounts import api_passwords as decisions
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidField, InvalidInput, NotFound
+from tidings.domain.messages import msg
+from tidings.services.accounts.server_secret import ServerSecret
+from tidings.services.clock import Clock
+from tidings.storage.accounts import api_passwords
+from tidings.storage.accounts.api_passwords import ApiPassword
+from tidings.storage.engine.database import Database
+
+RANDOM_BYTES = 20
+
+
+class NewApiPassword(Struct, frozen=True):
+    """password: in plain text, which nothing keeps."""
+
+    stored: ApiPassword
+    password: str
+
+    def __repr__(self) -> str:
+        return f"NewApiPassword({self.stored.id})"
+
+
+class ApiPasswords:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._secret = ServerSecret(database)
+
+    def create(self, user: User, name: str) -> NewApiPassword:
+        """Make a password for an app. Raises InvalidInput for a name that is used already, or for too many."""
+        name = decisions.checked_name(name)
+        name_key = decisions.name_key(name)
+        password = decisions.password_of(secrets.token_bytes(RANDOM_BYTES))
+        secret = self._secret.get()
+        with self._database.writing() as db:
+            if api_passwords.name_taken(db, user.id, name_key):
+                raise InvalidField("name", msg("you already have a password for {name}.", name=repr(name[:60])))
+            if api_passwords.count(db, user.id) >= decisions.MAX_PASSWORDS:
+                raise InvalidInput(
+                    msg("You have {most} API passwords: delete one first.", most=decisions.MAX_PASSWORDS)
+                )
+            stored = api_passwords.add(
+                db,
+                user.id,
+                name=name,
+                name_key=name_key,
+                password_digest=decisions.password_digest(secret, user.id, password),
+                fever_key_digest=decisions.fever_key_digest(secret, decisions.fever_key(user.username, password)),
+                now=self._clock(),
+            )
+        return NewApiPassword(stored, password)
+
+    def list_all(self, user_id: int) -> list[ApiPassword]:
+        """By name."""
+        with self._database.reading() as db:
+            return api_passwords.list_all(db, user_id)
+
+    def delete(self, user_id: int, password_id: int) -> None:
+        """All tokens and keys that were derived from it are refused from now on. Raises NotFound."""
+        with self._database.writing() as db:
+            if not api_passwords.remove(db, user_id, password_id):
+                raise NotFound(msg("There is no API password {id}.", id=password_id))

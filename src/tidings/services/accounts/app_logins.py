@@ -1,0 +1,146 @@
+"""Apps that sign in with an API password: logins and tokens of the Google Reader API, and keys of the Fever API.
+
+name and password ─► `recognise` ─► AppLogin, whose token the app keeps
+                         └─ None ─► `start_attempt` (throttle) ─► `verify` (argon2) ─► AppLogin or Unauthorized
+token ─► `by_token`       Fever key ─► `by_fever_key`
+"""
+
+from __future__ import annotations
+
+import hmac
+
+from msgspec import Struct
+
+from tidings.domain.accounts import api_passwords as decisions
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import Unauthorized
+from tidings.domain.messages import msg
+from tidings.domain.times import Instant
+from tidings.services.accounts.authentication import WRITE_LOGIN_EVERY, WRONG_PASSWORD, Authentication, Credentials
+from tidings.services.accounts.refusal_log import RefusalLog
+from tidings.services.accounts.server_secret import ServerSecret
+from tidings.services.clock import Clock
+from tidings.storage.accounts import api_passwords, users
+from tidings.storage.accounts.api_passwords import ApiPassword
+from tidings.storage.engine.database import Database, Read
+
+
+class AppLogin(Struct, frozen=True):
+    """token: of the Google Reader API."""
+
+    user: User
+    token: str
+
+    def __repr__(self) -> str:
+        return f"AppLogin({self.user.username!r})"
+
+
+class AppLogins:
+    def __init__(self, database: Database, clock: Clock, authentication: Authentication) -> None:
+        self._database = database
+        self._clock = clock
+        self._authentication = authentication
+        self._secret = ServerSecret(database)
+        self._refusals = RefusalLog()
+
+    def recognise(self, given: Credentials) -> AppLogin | None:
+        """Return the login of an API password, or of an account password that was verified in the last minutes.
+
+        None when the password has to be verified first. Raises Unauthorized when there is no name or no password.
+        """
+        if not given.username or not given.password or "\0" in given.username:
+            raise Unauthorized(WRONG_PASSWORD)
+        secret = self._secret.get()
+        with self._database.reading() as db:
+            user = users.by_name(db, given.username)
+            found = self._api_password(db, secret, user, given.password) if user else None
+        if user is not None and found is not None:
+            self._record_use(user, found)
+            return self._login(user, found.password_digest)
+        known = self._authentication.recognise_password(given)
+        return self._login_of_account(known) if known and known.allow_account_password_in_apps else None
+
+    def start_attempt(self, given: Credentials) -> float:
+        """As `Authentication.start_attempt`."""
+        return self._authentication.start_attempt(given)
+
+    def verify(self, given: Credentials) -> AppLogin:
+        """Return the login of an account password. Raises Unauthorized, also where apps need an API password."""
+        return self._login_of_account(self._authentication.verify(given, for_app=True))
+
+    def by_token(self, token: str, address: str) -> AppLogin:
+        """Return the login that a token of the Google Reader API belongs to. Raises Unauthorized."""
+        username, _, digits = token.strip().partition("/")
+        secret = self._secret.get()
+        if username and digits and "\0" not in username:
+            with self._database.reading() as db:
+                user = users.by_name(db, username)
+                login, found = self._of_token(db, secret, user, digits) if user else (None, None)
+            if login is not None:
+                self._record_use(login.user, found)
+                return login
+        self._refusals.log("unknown token", username=username, address=address)
+        raise Unauthorized(UNKNOWN_TOKEN)
+
+    def by_fever_key(self, key: str, address: str) -> User | None:
+        """Return the user that a Fever key belongs to, None for an unknown one.
+
+        key: as the client sent it: the MD5 of username and API password, in hex digits.
+        """
+        digest = decisions.fever_key_digest(self._secret.get(), key)
+        with self._database.reading() as db:
+            found = api_passwords.by_fever_key(db, digest)
+            user = users.get(db, found.user_id) if found else None
+        if user is None:
+            self._refusals.log("unknown Fever key", username="", address=address)
+            return None
+        self._record_use(user, found)
+        return user
+
+    def _api_password(self, db: Read, secret: bytes, user: User, password: str) -> ApiPassword | None:
+        digest = decisions.password_digest(secret, user.id, password.strip())
+        stored = api_passwords.list_all(db, user.id)
+        return next((one for one in stored if hmac.compare_digest(one.password_digest, digest)), None)
+
+    def _of_token(self, db: Read, secret: bytes, user: User, digits: str) -> tuple[AppLogin | None, ApiPassword | None]:
+        """The login with this token, and its API password; no password when it is that of the account."""
+        for one in api_passwords.list_all(db, user.id):
+            token = decisions.reader_token(secret, user.username, user.id, one.password_digest)
+            if _is_same(token, digits):
+                return AppLogin(user, token), one
+        token = decisions.reader_token(secret, user.username, user.id, users.password_hash(db, user.id).encode())
+        if user.allow_account_password_in_apps and _is_same(token, digits):
+            return AppLogin(user, token), None
+        return None, None
+
+    def _login(self, user: User, stored: bytes) -> AppLogin:
+        return AppLogin(user, decisions.reader_token(self._secret.get(), user.username, user.id, stored))
+
+    def _login_of_account(self, user: User) -> AppLogin:
+        with self._database.reading() as db:
+            stored = users.password_hash(db, user.id)
+        return self._login(user, stored.encode())
+
+    def _record_use(self, user: User, password: ApiPassword | None) -> None:
+        """Written at most once a minute."""
+        now = self._clock()
+        login_due = _is_due(user.last_login_at, now)
+        password_due = password is not None and _is_due(password.last_used_at, now)
+        if not login_due and not password_due:
+            return
+        with self._database.writing() as db:
+            users.set_last_login(db, user.id, now)
+            if password is not None:
+                api_passwords.set_last_used(db, password.user_id, password.id, now)
+
+
+def _is_due(last: Instant | None, now: Instant) -> bool:
+    return last is None or now - last > WRITE_LOGIN_EVERY
+
+
+def _is_same(token: str, digits: str) -> bool:
+    """In constant time. digits: of the token that was sent."""
+    return hmac.compare_digest(token.rpartition("/")[2].encode(), digits.encode("utf-8", "replace"))
+
+
+UNKNOWN_TOKEN = msg("This token is not known: sign in again.")

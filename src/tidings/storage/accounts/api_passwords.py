@@ -1,0 +1,83 @@
+"""API passwords: digests of passwords that apps sign in with."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from sqlalchemy import bindparam, delete, func, insert, select, update
+
+from tidings.domain.times import Instant
+from tidings.storage.engine.database import Read, Write, columns
+from tidings.storage.schema import api_passwords
+
+
+class ApiPassword(Struct, frozen=True):
+    """password_digest: see `domain.accounts.api_passwords`."""
+
+    id: int
+    user_id: int
+    name: str
+    password_digest: bytes
+    created_at: Instant
+    last_used_at: Instant | None
+
+
+_all = select(*columns(api_passwords, ApiPassword))
+_mine = api_passwords.c.user_id == bindparam("user")
+_listed = _all.where(_mine).order_by(api_passwords.c.name, api_passwords.c.id)
+_by_fever_key = _all.where(api_passwords.c.fever_key_digest == bindparam("digest"))
+_named = select(api_passwords.c.id).where(_mine, api_passwords.c.name_key == bindparam("name_key"))
+_count = select(func.count()).select_from(api_passwords).where(_mine)
+_touch = (
+    update(api_passwords)
+    .where(_mine, api_passwords.c.id == bindparam("number"))
+    .values(last_used_at=bindparam("moment"))
+)
+_remove = delete(api_passwords).where(_mine, api_passwords.c.id == bindparam("number"))
+
+
+def list_all(db: Read, user_id: int) -> list[ApiPassword]:
+    return db.all(ApiPassword, _listed, user=user_id)
+
+
+def by_fever_key(db: Read, digest: bytes) -> ApiPassword | None:
+    """digest: `domain.accounts.api_passwords.fever_key_digest` of what a client sent."""
+    return db.one(ApiPassword, _by_fever_key, digest=digest)
+
+
+def name_taken(db: Read, user_id: int, name_key: str) -> bool:
+    return db.scalar(_named, user=user_id, name_key=name_key) is not None
+
+
+def count(db: Read, user_id: int) -> int:
+    return int(db.scalar(_count, user=user_id))
+
+
+def add(
+    db: Write,
+    user_id: int,
+    *,
+    name: str,
+    name_key: str,
+    password_digest: bytes,
+    fever_key_digest: bytes,
+    now: Instant,
+) -> ApiPassword:
+    number = db.insert(
+        insert(api_passwords).values(
+            user_id=user_id,
+            name=name,
+            name_key=name_key,
+            password_digest=password_digest,
+            fever_key_digest=fever_key_digest,
+            created_at=now,
+        )
+    )
+    return ApiPassword(number, user_id, name, password_digest, now, None)
+
+
+def set_last_used(db: Write, user_id: int, password_id: int, moment: Instant) -> None:
+    db.run(_touch, user=user_id, number=password_id, moment=moment)
+
+
+def remove(db: Write, user_id: int, password_id: int) -> bool:
+    return db.run(_remove, user=user_id, number=password_id) > 0

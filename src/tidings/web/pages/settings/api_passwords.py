@@ -1,0 +1,55 @@
+"""API passwords: one for each app that uses the Google Reader API or the Fever API, shown once."""
+
+from __future__ import annotations
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.services.accounts.api_passwords import NewApiPassword
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import _
+from tidings.web.pages.settings.fields import beside
+
+routes = Routes()
+
+PATH = "/settings/api-passwords"
+
+
+class ApiPasswordForm(Form, frozen=True):
+    name: str = ""
+
+
+@routes.get(PATH)
+def show_api_passwords(visit: RequestContext) -> PageResponse:
+    return _page(visit)
+
+
+@routes.post(PATH)
+def create_api_password(visit: RequestContext, services: Services, form: ApiPasswordForm) -> PageResponse:
+    """The answer is the page itself: it is the only one on which the password stands."""
+    try:
+        made = services.api_passwords.create(visit.caller, form.name)
+    except InvalidInput as error:
+        return _page(visit, form.name, problem=beside(error))
+    return _page(visit, made=made)
+
+
+@routes.post(PATH + "/{password_id}/delete")
+def delete_api_password(caller: User, services: Services, password_id: int) -> Redirect:
+    services.api_passwords.delete(caller.id, password_id)
+    return Redirect(PATH, notice=_("The password is deleted: the app that has it is signed out."))
+
+
+def _page(
+    visit: RequestContext, name: str = "", *, made: NewApiPassword | None = None, problem: InvalidInput | None = None
+) -> PageResponse:
+    known = {
+        "title": _("API passwords"),
+        "passwords": visit.services.api_passwords.list_all(visit.caller.id),
+        "made": made,
+        "name": name,
+        "address": visit.home.base_url,
+    }
+    return PageResponse("settings/api_passwords.html", known, status=400 if problem else 200, problem=problem)
