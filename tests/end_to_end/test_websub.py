@@ -114,7 +114,7 @@ def test_what_is_published_is_stored_without_a_poll(
         assert [feed[name] for feed in after] == [feed[name] for feed in before], name
     with service.services.reading() as db:
         source_ids = sources.of_feeds(db, [feed["id"] for feed in before])
-        assert subscriptions.known(db, source_ids, service.services.clock()) == dict.fromkeys(source_ids, True)
+        assert subscriptions.hubs_of(db, source_ids, service.services.clock()) == dict.fromkeys(source_ids, True)
 
 
 def test_the_request_says_what_a_hub_needs(service: RunningService, alice: Person, site: Publisher, hub: Hub) -> None:

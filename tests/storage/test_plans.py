@@ -148,9 +148,9 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
     "what hubs send": lambda db, archive: (
         subscriptions.any_due(db, Instant(NOW + 4_000 * SECOND)),
         subscriptions.by_token(db, "token 77"),
-        subscriptions.readers(db, 77),
+        subscriptions.feeds_of(db, 77),
         subscriptions.offered_for_each(db, [archive.feed_id, archive.feed_id + 1]),
-        subscriptions.known(db, sources.of_feeds(db, [archive.feed_id]), NOW),
+        subscriptions.hubs_of(db, sources.of_feeds(db, [archive.feed_id]), NOW),
     ),
     "an entry": lambda db, archive: entries.get(db, archive.user_id, 5),
     "counters": lambda db, archive: counters.list_all(db, archive.user_id),
@@ -194,7 +194,7 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
         db, "w", now=Instant(NOW + 9), until=Instant(NOW + 99), limit=5, per_host=2, gap=9
     ),
     "looking for what is due": lambda db, _: claims.any_due(db, Instant(NOW + 9)),
-    "putting off a host": lambda db, _: sources.put_off(db, "host 7", Instant(NOW + 99)),
+    "putting off a host": lambda db, _: sources.postpone_host(db, "host 7", Instant(NOW + 99)),
     "letting go of claims": lambda db, _: claims.release_all(db, "w"),
     "subscriptions that are due": lambda db, _: subscriptions.due(db, now=Instant(NOW + 4_000 * SECOND), limit=8),
     "settling a source": lambda db, a: claims.release(db, sources.of_feeds(db, [a.feed_id]), "w"),
@@ -255,7 +255,7 @@ def test_what_is_old_is_found_in_the_order_of_an_index_where_the_last_look_ended
 
 def test_subscriptions_adrift_are_found_without_asking_for_each_whether_it_is_read(archive: Archive) -> None:
     with explained(archive.database) as plans, archive.database.reading() as db:
-        assert subscriptions.orphaned(db, now=NOW, limit=200) == []
+        assert subscriptions.find_orphaned(db, now=NOW, limit=200) == []
 
     told = json.dumps(plans[0].plan)
     if archive.database.is_sqlite:

@@ -73,7 +73,7 @@ EXCEPTIONS = {
 BUILT = {
     (
         "entries",
-        r"^WITH asked \(feed_id, hash\)",
+        r"^WITH wanted \(feed_id, hash\)",
     ): "a check looks up entries of all the feeds that it serves",
 }
 

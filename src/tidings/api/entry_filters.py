@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 from tidings.api.schema_annotations import one_of, up_to
 from tidings.domain.entries.entries import (
-    STATUS_BY_WORD,
+    STATUS_BY_NAME,
     Direction,
     EntryFilter,
     EntryStatus,
@@ -39,7 +39,7 @@ class EntriesQuery(Query, frozen=True):
     globally_visible: true leaves out what is hidden from the global lists.
     """
 
-    status: Annotated[tuple[str, ...], one_of(STATUS_BY_WORD)] = ()
+    status: Annotated[tuple[str, ...], one_of(STATUS_BY_NAME)] = ()
     limit: Annotated[int | None, up_to(MOST_ENTRIES)] = None
     offset: int | None = None
     order: Annotated[str, one_of(Order)] = ""
@@ -90,7 +90,7 @@ class IdsQuery(Query, frozen=True):
     starred: true or false. limit: 10000 at most, and when not sent.
     """
 
-    status: Annotated[tuple[str, ...], one_of(STATUS_BY_WORD)] = ()
+    status: Annotated[tuple[str, ...], one_of(STATUS_BY_NAME)] = ()
     starred: Annotated[tuple[str, ...], one_of(("true", "false"))] = ()
     limit: int | None = None
     offset: int | None = None
@@ -108,7 +108,7 @@ class IdsQuery(Query, frozen=True):
 
 
 def _status(word: str) -> EntryStatus:
-    status = STATUS_BY_WORD.get(word.strip())
+    status = STATUS_BY_NAME.get(word.strip())
     if status is None:
         raise InvalidInput(verbatim(f"status: {word[:40]!r} is not read, unread or removed."), field="status")
     return status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from tidings.domain.entries.retention import MOST_DAYS, NEVER
+from tidings.domain.entries.retention import MAX_DAYS, NEVER
 from tidings.settings import values
 from tidings.settings.option import option
 from tidings.settings.values import Network
@@ -23,14 +23,14 @@ class MaintenanceSettings:
         values.days_or_never,
         "Days after which read entries are deleted, counted from their last change; -1 for never. Starred and shared"
         " entries are kept, and a feed may have its own limit.",
-        allowed=f"a whole number from 1 to {MOST_DAYS}, or {NEVER}",
+        allowed=f"a whole number from 1 to {MAX_DAYS}, or {NEVER}",
         default="60",
     )
     cleanup_archive_unread_days: timedelta | None = option(
         values.days_or_never,
         "Days after which unread entries are deleted, counted from their last change; -1 for never. Starred and shared"
         " entries are kept, and a feed may have its own limit.",
-        allowed=f"a whole number from 1 to {MOST_DAYS}, or {NEVER}",
+        allowed=f"a whole number from 1 to {MAX_DAYS}, or {NEVER}",
         default="180",
     )
     cleanup_archive_batch_size: int = option(

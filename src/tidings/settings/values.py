@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple, NewType, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
-from tidings.domain.accounts.users import checked_password, checked_username
-from tidings.domain.entries.retention import MOST_DAYS, NEVER
+from tidings.domain.accounts.users import validate_password, validate_username
+from tidings.domain.entries.retention import MAX_DAYS, NEVER
 from tidings.domain.errors import InvalidInput
 
 ByteCount = NewType("ByteCount", int)
@@ -89,14 +89,14 @@ def header(given: str) -> str:
 
 def password(given: str) -> str:
     try:
-        return checked_password(given)
+        return validate_password(given)
     except InvalidInput as error:
         raise InvalidValue(_as_clause(error)) from error
 
 
 def username(given: str) -> str:
     try:
-        return checked_username(given)
+        return validate_username(given)
     except InvalidInput as error:
         raise InvalidValue(_as_clause(error)) from error
 
@@ -159,7 +159,7 @@ def hours(lowest: int, highest: int) -> Callable[[str], timedelta]:
 
 def days_or_never(given: str) -> timedelta | None:
     """From a day to a century; None for -1."""
-    return None if given == str(NEVER) else timedelta(days=integer(1, MOST_DAYS)(given))
+    return None if given == str(NEVER) else timedelta(days=integer(1, MAX_DAYS)(given))
 
 
 def folder(given: str) -> Path:

@@ -1,4 +1,4 @@
-"""Bring a database to today's schema, and tell one that is ahead of us."""
+"""Migrates a database to the current schema, and rejects one of a newer version."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from tidings.domain.errors import StartError, StoreUnavailable
 from tidings.storage.engine import database_errors, locks
 from tidings.storage.engine.database import Database, Write
 
-# Any number will do, as long as nobody else in this database locks on it.
-LOCK = 7_483_464_737
+# Advisory lock of migrations, any number that no other lock in this database uses.
+LOCK_ID = 7_483_464_737
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 def upgrade(database: Database) -> list[str]:
-    """The revisions that were run, oldest first. All of them in one transaction: a failed upgrade leaves no trace.
+    """Run the missing revisions and return them, oldest first. One transaction: a failed upgrade changes nothing.
 
-    StartError when the database cannot be opened or comes from a newer version.
+    Raises StartError if the database cannot be opened or was written by a newer version.
     """
     try:
         with database_errors.without_log():
             database.prepare_file()
         with database.engine.begin() as connection:
-            # Several machines may start at once: one migrates, the others wait and find it done.
-            locks.one_at_a_time(Write(connection), LOCK)
+            # Several machines may start at once: one migrates, the others wait and then find nothing to do.
+            locks.advisory_lock(Write(connection), LOCK_ID)
             before = _known_revision(connection)
             command.upgrade(_config(connection), "head")
             return _between(before)
@@ -40,7 +40,7 @@ def upgrade(database: Database) -> list[str]:
 
 
 def check(database: Database) -> None:
-    """StartError unless the schema is today's: `web` and `worker` do not migrate by themselves."""
+    """Raise StartError unless the schema is current: `web` and `worker` do not migrate."""
     try:
         with database_errors.without_log(), database.reading() as db:
             revision = _known_revision(db.connection)
@@ -51,7 +51,7 @@ def check(database: Database) -> None:
 
 
 def describe(database: Database) -> str:
-    """Its address without the password."""
+    """Return the URL of the database without the password."""
     return database.url.render_as_string(hide_password=True)
 
 

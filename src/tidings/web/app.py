@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from tidings.domain.accounts.sessions import LASTS
+from tidings.domain.accounts.sessions import SESSION_LIFETIME
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import Forbidden, InvalidInput, TidingsError
 from tidings.domain.messages import msg
@@ -82,7 +82,7 @@ class Pages(Surface[RequestContext]):
         signed_in = self._services.sessions.recognise(token) if token else None
         visit = RequestContext(request, self._services, self._home, signed_in, request.address(self._trusted))
         if signed_in and signed_in.is_renewed:
-            visit.set_cookie(cookies.SESSION, token, lasts_s=LASTS // SECOND)
+            visit.set_cookie(cookies.SESSION, token, lasts_s=SESSION_LIFETIME // SECOND)
         return visit
 
     def limit(self, call: Call[RequestContext]) -> int:

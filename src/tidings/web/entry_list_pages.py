@@ -78,12 +78,12 @@ class ListPage(Struct, frozen=True):
         self, lists: EntryLists, limit: int, beyond: EntryCursor | None, *, backwards: bool = False
     ) -> list[Entry]:
         """backwards: the nearest first, towards the beginning of the list."""
-        page = PageRequest(order=self.order, direction=self._towards(backwards=backwards), limit=limit, beyond=beyond)
+        page = PageRequest(order=self.order, direction=self._towards(backwards=backwards), limit=limit, cursor=beyond)
         return lists.rows(self.which, page)
 
     def beyond(self, entry: Entry, *, backwards: bool) -> PageRequest:
         """What follows an entry in this list, or comes before it."""
-        return PageRequest(order=self.order, direction=self._towards(backwards=backwards), beyond=self.place(entry))
+        return PageRequest(order=self.order, direction=self._towards(backwards=backwards), cursor=self.place(entry))
 
     def _towards(self, *, backwards: bool) -> Direction:
         if not backwards:

@@ -10,8 +10,8 @@ from msgspec import Struct
 from tidings.domain.cleaning import text_of
 from tidings.domain.entries import excerpts
 from tidings.domain.entries.entries import Entry, EntryStatus
-from tidings.domain.entries.highlights import Highlighter, Piece
-from tidings.domain.entries.search import parse
+from tidings.domain.entries.highlights import Highlighter, TextPiece
+from tidings.domain.entries.search import parse_query
 from tidings.domain.entries.stemming import group_of
 from tidings.domain.url_schemes import safe_href
 from tidings.storage.engine.database import Read
@@ -55,16 +55,16 @@ def rows(db: Read, visit: RequestContext, listing: ListPage, entries: Sequence[E
             _marked(highlighters[entry.language].pieces(entry.title)) if asked else entry.title,
             _excerpt(bodies[entry.id], highlighters.get(entry.language)) if entry.id in bodies else "",
             # It was escaped when the entry was cleaned.
-            Markup(excerpts.picture(bodies[entry.id]) if density == "cards" and entry.id in bodies else ""),  # noqa: S704
+            Markup(excerpts.first_image(bodies[entry.id]) if density == "cards" and entry.id in bodies else ""),  # noqa: S704
         )
         for entry in entries
     ]
 
 
-def _highlighters(question: str, entries: Sequence[Entry]) -> dict[str, Highlighter]:
-    """By the language of an entry, which decides what the words of the question are reduced to."""
+def _highlighters(query: str, entries: Sequence[Entry]) -> dict[str, Highlighter]:
+    """By the language of an entry, which decides what the words of the query are reduced to."""
     groups = {language: group_of(language) for language in {entry.language for entry in entries}}
-    made = {group: Highlighter(parse(question, group), group) for group in set(groups.values())}
+    made = {group: Highlighter(parse_query(query, group), group) for group in set(groups.values())}
     return {language: made[group] for language, group in groups.items()}
 
 
@@ -74,6 +74,6 @@ def _excerpt(body: str, highlighter: Highlighter | None) -> str | Markup:
     return _marked(highlighter.excerpt(text_of(body[:_LOOKED_THROUGH])))
 
 
-def _marked(pieces: Sequence[Piece]) -> Markup:
-    marked = (f"<mark>{escape(piece.text)}</mark>" if piece.is_found else escape(piece.text) for piece in pieces)
+def _marked(pieces: Sequence[TextPiece]) -> Markup:
+    marked = (f"<mark>{escape(piece.text)}</mark>" if piece.is_match else escape(piece.text) for piece in pieces)
     return Markup("".join(marked))  # noqa: S704 - each piece is escaped

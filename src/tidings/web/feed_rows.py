@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 from msgspec import Struct
 
-from tidings.domain.feeds.health import FeedHealth, FeedSigns, health
+from tidings.domain.feeds.health import FeedHealth, FeedHealthData, health
 from tidings.domain.polling.redirects import CONFIRMATIONS
 from tidings.domain.times import DAY, HOUR, MINUTE, Instant
 from tidings.storage.engine.database import Read
@@ -35,7 +35,7 @@ NAMES = {
 class FeedRow(Struct, frozen=True):
     """trouble, advice: what is wrong, and what to do about it; "" for nothing. next_check: "" when there is none."""
 
-    feed: FeedSigns
+    feed: FeedHealthData
     health: FeedHealth
     category: str
     trouble: str
@@ -55,7 +55,7 @@ class FeedRow(Struct, frozen=True):
 
 
 def feed_rows(
-    db: Read, user_id: int, feeds: Sequence[tuple[FeedSigns, FeedHealth]], categories: dict[int, str], now: Instant
+    db: Read, user_id: int, feeds: Sequence[tuple[FeedHealthData, FeedHealth]], categories: dict[int, str], now: Instant
 ) -> list[FeedRow]:
     weekly = feed_health.weekly(db, user_id, [feed.id for feed, _state in feeds], now, WEEKS)
     return [
@@ -73,7 +73,7 @@ def feed_rows(
     ]
 
 
-def states(feeds: Sequence[FeedSigns], now: Instant) -> list[tuple[FeedSigns, FeedHealth]]:
+def states(feeds: Sequence[FeedHealthData], now: Instant) -> list[tuple[FeedHealthData, FeedHealth]]:
     return [(feed, health(feed, now)) for feed in feeds]
 
 
@@ -119,7 +119,7 @@ def chart(weekly: Sequence[int]) -> Markup:
     ).format(width, _HEIGHT, said, ground, bars)
 
 
-def _trouble(feed: FeedSigns, state: FeedHealth) -> str:
+def _trouble(feed: FeedHealthData, state: FeedHealth) -> str:
     told = translated(feed.error)
     if state in (FeedHealth.DEAD, FeedHealth.FAILING):
         if feed.failed_checks < 2:

@@ -1,4 +1,4 @@
-"""Days as somebody lives them."""
+"""Calendar days, spans of days and streaks."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tidings.domain.times import DAY, HOUR, from_datetime
 ZONES = ("UTC", "Europe/Berlin", "America/Havana", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Auckland")
 
 
-def test_the_last_day_is_today_where_the_reader_is() -> None:
+def test_the_last_day_is_today_in_the_time_zone_of_the_user() -> None:
     now = from_datetime(datetime(2026, 11, 21, 23, 30, tzinfo=UTC))
 
     assert days_until(now, ZoneInfo("UTC"), 2) == [date(2026, 11, 20), date(2026, 11, 21)]
     assert days_until(now, ZoneInfo("Asia/Tokyo"), 1) == [date(2026, 11, 22)]
 
 
-def test_a_change_of_clocks_makes_a_span_of_its_own() -> None:
+def test_a_day_on_which_clocks_change_is_a_span_of_its_own() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     days = [date(2026, 10, 23) + timedelta(days=number) for number in range(5)]
 

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.domain.entries.highlights import LENGTH, Highlighter, Piece
-from tidings.domain.entries.search import parse
+from tidings.domain.entries.highlights import LENGTH, Highlighter, TextPiece
+from tidings.domain.entries.search import parse_query
 
 
-def shown(pieces: list[Piece]) -> str:
-    return "".join(f"[{piece.text}]" if piece.is_found else piece.text for piece in pieces)
+def shown(pieces: list[TextPiece]) -> str:
+    return "".join(f"[{piece.text}]" if piece.is_match else piece.text for piece in pieces)
 
 
 @pytest.mark.parametrize(
-    ("question", "text", "expected"),
+    ("query", "text", "expected"),
     [
         ("rain", "Rain, raining; a train", "[Rain], [raining]; a train"),
         ("studies", "A study of the studio", "A [study] of the studio"),
@@ -34,17 +34,17 @@ def shown(pieces: list[Piece]) -> str:
         ("", "Sun", "Sun"),
     ],
 )
-def test_what_was_asked_for_is_told_apart(question: str, text: str, expected: str) -> None:
-    highlighter = Highlighter(parse(question))
+def test_matching_words_are_highlighted(query: str, text: str, expected: str) -> None:
+    highlighter = Highlighter(parse_query(query))
 
     assert shown(highlighter.pieces(text)) == expected
     assert shown(highlighter.excerpt(text)) == expected
 
 
-def test_an_excerpt_is_about_the_place_that_was_found() -> None:
+def test_an_excerpt_surrounds_the_match() -> None:
     text = "sun " * 200 + "then rain fell" + " wind" * 200
 
-    excerpt = shown(Highlighter(parse("rain")).excerpt(text))
+    excerpt = shown(Highlighter(parse_query("rain")).excerpt(text))
 
     assert "then [rain] fell" in excerpt
     assert excerpt.startswith("… ")
@@ -52,27 +52,27 @@ def test_an_excerpt_is_about_the_place_that_was_found() -> None:
     assert len(excerpt) <= LENGTH + 10
 
 
-def test_an_excerpt_of_a_phrase_is_about_its_longest_word() -> None:
+def test_an_excerpt_for_a_phrase_surrounds_its_longest_word() -> None:
     text = "column 1 " * 50 + "value 1"
 
-    assert "[value 1]" in shown(Highlighter(parse('"value 1"')).excerpt(text))
+    assert "[value 1]" in shown(Highlighter(parse_query('"value 1"')).excerpt(text))
 
 
-def test_an_excerpt_of_a_phrase_is_about_where_its_words_follow_each_other() -> None:
+def test_an_excerpt_for_a_phrase_surrounds_consecutive_words() -> None:
     text = "rain without light; sun " * 15 + "then a light rain fell"
 
-    excerpt = shown(Highlighter(parse('"light rain"')).excerpt(text))
+    excerpt = shown(Highlighter(parse_query('"light rain"')).excerpt(text))
 
     assert "then a [light rain] fell" in excerpt
 
 
-def test_an_excerpt_begins_at_the_beginning_where_nothing_was_found() -> None:
-    assert shown(Highlighter(parse("rain")).excerpt("Only sun.")) == "Only sun."
+def test_an_excerpt_without_a_match_is_the_beginning() -> None:
+    assert shown(Highlighter(parse_query("rain")).excerpt("Only sun.")) == "Only sun."
 
 
 @given(st.text(max_size=60), st.text(max_size=2_000))
-def test_nothing_of_a_text_is_lost(question: str, text: str) -> None:
-    highlighter = Highlighter(parse(question))
+def test_highlighted_pieces_join_to_the_whole_text(query: str, text: str) -> None:
+    highlighter = Highlighter(parse_query(query))
 
     assert "".join(piece.text for piece in highlighter.pieces(text)) == text
     assert len("".join(piece.text for piece in highlighter.excerpt(text))) <= LENGTH + 3

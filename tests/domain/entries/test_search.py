@@ -1,4 +1,4 @@
-"""What a text is made of for searching, and how a question is understood."""
+"""Terms of texts, parsing of search queries, and stemming."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.domain.entries.search import LONGEST_WORD, MOST_ASKED_TERMS, MOST_TERMS, Phrase, Question, parse, terms
+from tidings.domain.entries.search import MAX_QUERY_TERMS, MAX_TERMS, MAX_WORD, Phrase, SearchQuery, parse_query, terms
 from tidings.domain.entries.stemming import group_of, stem
 
 
@@ -38,41 +38,41 @@ def words(*each: str) -> tuple[tuple[Phrase, ...], ...]:
         ("Ελλάδα Οδυσσεύς", ["ελλαδ", "οδυσσε"]),
     ],
 )
-def test_a_text_is_taken_apart_into_terms(text: str, found: list[str]) -> None:
+def test_a_text_is_split_into_terms(text: str, found: list[str]) -> None:
     assert terms(text) == found
 
 
 @pytest.mark.parametrize(
-    ("question", "understood"),
+    ("query", "expected"),
     [
-        ("rain snow", Question(words("rain", "snow"))),
-        ('"heavy rains"', Question(((Phrase(("heavi", "rain")),),))),
-        ("“heavy rains”", Question(((Phrase(("heavi", "rain")),),))),
-        ("rain -snow", Question(words("rain"), words("snow"))),
-        ('rain -"heavy snow"', Question(words("rain"), ((Phrase(("heavi", "snow")),),))),
-        ("-rain", Question((), words("rain"))),
-        ("rain rain Rain", Question(words("rain"))),
-        ("rai*", Question(((Phrase(("rai",), is_open=True),),))),
-        ('"heavy rai"*', Question(((Phrase(("heavi", "rai"), is_open=True),),))),
-        ("-rai*", Question((), ((Phrase(("rai",), is_open=True),),))),
-        ("r*", Question(words("r"))),
-        ("e-mail", Question(((Phrase(("e", "mail")),),))),
-        ("東京都", Question(((Phrase(("東京", "京都")),),))),
-        ("京", Question(((Phrase(("京",), is_open=True),),))),
-        ("入門python", Question(((Phrase(("入門", "門", "python")),),))),
-        ('"rain', Question(words("rain"))),
-        ('rain"snow', Question(words("rain", "snow"))),
-        ("rain AND snow", Question(words("rain", "and", "snow"))),
-        ("title:rain", Question(((Phrase(("titl", "rain")),),))),
-        ("--rain", Question((), words("rain"))),
-        ("- rain", Question(words("rain"))),
-        ("rain\0snow", Question(((Phrase(("rain", "snow")),),))),
-        ("!!! () * - \"\" ''", Question()),
-        ("\ud800", Question()),
+        ("rain snow", SearchQuery(words("rain", "snow"))),
+        ('"heavy rains"', SearchQuery(((Phrase(("heavi", "rain")),),))),
+        ("“heavy rains”", SearchQuery(((Phrase(("heavi", "rain")),),))),
+        ("rain -snow", SearchQuery(words("rain"), words("snow"))),
+        ('rain -"heavy snow"', SearchQuery(words("rain"), ((Phrase(("heavi", "snow")),),))),
+        ("-rain", SearchQuery((), words("rain"))),
+        ("rain rain Rain", SearchQuery(words("rain"))),
+        ("rai*", SearchQuery(((Phrase(("rai",), is_open=True),),))),
+        ('"heavy rai"*', SearchQuery(((Phrase(("heavi", "rai"), is_open=True),),))),
+        ("-rai*", SearchQuery((), ((Phrase(("rai",), is_open=True),),))),
+        ("r*", SearchQuery(words("r"))),
+        ("e-mail", SearchQuery(((Phrase(("e", "mail")),),))),
+        ("東京都", SearchQuery(((Phrase(("東京", "京都")),),))),
+        ("京", SearchQuery(((Phrase(("京",), is_open=True),),))),
+        ("入門python", SearchQuery(((Phrase(("入門", "門", "python")),),))),
+        ('"rain', SearchQuery(words("rain"))),
+        ('rain"snow', SearchQuery(words("rain", "snow"))),
+        ("rain AND snow", SearchQuery(words("rain", "and", "snow"))),
+        ("title:rain", SearchQuery(((Phrase(("titl", "rain")),),))),
+        ("--rain", SearchQuery((), words("rain"))),
+        ("- rain", SearchQuery(words("rain"))),
+        ("rain\0snow", SearchQuery(((Phrase(("rain", "snow")),),))),
+        ("!!! () * - \"\" ''", SearchQuery()),
+        ("\ud800", SearchQuery()),
     ],
 )
-def test_a_question_is_understood(question: str, understood: Question) -> None:
-    assert parse(question) == understood
+def test_a_query_is_parsed(query: str, expected: SearchQuery) -> None:
+    assert parse_query(query) == expected
 
 
 def test_a_prefix_finds_words_whose_stem_is_shorter() -> None:
@@ -98,9 +98,9 @@ def test_a_prefix_of_a_word_finds_the_word(start: str, ending: str) -> None:
 @given(st.text())
 def test_a_text_is_found_by_itself(text: str) -> None:
     quoted = re.sub('["“”„‟«»＂]', " ", text)[:60]
-    found, asked = terms(quoted), parse(f'"{quoted}"')
+    found, asked = terms(quoted), parse_query(f'"{quoted}"')
 
-    assert bool(asked.required) == bool(found) or len(found) > MOST_ASKED_TERMS
+    assert bool(asked.required) == bool(found) or len(found) > MAX_QUERY_TERMS
     for (phrase,) in asked.required:
         *before, last = phrase.terms
         assert found[: len(before)] == before
@@ -108,7 +108,7 @@ def test_a_text_is_found_by_itself(text: str) -> None:
 
 
 @given(st.text())
-def test_terms_hold_nothing_that_means_something_to_a_database(text: str) -> None:
+def test_terms_hold_no_characters_of_full_text_syntax(text: str) -> None:
     for term in terms(text):
         assert term
         assert not set(term) & set(" \t\n\r\0'\"\\/:*&|!()<>-+^{}")
@@ -116,11 +116,11 @@ def test_terms_hold_nothing_that_means_something_to_a_database(text: str) -> Non
 
 
 @given(st.text(), st.text())
-def test_asking_never_fails_and_is_bounded(question: str, more: str) -> None:
-    understood = parse(question + more * 200)
+def test_any_query_is_parsed_into_a_limited_number_of_terms(query: str, more: str) -> None:
+    expected = parse_query(query + more * 200)
 
-    assert sum(len(phrase.terms) for any_of in understood.required + understood.excluded for phrase in any_of) <= (
-        MOST_ASKED_TERMS
+    assert sum(len(phrase.terms) for any_of in expected.required + expected.excluded for phrase in any_of) <= (
+        MAX_QUERY_TERMS
     )
 
 
@@ -128,8 +128,8 @@ def test_asking_never_fails_and_is_bounded(question: str, more: str) -> None:
 def test_a_text_has_a_bounded_number_of_bounded_terms(text: str) -> None:
     found = terms(text)
 
-    assert len(found) <= MOST_TERMS
-    assert max(map(len, found)) <= LONGEST_WORD
+    assert len(found) <= MAX_TERMS
+    assert max(map(len, found)) <= MAX_WORD
     assert sum(len(term.encode()) + 12 for term in found) < 1_000_000
 
 
@@ -166,7 +166,7 @@ def test_english_words_of_a_russian_text_have_english_stems() -> None:
     assert terms("connections", group_of("ru")) == terms("connected", group_of("ru")) == ["connect"]
 
 
-def test_threads_stem_without_disturbing_each_other() -> None:
+def test_stemming_is_thread_safe() -> None:
     made = ["".join(pair) for pair in product("bcdfgklmnprstv", ("ations", "eaux", "ungen", "ingly", "issimo"))]
     expected = {(word, group): stem.__wrapped__(word, group) for word in made for group in ("", "de", "fr", "it")}
     stem.cache_clear()
@@ -176,7 +176,7 @@ def test_threads_stem_without_disturbing_each_other() -> None:
     assert found == list(expected.values()) * 20
 
 
-def is_found(word: str, question: str) -> bool:
-    (alternatives,) = parse(question).required
+def is_found(word: str, query: str) -> bool:
+    (alternatives,) = parse_query(query).required
     (term,) = terms(word)
     return any(term.startswith(one.terms[0]) if one.is_open else term == one.terms[0] for one in alternatives)

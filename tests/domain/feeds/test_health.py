@@ -1,4 +1,4 @@
-"""How a feed is called, by what checks and entries left behind."""
+"""The health of a feed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from tidings.domain.feeds.health import FeedHealth, FeedSigns, health
+from tidings.domain.feeds.health import FeedHealth, FeedHealthData, health
 from tidings.domain.times import DAY, Instant
 
 NOW = Instant(1_700_000_000_000_000)
-WELL = FeedSigns(
+WELL = FeedHealthData(
     id=1,
     category_id=1,
     title="A feed",
@@ -38,7 +38,7 @@ LONG_AGO = Instant(NOW - 200 * DAY)
 
 
 @pytest.mark.parametrize(
-    ("signs", "expected"),
+    ("data", "expected"),
     [
         ({}, FeedHealth.FINE),
         ({"took_ms": 0}, FeedHealth.FINE),
@@ -57,5 +57,5 @@ LONG_AGO = Instant(NOW - 200 * DAY)
     ],
     ids=str,
 )
-def test_the_first_that_is_true_is_told(signs: dict[str, Any], expected: FeedHealth) -> None:
-    assert health(msgspec.structs.replace(WELL, **signs), NOW) is expected
+def test_the_first_state_that_applies_is_returned(data: dict[str, Any], expected: FeedHealth) -> None:
+    assert health(msgspec.structs.replace(WELL, **data), NOW) is expected

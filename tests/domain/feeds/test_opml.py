@@ -32,7 +32,7 @@ def only(body: str, **more: str) -> opml.OpmlSubscription:
     return found[0]
 
 
-def urls(found: opml.Outlines) -> list[str]:
+def urls(found: opml.OpmlDocument) -> list[str]:
     return [one.values["feed_url"] for one in found.subscriptions]
 
 
@@ -88,7 +88,7 @@ def test_an_address_that_cannot_be_used_is_reported_with_its_line(url: str) -> N
     found = opml.read(document(f'\n<outline text="Bad" xmlUrl="{url}"/>\n<outline xmlUrl="http://good/"/>'))
 
     assert urls(found) == ["http://good/"]
-    assert [(remark.line, remark.name) for remark in found.unusable] == [(2, "Bad")]
+    assert [(problem.line, problem.name) for problem in found.unusable] == [(2, "Bad")]
     assert "xmlUrl" in found.unusable[0].reason.english()
 
 
@@ -101,7 +101,7 @@ def test_lines_are_counted_from_the_top_of_the_file() -> None:
 def test_outlines_without_address_and_children_are_passed_over() -> None:
     found = opml.read(document('<outline text="a"/><outline xmlUrl="  "/><outline xmlurl="http://a/"/>'))
 
-    assert found == opml.Outlines([], [], [])
+    assert found == opml.OpmlDocument([], [], [])
 
 
 def test_a_feed_without_address_is_reported() -> None:
@@ -136,7 +136,7 @@ def test_a_setting_that_cannot_be_read_is_left_out_and_reported(setting: str) ->
 
     assert found.subscriptions[0].values["disabled"] is True
     assert not {"crawler", "keeplist_rules", "urlrewrite_rules"} & found.subscriptions[0].values.keys()
-    assert len(found.odd) == 1
+    assert len(found.ignored_settings) == 1
     assert found.unusable == []
 
 
@@ -228,7 +228,7 @@ def test_more_feeds_than_one_transaction_should_hold_are_refused_at_once() -> No
     before = time.process_time()
 
     with pytest.raises(InvalidInput, match="several parts"):
-        opml.read(document("<outline xmlUrl='http://a/'/>" * (opml.MOST_FEEDS + 1)))
+        opml.read(document("<outline xmlUrl='http://a/'/>" * (opml.MAX_FEEDS + 1)))
     assert time.process_time() - before < 1
 
 
@@ -309,7 +309,7 @@ def test_what_is_exported_comes_back(folders: list[tuple[str, list[tuple[str, st
     assert [(category, {name: values.get(name, blank[name]) for name in fields}) for category, values in back] == [
         (category, {name: getattr(feed, name) for name in fields}) for category, feeds in numbered for feed in feeds
     ]
-    assert found.unusable == found.odd == []
+    assert found.unusable == found.ignored_settings == []
 
 
 def test_an_export_says_when_it_was_made_and_nothing_that_nobody_set() -> None:
@@ -328,7 +328,7 @@ def test_an_export_says_when_it_was_made_and_nothing_that_nobody_set() -> None:
 def test_no_bytes_make_it_fail_in_another_way(source: bytes) -> None:
     for body in (source, b"<opml>" + source + b"</opml>", document(source.decode("latin-1"))):
         with contextlib.suppress(InvalidInput):
-            assert isinstance(opml.read(body), opml.Outlines)
+            assert isinstance(opml.read(body), opml.OpmlDocument)
 
 
 @pytest.mark.parametrize("text", ["soon", "-5", "3", "43201", "1e3", "", "٣٠", "9" * 30])
@@ -336,5 +336,5 @@ def test_an_interval_that_cannot_be_is_left_out_and_told(text: str) -> None:
     found = opml.read(document(f'<outline xmlUrl="http://a/" checkIntervalMinutes="{text}"/>'))
 
     assert "check_interval_minutes" not in found.subscriptions[0].values
-    assert len(found.odd) == 1
-    assert "checkIntervalMinutes was left out" in found.odd[0].reason.english()
+    assert len(found.ignored_settings) == 1
+    assert "checkIntervalMinutes was left out" in found.ignored_settings[0].reason.english()

@@ -13,7 +13,7 @@ from sqlalchemy import func, select, update
 
 from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.entries.retention import LARGEST_BATCH, Retention, next_batch
+from tidings.domain.entries.retention import MAX_BATCH, Retention, next_batch_size
 from tidings.domain.icons import IconImage
 from tidings.domain.times import DAY, Instant
 from tidings.services.accounts.sessions import Sessions
@@ -180,7 +180,7 @@ def test_a_transaction_removes_a_bounded_number_and_others_write_and_read_in_bet
             somebody_else.submit(shelf.titles).result(20)
         assert kept_counts(shelf) == counted(shelf)
 
-    assert max(step.count for step in steps) <= LARGEST_BATCH
+    assert max(step.count for step in steps) <= MAX_BATCH
     assert len([step for step in steps if step.what == "entries"]) >= 3
     assert sum(step.count for step in steps if step.what == "entries") == 1200 - 1
 
@@ -400,8 +400,8 @@ def empty_log(database: Database) -> None:
 
 
 def test_the_steps_follow_what_they_are_told_of_time() -> None:
-    assert next_batch(100, 0.04) == 100
-    assert next_batch(100, 10.0) == 50
-    assert next_batch(20, 10.0) == 20
-    assert next_batch(100, 0.0) == 200
-    assert next_batch(400, 0.0) == LARGEST_BATCH
+    assert next_batch_size(100, 0.04) == 100
+    assert next_batch_size(100, 10.0) == 50
+    assert next_batch_size(20, 10.0) == 20
+    assert next_batch_size(100, 0.0) == 200
+    assert next_batch_size(400, 0.0) == MAX_BATCH

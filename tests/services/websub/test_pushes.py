@@ -69,7 +69,7 @@ class World:
 
     def offered(self, feed: Feed, hub: str = "https://hub.example/", topic: str = TOPIC, token: str = TOKEN) -> None:
         with self.database.writing() as db:
-            subscriptions.offer(db, feed.id, hub, topic, token=token, secret="secret", now=self.now)
+            subscriptions.add_offer(db, feed.id, hub, topic, token=token, secret="secret", now=self.now)
 
     def active(self, token: str = TOKEN, **changes: Any) -> HubSubscription:
         values: dict[str, Any] = {
@@ -106,7 +106,7 @@ class World:
 
     def pushed(self, feed: Feed) -> bool:
         with self.database.reading() as db:
-            return any(subscriptions.known(db, sources.of_feeds(db, [feed.id]), self.now).values())
+            return any(subscriptions.hubs_of(db, sources.of_feeds(db, [feed.id]), self.now).values())
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_what_a_dead_worker_had_taken_is_taken_again(world: World) -> None:
     world.offered(feed)
     world.push(world.active(), ["One"])
     with world.database.writing() as db:
-        assert pushes.take(db, now=world.now, until=Instant(world.now + 5 * MINUTE)) is not None
+        assert pushes.claim(db, now=world.now, until=Instant(world.now + 5 * MINUTE)) is not None
 
     assert world.store_all() == 0
     world.now = Instant(world.now + 5 * MINUTE)
@@ -133,7 +133,7 @@ def test_a_push_that_kills_workers_is_given_up_and_the_feed_polled(world: World)
     world.push(world.active(), ["One"])
     for _ in range(MOST_ATTEMPTS):
         with world.database.writing() as db:
-            assert pushes.take(db, now=world.now, until=world.now) is not None
+            assert pushes.claim(db, now=world.now, until=world.now) is not None
 
     assert world.store_all() == 1
     assert world.titles(feed) == []
@@ -147,9 +147,9 @@ def test_pushes_of_one_subscription_are_stored_in_their_order(world: World) -> N
     world.push(subscription, ["One"])
     world.push(subscription, ["Two"])
     with world.database.writing() as db:
-        first = pushes.take(db, now=world.now, until=Instant(world.now + MINUTE))
+        first = pushes.claim(db, now=world.now, until=Instant(world.now + MINUTE))
         assert first is not None
-        assert pushes.take(db, now=world.now, until=Instant(world.now + MINUTE)) is None
+        assert pushes.claim(db, now=world.now, until=Instant(world.now + MINUTE)) is None
         pushes.remove(db, first.id)
 
     assert world.store_all() == 1
@@ -165,7 +165,7 @@ def test_a_hub_that_floods_us_fills_no_disk(world: World) -> None:
         assert world.push(subscription, [f"Item {number}"])
 
     with world.database.reading() as db:
-        assert pushes.waiting(db, subscription.id) == MOST_WAITING
+        assert pushes.count(db, subscription.id) == MOST_WAITING
     assert world.again(feed).next_check_at == feed.checked_at + 5 * MINUTE
 
 

@@ -124,7 +124,7 @@ def test_a_connection_that_was_cut_off_while_it_rested_is_made_anew(
 ) -> None:
     if database.is_sqlite:
         pytest.skip("SQLite is a file")
-    monkeypatch.setattr(engines, "RESTED_S", 0)
+    monkeypatch.setattr(engines, "PING_AFTER_IDLE_S", 0)
     add(database, "alice")
     cut_off(database)
 
@@ -136,7 +136,7 @@ def test_a_connection_that_was_cut_off_while_it_rested_is_made_anew(
 def test_one_that_was_cut_off_just_now_is_told_of_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     if database.is_sqlite:
         pytest.skip("SQLite is a file")
-    monkeypatch.setattr(engines, "RESTED_S", 3600)
+    monkeypatch.setattr(engines, "PING_AFTER_IDLE_S", 3600)
     add(database, "alice")
     cut_off(database)
 

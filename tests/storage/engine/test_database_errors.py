@@ -24,7 +24,7 @@ SOME_MB = "INSERT INTO scratch VALUES (zeroblob(4000000))"
 
 
 @pytest.fixture(autouse=True)
-def unsaid_causes(monkeypatch: pytest.MonkeyPatch) -> None:
+def unlogged_causes(monkeypatch: pytest.MonkeyPatch) -> None:
     """No cause has been logged a moment ago, by another test in this process."""
     monkeypatch.setattr(database_module, "_causes", CauseLog())
 
@@ -161,11 +161,11 @@ def test_a_cause_that_lasts_is_said_once_in_a_while(monkeypatch: pytest.MonkeyPa
     causes = CauseLog()
     with capture_logs() as logged:
         for code in ("53100", "53100", "53100", "57P01"):
-            causes.say(Cause(code, "why"))
-        monkeypatch.setattr(database_errors, "REPEATED_AFTER_S", 0.0)
-        causes.say(Cause("53100", "why"))
+            causes.log(Cause(code, "why"))
+        monkeypatch.setattr(database_errors, "LOG_INTERVAL_S", 0.0)
+        causes.log(Cause("53100", "why"))
 
-    assert [(line["code"], line["unsaid"]) for line in logged] == [("53100", 0), ("57P01", 0), ("53100", 2)]
+    assert [(line["code"], line["suppressed"]) for line in logged] == [("53100", 0), ("57P01", 0), ("53100", 2)]
 
 
 def test_nothing_is_written_into_a_file_that_is_gone_or_replaced(on_sqlite: Database, file: Path) -> None:

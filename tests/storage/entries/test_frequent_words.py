@@ -98,8 +98,8 @@ def test_a_search_goes_on_from_a_place(shelf: FeedFixture, question: str) -> Non
 
     with shelf.database.reading() as db:
         for limit in (1, 40):
-            later = PageRequest(beyond=beyond, limit=limit)
-            earlier = PageRequest(beyond=beyond, limit=limit, direction=Direction.DESC)
+            later = PageRequest(cursor=beyond, limit=limit)
+            earlier = PageRequest(cursor=beyond, limit=limit, direction=Direction.DESC)
             which = EntryFilter(search=question)
             assert _numbers(entry_lists.rows(db, shelf.user_id, which, later)) == [n for n in found if n > 250][:limit]
             expected = [n for n in found[::-1] if n <= 250][:limit]

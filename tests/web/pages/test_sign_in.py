@@ -12,7 +12,7 @@ from support.people import Cast, Person
 from support.publisher import Publisher
 from support.running import RunningService, environment_for, running
 from support.visitors import Visitor
-from tidings.domain.accounts.sessions import LASTS
+from tidings.domain.accounts.sessions import SESSION_LIFETIME
 from tidings.domain.times import DAY
 from tidings.services import Services
 from tidings.storage.schema import sessions
@@ -137,7 +137,7 @@ def test_a_session_moves_on_with_every_visit_and_ends_thirty_days_after_the_last
 ) -> None:
     assert reader.person
     (before,) = services.sessions.list_all(reader.person.id)
-    assert before.expires_at - before.created_at == LASTS == 30 * DAY
+    assert before.expires_at - before.created_at == SESSION_LIFETIME == 30 * DAY
     with services.database.writing() as db:
         db.run(
             sessions.update().where(sessions.c.id == before.id),

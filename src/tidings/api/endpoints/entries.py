@@ -14,7 +14,7 @@ from tidings.api.schema_annotations import Moment, Needed, one_of
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import TimeZone, time_zone
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import STATUS_BY_WORD, Enclosure, Entry, EntryStatus
+from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, Entry, EntryStatus
 from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.messages import verbatim
 from tidings.http.endpoints import Routes
@@ -43,7 +43,7 @@ class EntryOut(Struct, frozen=True):
     share_code: str
     starred: bool
     reading_time: int
-    status: Annotated[str, one_of(STATUS_BY_WORD)]
+    status: Annotated[str, one_of(STATUS_BY_NAME)]
     hash: str
     published_at: Moment
     created_at: Moment
@@ -74,7 +74,7 @@ class EntriesUpdate(Struct, frozen=True):
     """At least one of status and starred."""
 
     entry_ids: Needed[list[Int64]] = None
-    status: Annotated[str | None, one_of(STATUS_BY_WORD)] = None
+    status: Annotated[str | None, one_of(STATUS_BY_NAME)] = None
     starred: bool | None = None
 
 
@@ -112,7 +112,7 @@ def show_page(db: Read, caller: User, page: EntryPage) -> list[EntryOut]:
 def _show(entry: Entry, content: str, attached: list[Enclosure], feed: msgspec.Raw, clock: TimeZone) -> EntryOut:
     return _copy(
         entry,
-        status=EntryStatus(entry.status).word,
+        status=EntryStatus(entry.status).api_name,
         hash=entry.hash.hex(),
         published_at=clock.format(entry.published_at),
         created_at=clock.format(entry.created_at),
@@ -211,7 +211,7 @@ def update_entries(caller: User, services: Services, body: EntriesUpdate) -> Non
         )
     status = None
     if body.status:
-        status = STATUS_BY_WORD.get(body.status)
+        status = STATUS_BY_NAME.get(body.status)
         if status is None:
             raise InvalidInput(
                 verbatim(f"status: {body.status[:40]!r} is not read, unread or removed."), field="status"

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from tidings.api.endpoints.entries import EntryOut, show_one
 from tidings.api.schema_annotations import Needed, one_of
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import STATUS_BY_WORD
+from tidings.domain.entries.entries import STATUS_BY_NAME
 from tidings.domain.errors import InvalidInput, NotFound
 from tidings.http.binding import Later
 from tidings.http.endpoints import Routes
@@ -41,7 +41,7 @@ class EntryImport(Struct, frozen=True):
     author: str | None = None
     content: str | None = None
     published_at: Int64 | None = None
-    status: Annotated[str | None, one_of(STATUS_BY_WORD)] = None
+    status: Annotated[str | None, one_of(STATUS_BY_NAME)] = None
     starred: bool | None = None
     tags: list[str] | None = None
     external_id: str | None = None

@@ -13,7 +13,7 @@ from tidings.api.schema_annotations import Moment, Needed, up_to
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import time_zone
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.retention import MOST_DAYS, NEVER
+from tidings.domain.entries.retention import MAX_DAYS, NEVER
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
 from tidings.domain.feeds.categories import Category
 from tidings.domain.feeds.feed_settings import NUMBERS
@@ -156,8 +156,8 @@ class FeedFields(Struct, frozen=True, kw_only=True):
     webhook_url: str | None = None
     apprise_service_urls: str | None = None
     check_interval_minutes: Annotated[Int64 | UnsetType | None, up_to(MAX_USER_INTERVAL_MINUTES)] = UNSET
-    keep_read_days: Annotated[Int64 | UnsetType | None, up_to(MOST_DAYS, least=NEVER)] = UNSET
-    keep_unread_days: Annotated[Int64 | UnsetType | None, up_to(MOST_DAYS, least=NEVER)] = UNSET
+    keep_read_days: Annotated[Int64 | UnsetType | None, up_to(MAX_DAYS, least=NEVER)] = UNSET
+    keep_unread_days: Annotated[Int64 | UnsetType | None, up_to(MAX_DAYS, least=NEVER)] = UNSET
 
 
 class FeedCreate(FeedFields, frozen=True, kw_only=True):

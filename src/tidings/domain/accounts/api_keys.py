@@ -1,4 +1,4 @@
-"""API keys: what they may be called."""
+"""API keys: validation of their descriptions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from tidings.domain.messages import msg
 from tidings.domain.text import normalize_for_search, reject_nul
 
 MAX_DESCRIPTION = 10_000
-# Bytes. What is unique is part of an index, which PostgreSQL limits to 2,704 bytes a row.
-LONGEST_KEY = 1_000
+# Bytes. Descriptions are unique, and PostgreSQL limits an index entry to 2,704 bytes.
+MAX_KEY_BYTES = 1_000
 
 
-def checked_description(description: str) -> str:
+def validate_description(description: str) -> str:
+    """Returns the description. Raises InvalidInput if it is blank or too long, or holds a NUL character."""
     if not description.strip():
         raise InvalidField("description", msg("say what this key is for, with one visible character."))
     if len(description) > MAX_DESCRIPTION:
@@ -22,7 +23,7 @@ def checked_description(description: str) -> str:
 
 
 def description_key(description: str) -> str:
-    """Two descriptions with the same key are one: case does not count. A long one is told by its digest."""
+    """Returns the form in which descriptions are compared: case is ignored, and a long text becomes its digest."""
     folded = normalize_for_search(description)
     encoded = folded.encode("utf-8", "replace")
-    return folded if len(encoded) <= LONGEST_KEY else hashlib.sha256(encoded).hexdigest()
+    return folded if len(encoded) <= MAX_KEY_BYTES else hashlib.sha256(encoded).hexdigest()

@@ -1,4 +1,4 @@
-"""Sessions: a browser that is signed in."""
+"""Sessions: a browser signed in as a user."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from msgspec import Struct
 
 from tidings.domain.times import DAY, MINUTE, Instant
 
-# Of days without a visit.
-LASTS = Instant(30 * DAY)
-WRITE_VISIT_EVERY = Instant(1 * MINUTE)
+# A session ends after this time without a request.
+SESSION_LIFETIME = Instant(30 * DAY)
+# `last_seen_at` is written at most this often.
+LAST_SEEN_INTERVAL = Instant(1 * MINUTE)
 MAX_USER_AGENT = 500
 
 
 class Session(Struct, frozen=True):
-    """user_agent, address: as they were when it began."""
+    """user_agent, address: of the request that started the session."""
 
     id: int
     user_id: int
@@ -26,6 +27,6 @@ class Session(Struct, frozen=True):
     address: str
 
 
-def digest(token: str) -> bytes:
-    """What is kept of a token. It is random enough: nothing slower is needed."""
+def token_digest(token: str) -> bytes:
+    """Returns the form in which a session token is stored. Tokens are random, so that no slow hash is needed."""
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()

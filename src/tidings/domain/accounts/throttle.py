@@ -19,7 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from tidings.domain.accounts.users import normalized
+from tidings.domain.accounts.users import normalize_username
 from tidings.domain.times import MINUTE, SECOND, Instant
 
 MAX_WAIT: Final = 20 * SECOND
@@ -68,7 +68,7 @@ def buckets_of(name: str, address: str, browser: str = "") -> tuple[Bucket, ...]
 
     browser: id of a browser that signed in as this user before, which a client cannot forge; "" for any other.
     """
-    name = normalized(name)
+    name = normalize_username(name)
     if browser:
         return (Bucket(_key("browser", name, browser), 5, 8 * SECOND),)
     network = network_of(address)

@@ -1,4 +1,4 @@
-"""What may be set on an account, checked before anything is stored."""
+"""Validates the values that are set on an account, before anything is stored."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from tidings.domain.accounts.users import checked_password, checked_username
+from tidings.domain.accounts.users import validate_password, validate_username
 from tidings.domain.errors import InvalidField
 from tidings.domain.messages import msg
 from tidings.domain.rules.validation import validate_user_rules
@@ -33,23 +33,23 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "display_mode": ("fullscreen", "standalone", "minimal-ui", "browser"),
     "gesture_nav": ("none", "tap", "swipe"),
 }
-# Far beyond anybody's eyes, and what a column of the table holds.
-FASTEST_READER = 2**31 - 1
+# The largest value of the column.
+MAX_READING_SPEED = 2**31 - 1
 RANGES: dict[str, tuple[float, float]] = {
     "entries_per_page": (1, 1000),
-    "default_reading_speed": (1, FASTEST_READER),
-    "cjk_reading_speed": (1, FASTEST_READER),
+    "default_reading_speed": (1, MAX_READING_SPEED),
+    "cjk_reading_speed": (1, MAX_READING_SPEED),
     "media_playback_rate": (0.25, 4),
 }
 RULES = ("block_filter_entry_rules", "keep_filter_entry_rules")
-# Names under which other services know a user: one account each.
+# The user's ids at other services; each belongs to one account.
 FOREIGN_IDS = ("google_id", "openid_connect_id")
 
 MAX_TEXT = 100_000
-# Part of an index, which PostgreSQL limits to 2,704 bytes a row.
+# Characters. The ids are indexed, and PostgreSQL limits an index entry to 2,704 bytes.
 MAX_FOREIGN_ID = 500
 
-# The other names of the IANA database are abbreviations, aliases of the past, and fixed offsets.
+# The other names of the IANA database are abbreviations, old aliases and fixed offsets.
 _REGIONS = frozenset({
     "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific",
 })  # fmt: skip
@@ -57,10 +57,11 @@ _LABEL = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
 _DOMAIN = re.compile(rf"(?:{_LABEL}\.)+{_LABEL}")
 
 
-def checked(given: Mapping[str, Any], *, zones: Collection[str]) -> dict[str, Any]:
-    """The values to store: fields of the API, those that were not sent left out; the password still as it was typed.
+def validate(given: Mapping[str, Any], *, zones: Collection[str]) -> dict[str, Any]:
+    """Returns the values to store, with the password not yet hashed.
 
-    zones: the names that the IANA database of this machine has. InvalidInput names the field.
+    given: fields of the API, without those that were not sent. zones: the names in this machine's IANA database.
+    Raises InvalidInput, which names the field.
     """
     values = dict(given)
     for name, value in values.items():
@@ -68,19 +69,19 @@ def checked(given: Mapping[str, Any], *, zones: Collection[str]) -> dict[str, An
         _check_choice(name, value)
         _check_range(name, value)
     if "username" in values:
-        values["username"] = checked_username(values["username"])
+        values["username"] = validate_username(values["username"])
     if "password" in values:
-        checked_password(values["password"])
+        validate_password(values["password"])
     if "timezone" in values:
         _check_zone(values["timezone"], zones)
     if "external_font_hosts" in values:
-        values["external_font_hosts"] = checked_hosts(values["external_font_hosts"], field="external_font_hosts")
+        values["external_font_hosts"] = validate_hosts(values["external_font_hosts"], field="external_font_hosts")
     validate_user_rules(**{name: values[name] for name in RULES if name in values})
     return values
 
 
-def checked_hosts(hosts: str, *, field: str) -> str:
-    """With one blank between two of them: they end up in a header."""
+def validate_hosts(hosts: str, *, field: str) -> str:
+    """Returns the hosts separated by single blanks, as a header needs them. Raises InvalidInput for an invalid one."""
     names = hosts.split()
     for name in names:
         if len(name) > 253 or not _DOMAIN.fullmatch(name):
@@ -112,8 +113,8 @@ def _check_range(name: str, value: Any) -> None:
         raise InvalidField(name, msg("send a number from {least:,} to {most:,}.", least=least, most=most))
 
 
-def offered_zones(zones: Collection[str]) -> list[str]:
-    """Those of the names that an account may have, UTC first, then by name."""
+def selectable_zones(zones: Collection[str]) -> list[str]:
+    """Returns the names of time zones that an account may have, UTC first, then by name."""
     return ["UTC", *sorted(name for name in zones if "/" in name and _is_zone(name, zones))]
 
 

@@ -1,4 +1,4 @@
-"""Users: who they are and what they may choose."""
+"""Users, and the rules for usernames and passwords."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WRITTEN_WITH_CJK = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL
 
 
 class User(Struct, frozen=True):
-    """Everything but the password. Field names are those of the table and of the API."""
+    """A user without the password. Field names are those of the table and of the API."""
 
     id: int
     username: str
@@ -58,13 +58,13 @@ class User(Struct, frozen=True):
     allow_account_password_in_apps: bool
 
 
-def checked_username(name: str) -> str:
-    """In the form in which it is stored: NFKC and lower case.
+def validate_username(name: str) -> str:
+    """Returns the name in the form in which it is stored: NFKC and lower case.
 
-    Letters of one script, digits and `_ - @ .`; InvalidInput otherwise. Letters of several scripts look alike: one user
-    could be taken for another.
+    Raises InvalidInput unless it consists of letters of one script, digits and `_ - @ .`. Letters of different scripts
+    look alike, so that one user could impersonate another.
     """
-    lowered = normalized(name)
+    lowered = normalize_username(name)
     if not lowered:
         raise InvalidInput(msg("A user needs a username."), field="username")
     if len(lowered) > MAX_USERNAME:
@@ -81,19 +81,19 @@ def checked_username(name: str) -> str:
     return lowered
 
 
-def normalized(name: str) -> str:
-    """Returns the form in which spellings of one name are one."""
+def normalize_username(name: str) -> str:
+    """Returns the form in which names are compared: NFKC and lower case, without surrounding blanks."""
     return unicodedata.normalize("NFKC", name.strip()).lower()
 
 
 def _script_of(letter: str) -> str:
-    """The first word of the character's name says the script; scripts that are written together are one."""
+    """Returns the script, the first word of the character's Unicode name; scripts that are mixed count as one."""
     script = unicodedata.name(letter, "unknown").partition(" ")[0]
     return "CJK" if script in _WRITTEN_WITH_CJK else script
 
 
-def checked_password(password: str) -> str:
-    """At least six characters, whatever their number of bytes."""
+def validate_password(password: str) -> str:
+    """Returns the password. Raises InvalidInput if it has too few or too many characters."""
     if len(password) < MIN_PASSWORD:
         raise InvalidInput(
             msg("The password is too short: {least} characters at least.", least=MIN_PASSWORD),

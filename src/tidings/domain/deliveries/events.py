@@ -136,7 +136,7 @@ def entry_payload(
         id=entry.id,
         user_id=entry.user_id,
         feed_id=entry.feed_id,
-        status=EntryStatus(entry.status).word,
+        status=EntryStatus(entry.status).api_name,
         hash=entry.hash.hex(),
         title=entry.title,
         url=entry.url,

@@ -1,1 +1,1 @@
-"""Entries: states, lists, search, retention."""
+"""Entries: status, lists, search and retention."""

@@ -1,4 +1,4 @@
-"""Days as somebody lives them, and what can be told of a row of them."""
+"""Calendar days in a user's time zone, for statistics by day."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from msgspec import Struct
 from tidings.domain.times import Instant, from_datetime, to_datetime
 
 
-class Span(Struct, frozen=True):
-    """Days of the same length, one after another. length: in microseconds, other than 24 hours when clocks change."""
+class DaySpan(Struct, frozen=True):
+    """Consecutive days of the same length. length: microseconds of one day, not 24 hours when clocks change."""
 
     start: Instant
     length: int
@@ -19,26 +19,26 @@ class Span(Struct, frozen=True):
 
 
 class Streak(Struct, frozen=True):
-    """Days in a row on which there was something. now: up to the last day, or to the one before it."""
+    """Days in a row with a count above 0. now: the streak that ends on the last day or the one before it."""
 
     now: int
     longest: int
 
 
 def days_until(now: Instant, zone: tzinfo, count: int) -> list[date]:
-    """So many of them; the last one is today."""
+    """Returns `count` days in order; the last one is today."""
     today = to_datetime(now).astimezone(zone).date()
     return [today - timedelta(days=back) for back in range(count - 1, -1, -1)]
 
 
-def spans(days: Sequence[date], zone: tzinfo) -> list[Span]:
-    """The same days as few spans. days: one after another."""
+def spans(days: Sequence[date], zone: tzinfo) -> list[DaySpan]:
+    """Returns the days grouped into as few spans as possible. days: consecutive."""
     starts = [_start(day, zone) for day in (*days, days[-1] + timedelta(days=1))]
-    return list(_joined(starts))
+    return list(_grouped(starts))
 
 
 def streak(counts: Sequence[int]) -> Streak:
-    """A day is not lost before it is over: today counts when there was something, and does no harm when not."""
+    """Returns the streaks in counts by day, the last of them today. A count of 0 today does not end the streak."""
     longest = run = 0
     for count in counts:
         run = run + 1 if count else 0
@@ -52,12 +52,12 @@ def _start(day: date, zone: tzinfo) -> Instant:
     return from_datetime(datetime(day.year, day.month, day.day, tzinfo=zone))
 
 
-def _joined(starts: Sequence[Instant]) -> Iterator[Span]:
-    begun, count = 0, 0
+def _grouped(starts: Sequence[Instant]) -> Iterator[DaySpan]:
+    first, count = 0, 0
     for number in range(len(starts) - 1):
         length = starts[number + 1] - starts[number]
         count += 1
         following = starts[number + 2] - starts[number + 1] if number + 2 < len(starts) else 0
         if following != length:
-            yield Span(starts[begun], length, count)
-            begun, count = number + 1, 0
+            yield DaySpan(starts[first], length, count)
+            first, count = number + 1, 0

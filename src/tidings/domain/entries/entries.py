@@ -1,4 +1,4 @@
-"""What an entry is once it is stored, and how lists of entries are asked for."""
+"""Stored entries, and the filters, orders and pages of lists of entries."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from msgspec import Struct
 from tidings.domain.text import normalize_for_search
 from tidings.domain.times import Instant
 
-# A longer tag is told by its beginning: an index entry has a size limit on PostgreSQL.
+# Longer tags are compared by this many characters: PostgreSQL limits the size of an index entry.
 TAG_LENGTH = 200
 
 
 class EntryStatus(IntEnum):
-    """As stored; the API speaks of them by their lower-case names."""
+    """The stored values. The API uses the names in lower case."""
 
     UNREAD = 0
     READ = 1
     REMOVED = 2
 
     @property
-    def word(self) -> str:
+    def api_name(self) -> str:
         return self.name.lower()
 
 
-STATUS_BY_WORD = {status.word: status for status in EntryStatus}
+STATUS_BY_NAME = {status.api_name: status for status in EntryStatus}
 
 
 class EditedEntryField(IntFlag):
@@ -36,7 +36,7 @@ class EditedEntryField(IntFlag):
 
 
 def tag_key(tag: str) -> str:
-    """As tags are compared: case and blanks around them do not count. "" for a blank one."""
+    """Returns the form in which tags are compared: without case and surrounding blanks; "" for a blank tag."""
     return normalize_for_search(tag)[:TAG_LENGTH]
 
 
@@ -91,11 +91,11 @@ class Enclosure(Struct, frozen=True):
 
 
 class EntryFilter(Struct, frozen=True, kw_only=True):
-    """Which entries; every condition given must hold.
+    """Conditions on entries, all of which must hold. None: no condition.
 
-    statuses: empty means read or unread. Moments are exclusive bounds. None: no such condition.
+    statuses: empty means read or unread. Times and ids are exclusive bounds.
     globally_visible: leave out entries whose feed or category is hidden globally.
-    tags: as `tag_key` gives them, all of them must be there.
+    tags: results of `tag_key`; an entry must have all of them.
     """
 
     statuses: tuple[EntryStatus, ...] = ()
@@ -114,7 +114,7 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
 
 
 class EntryCursor(Struct, frozen=True):
-    """Of an entry in an order by a moment: that moment of it, and its id."""
+    """The position of an entry in a list ordered by time: its value of that time, and its id."""
 
     moment: Instant
     entry_id: int
@@ -123,11 +123,11 @@ class EntryCursor(Struct, frozen=True):
 class PageRequest(Struct, frozen=True, kw_only=True):
     """limit: at least 1.
 
-    beyond: the place of an entry, after which to begin; only in an order by a moment.
+    cursor: the entry after which the page begins; only in an order by time.
     """
 
     order: Order = Order.PUBLISHED_AT
     direction: Direction = Direction.ASC
     limit: int = 100
     offset: int = 0
-    beyond: EntryCursor | None = None
+    cursor: EntryCursor | None = None

@@ -1,6 +1,6 @@
-"""What a user may do to an entry by hand: change its words, or bring it along from elsewhere.
+"""Validates the changes that a user makes to an entry, and the entries that a user imports.
 
-Content is cleaned as if a publisher had sent it: it will be shown in our pages.
+Content is cleaned like that of a publisher, because pages show it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from tidings.domain import cleaning
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import STATUS_BY_WORD, EditedEntryField, Entry, EntryStatus
+from tidings.domain.entries.entries import STATUS_BY_NAME, EditedEntryField, Entry, EntryStatus
 from tidings.domain.entries.reading_time import reading_minutes
 from tidings.domain.errors import InvalidField
 from tidings.domain.messages import msg
@@ -23,13 +23,13 @@ from tidings.domain.text import reject_nul
 from tidings.domain.times import LATEST, SECOND, Instant
 from tidings.domain.url_schemes import is_executable_url
 
-# Characters, of everything but the content, which the size of a request limits.
+# Characters. The content is limited by the size of the request alone.
 MAX_TEXT = 100_000
 MAX_TAGS = 1_000
 
 
 class EntryEdit(Struct, frozen=True):
-    """Values to store; None stays as it is. edited: what is the user's own from now on."""
+    """Values to store; None leaves the stored one. edited: fields that no longer follow the publisher."""
 
     title: str | None = None
     content: str | None = None
@@ -37,7 +37,7 @@ class EntryEdit(Struct, frozen=True):
     edited: EditedEntryField = EditedEntryField(0)
 
 
-def edit(
+def prepare_edit(
     entry: Entry,
     user: User,
     *,
@@ -45,7 +45,7 @@ def edit(
     content: str | None = None,
     policy: cleaning.CleaningPolicy = cleaning.DEFAULT_POLICY,
 ) -> EntryEdit:
-    """InvalidInput for a text that is empty: None is what leaves a value."""
+    """Returns the values to store. title, content: None leaves the stored value. Raises InvalidInput if empty."""
     edited = EditedEntryField(0)
     reading_time = None
     if title is not None:
@@ -62,12 +62,12 @@ def edit(
     return EntryEdit(title, content, reading_time, edited)
 
 
-def imported(
+def prepare_import(
     given: Mapping[str, Any], user: User, *, now: Instant, policy: cleaning.CleaningPolicy = cleaning.DEFAULT_POLICY
 ) -> ReadyEntry:
-    """An entry that its user brings along, read unless it says otherwise.
+    """Returns an entry that a user imports; its status is "read" by default.
 
-    given: fields of the API, those that were not sent left out. InvalidInput names the field.
+    given: fields of the API, without those that were not sent. Raises InvalidInput, which names the field.
     """
     url = _article_address(given.get("url", ""))
     author, external_id = given.get("author", ""), given.get("external_id", "")
@@ -75,10 +75,10 @@ def imported(
     for name, text in (("author", author), ("external_id", external_id), ("title", title)):
         _check(text, name)
     content = _clean(given.get("content", ""), url, user, policy)
-    status = state(given)
+    status = import_status(given)
     return ReadyEntry(
         hash=sha256((external_id or given["url"]).encode("utf-8", "replace")).digest(),
-        # As no publisher's is: should the feed bring the same entry, the publisher's words are taken.
+        # Differs from every real fingerprint: if the feed publishes the same entry, its content replaces this one.
         fingerprint=b"",
         title=title if title.strip() else url,
         url=url,
@@ -93,12 +93,12 @@ def imported(
     )
 
 
-def state(given: Mapping[str, Any]) -> EntryStatus | None:
-    """The status that an imported entry was sent with, if any."""
+def import_status(given: Mapping[str, Any]) -> EntryStatus | None:
+    """Returns the status that was sent with an imported entry; None if there was none."""
     word = given.get("status", "")
     if not word:
         return None
-    status = STATUS_BY_WORD.get(word)
+    status = STATUS_BY_NAME.get(word)
     if status not in (EntryStatus.READ, EntryStatus.UNREAD):
         raise InvalidField("status", msg("{word} is not read or unread.", word=repr(word[:40])))
     return status
@@ -114,7 +114,7 @@ def _reading_time(content: str, user: User) -> int:
 
 
 def _article_address(url: str) -> str:
-    """Absolute, of any scheme but those that run something: other readers export `tag:` and `ftp:` ones as well."""
+    """Returns the URL if it is absolute and not executable: other readers export `tag:` and `ftp:` URLs as well."""
     _check(url, "url")
     if not url:
         raise InvalidField("url", msg("send the address of the article."))
@@ -128,13 +128,13 @@ def _article_address(url: str) -> str:
 
 
 def _comments_address(url: str) -> str:
-    """ "" for what is not http(s): an entry is worth more than the address of its comments."""
+    """Returns the URL, or "" if it is not http(s): an invalid URL of comments does not prevent the import."""
     _check(url, "comments_url")
     return cleaning.resolve_web_url("", url)
 
 
 def _published_at(seconds: int, now: Instant) -> Instant:
-    """Without a date, or one before 1970, it is published now."""
+    """Returns the date of publication: now if none was sent, or one before 1970."""
     if seconds <= 0:
         return now
     if seconds > LATEST // SECOND:

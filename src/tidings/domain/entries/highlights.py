@@ -1,4 +1,4 @@
-"""Where in a text a search found what it asked for, and a piece of it to show."""
+"""Highlights the matches of a search in a text, and cuts an excerpt around them."""
 
 from __future__ import annotations
 
@@ -9,27 +9,33 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from tidings.domain.entries.search import Phrase, Question, terms
+from tidings.domain.entries.search import Phrase, SearchQuery, terms
 
 LENGTH = 200
-# Words before the first place that are shown with it.
-_BEFORE = 60
-# Of a text whose words may be written otherwise than they were asked for, so much is looked at word by word.
-_LOOKED_AT = 20_000
-# Around a word that may belong to a phrase, so many characters are looked at for each word of it: so often in a text.
-_AROUND = 20
-_MOST_LOOKS = 20
-# As the index takes them apart: an underscore is no letter, and longer words are several.
+# Characters before the first match that are shown with it.
+_CONTEXT = 60
+# Characters that are compared word by word if the text may spell words differently from the query.
+_MAX_COMPARED = 20_000
+# Characters that are compared around a candidate for a phrase, for each word of the longest phrase.
+_CHARS_PER_WORD = 20
+# Candidates for a phrase that are compared in a text.
+_MAX_CANDIDATES = 20
+# Words as the index splits them: an underscore is not a letter, and longer words are split.
 _WORD = re.compile(r"[^\W_]{1,40}")
 
 
-class Piece(Struct, frozen=True):
+class TextPiece(Struct, frozen=True):
+    """A part of a text. is_match: whether to highlight it."""
+
     text: str
-    is_found: bool
+    is_match: bool
 
 
 class _Token(NamedTuple):
-    """A term of a text. word: as it is written there, case-folded: a prefix may be longer than the stem of a word."""
+    """A term of a text, with its position.
+
+    word: as written, case-folded; needed because a prefix may be longer than the stem of a matching word.
+    """
 
     term: str
     word: str
@@ -38,14 +44,14 @@ class _Token(NamedTuple):
 
 
 class Highlighter:
-    """For one question; asked about many texts in the same group of languages (`stemming.group_of`).
+    """Highlights one query in texts of one group of languages (`stemming.group_of`).
 
-    Words of a phrase count where they follow each other.
+    The words of a phrase match only where they follow each other.
     """
 
-    def __init__(self, question: Question, group: str = "") -> None:
+    def __init__(self, query: SearchQuery, group: str = "") -> None:
         self._group = group
-        phrases = [phrase for any_of in question.required for phrase in any_of]
+        phrases = [phrase for any_of in query.required for phrase in any_of]
         self._prefixes = tuple(phrase.terms[0] for phrase in phrases if phrase.is_open and len(phrase.terms) == 1)
         self._terms = {phrase.terms[0] for phrase in phrases if len(phrase.terms) == 1}
         self._phrases: dict[str, list[Phrase]] = {}
@@ -53,62 +59,62 @@ class Highlighter:
             if len(phrase.terms) > 1:
                 self._phrases.setdefault(phrase.terms[0], []).append(phrase)
         self._longest = max((len(phrase.terms) for phrase in phrases), default=0)
-        # The longest word of a phrase tells best where it is. A stem may end otherwise than its words do ("studi",
-        # "study"): what begins like it is looked at closely.
-        telling = {max(phrase.terms, key=len) for phrase in phrases}
-        begins = sorted({re.escape(term[: max(3, len(term) - 2)]) for term in telling})
-        self._likely = re.compile(rf"\b(?:{'|'.join(begins)})\w*", re.IGNORECASE) if begins else None
+        # Candidates are words that begin like the longest word of a phrase, which is usually the rarest. The last
+        # letters are ignored, because a stem may end differently from its words ("studi", "study").
+        longest_terms = {max(phrase.terms, key=len) for phrase in phrases}
+        begins = sorted({re.escape(term[: max(3, len(term) - 2)]) for term in longest_terms})
+        self._candidate = re.compile(rf"\b(?:{'|'.join(begins)})\w*", re.IGNORECASE) if begins else None
 
-    def pieces(self, text: str) -> list[Piece]:
-        """The whole text, apart where something was found."""
-        made, reached = [], 0
+    def pieces(self, text: str) -> list[TextPiece]:
+        """Returns the whole text, split at its matches."""
+        pieces, reached = [], 0
         for start, end in self._spans(text):
-            made += [Piece(text[reached:start], is_found=False), Piece(text[start:end], is_found=True)]
+            pieces += [TextPiece(text[reached:start], is_match=False), TextPiece(text[start:end], is_match=True)]
             reached = end
-        return [piece for piece in [*made, Piece(text[reached:], is_found=False)] if piece.text]
+        return [piece for piece in [*pieces, TextPiece(text[reached:], is_match=False)] if piece.text]
 
-    def excerpt(self, text: str, length: int = LENGTH) -> list[Piece]:
-        """Around the first place; the beginning of the text where there is none."""
+    def excerpt(self, text: str, length: int = LENGTH) -> list[TextPiece]:
+        """Returns about `length` characters around the first match, or the beginning of a text without a match."""
         at = self._first(text)
-        start = 0 if at < _BEFORE else text.find(" ", at - _BEFORE, at) + 1 or at
+        start = 0 if at < _CONTEXT else text.find(" ", at - _CONTEXT, at) + 1 or at
         end = len(text) if len(text) <= start + length else text.rfind(" ", start + length // 2, start + length)
         end = start + length if end < 0 else end
         shown = self.pieces(text[start:end])
-        before = [Piece("… ", is_found=False)] if start else []
-        after = [Piece("…", is_found=False)] if end < len(text) else []
+        before = [TextPiece("… ", is_match=False)] if start else []
+        after = [TextPiece("…", is_match=False)] if end < len(text) else []
         return [*before, *shown, *after]
 
     def _first(self, text: str) -> int:
-        """0 as well when there is none."""
-        if self._likely is None:
+        """Returns the position of the first match; 0 if there is none."""
+        if self._candidate is None:
             return 0
-        looks: list[int] = []
-        for likely in self._likely.finditer(text):
-            if any(True for _ in self._spans(likely[0])):
-                return likely.start()
-            if self._phrases and len(looks) < _MOST_LOOKS:
-                looks.append(likely.start())
-                start, end = self._neighbourhood(text, likely)
-                if found := next(self._spans(text[start:end]), None):
-                    return start + found[0]
-        if looks or text.isascii():
-            return looks[0] if looks else 0
-        return next((start for start, _ in self._spans(text[:_LOOKED_AT])), 0)
+        compared: list[int] = []
+        for candidate in self._candidate.finditer(text):
+            if any(True for _ in self._spans(candidate[0])):
+                return candidate.start()
+            if self._phrases and len(compared) < _MAX_CANDIDATES:
+                compared.append(candidate.start())
+                start, end = self._neighbourhood(text, candidate)
+                if match := next(self._spans(text[start:end]), None):
+                    return start + match[0]
+        if compared or text.isascii():
+            return compared[0] if compared else 0
+        return next((start for start, _ in self._spans(text[:_MAX_COMPARED])), 0)
 
-    def _neighbourhood(self, text: str, likely: re.Match[str]) -> tuple[int, int]:
-        """Of a word, with as many before and after it as the longest phrase could have there."""
-        others, reach = self._longest - 1, _AROUND * self._longest
-        words = list(_WORD.finditer(text, max(0, likely.start() - reach), likely.end() + reach))
-        at = next((number for number, word in enumerate(words) if word.end() > likely.start()), None)
+    def _neighbourhood(self, text: str, candidate: re.Match[str]) -> tuple[int, int]:
+        """Returns the start and end of the words around a candidate that a phrase with it could include."""
+        others, reach = self._longest - 1, _CHARS_PER_WORD * self._longest
+        words = list(_WORD.finditer(text, max(0, candidate.start() - reach), candidate.end() + reach))
+        at = next((number for number, word in enumerate(words) if word.end() > candidate.start()), None)
         if at is None:
-            # It begins with a picture, which is no word to us.
-            return likely.span()
+            # The candidate begins with an emoji, which is not a word for `_WORD`.
+            return candidate.span()
         return words[max(0, at - others)].start(), words[min(len(words), at + 1 + others) - 1].end()
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """What was found, in order; what overlaps or touches is one."""
+        """Yields start and end of each match, in order; matches that overlap or touch are merged."""
         begin = reached = -1
-        for start, end in self._found(list(_tokens(text, self._group))):
+        for start, end in self._matches(list(_tokens(text, self._group))):
             if start > reached:
                 if reached > begin:
                     yield begin, reached
@@ -117,7 +123,7 @@ class Highlighter:
         if reached > begin:
             yield begin, reached
 
-    def _found(self, tokens: list[_Token]) -> Iterator[tuple[int, int]]:
+    def _matches(self, tokens: list[_Token]) -> Iterator[tuple[int, int]]:
         for at, token in enumerate(tokens):
             if token.term in self._terms or _begins(token, self._prefixes):
                 yield token.start, token.end
@@ -131,9 +137,9 @@ def _is_phrase(phrase: Phrase, tokens: list[_Token]) -> bool:
     if len(tokens) < len(phrase.terms):
         return False
     *before, last = zip(phrase.terms, tokens, strict=True)
-    asked, token = last
-    ends_well = token.term == asked or (phrase.is_open and _begins(token, (asked,)))
-    return ends_well and all(term == one.term for term, one in before)
+    expected, token = last
+    last_matches = token.term == expected or (phrase.is_open and _begins(token, (expected,)))
+    return last_matches and all(term == one.term for term, one in before)
 
 
 def _begins(token: _Token, prefixes: tuple[str, ...]) -> bool:
@@ -152,6 +158,6 @@ def _tokens(text: str, group: str) -> Iterator[_Token]:
         if len(found) == 1:
             yield _Token(found[0], word[0].casefold(), word.start(), word.end())
             continue
-        # A script without blanks: each term begins one character after the one before.
+        # A script without blanks: each term begins one character after the previous one.
         for at, term in enumerate(found, word.start()):
             yield _Token(term, term, min(at, word.end()), min(at + len(term), word.end()))

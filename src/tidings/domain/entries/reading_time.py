@@ -1,4 +1,4 @@
-"""How long an article takes to read."""
+"""Estimates how long an article takes to read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import islice
 
 from tidings.domain.cleaning.text import count_words, normalize_words, strip_tags, unescape_text
 
-# Enough to tell the language, wherever a long article goes afterwards.
+# The number of letters from which the language of a long article is guessed.
 SAMPLE_LETTERS = 100
 
 # Han with its extensions, kana, bopomofo, hangul, yi: scripts that are read by the character.
@@ -20,16 +20,16 @@ _LETTERS = re.compile(rf"[^\W\d_]{{1,{SAMPLE_LETTERS}}}")
 
 
 def reading_minutes(text_or_html: str, *, words_per_minute: int = 265, cjk_per_minute: int = 500) -> int:
-    """As `minutes_of`; text_or_html: plain text, or HTML as `cleaning.clean` wrote it."""
+    """Returns the result of `minutes_of` for plain text, or for HTML as `cleaning.clean` wrote it."""
     return minutes_of(strip_tags(text_or_html), words_per_minute=words_per_minute, cjk_per_minute=cjk_per_minute)
 
 
 def minutes_of(text: str, *, words_per_minute: int, cjk_per_minute: int) -> int:
-    """Whole minutes, rounded up; 0 when there is nothing to read.
+    """Returns whole minutes, rounded up; 0 for a text without words.
 
-    text: of clean HTML, as `cleaning.Clean` has it.
-    words_per_minute: of most languages. cjk_per_minute: characters of Chinese, Japanese and Korean, for text
-    of whose first letters more than half are of their scripts. Both at least 1.
+    text: the text of clean HTML, as in `cleaning.CleanedHtml`. words_per_minute: for most languages.
+    cjk_per_minute: characters per minute for Chinese, Japanese and Korean, which is assumed if more than half of the
+    first letters are of their scripts. Both at least 1.
     """
     if _is_cjk(text):
         words = normalize_words(text)
@@ -40,7 +40,7 @@ def minutes_of(text: str, *, words_per_minute: int, cjk_per_minute: int) -> int:
 def _is_cjk(text: str) -> bool:
     if text.isascii():
         return False
-    # The beginning nearly always has letters enough; up to four may be what was cut off from a character reference.
+    # The beginning nearly always has enough letters; up to four may be part of a truncated character reference.
     letters = _first_letters(text[: 2 * SAMPLE_LETTERS])
     if len(letters) < SAMPLE_LETTERS + 4:
         letters = _first_letters(text)
@@ -49,7 +49,7 @@ def _is_cjk(text: str) -> bool:
 
 
 def _first_letters(text: str) -> str:
-    """Rather more of them than needed; all where there are fewer."""
+    """Returns a few more letters than the sample needs; all if there are fewer."""
     runs = _LETTERS.finditer(unescape_text(text))
     return "".join(run[0] for run in islice(runs, SAMPLE_LETTERS + 4))
 

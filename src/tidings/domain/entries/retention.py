@@ -1,7 +1,7 @@
-"""How long things are kept: decided here, done by `services.maintenance.cleanup`.
+"""How long entries are kept; `services.maintenance.cleanup` applies these rules.
 
-An entry's age counts from its last change: when it came, was read or marked unread, or its publisher edited it. Who
-reads something old today still has it tomorrow.
+The age of an entry counts from its last change: when it was stored, marked read or unread, or edited by its publisher.
+An old entry that is read today is therefore not deleted tomorrow.
 """
 
 from __future__ import annotations
@@ -15,31 +15,34 @@ from tidings.domain.errors import InvalidField
 from tidings.domain.messages import msg
 from tidings.domain.times import DAY, Instant
 
-# As a number of days, in the settings and of a feed.
+# The number of days that means "never delete", in the settings and in a feed.
 NEVER = -1
-MOST_DAYS = 36_500
+MAX_DAYS = 36_500
 
 
-# A tombstone that was seen in its feed's document is marked as seen again after this time: one write a month.
-SEEN_AGAIN_AFTER = Instant(30 * DAY)
-# It goes when it has been absent for months from a document that was read since.
-ABSENT_FOR = Instant(90 * DAY)
+# While the document still holds a deleted entry, `seen_at` of its tombstone is written at most this often.
+SEEN_AT_INTERVAL = Instant(30 * DAY)
+# A tombstone is deleted when the documents of its feed have not held the entry for this long.
+TOMBSTONE_RETENTION = Instant(90 * DAY)
 
-# Rows changed by one transaction. SQLite has one writer: everybody else who writes waits that long.
-SMALLEST_BATCH, LARGEST_BATCH = 20, 500
-MEANT_TO_TAKE_S = 0.04
-# So much of a file may stay empty: what is removed today makes room for what comes tomorrow.
-EMPTY_PART = 20
+# Rows changed by one transaction. SQLite has one writer: every other writer waits until the transaction ends.
+MIN_BATCH, MAX_BATCH = 20, 500
+TARGET_BATCH_S = 0.04
+# One page in this many of a database file may stay free, since new rows will use it.
+FREE_PAGES_DIVISOR = 20
 
 
 class Retention(Struct, frozen=True):
-    """After how long without a change entries go; None: never."""
+    """After how long without a change entries are deleted; None: never."""
 
     read: timedelta | None
     unread: timedelta | None
 
     def cutoff(self, status: EntryStatus, now: Instant, days: int | None = None) -> Instant | None:
-        """What changed before it may go; None when nothing may. days: as a feed has it, over what holds for all."""
+        """Returns the time before which an entry must have changed to be deleted; None if none is deleted.
+
+        days: the setting of the feed, which overrides that of the instance; None if it has none.
+        """
         if days is not None:
             return None if days == NEVER else Instant(now - days * DAY)
         age = self.unread if status == EntryStatus.UNREAD else self.read
@@ -47,36 +50,40 @@ class Retention(Struct, frozen=True):
 
 
 def is_allowed(days: int) -> bool:
-    """Whether a feed may have this number of days."""
-    return days == NEVER or 1 <= days <= MOST_DAYS
+    """Returns whether the number of days is a valid setting of a feed."""
+    return days == NEVER or 1 <= days <= MAX_DAYS
 
 
-def checked_days(days: int, *, field: str) -> int:
+def validate_days(days: int, *, field: str) -> int:
+    """Returns the number of days. Raises InvalidInput if it is not valid."""
     if not is_allowed(days):
-        raise InvalidField(field, msg("send days from 1 to {most}, -1 for ever, or null.", most=MOST_DAYS))
+        raise InvalidField(field, msg("send days from 1 to {most}, -1 for ever, or null.", most=MAX_DAYS))
     return days
 
 
-def is_worth_marking(seen_at: Instant, now: Instant) -> bool:
-    """Whether a tombstone that is in a document has to be told so."""
-    return now - seen_at > SEEN_AGAIN_AFTER
+def needs_seen_update(seen_at: Instant, now: Instant) -> bool:
+    """Returns whether `seen_at` of a tombstone is to be written, now that a document holds its entry."""
+    return now - seen_at > SEEN_AT_INTERVAL
 
 
-def may_forget(seen_at: Instant, parsed_at: Instant | None) -> bool:
-    """Whether a tombstone may go. parsed_at: when the document of its feed was last read.
+def is_tombstone_expired(seen_at: Instant, parsed_at: Instant | None) -> bool:
+    """Returns whether a tombstone may be deleted. parsed_at: when a document of its feed was last parsed.
 
-    Had the entry been in that document, or in any since `ABSENT_FOR`, it would have been marked as seen. A document
-    that stays the same is not read again, and forgets nothing.
+    If the documents since `seen_at` had held the entry, `seen_at` would be newer. An unchanged document is not parsed
+    again, so that its tombstones stay.
     """
-    return parsed_at is not None and parsed_at - seen_at > ABSENT_FOR
+    return parsed_at is not None and parsed_at - seen_at > TOMBSTONE_RETENTION
 
 
-def next_batch(size: int, took_s: float) -> int:
-    """How many rows to take next, after so many took so long: half or double at most."""
-    fitting = round(size * MEANT_TO_TAKE_S / max(took_s, 0.001))
-    return min(max(fitting, size // 2, SMALLEST_BATCH), size * 2, LARGEST_BATCH)
+def next_batch_size(size: int, took_s: float) -> int:
+    """Returns how many rows the next transaction changes, after `size` rows took `took_s` seconds.
+
+    The size at most halves or doubles.
+    """
+    fitting = round(size * TARGET_BATCH_S / max(took_s, 0.001))
+    return min(max(fitting, size // 2, MIN_BATCH), size * 2, MAX_BATCH)
 
 
-def pages_to_give_back(free: int, pages: int) -> int:
-    """Of a file: how many pages, of which some are free, it is too large."""
-    return max(0, free - pages // EMPTY_PART)
+def pages_to_release(free: int, pages: int) -> int:
+    """Returns how many of the free pages of a database file to return to the file system. pages: its size."""
+    return max(0, free - pages // FREE_PAGES_DIVISOR)

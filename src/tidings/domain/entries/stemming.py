@@ -1,8 +1,8 @@
-"""Words reduced to what their forms have in common: `connected` and `connections` are both `connect`.
+"""Stemming: reduces the forms of a word to one stem; `connected` and `connections` both become `connect`.
 
-The algorithms are Snowball's (https://snowballstem.org). A stem is no word; it only has to be the same for all forms.
-A word is stemmed in the language of its entry when that language has an algorithm and is written in the script of the
-word; else in the usual language of the script, so that the English words of a Russian text have English stems.
+The algorithms are Snowball's (https://snowballstem.org). A stem need not be a word; it is only the same for all forms.
+A word is stemmed in the language of its entry if that language has an algorithm and is written in the script of the
+word; otherwise in the default language of the script, so that English words in a Russian text get English stems.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Final
 
 import snowballstemmer
 
-# The script of a word, by its first letter: where the letters begin and end, and the algorithm that is used when the
-# language says nothing. Arabic script is left alone then: its languages have too little in common.
+# Each script: its name, first and last letter, and default algorithm, "" for none. A word belongs to the script of its
+# first letter. The languages in Arabic script have too little in common for a default.
 _SCRIPTS: Final = (
     ("latin", "a", "\u024f", "english"),
     ("greek", "\u0370", "\u03ff", "greek"),
@@ -26,7 +26,7 @@ _SCRIPTS: Final = (
     ("devanagari", "\u0900", "\u097f", "hindi"),
     ("tamil", "\u0b80", "\u0bff", "tamil"),
 )
-# ISO 639 code: algorithm and script. Those that are the usual ones of their script anyway are left out.
+# Algorithm and script by ISO 639 code. Languages whose algorithm is the default of their script are left out.
 _LANGUAGES: Final = {
     "ar": ("arabic", "arabic"), "ca": ("catalan", "latin"), "cs": ("czech", "latin"), "da": ("danish", "latin"),
     "de": ("german", "latin"), "eo": ("esperanto", "latin"), "es": ("spanish", "latin"), "et": ("estonian", "latin"),
@@ -37,39 +37,41 @@ _LANGUAGES: Final = {
     "ro": ("romanian", "latin"), "st": ("sesotho", "latin"), "sv": ("swedish", "latin"), "tr": ("turkish", "latin"),
     "yi": ("yiddish", "hebrew"),
 }  # fmt: skip
-_SAME: Final = {"nb": "no", "nn": "no", "in": "id", "ji": "yi", "mo": "ro"}
+_ALIASES: Final = {"nb": "no", "nn": "no", "in": "id", "ji": "yi", "mo": "ro"}
 
 _DIGIT: Final = re.compile(r"\d")
 
-_own = threading.local()
+_thread = threading.local()
 
 
 def group_of(language: str) -> str:
-    """The language whose stems a text gets, as ISO 639 writes it; "" for the usual ones of each script.
+    """Returns the ISO 639 code of the language in which a text is stemmed; "" for the default of each script.
 
-    language: of an entry, as BCP 47 writes it: `de-AT`. English, Russian and what has no algorithm are in the group "".
+    language: of an entry, as a BCP 47 tag such as `de-AT`. Languages with the same result are a group; English, Russian
+    and languages without an algorithm are in the group "".
     """
     code = language.partition("-")[0].lower()
-    code = _SAME.get(code, code)
+    code = _ALIASES.get(code, code)
     return code if code in _LANGUAGES else ""
 
 
 @lru_cache(maxsize=1 << 17)
 def stem(word: str, group: str = "") -> str:
-    """word: folded, without accents. group: as `group_of` returns it."""
+    """Returns the stem of a word. word: folded, without accents. group: as `group_of` returns it."""
     algorithm = "" if _DIGIT.search(word) else _algorithm(word, group)
     return _stemmer(algorithm).stemWord(word) or word if algorithm else word
 
 
 def _algorithm(word: str, group: str) -> str:
-    script, usual = next(((name, usual) for name, first, last, usual in _SCRIPTS if first <= word[0] <= last), ("", ""))
-    algorithm, written_in = _LANGUAGES.get(group, ("", ""))
-    return algorithm if script and script == written_in else usual
+    defaults = ((name, default) for name, first, last, default in _SCRIPTS if first <= word[0] <= last)
+    script, default = next(defaults, ("", ""))
+    algorithm, script_of_language = _LANGUAGES.get(group, ("", ""))
+    return algorithm if script and script == script_of_language else default
 
 
 def _stemmer(algorithm: str) -> snowballstemmer.basestemmer.BaseStemmer:
-    """Of this thread: a stemmer keeps the word that it is at."""
-    made: dict[str, snowballstemmer.basestemmer.BaseStemmer] = _own.__dict__
-    if algorithm not in made:
-        made[algorithm] = snowballstemmer.stemmer(algorithm)
-    return made[algorithm]
+    """Returns the stemmer of this thread: stemmers are not thread-safe, since they store the current word."""
+    stemmers: dict[str, snowballstemmer.basestemmer.BaseStemmer] = _thread.__dict__
+    if algorithm not in stemmers:
+        stemmers[algorithm] = snowballstemmer.stemmer(algorithm)
+    return stemmers[algorithm]

@@ -1,4 +1,4 @@
-"""Categories, and what their titles may be."""
+"""Categories, and the rules for their titles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class CategoryCounts(Struct, frozen=True):
     total_unread: int = 0
 
 
-def checked_title(title: str) -> str:
+def validate_title(title: str) -> str:
+    """Returns the title. Raises InvalidInput if it is blank or too long, or holds a NUL character."""
     if not title.strip():
         raise InvalidInput(
             msg("A category needs a title: send a text with at least one visible character."), field="title"

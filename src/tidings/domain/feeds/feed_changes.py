@@ -1,4 +1,4 @@
-"""What a user may set on a feed, checked before anything is fetched or stored."""
+"""Validates the values that a user sets on a feed, before anything is fetched or stored."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _EDITS = {
 }
 
 
-def checked(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns of a feed from what was sent: fields of the API, those that were not sent left out.
+def validate(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the columns of a feed to set. given: fields of the API, without those that were not sent.
 
-    Credentials in an address move to username and password, where they are not shown with it.
-    InvalidInput names the field.
+    Credentials in the feed's URL move to `username` and `password`, so that they are not shown with it.
+    Raises InvalidInput, which names the field.
     """
     values = dict(given)
     for name, value in values.items():
         _check_text(name, value)
     for name in ("feed_url", "site_url"):
         if name in values:
-            values[name] = web_address(values[name], field=name)
+            values[name] = validate_web_url(values[name], field=name)
     if "feed_url" in values:
         values |= _without_credentials(values["feed_url"])
     if "title" in values and not values["title"].strip():
@@ -52,8 +52,8 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def edited_bits(values: Mapping[str, Any]) -> EditedFeedField:
-    """Which fields are the user's own from now on."""
+def edited_fields(values: Mapping[str, Any]) -> EditedFeedField:
+    """Returns which fields the user sets by hand, so that they no longer follow the publisher."""
     bits = EditedFeedField(0)
     for name, bit in _EDITS.items():
         if name in values:
@@ -61,8 +61,8 @@ def edited_bits(values: Mapping[str, Any]) -> EditedFeedField:
     return bits
 
 
-def web_address(url: str, *, field: str) -> str:
-    """InvalidInput unless absolute, http or https, and of a sensible length."""
+def validate_web_url(url: str, *, field: str) -> str:
+    """Returns the URL. Raises InvalidInput unless it is absolute, http or https, and at most MAX_URL bytes long."""
     try:
         parts = urlsplit(url)
         is_usable = bool(parts.hostname) and (parts.port is None or parts.port > 0)
@@ -101,7 +101,7 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
         _check_interval(minutes)
     for name in DAYS:
         if values.get(name) is not None:
-            retention.checked_days(values[name], field=name)
+            retention.validate_days(values[name], field=name)
 
 
 def _check_interval(minutes: int) -> None:

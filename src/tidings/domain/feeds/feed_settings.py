@@ -13,7 +13,7 @@ from msgspec import Struct
 
 
 class SettingType(Enum):
-    """RULE: text that is compiled. NUMBER: null or empty means 0. DAYS: null or empty means none of its own."""
+    """RULE: text that is compiled. NUMBER: null or empty means 0. DAYS: null or empty means the instance's setting."""
 
     TEXT = "text"
     RULE = "rule"
@@ -25,7 +25,7 @@ class SettingType(Enum):
 class FeedSetting(Struct, frozen=True):
     """name: of the column, and in the API and the form. opml: its attribute; "" if it stays out of OPML.
 
-    Readers of the Miniflux family write the attributes in a namespace of their own; only the local name counts.
+    Miniflux and its forks write the attributes in their own namespaces; only the local name is compared.
     """
 
     name: str
@@ -69,7 +69,7 @@ FEED_SETTINGS: Final = (
 
 
 def names_of(*types: SettingType) -> tuple[str, ...]:
-    """The names of all settings of these types, in the order of the declaration."""
+    """Returns the names of all settings of these types, in the order of the declaration."""
     return tuple(one.name for one in FEED_SETTINGS if one.type in types)
 
 
@@ -77,5 +77,5 @@ RULES: Final = names_of(SettingType.RULE)
 TEXTS: Final = names_of(SettingType.TEXT, SettingType.RULE)
 SWITCHES: Final = names_of(SettingType.SWITCH)
 DAYS: Final = names_of(SettingType.DAYS)
-# Numbers, and what stands for none: null in the API, an empty field in a form.
+# Numbers, with the value that null in the API and an empty field in a form stand for.
 NUMBERS: Final[dict[str, int | None]] = {**dict.fromkeys(names_of(SettingType.NUMBER), 0), **dict.fromkeys(DAYS)}

@@ -1,6 +1,6 @@
-"""What a publisher's document says, in one shape for every format.
+"""Parsed documents, in the same structs for every format, and stored feeds.
 
-Strings are never None: absent is "". Nothing here has been cleaned, filtered or rewritten yet.
+Strings are never None: absent is "". Parsed values are not yet cleaned, filtered or rewritten.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tidings.domain.times import Instant
 
 
 class FeedFormat(StrEnum):
-    """As `type` in a discovered subscription."""
+    """The values of `type` in the API's response to a discovery."""
 
     ATOM = "atom"
     RSS = "rss"
@@ -33,8 +33,8 @@ class ParsedEntry(Struct, frozen=True, kw_only=True):
     """hash: SHA-256 of the entry's identity, 64 lower-case hex digits.
 
     url: absolute http(s), or "" when the entry has none.
-    title: plain text, never empty when anything could stand in for it.
-    content: the publisher's HTML, not cleaned; base_url: what its relative addresses are relative to.
+    title: plain text; if the document has none, the beginning of the content or the URL.
+    content: the publisher's HTML, not cleaned. base_url: the base of its relative URLs.
     published_at: None when the document gives no usable date.
     tags: trimmed, unique. duration_minutes: of an episode, 0 when unknown.
     """
@@ -54,7 +54,7 @@ class ParsedEntry(Struct, frozen=True, kw_only=True):
 
 
 class PublisherHints(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """When the document itself asks to be polled.
+    """When the document itself asks to be checked.
 
     ttl_minutes: RSS `ttl`. update_minutes: `sy:updatePeriod` divided by `sy:updateFrequency`, counted from
     update_base where there is one. skip_hours: 0 to 23, UTC. skip_days: 0 (Monday) to 6.
@@ -68,9 +68,9 @@ class PublisherHints(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ParsedFeed(Struct, frozen=True, kw_only=True):
-    """entries: in document order. skipped: items that could not be used at all.
+    """entries: in document order. skipped: the number of items that could not be parsed.
 
-    site_url: absolute, the document's own address when it names no other. icon_url, self_url: absolute or "".
+    site_url: absolute; the document's own URL if it names no other. icon_url, self_url: absolute or "".
     hubs: WebSub hubs, absolute.
     """
 
@@ -159,5 +159,5 @@ class Feed(Struct, frozen=True):
     pushover_priority: int = 0
 
     def __repr__(self) -> str:
-        """Without credentials: feeds end up in logs and traces."""
+        """Leaves out credentials: feeds appear in logs and tracebacks."""
         return f"Feed({self.id})"

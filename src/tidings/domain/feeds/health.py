@@ -1,4 +1,4 @@
-"""How a feed is: what is worth looking after, told from what checks and entries left behind."""
+"""The health of a feed, derived from the results of its checks and the dates of its entries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 from tidings.domain.messages import Message, decode_message
 from tidings.domain.times import DAY, Instant
 
-# Waits grow to a day: so many failures in a row are more than a week.
+# The wait after failures grows to a day, so that this many failures in a row take more than a week.
 DEAD_AFTER_FAILURES = 14
 SILENT_AFTER = 180 * DAY
 RARE_GAP_S = 30 * 86_400
@@ -17,10 +17,11 @@ SLOW_FROM_MS = 5_000
 
 
 class FeedHealth(StrEnum):
-    """In the order in which somebody would want to see to them. DEAD: gone, or failing for more than a week.
+    """In the order of urgency. DEAD: gone, or failing for more than a week.
 
-    MOVED: it says that it lives elsewhere, and we follow soon. WAITING: never checked. SILENT: works, and says nothing.
-    SLOW: its last answer took seconds. RARE: less than once a month. OFF: switched off by its user.
+    MOVED: it redirects permanently; the address changes after some more checks. SILENT: no new entries for months.
+    SLOW: its last response took seconds. RARE: it publishes less than once a month. WAITING: never checked.
+    OFF: disabled by its user.
     """
 
     DEAD = "dead"
@@ -34,11 +35,12 @@ class FeedHealth(StrEnum):
     FINE = "fine"
 
 
-class FeedSigns(Struct, frozen=True):
-    """error_count: of checks that the feed is to blame for; failed_checks: of all in a row.
+class FeedHealthData(Struct, frozen=True):
+    """The columns of a feed from which its health is derived, and those shown beside it.
 
-    is_waiting: was imported, and not checked since. last_entry_at: None when nothing of it is kept. news_gap_s: between
-    news, 0 when not known. took_ms: until the last answer was there, 0 when not known.
+    error_count: failed checks in a row, without those caused by passing network errors; failed_checks: all in a row.
+    is_waiting: imported, and not checked yet. last_entry_at: None if it has no stored entries.
+    news_gap_s: average seconds between updates, 0 if not known. took_ms: duration of the last fetch, 0 if not known.
     """
 
     id: int
@@ -66,14 +68,14 @@ class FeedSigns(Struct, frozen=True):
 
     @property
     def error(self) -> Message:
-        """What `error_message` says, to be rendered in any language."""
+        """The message of `error_message`, which can be rendered in any language."""
         return decode_message(self.error_message, self.error_form)
 
 
-def health(feed: FeedSigns, now: Instant) -> FeedHealth:
-    """The first that is true."""
+def health(feed: FeedHealthData, now: Instant) -> FeedHealth:
+    """Returns the first state that applies."""
     if feed.disabled:
-        # What is switched off because its publisher wants no more of it still says why.
+        # A feed that was disabled because of errors shows as dead, with its error.
         return FeedHealth.DEAD if feed.error_count else FeedHealth.OFF
     if feed.error_count:
         return FeedHealth.DEAD if feed.failed_checks >= DEAD_AFTER_FAILURES else FeedHealth.FAILING

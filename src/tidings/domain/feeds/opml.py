@@ -1,6 +1,6 @@
-"""Subscriptions as OPML, the form in which feed readers hand them to each other (http://opml.org/spec2.opml).
+"""Reads and writes subscriptions as OPML, the format in which feed readers exchange them (http://opml.org/spec2.opml).
 
-bytes | decode | cut off the prolog | mend references | tree | outlines | Subscriptions and a remark for every odd line
+bytes | decode | cut off the prolog | repair references | tree | outlines | subscriptions, and problems by line
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import feed_changes
-from tidings.domain.feeds.categories import checked_title
+from tidings.domain.feeds.categories import validate_title
 from tidings.domain.feeds.feeds import EditedFeedField, Feed
 from tidings.domain.feeds.opml_settings import SETTINGS, read_setting
 from tidings.domain.formats.charset import decode
@@ -26,16 +26,16 @@ from tidings.domain.times import Instant, to_datetime
 
 NAMESPACE: Final = "urn:tidings:opml"
 FOLDER_SEPARATOR: Final = " / "
-# They are stored in one transaction: a few seconds for so many.
-MOST_FEEDS: Final = 50_000
+# All feeds are stored in one transaction, which takes a few seconds for this many.
+MAX_FEEDS: Final = 50_000
 
-# Each takes the rest of the text where its end is missing, so that nothing is searched twice.
+# A construct without an end takes the rest of the text, so that no part of it is searched twice.
 _BEFORE_ROOT: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<!DOCTYPE[^\[>]*(?:\[.*?(?:\]\s*>|\Z)|>)"
     r"|<(?:[A-Za-z_][\w.-]*:)?(?P<root>[A-Za-z_][\w.-]*)",
     re.DOTALL | re.IGNORECASE,
 )
-# The second is what OPML called it before version 1.0.
+# The second is the name of the root before OPML 1.0.
 _ROOTS: Final = frozenset({"opml", "outlinedocument"})
 _END: Final = re.compile(r"</(?:[A-Za-z_][\w.-]*:)?(?:opml|outlineDocument)\s*>", re.IGNORECASE)
 _QUOTED: Final = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")
@@ -43,7 +43,7 @@ _FORBIDDEN: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\
 
 
 class OpmlSubscription(Struct, frozen=True):
-    """A feed to be. folders: outermost first. values: checked columns of the feed, its address and title at least."""
+    """A feed to subscribe to. folders: outermost first. values: valid columns of the feed, at least URL and title."""
 
     line: int
     folders: tuple[str, ...]
@@ -51,12 +51,12 @@ class OpmlSubscription(Struct, frozen=True):
 
     @property
     def category(self) -> str:
-        """The title of the category it belongs to; "" when it lies outside of all folders."""
+        """The title of its category; "" if it is outside of all folders."""
         return FOLDER_SEPARATOR.join(self.folders)
 
 
-class Remark(Struct, frozen=True):
-    """What was wrong in a line. name: of the outline, as far as it has one."""
+class OpmlProblem(Struct, frozen=True):
+    """A problem in a line of the document. name: of the outline, "" if it has none."""
 
     line: int
     name: str
@@ -67,37 +67,38 @@ class Remark(Struct, frozen=True):
         return f"Line {self.line}{name}: {self.reason.english()}"
 
 
-class Outlines(Struct, frozen=True):
-    """In document order. unusable: lines that meant a feed and give none. odd: settings that were passed over."""
+class OpmlDocument(Struct, frozen=True):
+    """All lists are in document order. unusable: feeds without a usable address. ignored_settings: invalid settings."""
 
     subscriptions: list[OpmlSubscription]
-    unusable: list[Remark]
-    odd: list[Remark]
+    unusable: list[OpmlProblem]
+    ignored_settings: list[OpmlProblem]
 
 
-def read(body: bytes) -> Outlines:
-    """InvalidInput when this is no OPML at all, breaks off in the middle, or holds more than `MOST_FEEDS`.
+def read(body: bytes) -> OpmlDocument:
+    """Returns the subscriptions of a document.
 
-    Entities are never expanded and nothing is loaded: the DOCTYPE is cut off before the parser sees it.
+    Raises InvalidInput if it is not OPML, is truncated, or holds more than `MAX_FEEDS` feeds. Entities are never
+    expanded and nothing is loaded: the DOCTYPE is cut off before the parser sees it.
     """
     text = _FORBIDDEN.sub("", decode(body))
     if not text.strip():
         raise InvalidInput(msg("The document is empty: send an OPML file."))
-    if text.count("xmlUrl") > MOST_FEEDS:
+    if text.count("xmlUrl") > MAX_FEEDS:
         raise InvalidInput(
-            msg("This document holds more than {most} feeds: import it in several parts.", most=MOST_FEEDS)
+            msg("This document holds more than {most} feeds: import it in several parts.", most=MAX_FEEDS)
         )
     start = _root_at(text)
     tree = _tree(References({}).resolve(text[start:]))
-    found = Outlines([], [], [])
+    found = OpmlDocument([], [], [])
     _OutlineReader(found, lines_before=text.count("\n", 0, start)).walk(_top_outlines(tree), ())
     return found
 
 
 def write(categories: Iterable[tuple[str, Sequence[Feed]]], *, created_at: Instant) -> bytes:
-    """categories: title and feeds of each; those without feeds are left out.
+    """Returns an OPML document. categories: title and feeds of each; those without feeds are left out.
 
-    Settings are written where they differ from those of a new feed; credentials, cookies and proxies never.
+    Settings are written if they differ from those of a new feed; credentials, cookies and proxies are never written.
     """
     root = etree.Element("opml", {"version": "2.0"}, nsmap={"tidings": NAMESPACE})
     head = etree.SubElement(root, "head")
@@ -124,12 +125,12 @@ def _attributes(feed: Feed) -> dict[str, str]:
 
 
 def _writable(text: str) -> str:
-    """XML has no way at all to write control characters."""
+    """Returns the text without control characters, which XML cannot represent."""
     return _FORBIDDEN.sub("", text)
 
 
 def _root_at(text: str) -> int:
-    """Where the document proper begins, behind declarations, comments and whatever a script printed first."""
+    """Returns the position of the root element, after declarations, comments and any text before them."""
     for found in _BEFORE_ROOT.finditer(text):
         if found["root"]:
             if found["root"].lower() in _ROOTS:
@@ -158,12 +159,12 @@ def _tree(text: str) -> _Element:
 
 
 def _without_open_tags(found: re.Match[str]) -> str:
-    """Markup in a description that nobody escaped; not the rest of the line behind a missing quote."""
+    """Escapes markup in an attribute value, unless the value runs into the next outline for lack of a quote."""
     return found[0] if "<outline" in found[0] else found[0].replace("<", "&lt;")
 
 
 def _top_outlines(root: _Element) -> Iterator[_Element]:
-    """Those of the body, and those that some exports put behind it."""
+    """Yields the outlines of the body, and those that some exports put after it."""
     for child in root:
         if _local(child.tag) == "body":
             yield from _outlines(child)
@@ -176,41 +177,41 @@ def _outlines(element: _Element) -> Iterator[_Element]:
 
 
 def _local(name: object) -> str:
-    """Without namespace or prefix; prefixes that nobody declared stay in the name."""
+    """Returns the name without its namespace or an undeclared prefix."""
     return str(name).rpartition("}")[2].rpartition(":")[2]
 
 
 class _OutlineReader:
-    """One walk over the outlines. lines_before: those cut off before the parser counted."""
+    """Adds the outlines of a tree to a document. lines_before: number of lines cut off before the parsed text."""
 
-    def __init__(self, found: Outlines, *, lines_before: int) -> None:
+    def __init__(self, found: OpmlDocument, *, lines_before: int) -> None:
         self._found = found
         self._lines_before = lines_before
 
     def walk(self, outlines: Iterable[_Element], folders: tuple[str, ...]) -> None:
-        """The parser allows 256 levels, so recursion is safe."""
+        """Reads outlines and those in them. The parser allows 256 levels, so recursion is safe."""
         for outline in outlines:
             name = _first(outline, "title", "text")
             children = list(_outlines(outline))
             if outline.get("xmlUrl", "").strip():
                 self._add(outline, folders)
             elif not children and outline.get("type", "").strip().lower() in ("rss", "atom"):
-                self._found.unusable.append(self._remark(outline, msg("it has no xmlUrl, the address of the feed.")))
+                self._found.unusable.append(self._problem(outline, msg("it has no xmlUrl, the address of the feed.")))
             self.walk(children, (*folders, name) if name else folders)
 
     def _add(self, outline: _Element, folders: tuple[str, ...]) -> None:
         try:
-            values = feed_changes.checked({"feed_url": outline.get("xmlUrl", "")})
+            values = feed_changes.validate({"feed_url": outline.get("xmlUrl", "")})
             _check_category(FOLDER_SEPARATOR.join(folders))
         except InvalidInput as error:
             self._found.unusable.append(
-                self._remark(outline, error.with_field("xmlUrl").text if error.field else error.text)
+                self._problem(outline, error.with_field("xmlUrl").text if error.field else error.text)
             )
             return
         feed_url = values["feed_url"]
         values["site_url"] = self._site_url(outline) or feed_url
         values["title"] = _first(outline, "title", "text")
-        # A name that came along is how this user knows the feed; without one the publisher's will do.
+        # A title in the document was chosen by the user; without one the feed gets the publisher's.
         values["edited"] = int(EditedFeedField.TITLE if values["title"] else 0)
         values["title"] = values["title"] or outline.get("htmlUrl", "").strip() or feed_url
         values["description"] = outline.get("description", "").strip()[: feed_changes.MAX_TEXT]
@@ -219,7 +220,7 @@ class _OutlineReader:
 
     def _site_url(self, outline: _Element) -> str:
         try:
-            return feed_changes.web_address(outline.get("htmlUrl", "").strip(), field="htmlUrl")
+            return feed_changes.validate_web_url(outline.get("htmlUrl", "").strip(), field="htmlUrl")
         except InvalidInput:
             return ""
 
@@ -232,13 +233,13 @@ class _OutlineReader:
             try:
                 settings[field] = read_setting(field, str(text))
             except InvalidInput as error:
-                self._found.odd.append(
-                    self._remark(outline, msg("{name} was left out: {reason}", name=_local(name), reason=error.text))
+                self._found.ignored_settings.append(
+                    self._problem(outline, msg("{name} was left out: {reason}", name=_local(name), reason=error.text))
                 )
         return settings
 
-    def _remark(self, outline: _Element, reason: Message) -> Remark:
-        return Remark(self._line(outline), _first(outline, "title", "text", "xmlUrl"), reason)
+    def _problem(self, outline: _Element, reason: Message) -> OpmlProblem:
+        return OpmlProblem(self._line(outline), _first(outline, "title", "text", "xmlUrl"), reason)
 
     def _line(self, outline: _Element) -> int:
         return self._lines_before + (outline.sourceline or 1)
@@ -252,7 +253,7 @@ def _first(outline: _Element, *names: str) -> str:
 def _check_category(title: str) -> None:
     if title:
         try:
-            checked_title(title)
+            validate_title(title)
         except InvalidInput as error:
             raise InvalidInput(
                 msg("the folders around it have names too long to make one category of them.")

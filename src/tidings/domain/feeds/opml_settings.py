@@ -1,4 +1,4 @@
-"""Settings of a feed that travel in OPML, as attributes beyond the standard."""
+"""Settings of a feed in OPML, as attributes beyond the standard."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkey
 
 
 def read_setting(field: str, text: str) -> str | int:
-    """InvalidInput, in words that can follow the attribute's name."""
+    """Returns the value of a setting. Raises InvalidInput, whose message can follow the attribute's name."""
     if field in TEXTS:
-        feed_changes.checked({field: text})
+        feed_changes.validate({field: text})
         return text
     if field in NUMBERS:
         return _number(field, text.strip())
@@ -31,5 +31,5 @@ def read_setting(field: str, text: str) -> str | int:
 def _number(field: str, text: str) -> int:
     if not re.fullmatch("-?[0-9]{1,9}", text):
         raise InvalidInput(msg("{text} is not a whole number.", text=repr(text[:40])))
-    feed_changes.checked({field: int(text)})
+    feed_changes.validate({field: int(text)})
     return int(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from tidings.domain.accounts.api_keys import checked_description, description_key
+from tidings.domain.accounts.api_keys import description_key, validate_description
 from tidings.domain.errors import InvalidField, NotFound
 from tidings.domain.messages import msg
 from tidings.services.clock import Clock
@@ -22,7 +22,7 @@ class ApiKeys:
 
     def create(self, user_id: int, description: str) -> ApiKey:
         """With a token that nobody could guess."""
-        description = checked_description(description)
+        description = validate_description(description)
         key, token = description_key(description), secrets.token_hex(TOKEN_BYTES)
         with self._database.writing() as db:
             if api_keys.description_taken(db, user_id, key):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from tidings.domain.accounts.throttle import FORGET_AFTER, Bucket, Throttle, buckets_of
-from tidings.domain.accounts.users import User, normalized
+from tidings.domain.accounts.users import User, normalize_username
 from tidings.domain.errors import SignInThrottled, Unauthorized, UnknownApiKey
 from tidings.domain.messages import msg
 from tidings.domain.times import MINUTE, SECOND, Instant
@@ -109,7 +109,7 @@ class Authentication:
 
     def _stored(self, db: Read, given: Credentials) -> tuple[User | None, str]:
         """The user with the name, and the hash of the password; of nobody, the hash of no password."""
-        user = users.by_name(db, given.username.lower()) or users.by_name(db, normalized(given.username))
+        user = users.by_name(db, given.username.lower()) or users.by_name(db, normalize_username(given.username))
         return user, users.password_hash(db, user.id) if user else passwords.UNKNOWN_USER_HASH
 
     def _buckets(self, given: Credentials, stored: str) -> tuple[Bucket, ...]:

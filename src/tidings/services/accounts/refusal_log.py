@@ -22,7 +22,7 @@ class RefusalLog:
         self._lock = threading.Lock()
         self._since = 0.0
         self._lines = 0
-        self._unsaid = 0
+        self._suppressed = 0
 
     def log(self, reason: str, *, username: str, address: str) -> None:
         """username: as it was sent, "" where there was none."""
@@ -32,7 +32,9 @@ class RefusalLog:
                 self._since, self._lines = now, 0
             self._lines += 1
             if self._lines > MOST_LINES:
-                self._unsaid += 1
+                self._suppressed += 1
                 return
-            unsaid, self._unsaid = self._unsaid, 0
-        log.warning("sign-in refused", reason=reason, username=username[:LONGEST_NAME], address=address, unsaid=unsaid)
+            suppressed, self._suppressed = self._suppressed, 0
+        log.warning(
+            "sign-in refused", reason=reason, username=username[:LONGEST_NAME], address=address, suppressed=suppressed
+        )

@@ -7,7 +7,7 @@ import secrets
 import msgspec
 from msgspec import Struct
 
-from tidings.domain.accounts.sessions import LASTS, MAX_USER_AGENT, WRITE_VISIT_EVERY, Session, digest
+from tidings.domain.accounts.sessions import LAST_SEEN_INTERVAL, MAX_USER_AGENT, SESSION_LIFETIME, Session, token_digest
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import NotFound
 from tidings.domain.messages import msg
@@ -36,24 +36,24 @@ class Sessions:
         """For somebody whose password was verified. The token, which is told this once."""
         token, now = secrets.token_urlsafe(TOKEN_BYTES), self._clock()
         agent = "".join(letter for letter in user_agent[:MAX_USER_AGENT] if letter.isprintable())
-        session = Session(0, user_id, now, now, Instant(now + LASTS), agent, address[:100])
+        session = Session(0, user_id, now, now, Instant(now + SESSION_LIFETIME), agent, address[:100])
         with self._database.writing() as db:
-            sessions.add(db, user_id, session, digest=digest(token))
+            sessions.add(db, user_id, session, digest=token_digest(token))
         return token
 
     def recognise(self, token: str) -> SignedIn | None:
         """None when the token is nobody's, or its session has ended. A visit is noted at most once a minute."""
         now = self._clock()
         with self._database.reading() as db:
-            session = sessions.by_hash(db, digest(token), now)
+            session = sessions.by_hash(db, token_digest(token), now)
             user = users.get(db, session.user_id) if session else None
         if session is None or user is None:
             return None
-        if now - session.last_seen_at < WRITE_VISIT_EVERY:
+        if now - session.last_seen_at < LAST_SEEN_INTERVAL:
             return SignedIn(user, session)
-        until = Instant(now + LASTS)
+        until = Instant(now + SESSION_LIFETIME)
         with self._database.writing() as db:
-            sessions.set_visit(db, session.user_id, session.id, seen=now, until=until)
+            sessions.set_last_seen(db, session.user_id, session.id, seen=now, until=until)
         renewed = msgspec.structs.replace(session, last_seen_at=now, expires_at=until)
         return SignedIn(user, renewed, is_renewed=True)
 

@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from tidings.domain.accounts import user_changes
-from tidings.domain.accounts.users import User, checked_password, checked_username
+from tidings.domain.accounts.users import User, validate_password, validate_username
 from tidings.domain.errors import Forbidden, InvalidField, InvalidInput, NotFound
 from tidings.domain.messages import msg
 from tidings.domain.text import normalize_for_search
@@ -39,7 +39,7 @@ class Users:
     ) -> User:
         """With one category to begin with."""
         foreign_ids = {"google_id": google_id, "openid_connect_id": openid_connect_id}
-        values = user_changes.checked({"username": username, "password": password, **foreign_ids}, zones=known_zones())
+        values = user_changes.validate({"username": username, "password": password, **foreign_ids}, zones=known_zones())
         password_hash = hash_password(values["password"])
         with self._database.writing() as db:
             _ensure_free(db, foreign_ids)
@@ -55,7 +55,7 @@ class Users:
         _permit_update(caller, user_id, given)
         with self._database.reading() as db:
             owned(db, user_id)
-        values = user_changes.checked(given, zones=known_zones())
+        values = user_changes.validate(given, zones=known_zones())
         if "password" in values:
             values["password_hash"] = hash_password(values.pop("password"))
         with self._database.writing() as db:
@@ -80,7 +80,7 @@ class Users:
             if users.count(db):
                 return None
         chosen = password or secrets.token_urlsafe(12)
-        name, password_hash = checked_username(username), hash_password(checked_password(chosen))
+        name, password_hash = validate_username(username), hash_password(validate_password(chosen))
         with self._database.writing() as db:
             # Two processes may start at once: only one finds the table still empty.
             if users.count(db):
@@ -89,7 +89,7 @@ class Users:
         return None if password else chosen
 
     def set_password(self, username: str, password: str) -> None:
-        password_hash = hash_password(checked_password(password))
+        password_hash = hash_password(validate_password(password))
         with self._database.writing() as db:
             user_id = named(db, username).id
             users.change(db, user_id, password_hash=password_hash)

@@ -10,7 +10,7 @@ import msgspec
 import structlog
 
 from tidings.domain.errors import InvalidField, InvalidInput
-from tidings.domain.feeds.feed_changes import web_address
+from tidings.domain.feeds.feed_changes import validate_web_url
 from tidings.domain.integrations import REGISTRY, Provider, changes
 from tidings.domain.integrations.changes import IntegrationSettings
 from tidings.domain.messages import Message
@@ -63,7 +63,7 @@ class Integrations:
     def check_feed(self, values: Mapping[str, Any]) -> None:
         """What a feed has of its own: where its events go. InvalidInput for what could never be sent to."""
         if address := values.get("webhook_url"):
-            web_address(address, field="webhook_url")
+            validate_web_url(address, field="webhook_url")
             if refusal := self._refusal(address):
                 raise InvalidField("webhook_url", refusal)
         if urls := values.get("apprise_service_urls"):

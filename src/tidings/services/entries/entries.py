@@ -52,7 +52,7 @@ class Entries:
         """Give it other words; they stay when the publisher changes the entry. None leaves a value as it is."""
         with self._database.reading() as db:
             entry = owned(db, user.id, entry_id)
-        change = entry_changes.edit(entry, user, title=title, content=content, policy=self._policy)
+        change = entry_changes.prepare_edit(entry, user, title=title, content=content, policy=self._policy)
         if not change.edited:
             return
         with self._database.writing() as db:
@@ -65,7 +65,7 @@ class Entries:
         given: fields of the API. One that the feed has already only takes the status and the star that were sent.
         """
         now = self._clock()
-        ready = entry_changes.imported(given, user, now=now, policy=self._policy)
+        ready = entry_changes.prepare_import(given, user, now=now, policy=self._policy)
         with self._database.writing() as db:
             counters.lock(db, user.id, [feed_id])
             feed = feeds.get(db, user.id, feed_id)
@@ -76,7 +76,7 @@ class Entries:
             known = feed_store.look_up(db, {feed_id: [ready.hash]})[feed_id]
             stored_id = known.ids.get(ready.hash)
             if stored_id is not None:
-                status, starred = entry_changes.state(given), given.get("starred") or None
+                status, starred = entry_changes.import_status(given), given.get("starred") or None
                 entries.set_state(db, user.id, [stored_id], status=status, starred=starred, now=now)
                 return stored_id, False
             if ready.hash in known.deleted:

@@ -43,7 +43,7 @@ class SearchIndexer:
         if not is_behind and not has_deleted:
             return 0
         with self._database.writing() as db:
-            return search_index.index_pending(db, limit=BATCH) or search_index.forget_deleted(db, limit=BATCH)
+            return search_index.index_pending(db, limit=BATCH) or search_index.remove_deleted(db, limit=BATCH)
 
     def _is_behind(self, user_id: int) -> bool:
         with self._database.reading() as db:

@@ -53,7 +53,7 @@ class BulkFeedChanges:
 
     def set_interval(self, user_id: int, feed_ids: Sequence[int], minutes: int) -> int:
         """minutes: 0 to follow how often each publishes. InvalidInput when out of bounds."""
-        feed_changes.checked({"check_interval_minutes": minutes})
+        feed_changes.validate({"check_interval_minutes": minutes})
         timing, now = Timing.draw(self._schedule), self._clock()
 
         def set_interval(db: Write, ids: list[int]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidings.domain.errors import InvalidInput, NotFound
-from tidings.domain.feeds.categories import Category, checked_title
+from tidings.domain.feeds.categories import Category, validate_title
 from tidings.domain.messages import msg
 from tidings.domain.text import normalize_for_search
 from tidings.services.clock import Clock
@@ -18,7 +18,7 @@ class Categories:
         self._clock = clock
 
     def create(self, user_id: int, title: str, *, hide_globally: bool = False) -> Category:
-        title = checked_title(title)
+        title = validate_title(title)
         with self._database.writing() as db:
             _ensure_free(db, user_id, title)
             category_id = categories.add(
@@ -32,7 +32,7 @@ class Categories:
         """None leaves a value as it is."""
         with self._database.writing() as db:
             category = owned(db, user_id, category_id)
-            new_title = category.title if title is None else checked_title(title)
+            new_title = category.title if title is None else validate_title(title)
             if normalize_for_search(new_title) != normalize_for_search(category.title):
                 _ensure_free(db, user_id, new_title)
             hidden = category.hide_globally if hide_globally is None else hide_globally

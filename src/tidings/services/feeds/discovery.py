@@ -196,7 +196,7 @@ def _request(given: Mapping[str, Any]) -> FetchRequest:
         raise InvalidField("url", msg("send the address of a page."))
     fields = {name: value for name, value in given.items() if name in FetchRequest.__struct_fields__ and name != "url"}
     try:
-        checked = feed_changes.checked(fields | {"feed_url": given["url"]})
+        checked = feed_changes.validate(fields | {"feed_url": given["url"]})
     except InvalidInput as error:
         if error.field != "feed_url":
             raise

@@ -109,7 +109,7 @@ class Feeds:
         """Errors of earlier checks are forgotten, whatever is changed."""
         with self._database.reading() as db:
             owned(db, user_id, feed_id)
-        values = feed_changes.checked(given)
+        values = feed_changes.validate(given)
         self._check(values)
         with self._database.writing() as db:
             counters.lock(db, user_id, [feed_id])
@@ -131,7 +131,7 @@ class Feeds:
             by_url = values.get("match_entries_by_url", feed.match_entries_by_url)
             if by_url != feed.match_entries_by_url:
                 values |= switched(db, feed, by_url=by_url)
-            values["edited"] = feed.edited | feed_changes.edited_bits(values)
+            values["edited"] = feed.edited | feed_changes.edited_fields(values)
             values |= {
                 "failed_checks": 0,
                 "parsing_error_count": 0,
@@ -157,7 +157,7 @@ class Feeds:
     def _checked_new(self, user_id: int, given: Mapping[str, Any]) -> dict[str, Any]:
         if not given.get("feed_url"):
             raise InvalidField("feed_url", msg("send the address of the feed."))
-        values = feed_changes.checked(given)
+        values = feed_changes.validate(given)
         self._check(values)
         with self._database.reading() as db:
             values["category_id"] = _category_or_first(db, user_id, values.get("category_id") or 0)

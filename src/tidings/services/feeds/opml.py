@@ -26,8 +26,8 @@ class OpmlImportResult(Struct, frozen=True):
 
     new: int
     known: int
-    unusable: tuple[opml.Remark, ...] = ()
-    odd: tuple[opml.Remark, ...] = ()
+    unusable: tuple[opml.OpmlProblem, ...] = ()
+    ignored_settings: tuple[opml.OpmlProblem, ...] = ()
 
     @property
     def message(self) -> str:
@@ -37,7 +37,7 @@ class OpmlImportResult(Struct, frozen=True):
             counted.append(f"Already there: {self.known}.")
         if self.unusable:
             counted.append(f"Not usable: {len(self.unusable)}.")
-        remarks = sorted([*self.unusable, *self.odd], key=lambda remark: remark.line)
+        remarks = sorted([*self.unusable, *self.ignored_settings], key=lambda remark: remark.line)
         lines = [str(remark) for remark in remarks[:MOST_REMARKS]]
         if len(remarks) > MOST_REMARKS:
             lines.append(f"And {len(remarks) - MOST_REMARKS} more.")
@@ -68,7 +68,9 @@ class Opml:
         """
         document = opml.read(body)
         new = self.subscribe(user_id, document.subscriptions)
-        return OpmlImportResult(new, len(document.subscriptions) - new, tuple(document.unusable), tuple(document.odd))
+        return OpmlImportResult(
+            new, len(document.subscriptions) - new, tuple(document.unusable), tuple(document.ignored_settings)
+        )
 
     def subscribe(self, user_id: int, subscriptions: Sequence[opml.OpmlSubscription]) -> int:
         """Those that are new; how many. Nothing is fetched, they are due at once. InvalidInput as in `import_`."""

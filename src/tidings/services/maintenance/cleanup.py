@@ -22,7 +22,7 @@ from tidings.domain.accounts.throttle import FORGET_AFTER
 from tidings.domain.deliveries.deliveries import FINISHED_RETENTION
 from tidings.domain.entries import retention
 from tidings.domain.entries.entries import EntryStatus
-from tidings.domain.entries.retention import LARGEST_BATCH, Retention
+from tidings.domain.entries.retention import MAX_BATCH, Retention
 from tidings.domain.times import SECOND, Instant
 from tidings.services.clock import Clock
 from tidings.storage.accounts import sessions, sign_in_failures
@@ -107,7 +107,7 @@ class Cleanup:
         yield from self._until_none("sessions", partial(sessions.remove_expired, now=self._clock()))
         forgotten = Instant(self._clock() - FORGET_AFTER)
         yield from self._until_none("sign-in failures", partial(sign_in_failures.remove_expired, since=forgotten))
-        yield from self._until_none("index", search_index.forget_deleted, INDEX_BATCH)
+        yield from self._until_none("index", search_index.remove_deleted, INDEX_BATCH)
         yield from self._space()
 
     def _entries(self, most: int) -> Iterator[CleanupStep]:
@@ -147,15 +147,15 @@ class Cleanup:
             if not page:
                 return
             place = (page[-1].feed_id, page[-1].hash)
-            old = [one for one in page if retention.may_forget(one.seen_at, one.parsed_at)]
+            old = [one for one in page if retention.is_tombstone_expired(one.seen_at, one.parsed_at)]
             if not old:
                 # Reading takes time as well: pause, so that other writers proceed.
                 yield CleanupStep("tombstones", 0)
-            for start in range(0, len(old), LARGEST_BATCH):
-                some = old[start : start + LARGEST_BATCH]
+            for start in range(0, len(old), MAX_BATCH):
+                some = old[start : start + MAX_BATCH]
                 yield self._write("tombstones", partial(tombstones.forget, old=some))
 
-    def _until_none(self, what: str, remove: Callable[..., int], limit: int = LARGEST_BATCH) -> Iterator[CleanupStep]:
+    def _until_none(self, what: str, remove: Callable[..., int], limit: int = MAX_BATCH) -> Iterator[CleanupStep]:
         while True:
             step = self._write(what, partial(remove, limit=limit))
             yield step
@@ -163,17 +163,17 @@ class Cleanup:
                 return
 
     def _space(self) -> Iterator[CleanupStep]:
-        size = LARGEST_BATCH
+        size = MAX_BATCH
         while True:
             with self._database.reading() as db:
-                count = min(size, retention.pages_to_give_back(*disk_space.pages(db)))
+                count = min(size, retention.pages_to_release(*disk_space.pages(db)))
             if not count:
                 return
-            step = self._write("pages", partial(disk_space.give_back, count=count))
+            step = self._write("pages", partial(disk_space.shrink, count=count))
             yield step
             if not step.count:
                 return
-            size = retention.next_batch(size, step.took_s)
+            size = retention.next_batch_size(size, step.took_s)
 
     def _write(self, what: str, remove: Callable[[Write], int]) -> CleanupStep:
         return _write(self._database, what, remove)
@@ -203,14 +203,14 @@ class _Walk:
 
     def steps(self, most: int) -> Iterator[CleanupStep]:
         """most: largest number of entries to remove."""
-        reached, size = Instant(-(2**62)), LARGEST_BATCH // 5
+        reached, size = Instant(-(2**62)), MAX_BATCH // 5
         while found := self._found(reached, min(size, most)):
             step = _write(self._database, "entries", partial(self._remove, found=found))
             yield step
             most -= step.count
             reached = found[-1].at
             if step.count:
-                size = retention.next_batch(size, step.took_s)
+                size = retention.next_batch_size(size, step.took_s)
 
     def _found(self, reached: Instant, limit: int) -> list[ExpiredEntry]:
         if limit <= 0:

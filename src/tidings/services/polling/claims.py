@@ -94,7 +94,7 @@ class Polling:
     def forget_hosts(self) -> int:
         """Delete hosts whose pause has ended. Returns their number."""
         with self._database.writing() as db:
-            return host_limits.forget(db, self._clock())
+            return host_limits.remove_expired(db, self._clock())
 
     async def check(self, lease: SourceLease) -> dict[int, CheckResult]:
         """Check a source and return results by feed id, as `FeedChecker.check` does."""

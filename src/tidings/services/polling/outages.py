@@ -81,4 +81,4 @@ class Outages:
     def _take_back(self, failed: list[FailedCheck]) -> None:
         with self._database.writing() as db:
             for one in sorted(failed, key=lambda one: one.feed.id):
-                sources.take_back(db, one.feed, written=one.next_check_at, next_check_at=self.try_again_at())
+                sources.revert_failure(db, one.feed, written=one.next_check_at, next_check_at=self.try_again_at())

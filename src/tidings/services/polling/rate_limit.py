@@ -99,4 +99,4 @@ class PoliteFetcher:
     def _tell_everybody(self, host: str, until: Instant) -> None:
         with self._database.writing() as db:
             host_limits.close(db, {host: until}, asked=True)
-            sources.put_off(db, host, until)
+            sources.postpone_host(db, host, until)

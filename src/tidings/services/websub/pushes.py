@@ -111,7 +111,7 @@ class Pushes:
         now = self._clock()
         digest = hashlib.blake2b(body, digest_size=16).digest()
         with self._database.writing() as db:
-            is_kept = bool(body) and pushes.waiting(db, subscription.id) < MOST_WAITING
+            is_kept = bool(body) and pushes.count(db, subscription.id) < MOST_WAITING
             if is_kept:
                 pushes.add(db, subscription.id, body, digest=digest, charset=charset, now=now)
         if not is_kept:
@@ -130,7 +130,7 @@ class Pushes:
             if not pushes.any_free(db, now):
                 return False
         with self._database.writing() as db:
-            push = pushes.take(db, now=now, until=Instant(now + LEASE))
+            push = pushes.claim(db, now=now, until=Instant(now + LEASE))
         if push is None:
             return False
         readers = readers_of(self._database, push.subscription_id)
@@ -139,7 +139,7 @@ class Pushes:
             pushes.remove(db, push.id)
             if not readers:
                 # Nobody reads it any more: the hub is told.
-                subscriptions.hasten(db, [push.subscription_id], now)
+                subscriptions.make_subscriptions_due(db, [push.subscription_id], now)
             elif is_of_use:
                 subscriptions.change(db, push.subscription_id, last_push_at=now)
         return True
@@ -188,13 +188,13 @@ class Pushes:
             soon[Instant(max(now, feed.checked_at + POLLED_AFTER))].append(feed.id)
         for at, feed_ids in soon.items():
             with self._database.writing() as db:
-                subscriptions.make_due(db, feed_ids, at)
+                subscriptions.make_feeds_due(db, feed_ids, at)
 
 
 def readers_of(database: Database, subscription_id: int) -> list[Feed]:
     """Those that are enabled and whose own documents offered the subscription."""
     with database.reading() as db:
-        return subscriptions.readers(db, subscription_id)
+        return subscriptions.feeds_of(db, subscription_id)
 
 
 def store_push(

@@ -100,28 +100,28 @@ class WebSub:
         feed_id = seen.feed.id
         if seen.has_news and known:
             with self._database.writing() as db:
-                subscriptions.distrust(db, feed_id)
+                subscriptions.stop_relying_on_pushes(db, feed_id)
         if offers == known.keys():
             return
         with self._database.writing() as db:
             for hub, topic in sorted(offers - known.keys()):
                 token, secret = secrets.token_urlsafe(32), secrets.token_hex(32)
-                subscriptions.offer(db, feed_id, hub, topic, token=token, secret=secret, now=self._clock())
-            subscriptions.withdraw(db, feed_id, [id_ for address, id_ in known.items() if address not in offers])
+                subscriptions.add_offer(db, feed_id, hub, topic, token=token, secret=secret, now=self._clock())
+            subscriptions.remove_offers(db, feed_id, [id_ for address, id_ in known.items() if address not in offers])
 
     def disable(self) -> None:
         """Ask no hub any more and accept no push: feeds are polled as if there were no hubs."""
         with self._database.writing() as db:
-            subscriptions.distrust_all(db)
+            subscriptions.stop_relying_on_all_pushes(db)
 
     def expire_unused(self) -> int:
         """Find subscriptions that no feed needs any more, or again; return how many hubs are to be asked."""
         now = self._clock()
         with self._database.reading() as db:
-            found = subscriptions.orphaned(db, now=now, limit=SWEPT_AT_ONCE)
+            found = subscriptions.find_orphaned(db, now=now, limit=SWEPT_AT_ONCE)
         if found:
             with self._database.writing() as db:
-                subscriptions.hasten(db, found, now)
+                subscriptions.make_subscriptions_due(db, found, now)
         return len(found)
 
     async def send_due_requests(self) -> int:

@@ -1,4 +1,4 @@
-"""API keys: tokens that speak for a user."""
+"""API keys: tokens by which clients act as a user."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ class ApiKey(Struct, frozen=True):
     last_used_at: Instant | None
 
 
-_all = select(*columns(api_keys, ApiKey))
-_by_token = _all.where(api_keys.c.token == bindparam("token"))
-_mine = _all.where(api_keys.c.user_id == bindparam("user")).order_by(api_keys.c.description, api_keys.c.id)
-_touch = (
+_select_all = select(*columns(api_keys, ApiKey))
+_select_by_token = _select_all.where(api_keys.c.token == bindparam("token"))
+_select_by_user = _select_all.where(api_keys.c.user_id == bindparam("user")).order_by(
+    api_keys.c.description, api_keys.c.id
+)
+_set_last_used = (
     update(api_keys)
     .where(api_keys.c.user_id == bindparam("user"), api_keys.c.id == bindparam("key"))
     .values(last_used_at=bindparam("moment"))
@@ -30,14 +32,16 @@ _touch = (
 
 
 def by_token(db: Read, token: str) -> ApiKey | None:
-    return db.one(ApiKey, _by_token, token=token)
+    return db.one(ApiKey, _select_by_token, token=token)
 
 
 def list_all(db: Read, user_id: int) -> list[ApiKey]:
-    return db.all(ApiKey, _mine, user=user_id)
+    """Return the user's keys, ordered by description."""
+    return db.all(ApiKey, _select_by_user, user=user_id)
 
 
 def description_taken(db: Read, user_id: int, description_key: str) -> bool:
+    """Return whether the user has a key with this description. description_key: case-folded."""
     statement = select(api_keys.c.id).where(
         api_keys.c.user_id == user_id, api_keys.c.description_key == description_key
     )
@@ -58,8 +62,9 @@ def add(db: Write, user_id: int, *, description: str, description_key: str, toke
 
 
 def set_last_used(db: Write, user_id: int, key_id: int, moment: Instant) -> None:
-    db.run(_touch, user=user_id, key=key_id, moment=moment)
+    db.run(_set_last_used, user=user_id, key=key_id, moment=moment)
 
 
 def remove(db: Write, user_id: int, key_id: int) -> bool:
+    """Delete a key. Returns False if the user has no such key."""
     return db.run(delete(api_keys).where(api_keys.c.user_id == user_id, api_keys.c.id == key_id)) > 0

@@ -1,4 +1,4 @@
-"""Sessions of browsers that are signed in."""
+"""Sessions of signed-in browsers."""
 
 from __future__ import annotations
 
@@ -9,35 +9,37 @@ from tidings.domain.times import Instant
 from tidings.storage.engine.database import Read, Write, columns
 from tidings.storage.schema import sessions
 
-_all = select(*columns(sessions, Session))
-_by_hash = _all.where(sessions.c.token_hash == bindparam("digest"), sessions.c.expires_at > bindparam("now"))
-_mine = sessions.c.user_id == bindparam("user")
-_listed = _all.where(_mine, sessions.c.expires_at > bindparam("now")).order_by(
+_select_all = select(*columns(sessions, Session))
+_select_by_hash = _select_all.where(
+    sessions.c.token_hash == bindparam("digest"), sessions.c.expires_at > bindparam("now")
+)
+_is_owned = sessions.c.user_id == bindparam("user")
+_select_valid = _select_all.where(_is_owned, sessions.c.expires_at > bindparam("now")).order_by(
     sessions.c.last_seen_at.desc(), sessions.c.id.desc()
 )
-_visit = (
+_set_last_seen = (
     update(sessions)
-    .where(_mine, sessions.c.id == bindparam("session"))
+    .where(_is_owned, sessions.c.id == bindparam("session"))
     .values(last_seen_at=bindparam("seen"), expires_at=bindparam("until"))
 )
-_remove = delete(sessions).where(_mine, sessions.c.id == bindparam("session"))
-_remove_others = delete(sessions).where(_mine, sessions.c.id != bindparam("kept"))
-_expired = select(sessions.c.id).where(sessions.c.expires_at <= bindparam("now")).limit(bindparam("limit"))
-_remove_expired = delete(sessions).where(sessions.c.id.in_(_expired.scalar_subquery()))
+_delete = delete(sessions).where(_is_owned, sessions.c.id == bindparam("session"))
+_delete_others = delete(sessions).where(_is_owned, sessions.c.id != bindparam("kept"))
+_select_expired = select(sessions.c.id).where(sessions.c.expires_at <= bindparam("now")).limit(bindparam("limit"))
+_delete_expired = delete(sessions).where(sessions.c.id.in_(_select_expired.scalar_subquery()))
 
 
 def by_hash(db: Read, digest: bytes, now: Instant) -> Session | None:
-    """None as well when it has expired."""
-    return db.one(Session, _by_hash, digest=digest, now=now)
+    """Return the session with this token hash; None if it does not exist or has expired."""
+    return db.one(Session, _select_by_hash, digest=digest, now=now)
 
 
 def list_all(db: Read, user_id: int, now: Instant) -> list[Session]:
-    """The one that was seen last comes first."""
-    return db.all(Session, _listed, user=user_id, now=now)
+    """Return the valid sessions of the user, the most recently used first."""
+    return db.all(Session, _select_valid, user=user_id, now=now)
 
 
 def add(db: Write, user_id: int, session: Session, *, digest: bytes) -> int:
-    """session: its id does not count."""
+    """Add a session and return its id. session: its `id` is ignored. digest: hash of the token."""
     return db.insert(
         insert(sessions).values(
             user_id=user_id,
@@ -51,19 +53,21 @@ def add(db: Write, user_id: int, session: Session, *, digest: bytes) -> int:
     )
 
 
-def set_visit(db: Write, user_id: int, session_id: int, *, seen: Instant, until: Instant) -> None:
-    db.run(_visit, user=user_id, session=session_id, seen=seen, until=until)
+def set_last_seen(db: Write, user_id: int, session_id: int, *, seen: Instant, until: Instant) -> None:
+    """Record a request of the session and move its expiry. until: when it expires."""
+    db.run(_set_last_seen, user=user_id, session=session_id, seen=seen, until=until)
 
 
 def remove(db: Write, user_id: int, session_id: int) -> bool:
-    return db.run(_remove, user=user_id, session=session_id) > 0
+    """Delete a session. Returns False if the user has no such session."""
+    return db.run(_delete, user=user_id, session=session_id) > 0
 
 
 def remove_others(db: Write, user_id: int, kept: int | None = None) -> int:
-    """All of a user but one, or really all; how many."""
-    return db.run(_remove_others, user=user_id, kept=kept or 0)
+    """Delete all sessions of a user except `kept`, if given. Returns how many."""
+    return db.run(_delete_others, user=user_id, kept=kept or 0)
 
 
 def remove_expired(db: Write, *, now: Instant, limit: int) -> int:
-    """So many at most; how many it were."""
-    return db.run(_remove_expired, now=now, limit=limit)
+    """Delete up to `limit` expired sessions. Returns how many."""
+    return db.run(_delete_expired, now=now, limit=limit)

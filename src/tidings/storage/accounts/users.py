@@ -13,47 +13,47 @@ from tidings.storage.engine.database import Read, Write, columns
 from tidings.storage.engine.id_list import in_list
 from tidings.storage.schema import users
 
-_all = select(*columns(users, User))
-_by_id = _all.where(users.c.id == bindparam("id"))
-_by_ids = _all.where(in_list(users.c.id, "ids"))
-_by_name = _all.where(users.c.username == bindparam("name"))
-_password = select(users.c.password_hash).where(users.c.id == bindparam("id"))
-# Not FOR UPDATE: nobody who adds something of theirs needs to wait.
-_admins = select(users.c.id).where(users.c.is_admin).order_by(users.c.id).with_for_update(key_share=True)
-_touch = update(users).where(users.c.id == bindparam("user")).values(last_login_at=bindparam("moment"))
+_select_all = select(*columns(users, User))
+_select_by_id = _select_all.where(users.c.id == bindparam("id"))
+_select_by_ids = _select_all.where(in_list(users.c.id, "ids"))
+_select_by_name = _select_all.where(users.c.username == bindparam("name"))
+_select_password_hash = select(users.c.password_hash).where(users.c.id == bindparam("id"))
+# FOR NO KEY UPDATE: administrators can add rows of their own meanwhile.
+_lock_admins = select(users.c.id).where(users.c.is_admin).order_by(users.c.id).with_for_update(key_share=True)
+_set_last_login = update(users).where(users.c.id == bindparam("user")).values(last_login_at=bindparam("moment"))
 
 
 def get(db: Read, user_id: int) -> User | None:
-    return db.one(User, _by_id, id=user_id)
+    return db.one(User, _select_by_id, id=user_id)
 
 
 def get_many(db: Read, user_ids: Iterable[int]) -> dict[int, User]:
-    """By id, those that there are."""
-    return {user.id: user for user in db.all(User, _by_ids, ids=sorted(set(user_ids)))}
+    """Return the existing users among `user_ids`, by id."""
+    return {user.id: user for user in db.all(User, _select_by_ids, ids=sorted(set(user_ids)))}
 
 
 def by_name(db: Read, username: str) -> User | None:
-    """username: in any case."""
-    return db.one(User, _by_name, name=username.lower())
+    """Return the user with this name, compared without case."""
+    return db.one(User, _select_by_name, name=username.lower())
 
 
 def list_all(db: Read) -> list[User]:
-    return db.all(User, _all.order_by(users.c.username))
+    return db.all(User, _select_all.order_by(users.c.username))
 
 
 def password_hash(db: Read, user_id: int) -> str:
-    return cast("str", db.scalar(_password, id=user_id))
+    return cast("str", db.scalar(_select_password_hash, id=user_id))
 
 
 def id_by_foreign_id(db: Read, name: str, value: str) -> int | None:
-    """name: of the column, google_id or openid_connect_id."""
+    """Return the id of the user with this id at a sign-in provider. name: google_id or openid_connect_id."""
     found: int | None = db.scalar(select(users.c.id).where(users.c[name] == value))
     return found
 
 
 def lock_admins(db: Write) -> list[int]:
-    """The ids of all administrators, who stay what they are until the transaction ends."""
-    return db.scalars(_admins)
+    """Lock the rows of all administrators until the transaction ends. Returns their ids."""
+    return db.scalars(_lock_admins)
 
 
 def count(db: Read) -> int:
@@ -61,6 +61,7 @@ def count(db: Read) -> int:
 
 
 def add(db: Write, *, username: str, password_hash: str, is_admin: bool, now: Instant, **more: Any) -> int:
+    """Add a user and return the id. more: further columns of the table."""
     values = {
         "username": username,
         "password_hash": password_hash,
@@ -78,9 +79,9 @@ def change(db: Write, user_id: int, **values: Any) -> None:
 
 
 def set_last_login(db: Write, user_id: int, moment: Instant) -> None:
-    db.run(_touch, user=user_id, moment=moment)
+    db.run(_set_last_login, user=user_id, moment=moment)
 
 
 def remove(db: Write, user_id: int) -> bool:
-    """With everything that is theirs."""
+    """Delete a user with everything that belongs to the user. Returns False if there is no such user."""
     return db.run(delete(users).where(users.c.id == user_id)) > 0

@@ -24,7 +24,7 @@ class EnabledIntegration(Struct, frozen=True):
 
 
 class StoredIntegration(Struct, frozen=True):
-    """Of an integration that a user has set something for. last_error: "" when all is well."""
+    """An integration that a user has configured. last_error: "" when there is none."""
 
     name: str
     enabled: bool
@@ -34,18 +34,18 @@ class StoredIntegration(Struct, frozen=True):
 
     @property
     def error(self) -> Message:
-        """What `last_error` says, to be rendered in any language."""
+        """`last_error` as a message that can be rendered in any language."""
         return decode_message(self.last_error, self.last_error_form)
 
 
-_all = (
+_select_all = (
     select(*columns(integrations, StoredIntegration))
     .where(integrations.c.user_id == bindparam("user"))
     .order_by(integrations.c.name)
 )
-_one = _all.where(integrations.c.name == bindparam("name"))
-_hold = select(users.c.id).where(users.c.id == bindparam("user")).with_for_update()
-_enabled = (
+_select_one = _select_all.where(integrations.c.name == bindparam("name"))
+_lock_user = select(users.c.id).where(users.c.id == bindparam("user")).with_for_update()
+_select_enabled = (
     select(*columns(integrations, EnabledIntegration))
     .where(
         integrations.c.user_id == bindparam("user"),
@@ -54,7 +54,7 @@ _enabled = (
     )
     .order_by(integrations.c.name)
 )
-_users_with = (
+_select_users_with = (
     select(integrations.c.user_id)
     .where(
         in_list(integrations.c.user_id, "users"),
@@ -66,43 +66,46 @@ _users_with = (
 
 
 def users_with_any(db: Read, user_ids: Iterable[int], names: Iterable[str]) -> set[int]:
-    """Those of the users who have switched on any of the names."""
+    """Return those of the users who have enabled any of the integrations."""
     users = sorted(user_ids)
-    return set(db.scalars(_users_with, users=users, names=list(names))) if users else set()
+    return set(db.scalars(_select_users_with, users=users, names=list(names))) if users else set()
 
 
 def list_enabled(db: Read, user_id: int, names: Iterable[str]) -> list[EnabledIntegration]:
-    """Those of the names that the user has switched on."""
-    return db.all(EnabledIntegration, _enabled, user=user_id, names=list(names))
+    """Return those of the integrations that the user has enabled."""
+    return db.all(EnabledIntegration, _select_enabled, user=user_id, names=list(names))
 
 
 def list_all(db: Read, user_id: int) -> list[StoredIntegration]:
-    """Switched on or not."""
-    return db.all(StoredIntegration, _all, user=user_id)
+    """Return all configured integrations of the user, enabled or not."""
+    return db.all(StoredIntegration, _select_all, user=user_id)
 
 
 def get(db: Read, user_id: int, name: str) -> StoredIntegration | None:
-    """None when the user has never set anything for it."""
-    return db.one(StoredIntegration, _one, user=user_id, name=name)
+    """Return an integration of the user; None if it was never configured."""
+    return db.one(StoredIntegration, _select_one, user=user_id, name=name)
 
 
 def lock_all(db: Write, user_id: int) -> list[StoredIntegration]:
     """Lock the user's integrations until the transaction ends, and return them."""
-    db.scalar(_hold, user=user_id)
+    db.scalar(_lock_user, user=user_id)
     return list_all(db, user_id)
 
 
 def save(db: Write, user_id: int, name: str, *, enabled: bool, settings: str, now: Instant) -> None:
-    """For whoever holds them. What a service complained about is forgotten: it was about other settings."""
+    """Store an integration and clear its last error, which was about other settings.
+
+    The caller has called `lock_all`.
+    """
     values = {"enabled": enabled, "settings": settings, "changed_at": now, **error_columns(None)}
     db.run(upsert(integrations, ["user_id", "name"], update=list(values)).values(user_id=user_id, name=name, **values))
 
 
-_mine = (integrations.c.user_id == bindparam("user"), integrations.c.name == bindparam("name_"))
-_complain = (
+_is_owned = (integrations.c.user_id == bindparam("user"), integrations.c.name == bindparam("name_"))
+_set_last_error = (
     update(integrations)
     .where(
-        *_mine,
+        *_is_owned,
         or_(
             integrations.c.last_error != bindparam("last_error_"),
             integrations.c.last_error_form != bindparam("last_error_form_"),
@@ -110,21 +113,21 @@ _complain = (
     )
     .values(last_error=bindparam("last_error_"), last_error_form=bindparam("last_error_form_"))
 )
-_switch_off = (
+_disable = (
     update(integrations)
-    .where(*_mine, integrations.c.settings == bindparam("seen"))
+    .where(*_is_owned, integrations.c.settings == bindparam("expected_settings"))
     .values(enabled=False, last_error=bindparam("last_error_"), last_error_form=bindparam("last_error_form_"))
 )
 
 
 def set_last_error(db: Write, user_id: int, name: str, error: Message | None) -> None:
-    """None when all is well again. Nothing is written when it was so before."""
-    db.run(_complain, user=user_id, name_=name, **_parameters(error))
+    """Set or clear the last error of an integration. Writes nothing if it is unchanged."""
+    db.run(_set_last_error, user=user_id, name_=name, **_parameters(error))
 
 
-def disable(db: Write, user_id: int, name: str, seen: str, reason: Message) -> None:
+def disable(db: Write, user_id: int, name: str, expected_settings: str, reason: Message) -> None:
     """Switch the integration off unless its settings have changed from `expected_settings`."""
-    db.run(_switch_off, user=user_id, name_=name, seen=seen, **_parameters(reason))
+    db.run(_disable, user=user_id, name_=name, expected_settings=expected_settings, **_parameters(reason))
 
 
 def _parameters(error: Message | None) -> dict[str, str]:

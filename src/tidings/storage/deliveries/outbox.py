@@ -18,10 +18,10 @@ from tidings.storage.engine.database import Read, Write, columns
 from tidings.storage.engine.id_list import in_list
 from tidings.storage.schema import deliveries, delivery_bodies, receivers
 
-_add_body = insert(delivery_bodies)
-_mine = (deliveries.c.user_id == bindparam("user"), deliveries.c.id == bindparam("which"))
+_insert_body = insert(delivery_bodies)
+_is_owned = (deliveries.c.user_id == bindparam("user"), deliveries.c.id == bindparam("delivery"))
 _fields = columns(deliveries, Delivery)
-# Only what waits has a next time: that of the queue it is in, or at once while it is in none.
+# Only a pending delivery has a next attempt: that of its queue, or at once while it is in no queue.
 _next_attempt = case(
     (
         deliveries.c.state == DeliveryState.PENDING.value,
@@ -29,42 +29,42 @@ _next_attempt = case(
     ),
 )
 _queue = deliveries.outerjoin(receivers, receivers.c.id == deliveries.c.receiver_id)
-_shown = select(*_fields, _next_attempt.label("next_attempt_at")).select_from(_queue)
-_body = select(delivery_bodies.c.body).where(delivery_bodies.c.delivery_id == bindparam("which"))
-_again = (
+_select_listed = select(*_fields, _next_attempt.label("next_attempt_at")).select_from(_queue)
+_select_body = select(delivery_bodies.c.body).where(delivery_bodies.c.delivery_id == bindparam("delivery"))
+_reopen = (
     update(deliveries)
-    .where(*_mine, deliveries.c.state != DeliveryState.PENDING.value)
+    .where(*_is_owned, deliveries.c.state != DeliveryState.PENDING.value)
     .values(state=DeliveryState.PENDING.value, receiver_id=None, finished_at=None, redelivered_at=bindparam("now"))
 )
-_hurry = (
+_make_queue_due = (
     update(receivers)
     .where(
         receivers.c.user_id == bindparam("user"),
         receivers.c.next_attempt_at > bindparam("now"),
         receivers.c.id
         == select(deliveries.c.receiver_id)
-        .where(*_mine, deliveries.c.state == DeliveryState.PENDING.value)
+        .where(*_is_owned, deliveries.c.state == DeliveryState.PENDING.value)
         .scalar_subquery(),
     )
     .values(next_attempt_at=bindparam("now"))
 )
-_old = (
+_select_finished = (
     select(deliveries.c.id)
     .where(deliveries.c.finished_at.is_not(None), deliveries.c.finished_at < bindparam("before"))
     .order_by(deliveries.c.finished_at)
     .limit(bindparam("limit"))
 )
-_forget = delete(deliveries).where(in_list(deliveries.c.id, "ids"))
-# So many deliveries are looked through for the receivers of an integration.
-_NEWEST = 1_000
+_delete = delete(deliveries).where(in_list(deliveries.c.id, "ids"))
+# The receivers of an integration are those of this many newest deliveries.
+_RECEIVERS_FROM = 1_000
 _FILTERS = {
     "state": deliveries.c.state,
     "integration": deliveries.c.integration,
     "receiver": deliveries.c.receiver,
     "event": deliveries.c.event_type,
 }
-# From one to the next, however many there are of each.
-_next_integration = select(func.min(deliveries.c.integration)).where(
+# One index lookup per integration, however many deliveries each has.
+_select_next_integration = select(func.min(deliveries.c.integration)).where(
     deliveries.c.user_id == bindparam("user"), deliveries.c.integration > bindparam("after")
 )
 _newest = (
@@ -74,11 +74,11 @@ _newest = (
     .limit(bindparam("limit"))
     .subquery()
 )
-_receivers = select(_newest.c.receiver).distinct()
+_select_receivers = select(_newest.c.receiver).distinct()
 
 
 class ListedDelivery(Struct, frozen=True):
-    """next_attempt_at: None when nothing more will be tried."""
+    """A delivery in a list. next_attempt_at: None when no attempt will follow."""
 
     delivery: Delivery
     next_attempt_at: Instant | None
@@ -96,7 +96,10 @@ def add(
     body: bytes,
     now: Instant,
 ) -> int:
-    """Due at once. receiver: deliveries to one go out in order. body: what is sent, byte for byte."""
+    """Add a delivery that is due at once, and return its id.
+
+    receiver: deliveries to one receiver are sent in order. body: the bytes that are sent.
+    """
     id_ = db.insert(
         insert(deliveries).values(
             user_id=user_id,
@@ -109,19 +112,20 @@ def add(
             created_at=now,
         )
     )
-    db.run(_add_body, delivery_id=id_, body=body.decode())
+    db.run(_insert_body, delivery_id=id_, body=body.decode())
     return id_
 
 
 def get(db: Read, user_id: int, id_: int) -> ListedDelivery | None:
-    for delivery, row in db.joined(Delivery, _shown.where(*_mine), user=user_id, which=id_):
+    """Return a delivery of the user; None if there is none."""
+    for delivery, row in db.joined(Delivery, _select_listed.where(*_is_owned), user=user_id, delivery=id_):
         return ListedDelivery(delivery, row.next_attempt_at)
     return None
 
 
 def body(db: Read, id_: int) -> bytes | None:
     """Return the body, None if it is no longer stored. The caller has checked the owner."""
-    text = db.scalar(_body, which=id_)
+    text = db.scalar(_select_body, delivery=id_)
     return None if text is None else text.encode()
 
 
@@ -147,43 +151,45 @@ def list_deliveries(
         "before": before_id,
     }
     given = {name: value for name, value in filters.items() if value is not None}
-    rows = db.joined(Delivery, _list(tuple(given), is_saved), user=user_id, limit=limit, offset=offset, **given)
+    rows = db.joined(
+        Delivery, _list_statement(tuple(given), is_saved), user=user_id, limit=limit, offset=offset, **given
+    )
     return [ListedDelivery(delivery, row.next_attempt_at) for delivery, row in rows]
 
 
 def integrations_of(db: Read, user_id: int) -> list[str]:
     """Return the names of integrations with deliveries of the user."""
     found: list[str] = []
-    while (after := db.scalar(_next_integration, user=user_id, after=found[-1] if found else "")) is not None:
+    while (after := db.scalar(_select_next_integration, user=user_id, after=found[-1] if found else "")) is not None:
         found.append(after)
     return found
 
 
 def receivers_of(db: Read, user_id: int, integration: str) -> list[str]:
     """Return the receivers of the newest deliveries of an integration."""
-    return sorted(db.scalars(_receivers, user=user_id, integration=integration, limit=_NEWEST))
+    return sorted(db.scalars(_select_receivers, user=user_id, integration=integration, limit=_RECEIVERS_FROM))
 
 
 def redeliver(db: Write, user_id: int, id_: int, *, now: Instant) -> None:
     """Enqueue a finished delivery again; a pending one becomes due now."""
-    if not db.run(_again, user=user_id, which=id_, now=now):
-        db.run(_hurry, user=user_id, which=id_, now=now)
+    if not db.run(_reopen, user=user_id, delivery=id_, now=now):
+        db.run(_make_queue_due, user=user_id, delivery=id_, now=now)
 
 
 def delete_finished(db: Write, *, before: Instant, limit: int) -> int:
     """Delete deliveries finished before `before`, oldest first. Returns their number."""
-    ids = db.scalars(_old, before=before, limit=limit)
-    return db.run(_forget, ids=ids) if ids else 0
+    ids = db.scalars(_select_finished, before=before, limit=limit)
+    return db.run(_delete, ids=ids) if ids else 0
 
 
 @lru_cache(maxsize=64)
-def _list(given: tuple[str, ...], is_saved: bool) -> Select[Any]:
-    statement = _shown.where(deliveries.c.user_id == bindparam("user"))
+def _list_statement(given: tuple[str, ...], is_saved: bool) -> Select[Any]:
+    statement = _select_listed.where(deliveries.c.user_id == bindparam("user"))
     for name, column in _FILTERS.items():
         if name in given:
             statement = statement.where(column == bindparam(name))
     if is_saved:
-        # The condition of the index, word for word: neither engine uses a partial one otherwise.
+        # Exactly the condition of the partial index: otherwise neither engine uses it.
         statement = statement.where(literal_column("event_type = 'save_entry'"))
     if "before" in given:
         statement = statement.where(deliveries.c.id < bindparam("before"))

@@ -35,19 +35,19 @@ ENQUEUE_BATCH = 1_000
 _LOCK_ID = 7_430_510
 
 _PENDING = text("deliveries.state = 'pending'")
-_arriving = (
+_select_new = (
     select(deliveries.c.id, deliveries.c.user_id, deliveries.c.integration, deliveries.c.receiver, deliveries.c.size)
     .where(deliveries.c.receiver_id.is_(None), _PENDING)
     .order_by(deliveries.c.id)
     .limit(bindparam("limit"))
 )
-_find = select(receivers.c.id).where(
+_select_receiver_id = select(receivers.c.id).where(
     receivers.c.user_id == bindparam("user"),
     receivers.c.integration == bindparam("integration"),
     receivers.c.address_digest == bindparam("digest"),
 )
-_line_up = update(deliveries).where(deliveries.c.id == bindparam("delivery")).values(receiver_id=bindparam("queue"))
-_grow = (
+_enqueue = update(deliveries).where(deliveries.c.id == bindparam("delivery")).values(receiver_id=bindparam("queue"))
+_add_to_size = (
     update(receivers)
     .where(receivers.c.id == bindparam("queue"))
     .values(
@@ -56,49 +56,51 @@ _grow = (
         next_attempt_at=func.coalesce(receivers.c.next_attempt_at, bindparam("now")),
     )
 )
-_size = select(receivers.c.pending, receivers.c.pending_bytes).where(receivers.c.id == bindparam("queue"))
+_select_size = select(receivers.c.pending, receivers.c.pending_bytes).where(receivers.c.id == bindparam("queue"))
 _is_waiting = (deliveries.c.receiver_id == bindparam("queue"), _PENDING)
-# Not the first: an attempt may be running.
-_oldest = select(deliveries.c.id, deliveries.c.size).where(*_is_waiting).order_by(deliveries.c.id).limit(500).offset(1)
-_give_up_some = update(deliveries).where(in_list(deliveries.c.id, "ids"))
-_drop_bodies = delete(delivery_bodies).where(in_list(delivery_bodies.c.delivery_id, "ids"))
+# Without the first, whose attempt may be running.
+_select_oldest = (
+    select(deliveries.c.id, deliveries.c.size).where(*_is_waiting).order_by(deliveries.c.id).limit(500).offset(1)
+)
+_fail = update(deliveries).where(in_list(deliveries.c.id, "ids"))
+_delete_bodies = delete(delivery_bodies).where(in_list(delivery_bodies.c.delivery_id, "ids"))
 
 _is_free = or_(receivers.c.claimed_until.is_(None), receivers.c.claimed_until <= bindparam("now"))
-_due = (receivers.c.next_attempt_at.is_not(None), receivers.c.next_attempt_at <= bindparam("now"), _is_free)
-# Literals: neither engine uses a partial index for a parameter.
-_WELL, _FAILING = text("failures = 0"), text("failures > 0")
-_is_work = select(
+_is_due = (receivers.c.next_attempt_at.is_not(None), receivers.c.next_attempt_at <= bindparam("now"), _is_free)
+# Literals, since neither engine uses a partial index for a condition with a parameter.
+_SUCCEEDING, _FAILING = text("failures = 0"), text("failures > 0")
+_has_work = select(
     or_(
         select(literal(1)).where(deliveries.c.receiver_id.is_(None), _PENDING).exists(),
-        select(literal(1)).where(*_due, _WELL).exists(),
-        select(literal(1)).where(*_due, _FAILING).exists(),
+        select(literal(1)).where(*_is_due, _SUCCEEDING).exists(),
+        select(literal(1)).where(*_is_due, _FAILING).exists(),
     )
 )
-_due_queues = select(*columns(receivers, ReceiverQueue)).where(*_due)
-_due_queues = _due_queues.order_by(receivers.c.next_attempt_at, receivers.c.id).limit(bindparam("limit"))
-_well_due = _due_queues.where(_WELL).with_for_update(skip_locked=True)
-_failing_due = _due_queues.where(_FAILING).with_for_update(skip_locked=True)
+_select_due = select(*columns(receivers, ReceiverQueue)).where(*_is_due)
+_select_due = _select_due.order_by(receivers.c.next_attempt_at, receivers.c.id).limit(bindparam("limit"))
+_claim_succeeding = _select_due.where(_SUCCEEDING).with_for_update(skip_locked=True)
+_claim_failing = _select_due.where(_FAILING).with_for_update(skip_locked=True)
 _claim = (
     update(receivers)
     .where(in_list(receivers.c.id, "ids"))
     .values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
 )
-_held = (receivers.c.id == bindparam("queue"), receivers.c.claimed_by == bindparam("worker"))
-_ours = (
+_is_held = (receivers.c.id == bindparam("queue"), receivers.c.claimed_by == bindparam("worker"))
+_lock_held = (
     select(receivers.c.id)
     .where(in_list(receivers.c.id, "ids"), receivers.c.claimed_by == bindparam("worker"))
     .order_by(receivers.c.id)
     .with_for_update()
 )
-_keep = update(receivers).where(*_held).values(claimed_until=bindparam("until"))
-_turn = (
+_renew = update(receivers).where(*_is_held).values(claimed_until=bindparam("until"))
+_record_result = (
     update(receivers)
     .where(receivers.c.id == bindparam("queue"))
     .values(
         claimed_until=bindparam("until"),
-        failures=bindparam("times"),
+        failures=bindparam("failures"),
         failing_since=bindparam("since"),
-        given_up=bindparam("given"),
+        given_up=bindparam("given_up"),
         pending=receivers.c.pending - bindparam("done"),
         pending_bytes=receivers.c.pending_bytes - bindparam("bytes"),
         next_attempt_at=case((receivers.c.pending > bindparam("done"), bindparam("next"))),
@@ -109,14 +111,14 @@ _release_all = (
     .where(receivers.c.claimed_by == bindparam("worker"), text("claimed_by <> ''"))
     .values(claimed_until=None, claimed_by="")
 )
-_first = (
+_select_first = (
     select(*columns(deliveries, Delivery), delivery_bodies.c.body)
     .select_from(deliveries.outerjoin(delivery_bodies))
     .where(*_is_waiting)
     .order_by(deliveries.c.id)
     .limit(1)
 )
-_try = (
+_record_attempt = (
     update(deliveries)
     .where(deliveries.c.id == bindparam("delivery"))
     .values(
@@ -129,18 +131,20 @@ _try = (
         last_response=bindparam("response"),
     )
 )
-_still_pending = select(deliveries.c.id).where(in_list(deliveries.c.id, "ids"), _PENDING)
-_queue_row = update(receivers).where(receivers.c.id == bindparam("queue"))
-_let_go = _queue_row.values(claimed_until=None, claimed_by="")
-_is_old = func.coalesce(deliveries.c.redelivered_at, deliveries.c.created_at) <= bindparam("before")
-_count = select(func.count(), func.coalesce(func.sum(deliveries.c.size), 0)).where(*_is_waiting)
-_set_size = _queue_row.values(
+_select_still_pending = select(deliveries.c.id).where(in_list(deliveries.c.id, "ids"), _PENDING)
+_update_queue = update(receivers).where(receivers.c.id == bindparam("queue"))
+_release = _update_queue.values(claimed_until=None, claimed_by="")
+_is_enqueued_before = func.coalesce(deliveries.c.redelivered_at, deliveries.c.created_at) <= bindparam("before")
+_measure = select(func.count().label("number"), func.coalesce(func.sum(deliveries.c.size), 0).label("bytes")).where(
+    *_is_waiting
+)
+_set_size = _update_queue.values(
     pending=bindparam("number"),
     pending_bytes=bindparam("bytes"),
     next_attempt_at=case((literal(0) < bindparam("number"), receivers.c.next_attempt_at)),
 )
-_idle = select(receivers.c.id).where(receivers.c.next_attempt_at.is_(None), _is_free).limit(bindparam("limit"))
-_remove_idle = delete(receivers).where(receivers.c.id.in_(_idle))
+_select_idle = select(receivers.c.id).where(receivers.c.next_attempt_at.is_(None), _is_free).limit(bindparam("limit"))
+_delete_idle = delete(receivers).where(receivers.c.id.in_(_select_idle))
 
 
 class AttemptRecord(Struct, frozen=True):
@@ -160,31 +164,35 @@ class AttemptRecord(Struct, frozen=True):
 
 def has_work(db: Read, now: Instant) -> bool:
     """Return whether a claim would find work. Takes no lock."""
-    return bool(db.scalar(_is_work, now=now))
+    return bool(db.scalar(_has_work, now=now))
 
 
 def enqueue(db: Write, *, now: Instant, limits: QueueLimits) -> int:
-    """Move up to ENQUEUE_BATCH posted deliveries into their receivers' queues. Returns their number."""
-    locks.one_at_a_time(db, _LOCK_ID)
-    arrived = db.tuples(_arriving, limit=ENQUEUE_BATCH)
+    """Move up to ENQUEUE_BATCH new deliveries into their receivers' queues. Returns their number."""
+    locks.advisory_lock(db, _LOCK_ID)
+    arrived = db.rows(_select_new, limit=ENQUEUE_BATCH)
     if not arrived:
         return 0
     queues: dict[tuple[int, str, str], list[tuple[int, int]]] = {}
-    for id_, user_id, integration, receiver, size in arrived:
-        queues.setdefault((user_id, integration, receiver), []).append((id_, size))
-    by_receiver = {_receiver_id(db, *whose): waiting for whose, waiting in queues.items()}
-    db.run_many(_line_up, [{"delivery": id_, "queue": r} for r, w in by_receiver.items() for id_, _ in w])
+    for row in arrived:
+        receiver = (row["user_id"], row["integration"], row["receiver"])
+        queues.setdefault(receiver, []).append((row["id"], row["size"]))
+    by_receiver = {_receiver_id(db, *receiver): waiting for receiver, waiting in queues.items()}
+    db.run_many(
+        _enqueue,
+        [{"delivery": id_, "queue": receiver_id} for receiver_id, waiting in by_receiver.items() for id_, _ in waiting],
+    )
     # In the order of ids, against deadlocks: a worker that serves a receiver locks only that row.
     for receiver_id, waiting in sorted(by_receiver.items()):
-        db.run(_grow, queue=receiver_id, more=len(waiting), bytes=sum(size for _, size in waiting), now=now)
+        db.run(_add_to_size, queue=receiver_id, more=len(waiting), bytes=sum(size for _, size in waiting), now=now)
         _enforce_limits(db, receiver_id, limits, now)
     return len(arrived)
 
 
 def claim(db: Write, worker: str, *, now: Instant, until: Instant, limit: int, max_failing: int) -> list[ReceiverQueue]:
     """Claim the longest due receivers for `worker`. max_failing: most of them whose last attempt failed."""
-    found = db.all(ReceiverQueue, _failing_due, now=now, limit=max_failing) if max_failing > 0 else []
-    found += db.all(ReceiverQueue, _well_due, now=now, limit=limit - len(found))
+    found = db.all(ReceiverQueue, _claim_failing, now=now, limit=max_failing) if max_failing > 0 else []
+    found += db.all(ReceiverQueue, _claim_succeeding, now=now, limit=limit - len(found))
     if found:
         db.run(_claim, ids=[queue.id for queue in found], worker=worker, until=until)
     return found
@@ -192,16 +200,17 @@ def claim(db: Write, worker: str, *, now: Instant, until: Instant, limit: int, m
 
 def renew(db: Write, receiver_id: int, worker: str, until: Instant) -> bool:
     """Lock the row and renew the claim. Returns False if another worker holds it."""
-    return bool(db.run(_keep, queue=receiver_id, worker=worker, until=until))
+    return bool(db.run(_renew, queue=receiver_id, worker=worker, until=until))
 
 
 def lock_claimed(db: Write, receiver_ids: Iterable[int], worker: str) -> set[int]:
     """Lock and return those of the receivers that the worker still holds."""
-    return set(db.scalars(_ours, ids=sorted(receiver_ids), worker=worker))
+    return set(db.scalars(_lock_held, ids=sorted(receiver_ids), worker=worker))
 
 
 def release(db: Write, receiver_id: int) -> None:
-    db.run(_let_go, queue=receiver_id)
+    """Release the claim of a receiver. The caller has the lock."""
+    db.run(_release, queue=receiver_id)
 
 
 def release_all(db: Write, worker: str) -> int:
@@ -211,46 +220,46 @@ def release_all(db: Write, worker: str) -> int:
 
 def first_pending(db: Read, receiver_id: int) -> tuple[Delivery, bytes | None] | None:
     """Return the first waiting delivery, with its body if that is still stored."""
-    for delivery, row in db.joined(Delivery, _first, queue=receiver_id):
+    for delivery, row in db.joined(Delivery, _select_first, queue=receiver_id):
         return delivery, None if row.body is None else row.body.encode()
     return None
 
 
-def record_attempts(db: Write, trials: Sequence[AttemptRecord], *, now: Instant, until: Instant) -> None:
+def record_attempts(db: Write, attempts: Sequence[AttemptRecord], *, now: Instant, until: Instant) -> None:
     """Record attempts and renew the claims until `until`. The caller has locked the receivers; each occurs once."""
     # A delivery given up meanwhile, because the queue was full, stays failed.
-    pending = set(db.scalars(_still_pending, ids=[trial.delivery.id for trial in trials]))
-    counted = [trial for trial in trials if trial.delivery.id in pending]
-    db.run_many(_try, [_tried(trial, now) for trial in counted])
-    over = {trial.queue.id: trial.delivery.size for trial in counted if trial.state is not DeliveryState.PENDING}
+    pending = set(db.scalars(_select_still_pending, ids=[one.delivery.id for one in attempts]))
+    counted = [one for one in attempts if one.delivery.id in pending]
+    db.run_many(_record_attempt, [_attempt_row(one, now) for one in counted])
+    finished = {one.queue.id: one.delivery.size for one in counted if one.state is not DeliveryState.PENDING}
     db.run_many(
-        _turn,
+        _record_result,
         [
             {
-                "queue": trial.queue.id,
+                "queue": one.queue.id,
                 "until": until,
-                "times": trial.queue.failures,
-                "since": trial.queue.failing_since,
-                "given": trial.queue.given_up,
-                "done": int(trial.queue.id in over),
-                "bytes": over.get(trial.queue.id, 0),
-                "next": trial.next_at,
+                "failures": one.queue.failures,
+                "since": one.queue.failing_since,
+                "given_up": one.queue.given_up,
+                "done": int(one.queue.id in finished),
+                "bytes": finished.get(one.queue.id, 0),
+                "next": one.next_at,
             }
-            for trial in trials
+            for one in attempts
         ],
     )
 
 
-def _tried(trial: AttemptRecord, now: Instant) -> dict[str, Any]:
-    error = error_columns(trial.error)
+def _attempt_row(attempt: AttemptRecord, now: Instant) -> dict[str, Any]:
+    error = error_columns(attempt.error)
     return {
-        "delivery": trial.delivery.id,
-        "new_state": trial.state.value,
-        "finished": None if trial.state is DeliveryState.PENDING else now,
-        "status": trial.status,
+        "delivery": attempt.delivery.id,
+        "new_state": attempt.state.value,
+        "finished": None if attempt.state is DeliveryState.PENDING else now,
+        "status": attempt.status,
         "error": error["last_error"],
         "error_form": error["last_error_form"],
-        "response": trial.response,
+        "response": attempt.response,
     }
 
 
@@ -258,47 +267,50 @@ def give_up_pending(
     db: Write, receiver_id: int, reason: Message, *, now: Instant, before: Instant | None = None
 ) -> int:
     """Fail all waiting deliveries, or those queued up to `before`. Returns their number. The caller has the lock."""
-    which = _is_waiting if before is None else (*_is_waiting, _is_old)
+    conditions = _is_waiting if before is None else (*_is_waiting, _is_enqueued_before)
     values = {"state": DeliveryState.FAILED.value, "finished_at": now, **error_columns(reason)}
     given: dict[str, Any] = {} if before is None else {"before": before}
-    done = db.run(update(deliveries).where(*which).values(**values), queue=receiver_id, **given)
+    count = db.run(update(deliveries).where(*conditions).values(**values), queue=receiver_id, **given)
     recount(db, receiver_id)
-    return done
+    return count
 
 
 def recount(db: Write, receiver_id: int) -> None:
-    number, size = db.tuples(_count, queue=receiver_id)[0]
-    db.run(_set_size, queue=receiver_id, number=number, bytes=int(size))
+    """Write the number and size of the waiting deliveries, after deliveries were failed. The caller has the lock."""
+    measured = db.rows(_measure, queue=receiver_id)[0]
+    db.run(_set_size, queue=receiver_id, number=measured["number"], bytes=int(measured["bytes"]))
 
 
 def remove_idle(db: Write, *, now: Instant, limit: int) -> int:
     """Delete receivers without waiting deliveries. Returns their number."""
-    locks.one_at_a_time(db, _LOCK_ID)
-    return db.run(_remove_idle, now=now, limit=limit)
+    locks.advisory_lock(db, _LOCK_ID)
+    return db.run(_delete_idle, now=now, limit=limit)
 
 
 def _receiver_id(db: Write, user_id: int, integration: str, receiver: str) -> int:
     digest = address_digest(receiver)
-    found = db.scalar(_find, user=user_id, integration=integration, digest=digest)
+    found = db.scalar(_select_receiver_id, user=user_id, integration=integration, digest=digest)
     if found is not None:
         return int(found)
     return db.insert(insert(receivers).values(user_id=user_id, integration=integration, address_digest=digest))
 
 
 def _enforce_limits(db: Write, receiver_id: int, limits: QueueLimits, now: Instant) -> None:
-    pending, size = db.tuples(_size, queue=receiver_id)[0]
+    """Fail the oldest waiting deliveries, except the first, until the queue is within its limits."""
+    queue = db.rows(_select_size, queue=receiver_id)[0]
+    pending, size = queue["pending"], queue["pending_bytes"]
     while pending > limits.max_deliveries or size > limits.max_bytes:
-        out = []
-        for id_, bytes_ in db.tuples(_oldest, queue=receiver_id):
+        dropped = []
+        for row in db.rows(_select_oldest, queue=receiver_id):
             if pending <= limits.max_deliveries and size <= limits.max_bytes:
                 break
-            out.append(id_)
-            pending, size = pending - 1, size - bytes_
-        if not out:
+            dropped.append(row["id"])
+            pending, size = pending - 1, size - row["size"]
+        if not dropped:
             break
         db.run(
-            _give_up_some.values(state=DeliveryState.FAILED.value, finished_at=now, **error_columns(QUEUE_OVERFLOWED)),
-            ids=out,
+            _fail.values(state=DeliveryState.FAILED.value, finished_at=now, **error_columns(QUEUE_OVERFLOWED)),
+            ids=dropped,
         )
-        db.run(_drop_bodies, ids=out)
+        db.run(_delete_bodies, ids=dropped)
         recount(db, receiver_id)

@@ -1,1 +1,1 @@
-"""Where SQLite and PostgreSQL differ, and nowhere else: each difference is a named function of one of these modules."""
+"""Everything in which SQLite and PostgreSQL differ: each difference is a named function of one of these modules."""

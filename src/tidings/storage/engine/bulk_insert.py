@@ -1,7 +1,7 @@
-"""Many rows in one go: numbering them, adding them, looking for some.
+"""Bulk operations: reserve ids, insert rows, look up entries by hash.
 
-A statement for each row costs more than the row. PostgreSQL takes new ones by COPY, in a third of the time, SQLite as
-fast as its indexes can be written.
+One statement per row costs more than the row itself. PostgreSQL inserts by COPY, in a third of the time; SQLite inserts
+as fast as it can write the indexes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tidings.storage.engine.database import Read, Write
 from tidings.storage.engine.engines import is_sqlite
 
 _last_id = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
-# To find the sequence takes ten times as long as to ask it: once, not for each id.
+# Finding the sequence takes ten times as long as reading it, so it is found once for all ids.
 _next_ids = text(
     "WITH serial AS MATERIALIZED (SELECT CAST(pg_get_serial_sequence(:name, 'id') AS regclass) AS sequence)"
     " SELECT nextval(sequence) FROM serial, generate_series(1, :count)"
@@ -26,9 +26,9 @@ _next_ids = text(
 
 
 def take_ids(db: Write, table: Table, count: int) -> list[int]:
-    """Ids for that many new rows, in ascending order: known beforehand, the rows need no answer each.
+    """Return `count` ids for new rows, ascending. Known in advance, the ids need not be returned row by row.
 
-    SQLite has one writer at a time, and counts on from the largest id that was ever inserted.
+    SQLite has one writer at a time, and continues from the largest id that was ever inserted.
     """
     if is_sqlite(db.connection):
         last = int(db.scalar(_last_id, name=table.name) or 0)
@@ -37,22 +37,25 @@ def take_ids(db: Write, table: Table, count: int) -> list[int]:
 
 
 def add(db: Write, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """rows: all with the same columns in the same order; columns they leave out get their defaults."""
+    """Insert rows.
+
+    rows: all with the same columns in the same order. Columns that are missing get their defaults.
+    """
     if not rows:
         return
     names = list(rows[0])
-    ready = _as_stored(db, table, names, rows)
+    bound = _bind_values(db, table, names, rows)
     if is_sqlite(db.connection):
-        places = ", ".join("?" * len(names))
-        db.connection.exec_driver_sql(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({places})", ready)  # noqa: S608 - names of ours
+        placeholders = ", ".join("?" * len(names))
+        db.connection.exec_driver_sql(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({placeholders})", bound)  # noqa: S608 - names from our schema
     else:
-        _copy(db, table, names, ready)
+        _copy(db, table, names, bound)
 
 
-def asked(db: Read, statement: str, pairs: Iterable[tuple[int, bytes]]) -> Sequence[Any]:
-    """Rows of a statement about some of a feed's entries. statement: reads its questions from `asked (feed_id, hash)`.
+def select_by_hash(db: Read, statement: str, pairs: Iterable[tuple[int, bytes]]) -> Sequence[Any]:
+    """Run a SELECT that reads pairs of feed id and hash from the table expression `wanted (feed_id, hash)`.
 
-    Each feed has questions of its own, so that there is no list to compare with. SQLite takes 32,766 parameters.
+    Pairs instead of two lists, because each feed has hashes of its own. SQLite allows 32,766 parameters.
     """
     wanted = list(pairs)
     if not wanted:
@@ -61,33 +64,33 @@ def asked(db: Read, statement: str, pairs: Iterable[tuple[int, bytes]]) -> Seque
         source = f"VALUES {', '.join(['(?, ?)'] * len(wanted))}"
         parameters: tuple[Any, ...] = tuple(value for pair in wanted for value in pair)
     else:
-        # Arrays as they are written in SQL: the driver would look at each of their values.
+        # Arrays as SQL text: the driver would examine each value.
         source = "SELECT * FROM unnest(%s::bigint[], %s::bytea[])"
         feed_ids = ",".join([str(feed_id) for feed_id, _ in wanted])
         hashes = ",".join([f'"\\\\x{hash_.hex()}"' for _, hash_ in wanted])
         parameters = (f"{{{feed_ids}}}", f"{{{hashes}}}")
-    return db.connection.exec_driver_sql(f"WITH asked (feed_id, hash) AS ({source}) {statement}", parameters).all()
+    return db.connection.exec_driver_sql(f"WITH wanted (feed_id, hash) AS ({source}) {statement}", parameters).all()
 
 
-def _as_stored(
+def _bind_values(
     db: Write, table: Table, names: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> list[tuple[Any, ...]]:
-    """As the driver takes them: the types of the columns have their say, as in any statement."""
-    special = _special(db.connection.dialect, table, tuple(names))
-    ready = []
+    """Return the rows as driver parameters, converted by the column types as SQLAlchemy does for any statement."""
+    processors = _bind_processors(db.connection.dialect, table, tuple(names))
+    bound = []
     for row in rows:
         values = list(row.values())
-        for place, process in special:
-            values[place] = process(values[place])
-        ready.append(tuple(values))
-    return ready
+        for index, process in processors:
+            values[index] = process(values[index])
+        bound.append(tuple(values))
+    return bound
 
 
 @lru_cache(maxsize=64)
-def _special(dialect: Dialect, table: Table, names: tuple[str, ...]) -> list[tuple[int, Callable[[Any], Any]]]:
-    """Which places of a row have to be made ready, and how."""
-    made = (table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names)
-    return [(place, process) for place, process in enumerate(made) if process is not None]
+def _bind_processors(dialect: Dialect, table: Table, names: tuple[str, ...]) -> list[tuple[int, Callable[[Any], Any]]]:
+    """Return the index of each column whose values are converted, with the conversion."""
+    found = (table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names)
+    return [(index, process) for index, process in enumerate(found) if process is not None]
 
 
 def _copy(db: Write, table: Table, names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
@@ -101,5 +104,5 @@ def _copy(db: Write, table: Table, names: Sequence[str], rows: Iterable[tuple[An
             for row in rows:
                 copy.write_row(row)
     except psycopg.Error as error:
-        # SQLAlchemy did not see this: the same trouble has the same name here as anywhere else.
+        # COPY bypasses SQLAlchemy: callers expect the exception that it would have raised.
         raise DBAPIError.instance(None, None, error, psycopg.Error, hide_parameters=True) from error

@@ -1,7 +1,7 @@
-"""Connections and transactions, alike on SQLite and PostgreSQL.
+"""Connections and transactions, the same on SQLite and PostgreSQL.
 
-`Database.reading()` gives a `Read`, `Database.writing()` a `Write`; every other function of this ring takes one of
-them first. A write is one transaction: it commits when its block ends, and nothing of it stays when the block raises.
+`Database.reading()` yields a `Read`, `Database.writing()` a `Write`; every other function of this ring takes one of
+them as its first argument. A write is one transaction: it commits when its block ends, and rolls back when it raises.
 """
 
 from __future__ import annotations
@@ -41,73 +41,82 @@ R = TypeVar("R", bound=Struct)
 
 
 def columns(table: Table, record: type[Struct]) -> list[Column[Any]]:
-    """The columns of a table that a record has fields for, in the record's order."""
+    """Return the columns of a table that have the names of a record's fields, in the order of the fields."""
     return [table.c[name] for name in record.__struct_fields__]
 
 
 @lru_cache(maxsize=1024)
-def _maker(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:
-    """Return what makes a record of a row: every field from the column of its name, wherever that stands.
+def _row_reader(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:
+    """Return a function that makes a record of a row, each field from the column of its name, in any order.
 
-    Fields without a column keep their default; TypeError for one that has none. What goes where is worked out once
-    for a statement: a record made by keyword takes four times as long, and a claim makes hundreds of feeds.
+    Fields without a column keep their default; the function raises TypeError for a field without one. The mapping is
+    computed once per statement: a record made by keyword takes four times as long, and a claim makes hundreds of feeds.
     """
     fields = record.__struct_fields__
     found = tuple(name for name in fields if name in names)
-    places = [names.index(name) for name in found]
+    indexes = [names.index(name) for name in found]
     if found != fields[: len(found)]:
-        return lambda row: record(**{name: row[place] for name, place in zip(found, places, strict=True)})
-    if places == list(range(len(names))):
+        return lambda row: record(**{name: row[index] for name, index in zip(found, indexes, strict=True)})
+    if indexes == list(range(len(names))):
         return lambda row: record(*row)
-    if len(places) == 1:
-        return lambda row: record(row[places[0]])
-    pick = itemgetter(*places)
+    if len(indexes) == 1:
+        return lambda row: record(row[indexes[0]])
+    pick = itemgetter(*indexes)
     return lambda row: record(*pick(row))
 
 
 class Read:
-    """A consistent view: what one snapshot of the database holds."""
+    """A connection for reading: one snapshot on SQLite, one snapshot per statement on PostgreSQL.
+
+    Inside a `Write` it reads the transaction.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
     def rows(self, statement: Executable, /, **parameters: Any) -> Sequence[RowMapping]:
+        """Return the rows, with columns by name."""
         return self.connection.execute(statement, parameters).mappings().all()
 
     def row(self, statement: Executable, /, **parameters: Any) -> RowMapping | None:
+        """Return the first row, with columns by name; None if there is no row."""
         return self.connection.execute(statement, parameters).mappings().first()
 
     def tuples(self, statement: Executable, /, **parameters: Any) -> Sequence[Any]:
+        """Return rows to unpack by position; use it only beside the statement, otherwise `rows`."""
         return self.connection.execute(statement, parameters).all()
 
     def all(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[R]:
-        """One record a row: the statement selects the record's fields by name (`columns`), and nothing else."""
+        """Return one record per row. The statement selects only columns with names of fields (`columns`)."""
         found = self.connection.execute(statement, parameters)
-        make = self._only(record, tuple(found.keys()))
+        make = self._exact_reader(record, tuple(found.keys()))
         return [make(row) for row in found]
 
     def one(self, record: type[R], statement: Executable, /, **parameters: Any) -> R | None:
+        """Return the record of the first row, None if there is no row."""
         found = self.connection.execute(statement, parameters)
-        make = self._only(record, tuple(found.keys()))
+        make = self._exact_reader(record, tuple(found.keys()))
         row = found.first()
         return None if row is None else make(row)
 
     def joined(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[tuple[R, Any]]:
-        """As `all`, for a statement that selects more: each record with its row, where that has a name."""
+        """As `all`, for a statement that also selects other columns: return each record with its row."""
         found = self.connection.execute(statement, parameters)
-        make = _maker(record, tuple(found.keys()))
+        make = _row_reader(record, tuple(found.keys()))
         return [(make(row), row) for row in found]
 
     @staticmethod
-    def _only(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:
+    def _exact_reader(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:
         if surplus := set(names).difference(record.__struct_fields__):
             raise TypeError(f"{record.__name__} has no field for {sorted(surplus)}")
-        return _maker(record, names)
+        return _row_reader(record, names)
 
     def scalar(self, statement: Executable, /, **parameters: Any) -> Any:
+        """Return the first column of the first row, None if there is no row."""
         return self.connection.execute(statement, parameters).scalar()
 
     def scalars(self, statement: Executable, /, **parameters: Any) -> list[Any]:
+        """Return the first column of all rows."""
         return list(self.connection.execute(statement, parameters).scalars())
 
 
@@ -115,7 +124,7 @@ class Write(Read):
     """One transaction."""
 
     def run(self, statement: Executable, /, **parameters: Any) -> int:
-        """How many rows it changed."""
+        """Execute a statement. Returns the number of rows it changed."""
         result: CursorResult[Any] = self.connection.execute(statement, parameters)
         return result.rowcount
 
@@ -124,18 +133,21 @@ class Write(Read):
             self.connection.execute(statement, parameters)
 
     def insert_many(self, statement: Executable, rows: Sequence[Mapping[str, Any]], /) -> list[int]:
-        """statement: returns the id in the order of its rows, which this gives back."""
+        """Insert rows and return their ids, in order. statement: returns the ids in the order of its parameters."""
         return list(self.connection.execute(statement, rows).scalars()) if rows else []
 
     def insert(self, statement: Executable, /, **parameters: Any) -> int:
-        """The id of the new row."""
+        """Insert a row. Returns its id."""
         result: CursorResult[Any] = self.connection.execute(statement, parameters)
         assert result.inserted_primary_key is not None
         return int(result.inserted_primary_key[0])
 
 
 class Database:
-    """url: as in TIDINGS_DATABASE_URL; pool_size: connections this process may hold."""
+    """A database and this process's connections to it.
+
+    url: as in TIDINGS_DATABASE_URL. pool_size: maximum of connections.
+    """
 
     def __init__(self, url: str, *, pool_size: int = 8) -> None:
         self._engines = Engines(url, pool_size)
@@ -144,7 +156,7 @@ class Database:
 
     @property
     def kind(self) -> str:
-        """As in its address: sqlite or postgresql."""
+        """The engine: "sqlite" or "postgresql"."""
         return self.url.get_backend_name()
 
     @property
@@ -154,47 +166,47 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Read]:
         started = time.perf_counter()
-        with _translated(), self._engines.reader.connect() as connection:
+        with _translated_errors(), self._engines.reader.connect() as connection:
             yield Read(connection)
         metrics.record_database_read(time.perf_counter() - started)
 
     @contextmanager
     def writing(self) -> Iterator[Write]:
-        asked = begun = time.perf_counter()
+        requested = begun = time.perf_counter()
         try:
-            with self._queue(), _translated(), self._engines.writer.begin() as connection:
+            with self._write_lock(), _translated_errors(), self._engines.writer.begin() as connection:
                 begun = time.perf_counter()
                 yield Write(connection)
         finally:
-            metrics.record_database_write(time.perf_counter() - begun, waited=begun - asked)
+            metrics.record_database_write(time.perf_counter() - begun, waited=begun - requested)
 
     @contextmanager
-    def _queue(self) -> Iterator[None]:
-        """Where there is one writer at a time, our own threads wait here, no longer than `engines.BUSY_TIMEOUT_S`."""
-        turn = self._engines.turn
-        if turn is None:
+    def _write_lock(self) -> Iterator[None]:
+        """On SQLite, let one thread of this process write at a time; others wait up to `engines.BUSY_TIMEOUT_S`."""
+        lock = self._engines.write_lock
+        if lock is None:
             yield
             return
-        if not turn.acquire(timeout=engines.BUSY_TIMEOUT_S):
+        if not lock.acquire(timeout=engines.BUSY_TIMEOUT_S):
             raise _unavailable(Cause("", f"other threads kept writing for {engines.BUSY_TIMEOUT_S} s"))
         try:
             yield
         finally:
-            turn.release()
+            lock.release()
 
     def prepare_file(self) -> None:
-        """Once, before the first table."""
-        with _translated():
+        """Set the permanent properties of an SQLite file, before its first table is created."""
+        with _translated_errors():
             self._engines.prepare_file()
 
     @contextmanager
     def outside_transaction(self) -> Iterator[Any]:
-        """SQLite's own connection, for what is refused inside of a transaction."""
-        with _translated(), self._engines.outside_transaction() as raw:
+        """Yield the driver's connection, for statements that SQLite refuses inside a transaction."""
+        with _translated_errors(), self._engines.outside_transaction() as raw:
             yield raw
 
     def ping(self) -> None:
-        """StoreUnavailable when the database does not answer."""
+        """Raise StoreUnavailable if the database does not answer."""
         with self.reading() as db:
             db.scalar(_ONE)
 
@@ -203,8 +215,8 @@ class Database:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
-    """What a caller can act on; a mistake of ours travels on as it is."""
+def _translated_errors() -> Iterator[None]:
+    """Turn errors that a caller can act on into errors of the domain; programming errors stay as they are."""
     try:
         yield
     except IntegrityError as error:
@@ -219,5 +231,5 @@ def _translated() -> Iterator[None]:
 
 
 def _unavailable(cause: Cause) -> StoreUnavailable:
-    _causes.say(cause)
+    _causes.log(cause)
     return StoreUnavailable(msg("The database does not answer at the moment; try again shortly."), reason=cause.reason)

@@ -1,4 +1,4 @@
-"""Which errors of a database mean that it cannot be used right now, by their codes and not by their texts.
+"""Tells errors that mean that the database is unavailable, by their codes and not by their texts.
 
 SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html
 SQLite: https://www.sqlite.org/rescode.html; the primary code is the lowest byte of an extended one.
@@ -38,30 +38,31 @@ SQLITE_CODES: Final = frozenset(
         sqlite3.SQLITE_READONLY,
     }
 )
-# How SQLSTATE begins. 08: connection. 25006: read-only, such as a standby. 25P03: a transaction stood still too long.
-# 40001, 40P01: gave way to another transaction. 53: out of disk, memory or connections. 57014: statement timeout.
-# 57P0: shutdown, restart, or not ready yet. 58: the system beneath. XX001, XX002: damaged.
+# Prefixes of SQLSTATE. 08: connection. 25006: read-only, such as a standby. 25P03: a transaction was idle too long.
+# 40001, 40P01: serialization failure, deadlock. 53: out of disk, memory or connections. 57014: statement timeout.
+# 57P0: shutdown, restart, or not ready yet. 58: system error. XX001, XX002: corrupted.
 SQLSTATES: Final = ("08", "25006", "25P03", "40001", "40P01", "53", "57014", "57P0", "58", "XX001", "XX002")
-# A cause that lasts is told again only after so long.
-REPEATED_AFTER_S: Final = 10.0
+# How long the same cause is not logged again.
+LOG_INTERVAL_S: Final = 10.0
 
 
 class Cause(Struct, frozen=True):
-    """For the log, not for clients. code: SQLSTATE, or the name of SQLite's code; "" when there was no answer.
+    """Why the database is unavailable; for the log, not for clients.
 
-    reason: the engine's own words, without the statement and its parameters.
+    code: SQLSTATE, or the name of SQLite's code; "" when there was no answer.
+    reason: the engine's message, without the statement and its parameters.
     """
 
     code: str
     reason: str
 
 
-# What the drivers raise where SQLAlchemy does not stand between.
+# Raised where the driver is used without SQLAlchemy.
 DRIVER_ERRORS: Final = (sqlite3.Error, psycopg.Error)
 
 
 def cause_of(error: BaseException) -> Cause | None:
-    """Returns why the database cannot be used, or None for an error that is about the statement or its data."""
+    """Return why the database is unavailable, or None for an error of the statement or its data."""
     if isinstance(error, FileReplaced):
         return Cause("", str(error))
     if isinstance(error, PoolTimeout):
@@ -70,7 +71,7 @@ def cause_of(error: BaseException) -> Cause | None:
         found = _cause_of_driver(error.orig)
         if found is None and error.connection_invalidated:
             return Cause("", first_line(error.orig))
-        # Nobody answered, so there is no SQLSTATE: the connection was refused or broke.
+        # No SQLSTATE means no answer: the connection was refused or broke.
         if found is None and isinstance(error, OperationalError) and _is_without_code(error.orig):
             return Cause("", first_line(error.orig))
         return found
@@ -92,39 +93,39 @@ def _is_without_code(error: Any) -> bool:
 
 
 def first_line(error: BaseException | None) -> str:
-    """Returns what a driver's error says, without the details that follow."""
+    """Return the first line of an error's message, without the details that follow."""
     return (str(error).strip().splitlines() or ["no reason given"])[0]
 
 
-_is_silent: ContextVar[bool] = ContextVar("is_silent", default=False)
+_is_muted: ContextVar[bool] = ContextVar("is_muted", default=False)
 
 
 @contextmanager
 def without_log() -> Iterator[None]:
-    """For a start that fails: it tells the cause itself, in the one line that people see."""
-    before = _is_silent.set(True)
+    """Do not log causes inside the block: a failing start reports the cause itself, in one line."""
+    before = _is_muted.set(True)
     try:
         yield
     finally:
-        _is_silent.reset(before)
+        _is_muted.reset(before)
 
 
 class CauseLog:
-    """Says in the log why the database cannot be used: each cause at once, and then once in a while with a count."""
+    """Logs why the database is unavailable: a new cause at once, a repeated one every LOG_INTERVAL_S with a count."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        # By code: when it was said last, and how often it happened since.
-        self._said: dict[str, tuple[float, int]] = {}
+        # By code: when it was logged last, and how often it occurred since.
+        self._logged: dict[str, tuple[float, int]] = {}
 
-    def say(self, cause: Cause) -> None:
-        if _is_silent.get():
+    def log(self, cause: Cause) -> None:
+        if _is_muted.get():
             return
         now = time.monotonic()
         with self._lock:
-            said_at, since = self._said.get(cause.code, (None, 0))
-            if said_at is not None and now - said_at < REPEATED_AFTER_S:
-                self._said[cause.code] = (said_at, since + 1)
+            logged_at, since = self._logged.get(cause.code, (None, 0))
+            if logged_at is not None and now - logged_at < LOG_INTERVAL_S:
+                self._logged[cause.code] = (logged_at, since + 1)
                 return
-            self._said[cause.code] = (now, 0)
-        log.error("database unavailable", code=cause.code, reason=cause.reason, unsaid=since)
+            self._logged[cause.code] = (now, 0)
+        log.error("database unavailable", code=cause.code, reason=cause.reason, suppressed=since)

@@ -1,4 +1,4 @@
-"""How much room the database takes, and giving back what it does not need: an SQLite file shrinks only when told to."""
+"""The size of the database on disk, and returning free space: an SQLite file shrinks only on request."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _POSTGRES_SIZE = text("SELECT pg_database_size(current_database())")
 
 
 def size(db: Read) -> int:
-    """Bytes."""
+    """Return the size of the database in bytes."""
     if is_sqlite(db.connection):
         return int(db.scalar(_PAGES)) * int(db.scalar(_PAGE_SIZE))
     return int(db.scalar(_POSTGRES_SIZE))
 
 
 def pages(db: Read) -> tuple[int, int]:
-    """How many pages of the file are free, and how many it has. (0, 0) where nothing can be given back by steps."""
+    """Return the free pages and all pages of the file; (0, 0) where free pages cannot be returned in steps."""
     if not is_sqlite(db.connection) or db.scalar(_AUTO_VACUUM) != _INCREMENTAL:
         return 0, 0
     return int(db.scalar(_FREE)), int(db.scalar(_PAGES))
 
 
-def give_back(db: Write, count: int) -> int:
-    """Pages at the end of the file move into free ones before them; how many the file lost."""
+def shrink(db: Write, count: int) -> int:
+    """Move up to `count` pages from the end of the file into free ones. Returns by how many pages the file shrank."""
     before = int(db.scalar(_PAGES))
     raw = db.connection.connection.cursor()
     try:
-        # A page for each row that is read: SQLAlchemy reads none of a statement that has no columns.
+        # One page is freed per row that is read: SQLAlchemy reads no rows of a statement without columns.
         raw.execute(f"PRAGMA incremental_vacuum({int(count)})")
         raw.fetchall()
     finally:
@@ -43,9 +43,9 @@ def give_back(db: Write, count: int) -> int:
 
 
 def vacuum(database: Database) -> None:
-    """Write an SQLite file anew, as small as it can be. PostgreSQL looks after its own.
+    """Rewrite an SQLite file at its smallest size (VACUUM). Does nothing on PostgreSQL.
 
-    Takes as much room again meanwhile, and nobody else writes until it is done.
+    Needs the size of the database again while it runs, and blocks all other writes.
     """
     if not database.is_sqlite:
         return

@@ -1,4 +1,4 @@
-"""How each engine is connected to: what is said to a connection when it is made, when it is taken, when it begins."""
+"""Creates the connection pools of each engine, with the settings of new connections and of transactions."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from tidings.domain.errors import StartError
 
-# How long a SQLite writer waits for another process's transaction. Ours take milliseconds; a lost write is a bug.
+# How long a writer of SQLite waits for another process's transaction. Ours take milliseconds; a lost write is a bug.
 BUSY_TIMEOUT_S = 30
-TRY_AGAIN_S = 0.001
+BUSY_RETRY_S = 0.001
 
-# Between two statements of a transaction lie milliseconds: whoever takes longer has come to a standstill.
-STANDSTILL_S = 10
+# Between two statements of a transaction pass milliseconds: a process that takes longer has been suspended.
+IDLE_TRANSACTION_TIMEOUT_S = 10
 
-# A connection to PostgreSQL that nobody used for so long may be gone without our having heard of it.
-RESTED_S = 1.0
+# A connection to PostgreSQL that was unused for this long may be broken, and is tested before use.
+PING_AFTER_IDLE_S = 1.0
 
 
 def driver_url(url: str) -> URL:
-    """`postgres://` is a common spelling of `postgresql://`; both are served by psycopg 3."""
+    """Return the URL with the driver that we use. `postgres://` is a common spelling of `postgresql://`.
+
+    Raises StartError for any other engine, and for an SQLite database in memory.
+    """
     parsed = make_url(url)
     backend = parsed.get_backend_name()
     if backend in ("postgresql", "postgres"):
@@ -45,39 +48,39 @@ def is_sqlite(connection: Connection) -> bool:
     return connection.dialect.name == "sqlite"
 
 
-class _Whole(Integer):
-    """A parameter that says its own size. Cast to INTEGER, an id beyond 2^31 would be an error, not merely unknown."""
+class _UntypedInteger(Integer):
+    """A parameter without a cast. Cast to INTEGER, an id of 2^31 or more would be an error instead of not found."""
 
     render_bind_cast = False
 
 
 def postgresql(url: URL, pool_size: int) -> Engine:
     engine = create_engine(url, pool_size=pool_size, max_overflow=0, hide_parameters=True)
-    engine.dialect.colspecs = {**engine.dialect.colspecs, Integer: _Whole}
+    engine.dialect.colspecs = {**engine.dialect.colspecs, Integer: _UntypedInteger}
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
-        # The defaults are made for spinning disks: with them a page of unread entries is sorted out of all of them
-        # instead of being read from its index. Compiling a statement takes longer than any of ours runs.
+        # The default cost is made for spinning disks: with it, a page of unread entries is selected by sorting all of
+        # them instead of reading an index. JIT compilation takes longer than any of our statements runs.
         connection.execute("SET random_page_cost = 1.1")
         connection.execute("SET jit = off")
-        # A process that was stopped in the middle of a transaction gives up its locks, and that transaction.
-        connection.execute(f"SET idle_in_transaction_session_timeout = '{STANDSTILL_S}s'")
+        # A process that was suspended inside a transaction loses the transaction and its locks.
+        connection.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_TRANSACTION_TIMEOUT_S}s'")
         connection.commit()
 
     @event.listens_for(engine, "checkin")
-    def rest(_connection: Any, record: ConnectionPoolEntry) -> None:
-        record.info["rests_since"] = time.monotonic()
+    def note_idle(_connection: Any, record: ConnectionPoolEntry) -> None:
+        record.info["idle_since"] = time.monotonic()
 
-    # For each connection that is taken (`pool_pre_ping`) it would be a question more for every one that is asked.
+    # `pool_pre_ping` would cost one more round trip for every checkout, also of connections used a moment ago.
     @event.listens_for(engine, "checkout")
-    def see_to_it(connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
-        rests_since = record.info.get("rests_since")
-        if rests_since is not None and time.monotonic() - rests_since > RESTED_S:
+    def ping_idle(connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
+        idle_since = record.info.get("idle_since")
+        if idle_since is not None and time.monotonic() - idle_since > PING_AFTER_IDLE_S:
             try:
                 engine.dialect.do_ping(connection)
             except psycopg.Error as error:
-                # A new one is made, and the others are not trusted either.
+                # The pool makes a new connection, and discards the others as well.
                 raise InvalidatePoolError from error
 
     return engine
@@ -88,7 +91,10 @@ def _begin(connection: Connection) -> None:
 
 
 def _begin_writing(connection: Connection) -> None:
-    """Between tries SQLite pauses longer and longer, up to a tenth of a second: our transactions take milliseconds."""
+    """Begin a write transaction, retrying every BUSY_RETRY_S while another process writes.
+
+    SQLite itself pauses up to a tenth of a second between tries; our transactions take milliseconds.
+    """
     raw = connection.connection.driver_connection
     assert isinstance(raw, sqlite3.Connection)
     last_try = time.monotonic() + BUSY_TIMEOUT_S
@@ -100,12 +106,12 @@ def _begin_writing(connection: Connection) -> None:
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                     break
-                time.sleep(TRY_AGAIN_S)
+                time.sleep(BUSY_RETRY_S)
             else:
                 return
     finally:
         raw.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000}")
-    # What is wrong is told by SQLAlchemy.
+    # Fails again, so that SQLAlchemy raises the error.
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
@@ -114,9 +120,9 @@ class FileReplaced(Exception):
 
 
 class DatabaseFile:
-    """Which file an SQLite database is, from when it was first seen: its device and inode.
+    """The identity of an SQLite file, its device and inode, from when it was first seen.
 
-    Open connections go on with a file that has no name any more. What they wrote would be gone with the process.
+    Open connections keep using a file that was deleted. What they wrote would be lost when the process ends.
     """
 
     def __init__(self, path: str) -> None:
@@ -124,7 +130,7 @@ class DatabaseFile:
         self._seen: tuple[int, int] | None = None
 
     def check(self) -> None:
-        """FileReplaced when it is another one than before, or none."""
+        """Raise FileReplaced if the file was deleted or replaced."""
         try:
             found = self._path.stat()
         except FileNotFoundError:
@@ -134,12 +140,12 @@ class DatabaseFile:
         if self._seen is None:
             self._seen = identity
         elif identity != self._seen:
-            what = "is gone" if identity is None else "was replaced by another one"
-            raise FileReplaced(f"the database file {self._path} {what}: put it back, or restart Tidings")
+            change = "is gone" if identity is None else "was replaced by another one"
+            raise FileReplaced(f"the database file {self._path} {change}: put it back, or restart Tidings")
 
 
 def sqlite(url: URL, pool_size: int, *, file: DatabaseFile, is_writer: bool = False) -> Engine:
-    """file: checked when a write begins, and again before it is committed."""
+    """Create the pool of an SQLite file. file: checked when a write begins, and again before it is committed."""
     engine = create_engine(
         url,
         pool_size=pool_size,
@@ -171,16 +177,16 @@ def sqlite(url: URL, pool_size: int, *, file: DatabaseFile, is_writer: bool = Fa
 
 
 class Engines:
-    """The pools of connections to one database.
+    """The connection pools of one database.
 
-    reader: a connection sees one snapshot, or on PostgreSQL one a statement. writer: a connection is a transaction.
-    turn: SQLite has one writer at a time; our own threads queue here, where waiting costs nothing. None on PostgreSQL.
+    reader: a connection reads one snapshot; on PostgreSQL one per statement. writer: a connection is a transaction.
+    write_lock: SQLite has one writer at a time; the threads of this process wait here. None on PostgreSQL.
     """
 
     def __init__(self, url: str, pool_size: int) -> None:
         self.url = driver_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        self.turn = threading.Lock() if self.is_sqlite else None
+        self.write_lock = threading.Lock() if self.is_sqlite else None
         if self.is_sqlite:
             file = DatabaseFile(str(self.url.database))
             self.reader = sqlite(self.url, pool_size, file=file)
@@ -191,9 +197,9 @@ class Engines:
             self.reader = self.writer.execution_options(isolation_level="AUTOCOMMIT")
 
     def prepare_file(self) -> None:
-        """Set what stays with an SQLite file, once before its first table.
+        """Set the permanent properties of an SQLite file, before its first table is created.
 
-        Not for every connection: both settings take the write lock, and a new reader would wait for a writer.
+        Not done per connection: both settings take the write lock, and a new reader would wait for a writer.
         """
         if self.is_sqlite:
             with self.outside_transaction() as raw:
@@ -202,7 +208,7 @@ class Engines:
 
     @contextmanager
     def outside_transaction(self) -> Iterator[Any]:
-        """SQLite's own connection, for what is refused inside of a transaction."""
+        """Yield the driver's connection, for statements that SQLite refuses inside a transaction."""
         with self.reader.connect() as connection:
             raw = connection.connection.driver_connection
             assert raw is not None

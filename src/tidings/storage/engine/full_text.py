@@ -1,8 +1,8 @@
-"""Full-text search, which the engines do in ways of their own.
+"""The full-text index of each engine: FTS5 on SQLite, tsvector under a GIN index on PostgreSQL.
 
-SQLite has FTS5, PostgreSQL tsvector under a GIN index. Both index the terms that `domain.entries.search` makes, each
-prefixed with the user's id (`7/rain`), and with the language group of its entry if that has stems of its own
-(`7de/haus`): a search reads only the user's own part of the index.
+Both index the terms that `domain.entries.search` makes, each prefixed with the user's id (`7/rain`), and with the
+language group of its entry if that group has its own stemmer (`7de/haus`): a search reads only the user's part of the
+index. A query string in the syntax of the engine is made by `match_expression`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-from tidings.domain.entries.search import Phrase, Question
+from tidings.domain.entries.search import Phrase, SearchQuery
 from tidings.storage.engine.database import Read, Write
 from tidings.storage.engine.engines import is_sqlite
 from tidings.storage.engine.upsert import upsert
 from tidings.storage.schema import search_documents, search_vectors
 
-# Body and title are apart in a tsvector by at least this much: no phrase begins in one and ends in the other.
-_GAP = 2
+# Distance of title and body in a tsvector, in positions: no phrase begins in one and ends in the other.
+_TITLE_BODY_GAP = 2
 
 
 class Document(Struct, frozen=True):
-    """An entry as the index sees it: the terms of its title and of its body. group: of languages, see `stemming`."""
+    """What is indexed of an entry: the terms of its title and of its body. group: of languages, see `stemming`."""
 
     entry_id: int
     user_id: int
@@ -37,103 +37,107 @@ class Document(Struct, frozen=True):
 
     @property
     def owner(self) -> str:
+        """The prefix of its terms."""
         return f"{self.user_id}{self.group}"
 
 
-# Asking
+# Searching
 
 
-class matches(FunctionElement[Any]):  # noqa: N801 - reads as a function of SQL, which it is
-    """matches(id, question): whether the index has that entry for it. question: made by `asked`.
+class matches(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
+    """matches(id, question): whether the entry matches. question: made by `match_expression`.
 
-    Not declared as a boolean: SQLAlchemy would write `= 1` behind it, and SQLite not start from what was found.
+    Not declared as a boolean: SQLAlchemy would append `= 1`, and SQLite would not start from the matches.
     """
 
     inherit_cache = True
 
 
 @compiles(matches, "sqlite")
-def _matches_on_sqlite(element: matches, compiler: Any, **how: Any) -> str:
-    id_, question = (compiler.process(one, **how) for one in element.clauses)
-    return f"{id_} IN (SELECT rowid FROM entry_words WHERE entry_words MATCH {question})"  # noqa: S608 - parameters both
+def _matches_on_sqlite(element: matches, compiler: Any, **options: Any) -> str:
+    id_, question = (compiler.process(one, **options) for one in element.clauses)
+    return f"{id_} IN (SELECT rowid FROM entry_words WHERE entry_words MATCH {question})"  # noqa: S608 - both are parameters
 
 
 @compiles(matches, "postgresql")
-def _matches_on_postgresql(element: matches, compiler: Any, **how: Any) -> str:
-    id_, question = (compiler.process(one, **how) for one in element.clauses)
-    # OFFSET 0: first what was found, then what else is asked of it. Otherwise each entry may have its vector compared.
+def _matches_on_postgresql(element: matches, compiler: Any, **options: Any) -> str:
+    id_, question = (compiler.process(one, **options) for one in element.clauses)
+    # OFFSET 0 makes PostgreSQL find the matches first, then apply the other conditions. Otherwise it may compare the
+    # vector of each entry.
     found = f"SELECT entry_id FROM search_vectors WHERE words @@ CAST({question} AS tsquery) OFFSET 0"  # noqa: S608
     return f"{id_} IN ({found})"
 
 
-class is_among(matches):  # noqa: N801
-    """The same of lists of which much is found: all that the index has is put together, and each entry looked up there.
+class is_in_matches(matches):  # noqa: N801
+    """The same for frequent words: the engine collects all matches, and looks each entry of the list up in them.
 
-    The engines would rather start from what was found, since they expect little of it.
+    By themselves the engines would start from the matches, since they expect few.
     """
 
     inherit_cache = True
 
 
-@compiles(is_among, "sqlite")
-def _is_among_on_sqlite(element: is_among, compiler: Any, **how: Any) -> str:
-    return f"+{_matches_on_sqlite(element, compiler, **how)}"
+@compiles(is_in_matches, "sqlite")
+def _is_in_matches_on_sqlite(element: is_in_matches, compiler: Any, **options: Any) -> str:
+    return f"+{_matches_on_sqlite(element, compiler, **options)}"
 
 
-@compiles(is_among, "postgresql")
-def _is_among_on_postgresql(element: is_among, compiler: Any, **how: Any) -> str:
-    return f"({_matches_on_postgresql(element, compiler, **how)}) IS TRUE"
+@compiles(is_in_matches, "postgresql")
+def _is_in_matches_on_postgresql(element: is_in_matches, compiler: Any, **options: Any) -> str:
+    return f"({_matches_on_postgresql(element, compiler, **options)}) IS TRUE"
 
 
 class is_match(FunctionElement[Any]):  # noqa: N801
-    """is_match(id, question): the same, asked of a single entry. What that costs: `most_asked`."""
+    """is_match(id, question): the same, evaluated for a single entry. For the cost see `max_single_matches`."""
 
     inherit_cache = True
 
 
 @compiles(is_match, "sqlite")
-def _is_match_on_sqlite(element: is_match, compiler: Any, **how: Any) -> str:
-    id_, question = (compiler.process(one, **how) for one in element.clauses)
+def _is_match_on_sqlite(element: is_match, compiler: Any, **options: Any) -> str:
+    id_, question = (compiler.process(one, **options) for one in element.clauses)
     return f"EXISTS (SELECT 1 FROM entry_words WHERE entry_words MATCH {question} AND rowid = {id_})"  # noqa: S608
 
 
 @compiles(is_match, "postgresql")
-def _is_match_on_postgresql(element: is_match, compiler: Any, **how: Any) -> str:
-    id_, question = (compiler.process(one, **how) for one in element.clauses)
+def _is_match_on_postgresql(element: is_match, compiler: Any, **options: Any) -> str:
+    id_, question = (compiler.process(one, **options) for one in element.clauses)
     return f"(SELECT words @@ CAST({question} AS tsquery) FROM search_vectors WHERE entry_id = {id_})"  # noqa: S608
 
 
-def most_asked(db: Read, questions: Mapping[str, Question]) -> int:
-    """How many entries may be asked one by one before asking the index for all of them is cheaper.
+def max_single_matches(db: Read, questions: Mapping[str, SearchQuery]) -> int:
+    """Return up to how many entries `is_match` is cheaper than reading all matches from the index.
 
-    PostgreSQL takes 2 to 10 µs for each. SQLite takes 40 to 170: it works the question out anew, for which the
-    beginning of a word has all words looked up that begin so.
+    PostgreSQL takes 2 to 10 µs per entry. SQLite takes 40 to 170 µs, since it evaluates the question anew for each; 0
+    for a question with a word prefix on SQLite, which would look up all words with that prefix each time.
     """
     if not is_sqlite(db.connection):
         return 2_000
-    asked = (any_of for question in questions.values() for any_of in question.required + question.excluded)
-    return 0 if any(phrase.is_open for any_of in asked for phrase in any_of) else 400 // len(questions)
+    groups = (any_of for question in questions.values() for any_of in question.required + question.excluded)
+    return 0 if any(phrase.is_open for any_of in groups for phrase in any_of) else 400 // len(questions)
 
 
 def is_frequent(db: Read, question: str) -> bool:
-    """Whether the index has much for it. question: made by `asked`.
+    """Return whether a question has at least `_FREQUENT` matches. question: made by `match_expression`.
 
-    SQLite only: PostgreSQL would first put together all there is.
+    False on PostgreSQL, which would have to collect all matches first.
     """
-    return is_sqlite(db.connection) and db.scalar(_count_some, question=question, some=_MUCH) == _MUCH
+    return is_sqlite(db.connection) and db.scalar(_count_up_to, question=question, limit=_FREQUENT) == _FREQUENT
 
 
 def counts_by_looking_up(db: Read) -> bool:
-    """Whether a count of frequent matches is faster with each entry looked up (`is_among`): not on SQLite."""
+    """Return whether counting frequent matches is faster with `is_in_matches`: True on PostgreSQL."""
     return not is_sqlite(db.connection)
 
 
-_MUCH = 5_000
-_count_some = text("SELECT count(*) FROM (SELECT rowid FROM entry_words WHERE entry_words MATCH :question LIMIT :some)")
+_FREQUENT = 5_000
+_count_up_to = text(
+    "SELECT count(*) FROM (SELECT rowid FROM entry_words WHERE entry_words MATCH :question LIMIT :limit)"
+)
 
 
-class off_index(FunctionElement[Any]):  # noqa: N801
-    """A column for a condition that SQLite is not to take from an index. PostgreSQL decides by its statistics."""
+class without_index(FunctionElement[Any]):  # noqa: N801
+    """A column whose condition SQLite does not look up in an index. PostgreSQL decides by its statistics."""
 
     inherit_cache = True
 
@@ -142,35 +146,38 @@ class off_index(FunctionElement[Any]):  # noqa: N801
         self.type = column.type
 
 
-@compiles(off_index, "sqlite")
-def _off_index_on_sqlite(element: off_index, compiler: Any, **how: Any) -> str:
-    return f"+{compiler.process(element.clauses, **how)}"
+@compiles(without_index, "sqlite")
+def _without_index_on_sqlite(element: without_index, compiler: Any, **options: Any) -> str:
+    return f"+{compiler.process(element.clauses, **options)}"
 
 
-@compiles(off_index, "postgresql")
-def _off_index_on_postgresql(element: off_index, compiler: Any, **how: Any) -> str:
-    return str(compiler.process(element.clauses, **how))
+@compiles(without_index, "postgresql")
+def _without_index_on_postgresql(element: without_index, compiler: Any, **options: Any) -> str:
+    return str(compiler.process(element.clauses, **options))
 
 
-def asked(db: Read, user_id: int, questions: Mapping[str, Question]) -> str:
-    """For `matches`: each question asked of the entries in its group of languages.
+def match_expression(db: Read, user_id: int, questions: Mapping[str, SearchQuery]) -> str:
+    """Return the query string for `matches`, in the syntax of the engine.
 
-    A question without anything required asks for what it excludes: the caller turns that round.
+    questions: by group of languages; each applies to the entries of its group. A question without required terms
+    matches what it excludes: the caller negates that.
     """
-    kind = _Fts5 if is_sqlite(db.connection) else _TsQuery
-    asked = [_asked(question, kind(f"{user_id}{group}")) for group, question in questions.items()]
-    return asked[0] if len(asked) == 1 else kind.or_.join(f"({one})" for one in asked)
+    syntax = _Fts5 if is_sqlite(db.connection) else _TsQuery
+    expressions = [_expression(question, syntax(f"{user_id}{group}")) for group, question in questions.items()]
+    return expressions[0] if len(expressions) == 1 else syntax.or_.join(f"({one})" for one in expressions)
 
 
-def _asked(question: Question, words: _Fts5) -> str:
-    required = [words.any_of(phrases) for phrases in question.required]
-    excluded = [words.any_of(phrases) for phrases in question.excluded]
+def _expression(question: SearchQuery, syntax: _Fts5) -> str:
+    required = [syntax.any_of(phrases) for phrases in question.required]
+    excluded = [syntax.any_of(phrases) for phrases in question.excluded]
     if not required:
-        return words.or_.join(excluded)
-    return words.and_.join(required) + (words.not_ + f"({words.or_.join(excluded)})" if excluded else "")
+        return syntax.or_.join(excluded)
+    return syntax.and_.join(required) + (syntax.not_ + f"({syntax.or_.join(excluded)})" if excluded else "")
 
 
 class _Fts5:
+    """Syntax of FTS5 queries (https://www.sqlite.org/fts5.html)."""
+
     and_, or_, not_ = " AND ", " OR ", " NOT "
 
     def __init__(self, owner: str) -> None:
@@ -180,10 +187,12 @@ class _Fts5:
         return f"({self.or_.join(map(self._phrase, phrases))})"
 
     def _phrase(self, phrase: Phrase) -> str:
-        return f'"{_owned(self._owner, phrase.terms)}"' + (" *" if phrase.is_open else "")
+        return f'"{_prefixed(self._owner, phrase.terms)}"' + (" *" if phrase.is_open else "")
 
 
 class _TsQuery(_Fts5):
+    """Syntax of tsquery (https://www.postgresql.org/docs/current/datatype-textsearch.html)."""
+
     and_, or_, not_ = " & ", " | ", " & !"
 
     def _phrase(self, phrase: Phrase) -> str:
@@ -195,42 +204,42 @@ class _TsQuery(_Fts5):
 
 
 def index(db: Write, documents: Sequence[Document]) -> None:
-    """Put them in, in place of what was there of the same entries. The entries exist, and belong to those users."""
+    """Index documents, replacing those of the same entries. The entries exist, and belong to the users named."""
     documents = sorted(documents, key=lambda one: one.entry_id)
     if is_sqlite(db.connection):
-        _take_out(db, _documents_of, ids=[one.entry_id for one in documents])
-        db.run_many(_put_in, [_fts_row(one.entry_id, one.owner, one.title, one.body) for one in documents])
-        db.run_many(_remember, [_remembered(one) for one in documents])
+        _remove(db, _select_by_id, ids=[one.entry_id for one in documents])
+        db.run_many(_add_terms, [_fts_row(one.entry_id, one.owner, one.title, one.body) for one in documents])
+        db.run_many(_add_document, [_document_row(one) for one in documents])
     else:
         db.run_many(_set_vector, [{"entry": one.entry_id, "vector": _vector(one)} for one in documents])
 
 
 def has_deleted(db: Read) -> bool:
-    """Whether entries that are gone are still in the index. PostgreSQL takes them out by itself."""
-    return is_sqlite(db.connection) and bool(db.tuples(_documents_of_nobody, limit=1))
+    """Return whether deleted entries are still in the index. On PostgreSQL a foreign key removes them."""
+    return is_sqlite(db.connection) and bool(db.rows(_select_deleted, limit=1))
 
 
-def forget_deleted(db: Write, limit: int) -> int:
-    """Take them out, `limit` at most; how many."""
-    return _take_out(db, _documents_of_nobody, limit=limit) if is_sqlite(db.connection) else 0
+def remove_deleted(db: Write, limit: int) -> int:
+    """Remove up to `limit` deleted entries from the index. Returns how many."""
+    return _remove(db, _select_deleted, limit=limit) if is_sqlite(db.connection) else 0
 
 
 def compact(db: Write) -> None:
-    """Leave nothing in the index of what was taken out. Reads and writes all of it."""
+    """Purge removed entries from the index files. Reads and rewrites the whole index."""
     if is_sqlite(db.connection):
         db.run(_optimise)
 
 
 _optimise = text("INSERT INTO entry_words (entry_words) VALUES ('optimize')")
-_put_in = text("INSERT INTO entry_words (rowid, title, body) VALUES (:id, :title, :body)")
-_put_out = text("INSERT INTO entry_words (entry_words, rowid, title, body) VALUES ('delete', :id, :title, :body)")
-_remember = search_documents.insert()
-_documents = select(
+_add_terms = text("INSERT INTO entry_words (rowid, title, body) VALUES (:id, :title, :body)")
+_remove_terms = text("INSERT INTO entry_words (entry_words, rowid, title, body) VALUES ('delete', :id, :title, :body)")
+_add_document = search_documents.insert()
+_select_documents = select(
     search_documents.c.id, search_documents.c.user_id, search_documents.c.language, search_documents.c.words
 ).order_by(search_documents.c.id)
-_documents_of = _documents.where(search_documents.c.id.in_(bindparam("ids", expanding=True)))
-_documents_of_nobody = _documents.where(search_documents.c.entry_id.is_(None)).limit(bindparam("limit"))
-_forget = delete(search_documents).where(search_documents.c.id.in_(bindparam("ids", expanding=True)))
+_select_by_id = _select_documents.where(search_documents.c.id.in_(bindparam("ids", expanding=True)))
+_select_deleted = _select_documents.where(search_documents.c.entry_id.is_(None)).limit(bindparam("limit"))
+_delete_documents = delete(search_documents).where(search_documents.c.id.in_(bindparam("ids", expanding=True)))
 
 _vector_parameter = cast(bindparam("vector", type_=Text), TSVECTOR)
 _set_vector = upsert(search_vectors, ["entry_id"], update=["words"]).values(
@@ -238,38 +247,39 @@ _set_vector = upsert(search_vectors, ["entry_id"], update=["words"]).values(
 )
 
 
-def _take_out(db: Write, which: Executable, **parameters: Any) -> int:
-    known = db.tuples(which, **parameters)
+def _remove(db: Write, documents: Executable, **parameters: Any) -> int:
+    """FTS5 keeps no texts: to remove a row, it has to be given the terms that were indexed."""
     rows = []
-    for id_, user_id, group, words in known:
-        title, _, body = words.partition("\n")
-        rows.append(_fts_row(id_, f"{user_id}{group}", title.split(), body.split()))
-    db.run_many(_put_out, rows)
-    db.run(_forget, ids=[row["id"] for row in rows])
+    for document in db.rows(documents, **parameters):
+        title, _, body = document["words"].partition("\n")
+        owner = f"{document['user_id']}{document['language']}"
+        rows.append(_fts_row(document["id"], owner, title.split(), body.split()))
+    db.run_many(_remove_terms, rows)
+    db.run(_delete_documents, ids=[row["id"] for row in rows])
     return len(rows)
 
 
 def _fts_row(entry_id: int, owner: str, title: Sequence[str], body: Sequence[str]) -> dict[str, Any]:
-    return {"id": entry_id, "title": _owned(owner, title), "body": _owned(owner, body)}
+    return {"id": entry_id, "title": _prefixed(owner, title), "body": _prefixed(owner, body)}
 
 
-def _remembered(document: Document) -> dict[str, Any]:
+def _document_row(document: Document) -> dict[str, Any]:
     words = f"{' '.join(document.title)}\n{' '.join(document.body)}"
-    known = {"id": document.entry_id, "entry_id": document.entry_id, "user_id": document.user_id}
-    return known | {"language": document.group, "words": words}
+    ids = {"id": document.entry_id, "entry_id": document.entry_id, "user_id": document.user_id}
+    return ids | {"language": document.group, "words": words}
 
 
-def _owned(owner: str, terms: Sequence[str]) -> str:
-    """7/rain 7/tomorrow"""
+def _prefixed(owner: str, terms: Sequence[str]) -> str:
+    """Return a text for FTS5 such as `7/rain 7/tomorrow`."""
     return f"{owner}/" + f" {owner}/".join(terms) if terms else ""
 
 
 def _vector(document: Document) -> str:
-    """'7/rain':1,4 '7/tomorrow':2"""
-    places: dict[str, list[str]] = {}
-    for place, term in enumerate(document.title, 1):
-        places.setdefault(term, []).append(str(place))
-    for place, term in enumerate(document.body, len(document.title) + _GAP):
-        places.setdefault(term, []).append(str(place))
-    # More places of one term are not kept by PostgreSQL anyway.
-    return " ".join(f"'{document.owner}/{term}':{','.join(at[:255])}" for term, at in places.items())
+    """Return a tsvector such as `'7/rain':1,4 '7/tomorrow':2`."""
+    positions: dict[str, list[str]] = {}
+    for position, term in enumerate(document.title, 1):
+        positions.setdefault(term, []).append(str(position))
+    for position, term in enumerate(document.body, len(document.title) + _TITLE_BODY_GAP):
+        positions.setdefault(term, []).append(str(position))
+    # PostgreSQL stores no more positions of one term.
+    return " ".join(f"'{document.owner}/{term}':{','.join(at[:255])}" for term, at in positions.items())

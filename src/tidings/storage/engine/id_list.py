@@ -1,8 +1,8 @@
-"""A list as one parameter.
+"""Passes a list as one parameter.
 
-With a place for each of its values, a statement would be another for every length: written anew by us, planned anew by
-PostgreSQL, and limited in its length by SQLite. Where SQLite has to choose between the list and an index on the user,
-it needs the places (`in_`): it does not know how long a list in one parameter is.
+With one placeholder per value, each length would be another statement, compiled and planned again, and SQLite limits
+the number of placeholders. Where SQLite has to choose between the list and an index on the user, it needs the
+placeholders (`in_`): it cannot know how long a list in one parameter is.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from sqlalchemy.types import UserDefinedType
 
 
 def in_list(column: ColumnElement[Any], parameter: str) -> ColumnElement[Any]:
-    """Whether a column's value is one of a parameter's. Numbers and texts; none at all is a list as well."""
-    kind = _Numbers() if isinstance(column.type, Integer) else _Texts()
+    """Return the condition that a column's value is in the list of a parameter: numbers or texts, possibly none."""
+    kind = _NumberList() if isinstance(column.type, Integer) else _TextList()
     return _in_list(column, bindparam(parameter, type_=kind))
 
 
-class _Numbers(UserDefinedType[Iterable[int]]):
+class _NumberList(UserDefinedType[Iterable[int]]):
     cache_ok = True
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:
-        # Written as the engine writes them: drivers would look at each value.
+        # As SQL text: drivers would examine each value.
         form = "{%s}" if dialect.name == "postgresql" else "[%s]"
         return lambda values: form % ",".join([str(value) for value in values])
 
 
-class _Texts(UserDefinedType[Iterable[str]]):
+class _TextList(UserDefinedType[Iterable[str]]):
     cache_ok = True
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:
@@ -41,20 +41,20 @@ class _Texts(UserDefinedType[Iterable[str]]):
         return lambda values: msgspec.json.encode(list(values)).decode()
 
 
-class _in_list(FunctionElement[Any]):  # noqa: N801 - as others of SQL
-    """Not declared as a boolean: SQLAlchemy would write `= 1` behind it, and SQLite not start from the list."""
+class _in_list(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
+    """Not declared as a boolean: SQLAlchemy would append `= 1`, and SQLite would not start from the list."""
 
     inherit_cache = True
 
 
 @compiles(_in_list)
-def _in_list_by_json(element: _in_list, compiler: Any, **how: Any) -> str:
-    column, values = (compiler.process(one, **how) for one in element.clauses)
+def _in_list_by_json(element: _in_list, compiler: Any, **options: Any) -> str:
+    column, values = (compiler.process(one, **options) for one in element.clauses)
     return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - a parameter
 
 
 @compiles(_in_list, "postgresql")
-def _in_list_on_postgresql(element: _in_list, compiler: Any, **how: Any) -> str:
+def _in_list_on_postgresql(element: _in_list, compiler: Any, **options: Any) -> str:
     column, values = element.clauses
-    kind = "bigint" if isinstance(values.type, _Numbers) else "text"
-    return f"{compiler.process(column, **how)} = ANY (CAST({compiler.process(values, **how)} AS {kind}[]))"
+    kind = "bigint" if isinstance(values.type, _NumberList) else "text"
+    return f"{compiler.process(column, **options)} = ANY (CAST({compiler.process(values, **options)} AS {kind}[]))"

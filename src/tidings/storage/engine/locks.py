@@ -1,4 +1,4 @@
-"""Locks that PostgreSQL needs where SQLite, with one writer at a time, has none to take."""
+"""Locks that only PostgreSQL needs: SQLite has one writer at a time."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from sqlalchemy import Executable, bindparam, func, select
 from tidings.storage.engine.database import Write
 from tidings.storage.engine.engines import is_sqlite
 
-_one_at_a_time = select(func.pg_advisory_xact_lock(bindparam("number")))
+_take_advisory_lock = select(func.pg_advisory_xact_lock(bindparam("number")))
 
 
-def one_at_a_time(db: Write, number: int) -> None:
-    """Wait until no other transaction holds the lock of this number; hold it until this one ends."""
+def advisory_lock(db: Write, number: int) -> None:
+    """Take the advisory lock of this number until the transaction ends; waits while another transaction holds it."""
     if not is_sqlite(db.connection):
-        db.scalar(_one_at_a_time, number=number)
+        db.scalar(_take_advisory_lock, number=number)
 
 
-def hold_rows(db: Write, statement: Executable, /, **parameters: Any) -> None:
-    """Run a SELECT … FOR UPDATE for its locks alone: what others committed before is seen by what comes next."""
+def lock_rows(db: Write, statement: Executable, /, **parameters: Any) -> None:
+    """Run a SELECT … FOR UPDATE for its locks alone. Later statements see what others committed before the lock."""
     if not is_sqlite(db.connection):
         db.scalars(statement, **parameters)

@@ -1,8 +1,8 @@
-"""Telling waiting workers that there is something to do now.
+"""Wakes waiting workers when there is something to do.
 
-On PostgreSQL with LISTEN and NOTIFY: who listens hears of it with the commit, on whichever machine. SQLite has no such
-thing, but counts the commits of others: reading that counter takes some microseconds, so it is looked at twenty times
-a second. Whatever was written then rings every bell.
+On PostgreSQL with LISTEN and NOTIFY: listeners on all machines are notified at the commit. SQLite has no notifications,
+but counts the commits of other connections: reading that counter takes some microseconds, so it is polled twenty times
+a second. On SQLite any commit wakes the listeners of every channel.
 """
 
 from __future__ import annotations
@@ -20,22 +20,24 @@ from tidings.storage.engine.engines import is_sqlite
 
 FEEDS = "tidings_feeds"
 
-LOOK_AGAIN_S = 0.05
-# How long one wait lasts at most, so that who listens can stop; and how long without an ear after trouble.
-LISTEN_S = 1.0
-AFTER_TROUBLE_S = 5.0
+# How often the commit counter of SQLite is read.
+POLL_INTERVAL_S = 0.05
+# How long one wait lasts at most, so that a listener can stop.
+MAX_WAIT_S = 1.0
+# How long a listener pauses after an error of the database.
+RECONNECT_DELAY_S = 5.0
 
 _notify = {name: text(f"NOTIFY {name}") for name in (FEEDS,)}
 
 
 def notify(db: Write, channel: str) -> None:
-    """Heard when the transaction commits."""
+    """Notify the listeners of a channel when the transaction commits."""
     if not is_sqlite(db.connection):
         db.run(_notify[channel])
 
 
 class Listener:
-    """Hears one bell. `wait` is for a thread of its own."""
+    """Waits for notifications of one channel. `wait` is for a thread of its own."""
 
     def __init__(self, database: Database, channel: str) -> None:
         self._database = database
@@ -46,19 +48,19 @@ class Listener:
         self._closed = threading.Event()
 
     def wait(self) -> bool:
-        """Whether the bell rang, within a second or so."""
+        """Return whether a notification arrived; waits up to MAX_WAIT_S."""
         try:
             if self._database.is_sqlite:
-                return self._is_written_to()
-            return any(True for _ in self._listening().notifies(timeout=LISTEN_S, stop_after=1))
+                return self._wait_for_commit()
+            return any(True for _ in self._listening().notifies(timeout=MAX_WAIT_S, stop_after=1))
         except (psycopg.Error, sqlite3.Error):
-            # The database is away: others say so.
+            # The database is unavailable: other parts log that.
             self.disconnect()
-            self._closed.wait(AFTER_TROUBLE_S)
+            self._closed.wait(RECONNECT_DELAY_S)
             return False
 
     def close(self) -> None:
-        """What waits returns within a second, and lets go of its connection."""
+        """End a running `wait`, which returns within a second."""
         self._closed.set()
 
     @property
@@ -72,11 +74,11 @@ class Listener:
             self._connection.execute(f"LISTEN {self._channel}")
         return self._connection
 
-    def _is_written_to(self) -> bool:
+    def _wait_for_commit(self) -> bool:
         if self._counter is None:
             self._counter = sqlite3.connect(str(self._database.url.database))
-        until = time.monotonic() + LISTEN_S
-        while time.monotonic() < until and not self._closed.wait(LOOK_AGAIN_S):
+        deadline = time.monotonic() + MAX_WAIT_S
+        while time.monotonic() < deadline and not self._closed.wait(POLL_INTERVAL_S):
             before = self._commits
             (self._commits,) = self._counter.execute("PRAGMA data_version").fetchone()
             if self._commits != before:
@@ -84,7 +86,7 @@ class Listener:
         return False
 
     def disconnect(self) -> None:
-        """Let go of the connections; only for the thread that waits."""
+        """Close the connections. Only for the thread that waits."""
         for connection in (self._connection, self._counter):
             if connection is not None:
                 connection.close()

@@ -1,4 +1,4 @@
-"""Inserting a row that may be there already, alike on both engines."""
+"""INSERT … ON CONFLICT, the same on both engines."""
 
 from __future__ import annotations
 

@@ -114,9 +114,9 @@ def mark_read(
     if besides:
         which.append(entries.c.feed_id.not_in(besides))
     place = {}
-    if beyond is not None and beyond.beyond is not None:
+    if beyond is not None and beyond.cursor is not None:
         which.append(list_statements.is_beyond(beyond.order, beyond.direction))
-        place = {"beyond_moment": beyond.beyond.moment, "beyond_id": beyond.beyond.entry_id}
+        place = {"beyond_moment": beyond.cursor.moment, "beyond_id": beyond.cursor.entry_id}
     grouped = select(entries.c.feed_id, entries.c.starred, func.count()).where(*which)
     shift, marked = counters.CounterDelta(), 0
     for feed, starred, times in db.tuples(grouped.group_by(entries.c.feed_id, entries.c.starred), **place):

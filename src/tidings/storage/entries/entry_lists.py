@@ -53,7 +53,7 @@ def page(db: Read, user_id: int, which: EntryFilter, page: PageRequest) -> Entry
         return EntryPage(0, [], {}, {})
     found = _look(db, asked, page)
     listed = _rows(db, asked, page, found)
-    if found and found.is_all and page.beyond is None:
+    if found and found.is_all and page.cursor is None:
         return with_bodies(db, listed, total=len(found.ids))
     return with_bodies(db, listed, total=_total(db, _counted(db, asked.shape, found), which, asked.parameters))
 
@@ -75,8 +75,8 @@ def _bound_query(db: Read, user_id: int, which: EntryFilter) -> _BoundQuery | No
     parameters = _parameters(user_id, which, hidden)
     if not shape.search:
         return _BoundQuery(shape, parameters, 0)
-    parameters["question"] = full_text.asked(db, user_id, questions)
-    return _BoundQuery(shape, parameters, full_text.most_asked(db, questions))
+    parameters["question"] = full_text.match_expression(db, user_id, questions)
+    return _BoundQuery(shape, parameters, full_text.max_single_matches(db, questions))
 
 
 def _look(db: Read, asked: _BoundQuery, page: PageRequest) -> SearchMatches | None:
@@ -88,7 +88,7 @@ def _look(db: Read, asked: _BoundQuery, page: PageRequest) -> SearchMatches | No
 
 
 def _rows(db: Read, asked: _BoundQuery, page: PageRequest, found: SearchMatches | None) -> list[Entry]:
-    shape, parameters, has_place = asked.shape, asked.parameters, page.beyond is not None
+    shape, parameters, has_place = asked.shape, asked.parameters, page.cursor is not None
     if found and found.is_enough:
         # Their place is known: they were looked for from there on.
         shape, parameters, has_place = shape._replace(search="is given"), parameters | {"given": found.ids}, False

@@ -11,13 +11,13 @@ from typing import Any, Literal, NamedTuple, cast
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select, text, tuple_
 
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
-from tidings.domain.entries.search import Question
+from tidings.domain.entries.search import SearchQuery
 from tidings.storage.engine import full_text
 from tidings.storage.engine.database import columns
 from tidings.storage.schema import categories, entries, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
 
-NOTHING = Question()
+NOTHING = SearchQuery()
 
 # matches: a list starts from what the index has. is among it: much of the list was found, which is read in its order.
 # is given: what was found is known by id.
@@ -35,7 +35,7 @@ class EntryListQuery(NamedTuple):
     search: Search
 
     @classmethod
-    def of(cls, which: EntryFilter, *, hidden: bool, question: Question = NOTHING) -> EntryListQuery:
+    def of(cls, which: EntryFilter, *, hidden: bool, question: SearchQuery = NOTHING) -> EntryListQuery:
         given = tuple(name for name in BOUNDS if getattr(which, name) is not None)
         statuses = tuple(sorted(set(which.statuses))) or (EntryStatus.UNREAD, EntryStatus.READ)
         search: Search = "matches" if question.required else "does not match" if question.excluded else ""
@@ -63,7 +63,7 @@ BOUNDS: dict[str, ColumnElement[bool]] = {
     "published_before": entries.c.published_at < bindparam("published_before"),
     "published_after": entries.c.published_at > bindparam("published_after"),
     # Leaves out little, as a rule: nothing to come from, and sort the rest.
-    "changed_before": full_text.off_index(entries.c.changed_at) < bindparam("changed_before"),
+    "changed_before": full_text.without_index(entries.c.changed_at) < bindparam("changed_before"),
     "changed_after": entries.c.changed_at > bindparam("changed_after"),
     "before_entry_id": entries.c.id < bindparam("before_entry_id"),
     "after_entry_id": entries.c.id > bindparam("after_entry_id"),
@@ -107,7 +107,7 @@ def _ordered(
         order = Order.PUBLISHED_AT  # that is what is left of it within one category
     if order is Order.CATEGORY_TITLE:
         # From category to category, each in its order; but from few entries to theirs.
-        category_id = categories.c.id if shape.is_narrow else full_text.off_index(categories.c.id)
+        category_id = categories.c.id if shape.is_narrow else full_text.without_index(categories.c.id)
         joined = and_(categories.c.user_id == entries.c.user_id, category_id == entries.c.category_id)
         statement = statement.select_from(entries.join(categories, joined)).where(
             categories.c.user_id == bindparam("user")
@@ -127,7 +127,7 @@ def is_beyond(order: Order, direction: Direction) -> ColumnElement[bool]:
 
 def place_of(page: PageRequest) -> dict[str, int]:
     """For `is_beyond`."""
-    return {} if page.beyond is None else {"beyond_moment": page.beyond.moment, "beyond_id": page.beyond.entry_id}
+    return {} if page.cursor is None else {"beyond_moment": page.cursor.moment, "beyond_id": page.cursor.entry_id}
 
 
 @lru_cache(maxsize=128)
@@ -143,7 +143,7 @@ def count_statement(shape: EntryListQuery) -> Select[Any]:
 
 def _conditions(shape: EntryListQuery) -> list[ColumnElement[bool]]:
     # Status and star stand as literals: neither engine uses a partial index for a parameter.
-    owner = full_text.off_index(entries.c.user_id) if shape.is_narrow else entries.c.user_id
+    owner = full_text.without_index(entries.c.user_id) if shape.is_narrow else entries.c.user_id
     conditions = [owner == bindparam("user"), *_status_conditions(shape.statuses)]
     if shape.starred is not None:
         conditions.append(_literal(f"entries.starred = {str(shape.starred).lower()}"))
@@ -161,7 +161,7 @@ def _search_condition(search: Search) -> ColumnElement[bool]:
         return entries.c.id.in_(bindparam("given", expanding=True))
     question: ColumnElement[Any] = bindparam("question")
     if search == "is among it":
-        return full_text.is_among(entries.c.id, question)
+        return full_text.is_in_matches(entries.c.id, question)
     matches = full_text.matches(entries.c.id, question)
     return matches if search == "matches" else ~matches
 

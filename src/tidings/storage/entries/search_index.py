@@ -14,7 +14,7 @@ from sqlalchemy import RowMapping, bindparam, delete, exists, select
 
 from tidings.domain.cleaning import text_of
 from tidings.domain.entries import search
-from tidings.domain.entries.search import Question
+from tidings.domain.entries.search import SearchQuery
 from tidings.domain.entries.stemming import group_of
 from tidings.storage.engine import bulk_insert, full_text
 from tidings.storage.engine.database import Read, Write
@@ -54,10 +54,10 @@ _texts = (
 )
 
 
-def questions(db: Read, user_id: int, text: str) -> dict[str, Question]:
+def questions(db: Read, user_id: int, text: str) -> dict[str, SearchQuery]:
     """What a search asks for, by the group of languages of the entries that it is asked of."""
     groups = ["", *db.scalars(_languages, user=user_id)] if text else [""]
-    return {group: search.parse(text, group) for group in groups}
+    return {group: search.parse_query(text, group) for group in groups}
 
 
 def note(db: Write, user_id: int, entry_ids: Iterable[int]) -> None:
@@ -104,9 +104,9 @@ def compact(db: Write) -> None:
     full_text.compact(db)
 
 
-def forget_deleted(db: Write, *, limit: int) -> int:
+def remove_deleted(db: Write, *, limit: int) -> int:
     """Take them out; how many."""
-    return full_text.forget_deleted(db, limit)
+    return full_text.remove_deleted(db, limit)
 
 
 def _document(row: RowMapping) -> Document:

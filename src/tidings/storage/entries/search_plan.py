@@ -40,7 +40,7 @@ def find_matches(
     db: Read, shape: EntryListQuery, page: PageRequest, parameters: Mapping[str, Any], *, most: int
 ) -> SearchMatches:
     """most: entries that may be asked."""
-    statement = look_statement(shape, page.order, page.direction, has_place=page.beyond is not None)
+    statement = look_statement(shape, page.order, page.direction, has_place=page.cursor is not None)
     given = {**parameters, **place_of(page)}
     wanted, matching = page.offset + page.limit, shape.search == "matches"
     ids: list[int] = []

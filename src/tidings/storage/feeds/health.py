@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import BigInteger, and_, bindparam, func, select
 
-from tidings.domain.feeds.health import FeedSigns
+from tidings.domain.feeds.health import FeedHealthData
 from tidings.domain.text import normalize_for_search
 from tidings.domain.times import DAY, Instant
 from tidings.storage.engine.database import Read
@@ -71,14 +71,14 @@ _weekly = (
 )
 
 
-def list_all(db: Read, user_id: int, now: Instant) -> list[FeedSigns]:
+def list_all(db: Read, user_id: int, now: Instant) -> list[FeedHealthData]:
     """By title without case."""
-    found = db.all(FeedSigns, _signs, user=user_id, now=now)
+    found = db.all(FeedHealthData, _signs, user=user_id, now=now)
     return sorted(found, key=lambda feed: (normalize_for_search(feed.title), feed.id))
 
 
-def get(db: Read, user_id: int, feed_id: int, now: Instant) -> FeedSigns | None:
-    return db.one(FeedSigns, _sign, user=user_id, feed=feed_id, now=now)
+def get(db: Read, user_id: int, feed_id: int, now: Instant) -> FeedHealthData | None:
+    return db.one(FeedHealthData, _sign, user=user_id, feed=feed_id, now=now)
 
 
 def waiting(db: Read, user_id: int) -> int:

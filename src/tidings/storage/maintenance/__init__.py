@@ -1,1 +1,1 @@
-"""Statements of cleanup, scheduled jobs and status."""
+"""SQL of cleanup, scheduled jobs and status."""

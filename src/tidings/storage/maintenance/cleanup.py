@@ -1,4 +1,4 @@
-"""Expired entries: found through an index, a page at a time, and removed in batches.
+"""Expired entries: found through an index, page by page, and removed in batches.
 
 Entries under the user's general retention are found in the order of their last change, entries of a feed with its own
 retention through the index of that feed.
@@ -14,7 +14,7 @@ from sqlalchemy import bindparam, false, select
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.times import Instant
 from tidings.storage.engine.database import Read, Write
-from tidings.storage.engine.full_text import off_index
+from tidings.storage.engine.full_text import without_index
 from tidings.storage.entries import counters, tombstones
 from tidings.storage.entries.tombstones import DeletedEntry
 from tidings.storage.schema import entries, feeds, users
@@ -29,66 +29,67 @@ class ExpiredEntry(Struct, frozen=True):
 
 
 class RetentionOverride(Struct, frozen=True):
-    """A feed with its own retention; None: the general one."""
+    """A feed with its own retention, in days; None: the general retention."""
 
     feed_id: int
     keep_read_days: int | None
     keep_unread_days: int | None
 
 
-_mine = entries.c.user_id == bindparam("user")
-_may_go = (
-    # Short lists of their own, and those by status, are in another order.
-    off_index(entries.c.starred) == false(),
-    off_index(entries.c.share_code) == "",
-    off_index(entries.c.status) == bindparam("status"),
+_is_owned = entries.c.user_id == bindparam("user")
+_is_removable = (
+    # Without indexes: those of starred and shared entries, and those by status, have another order.
+    without_index(entries.c.starred) == false(),
+    without_index(entries.c.share_code) == "",
+    without_index(entries.c.status) == bindparam("status"),
 )
 _unchanged_since = entries.c.changed_at < bindparam("before")
-_old = (
+_select_expired = (
     select(entries.c.id, entries.c.feed_id, entries.c.changed_at.label("at"))
     .where(
-        _mine,
+        _is_owned,
         _unchanged_since,
         entries.c.changed_at >= bindparam("reached"),
-        *_may_go,
-        off_index(entries.c.feed_id).not_in(bindparam("overridden", expanding=True)),
+        *_is_removable,
+        without_index(entries.c.feed_id).not_in(bindparam("overridden", expanding=True)),
     )
     .order_by(entries.c.changed_at, entries.c.id)
     .limit(bindparam("limit"))
 )
-_old_of_feed = (
+_select_expired_of_feed = (
     select(entries.c.id, entries.c.feed_id, entries.c.published_at.label("at"))
     .where(
-        off_index(entries.c.user_id) == bindparam("user"),
+        without_index(entries.c.user_id) == bindparam("user"),
         entries.c.feed_id == bindparam("feed"),
         entries.c.published_at >= bindparam("reached"),
-        off_index(entries.c.changed_at) < bindparam("before"),
-        *_may_go,
+        without_index(entries.c.changed_at) < bindparam("before"),
+        *_is_removable,
     )
     .order_by(entries.c.published_at, entries.c.id)
     .limit(bindparam("limit"))
 )
-_still_old = select(entries.c.id, entries.c.feed_id, entries.c.status).where(
-    _mine,
+_select_still_expired = select(entries.c.id, entries.c.feed_id, entries.c.status).where(
+    _is_owned,
     entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True)),
     entries.c.starred == false(),
     entries.c.share_code == "",
     entries.c.status == bindparam("status"),
     _unchanged_since,
 )
-_users = select(users.c.id).order_by(users.c.id)
-_overrides = select(feeds.c.id.label("feed_id"), feeds.c.keep_read_days, feeds.c.keep_unread_days).where(
+_select_user_ids = select(users.c.id).order_by(users.c.id)
+_select_overrides = select(feeds.c.id.label("feed_id"), feeds.c.keep_read_days, feeds.c.keep_unread_days).where(
     feeds.c.user_id == bindparam("user"), feeds.c.keep_read_days.is_not(None) | feeds.c.keep_unread_days.is_not(None)
 )
 
 
 def user_ids(db: Read) -> list[int]:
-    return db.scalars(_users)
+    """Return the ids of all users."""
+    return db.scalars(_select_user_ids)
 
 
 def retention_overrides(db: Read, user_id: int) -> list[RetentionOverride]:
     """Return the user's feeds with their own retention."""
-    return db.all(RetentionOverride, _overrides, user=user_id)
+    return db.all(RetentionOverride, _select_overrides, user=user_id)
 
 
 def find_expired(
@@ -106,7 +107,7 @@ def find_expired(
     from_position: `at` of the last entry found. Starred and shared ones are left out.
     """
     given = {"user": user_id, "status": int(status), "before": before, "reached": from_position, "limit": limit}
-    return db.all(ExpiredEntry, _old, overridden=sorted(overridden), **given)
+    return db.all(ExpiredEntry, _select_expired, overridden=sorted(overridden), **given)
 
 
 def find_expired_of_feed(
@@ -114,7 +115,7 @@ def find_expired_of_feed(
 ) -> list[ExpiredEntry]:
     """As `find_expired`, of one feed, by publishing time."""
     given = {"user": user_id, "status": int(status), "before": before, "reached": from_position, "limit": limit}
-    return db.all(ExpiredEntry, _old_of_feed, feed=feed_id, **given)
+    return db.all(ExpiredEntry, _select_expired_of_feed, feed=feed_id, **given)
 
 
 def remove_entries(
@@ -123,6 +124,6 @@ def remove_entries(
     """Lock the feeds' counters and remove the entries that are still expired. Returns their number."""
     counters.lock(db, user_id, {entry.feed_id for entry in found})
     ids = [entry.id for entry in found]
-    doomed = db.all(DeletedEntry, _still_old, user=user_id, ids=ids, status=int(status), before=before)
-    tombstones.add(db, user_id, doomed, now=now)
-    return len(doomed)
+    expired = db.all(DeletedEntry, _select_still_expired, user=user_id, ids=ids, status=int(status), before=before)
+    tombstones.add(db, user_id, expired, now=now)
+    return len(expired)

@@ -9,36 +9,39 @@ from tidings.storage.engine.database import Read, Write
 from tidings.storage.engine.upsert import upsert
 from tidings.storage.schema import chores
 
-_start = upsert(chores, ["name"])
-_named = chores.c.name == bindparam("chore")
+_insert = upsert(chores, ["name"])
+_is_named = chores.c.name == bindparam("chore")
 _is_free = or_(chores.c.claimed_until.is_(None), chores.c.claimed_until <= bindparam("now"))
-_is_due = select(chores.c.next_at <= bindparam("now")).where(_named, _is_free)
-_is_known = select(chores.c.name).where(_named)
-_claim = update(chores).where(_named, _is_free).values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
+_select_is_due = select(chores.c.next_at <= bindparam("now")).where(_is_named, _is_free)
+_select_name = select(chores.c.name).where(_is_named)
+_claim = (
+    update(chores).where(_is_named, _is_free).values(claimed_until=bindparam("until"), claimed_by=bindparam("worker"))
+)
 _claim_due = _claim.where(chores.c.next_at <= bindparam("now"))
-_held = (_named, chores.c.claimed_by == bindparam("worker"))
-_renew = update(chores).where(*_held).values(claimed_until=bindparam("until"))
+_is_held = (_is_named, chores.c.claimed_by == bindparam("worker"))
+_renew = update(chores).where(*_is_held).values(claimed_until=bindparam("until"))
 _finish = (
     update(chores)
-    .where(*_held)
+    .where(*_is_held)
     .values(next_at=bindparam("next"), finished_at=bindparam("finished"), claimed_until=None, claimed_by="")
 )
-_release = update(chores).where(*_held).values(claimed_until=None, claimed_by="")
-_finished_at = select(chores.c.finished_at).where(_named)
+_release = update(chores).where(*_is_held).values(claimed_until=None, claimed_by="")
+_select_finished_at = select(chores.c.finished_at).where(_is_named)
 
 
 def is_registered(db: Read, name: str) -> bool:
-    return db.scalar(_is_known, chore=name) is not None
+    """Return whether the job exists."""
+    return db.scalar(_select_name, chore=name) is not None
 
 
 def is_due(db: Read, name: str, now: Instant) -> bool:
     """Return whether the job is due and free. Takes no lock."""
-    return bool(db.scalar(_is_due, chore=name, now=now))
+    return bool(db.scalar(_select_is_due, chore=name, now=now))
 
 
 def register(db: Write, name: str, first_at: Instant) -> None:
     """Register a job; does nothing if it exists."""
-    db.run(_start.values(name=name, next_at=first_at))
+    db.run(_insert.values(name=name, next_at=first_at))
 
 
 def claim(db: Write, name: str, worker: str, *, now: Instant, until: Instant, ignore_schedule: bool = False) -> bool:
@@ -53,6 +56,7 @@ def renew(db: Write, name: str, worker: str, until: Instant) -> bool:
 
 
 def finish(db: Write, name: str, worker: str, *, now: Instant, next_at: Instant) -> bool:
+    """Record the end of a run and release the lease. Returns False if another worker holds it."""
     return db.run(_finish, chore=name, worker=worker, finished=now, next=next_at) > 0
 
 
@@ -63,5 +67,5 @@ def release(db: Write, name: str, worker: str) -> None:
 
 def finished_at(db: Read, name: str) -> Instant | None:
     """Return when the job last finished; None if never."""
-    found: Instant | None = db.scalar(_finished_at, chore=name)
+    found: Instant | None = db.scalar(_select_finished_at, chore=name)
     return found

@@ -1,6 +1,6 @@
-"""What checks write: columns of feeds; new, changed and renamed entries with bodies, tags, enclosures and counters.
+"""Writes the results of checks: columns of feeds; new, changed and renamed entries with their bodies and counters.
 
-A transaction holds the counters of each feed that it stores entries of.
+A transaction locks the counters of each feed whose entries it stores.
 """
 
 from __future__ import annotations
@@ -30,44 +30,49 @@ from tidings.storage.polling.sources import lock_feeds
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
 from tidings.storage.schema import sources as source_table
 
-_known = """
-    SELECT asked.feed_id, asked.hash, entries.id, entries.fingerprint
-    FROM asked JOIN entries ON entries.feed_id = asked.feed_id AND entries.hash = asked.hash
+_SELECT_KNOWN = """
+    SELECT wanted.feed_id, wanted.hash, entries.id, entries.fingerprint
+    FROM wanted JOIN entries ON entries.feed_id = wanted.feed_id AND entries.hash = wanted.hash
     UNION ALL
-    SELECT asked.feed_id, asked.hash, NULL, NULL
-    FROM asked JOIN tombstones ON tombstones.feed_id = asked.feed_id AND tombstones.hash = asked.hash
+    SELECT wanted.feed_id, wanted.hash, NULL, NULL
+    FROM wanted JOIN tombstones ON tombstones.feed_id = wanted.feed_id AND tombstones.hash = wanted.hash
 """
 _add_tag = insert(entry_tags)
 _add_enclosure = insert(enclosures)
 
-# Rows of so many entries are in memory at a time, beside the entries: one may have a thousand tags.
-_AT_ONCE = 500
-# Hashes in one look: SQLite takes no more parameters.
-_ASKED_AT_ONCE = 10_000
+# How many entries are turned into rows at a time: one entry may have a thousand tags.
+_INSERT_BATCH = 500
+# Hashes per statement, by the limit of parameters of SQLite.
+_LOOK_UP_BATCH = 10_000
 
 
-def look_up(db: Read, asked: Mapping[int, Iterable[bytes]]) -> dict[int, KnownEntries]:
-    """Return what each feed has of some hashes, by feed id; one statement for all feeds. asked: hashes by feed id."""
-    pairs = [(feed_id, hash_) for feed_id, hashes in asked.items() for hash_ in hashes]
-    ids: dict[int, dict[bytes, int]] = {feed_id: {} for feed_id in asked}
-    fingerprints: dict[int, dict[bytes, bytes | None]] = {feed_id: {} for feed_id in asked}
-    deleted: dict[int, set[bytes]] = {feed_id: set() for feed_id in asked}
-    for start in range(0, len(pairs), _ASKED_AT_ONCE):
-        for feed_id, hash_, id_, print_ in bulk_insert.asked(db, _known, pairs[start : start + _ASKED_AT_ONCE]):
+def look_up(db: Read, hashes: Mapping[int, Iterable[bytes]]) -> dict[int, KnownEntries]:
+    """Return which hashes each feed has, as entries or as deleted ones; one statement for all feeds.
+
+    hashes: by feed id. The result is by feed id as well.
+    """
+    pairs = [(feed_id, hash_) for feed_id, wanted in hashes.items() for hash_ in wanted]
+    ids: dict[int, dict[bytes, int]] = {feed_id: {} for feed_id in hashes}
+    fingerprints: dict[int, dict[bytes, bytes | None]] = {feed_id: {} for feed_id in hashes}
+    deleted: dict[int, set[bytes]] = {feed_id: set() for feed_id in hashes}
+    for start in range(0, len(pairs), _LOOK_UP_BATCH):
+        for feed_id, hash_, id_, print_ in bulk_insert.select_by_hash(
+            db, _SELECT_KNOWN, pairs[start : start + _LOOK_UP_BATCH]
+        ):
             if id_ is None:
                 deleted[feed_id].add(hash_)
             else:
                 ids[feed_id][hash_] = id_
                 fingerprints[feed_id][hash_] = print_
     return {
-        feed_id: KnownEntries(ids[feed_id], fingerprints[feed_id], frozenset(deleted[feed_id])) for feed_id in asked
+        feed_id: KnownEntries(ids[feed_id], fingerprints[feed_id], frozenset(deleted[feed_id])) for feed_id in hashes
     }
 
 
 def add_all(db: Write, updates: Sequence[PreparedFeedUpdate], category_ids: Mapping[int, int]) -> dict[int, list[int]]:
     """Add the new entries of each update, the first with the lowest id; return their ids by feed id.
 
-    category_ids: by feed id. The caller holds the counters of the feeds.
+    category_ids: by feed id. The caller has locked the counters of the feeds.
     """
     rows = [
         (one.feed.user_id, one.feed.id, category_ids[one.feed.id], one.now, entry)
@@ -81,20 +86,20 @@ def add_all(db: Write, updates: Sequence[PreparedFeedUpdate], category_ids: Mapp
 def add(
     db: Write, user_id: int, feed_id: int, category_id: int, new: Sequence[ReadyEntry], *, now: Instant
 ) -> list[int]:
-    """As `add_all`, to one feed."""
+    """As `add_all`, for one feed. Returns the ids."""
     return _add(db, [(user_id, feed_id, category_id, now, entry) for entry in new])
 
 
 def _add(db: Write, owned: Sequence[tuple[int, int, int, Instant, ReadyEntry]]) -> list[int]:
     """owned: entries with the ids of their user, feed and category, and the time."""
     ids = bulk_insert.take_ids(db, entries, len(owned)) if owned else []
-    for start in range(0, len(ids), _AT_ONCE):
-        some = ids[start : start + _AT_ONCE]
-        _add_rows(db, list(zip(some, owned[start : start + _AT_ONCE], strict=True)))
-    shift = counters.CounterDelta()
+    for start in range(0, len(ids), _INSERT_BATCH):
+        batch = ids[start : start + _INSERT_BATCH]
+        _add_rows(db, list(zip(batch, owned[start : start + _INSERT_BATCH], strict=True)))
+    delta = counters.CounterDelta()
     for _, feed_id, _, _, entry in owned:
-        shift.add(feed_id, entry.status, starred=entry.starred)
-    shift.write(db)
+        delta.add(feed_id, entry.status, starred=entry.starred)
+    delta.write(db)
     return ids
 
 
@@ -134,13 +139,14 @@ def _columns(entry: ReadyEntry) -> dict[str, Any]:
 
 
 def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: Instant) -> None:
-    """Write what the publisher changed, except fields that the user set; status, star and creation times stay.
+    """Write changes by the publisher, except to fields that the user edited. Status, star and dates stay.
 
-    changed: by id. The caller holds the feed's counters. Since the look-up, the user may have edited or deleted some.
+    changed: by entry id. The caller has locked the feed's counters. The user may have edited or deleted entries since
+    the look-up.
     """
     if not changed:
         return
-    present = dict(db.tuples(_edited, user=user_id, ids=list(changed)))
+    present = {row["id"]: row["edited"] for row in db.rows(_select_edited, user=user_id, ids=list(changed))}
     for id_, entry in changed.items():
         if id_ not in present:
             continue
@@ -159,29 +165,29 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
     search_index.note(db, user_id, list(changed))
 
 
-_edited = select(entries.c.id, entries.c.edited).where(
+_select_edited = select(entries.c.id, entries.c.edited).where(
     entries.c.user_id == bindparam("user"),
     entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True)),
 )
-_drop_tags = delete(entry_tags).where(
+_delete_tags = delete(entry_tags).where(
     entry_tags.c.user_id == bindparam("user"), entry_tags.c.entry_id == bindparam("entry")
 )
-_enclosures_of = select(enclosures.c.id, enclosures.c.url).where(
+_select_enclosures = select(enclosures.c.id, enclosures.c.url).where(
     enclosures.c.user_id == bindparam("user"), enclosures.c.entry_id == bindparam("entry")
 )
-_drop_enclosure = delete(enclosures).where(
+_delete_enclosure = delete(enclosures).where(
     enclosures.c.user_id == bindparam("user"), enclosures.c.id == bindparam("enclosure")
 )
 
 
 def _replace_details(db: Write, user_id: int, entry_id: int, entry: ReadyEntry) -> None:
-    db.run(_drop_tags, user=user_id, entry=entry_id)
+    db.run(_delete_tags, user=user_id, entry=entry_id)
     db.run_many(_add_tag, _tag_rows(user_id, entry_id, entry))
-    # An enclosure that stays keeps its id, and with it the position up to which its user listened.
-    present = {url: id_ for id_, url in db.tuples(_enclosures_of, user=user_id, entry=entry_id)}
+    # An enclosure that stays keeps its id, and with it the playback position of the user.
+    present = {row["url"]: row["id"] for row in db.rows(_select_enclosures, user=user_id, entry=entry_id)}
     wanted = {one.url for one in entry.enclosures}
     dropped = [{"user": user_id, "enclosure": id_} for url, id_ in present.items() if url not in wanted]
-    db.run_many(_drop_enclosure, dropped)
+    db.run_many(_delete_enclosure, dropped)
     db.run_many(
         _add_enclosure,
         [_enclosure_row(user_id, entry_id, one) for one in entry.enclosures if one.url not in present],
@@ -204,9 +210,11 @@ def _enclosure_row(user_id: int, entry_id: int, one: ParsedEnclosure) -> dict[st
     }
 
 
-_these = tombstones.c.hash.in_(bindparam("hashes", expanding=True))
-_last_seen = select(tombstones.c.hash, tombstones.c.seen_at).where(tombstones.c.feed_id == bindparam("feed"), _these)
-_mark = (
+_is_listed = tombstones.c.hash.in_(bindparam("hashes", expanding=True))
+_select_last_seen = select(tombstones.c.hash, tombstones.c.seen_at).where(
+    tombstones.c.feed_id == bindparam("feed"), _is_listed
+)
+_set_seen = (
     update(tombstones)
     .where(tombstones.c.feed_id == bindparam("feed"), tombstones.c.hash == bindparam("which"))
     .values(seen_at=bindparam("moment"))
@@ -214,33 +222,33 @@ _mark = (
 
 
 def mark_seen(db: Write, feed_id: int, hashes: Collection[bytes], *, now: Instant) -> int:
-    """These are still in the document of the feed. How many had to be told, most often none."""
+    """Record that deleted entries are still in the feed's document. Returns how many rows were written."""
     if not hashes:
         return 0
-    known = db.tuples(_last_seen, feed=feed_id, hashes=sorted(hashes))
+    known = {row["hash"]: row["seen_at"] for row in db.rows(_select_last_seen, feed=feed_id, hashes=sorted(hashes))}
     rows = [
         {"feed": feed_id, "which": hash_, "moment": now}
-        for hash_, seen_at in sorted(known)
-        if retention.is_worth_marking(seen_at, now)
+        for hash_, seen_at in sorted(known.items())
+        if retention.needs_seen_update(seen_at, now)
     ]
-    db.run_many(_mark, rows)
+    db.run_many(_set_seen, rows)
     return len(rows)
 
 
-_stored = (
+_select_stored = (
     select(entries.c.id, entries.c.hash, entries.c.url, entries.c.title)
     .where(entries.c.user_id == bindparam("user"), entries.c.feed_id == bindparam("feed"))
     .order_by(entries.c.id.desc())
 )
 _others = entries.alias()
-_taken = exists().where(_others.c.feed_id == bindparam("feed"), _others.c.hash == bindparam("new"))
+_is_taken = exists().where(_others.c.feed_id == bindparam("feed"), _others.c.hash == bindparam("new"))
 _rename = (
     update(entries)
     .where(
         entries.c.user_id == bindparam("user"),
         entries.c.feed_id == bindparam("feed"),
         entries.c.id == bindparam("entry"),
-        ~_taken,
+        ~_is_taken,
     )
     .values(hash=bindparam("new"))
 )
@@ -257,22 +265,25 @@ _rename_deleted = (
 
 
 def stored(db: Read, user_id: int, feed_id: int) -> list[StoredIdentity]:
-    """All entries of the feed, whatever their status, the newest first."""
-    return db.all(StoredIdentity, _stored, user=user_id, feed=feed_id)
+    """Return all entries of the feed with any status, the newest first."""
+    return db.all(StoredIdentity, _select_stored, user=user_id, feed=feed_id)
 
 
 def rename(db: Write, user_id: int, feed_id: int, hashes: Mapping[int, bytes]) -> None:
-    """hashes: new ones by entry id. One that another entry has is passed over. The caller holds the feed's counters."""
+    """Set the hashes of entries, except where another entry of the feed has the new hash.
+
+    hashes: new ones by entry id. The caller has locked the feed's counters.
+    """
     rows = [{"user": user_id, "feed": feed_id, "entry": id_, "new": hash_} for id_, hash_ in hashes.items()]
     db.run_many(_rename, rows)
 
 
 def rename_deleted(db: Write, feed_id: int, hashes: Sequence[tuple[bytes, bytes]]) -> None:
-    """Deleted entries known by another hash from now on. hashes: old and new ones. The caller owns the feed."""
+    """Change the hashes of deleted entries. hashes: pairs of old and new. The caller has checked the owner."""
     db.run_many(_rename_deleted, [{"feed": feed_id, "old": old, "new": new} for old, new in hashes])
 
 
-_current = (
+_select_current = (
     select(
         feeds.c.id.label("feed_id"),
         feeds.c.category_id,
@@ -286,7 +297,7 @@ _current = (
 
 
 class CurrentFeed(Struct, frozen=True):
-    """A feed as it is inside this transaction. source_id, claimed_by: its source, and the worker that holds that."""
+    """A feed as this transaction sees it. source_id, claimed_by: its source, and the worker that has claimed it."""
 
     feed_id: int
     category_id: int
@@ -295,27 +306,27 @@ class CurrentFeed(Struct, frozen=True):
     claimed_by: str
 
 
-def current(db: Read, held: Collection[tuple[int, int]]) -> dict[int, CurrentFeed]:
-    """Return feeds by id; they may differ from what was claimed. held: user id and feed id of each."""
-    users, ids = (sorted({pair[place] for pair in held}) for place in (0, 1))
-    return {one.feed_id: one for one in db.all(CurrentFeed, _current, users=users, feeds=ids)}
+def current(db: Read, owned: Collection[tuple[int, int]]) -> dict[int, CurrentFeed]:
+    """Return feeds by id; they may differ from those at the claim. owned: user id and feed id of each."""
+    users, ids = (sorted({pair[index] for pair in owned}) for index in (0, 1))
+    return {one.feed_id: one for one in db.all(CurrentFeed, _select_current, users=users, feeds=ids)}
 
 
 def record(db: Write, results: Iterable[tuple[Feed, Mapping[str, Any]]]) -> None:
-    """Write columns of feeds that were checked. `sources` writes when their sources are due next."""
-    alike: defaultdict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    """Write columns of feeds that were checked. The next check of their sources is written by `sources.touch`."""
+    by_columns: defaultdict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     for feed, columns in sorted(results, key=lambda one: one[0].id):
         values = {f"set_{name}": value for name, value in sorted(columns.items())}
         row = values | {"feed": feed.id, "user": feed.user_id}
-        alike[tuple(values)].append(row)
-    if len(alike) > 1:
-        db.scalars(lock_feeds, ids=sorted(row["feed"] for rows in alike.values() for row in rows))
-    for names, rows in alike.items():
-        db.run_many(_record(names), rows)
+        by_columns[tuple(values)].append(row)
+    if len(by_columns) > 1:
+        db.scalars(lock_feeds, ids=sorted(row["feed"] for rows in by_columns.values() for row in rows))
+    for names, rows in by_columns.items():
+        db.run_many(_update_statement(names), rows)
 
 
 @lru_cache(maxsize=64)
-def _record(names: tuple[str, ...]) -> Update:
-    """names: of parameters, `set_` before that of their column. There are some dozen of such combinations."""
+def _update_statement(names: tuple[str, ...]) -> Update:
+    """Return an UPDATE of a feed. names: of parameters, `set_` before the column; there are some dozen combinations."""
     changed: dict[str, Any] = {name.removeprefix("set_"): bindparam(name) for name in names}
     return update(feeds).where(feeds.c.id == bindparam("feed"), feeds.c.user_id == bindparam("user")).values(**changed)

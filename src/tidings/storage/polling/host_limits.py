@@ -1,4 +1,4 @@
-"""Hosts that are to be left alone for a while, whoever would ask them: for every process that shares the database."""
+"""Hosts that no process may fetch from before a certain time."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from tidings.storage.engine.database import Read, Write
 from tidings.storage.engine.upsert import upsert
 from tidings.storage.schema import hosts
 
-# Whoever asks for longer is heard.
+# The later time wins.
 _close = upsert(
     hosts,
     ["host"],
     update=["closed_until", "is_asked"],
     where=lambda stored, new: new.closed_until > stored.closed_until,
 )
-_asked_until = select(hosts.c.closed_until).where(hosts.c.host == bindparam("host"), hosts.c.is_asked == true())
-_forget = delete(hosts).where(hosts.c.closed_until < bindparam("before"))
+_select_asked_until = select(hosts.c.closed_until).where(hosts.c.host == bindparam("host"), hosts.c.is_asked == true())
+_delete_expired = delete(hosts).where(hosts.c.closed_until < bindparam("before"))
 
 
 def close(db: Write, until_by_host: Mapping[str, Instant], *, asked: bool) -> None:
-    """No feed of these is fetched before. asked: by the hosts themselves; then nothing else is fetched either."""
+    """Fetch no feed of these hosts before a time.
+
+    asked: the hosts asked for it (429, Retry-After); then nothing else is fetched from them either.
+    """
     rows = ({"host": host, "closed_until": until_by_host[host], "is_asked": asked} for host in sorted(until_by_host))
     db.run_many(_close, list(rows))
 
 
 def asked_until(db: Read, host: str) -> Instant | None:
-    """Until when the host asked to be left alone, if it ever did."""
-    found: Instant | None = db.scalar(_asked_until, host=host)
+    """Return until when the host asked not to be fetched from; None if it did not. May be in the past."""
+    found: Instant | None = db.scalar(_select_asked_until, host=host)
     return found
 
 
-def forget(db: Write, before: Instant) -> int:
-    """Those that are open again since then; how many."""
-    return db.run(_forget, before=before)
+def remove_expired(db: Write, before: Instant) -> int:
+    """Delete the limits that ended before `before`. Returns how many."""
+    return db.run(_delete_expired, before=before)

@@ -134,7 +134,7 @@ def _given(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]]:
             problems[name] = _("Type a whole number, or leave it empty.")
             continue
         if name in DAYS and given[name] is not None and not retention.is_allowed(given[name]):
-            problems[name] = _("Type 1 to %(most)d days, -1 for ever, or nothing.", most=retention.MOST_DAYS)
+            problems[name] = _("Type 1 to %(most)d days, -1 for ever, or nothing.", most=retention.MAX_DAYS)
     return {name: value for name, value in given.items() if value != getattr(feed, name)}, problems
 
 

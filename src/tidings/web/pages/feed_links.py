@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from tidings.domain.accounts.users import User
 from tidings.domain.entries import atom_feed
-from tidings.domain.entries.atom_feed import Item
+from tidings.domain.entries.atom_feed import AtomItem
 from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus
 from tidings.domain.entries.entries import PageRequest as EntryPage
 from tidings.domain.errors import InvalidInput, NotFound
@@ -86,7 +86,7 @@ def _feed(visit: RequestContext, token: str, path: str, which: EntryFilter) -> R
         raise NotFound(verbatim("There is no list at this address.")) from unknown
     home = visit.home.base_url
     items = [
-        Item(
+        AtomItem(
             id=f"{home}/entries/{row.id}",
             title=row.title,
             url=row.url,
@@ -98,7 +98,9 @@ def _feed(visit: RequestContext, token: str, path: str, which: EntryFilter) -> R
         for row in rows
     ]
     title = _("%(username)s: %(list)s", username=user.username, list=name)
-    body = atom_feed.written(title, f"{home}/lists/{token}{path}", items, home=home + path).encode("utf-8", "replace")
+    body = atom_feed.render(title, f"{home}/lists/{token}{path}", items, html_url=home + path).encode(
+        "utf-8", "replace"
+    )
     etag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
     headers = {**_HEADERS, "ETag": etag}
     if etag in visit.request.headers.get("if-none-match", ""):

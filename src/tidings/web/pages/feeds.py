@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import InvalidInput, TidingsError
-from tidings.domain.feeds.health import FeedHealth, FeedSigns
+from tidings.domain.feeds.health import FeedHealth, FeedHealthData
 from tidings.domain.messages import msg
 from tidings.domain.text import normalize_for_search
 from tidings.domain.times import Instant
@@ -29,7 +29,7 @@ routes = Routes()
 ON_A_PAGE = 50
 # What is worth a look comes first in every order.
 _CARE = {state: place for place, state in enumerate(FeedHealth)}
-Known = tuple[FeedSigns, FeedHealth]
+Known = tuple[FeedHealthData, FeedHealth]
 SORTS: dict[str, str] = {
     "care": N_("What needs care first"),
     "title": N_("Title"),
@@ -186,7 +186,7 @@ def _filters(chosen: Chosen) -> list[tuple[str, str, int]]:
     return [("", _("All"), chosen.total), *found]
 
 
-def _chosen(signs: list[FeedSigns], query: FeedsQuery, now: Instant) -> Chosen:
+def _chosen(signs: list[FeedHealthData], query: FeedsQuery, now: Instant) -> Chosen:
     words = normalize_for_search(query.q).split()
     known = [
         (feed, state)

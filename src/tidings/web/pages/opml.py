@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import InvalidInput
-from tidings.domain.feeds.opml import Remark
+from tidings.domain.feeds.opml import OpmlProblem
 from tidings.domain.messages import msg
 from tidings.http import forms
 from tidings.http.endpoints import Routes
@@ -36,7 +36,7 @@ _AS_FILE = {
 class FailedOutline(Struct, frozen=True):
     """Of a report: what was wrong in a line of the document. is_left_out: the whole feed, not one setting of it."""
 
-    remark: Remark
+    remark: OpmlProblem
     is_left_out: bool
 
 
@@ -73,7 +73,7 @@ def _import_page(
     lines: list[FailedOutline] = []
     if done is not None:
         lines = [FailedOutline(one, is_left_out=True) for one in done.unusable]
-        lines += [FailedOutline(one, is_left_out=False) for one in done.odd]
+        lines += [FailedOutline(one, is_left_out=False) for one in done.ignored_settings]
         lines.sort(key=lambda line: line.remark.line)
     values = {
         "title": _("Import and export"),

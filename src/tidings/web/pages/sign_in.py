@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from msgspec.structs import replace
 
-from tidings.domain.accounts.sessions import LASTS
+from tidings.domain.accounts.sessions import SESSION_LIFETIME
 from tidings.domain.errors import InvalidInput, SignInThrottled, Unauthorized
 from tidings.domain.messages import verbatim
 from tidings.domain.times import SECOND
@@ -62,7 +62,7 @@ async def sign_in(visit: RequestContext, services: Services, form: SignIn) -> Pa
     except SignInThrottled as error:
         page = _page(form.next, username, InvalidInput(error.text, field="password"))
         return replace(page, status=429, headers={"Retry-After": str(error.retry_after_s)})
-    visit.set_cookie(cookies.SESSION, token, lasts_s=LASTS // SECOND)
+    visit.set_cookie(cookies.SESSION, token, lasts_s=SESSION_LIFETIME // SECOND)
     visit.set_cookie(cookies.KNOWN, browser, lasts_s=cookies.KNOWN_LASTS_S)
     visit.set_cookie(cookies.VISITOR, "", lasts_s=0)
     return Redirect(security.own_path(form.next) or "/")

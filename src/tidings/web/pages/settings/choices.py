@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from babel import Locale, UnknownLocaleError
 
-from tidings.domain.accounts.user_changes import CHOICES, offered_zones
+from tidings.domain.accounts.user_changes import CHOICES, selectable_zones
 from tidings.domain.text import normalize_for_search
 from tidings.services.accounts.users import known_zones
 from tidings.web.language import N_, _
@@ -56,7 +56,7 @@ def languages() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def zones() -> dict[str, str]:
-    return {name: name.replace("_", " ") for name in offered_zones(known_zones())}
+    return {name: name.replace("_", " ") for name in selectable_zones(known_zones())}
 
 
 def _own_name(code: str) -> str:

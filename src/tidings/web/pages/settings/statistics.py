@@ -9,7 +9,7 @@ from functools import lru_cache
 from babel.dates import format_date, format_skeleton
 
 from tidings.domain.entries import calendar
-from tidings.domain.entries.calendar import Span
+from tidings.domain.entries.calendar import DaySpan
 from tidings.domain.text import normalize_for_search
 from tidings.domain.times import Instant, zone_info
 from tidings.http.endpoints import Routes
@@ -58,7 +58,7 @@ def show_statistics(visit: RequestContext, services: Services) -> PageResponse:
     return PageResponse("settings/statistics.html", known)
 
 
-def _counts(db: Read, user_id: int, count: Count, spans: Sequence[Span]) -> list[int]:
+def _counts(db: Read, user_id: int, count: Count, spans: Sequence[DaySpan]) -> list[int]:
     return [found for span in spans for found in count(db, user_id, span.start, span.length, span.count)]
 
 
