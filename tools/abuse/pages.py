@@ -61,11 +61,11 @@ def links(html: str) -> list[str]:
     return [link.path for link in found if not link.netloc and not link.scheme and link.path.startswith("/")]
 
 
-def walk(visitor: Visitor, start: str = "/", at_most: int = 200) -> dict[str, str]:
+def walk(visitor: Visitor, start: str = "/", max_pages: int = 200) -> dict[str, str]:
     """Every page that can be reached by links, path to HTML."""
     waiting = [start]
     seen: dict[str, str] = {}
-    while waiting and len(seen) < at_most:
+    while waiting and len(seen) < max_pages:
         path = waiting.pop(0)
         if path in seen:
             continue

@@ -124,7 +124,7 @@ def _pages(lab: Lab, alice: Possessions, bob: Person) -> Iterator[Result]:
     """Every page and form of the owner, by another user and by nobody."""
     alice.owner.sign_in()
     bob.sign_in()
-    hers = pages.walk(alice.owner, at_most=25 if lab.short else 300)
+    hers = pages.walk(alice.owner, max_pages=25 if lab.short else 300)
     token = next(form.values["csrf"] for form in pages.forms(bob.get("/categories").text) if "csrf" in form.values)
     own = [path for path, html in hers.items() if alice.mark in html and re.search(r"\d", path)]
     nobody = Person(lab.shared, "", "")

@@ -72,7 +72,7 @@ def _token(user: Person) -> str:
 
 def _forms(lab: Lab, alice: Person, bob: Person) -> Iterator[Result]:
     forms: dict[str, pages.Form] = {}
-    for path, html in pages.walk(alice, at_most=15 if lab.short else 200).items():
+    for path, html in pages.walk(alice, max_pages=15 if lab.short else 200).items():
         for form in pages.forms(html, path):
             forms.setdefault(re.sub(r"\d+", "N", form.action), form)
     tokens = {"own": _token(alice), "other": _token(bob)}

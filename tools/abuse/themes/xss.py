@@ -276,7 +276,7 @@ def _other_pages(context: BrowserContext, lab: Lab, reader: Person) -> Iterator[
     """All pages but those of entries, found by their links."""
     watch = _Watch(context, lab)
     known: dict[str, str] = {}
-    for path in pages.walk(reader, at_most=10 if lab.short else 400):
+    for path in pages.walk(reader, max_pages=10 if lab.short else 400):
         known.setdefault(
             re.sub(r"\d+", "N", path)
             if "entries/" in path or re.search(r"/(unread|starred|history)/\d", path)
