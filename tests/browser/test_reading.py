@@ -133,6 +133,28 @@ def test_fingers_lead_from_article_to_article_as_the_account_says(
     }
 
 
+def test_a_swipe_in_an_article_does_not_also_go_back_in_the_history(
+    phone: Reader, alice: Person, site: Publisher
+) -> None:
+    """Chromium's overscroll navigation acts on wide swipes, and on short ones when a busy machine joins their moves.
+
+    Each swipe here is one wide move. Chromium never navigates on the first one of a page, so there are two.
+    """
+    alice.has_feed(site, ["One", "Two"])
+    article = f"/unread/{alice.entries()[0]['id']}"
+    phone.go("/unread")
+    page = phone.go(article)
+    page.evaluate(NOTE_LINKS)
+
+    for _ in range(2):
+        touch(page, (20, 500), (360, 500))
+    # Time for a navigation that the browser has begun. None can be waited for, since none is to happen.
+    page.wait_for_timeout(1000)
+
+    assert page.url.endswith(article)
+    assert page.evaluate("followed") == ["to-list", "to-list"]
+
+
 @pytest.mark.usefixtures("long_list")
 def test_a_list_goes_on_and_is_where_it_was_left(phone: Reader) -> None:
     page = phone.go("/unread")
