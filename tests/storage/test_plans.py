@@ -160,9 +160,9 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
     "how feeds are": lambda db, archive: (
         health.list_all(db, archive.user_id, NOW),
         health.get(db, archive.user_id, archive.feed_id, NOW),
-        health.waiting(db, archive.user_id),
+        health.count_unchecked(db, archive.user_id),
     ),
-    "entries of each week": lambda db, archive: health.weekly(
+    "entries of each week": lambda db, archive: health.entries_per_week(
         db, archive.user_id, [archive.feed_id, archive.feed_id + 1, archive.feed_id + 2], NOW, 26
     ),
     "unread ones of some": lambda db, archive: read_state.unread_of(db, archive.user_id, range(1, 500)),
@@ -185,8 +185,8 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     "marking all read": lambda db, a: entries.mark_read(db, a.user_id, now=NOW),
     "taking a mark back": lambda db, a: (
         entries.mark_read(db, a.user_id, feed_id=a.feed_id, now=Instant(NOW + 7)),
-        read_state.mark_unread_again(db, a.user_id, Instant(NOW + 7), now=Instant(NOW + 8)),
-        read_state.mark_unread_again(db, a.user_id, Instant(NOW + 9), now=Instant(NOW + 10)),
+        read_state.undo_mark_read(db, a.user_id, Instant(NOW + 7), now=Instant(NOW + 8)),
+        read_state.undo_mark_read(db, a.user_id, Instant(NOW + 9), now=Instant(NOW + 10)),
     ),
     "sharing an entry": lambda db, a: public_links.set_code(db, a.user_id, 5, "a code"),
     "marking some read": lambda db, a: entries.set_state(db, a.user_id, [3, 4, 5], status=EntryStatus.READ, now=NOW),

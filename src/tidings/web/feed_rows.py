@@ -57,7 +57,7 @@ class FeedRow(Struct, frozen=True):
 def feed_rows(
     db: Read, user_id: int, feeds: Sequence[tuple[FeedHealthData, FeedHealth]], categories: dict[int, str], now: Instant
 ) -> list[FeedRow]:
-    weekly = feed_health.weekly(db, user_id, [feed.id for feed, _state in feeds], now, WEEKS)
+    weekly = feed_health.entries_per_week(db, user_id, [feed.id for feed, _state in feeds], now, WEEKS)
     return [
         FeedRow(
             feed,

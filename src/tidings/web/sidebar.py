@@ -34,7 +34,7 @@ class Sidebar(Struct, frozen=True):
     @classmethod
     def of(cls, services: Services, user: User) -> Sidebar:
         with services.reading() as db:
-            lines = sidebar.feed_lines(db, user.id)
+            lines = sidebar.list_feeds(db, user.id)
             named = categories.list_all(db, user.id)
         return cls._made(lines, named, by_unread=user.categories_sorting_order == "unread_count")
 

@@ -200,7 +200,7 @@ class Life:
     def take_back(self) -> None:
         # All that was done here was done at that moment.
         with self.database.writing() as db:
-            read_state.mark_unread_again(db, self.user.id, NOW, now=NOW)
+            read_state.undo_mark_read(db, self.user.id, NOW, now=NOW)
 
     def flush(self) -> None:
         self.services.flush_history(self.user.id)

@@ -32,8 +32,8 @@ def test_one_page_goes_on_where_the_other_ended_also_among_equals(
         )
         seen: list[Entry] = []
         while True:
-            beyond = place(seen[-1], order) if seen else None
-            page = PageRequest(order=order, direction=direction, limit=2, cursor=beyond)
+            cursor = place(seen[-1], order) if seen else None
+            page = PageRequest(order=order, direction=direction, limit=2, cursor=cursor)
             found = entry_lists.rows(db, shelf.user_id, EntryFilter(statuses=(EntryStatus.UNREAD,)), page)
             if not found:
                 break

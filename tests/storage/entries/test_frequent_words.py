@@ -94,12 +94,12 @@ def test_a_search_finds_the_same_however_frequent_it_is(shelf: FeedFixture, ques
 @pytest.mark.parametrize("question", FOUND)
 def test_a_search_goes_on_from_a_place(shelf: FeedFixture, question: str) -> None:
     found = sorted(FOUND[question])
-    beyond = EntryCursor(Instant(NOW + 250 * SECOND), 2**40)
+    cursor = EntryCursor(Instant(NOW + 250 * SECOND), 2**40)
 
     with shelf.database.reading() as db:
         for limit in (1, 40):
-            later = PageRequest(cursor=beyond, limit=limit)
-            earlier = PageRequest(cursor=beyond, limit=limit, direction=Direction.DESC)
+            later = PageRequest(cursor=cursor, limit=limit)
+            earlier = PageRequest(cursor=cursor, limit=limit, direction=Direction.DESC)
             which = EntryFilter(search=question)
             assert _numbers(entry_lists.rows(db, shelf.user_id, which, later)) == [n for n in found if n > 250][:limit]
             expected = [n for n in found[::-1] if n <= 250][:limit]

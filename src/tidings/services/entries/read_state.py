@@ -39,10 +39,10 @@ class ReadMarker:
                 entries.set_state(db, user_id, found, status=EntryStatus.READ, now=now)
             return MarkReadResult(len(found), now)
 
-    def mark_list_read(self, user_id: int, which: EntryFilter, beyond: PageRequest | None = None) -> MarkReadResult:
-        """All that a list shows, of a feed, a category or everywhere; beyond: only that part of it.
+    def mark_list_read(self, user_id: int, which: EntryFilter, page: PageRequest | None = None) -> MarkReadResult:
+        """Mark the unread entries of a list as read. page: only entries after its cursor, in its order.
 
-        What is published later than now was not shown yet, as in the API.
+        Entries published later than now stay unread, as in the API: the list has not shown them.
         """
         now = self._clock()
         with self._database.writing() as db:
@@ -52,8 +52,8 @@ class ReadMarker:
                 feed_id=which.feed_id,
                 category_id=which.category_id,
                 published_before=now,
-                besides=feeds.hidden(db, user_id) if which.globally_visible else (),
-                beyond=beyond,
+                except_feed_ids=feeds.hidden(db, user_id) if which.globally_visible else (),
+                page=page,
                 now=now,
             )
             return MarkReadResult(count, now)
@@ -61,4 +61,4 @@ class ReadMarker:
     def undo(self, user_id: int, moment: Instant) -> int:
         """How many are unread again."""
         with self._database.writing() as db:
-            return read_state.mark_unread_again(db, user_id, moment, now=self._clock())
+            return read_state.undo_mark_read(db, user_id, moment, now=self._clock())

@@ -153,7 +153,7 @@ class Cleanup:
                 yield CleanupStep("tombstones", 0)
             for start in range(0, len(old), MAX_BATCH):
                 some = old[start : start + MAX_BATCH]
-                yield self._write("tombstones", partial(tombstones.forget, old=some))
+                yield self._write("tombstones", partial(tombstones.remove, old=some))
 
     def _until_none(self, what: str, remove: Callable[..., int], limit: int = MAX_BATCH) -> Iterator[CleanupStep]:
         while True:

@@ -1,4 +1,4 @@
-"""The content of an entry, stored beside its row."""
+"""The content of an entry, stored in a table of its own."""
 
 from __future__ import annotations
 
@@ -11,5 +11,8 @@ _set = update(entry_contents).where(entry_contents.c.entry_id == bindparam("entr
 
 
 def set_content(db: Write, entry_id: int, content: str) -> None:
-    """content: cleaned HTML. The caller has checked whose entry it is, and notes it for the search index."""
+    """Replace the content of an entry. content: cleaned HTML.
+
+    The caller has checked the owner, and calls `search_index.note_changed`.
+    """
     db.run(_set, entry=entry_id, body=content)

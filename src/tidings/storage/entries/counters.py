@@ -1,7 +1,7 @@
-"""Kept counts of entries per feed, so that no list or total counts the archive.
+"""Stored counts of entries per feed, so that lists and totals need not count the archive.
 
-Whoever changes entries of a feed first holds the feed's counters (`hold`): on PostgreSQL that makes changes to one feed
-wait for each other, so that what was counted is still true when it is written. SQLite has one writer anyway.
+A transaction that changes entries of a feed first locks the feed's counters (`lock`). On PostgreSQL changes to one feed
+therefore wait for each other, and counts are still right when they are written. SQLite has one writer anyway.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class FeedCounters(Struct, frozen=True):
 
 
 class CounterDelta:
-    """By how much the counters of some feeds move; added up first, written once."""
+    """Changes of the counters of feeds: added up in memory, written once."""
 
     def __init__(self) -> None:
         self._by_feed: dict[int, list[int]] = {}
 
     def add(self, feed_id: int, status: EntryStatus | int, *, starred: bool, times: int = 1) -> None:
-        """times: how many such entries came (or, when negative, went)."""
+        """Count entries of a feed. times: how many were added, or removed if negative."""
         if status == EntryStatus.REMOVED:
             return
         counts = self._by_feed.setdefault(feed_id, [0, 0, 0, 0])
@@ -42,24 +42,24 @@ class CounterDelta:
             counts[column + 2] += times
 
     def write(self, db: Write) -> None:
-        """In feed order: two transactions never wait for each other crosswise."""
-        moves = [
+        """Write the changes in the order of feed ids, so that two transactions cannot deadlock."""
+        changes = [
             {"feed": feed, "u": u, "r": r, "su": su, "sr": sr}
             for feed, (u, r, su, sr) in sorted(self._by_feed.items())
             if u or r or su or sr
         ]
-        db.run_many(_shift, moves)
+        db.run_many(_add_delta, changes)
 
 
-_mine = select(*columns(feed_counters, FeedCounters)).where(feed_counters.c.user_id == bindparam("user"))
-_hold = (
+_select_by_user = select(*columns(feed_counters, FeedCounters)).where(feed_counters.c.user_id == bindparam("user"))
+_lock_all = (
     select(feed_counters.c.feed_id)
     .where(feed_counters.c.user_id == bindparam("user"))
     .order_by(feed_counters.c.feed_id)
     .with_for_update()
 )
-_hold_some = _hold.where(in_list(feed_counters.c.feed_id, "feeds"))
-_hold_each = (
+_lock_listed = _lock_all.where(in_list(feed_counters.c.feed_id, "feeds"))
+_lock_pairs = (
     select(feed_counters.c.user_id, feed_counters.c.feed_id)
     .where(
         in_list(feed_counters.c.user_id, "users"),
@@ -68,7 +68,7 @@ _hold_each = (
     .order_by(feed_counters.c.feed_id)
     .with_for_update()
 )
-_shift = (
+_add_delta = (
     update(feed_counters)
     .where(feed_counters.c.feed_id == bindparam("feed"))
     .values(
@@ -81,29 +81,32 @@ _shift = (
 
 
 def list_all(db: Read, user_id: int) -> list[FeedCounters]:
-    return db.all(FeedCounters, _mine, user=user_id)
+    """Return the counters of the user's feeds."""
+    return db.all(FeedCounters, _select_by_user, user=user_id)
 
 
 def lock(db: Write, user_id: int, feed_ids: Iterable[int]) -> list[int]:
-    """Those of the feeds that are the user's, held until the transaction ends."""
-    return db.scalars(_hold_some, user=user_id, feeds=sorted(set(feed_ids)))
+    """Lock the counters of the user's feeds among `feed_ids` until the transaction ends. Returns the feed ids."""
+    return db.scalars(_lock_listed, user=user_id, feeds=sorted(set(feed_ids)))
 
 
 def lock_each(db: Write, owned: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
-    """As `hold`, for feeds of several users. owned: users with feeds of theirs."""
+    """As `lock`, for feeds of several users. owned: pairs of user id and feed id. Returns the pairs that exist."""
     wanted = set(owned)
-    users, feeds = ({pair[place] for pair in wanted} for place in (0, 1))
-    held = db.tuples(_hold_each, users=sorted(users), feeds=sorted(feeds))
-    return wanted.intersection((user_id, feed_id) for user_id, feed_id in held)
+    users, feeds = ({pair[index] for pair in wanted} for index in (0, 1))
+    locked = db.rows(_lock_pairs, users=sorted(users), feeds=sorted(feeds))
+    return wanted.intersection((row["user_id"], row["feed_id"]) for row in locked)
 
 
 def lock_all(db: Write, user_id: int) -> list[int]:
-    return db.scalars(_hold, user=user_id)
+    """Lock the counters of all feeds of the user. Returns the feed ids."""
+    return db.scalars(_lock_all, user=user_id)
 
 
-def start(db: Write, user_id: int, feed_id: int) -> None:
+def add(db: Write, user_id: int, feed_id: int) -> None:
+    """Add counters for a new feed without entries."""
     db.run(insert(feed_counters).values(feed_id=feed_id, user_id=user_id))
 
 
-def start_many(db: Write, user_id: int, feed_ids: Iterable[int]) -> None:
+def add_many(db: Write, user_id: int, feed_ids: Iterable[int]) -> None:
     db.run_many(insert(feed_counters), [{"feed_id": feed_id, "user_id": user_id} for feed_id in feed_ids])

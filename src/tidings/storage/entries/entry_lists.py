@@ -1,6 +1,6 @@
-"""Pages of entries in any order and under any filter.
+"""Pages of entries in any order and with any filter.
 
-A page reads the narrow rows through the index of its order; bodies and enclosures follow for these rows alone.
+A page reads rows of `entries` through the index of its order, then the bodies and enclosures of these rows.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from tidings.storage.engine.id_list import in_list
 from tidings.storage.entries import search_index
 from tidings.storage.entries.list_statements import (
     BOUNDS,
-    NOTHING,
+    EMPTY_QUERY,
     EntryListQuery,
     count_statement,
+    cursor_parameters,
     ids_statement,
     page_statement,
-    place_of,
 )
 from tidings.storage.entries.search_plan import SearchMatches, find_matches
 from tidings.storage.feeds import feeds as feed_rows
@@ -31,7 +31,7 @@ from tidings.storage.schema import enclosures, entry_contents, feed_counters, fe
 
 
 class EntryPage(Struct, frozen=True):
-    """contents and enclosures: by entry id."""
+    """A page of entries. total: of the whole list. contents and enclosures: by entry id."""
 
     total: int
     entries: list[Entry]
@@ -40,36 +40,37 @@ class EntryPage(Struct, frozen=True):
 
 
 class _BoundQuery(Struct, frozen=True):
-    """most: how many entries may be asked one by one whether they match what is searched for."""
+    """A list with its parameters. max_single_matches: up to how many entries may be tested one by one for a search."""
 
     shape: EntryListQuery
     parameters: dict[str, Any]
-    most: int
+    max_single_matches: int
 
 
 def page(db: Read, user_id: int, which: EntryFilter, page: PageRequest) -> EntryPage:
-    asked = _bound_query(db, user_id, which)
-    if asked is None:
+    """Return a page of the list with bodies, enclosures and the total."""
+    query = _bound_query(db, user_id, which)
+    if query is None:
         return EntryPage(0, [], {}, {})
-    found = _look(db, asked, page)
-    listed = _rows(db, asked, page, found)
+    found = _search(db, query, page)
+    listed = _rows(db, query, page, found)
     if found and found.is_all and page.cursor is None:
         return with_bodies(db, listed, total=len(found.ids))
-    return with_bodies(db, listed, total=_total(db, _counted(db, asked.shape, found), which, asked.parameters))
+    return with_bodies(db, listed, total=_total(db, _counted(db, query.shape, found), which, query.parameters))
 
 
 def rows(db: Read, user_id: int, which: EntryFilter, page: PageRequest) -> list[Entry]:
-    """Entries alone, without their bodies and how many there are."""
-    asked = _bound_query(db, user_id, which)
-    return [] if asked is None else _rows(db, asked, page, _look(db, asked, page))
+    """Return the entries of a page, without bodies and total."""
+    query = _bound_query(db, user_id, which)
+    return [] if query is None else _rows(db, query, page, _search(db, query, page))
 
 
 def _bound_query(db: Read, user_id: int, which: EntryFilter) -> _BoundQuery | None:
-    """None when nothing can be found."""
+    """Return None if nothing can match."""
     hidden = feed_rows.hidden(db, user_id) if which.globally_visible else []
     questions = search_index.questions(db, user_id, which.search)
     question = questions[""]
-    if which.search and question == NOTHING:
+    if which.search and question == EMPTY_QUERY:
         return None
     shape = EntryListQuery.of(which, hidden=bool(hidden), question=question)
     parameters = _parameters(user_id, which, hidden)
@@ -79,57 +80,60 @@ def _bound_query(db: Read, user_id: int, which: EntryFilter) -> _BoundQuery | No
     return _BoundQuery(shape, parameters, full_text.max_single_matches(db, questions))
 
 
-def _look(db: Read, asked: _BoundQuery, page: PageRequest) -> SearchMatches | None:
-    if asked.most:
-        return find_matches(db, asked.shape, page, asked.parameters, most=asked.most)
-    if asked.shape.search == "matches" and full_text.is_frequent(db, asked.parameters["question"]):
+def _search(db: Read, query: _BoundQuery, page: PageRequest) -> SearchMatches | None:
+    if query.max_single_matches:
+        return find_matches(db, query.shape, page, query.parameters, max_tests=query.max_single_matches)
+    if query.shape.search == "matches" and full_text.is_frequent(db, query.parameters["question"]):
         return SearchMatches(is_frequent=True)
     return None
 
 
-def _rows(db: Read, asked: _BoundQuery, page: PageRequest, found: SearchMatches | None) -> list[Entry]:
-    shape, parameters, has_place = asked.shape, asked.parameters, page.cursor is not None
+def _rows(db: Read, query: _BoundQuery, page: PageRequest, found: SearchMatches | None) -> list[Entry]:
+    shape, parameters, has_cursor = query.shape, query.parameters, page.cursor is not None
     if found and found.is_enough:
-        # Their place is known: they were looked for from there on.
-        shape, parameters, has_place = shape._replace(search="is given"), parameters | {"given": found.ids}, False
+        # The matches were searched from the cursor on.
+        shape, parameters, has_cursor = shape._replace(search="is given"), parameters | {"given": found.ids}, False
     elif found and found.is_frequent and shape.search == "matches":
-        shape = shape._replace(search="is among it")
-    statement = page_statement(shape, page.order, page.direction, has_place=has_place)
-    return db.all(Entry, statement, **parameters, **place_of(page), limit=page.limit, offset=page.offset)
+        shape = shape._replace(search="is in matches")
+    statement = page_statement(shape, page.order, page.direction, has_cursor=has_cursor)
+    return db.all(Entry, statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset)
 
 
 def _counted(db: Read, shape: EntryListQuery, found: SearchMatches | None) -> EntryListQuery:
-    """SQLite counts what was found faster than it looks whether something was found."""
+    """Return the query to count. SQLite counts the matches faster than it looks up each entry in them."""
     if found and found.is_frequent and shape.search == "matches" and full_text.counts_by_looking_up(db):
-        return shape._replace(search="is among it")
+        return shape._replace(search="is in matches")
     return shape
 
 
 def with_bodies(db: Read, rows: list[Entry], *, total: int = 0) -> EntryPage:
+    """Return a page of these entries with their bodies and enclosures."""
     ids = [row.id for row in rows]
     contents = bodies(db, ids)
     attached: dict[int, list[Enclosure]] = {}
     owners = sorted({row.user_id for row in rows})
-    for enclosure in db.all(Enclosure, _enclosures, users=owners, ids=ids):
+    for enclosure in db.all(Enclosure, _select_enclosures, users=owners, ids=ids):
         attached.setdefault(enclosure.entry_id, []).append(enclosure)
     return EntryPage(total, rows, contents, attached)
 
 
 def bodies(db: Read, entry_ids: list[int]) -> dict[int, str]:
-    """By entry id: of entries that are known to be the user's."""
-    return dict(db.tuples(_contents, ids=entry_ids))
+    """Return the bodies by entry id. The caller has checked the owner of the entries."""
+    return {row["entry_id"]: row["content"] for row in db.rows(_select_contents, ids=entry_ids)}
 
 
 def ids(db: Read, user_id: int, which: EntryFilter, *, limit: int, offset: int) -> tuple[int, list[int]]:
-    """How many there are, and a page of their ids, newest first. A search in the filter is not heard."""
+    """Return the total and a page of ids, newest first. A search in the filter is ignored."""
     shape = EntryListQuery.of(which, hidden=False)
     parameters = _parameters(user_id, which, [])
     found = db.scalars(ids_statement(shape), **parameters, limit=limit, offset=offset)
     return _total(db, shape, which, parameters), found
 
 
-_contents = select(entry_contents.c.entry_id, entry_contents.c.content).where(in_list(entry_contents.c.entry_id, "ids"))
-_enclosures = (
+_select_contents = select(entry_contents.c.entry_id, entry_contents.c.content).where(
+    in_list(entry_contents.c.entry_id, "ids")
+)
+_select_enclosures = (
     select(*columns(enclosures, Enclosure))
     .where(in_list(enclosures.c.user_id, "users"), in_list(enclosures.c.entry_id, "ids"))
     .order_by(enclosures.c.entry_id, enclosures.c.id)
@@ -146,12 +150,15 @@ def _parameters(user_id: int, which: EntryFilter, hidden: list[int]) -> dict[str
 
 
 def _total(db: Read, shape: EntryListQuery, which: EntryFilter, parameters: dict[str, Any]) -> int:
-    if not shape.counted:
+    if not shape.has_stored_total:
         return cast("int", db.scalar(count_statement(shape), **parameters))
     wanted = ("feed_id", "category_id", "user", "hidden")
-    counts = db.tuples(_sums(shape.bounds, shape.hidden), **{k: parameters[k] for k in wanted if k in parameters})[0]
-    unread, read, starred_unread, starred_read = (int(number or 0) for number in counts)
-    by_status = {EntryStatus.UNREAD: (unread, starred_unread), EntryStatus.READ: (read, starred_read)}
+    sums = db.rows(_sums(shape.bounds, shape.hidden), **{k: parameters[k] for k in wanted if k in parameters})[0]
+    counts = {name: int(number or 0) for name, number in sums.items()}
+    by_status = {
+        EntryStatus.UNREAD: (counts["unread"], counts["starred_unread"]),
+        EntryStatus.READ: (counts["read"], counts["starred_read"]),
+    }
     chosen = [by_status[status] for status in shape.statuses]
     if which.starred is None:
         return sum(every for every, _ in chosen)
@@ -162,10 +169,10 @@ def _total(db: Read, shape: EntryListQuery, which: EntryFilter, parameters: dict
 def _sums(bounds: tuple[str, ...], hidden: bool) -> Select[Any]:
     counts = feed_counters.c
     statement = select(
-        func.sum(counts.unread),
-        func.sum(counts.read),
-        func.sum(counts.starred_unread),
-        func.sum(counts.starred_read),
+        func.sum(counts.unread).label("unread"),
+        func.sum(counts.read).label("read"),
+        func.sum(counts.starred_unread).label("starred_unread"),
+        func.sum(counts.starred_read).label("starred_read"),
     ).where(counts.user_id == bindparam("user"))
     if "feed_id" in bounds:
         statement = statement.where(counts.feed_id == bindparam("feed_id"))

@@ -1,4 +1,4 @@
-"""Secret links by which lists are followed as feeds."""
+"""Secret links under which a user's lists can be followed as feeds."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from tidings.storage.engine.database import Read, Write
 from tidings.storage.engine.upsert import upsert
 from tidings.storage.schema import list_links
 
-_mine = list_links.c.user_id == bindparam("user")
-_token = select(list_links.c.token).where(_mine)
-_owner = select(list_links.c.user_id).where(list_links.c.token == bindparam("token"))
-_remove = delete(list_links).where(_mine)
+_is_owned = list_links.c.user_id == bindparam("user")
+_select_token = select(list_links.c.token).where(_is_owned)
+_select_owner = select(list_links.c.user_id).where(list_links.c.token == bindparam("token"))
+_delete = delete(list_links).where(_is_owned)
 _set_token = upsert(list_links, ["user_id"], update=["token", "created_at"])
 
 
 def token(db: Read, user_id: int) -> str:
-    """ "" when there is none."""
-    return db.scalar(_token, user=user_id) or ""
+    """Return the token of the user's link, "" if there is none."""
+    return db.scalar(_select_token, user=user_id) or ""
 
 
 def owner(db: Read, token: str) -> int | None:
-    """The id of the user."""
-    found: int | None = db.scalar(_owner, token=token)
+    """Return the id of the user whose link has this token."""
+    found: int | None = db.scalar(_select_owner, token=token)
     return found
 
 
@@ -32,4 +32,4 @@ def set_token(db: Write, user_id: int, token: str, *, now: Instant) -> None:
 
 
 def remove(db: Write, user_id: int) -> None:
-    db.run(_remove, user=user_id)
+    db.run(_delete, user=user_id)

@@ -1,4 +1,4 @@
-"""Forgetting what was read."""
+"""Deletes read entries (the API's "flush history")."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from tidings.storage.entries import counters, tombstones
 from tidings.storage.entries.tombstones import DeletedEntry
 from tidings.storage.schema import entries
 
-# One transaction: a tenth of a second, so that nobody waits long for the lock.
+# Entries per transaction: a tenth of a second, so that other transactions do not wait long for the locks.
 BATCH = 1_000
 
-_mine = entries.c.user_id == bindparam("user")
-# In the order of an index, and each batch starts where the last one ended: no entry is looked at twice.
+_is_owned = entries.c.user_id == bindparam("user")
+# In the order of an index; each batch starts where the last one ended, so that no entry is read twice.
 _is_read: ColumnElement[bool] = literal_column("entries.status = 1")
-_kept_for_good = entries.c.starred | (entries.c.share_code != "")
-_found = (
+_is_kept = entries.c.starred | (entries.c.share_code != "")
+_select_read = (
     select(entries.c.id, entries.c.feed_id)
-    .where(_mine, _is_read, entries.c.id > bindparam("after"), ~_kept_for_good)
+    .where(_is_owned, _is_read, entries.c.id > bindparam("after"), ~_is_kept)
     .order_by(entries.c.id)
     .limit(bindparam("limit"))
 )
-_chosen = entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True))
-_still_there = select(entries.c.id, entries.c.feed_id, entries.c.status).where(
-    _mine, _chosen, _is_read, ~_kept_for_good
+_is_listed = entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True))
+_select_still_read = select(entries.c.id, entries.c.feed_id, entries.c.status).where(
+    _is_owned, _is_listed, _is_read, ~_is_kept
 )
 
 
 def flush(db: Write, user_id: int, *, after: int, now: Instant) -> int | None:
-    """Delete some of the user's read entries and remember their hashes, so that they do not come back.
+    """Delete up to BATCH of the user's read entries, and remember their hashes so that polling does not add them again.
 
-    Starred and shared ones stay. after: the id up to which it is done, 0 at first. What comes back is the next such
-    id, None when nothing is left.
+    Starred and shared entries stay. after: the id up to which entries were deleted, 0 at first. Returns the next such
+    id, None when there are no more.
     """
-    found = db.tuples(_found, user=user_id, after=after, limit=BATCH)
+    found = db.rows(_select_read, user=user_id, after=after, limit=BATCH)
     if not found:
         return None
-    counters.lock(db, user_id, {feed_id for _, feed_id in found})
-    # What was found may have been starred before it was held.
-    doomed = db.all(DeletedEntry, _still_there, user=user_id, ids=[entry_id for entry_id, _ in found])
-    tombstones.add(db, user_id, doomed, now=now)
-    return int(found[-1][0])
+    counters.lock(db, user_id, {row["feed_id"] for row in found})
+    # An entry may have been starred before the lock.
+    deleted = db.all(DeletedEntry, _select_still_read, user=user_id, ids=[row["id"] for row in found])
+    tombstones.add(db, user_id, deleted, now=now)
+    return int(found[-1]["id"])

@@ -1,6 +1,6 @@
-"""What a list of entries is asked for, as statements: each shape is built once and kept.
+"""The statements of entry lists, built once for each combination of conditions and cached.
 
-Shapes differ only with which conditions are given. How a list is put together from them: `storage.entries.entry_lists`.
+`storage.entries.entry_lists` makes pages and totals with them.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from tidings.storage.engine.database import columns
 from tidings.storage.schema import categories, entries, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
 
-NOTHING = SearchQuery()
+EMPTY_QUERY = SearchQuery()
 
-# matches: a list starts from what the index has. is among it: much of the list was found, which is read in its order.
-# is given: what was found is known by id.
-Search = Literal["", "matches", "is among it", "is given", "does not match"]
+# matches: the list starts from the matches of the index. is in matches: there are many, so the list is read in its
+# order and each entry looked up in the matches. is given: the matches are passed as ids.
+Search = Literal["", "matches", "is in matches", "is given", "does not match"]
 
 
 class EntryListQuery(NamedTuple):
-    """Which conditions are given; the key under which a statement is kept."""
+    """The conditions of a list without their values: the key under which its statements are cached.
+
+    bounds: keys of BOUNDS. hidden: whether some feeds are left out. tags: how many.
+    """
 
     statuses: tuple[EntryStatus, ...]
     starred: bool | None
@@ -35,24 +38,24 @@ class EntryListQuery(NamedTuple):
     search: Search
 
     @classmethod
-    def of(cls, which: EntryFilter, *, hidden: bool, question: SearchQuery = NOTHING) -> EntryListQuery:
+    def of(cls, which: EntryFilter, *, hidden: bool, question: SearchQuery = EMPTY_QUERY) -> EntryListQuery:
         given = tuple(name for name in BOUNDS if getattr(which, name) is not None)
         statuses = tuple(sorted(set(which.statuses))) or (EntryStatus.UNREAD, EntryStatus.READ)
         search: Search = "matches" if question.required else "does not match" if question.excluded else ""
         return cls(statuses, which.starred, given, hidden, len(which.tags), search)
 
     @property
-    def counted(self) -> bool:
-        """Whether the kept counters know the total."""
+    def has_stored_total(self) -> bool:
+        """Whether the total follows from the stored counters."""
         if self.tags or self.search or EntryStatus.REMOVED in self.statuses:
             return False
         return set(self.bounds) <= {"feed_id", "category_id"}
 
     @property
     def is_narrow(self) -> bool:
-        """Whether it starts from what a search, a tag or a feed has, and sorts that.
+        """Whether the matches of a search, a tag or a feed are read first and then sorted.
 
-        To pick these few out while walking the whole archive in order would cost more.
+        Reading the whole archive in order to pick out these few would cost more.
         """
         return bool(self.search in ("matches", "is given") or self.tags or "feed_id" in self.bounds)
 
@@ -62,15 +65,15 @@ BOUNDS: dict[str, ColumnElement[bool]] = {
     "category_id": entries.c.category_id == bindparam("category_id"),
     "published_before": entries.c.published_at < bindparam("published_before"),
     "published_after": entries.c.published_at > bindparam("published_after"),
-    # Leaves out little, as a rule: nothing to come from, and sort the rest.
+    # Mostly leaves out few entries, so its index would not help.
     "changed_before": full_text.without_index(entries.c.changed_at) < bindparam("changed_before"),
     "changed_after": entries.c.changed_at > bindparam("changed_after"),
     "before_entry_id": entries.c.id < bindparam("before_entry_id"),
     "after_entry_id": entries.c.id > bindparam("after_entry_id"),
 }
 
-# An order ends with the id, so that pages neither repeat nor lose an entry. Where the contract leaves equals open, they
-# come by time of publishing: that is what an index has.
+# Every order ends with the id, so that pages neither repeat nor lose an entry. Where the API leaves ties open, they are
+# ordered by time of publication, as in the index.
 _ORDERS: dict[Order, tuple[ColumnElement[Any], ...]] = {
     Order.ID: (entries.c.id,),
     Order.STATUS: (entries.c.status, entries.c.id),
@@ -86,63 +89,65 @@ _BY_CATEGORY = {Order.CATEGORY_ID, Order.CATEGORY_TITLE}
 
 
 @lru_cache(maxsize=512)
-def page_statement(shape: EntryListQuery, order: Order, direction: Direction, *, has_place: bool) -> Select[Any]:
-    """Takes limit and offset, and a place if there is one."""
-    return _ordered(select(*columns(entries, Entry)), shape, order, direction, has_place=has_place)
+def page_statement(shape: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
+    """Return the SELECT of a page. Parameters: limit, offset, and those of the cursor if there is one."""
+    return _ordered(select(*columns(entries, Entry)), shape, order, direction, has_cursor=has_cursor)
 
 
 @lru_cache(maxsize=512)
-def look_statement(shape: EntryListQuery, order: Order, direction: Direction, *, has_place: bool) -> Select[Any]:
-    """Of a page of a list that nothing is searched in: the ids, in no order, and whether the index has them for it."""
+def match_test_statement(shape: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
+    """Return a SELECT of the ids of a page of the list without the search, unordered, and whether each matches it."""
     listed = shape._replace(search="")
-    page = _ordered(select(entries.c.id), listed, order, direction, has_place=has_place).subquery()
-    return select(page.c.id, full_text.is_match(page.c.id, bindparam("question")))
+    page = _ordered(select(entries.c.id), listed, order, direction, has_cursor=has_cursor).subquery()
+    return select(page.c.id, full_text.is_match(page.c.id, bindparam("question")).label("is_match"))
 
 
 def _ordered(
-    statement: Select[Any], shape: EntryListQuery, order: Order, direction: Direction, *, has_place: bool
+    statement: Select[Any], shape: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool
 ) -> Select[Any]:
     statement = statement.where(*_conditions(shape))
     if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(shape.bounds):
-        order = Order.PUBLISHED_AT  # that is what is left of it within one category
+        order = Order.PUBLISHED_AT  # within one category the order by category comes down to this
     if order is Order.CATEGORY_TITLE:
-        # From category to category, each in its order; but from few entries to theirs.
+        # Reads category after category; with few entries, it looks up the category of each.
         category_id = categories.c.id if shape.is_narrow else full_text.without_index(categories.c.id)
         joined = and_(categories.c.user_id == entries.c.user_id, category_id == entries.c.category_id)
         statement = statement.select_from(entries.join(categories, joined)).where(
             categories.c.user_id == bindparam("user")
         )
-    if has_place:
-        statement = statement.where(is_beyond(order, direction))
+    if has_cursor:
+        statement = statement.where(is_after_cursor(order, direction))
     keys = [key.desc() if direction is Direction.DESC else key.asc() for key in _ORDERS[order]]
     return statement.order_by(*keys).limit(bindparam("limit")).offset(bindparam("offset"))
 
 
-def is_beyond(order: Order, direction: Direction) -> ColumnElement[bool]:
-    """As one comparison of pairs: both engines read the index from there on."""
+def is_after_cursor(order: Order, direction: Direction) -> ColumnElement[bool]:
+    """Return the condition that an entry comes after the cursor: a row comparison, which can use the index."""
     moment, entry_id = _ORDERS[order]
-    place = tuple_(bindparam("beyond_moment", type_=moment.type), bindparam("beyond_id", type_=entry_id.type))
-    return tuple_(moment, entry_id) < place if direction is Direction.DESC else tuple_(moment, entry_id) > place
+    cursor = tuple_(bindparam("cursor_moment", type_=moment.type), bindparam("cursor_id", type_=entry_id.type))
+    return tuple_(moment, entry_id) < cursor if direction is Direction.DESC else tuple_(moment, entry_id) > cursor
 
 
-def place_of(page: PageRequest) -> dict[str, int]:
-    """For `is_beyond`."""
-    return {} if page.cursor is None else {"beyond_moment": page.cursor.moment, "beyond_id": page.cursor.entry_id}
+def cursor_parameters(page: PageRequest) -> dict[str, int]:
+    """Return the parameters of `is_after_cursor`; none without a cursor."""
+    return {} if page.cursor is None else {"cursor_moment": page.cursor.moment, "cursor_id": page.cursor.entry_id}
 
 
 @lru_cache(maxsize=128)
 def ids_statement(shape: EntryListQuery) -> Select[Any]:
+    """Return the SELECT of a page of ids, newest first. Parameters: limit and offset."""
     found = select(entries.c.id).where(*_conditions(shape)).order_by(entries.c.id.desc())
     return found.limit(bindparam("limit")).offset(bindparam("offset"))
 
 
 @lru_cache(maxsize=256)
 def count_statement(shape: EntryListQuery) -> Select[Any]:
+    """Return the SELECT of the total."""
     return select(func.count()).select_from(entries).where(*_conditions(shape))
 
 
 def _conditions(shape: EntryListQuery) -> list[ColumnElement[bool]]:
-    # Status and star stand as literals: neither engine uses a partial index for a parameter.
+    # Status and star are literals, since neither engine uses a partial index for a condition with a parameter.
     owner = full_text.without_index(entries.c.user_id) if shape.is_narrow else entries.c.user_id
     conditions = [owner == bindparam("user"), *_status_conditions(shape.statuses)]
     if shape.starred is not None:
@@ -160,7 +165,7 @@ def _search_condition(search: Search) -> ColumnElement[bool]:
     if search == "is given":
         return entries.c.id.in_(bindparam("given", expanding=True))
     question: ColumnElement[Any] = bindparam("question")
-    if search == "is among it":
+    if search == "is in matches":
         return full_text.is_in_matches(entries.c.id, question)
     matches = full_text.matches(entries.c.id, question)
     return matches if search == "matches" else ~matches
@@ -169,8 +174,8 @@ def _search_condition(search: Search) -> ColumnElement[bool]:
 def _status_conditions(statuses: tuple[EntryStatus, ...]) -> list[ColumnElement[bool]]:
     if len(statuses) == 1:
         return [_literal(f"entries.status = {int(statuses[0])}")]
-    # Of two, the third is left out. Asked for as a range or a list, SQLite would take them from the index by status,
-    # and then sort them all.
+    # Two statuses are written as "not the third". For a range or a list SQLite would use the index by status, and then
+    # sort all entries.
     return [_literal(f"entries.status <> {int(status)}") for status in EntryStatus if status not in statuses]
 
 

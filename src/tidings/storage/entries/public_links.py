@@ -1,4 +1,4 @@
-"""Entries that their users show to everybody who has the link."""
+"""Entries that users share by a public link."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from tidings.domain.entries.entries import Entry
 from tidings.storage.engine.database import Read, Write, columns
 from tidings.storage.schema import entries
 
-# The condition of the index, word for word: neither engine uses a partial one otherwise.
-_by_code = select(*columns(entries, Entry)).where(
+# Exactly the condition of the partial index: otherwise neither engine uses it.
+_select_by_code = select(*columns(entries, Entry)).where(
     entries.c.share_code == bindparam("code"), literal_column("share_code <> ''")
 )
 _set_code = (
@@ -20,10 +20,10 @@ _set_code = (
 
 
 def by_code(db: Read, code: str) -> Entry | None:
-    """Whoever's it is: the code is the permission."""
-    return db.one(Entry, _by_code, code=code) if code else None
+    """Return the shared entry of any user: the code is the permission. None if there is none."""
+    return db.one(Entry, _select_by_code, code=code) if code else None
 
 
 def set_code(db: Write, user_id: int, entry_id: int, code: str) -> None:
-    """code: "" to stop sharing."""
+    """Share an entry of the user under a code. code: "" to stop sharing."""
     db.run(_set_code, user=user_id, entry=entry_id, code=code)

@@ -1,10 +1,10 @@
-"""Searches for what much of a list has: its entries are asked one by one, in the list's own order.
+"""Searches for frequent words: tests the entries of a list one by one, in the order of the list.
 
-    some of the list ─► enough of it matches ─► that is the page
-                     ─► much of it matches   ─► some more of the list
-                     ─► little, or it takes too many ─► the index is asked for all that match (`entry_lists`)
+    test some entries ─► enough matches for the page   ─► done
+                      ─► a high share matches          ─► test more entries
+                      ─► few matches, or too many tests ─► read all matches from the index (`entry_lists`)
 
-Whatever the index has of a frequent word would have to be looked up and sorted for one page of it.
+Otherwise all matches of a frequent word would have to be read and sorted for one page.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from msgspec import Struct
 
 from tidings.domain.entries.entries import PageRequest
 from tidings.storage.engine.database import Read
-from tidings.storage.entries.list_statements import EntryListQuery, look_statement, place_of
+from tidings.storage.entries.list_statements import EntryListQuery, cursor_parameters, match_test_statement
 
-# The beginning of a list that tells how frequent the question is, in entries.
-FIRST = 30
-# Of what was looked at, one in so many matches.
+# How many entries of a list are tested first, to learn how frequent the question is.
+FIRST_TESTS = 30
+# A question is frequent if at least one in this many tested entries matches.
 FREQUENT = 4
 
 
 class SearchMatches(Struct, frozen=True):
-    """What a look at a list came to. ids: of those that match, from the beginning of the list or its page's place on.
+    """The matches among the tested entries of a list.
 
-    is_enough: the page is among them, or beyond the end. is_all: so is every other one that the list has from there.
+    ids: of the matches, from the beginning of the list or from the cursor on. is_enough: they contain the whole page.
+    is_all: they contain every match of the list. is_frequent: at least one in FREQUENT tested entries matches.
     """
 
     ids: list[int] = []
@@ -37,25 +38,25 @@ class SearchMatches(Struct, frozen=True):
 
 
 def find_matches(
-    db: Read, shape: EntryListQuery, page: PageRequest, parameters: Mapping[str, Any], *, most: int
+    db: Read, shape: EntryListQuery, page: PageRequest, parameters: Mapping[str, Any], *, max_tests: int
 ) -> SearchMatches:
-    """most: entries that may be asked."""
-    statement = look_statement(shape, page.order, page.direction, has_place=page.cursor is not None)
-    given = {**parameters, **place_of(page)}
+    """Test entries of a list until the page is found. max_tests: how many entries may be tested."""
+    statement = match_test_statement(shape, page.order, page.direction, has_cursor=page.cursor is not None)
+    given = {**parameters, **cursor_parameters(page)}
     wanted, matching = page.offset + page.limit, shape.search == "matches"
     ids: list[int] = []
-    looked, count, is_all = 0, FIRST, False
-    while not is_all and looked + count <= most:
-        part = db.tuples(statement, **given, limit=count, offset=looked)
-        # An entry that is not indexed yet does not match.
+    tested, count, is_all = 0, FIRST_TESTS, False
+    while not is_all and tested + count <= max_tests:
+        part = db.tuples(statement, **given, limit=count, offset=tested)
+        # An entry that is not indexed yet does not match. Unpacked by position, since there may be 2,000 rows.
         ids += [id_ for id_, is_match in part if bool(is_match) is matching]
-        looked, is_all = looked + len(part), len(part) < count
+        tested, is_all = tested + len(part), len(part) < count
         if len(ids) >= wanted or not ids:
             break
-        count = _needed(wanted - len(ids), looked, len(ids))
-    return SearchMatches(ids, is_all or len(ids) >= wanted, is_all, len(ids) * FREQUENT >= looked > 0)
+        count = _needed(wanted - len(ids), tested, len(ids))
+    return SearchMatches(ids, is_all or len(ids) >= wanted, is_all, len(ids) * FREQUENT >= tested > 0)
 
 
-def _needed(missing: int, looked: int, found: int) -> int:
-    """How many more of a list have as many more that match, and some to spare."""
-    return missing * looked * 9 // (found * 8) + 1
+def _needed(missing: int, tested: int, found: int) -> int:
+    """Return how many more entries to test for `missing` more matches, with an eighth to spare."""
+    return missing * tested * 9 // (found * 8) + 1

@@ -1,6 +1,6 @@
-"""The same change to many feeds, in few statements however many they are.
+"""The same change to many feeds, in a fixed number of statements.
 
-The caller holds their counters, so that no check writes to them meanwhile; ids that are not the user's change nothing.
+The caller has locked their counters, so that no check writes to them meanwhile. Ids of other users' feeds are ignored.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from tidings.storage.engine.database import Write
 from tidings.storage.polling import sources
 from tidings.storage.schema import entries, feeds
 
-_some = (feeds.c.user_id == bindparam("user"), feeds.c.id.in_(bindparam("ids", expanding=True)))
-# Held in one order, as by all who change many feeds: they would otherwise wait for each other.
-_ids = select(feeds.c.id).where(*_some).order_by(feeds.c.id).with_for_update()
-_elsewhere = _ids.where(feeds.c.category_id != bindparam("category"))
-_disabled = _ids.where(feeds.c.disabled == true())
-_enabled = _ids.where(feeds.c.disabled == false())
-_move = update(feeds).where(*_some).values(category_id=bindparam("category"))
+_is_listed = (feeds.c.user_id == bindparam("user"), feeds.c.id.in_(bindparam("ids", expanding=True)))
+# In the order of ids, as every transaction locks feeds, or two would wait for each other.
+_lock = select(feeds.c.id).where(*_is_listed).order_by(feeds.c.id).with_for_update()
+_lock_in_other_category = _lock.where(feeds.c.category_id != bindparam("category"))
+_lock_disabled = _lock.where(feeds.c.disabled == true())
+_lock_enabled = _lock.where(feeds.c.disabled == false())
+_move = update(feeds).where(*_is_listed).values(category_id=bindparam("category"))
 _move_entries = (
     update(entries)
     .where(entries.c.user_id == bindparam("user"), entries.c.feed_id.in_(bindparam("ids", expanding=True)))
@@ -28,7 +28,7 @@ _move_entries = (
 )
 _enable = (
     update(feeds)
-    .where(*_some)
+    .where(*_is_listed)
     .values(
         disabled=False,
         next_check_at=bindparam("now"),
@@ -38,18 +38,18 @@ _enable = (
         parsing_error_form="",
     )
 )
-_disable = update(feeds).where(*_some).values(disabled=True)
+_disable = update(feeds).where(*_is_listed).values(disabled=True)
 _set_interval = (
     update(feeds)
     .where(feeds.c.user_id == bindparam("user"), feeds.c.id == bindparam("feed"))
     .values(check_interval_minutes=bindparam("minutes"), next_check_at=bindparam("next"))
 )
-_delete = delete(feeds).where(*_some)
+_delete = delete(feeds).where(*_is_listed)
 
 
 def move(db: Write, user_id: int, feed_ids: Sequence[int], category_id: int) -> int:
-    """Those that are in another category; how many."""
-    moving = db.scalars(_elsewhere, user=user_id, ids=list(feed_ids), category=category_id)
+    """Move feeds to a category. Returns how many were in another one."""
+    moving = db.scalars(_lock_in_other_category, user=user_id, ids=list(feed_ids), category=category_id)
     if moving:
         db.run(_move, user=user_id, ids=moving, category=category_id)
         db.run(_move_entries, user=user_id, ids=moving, category=category_id)
@@ -57,15 +57,17 @@ def move(db: Write, user_id: int, feed_ids: Sequence[int], category_id: int) -> 
 
 
 def enable(db: Write, user_id: int, feed_ids: Sequence[int], now: Instant) -> int:
-    """Those that are off are due at once, and their errors forgotten; how many."""
-    return _switch(db, user_id, db.scalars(_disabled, user=user_id, ids=list(feed_ids)), now=now)
+    """Enable feeds: they are due at once, and their errors are cleared. Returns how many were disabled."""
+    return _set_enabled(db, user_id, db.scalars(_lock_disabled, user=user_id, ids=list(feed_ids)), now=now)
 
 
 def disable(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
-    return _switch(db, user_id, db.scalars(_enabled, user=user_id, ids=list(feed_ids)), now=None)
+    """Disable feeds. Returns how many were enabled."""
+    return _set_enabled(db, user_id, db.scalars(_lock_enabled, user=user_id, ids=list(feed_ids)), now=None)
 
 
-def _switch(db: Write, user_id: int, feed_ids: list[int], *, now: Instant | None) -> int:
+def _set_enabled(db: Write, user_id: int, feed_ids: list[int], *, now: Instant | None) -> int:
+    """now: None to disable."""
     if feed_ids:
         if now is None:
             db.run(_disable, user=user_id, ids=feed_ids)
@@ -76,7 +78,7 @@ def _switch(db: Write, user_id: int, feed_ids: list[int], *, now: Instant | None
 
 
 def set_interval(db: Write, user_id: int, minutes: int, next_checks: Mapping[int, Instant]) -> None:
-    """next_checks: by feed id, when each is due with its new interval."""
+    """Set the check interval of feeds. next_checks: by feed id, when each is due with its new interval."""
     rows = [
         {"user": user_id, "feed": feed_id, "minutes": minutes, "next": moment}
         for feed_id, moment in sorted(next_checks.items())
@@ -86,10 +88,10 @@ def set_interval(db: Write, user_id: int, minutes: int, next_checks: Mapping[int
 
 
 def remove(db: Write, user_id: int, feed_ids: Sequence[int]) -> int:
-    """With their entries and the memory of deleted ones."""
-    mine = db.scalars(_ids, user=user_id, ids=list(feed_ids))
-    source_ids = sources.of_feeds(db, mine)
-    count = db.run(_delete, user=user_id, ids=mine)
+    """Delete feeds with their entries and tombstones. Returns how many."""
+    owned = db.scalars(_lock, user=user_id, ids=list(feed_ids))
+    source_ids = sources.of_feeds(db, owned)
+    count = db.run(_delete, user=user_id, ids=owned)
     sources.touch(db, source_ids)
     sources.remove_unused(db, source_ids)
     return count

@@ -1,4 +1,4 @@
-"""Feeds: a user's subscriptions. Polling them is `storage.polling`'s."""
+"""Feeds: a user's subscriptions. Polling is in `storage.polling`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tidings.storage.entries import counters
 from tidings.storage.polling import sources
 from tidings.storage.schema import categories, entries, feed_counters, feeds, icons
 
-_mine = select(*columns(feeds, Feed)).where(feeds.c.user_id == bindparam("user"))
-_by_id = _mine.where(feeds.c.id == bindparam("id"))
-_by_ids = _mine.where(feeds.c.id.in_(bindparam("ids", expanding=True)))
-_by_url = select(feeds.c.id).where(feeds.c.user_id == bindparam("user"), feeds.c.feed_url == bindparam("url"))
-_urls = select(feeds.c.feed_url).where(feeds.c.user_id == bindparam("user"))
-_add_many = insert(feeds).returning(feeds.c.id, sort_by_parameter_order=True)
-_listed = _mine.order_by(feeds.c.parsing_error_count.desc(), feeds.c.title_key, feeds.c.id)
-_of_category = (
+_select_by_user = select(*columns(feeds, Feed)).where(feeds.c.user_id == bindparam("user"))
+_select_by_id = _select_by_user.where(feeds.c.id == bindparam("id"))
+_select_by_ids = _select_by_user.where(feeds.c.id.in_(bindparam("ids", expanding=True)))
+_select_id_by_url = select(feeds.c.id).where(feeds.c.user_id == bindparam("user"), feeds.c.feed_url == bindparam("url"))
+_select_urls = select(feeds.c.feed_url).where(feeds.c.user_id == bindparam("user"))
+_insert_many = insert(feeds).returning(feeds.c.id, sort_by_parameter_order=True)
+_select_ordered = _select_by_user.order_by(feeds.c.parsing_error_count.desc(), feeds.c.title_key, feeds.c.id)
+_select_by_category = (
     select(*columns(feeds, Feed))
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
     .where(feeds.c.user_id == bindparam("user"), feeds.c.category_id == bindparam("category"))
@@ -36,12 +36,12 @@ _of_category = (
         feeds.c.id,
     )
 )
-_icon_names = (
-    select(feeds.c.id, icons.c.external_id)
+_select_icon_names = (
+    select(feeds.c.id.label("feed_id"), icons.c.external_id)
     .select_from(feeds.join(icons, icons.c.id == feeds.c.icon_id))
     .where(feeds.c.user_id == bindparam("user"))
 )
-_hidden = (
+_select_hidden = (
     select(feeds.c.id)
     .select_from(feeds.join(categories, categories.c.id == feeds.c.category_id))
     .where(feeds.c.user_id == bindparam("user"), feeds.c.hide_globally | categories.c.hide_globally)
@@ -53,94 +53,96 @@ _set_source = (
     .values(source_id=bindparam("source"))
 )
 
-# A change of one of these changes what is fetched, or when.
-_SCHEDULED = frozenset({*SHARED_OPTIONS, "disabled", "next_check_at"})
+# Columns that decide what is fetched, or when.
+_SOURCE_COLUMNS = frozenset({*SHARED_OPTIONS, "disabled", "next_check_at"})
 
-# What a column holds when a row leaves it out.
+# Values of columns that a row does not give.
 _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Feed)}
 
 
 def list_all(db: Read, user_id: int) -> list[Feed]:
-    """The failing ones first, then by title without case."""
-    return db.all(Feed, _listed, user=user_id)
+    """Return the user's feeds, failing ones first, then by title without case."""
+    return db.all(Feed, _select_ordered, user=user_id)
 
 
 def of_category(db: Read, user_id: int, category_id: int) -> list[Feed]:
-    """Enabled first, then the failing ones, then those with most unread."""
-    return db.all(Feed, _of_category, user=user_id, category=category_id)
+    """Return the feeds of a category: enabled ones first, then failing ones, then those with most unread entries."""
+    return db.all(Feed, _select_by_category, user=user_id, category=category_id)
 
 
 def get(db: Read, user_id: int, feed_id: int) -> Feed | None:
-    return db.one(Feed, _by_id, user=user_id, id=feed_id)
+    return db.one(Feed, _select_by_id, user=user_id, id=feed_id)
 
 
 def get_many(db: Read, user_id: int, feed_ids: Iterable[int]) -> list[Feed]:
-    return db.all(Feed, _by_ids, user=user_id, ids=list(feed_ids))
+    """Return those of the feeds that belong to the user."""
+    return db.all(Feed, _select_by_ids, user=user_id, ids=list(feed_ids))
 
 
 def id_by_url(db: Read, user_id: int, feed_url: str) -> int | None:
-    found: int | None = db.scalar(_by_url, user=user_id, url=feed_url)
+    found: int | None = db.scalar(_select_id_by_url, user=user_id, url=feed_url)
     return found
 
 
 def urls(db: Read, user_id: int) -> set[str]:
-    """Of all feeds."""
-    return set(db.scalars(_urls, user=user_id))
+    """Return the URLs of the user's feeds."""
+    return set(db.scalars(_select_urls, user=user_id))
 
 
 def icon_names(db: Read, user_id: int) -> dict[int, str]:
-    """By feed id: the public name of the icon of each feed that has one."""
-    return dict(db.tuples(_icon_names, user=user_id))
+    """Return the public names of icons by feed id; a feed without an icon is missing."""
+    return {row["feed_id"]: row["external_id"] for row in db.rows(_select_icon_names, user=user_id)}
 
 
 def hidden(db: Read, user_id: int) -> list[int]:
-    """Feeds that are left out where only globally visible ones are asked for."""
-    return db.scalars(_hidden, user=user_id)
+    """Return the ids of feeds that are hidden globally, by themselves or by their category."""
+    return db.scalars(_select_hidden, user=user_id)
 
 
 def add(db: Write, user_id: int, **values: Any) -> int:
-    """values: columns of the table, `category_id`, `feed_url` and `title` at least."""
+    """Add a feed and return its id. values: columns; `category_id`, `feed_url` and `title` are required."""
     values["title_key"] = normalize_for_search(values["title"])
     (source_id,) = sources.ensure(db, [values])
     feed_id = db.insert(insert(feeds).values(user_id=user_id, source_id=source_id, **values))
-    counters.start(db, user_id, feed_id)
+    counters.add(db, user_id, feed_id)
     sources.touch(db, [source_id])
     return feed_id
 
 
 def add_many(db: Write, user_id: int, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-    """As `add`, for feeds without entries; in few statements, however many they are. Their ids, in that order."""
+    """As `add`, for many feeds in a fixed number of statements. Returns the ids in the order of `rows`."""
     owned = [{**row, "user_id": user_id, "title_key": normalize_for_search(row["title"])} for row in rows]
-    # One statement serves rows with the same columns only.
+    # All rows of one statement have the same columns.
     names = {name for row in owned for name in row}
     source_ids = sources.ensure(db, owned)
     ids = db.insert_many(
-        _add_many,
+        _insert_many,
         [
             {name: row.get(name, _DEFAULTS.get(name)) for name in names} | {"source_id": source_id}
             for row, source_id in zip(owned, source_ids, strict=True)
         ],
     )
-    counters.start_many(db, user_id, ids)
+    counters.add_many(db, user_id, ids)
     sources.touch(db, source_ids)
     return ids
 
 
 def change(db: Write, user_id: int, feed_id: int, **values: Any) -> None:
+    """Write columns of a feed, and what follows from them in its source and its entries."""
     if not values:
         return
     if "title" in values:
         values["title_key"] = normalize_for_search(values["title"])
     db.run(update(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id).values(**values))
-    if values.keys() & _SCHEDULED:
-        _settle_source(db, user_id, feed_id)
+    if values.keys() & _SOURCE_COLUMNS:
+        _update_source(db, user_id, feed_id)
     if "category_id" in values:
-        moved = update(entries).where(entries.c.user_id == user_id, entries.c.feed_id == feed_id)
-        db.run(moved.values(category_id=values["category_id"]))
+        entries_of_feed = update(entries).where(entries.c.user_id == user_id, entries.c.feed_id == feed_id)
+        db.run(entries_of_feed.values(category_id=values["category_id"]))
 
 
-def _settle_source(db: Write, user_id: int, feed_id: int) -> None:
-    """After a change of what is fetched for the feed, or when."""
+def _update_source(db: Write, user_id: int, feed_id: int) -> None:
+    """Assign the source that fits the feed's columns, and set when its sources are due."""
     feed = get(db, user_id, feed_id)
     if feed is None:
         return
@@ -152,7 +154,7 @@ def _settle_source(db: Write, user_id: int, feed_id: int) -> None:
 
 
 def set_icon(db: Write, user_id: int, feed_id: int, *, icon_id: int | None, checked_at: Instant) -> None:
-    """icon_id: None when none was found: the feed keeps what it has."""
+    """Record a search for the feed's icon. icon_id: None if none was found; the feed keeps its icon."""
     values: dict[str, Any] = {"icon_checked_at": checked_at}
     if icon_id is not None:
         values["icon_id"] = icon_id
@@ -160,7 +162,7 @@ def set_icon(db: Write, user_id: int, feed_id: int, *, icon_id: int | None, chec
 
 
 def remove(db: Write, user_id: int, feed_id: int) -> bool:
-    """With its entries and the memory of deleted ones."""
+    """Delete a feed with its entries and tombstones. Returns False if the user has no such feed."""
     source_ids = sources.of_feeds(db, [feed_id])
     is_removed = db.run(delete(feeds).where(feeds.c.user_id == user_id, feeds.c.id == feed_id)) > 0
     if is_removed:

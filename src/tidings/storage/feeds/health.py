@@ -1,4 +1,4 @@
-"""How feeds are, for those who look after them."""
+"""What is known about the health of feeds: errors, times, entries per week."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidings.storage.schema import entries, feed_counters, feeds
 WEEK = 7 * DAY
 
 _is_waiting = and_(feeds.c.body_digest.is_(None), feeds.c.failed_checks == 0, feeds.c.checked_at <= feeds.c.created_at)
-# The end of an index, for each feed: nothing is counted. What claims to come from the future says nothing about today.
+# One index lookup per feed. Entries dated in the future do not count.
 _last_entry = (
     select(entries.c.published_at)
     .where(entries.c.feed_id == feeds.c.id, entries.c.published_at <= bindparam("now", type_=BigInteger))
@@ -24,7 +24,7 @@ _last_entry = (
     .correlate(feeds)
     .scalar_subquery()
 )
-_signs = (
+_select_all = (
     select(
         feeds.c.id,
         feeds.c.category_id,
@@ -52,18 +52,18 @@ _signs = (
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
     .where(feeds.c.user_id == bindparam("user"))
 )
-_sign = _signs.where(feeds.c.id == bindparam("feed"))
-_waiting = select(func.count()).select_from(feeds).where(feeds.c.user_id == bindparam("user"), _is_waiting)
+_select_one = _select_all.where(feeds.c.id == bindparam("feed"))
+_count_unchecked = select(func.count()).select_from(feeds).where(feeds.c.user_id == bindparam("user"), _is_waiting)
 
 _weeks_ago = (bindparam("now", type_=BigInteger) - entries.c.published_at) // WEEK
-# Named through their feeds: the index of a feed's entries, which answers this alone, does not hold the user.
-_mine = select(feeds.c.id).where(
+# The user is checked through the feeds: the index of a feed's entries, which alone is read, does not contain it.
+_owned_feeds = select(feeds.c.id).where(
     feeds.c.user_id == bindparam("user"), feeds.c.id.in_(bindparam("feeds", expanding=True))
 )
-_weekly = (
-    select(entries.c.feed_id, _weeks_ago, func.count())
+_count_by_week = (
+    select(entries.c.feed_id, _weeks_ago.label("weeks_ago"), func.count().label("count"))
     .where(
-        entries.c.feed_id.in_(_mine),
+        entries.c.feed_id.in_(_owned_feeds),
         entries.c.published_at > bindparam("since"),
         entries.c.published_at <= bindparam("now"),
     )
@@ -72,24 +72,24 @@ _weekly = (
 
 
 def list_all(db: Read, user_id: int, now: Instant) -> list[FeedHealthData]:
-    """By title without case."""
-    found = db.all(FeedHealthData, _signs, user=user_id, now=now)
+    """Return the health data of the user's feeds by title, without case."""
+    found = db.all(FeedHealthData, _select_all, user=user_id, now=now)
     return sorted(found, key=lambda feed: (normalize_for_search(feed.title), feed.id))
 
 
 def get(db: Read, user_id: int, feed_id: int, now: Instant) -> FeedHealthData | None:
-    return db.one(FeedHealthData, _sign, user=user_id, feed=feed_id, now=now)
+    return db.one(FeedHealthData, _select_one, user=user_id, feed=feed_id, now=now)
 
 
-def waiting(db: Read, user_id: int) -> int:
-    """How many feeds were never checked."""
-    return int(db.scalar(_waiting, user=user_id))
+def count_unchecked(db: Read, user_id: int) -> int:
+    """Return how many feeds of the user were never checked."""
+    return int(db.scalar(_count_unchecked, user=user_id))
 
 
-def weekly(db: Read, user_id: int, feed_ids: Sequence[int], now: Instant, weeks: int) -> dict[int, list[int]]:
-    """Return how many entries of each of the last weeks each feed has, the oldest week first."""
+def entries_per_week(db: Read, user_id: int, feed_ids: Sequence[int], now: Instant, weeks: int) -> dict[int, list[int]]:
+    """Return the number of entries of each of the last weeks by feed id, the oldest week first."""
     found = {feed_id: [0] * weeks for feed_id in feed_ids}
     since = now - weeks * WEEK
-    for feed_id, ago, count in db.tuples(_weekly, user=user_id, feeds=list(feed_ids), now=now, since=since):
-        found[feed_id][weeks - 1 - int(ago)] = count
+    for row in db.rows(_count_by_week, user=user_id, feeds=list(feed_ids), now=now, since=since):
+        found[row["feed_id"]][weeks - 1 - int(row["weeks_ago"])] = row["count"]
     return found

@@ -1,4 +1,4 @@
-"""All feeds of a user with their counts, in one go: what stands beside every page."""
+"""The feeds of a user with their counts, for the sidebar of every page; one statement."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidings.storage.schema import feed_counters, feeds
 
 
 class SidebarFeed(Struct, frozen=True):
-    """icon_id: None when no icon is known. error_count: of checks in a row that the feed is to blame for."""
+    """A feed in the sidebar. error_count: of failed checks in a row that were caused by the feed or its server."""
 
     id: int
     category_id: int
@@ -24,7 +24,7 @@ class SidebarFeed(Struct, frozen=True):
     starred: int
 
 
-_lines = (
+_select = (
     select(
         feeds.c.id,
         feeds.c.category_id,
@@ -43,6 +43,6 @@ _lines = (
 )
 
 
-def feed_lines(db: Read, user_id: int) -> list[SidebarFeed]:
-    """By title without case."""
-    return db.all(SidebarFeed, _lines, user=user_id)
+def list_feeds(db: Read, user_id: int) -> list[SidebarFeed]:
+    """Return the user's feeds by title, without case."""
+    return db.all(SidebarFeed, _select, user=user_id)

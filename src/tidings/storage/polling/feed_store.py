@@ -162,7 +162,7 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
             set_content(db, id_, entry.content)
         db.run(update(entries).where(entries.c.user_id == user_id, entries.c.id == id_).values(**values))
         _replace_details(db, user_id, id_, entry)
-    search_index.note(db, user_id, list(changed))
+    search_index.note_changed(db, user_id, list(changed))
 
 
 _select_edited = select(entries.c.id, entries.c.edited).where(

@@ -78,7 +78,7 @@ def _feed(visit: RequestContext, token: str, path: str, which: EntryFilter) -> R
         raise NotFound(verbatim("There is no list at this address."))
     try:
         with visit.services.listing.of(user.id, which) as lists:
-            lines = {line.id: line for line in sidebar.feed_lines(lists.db, user.id)}
+            lines = {line.id: line for line in sidebar.list_feeds(lists.db, user.id)}
             name = _name(which, lines, {one.id: one.title for one in categories.list_all(lists.db, user.id)})
             rows = lists.rows(which, EntryPage(direction=Direction.DESC, limit=MOST_ENTRIES))
             bodies = entry_lists.bodies(lists.db, [row.id for row in rows])

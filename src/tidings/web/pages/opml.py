@@ -89,5 +89,5 @@ def _import_page(
 def progress(visit: RequestContext) -> dict[str, Any]:
     """waiting: feeds that were never checked, of how many."""
     with visit.services.reading() as db:
-        waiting = health.waiting(db, visit.caller.id)
+        waiting = health.count_unchecked(db, visit.caller.id)
     return {"waiting": waiting, "total": len(visit.sidebar.feeds)}

@@ -50,7 +50,7 @@ def show_statistics(visit: RequestContext, services: Services) -> PageResponse:
         "streak": calendar.streak(read),
         "calendar": charts.calendar(year, read, first_weekday=locale.first_week_day),
         "feeds": [feed for feed in feeds[:MOST_FEEDS] if feed.read],
-        "most": statistics.MOST_READ,
+        "most": statistics.MAX_READ,
         "named": lambda day: format_date(day, "long", locale=locale),
         "short": lambda day: _short(day, str(locale)),
         "month": lambda day: format_skeleton("MMM", day, locale=locale),
