@@ -1,6 +1,6 @@
-"""Which statuses of which routes tests have met: all of them stand in the OpenAPI document, and in docs/api.md.
+"""Records the statuses that tests receive, per route. The OpenAPI document and docs/api.md list all of them.
 
-python -m support.statuses RECORD      writes the table of docs/api.md from what `make statuses` recorded
+python -m support.statuses RECORD      writes the table of docs/api.md from the file that `make statuses` recorded
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _noted: set[tuple[str, str, int]] = set()
 
 @cache
 def table() -> list[tuple[Route, Endpoint]]:
-    """Fixed names before ids, as services look them up."""
+    """Return the routes in the order in which the service matches them: fixed names before ids."""
     ordered = sorted(described(), key=lambda endpoint: "{" in endpoint.path)
     return [(Route(endpoint.path, endpoint.handler, methods=[endpoint.method]), endpoint) for endpoint in ordered]
 
@@ -39,11 +39,11 @@ def documented(route: Endpoint) -> list[int]:
 
 
 def note(method: str, path: str, status: int) -> None:
-    """Fails when the document does not tell that this may happen."""
+    """Record a response. Fails when the OpenAPI document does not list its status."""
     route = find(method, path.partition("?")[0])
-    if route is None or status == 307:  # 307 cleans a path, whatever lies there
+    if route is None or status == 307:  # 307 redirects any path to its normal form
         return
-    assert status in documented(route), f"{route.method} {route.path} answered {status}, which its route does not tell"
+    assert status in documented(route), f"{route.method} {route.path} returned {status}, which it does not declare"
     record = os.environ.get("RECORD_STATUSES")
     if record and (route.method, route.path, status) not in _noted:
         _noted.add((route.method, route.path, status))
@@ -53,7 +53,7 @@ def note(method: str, path: str, status: int) -> None:
 
 def rows(record: str) -> list[str]:
     met = set(record.splitlines())
-    lines = ["| endpoint | statuses met by tests | told, but not met |", "|---|---|---|"]
+    lines = ["| endpoint | received by tests | documented, but not received |", "|---|---|---|"]
     for route in operations_of(described()).values():
         name = f"{route.method} {route.path}"
         tested = [status for status in documented(route) if f"{name} {status}" in met]
