@@ -373,7 +373,7 @@ def test_a_circle_is_noticed_at_once(site: Publisher) -> None:
     site.redirect("/a", to="/b")
     site.redirect("/b", to="/a#again")
 
-    with pytest.raises(TooManyRedirects, match="circles"):
+    with pytest.raises(TooManyRedirects, match="in a loop"):
         fetch(site.url("/a"))
 
     assert len(site.requests) == 2
@@ -381,7 +381,7 @@ def test_a_circle_is_noticed_at_once(site: Publisher) -> None:
 
 @pytest.mark.parametrize("to", ["ftp://example.org/", "javascript:alert(1)", "file:///etc/passwd", "https://", ""])
 def test_redirects_out_of_the_web_are_refused(site: Publisher, to: str) -> None:
-    with pytest.raises(NetworkError, match="sends us on"):
+    with pytest.raises(NetworkError, match=r"redirects to an address|redirect without an address"):
         fetch(site.redirect("/", to=to))
 
 
@@ -441,8 +441,8 @@ def test_a_challenge_for_humans_is_told_apart(site: Publisher) -> None:
     plain = fetch_error(HttpError, site.serve("/", "no", status=403))
     challenge = fetch_error(HttpError, site.serve("/", "no", status=403, headers={"CF-Mitigated": "challenge"}))
 
-    assert "human" in challenge.message
-    assert "human" not in plain.message
+    assert "person" in challenge.message
+    assert "person" not in plain.message
 
 
 def fetch_error(kind: type[FetchError], url: str, **options: Any) -> FetchError:

@@ -288,5 +288,5 @@ def test_the_machine_itself_knows_localhost() -> None:
     ],
 )
 def test_a_proxy_is_not_sent_to_addresses_we_would_not_visit(host: str, allowed: bool) -> None:
-    assert AddressGuard().may_ask_proxy_for(host) is allowed
-    assert AddressGuard(allow_private_networks=True).may_ask_proxy_for(host)
+    assert AddressGuard().allows_through_proxy(host) is allowed
+    assert AddressGuard(allow_private_networks=True).allows_through_proxy(host)

@@ -28,7 +28,7 @@ def ask(url: str, *, private: bool = True, timeout_s: float = 20) -> None:
     async def run() -> None:
         hubs = HubClient(FetchSettings(user_agent="Tidings/test", allow_private_networks=private), timeout_s=timeout_s)
         try:
-            await hubs.ask(url, FORM, now=NOW)
+            await hubs.send(url, FORM, now=NOW)
         finally:
             await hubs.close()
 

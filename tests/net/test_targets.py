@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.domain.errors import InvalidInput
-from tidings.net.targets import LONGEST, Target, may_share, parse_target
+from tidings.net.targets import MAX_URL_CHARS, Target, may_share, parse_target
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_is_asked_for_stays_close_to_what_was_written(written: str, asked: 
         "http://example.org/\x00",
         "http://exam\tple.org/",
         "http://example.org/\udce9",
-        "http://example.org/" + "a" * LONGEST,
+        "http://example.org/" + "a" * MAX_URL_CHARS,
         "http://2130706433/",
         "http://0x7f.1/",
         "http://0x7f000001/",

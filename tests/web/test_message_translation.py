@@ -14,7 +14,7 @@ from tidings.domain.rules.rule_errors import with_location
 from tidings.web.language import CATALOGUES, language, speaking
 from tidings.web.message_translation import translated
 
-GONE = msg("{host} has taken this away for good (410). Look for a new address on the site.", host="n.example")
+GONE = msg("{host} has removed this permanently (410). Look for a new address on the site.", host="n.example")
 OFF = msg("Until you switch the feed on again, it is not checked any more.")
 RANGE = msg("send a number from {least:,} to {most:,}.", least=0.25, most=2_147_483_647)
 

@@ -71,7 +71,7 @@ def test_values_of_others_stay_as_they_are_within_a_translation(
     reader: Visitor, alice: Person, site: Publisher, services: Services, host: str
 ) -> None:
     feed = failing_feed(alice, site)
-    fault = msg("{host} has a fault (500). It is for the publisher to mend; try again later.", host=host)
+    fault = msg("{host} has an internal error (500). The publisher has to fix this; try again later.", host=host)
     set_error(services, feed, fault)
     speak(alice, "es_ES")
 
@@ -139,7 +139,7 @@ def test_what_a_service_said_last_is_told_in_spanish(reader: Visitor, alice: Per
         "/v1/integrations", {"linkding": {"url": "https://l.example.org", "token": "x", "enabled": True}}, status=201
     )
     with services.database.writing() as db:
-        error = join_sentences(msg("{title} has a fault (500).", title="Linkding"), GIVEN_UP_TOGETHER)
+        error = join_sentences(msg("{title} has an internal error (500).", title="Linkding"), GIVEN_UP_TOGETHER)
         values = error_columns(error)
         db.run(update(integrations).where(integrations.c.user_id == alice.user.id).values(**values))
     speak(alice, "es_ES")

@@ -1,4 +1,4 @@
-"""Counters and histograms: functions that every ring but the domain may call.
+"""Records metrics: functions that every ring but the domain may call.
 
     metrics.record_poll("stored", 0.118, new_entries=5)
 
@@ -24,11 +24,12 @@ _starting = threading.Lock()
 
 
 def start(folder: Path) -> None:
-    """From now on, keep numbers in this folder, together with the other processes that do. Again: nothing happens.
+    """Starts to record metrics in files in this folder, which several processes may share.
 
-    A folder that cannot be used is told in the log: a service that cannot be watched still serves.
+    Does nothing if already started. If the folder cannot be used, logs an error, so that the service runs without
+    metrics.
     """
-    global _process_metrics  # noqa: PLW0603 - one for the process, as the log is
+    global _process_metrics  # noqa: PLW0603 - one for the process, like the log
     # Imported here: most commands never start metrics.
     from tidings.metrics.metrics import ProcessMetrics
 
@@ -41,6 +42,7 @@ def start(folder: Path) -> None:
 
 
 def stop() -> None:
+    """Stops recording and closes the files."""
     global _process_metrics  # noqa: PLW0603
     with _starting:
         if _process_metrics is not None:
@@ -53,47 +55,47 @@ def is_enabled() -> bool:
 
 
 def record_poll(outcome: str, seconds: float, new_entries: int = 0) -> None:
-    """A check of a feed ended. outcome: stored, unchanged, failed … a word out of few."""
+    """Counts a check of a feed. outcome: one of a small fixed set: stored, unchanged, failed …"""
     if _process_metrics is not None:
         _process_metrics.record_poll(outcome, seconds, new_entries)
 
 
 def record_delivery(outcome: str, seconds: float) -> None:
-    """An attempt to deliver ended. outcome: delivered, retried, failed … a word out of few."""
+    """Counts an attempt to deliver. outcome: one of a small fixed set: delivered, retried, failed …"""
     if _process_metrics is not None:
         _process_metrics.record_delivery(outcome, seconds)
 
 
 def record_request(route: str, method: str, status: int, seconds: float) -> None:
-    """A request was answered. route: as declared, `/v1/feeds/{feed_id}`, not as called."""
+    """Counts an HTTP request. route: as declared, such as `/v1/feeds/{feed_id}`."""
     if _process_metrics is not None:
         _process_metrics.record_request(route, method, status, seconds)
 
 
 def record_database_read(seconds: float) -> None:
-    """A reading connection was given back."""
+    """Counts a read transaction. seconds: its duration."""
     if _process_metrics is not None:
         _process_metrics.record_database_read(seconds)
 
 
 def record_database_write(seconds: float, waited: float = 0.0) -> None:
-    """A write transaction ended, committed or not. waited: for its turn, before it began."""
+    """Counts a write transaction, committed or not. seconds: its duration. waited: seconds until it could begin."""
     if _process_metrics is not None:
         _process_metrics.record_database_write(seconds, waited)
 
 
 def record_cleanup(what: str, count: int) -> None:
-    """Rows were removed. what: entries, tombstones … a word out of few."""
+    """Counts deleted rows. what: one of a small fixed set: entries, tombstones …"""
     if _process_metrics is not None and count:
         _process_metrics.record_cleanup(what, count)
 
 
 def exposition(gauges: dict[str, tuple[str, float]]) -> tuple[bytes, str]:
-    """What all processes counted, and how things stand: text for Prometheus, and its media type.
+    """Returns the metrics of all processes in Prometheus' text format, and the media type.
 
-    gauges: by name, what each says and its value now.
+    gauges: help text and current value, by name. `start` must have been called.
     """
-    assert _process_metrics is not None, "start comes first"
+    assert _process_metrics is not None, "metrics are not started"
     return _process_metrics.exposition(gauges)
 
 

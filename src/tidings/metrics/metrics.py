@@ -1,4 +1,4 @@
-"""The metrics themselves: names, help and buckets."""
+"""The metrics: names, help texts and buckets."""
 
 from __future__ import annotations
 
@@ -22,30 +22,31 @@ KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "P
 
 
 class ProcessMetrics:
-    """OSError when the folder cannot be used."""
+    """The metrics of this process. Raises OSError if the folder cannot be used."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files = MetricFiles(folder)
-        self._polls = self._counters("tidings_polls", "Checks of feeds, by what came of them.", "outcome")
-        self._poll_seconds = self._timings("tidings_poll_seconds", "How long a check took.", NETWORK_BUCKETS_S)[()]
+        self._polls = self._counters("tidings_polls", "Checks of feeds, by outcome.", "outcome")
+        self._poll_seconds = self._histograms("tidings_poll_seconds", "Duration of a check.", NETWORK_BUCKETS_S)[()]
         self._entries = self._counters("tidings_entries_stored", "New entries stored.")[()]
-        self._deliveries = self._counters("tidings_deliveries", "Attempts to deliver, by what came of them.", "outcome")
-        delivering = self._timings("tidings_delivery_seconds", "How long an attempt took.", NETWORK_BUCKETS_S)
-        self._delivery_seconds = delivering[()]
-        self._requests = self._counters("tidings_http_requests", "Requests answered.", "method", "route", "status")
-        self._request_seconds = self._timings(
-            "tidings_http_request_seconds", "How long an answer took.", REQUEST_BUCKETS_S, "method", "route"
+        self._deliveries = self._counters("tidings_deliveries", "Attempts to deliver, by outcome.", "outcome")
+        delivery_seconds = self._histograms("tidings_delivery_seconds", "Duration of an attempt.", NETWORK_BUCKETS_S)
+        self._delivery_seconds = delivery_seconds[()]
+        self._requests = self._counters("tidings_http_requests", "HTTP requests.", "method", "route", "status")
+        self._request_seconds = self._histograms(
+            "tidings_http_request_seconds", "Duration of a request.", REQUEST_BUCKETS_S, "method", "route"
         )
-        database = self._timings(
+        database = self._histograms(
             "tidings_database_seconds",
-            "How long the database was used at a stretch: read, write, or wait (for a turn to write).",
+            "Duration of a transaction: read, write, or wait (until a write transaction could begin).",
             DATABASE_BUCKETS_S,
             "use",
         )
         self._reading, self._writing, self._waiting = (database[use,] for use in ("read", "write", "wait"))
-        self._tidied = self._counters("tidings_tidied", "Rows removed because they were old or unused.", "what")
-        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self._deleted = self._counters("tidings_tidied", "Rows deleted because they were old or unused.", "what")
+        # Looking a metric up by its labels takes longer than adding to it.
+        self._request_metrics: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def close(self) -> None:
         self._files.close()
@@ -61,16 +62,15 @@ class ProcessMetrics:
         self._delivery_seconds.add(seconds)
 
     def record_request(self, route: str, method: str, status: int, seconds: float) -> None:
-        known = self._known.get((route, method, status))
-        if known is None:
-            # A client may make up as many as it likes.
-            told = method if method in KNOWN_METHODS else "other"
-            count, timing = self._requests[told, route, str(status)], self._request_seconds[told, route]
-            known = (count, timing)
-            if told == method:
-                self._known[route, method, status] = known
-        known[0].add()
-        known[1].add(seconds)
+        metrics = self._request_metrics.get((route, method, status))
+        if metrics is None:
+            # A client may send any number of invented methods.
+            label = method if method in KNOWN_METHODS else "other"
+            metrics = (self._requests[label, route, str(status)], self._request_seconds[label, route])
+            if label == method:
+                self._request_metrics[route, method, status] = metrics
+        metrics[0].add()
+        metrics[1].add(seconds)
 
     def record_database_read(self, seconds: float) -> None:
         self._reading.add(seconds)
@@ -80,23 +80,25 @@ class ProcessMetrics:
         self._writing.add(seconds)
 
     def record_cleanup(self, what: str, count: int) -> None:
-        self._tidied[what,].add(count)
+        self._deleted[what,].add(count)
 
-    def _counters(self, name: str, told: str, *labels: str) -> LabelledMetric[Counter]:
-        return LabelledMetric(lambda given: Counter(self._files, name, told, given), *labels)
+    def _counters(self, name: str, help_text: str, *labels: str) -> LabelledMetric[Counter]:
+        return LabelledMetric(lambda values: Counter(self._files, name, help_text, values), *labels)
 
-    def _timings(self, name: str, told: str, bounds: Sequence[float], *labels: str) -> LabelledMetric[Histogram]:
-        return LabelledMetric(lambda given: Histogram(self._files, name, told, bounds, given), *labels)
+    def _histograms(
+        self, name: str, help_text: str, bounds: Sequence[float], *labels: str
+    ) -> LabelledMetric[Histogram]:
+        return LabelledMetric(lambda values: Histogram(self._files, name, help_text, bounds, values), *labels)
 
     def exposition(self, gauges: dict[str, tuple[str, float]]) -> tuple[bytes, str]:
         registry = CollectorRegistry()
         MultiProcessCollector(registry, str(self._folder))  # type: ignore[no-untyped-call]
-        registry.register(_Now(gauges))
+        registry.register(_GaugeCollector(gauges))
         return generate_latest(registry), CONTENT_TYPE_LATEST
 
 
-class _Now(Collector):
-    """How things stand: the same whichever process is asked, and so in none of their files."""
+class _GaugeCollector(Collector):
+    """Gauges read from the database. They are the same in every process, and so not in the metric files."""
 
     def __init__(self, gauges: dict[str, tuple[str, float]]) -> None:
         self._gauges = gauges

@@ -1,8 +1,8 @@
 """Metric files of one process, in a folder that all processes of this machine share.
 
-Each process locks a numbered slot; the system releases the lock however the process ends. The next process with it
-continues its counts, so that restarts neither lose counts nor accumulate files. The first process in a folder without
-others starts from zero.
+Each process locks a numbered slot; the system releases the lock however the process ends. The next process that locks
+the slot continues its counts, so that restarts neither lose counts nor accumulate files. When no other process runs,
+the first one deletes the old files and starts from zero.
 """
 
 from __future__ import annotations
@@ -14,32 +14,33 @@ from pathlib import Path
 
 from prometheus_client.mmap_dict import MmapedDict
 
-# Written in full beforehand: a page that a full disk has no room for would end the process when it is first touched.
-# Names of routes and outcomes are few; a number takes about 150 bytes.
+# Bytes. A file is written in full when it is created: in a sparse file, the first access to a page that does not fit on
+# a full disk would kill the process. Routes and outcomes are few, and a value takes about 150 bytes.
 FILE_SIZE = 2**20
 MAX_PROCESSES = 10_000
-# Bytes. Numbers are aligned to it.
+# Size and alignment of a value in bytes.
 _DOUBLE = 8
 
 
 class MetricFiles:
-    """The files of this process. Raises OSError when the folder cannot be used."""
+    """The files of this process. Raises OSError if the folder cannot be used."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder = folder
         self._files: dict[str, MmapedDict] = {}
         self._views: dict[str, list[memoryview[float]]] = {}
-        self._company = (folder / "company.lock").open("a+b")
-        if _is_locked(self._company, fcntl.LOCK_EX):
-            for left_over in folder.glob("*.db"):
-                left_over.unlink()
-        fcntl.flock(self._company, fcntl.LOCK_SH)
-        self.number, self._held = self._take_place()
+        # Every process holds a shared lock of this file: an exclusive one proves that no other process runs.
+        self._folder_lock = (folder / "company.lock").open("a+b")
+        if _try_lock(self._folder_lock, fcntl.LOCK_EX):
+            for old_file in folder.glob("*.db"):
+                old_file.unlink()
+        fcntl.flock(self._folder_lock, fcntl.LOCK_SH)
+        self.number, self._slot_lock = self._lock_slot()
         self.lock = threading.Lock()
 
     def file(self, kind: str) -> MmapedDict:
-        """kind: counter or histogram; the reader of the files knows it from their names."""
+        """Returns the file of one kind. kind: counter or histogram; prometheus_client reads it from the file name."""
         if kind not in self._files:
             path = self._folder / f"{kind}_{self.number}.db"
             if not path.exists():
@@ -48,19 +49,20 @@ class MetricFiles:
         return self._files[kind]
 
     def cell(self, kind: str, key: str) -> tuple[memoryview[float], int]:
-        """Where the number of that key stands, among the numbers of its file. Adding to it needs the lock.
+        """Returns a view of the values of the key's file, and the index of the key's value in it.
 
-        Python's way to it through `MmapedDict` takes ten times as long, and is taken some times a request.
+        Adding to the value needs the lock. Adding through `MmapedDict` takes ten times as long, and every request adds
+        several times.
         """
         with self.lock:
             file = self.file(kind)
             file.read_value(key)  # type: ignore[no-untyped-call]
-            place = file._positions[key] // _DOUBLE
+            index = file._positions[key] // _DOUBLE
             views = self._views.setdefault(kind, [])
-            if not views or len(views[-1]) <= place:
-                # A file that has grown is seen from its beginning again; who looks through an older view sees the same.
+            if not views or len(views[-1]) <= index:
+                # A file that has grown needs a new view. Older views of it stay valid.
                 views.append(memoryview(file._m).cast("d"))
-            return views[-1], place
+            return views[-1], index
 
     def close(self) -> None:
         for views in self._views.values():
@@ -68,29 +70,30 @@ class MetricFiles:
                 view.release()
         for file in self._files.values():
             file.close()  # type: ignore[no-untyped-call]
-        self._held.close()
-        self._company.close()
+        self._slot_lock.close()
+        self._folder_lock.close()
 
-    def _take_place(self) -> tuple[int, BufferedRandom]:
+    def _lock_slot(self) -> tuple[int, BufferedRandom]:
+        """Returns the number and the lock file of the first free slot."""
         for number in range(1, MAX_PROCESSES):
-            place = (self._folder / f"place-{number}.lock").open("a+b")
-            if _is_locked(place, fcntl.LOCK_EX):
-                return number, place
-            place.close()
-        raise OSError("no place left")
+            lock_file = (self._folder / f"place-{number}.lock").open("a+b")
+            if _try_lock(lock_file, fcntl.LOCK_EX):
+                return number, lock_file
+            lock_file.close()
+        raise OSError("no free slot")
 
 
 def _write_whole(path: Path) -> None:
-    """Write to another name, then rename: a reader finds the file complete or not at all."""
+    """Writes the file under another name and renames it, so that a reader never finds an incomplete file."""
     unfinished = path.with_suffix(".new")
     unfinished.write_bytes(bytes(FILE_SIZE))
     unfinished.rename(path)
 
 
-def _is_locked(file: BufferedRandom, how: int) -> bool:
-    """Whether we got the lock."""
+def _try_lock(file: BufferedRandom, operation: int) -> bool:
+    """Returns whether the lock could be acquired. operation: LOCK_EX or LOCK_SH."""
     try:
-        fcntl.flock(file, how | fcntl.LOCK_NB)
+        fcntl.flock(file, operation | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -1,6 +1,6 @@
-"""Counters and timings as this process keeps them; prometheus_client reads their files and adds them up.
+"""Counters and histograms of this process; prometheus_client reads the files of all processes and sums them.
 
-Its own take five times as long to be added to, and each request does that three times.
+Adding to prometheus_client's own counters takes five times as long, and each request adds three times.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ K = TypeVar("K")
 
 
 class Counter:
-    """name: without `_total`, which is shown behind it."""
+    """name: without `_total`, which is appended."""
 
-    def __init__(self, place: MetricFiles, name: str, help_text: str, labels: Mapping[str, str]) -> None:
-        self._lock = place.lock
-        self._cells, self._at = place.cell("counter", _key(name, f"{name}_total", help_text, labels))
+    def __init__(self, files: MetricFiles, name: str, help_text: str, labels: Mapping[str, str]) -> None:
+        self._lock = files.lock
+        self._cells, self._index = files.cell("counter", _key(name, f"{name}_total", help_text, labels))
 
     def add(self, amount: float = 1) -> None:
         with self._lock:
-            self._cells[self._at] += amount
+            self._cells[self._index] += amount
 
 
 class Histogram:
-    """How often, and how long in all; by how long it took at most. bounds: in seconds, ascending."""
+    """Counts durations by bucket, and sums them. bounds: upper bounds of the buckets in seconds, ascending."""
 
     def __init__(
-        self, place: MetricFiles, name: str, help_text: str, bounds: Sequence[float], labels: Mapping[str, str]
+        self, files: MetricFiles, name: str, help_text: str, bounds: Sequence[float], labels: Mapping[str, str]
     ) -> None:
-        self._lock = place.lock
+        self._lock = files.lock
         self._bounds = tuple(bounds)
         buckets = [
-            place.cell("histogram", _key(name, f"{name}_bucket", help_text, {**labels, "le": bound}))
-            for bound in map(_shown, (*self._bounds, float("inf")))
+            files.cell("histogram", _key(name, f"{name}_bucket", help_text, {**labels, "le": bound}))
+            for bound in map(_format_bound, (*self._bounds, float("inf")))
         ]
-        self._buckets = [at for _, at in buckets]
-        # Made last: its view reaches all of them.
-        self._cells, self._sum = place.cell("histogram", _key(name, f"{name}_sum", help_text, labels))
+        self._buckets = [index for _, index in buckets]
+        # Created last: its view includes all buckets.
+        self._cells, self._sum = files.cell("histogram", _key(name, f"{name}_sum", help_text, labels))
 
     def add(self, seconds: float) -> None:
         bucket, cells = self._buckets[bisect_left(self._bounds, seconds)], self._cells
@@ -54,26 +54,26 @@ class Histogram:
 
 
 class LabelledMetric(Generic[K]):
-    """One of them for each combination of labels that was met. make: from the labels."""
+    """A metric for each combination of label values, created on first use. make: creates one from its labels."""
 
     def __init__(self, make: Callable[[Mapping[str, str]], K], *names: str) -> None:
         self._make = make
         self._names = names
-        self._known: dict[tuple[str, ...], K] = {}
-        self._making = threading.Lock()
+        self._metrics: dict[tuple[str, ...], K] = {}
+        self._creating = threading.Lock()
 
     def __getitem__(self, labels: tuple[str, ...]) -> K:
-        known = self._known.get(labels)
-        if known is None:
-            with self._making:
-                # Two of the same would each write what it counted itself.
-                known = self._known.get(labels)
-                if known is None:
-                    known = self._known[labels] = self._make(dict(zip(self._names, labels, strict=True)))
-        return known
+        metric = self._metrics.get(labels)
+        if metric is None:
+            with self._creating:
+                # Another thread may have created it in the meantime.
+                metric = self._metrics.get(labels)
+                if metric is None:
+                    metric = self._metrics[labels] = self._make(dict(zip(self._names, labels, strict=True)))
+        return metric
 
 
-def _shown(bound: float) -> str:
+def _format_bound(bound: float) -> str:
     return str(floatToGoString(bound))  # type: ignore[no-untyped-call]
 
 

@@ -1,1 +1,1 @@
-"""Every outgoing connection."""
+"""Outgoing connections: fetching documents, requests to hubs and services, and the address guard."""

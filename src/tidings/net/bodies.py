@@ -1,9 +1,9 @@
-"""Response bodies: unpacked while they come in, counted after unpacking, left as soon as they are too large.
+"""Response bodies: decompressed while they are received, and aborted as soon as they exceed the size limit.
 
-    wire ── one stage for each Content-Encoding, last named first ── gzip that nobody announced ── body
+    wire ── one stage for each Content-Encoding, last named first ── gzip that no header declares ── body
 
-Headers lie, so a stage looks at the bytes first: what is not packed the way its name says passes through as
-it is, and the parser will know what to make of it.
+The header may be wrong, so a stage looks at the bytes first: data that is not in the declared encoding passes through
+unchanged.
 """
 
 from __future__ import annotations
@@ -25,36 +25,37 @@ else:
 
 ACCEPT_ENCODING = "br, gzip, deflate, zstd"
 
-# How much one step of unpacking may yield: what a bomb can take of our memory before it is counted.
+# Bytes that one step of decompression may yield; it bounds the memory that a decompression bomb takes before the limit
+# is checked.
 _STEP = 64 * 1024
-# As far as a publisher may be expected to go; more stages are a bomb of another kind.
-_MOST_STAGES = 4
+# Real responses have one or two encodings; many would be another kind of decompression bomb.
+_MAX_STAGES = 4
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-# A bare deflate stream could, but only of text that begins as no document does. JSON would unpack to noise.
-_HARDLY_DEFLATE = (b"{", b"[", b"\n")
-# RFC 9659: windows above 8 MB are not for the web.
+# First bytes of plain JSON. A raw deflate stream may begin with them too, but not that of a usual document.
+_PLAIN_STARTS = (b"{", b"[", b"\n")
+# RFC 9659: windows above 8 MB are not allowed on the web.
 _ZSTD_WINDOW: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 
 
 class _CorruptError(Exception):
-    """The packed bytes make no sense."""
+    """The compressed data is invalid."""
 
 
-class Unpacker(Protocol):
-    """One packed stream. is_done: its own end was reached; rest: what came after that."""
+class Decompressor(Protocol):
+    """One compressed stream. is_done: its end was reached. rest: the bytes after the end."""
 
     @property
     def is_done(self) -> bool: ...
     @property
     def rest(self) -> bytes: ...
-    def unpack(self, data: bytes) -> Iterator[bytes]:
-        """In pieces of bounded size. _CorruptError when the bytes make no sense."""
+    def decompress(self, data: bytes) -> Iterator[bytes]:
+        """Yields pieces of at most _STEP bytes. Raises _CorruptError for invalid data."""
 
 
 class _Zlib:
-    """window: as zlib names its three wrappers: 31 gzip, 15 zlib, -15 none."""
+    """window: the `wbits` of zlib, which selects the format: 31 gzip, 15 zlib, -15 raw deflate."""
 
     def __init__(self, window: int) -> None:
         self._stream = zlib.decompressobj(window)
@@ -67,7 +68,7 @@ class _Zlib:
     def rest(self) -> bytes:
         return self._stream.unused_data
 
-    def unpack(self, data: bytes) -> Iterator[bytes]:
+    def decompress(self, data: bytes) -> Iterator[bytes]:
         try:
             while True:
                 piece = self._stream.decompress(data, _STEP)
@@ -90,7 +91,7 @@ class _Brotli:
     def is_done(self) -> bool:
         return bool(self._stream.is_finished())
 
-    def unpack(self, data: bytes) -> Iterator[bytes]:
+    def decompress(self, data: bytes) -> Iterator[bytes]:
         try:
             while True:
                 piece = self._stream.process(data, output_buffer_limit=_STEP)
@@ -115,7 +116,7 @@ class _Zstd:
     def rest(self) -> bytes:
         return self._stream.unused_data
 
-    def unpack(self, data: bytes) -> Iterator[bytes]:
+    def decompress(self, data: bytes) -> Iterator[bytes]:
         try:
             while True:
                 piece = self._stream.decompress(data, _STEP)
@@ -129,17 +130,17 @@ class _Zstd:
 
 
 class _Stage:
-    """One Content-Encoding taken off.
+    """Decodes one Content-Encoding.
 
-    What came in is kept until the first unpacked byte, so that the stage can still change its mind and pass
-    all of it through.
+    The input is kept until the first decompressed byte, so that the stage can still pass all of it through unchanged.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._unpacker: Unpacker | None = None
+        self._decompressor: Decompressor | None = None
         self._is_plain = False
         self._kept: bytes | None = b""
+        # The bytes after the end of a stream, until they are enough to recognize another stream.
         self._after = b""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -148,27 +149,27 @@ class _Stage:
             return
         if self._kept is not None:
             self._kept += data
-        if self._unpacker is None:
+        if self._decompressor is None:
             if self._kept is None or len(self._kept) < len(_ZSTD_MAGIC):
                 return
             data = self._kept
-            self._unpacker = _unpacker_for(self._name, data)
-        yield from self._unpack(data)
+            self._decompressor = _decompressor_for(self._name, data)
+        yield from self._decompress(data)
 
     def finish(self) -> Iterator[bytes]:
-        """What was held back. _CorruptError when the packed stream has no end."""
-        if self._unpacker is None and self._kept and not self._is_plain:
-            self._unpacker = _unpacker_for(self._name, self._kept)
-            yield from self._unpack(self._kept)
-        if self._is_plain or (self._unpacker is not None and self._unpacker.is_done):
+        """Yields the remaining bytes. Raises _CorruptError if the compressed stream is truncated."""
+        if self._decompressor is None and self._kept and not self._is_plain:
+            self._decompressor = _decompressor_for(self._name, self._kept)
+            yield from self._decompress(self._kept)
+        if self._is_plain or (self._decompressor is not None and self._decompressor.is_done):
             return
         if self._kept is None:
             raise _CorruptError
         yield self._kept
 
-    def _unpack(self, data: bytes) -> Iterator[bytes]:
+    def _decompress(self, data: bytes) -> Iterator[bytes]:
         try:
-            for piece in self._through_all(data):
+            for piece in self._decompress_streams(data):
                 self._kept = None
                 yield piece
         except _CorruptError:
@@ -179,24 +180,24 @@ class _Stage:
         if self._kept is not None and len(self._kept) > _STEP:
             self._kept = None
 
-    def _through_all(self, data: bytes) -> Iterator[bytes]:
-        """Several packed streams in a row are one; other bytes after the end are padding and dropped."""
+    def _decompress_streams(self, data: bytes) -> Iterator[bytes]:
+        """Yields the data of consecutive compressed streams; other bytes after the end are padding and dropped."""
         while data:
-            if self._unpacker is None:
+            if self._decompressor is None:
                 raise _CorruptError
-            if self._unpacker.is_done:
+            if self._decompressor.is_done:
                 data = self._after = self._after + data
-                following = _unpacker_for("", data)
+                following = _decompressor_for("", data)
                 if following is None:
                     self._after = data[: len(_ZSTD_MAGIC)]
                     return
-                self._unpacker, self._after = following, b""
-            yield from self._unpacker.unpack(data)
-            data = self._unpacker.rest if self._unpacker.is_done else b""
+                self._decompressor, self._after = following, b""
+            yield from self._decompressor.decompress(data)
+            data = self._decompressor.rest if self._decompressor.is_done else b""
 
 
-def _unpacker_for(name: str, start: bytes) -> Unpacker | None:
-    """None when bytes that begin like this are not packed that way."""
+def _decompressor_for(name: str, start: bytes) -> Decompressor | None:
+    """Returns the decompressor for data that begins with `start`; None if it is not in the encoding `name`."""
     if start.startswith(_GZIP_MAGIC):
         return _Zlib(31)
     if start.startswith(_ZSTD_MAGIC):
@@ -204,56 +205,57 @@ def _unpacker_for(name: str, start: bytes) -> Unpacker | None:
     if name == "br":
         return _Brotli()
     if name == "deflate":
-        # Meant to be wrapped as zlib, but some servers send it bare. RFC 9110, section 8.4.1.2.
+        # It should have the zlib format, but some servers send raw deflate. RFC 9110, section 8.4.1.2.
         if start[0] & 0x0F == 8 and int.from_bytes(start[:2]) % 31 == 0:
             return _Zlib(15)
-        if not start.startswith(_HARDLY_DEFLATE):
+        if not start.startswith(_PLAIN_STARTS):
             return _Zlib(-15)
     return None
 
 
 class BodyReader:
-    """Fed with the bytes of the wire, gives the unpacked body.
+    """Takes the received bytes and returns the decompressed body.
 
-    content_encoding: the header; limit: bytes, for what comes in, what goes out and everything between.
+    content_encoding: the header. limit: bytes, before, between and after the stages.
     """
 
     def __init__(self, content_encoding: str, *, limit: int, url: str = "") -> None:
         names = [name.strip().lower() for name in content_encoding.split(",")]
-        packed = [name.removeprefix("x-") for name in reversed(names) if name and name != "identity"]
+        encodings = [name.removeprefix("x-") for name in reversed(names) if name and name != "identity"]
         self._url = url
-        if len(packed) > _MOST_STAGES:
+        if len(encodings) > _MAX_STAGES:
             raise self._undecodable()
-        # Names nobody knows, such as "utf-8" or "none", are mistakes of whoever set up the server.
-        known = [name for name in packed if name in {"gzip", "deflate", "br", "zstd"}]
+        # Unknown names, such as "utf-8" or "none", are errors of the server and ignored.
+        known = [name for name in encodings if name in {"gzip", "deflate", "br", "zstd"}]
         self._stages = [_Stage(name) for name in [*known, "gzip"]]
         self._counts = [0] * (len(self._stages) + 1)
         self._limit = limit
         self._pieces: list[bytes] = []
 
     def feed(self, data: bytes) -> None:
-        """BodyTooLarge as soon as the limit is passed; UndecodableBody when unpacking fails half-way."""
+        """Adds received bytes. Raises BodyTooLarge beyond the limit, and UndecodableBody for invalid data."""
         try:
-            self._through(0, data)
+            self._feed_stage(0, data)
         except _CorruptError as error:
             raise self._undecodable() from error
 
     def finish(self) -> bytes:
-        """The whole body. UndecodableBody when a packed stream stops before its end."""
+        """Returns the whole body. Raises UndecodableBody if a compressed stream is truncated."""
         try:
             for number, stage in enumerate(self._stages):
                 for piece in stage.finish():
-                    self._through(number + 1, piece)
+                    self._feed_stage(number + 1, piece)
         except _CorruptError as error:
             raise self._undecodable() from error
         return b"".join(self._pieces)
 
-    def expect(self, size: int) -> None:
-        """size: as announced, 0 when it was not. BodyTooLarge when there is no use in beginning."""
+    def check_announced(self, size: int) -> None:
+        """Raises BodyTooLarge if the announced size exceeds the limit. size: bytes, 0 if not announced."""
         if size > self._limit:
             raise self._too_large()
 
-    def _through(self, number: int, data: bytes) -> None:
+    def _feed_stage(self, number: int, data: bytes) -> None:
+        """Feeds data to a stage; behind the last stage it is part of the body."""
         self._counts[number] += len(data)
         if self._counts[number] > self._limit:
             raise self._too_large()
@@ -261,13 +263,13 @@ class BodyReader:
             self._pieces.append(data)
             return
         for piece in self._stages[number].feed(data):
-            self._through(number + 1, piece)
+            self._feed_stage(number + 1, piece)
 
     def _too_large(self) -> BodyTooLarge:
         return BodyTooLarge(
             msg(
                 "What is published here is larger than the limit of {size}. The operator can raise that limit.",
-                size=_readable(self._limit),
+                size=_format_size(self._limit),
             ),
             url=self._url,
         )
@@ -275,14 +277,13 @@ class BodyReader:
     def _undecodable(self) -> UndecodableBody:
         return UndecodableBody(
             msg(
-                "The publisher compressed its answer in a way that cannot be undone. This is for the publisher "
-                "to mend; we can only try again later."
+                "The response of the publisher cannot be decompressed. The publisher has to fix this; try again later."
             ),
             url=self._url,
         )
 
 
-def _readable(size: int) -> str:
+def _format_size(size: int) -> str:
     if size >= 1024 * 1024:
         return f"{size / (1024 * 1024):g} MiB"
     return f"{size / 1024:g} KiB" if size >= 1024 else f"{size} bytes"

@@ -1,7 +1,7 @@
-"""Pooled HTTP connections that pass the address guard, for whatever goes out: fetching now, posting too.
+"""Pooled HTTP connections behind the address guard, for fetching documents and for posting.
 
-One exchange is one request and its answer; redirects, bodies and meaning are the caller's. What goes wrong
-inside comes out as one of our own errors.
+One exchange is one request and its response; redirects, bodies and their meaning are up to the caller. Errors of the
+connection are raised as FetchError.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from tidings.domain.messages import Message, msg
 from tidings.net.guard import AddressGuard, GuardedResolver, Lookup, SystemLookup
 from tidings.net.targets import Target, parse_target
 
-# Some publishers send policies of many kilobytes in one header: room for them, a limit for the others.
-_LONGEST_HEADER = 32 * 1024
-_MOST_HEADERS = 128
+# Bytes. Some publishers send policies of many kilobytes in one header.
+_MAX_HEADER = 32 * 1024
+_MAX_HEADERS = 128
 
 _REASONS: dict[int, Message] = {
     errno.ECONNREFUSED: msg("{host} refuses the connection"),
@@ -40,17 +40,17 @@ _REASONS: dict[int, Message] = {
     errno.ENETUNREACH: msg("{host} cannot be reached: there is no network to it"),
     errno.ETIMEDOUT: msg("{host} does not answer"),
 }
-_NO_TLS = msg("the other side does not speak TLS as it should")
+_NO_TLS = msg("the server does not follow the TLS protocol")
 _TRUST_ANYWAY = msg("If you know this address and trust it anyway, allow self-signed certificates for this feed.")
 
 
 class Connections:
-    """Opened on first use, inside the running event loop; closed with `close` or as an async context.
+    """Opened on first use, inside the running event loop; closed by `close` or as an async context.
 
-    trusted_proxies: proxies the operator set up. They may stand in a private network; any other proxy has to
-    pass the guard as well, or whoever may name a proxy could reach everything with it.
-    lookup: how names become addresses; the machine's own way unless a test knows better.
-    remember_names_s: for how long not to ask again. keep_alive: whether a connection serves more than one request.
+    trusted_proxies: proxies that the operator configured, which may be in a private network. Every other proxy must
+    pass the guard, since a user who may choose a proxy could reach the private network through it.
+    lookup: resolves names; by default as the operating system does. remember_names_s: how long results are cached.
+    keep_alive: whether a connection serves more than one request.
     """
 
     def __init__(
@@ -99,16 +99,16 @@ class Connections:
         proxy_url: str = "",
         allow_self_signed_certificates: bool = False,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """One request and its answer, not followed anywhere. What fails while reading is translated too.
+        """Sends one request and yields its response; redirects are not followed.
 
-        Only connecting is limited in time here; how long the whole may take is for the caller to say.
-        Left before the body was read to its end, the connection is closed, else kept for the next request.
+        Raises FetchError, also for errors while the caller reads the body. Only connecting has a time limit here; the
+        caller limits the whole exchange. A connection whose body was read to its end is kept for the next request.
         """
         proxy = _proxy(proxy_url) if proxy_url else None
         needs_tls = "https" in {target.url.scheme, proxy.url.scheme if proxy else ""}
         session = self._session(guarded=proxy is None or proxy_url not in self._trusted_proxies)
-        with _fetch_errors(target, proxy):
-            if proxy is not None and not self._guard.may_ask_proxy_for(target.host):
+        with _translate_errors(target, proxy):
+            if proxy is not None and not self._guard.allows_through_proxy(target.host):
                 raise self._guard.refusal(target.host)
             async with session.request(
                 method,
@@ -117,7 +117,7 @@ class Connections:
                 data=body,
                 allow_redirects=False,
                 proxy=None if proxy is None else _with_credentials(proxy),
-                # Loading all the authorities takes a while; who speaks plain HTTP need not wait for it.
+                # Loading the certificate authorities takes time, which plain HTTP does not need.
                 ssl=self._tls(lenient=allow_self_signed_certificates) if needs_tls else True,
             ) as response:
                 yield response
@@ -127,21 +127,21 @@ class Connections:
             guard = self._guard if guarded else AddressGuard(allow_private_networks=True)
             self._sessions[guarded] = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(
-                    # How many run at once is decided by who starts them; waiting here would eat their time.
+                    # The callers limit the number of concurrent requests; waiting here would use up their time limits.
                     limit=0,
                     force_close=not self._keep_alive,
                     resolver=GuardedResolver(guard, self._lookup),
                     ttl_dns_cache=self._remember_names_s,
                     socket_factory=guard.open_socket,
                 ),
-                # Nothing of one request may show in another: no cookies kept, no environment, no netrc.
+                # Requests of different users share nothing: no stored cookies, no environment, no netrc.
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trust_env=False,
                 auto_decompress=False,
                 timeout=self._timeout,
-                max_line_size=_LONGEST_HEADER,
-                max_field_size=_LONGEST_HEADER,
-                max_headers=_MOST_HEADERS,
+                max_line_size=_MAX_HEADER,
+                max_field_size=_MAX_HEADER,
+                max_headers=_MAX_HEADERS,
             )
         return self._sessions[guarded]
 
@@ -153,7 +153,7 @@ class Connections:
             self._lenient = ssl.create_default_context()
             self._lenient.check_hostname = False
             self._lenient.verify_mode = ssl.CERT_NONE
-            # Who is asked to accept any certificate mostly meets an old device, with the ciphers of its time.
+            # Servers whose certificate is not valid are often old devices, which only support old ciphers.
             self._lenient.set_ciphers("ALL:!aNULL:!eNULL:@SECLEVEL=0")
         return self._lenient
 
@@ -171,26 +171,26 @@ def _proxy(proxy_url: str) -> Target:
 
 
 def _with_credentials(proxy: Target) -> URL:
-    """The one form in which aiohttp takes them for http and https alike."""
+    """Returns the proxy's URL with credentials, the one form that aiohttp accepts for http and https."""
     return proxy.url.with_user(proxy.username).with_password(proxy.password) if proxy.username else proxy.url
 
 
 @contextmanager
-def _fetch_errors(target: Target, proxy: Target | None) -> Iterator[None]:
+def _translate_errors(target: Target, proxy: Target | None) -> Iterator[None]:
     try:
         yield
     except AddressRefused as error:
         raise AddressRefused(error.text, url=str(target)) from error
     except (aiohttp.ServerTimeoutError, TimeoutError) as error:
         raise ConnectTimeout(
-            msg("No connection to {host} came about in time. Check the address, or try again later.", host=target.host),
+            msg("Connecting to {host} took too long. Check the address, or try again later.", host=target.host),
             url=str(target),
         ) from error
     except (aiohttp.ClientError, OSError) as error:
-        raise _translated(error, target, proxy) from error
+        raise _fetch_error(error, target, proxy) from error
 
 
-def _translated(error: Exception, target: Target, proxy: Target | None) -> FetchError:
+def _fetch_error(error: Exception, target: Target, proxy: Target | None) -> FetchError:
     if isinstance(error, ssl.SSLError | aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
         return TlsError(_tls_failure(target, error), url=str(target), hint=_TRUST_ANYWAY)
     kind = HostUnreachable if isinstance(error, aiohttp.ClientConnectorError) else NetworkError
@@ -202,9 +202,9 @@ def _problem(error: Exception, target: Target, proxy: Target | None) -> Message:
     host = target.host
     match error:
         case aiohttp.ClientHttpProxyError(status=status):
-            return msg("The proxy does not let us through (it answered {status})", status=status)
+            return msg("The proxy refuses the request (status {status})", status=status)
         case aiohttp.ClientProxyConnectionError() if proxy is not None:
-            return _reason(error, _named(proxy))
+            return _reason(error, _proxy_name(proxy))
         case aiohttp.ClientConnectorDNSError():
             return msg(
                 "There is no host named {host}, or its name server does not answer", host=proxy.host if proxy else host
@@ -212,21 +212,21 @@ def _problem(error: Exception, target: Target, proxy: Target | None) -> Message:
         case aiohttp.ClientConnectorError():
             return _reason(error, host)
         case aiohttp.ClientPayloadError():
-            return msg("{host} broke off in the middle of its answer", host=host)
+            return msg("{host} closed the connection in the middle of its response", host=host)
         case aiohttp.ServerDisconnectedError() | OSError():
-            return msg("{host} broke off the connection without an answer", host=host)
+            return msg("{host} closed the connection without a response", host=host)
         case aiohttp.ClientResponseError():
-            return msg("{host} answers in a way that is not HTTP as we know it", host=host)
+            return msg("{host} sent a response that is not valid HTTP", host=host)
         case _:
-            return msg("{host} could not be asked: the connection failed", host=host)
+            return msg("The connection to {host} failed", host=host)
 
 
-def _named(proxy: Target) -> Message:
+def _proxy_name(proxy: Target) -> Message:
     return msg("The proxy {host}", host=proxy.host)
 
 
 def _reason(error: aiohttp.ClientConnectorError, host: str | Message) -> Message:
-    # One that ends in the middle of the TLS handshake comes without a number.
+    # A connection that ends during the TLS handshake has no error number.
     number = errno.ECONNRESET if isinstance(error.os_error, ConnectionResetError) else error.os_error.errno
     return _REASONS.get(number or 0, _REASONS[errno.EHOSTUNREACH]).with_values(host=host)
 
@@ -236,7 +236,7 @@ def _tls_failure(target: Target, error: Exception) -> Message:
 
 
 def _tls_reason(error: Exception) -> str | Message:
-    """What OpenSSL says, without its file names and numbers."""
+    """Returns the reason that OpenSSL gives, without file names and numbers."""
     cause: object = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
     if isinstance(cause, ssl.SSLCertVerificationError):
         return cause.verify_message.rstrip(".")

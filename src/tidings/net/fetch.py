@@ -1,6 +1,6 @@
-"""Getting a document: conditional, limited in size and time, following redirects with care.
+"""Fetches a document: conditionally, with limits on size and time, following redirects.
 
-request ── target ── exchange ── redirect? again, with what may go along ── status ── body ── response
+request ── target ── exchange ── redirect: again, credentials to the same host only ── status ── body ── response
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tidings.net.bodies import ACCEPT_ENCODING, BodyReader
 from tidings.net.connections import Connections
 from tidings.net.guard import AddressGuard, Lookup
 from tidings.net.requests import FetchRequest, FetchResponse, FetchSettings, check_headers, clean
-from tidings.net.responses import header, http_error, is_known, joined, read_small_rest
+from tidings.net.responses import drain, header, http_error, is_unchanged, joined_header
 from tidings.net.targets import Target, parse_target
 from tidings.net.timeout import timeout_excluding_suspend
 
@@ -36,9 +36,9 @@ _PERMANENT = frozenset({301, 308})
 
 
 class Fetcher:
-    """Belongs to one event loop. `async with Fetcher(settings) as fetcher: await fetcher.get(request)`.
+    """A client for one event loop. `async with Fetcher(settings) as fetcher: await fetcher.get(request)`.
 
-    guard: instead of the one the settings ask for. lookup: see `Connections`.
+    guard: by default one with the settings' option. lookup: see `Connections`.
     """
 
     def __init__(
@@ -65,10 +65,10 @@ class Fetcher:
         await self._connections.close()
 
     async def get(self, request: FetchRequest) -> FetchResponse:
-        """The document at `request.url`.
+        """Returns the document at `request.url`.
 
-        InvalidInput for a request that cannot be sent; else one of the FetchErrors, each with the address it
-        happened at. HttpError and FeedGone know when the publisher wants to be asked again.
+        Raises InvalidInput for a request that cannot be sent, and FetchError, which names the URL that failed.
+        HttpError says when the publisher wants the next request.
         """
         start = parse_target(request.url)
         check_headers(request)
@@ -79,7 +79,7 @@ class Fetcher:
         except TimeoutError as error:
             raise FetchTimeout(
                 msg(
-                    "{host} did not finish its answer within {seconds} seconds. Try again later.",
+                    "{host} did not finish its response within {seconds} seconds. Try again later.",
                     host=start.host,
                     seconds=timeout_s,
                 ),
@@ -102,16 +102,16 @@ class Fetcher:
                     return await self._response(request, target, response, permanent_url, began)
                 target = _next_target(target, response)
                 is_permanent = is_permanent and response.status in _PERMANENT
-                await read_small_rest(response)
+                await drain(response)
             if target.url in visited:
                 raise TooManyRedirects(
-                    msg("{host} sends us round in circles. That is for the publisher to mend.", host=start.host),
+                    msg("{host} redirects in a loop. The publisher has to fix this.", host=start.host),
                     url=str(start),
                 )
             visited.add(target.url)
         raise TooManyRedirects(
             msg(
-                "{host} sends us on more than {most} times. Use the address where the document really is.",
+                "{host} redirects more than {most} times. Use the final address of the document.",
                 host=start.host,
                 most=self._settings.max_redirects,
             ),
@@ -119,18 +119,18 @@ class Fetcher:
         )
 
     def _headers(self, request: FetchRequest, start: Target, target: Target) -> dict[str, str]:
-        at_home = start.trusts(target)
+        is_trusted = start.trusts(target)
         headers = {
             "Accept": request.accept,
             "Accept-Encoding": ACCEPT_ENCODING,
-            "User-Agent": (at_home and request.user_agent) or self._settings.user_agent,
+            "User-Agent": (is_trusted and request.user_agent) or self._settings.user_agent,
         }
         if not request.ignore_cache:
             if request.etag:
                 headers["If-None-Match"] = request.etag
             if request.last_modified:
                 headers["If-Modified-Since"] = request.last_modified
-        if at_home and request.cookie:
+        if is_trusted and request.cookie:
             headers["Cookie"] = request.cookie
         if credentials := _credentials(request, start, target):
             headers["Authorization"] = "Basic " + base64.b64encode(":".join(credentials).encode()).decode()
@@ -145,14 +145,14 @@ class Fetcher:
         began: float,
     ) -> FetchResponse:
         if response.status >= 400:
-            await read_small_rest(response)
+            await drain(response)
             raise http_error(target, response)
 
         expires = header(response, "Expires")
         etag, last_modified = header(response, "ETag"), header(response, "Last-Modified")
-        not_modified = is_known(request, response.status, etag, last_modified)
+        not_modified = is_unchanged(request, response.status, etag, last_modified)
         if not_modified:
-            await read_small_rest(response)
+            await drain(response)
         body = b"" if not_modified else await self._body(request, target, response)
         if cache_headers.wants_no_validators(expires):
             etag = last_modified = ""
@@ -166,34 +166,32 @@ class Fetcher:
             last_modified=last_modified,
             content_type=header(response, "Content-Type").partition(";")[0].strip().lower(),
             charset=clean(response.charset or "").lower(),
-            cache_control=joined(response, "Cache-Control"),
+            cache_control=joined_header(response, "Cache-Control"),
             expires=expires,
             age=header(response, "Age"),
             date=header(response, "Date"),
             retry_after=header(response, "Retry-After"),
-            links=cache_headers.parse_links(joined(response, "Link"), str(target)),
+            links=cache_headers.parse_links(joined_header(response, "Link"), str(target)),
             took_ms=round((time.monotonic() - began) * 1000),
         )
 
     async def _body(self, request: FetchRequest, target: Target, response: aiohttp.ClientResponse) -> bytes:
         limit = self._settings.max_body_size if request.max_body_size is None else request.max_body_size
-        reader = BodyReader(joined(response, "Content-Encoding"), limit=limit, url=str(target))
-        reader.expect(response.content_length or 0)
+        reader = BodyReader(joined_header(response, "Content-Encoding"), limit=limit, url=str(target))
+        reader.check_announced(response.content_length or 0)
         async for chunk in response.content.iter_any():
             reader.feed(chunk)
         body = reader.finish()
         if not body:
             raise EmptyBody(
-                msg(
-                    "{host} answers with nothing at all. It is for the publisher to mend; try later.", host=target.host
-                ),
+                msg("{host} sent an empty response. The publisher has to fix this; try again later.", host=target.host),
                 url=str(target),
             )
         return body
 
 
 def _credentials(request: FetchRequest, start: Target, target: Target) -> tuple[str, str] | None:
-    """User name and password for this step. Those in an address may lack a password, as tokens do."""
+    """Returns user name and password for one request. In an address the password may be missing, as with tokens."""
     if start.trusts(target):
         if request.username and request.password:
             return request.username, request.password
@@ -205,7 +203,7 @@ def _next_target(target: Target, response: aiohttp.ClientResponse) -> Target:
     location = response.headers.get("Location", "")
     if not location:
         raise NetworkError(
-            msg("{host} sends us on without saying where. That is for the publisher to mend.", host=target.host),
+            msg("{host} sent a redirect without an address. The publisher has to fix this.", host=target.host),
             url=str(target),
         )
     try:
@@ -213,7 +211,7 @@ def _next_target(target: Target, response: aiohttp.ClientResponse) -> Target:
     except InvalidInput as error:
         raise NetworkError(
             msg(
-                "{host} sends us on to an address that cannot be used. {problem}",
+                "{host} redirects to an address that cannot be used. {problem}",
                 host=target.host,
                 problem=error.text,
             ),

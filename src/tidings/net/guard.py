@@ -1,10 +1,10 @@
-"""The address guard: feeds must not make us knock on doors inside the operator's network.
+"""The address guard: prevents connections into the operator's private network (server-side request forgery).
 
-    name ── look-up ── addresses ── keep the allowed ones ── socket ── check once more ── connect
+    name ── lookup ── addresses ── keep the allowed ones ── socket ── check again ── connect
 
-The last check sits in the socket factory and sees the very address the socket is about to be connected to.
-So redirects, names that change their mind between two look-ups, and addresses written instead of names (for
-which aiohttp asks no resolver) all come past it.
+The second check is in the socket factory, which gets the address that the socket is about to connect to. It covers
+redirects, names that resolve differently in a second lookup (DNS rebinding), and literal addresses, for which aiohttp
+calls no resolver.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from tidings.domain.errors import AddressRefused
 from tidings.domain.messages import msg
 
-# A name to the addresses it stands for, as text. OSError when there is no such name.
+# Resolves a name to addresses, as text. Raises OSError if the name does not exist.
 Lookup = Callable[[str], Awaitable[Sequence[str]]]
 
-# Said here in full instead of trusting `is_global`, which changed between Python releases.
+# Listed here in full because `is_global` changed between Python releases.
 # Source: the IANA special-purpose address registries (RFC 6890 and its updates).
-_OFF_LIMITS_V4 = [
+_NOT_PUBLIC_V4 = [
     ip_network(network)
     for network in (
         "0.0.0.0/8",  # this host
@@ -33,7 +33,7 @@ _OFF_LIMITS_V4 = [
         "100.64.0.0/10",  # shared with other customers of a provider
         "127.0.0.0/8",
         "169.254.0.0/16",  # link-local; the metadata service of many clouds
-        "168.63.129.16/32",  # public by its number, answered by the machine below in Azure: its metadata service
+        "168.63.129.16/32",  # a public address by number, but the metadata service of Azure
         "172.16.0.0/12",
         "192.0.0.0/24",
         "192.0.2.0/24",  # documentation
@@ -46,24 +46,24 @@ _OFF_LIMITS_V4 = [
         "240.0.0.0/4",  # reserved, broadcast
     )
 ]
-# Everything outside is loopback, link-local, private, multicast, mapped, or nobody's yet.
+# All other addresses are loopback, link-local, private, multicast, mapped, or unassigned.
 _PUBLIC_V6 = IPv6Network("2000::/3")
-_OFF_LIMITS_V6 = [
+_NOT_PUBLIC_V6 = [
     IPv6Network(network)
     for network in (
-        "2001::/23",  # protocol assignments; Teredo and ORCHID live here
+        "2001::/23",  # protocol assignments, among them Teredo and ORCHID
         "2001:db8::/32",  # documentation
         "3fff::/20",  # documentation
     )
 ]
-_TRANSLATED_V6 = IPv6Network("64:ff9b::/96")  # NAT64: what an IPv6-only network calls the IPv4 world
+_TRANSLATED_V6 = IPv6Network("64:ff9b::/96")  # NAT64: IPv4 addresses in an IPv6-only network
 _6TO4 = IPv6Network("2002::/16")
 
 
 class AddressGuard:
-    """Which addresses may be reached.
+    """Decides which addresses connections may be made to.
 
-    setting: what the operator would have to change, named in the refusal.
+    setting: the setting that allows private networks, named in the error message.
     """
 
     def __init__(
@@ -76,17 +76,18 @@ class AddressGuard:
         self.setting = setting
 
     def allows(self, address: str) -> bool:
-        """address: an IPv4 or IPv6 address in its usual form; anything else is not allowed."""
+        """Returns whether connections to the address are allowed. address: IPv4 or IPv6 as text, else False."""
         try:
             parsed = ip_address(address)
         except ValueError:
             return False
         return self.allow_private_networks or is_public(parsed)
 
-    def may_ask_proxy_for(self, host: str) -> bool:
-        """A proxy looks names up for us, so only what needs no looking up can be refused here.
+    def allows_through_proxy(self, host: str) -> bool:
+        """Returns whether a request for this host may be sent to a proxy.
 
-        What else the proxy may reach is for whoever runs it to decide.
+        The proxy resolves names, so that only literal addresses and localhost can be refused here. The operator of the
+        proxy decides what else it may reach.
         """
         name = host.lower().removesuffix(".")
         if name == "localhost" or name.endswith(".localhost"):
@@ -98,7 +99,7 @@ class AddressGuard:
         return self.allows(name)
 
     def refusal(self, host: str) -> AddressRefused:
-        """Names what was asked for and not what it stands for: our network is the operator's business."""
+        """Returns the error. It names the host and not its address, which would reveal the operator's network."""
         return AddressRefused(
             msg(
                 "{host} leads into a private or local network, and connections to there are switched off. If it "
@@ -109,9 +110,9 @@ class AddressGuard:
         )
 
     def open_socket(self, info: tuple[int, int, int, str, tuple[object, ...]]) -> socket.socket:
-        """The last check before connecting: a socket for this address, or AddressRefused.
+        """Returns a socket for the address after the last check before connecting. Raises AddressRefused.
 
-        info: as `getaddrinfo` gives them.
+        info: one result of `getaddrinfo`.
         """
         family, kind, protocol, _, address = info
         host = str(address[0])
@@ -121,12 +122,12 @@ class AddressGuard:
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether this address belongs to the open internet.
+    """Returns whether the address belongs to the public internet.
 
-    One that carries another inside is as public as that one.
+    An IPv6 address that contains an IPv4 address is public if the IPv4 address is.
     """
     if isinstance(address, IPv4Address):
-        return not any(address in network for network in _OFF_LIMITS_V4)
+        return not any(address in network for network in _NOT_PUBLIC_V4)
     if address.scope_id is not None:
         return False
     if address.ipv4_mapped is not None:
@@ -135,14 +136,14 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
         return is_public(IPv4Address(int(address) & 0xFFFFFFFF))
     if address in _6TO4:
         return is_public(IPv4Address(int(address) >> 80 & 0xFFFFFFFF))
-    return address in _PUBLIC_V6 and not any(address in network for network in _OFF_LIMITS_V6)
+    return address in _PUBLIC_V6 and not any(address in network for network in _NOT_PUBLIC_V6)
 
 
 class SystemLookup:
-    """Names as the machine itself resolves them.
+    """Resolves names as the operating system does.
 
-    In threads of its own: a dead name server holds a thread for many seconds, and the database should not
-    wait for that.
+    Uses threads of its own: a name server that does not respond blocks a thread for many seconds, which database
+    operations in a shared pool would have to wait for.
     """
 
     def __init__(self, threads: int = 32) -> None:
@@ -164,7 +165,7 @@ class SystemLookup:
 
 
 class GuardedResolver(AbstractResolver):
-    """Tells aiohttp only addresses that may be reached; AddressRefused when that leaves none."""
+    """A resolver for aiohttp that returns allowed addresses only. Raises AddressRefused if none of them is allowed."""
 
     def __init__(self, guard: AddressGuard, lookup: Lookup) -> None:
         self._guard = guard
@@ -195,11 +196,11 @@ class GuardedResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing of its own to close."""
+        """Does nothing: the owner of the lookup closes it."""
 
 
 def _with_scope(address: tuple[object, ...]) -> str:
-    """The address of an IPv6 socket name keeps its interface: fe80::1%2."""
+    """Returns the address of a socket name; an IPv6 address with its scope id, as in fe80::1%2."""
     if len(address) == 4 and address[3]:
         return f"{address[0]}%{address[3]}" if "%" not in str(address[0]) else str(address[0])
     return str(address[0])

@@ -1,4 +1,4 @@
-"""Asking WebSub hubs for subscriptions. Hubs are named by whoever publishes a feed: no less strange to us than that."""
+"""Requests to WebSub hubs. The publisher of a feed names its hubs, so they are as untrusted as the feed."""
 
 from __future__ import annotations
 
@@ -17,21 +17,32 @@ from tidings.domain.websub.subscriptions import display_text
 from tidings.net.connections import Connections
 from tidings.net.guard import AddressGuard, is_public
 from tidings.net.requests import FetchSettings
-from tidings.net.responses import header, read_small_rest
+from tidings.net.responses import drain, header
 from tidings.net.targets import Target, parse_target
 
 TIMEOUT_S = 10.0
-# A hub that hands us on does so with these, and keeps the request as it is (WebSub, section 5.1.2).
+# The redirects that hubs may use; they keep method and body (WebSub, section 5.1.2).
 _REDIRECTS = frozenset({307, 308})
-_MOST_REDIRECTS = 3
-_LONGEST_REASON = 1024
+_MAX_REDIRECTS = 3
+_MAX_REASON_BYTES = 1024
 
-# Names that mean something inside a network only (RFC 2606, RFC 6761, RFC 6762, RFC 8375, RFC 9476).
-_INSIDE = ("localhost", "local", "internal", "home.arpa", "lan", "intranet", "test", "example", "invalid", "onion")
+# Names that exist inside a private network only (RFC 2606, RFC 6761, RFC 6762, RFC 8375, RFC 9476).
+_PRIVATE_NAMES = (
+    "localhost",
+    "local",
+    "internal",
+    "home.arpa",
+    "lan",
+    "intranet",
+    "test",
+    "example",
+    "invalid",
+    "onion",
+)
 
 
 class HubClient:
-    """Belongs to one event loop, as a Fetcher does."""
+    """A client for one event loop."""
 
     def __init__(self, settings: FetchSettings, *, timeout_s: float = TIMEOUT_S) -> None:
         self._user_agent = settings.user_agent
@@ -45,42 +56,45 @@ class HubClient:
     async def close(self) -> None:
         await self._connections.close()
 
-    async def ask(self, hub: str, form: Mapping[str, str], *, now: Instant) -> None:
-        """Returns when the hub took the request. InvalidInput, or a FetchError that tells why it did not."""
+    async def send(self, hub: str, form: Mapping[str, str], *, now: Instant) -> None:
+        """Sends a request and returns when the hub has accepted it.
+
+        Raises InvalidInput for an invalid URL, and FetchError if the hub cannot be reached or refuses the request.
+        """
         start = parse_target(hub)
         try:
             async with asyncio.timeout(self._timeout_s):
-                await self._ask(start, urlencode(form).encode(), now)
+                await self._post(start, urlencode(form).encode(), now)
         except TimeoutError as error:
             raise FetchTimeout(
-                msg("{host} did not answer within {seconds} seconds.", host=start.host, seconds=self._timeout_s),
+                msg("{host} did not respond within {seconds} seconds.", host=start.host, seconds=self._timeout_s),
                 url=str(start),
             ) from error
 
-    async def _ask(self, start: Target, body: bytes, now: Instant) -> None:
+    async def _post(self, start: Target, body: bytes, now: Instant) -> None:
         target = start
         headers = {"Content-Type": "application/x-www-form-urlencoded", "User-Agent": self._user_agent}
-        for _ in range(_MOST_REDIRECTS + 1):
+        for _ in range(_MAX_REDIRECTS + 1):
             async with self._connections.exchange("POST", target, headers=headers, body=body) as response:
                 if response.status not in _REDIRECTS:
-                    await _accept(target, response, now)
+                    await _check_response(target, response, now)
                     return
                 location = header(response, "Location")
-                await read_small_rest(response)
+                await drain(response)
             if not location:
-                raise NetworkError(msg("{host} sends us on without saying where.", host=target.host), url=str(target))
+                raise NetworkError(msg("{host} sent a redirect without an address.", host=target.host), url=str(target))
             target = target.follow(location)
         raise TooManyRedirects(
-            msg("{host} sends us on more than {most} times.", host=start.host, most=_MOST_REDIRECTS),
+            msg("{host} redirects more than {most} times.", host=start.host, most=_MAX_REDIRECTS),
             url=str(start),
         )
 
 
-async def _accept(target: Target, response: aiohttp.ClientResponse, now: Instant) -> None:
+async def _check_response(target: Target, response: aiohttp.ClientResponse, now: Instant) -> None:
     if 200 <= response.status < 300:
-        await read_small_rest(response)
+        await drain(response)
         return
-    reason = display_text((await response.content.read(_LONGEST_REASON)).decode("utf-8", "replace"))
+    reason = display_text((await response.content.read(_MAX_REASON_BYTES)).decode("utf-8", "replace"))
     refused = (
         msg("{host} refuses the request with status {status}: {reason}")
         if reason
@@ -95,9 +109,9 @@ async def _accept(target: Target, response: aiohttp.ClientResponse, now: Instant
 
 
 def is_public_address(url: str) -> bool:
-    """Whether a hub out on the internet could call this, as far as the address alone can tell."""
+    """Returns whether a hub on the internet could call this URL, judged by its host alone."""
     host = (urlsplit(url).hostname or "").removesuffix(".")
     try:
         return is_public(ip_address(host))
     except ValueError:
-        return "." in host and not any(host == name or host.endswith(f".{name}") for name in _INSIDE)
+        return "." in host and not any(host == name or host.endswith(f".{name}") for name in _PRIVATE_NAMES)

@@ -1,4 +1,4 @@
-"""Sending requests to services that users have connected: one request, one answer, nothing followed."""
+"""Sends requests to the services that users have configured; redirects are not followed."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from tidings.net.guard import AddressGuard, Lookup
 from tidings.net.requests import clean
 from tidings.net.targets import parse_target
 
-# As much of an answer is read: enough for a token, and for a person to see what is wrong.
-MOST_READ = 64 * 1024
+# Bytes of a response that are read: enough for a token or an error message.
+MAX_READ = 64 * 1024
 SETTING = "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS"
 
 
 class Sender:
-    """Belongs to one event loop. lookup: see `Connections`."""
+    """A client for one event loop. lookup: see `Connections`."""
 
     def __init__(self, *, user_agent: str, allow_private_networks: bool = False, lookup: Lookup | None = None) -> None:
         self._headers = {
             "User-Agent": user_agent,
             "Accept": "*/*",
-            # Of what comes back we show a line: not worth unpacking.
+            # Responses are short: decompressing them is not worth it.
             "Accept-Encoding": "identity",
         }
         self._connections = Connections(
             AddressGuard(allow_private_networks=allow_private_networks, setting=SETTING),
             lookup=lookup,
-            # On a kept connection that the other side has just closed, a POST fails for no reason, and nobody could
-            # tell whether it was heard.
+            # On a kept connection that the server has just closed, a POST would fail, and it could not be known whether
+            # the server processed it.
             keep_alive=False,
         )
 
@@ -39,9 +39,9 @@ class Sender:
         await self._connections.close()
 
     async def send(self, outgoing: ProviderRequest) -> ProviderResponse:
-        """InvalidInput for a request that cannot be sent, FetchError for one without an answer.
+        """Returns the response with at most MAX_READ bytes of its body. The caller limits the time.
 
-        The answer has to come whole, but no more than MOST_READ of it. How long it may take is for the caller to say.
+        Raises InvalidInput for a request that cannot be sent, and FetchError for one without a complete response.
         """
         target = parse_target(outgoing.url)
         own = {name.lower() for name in outgoing.headers}
@@ -53,23 +53,23 @@ class Sender:
                 return ProviderResponse(
                     response.status,
                     {name.lower(): clean(value) for name, value in response.headers.items()},
-                    await _beginning(response),
+                    await _read_beginning(response),
                 )
         except ValueError as error:
-            # Line breaks where a header has none.
+            # A header contains a line break.
             raise InvalidInput(
                 msg(
                     "The request to {host} cannot be sent: look for line breaks and other invisible characters in "
-                    "what is set for it.",
+                    "its settings.",
                     host=target.host,
                 )
             ) from error
 
 
-async def _beginning(response: aiohttp.ClientResponse) -> bytes:
+async def _read_beginning(response: aiohttp.ClientResponse) -> bytes:
     body = bytearray()
     async for chunk in response.content.iter_any():
         body += chunk
-        if len(body) >= MOST_READ:
+        if len(body) >= MAX_READ:
             break
-    return bytes(body[:MOST_READ])
+    return bytes(body[:MAX_READ])

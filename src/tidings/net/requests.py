@@ -1,4 +1,4 @@
-"""What is asked for, and what comes back: the two values around `fetch`."""
+"""The request and the response of `Fetcher.get`, and its settings."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class FetchSettings(Struct, frozen=True, kw_only=True):
-    """What holds for all requests. user_agent: sent unless a request brings its own.
+    """Settings of all requests. user_agent: the default. max_body_size: bytes.
 
-    remember_names_s: for how long the address of a host is not asked for again.
-    proxy_url: the operator's, for requests that want it; it may stand in a private network.
+    remember_names_s: for how long resolved names are cached.
+    proxy_url: the operator's proxy, for requests with `fetch_via_proxy`; it may be in a private network.
     """
 
     user_agent: str
@@ -39,12 +39,12 @@ class FetchSettings(Struct, frozen=True, kw_only=True):
 
 
 class FetchRequest(Struct, frozen=True, kw_only=True):
-    """url: credentials in it are used and shown nowhere. username, password: used when neither is empty.
+    """url: may contain credentials, which are not shown anywhere. username, password: used if neither is empty.
 
-    etag, last_modified: of the last answer, as they came. ignore_cache: do not send them.
-    cookie: the whole Cookie header. cookie, user_agent, username and password stay with the host of `url`.
-    proxy_url: wins over fetch_via_proxy, which asks for the operator's proxy, if there is one.
-    max_body_size, timeout_s: instead of those in the settings.
+    etag, last_modified: of the last response, unchanged. ignore_cache: do not send them.
+    cookie: the whole Cookie header. cookie, user_agent, username and password are sent to the host of `url` only.
+    proxy_url: wins over fetch_via_proxy, which uses the operator's proxy, if there is one.
+    max_body_size, timeout_s: override those in the settings.
     """
 
     url: str
@@ -63,17 +63,17 @@ class FetchRequest(Struct, frozen=True, kw_only=True):
     timeout_s: float | None = None
 
     def __repr__(self) -> str:
-        """Without secrets: requests end up in logs and traces."""
-        return f"FetchRequest({_safe(self.url)})"
+        """Leaves out secrets: requests appear in logs and tracebacks."""
+        return f"FetchRequest({_without_credentials(self.url)})"
 
 
 class FetchResponse(Struct, frozen=True, kw_only=True, dict=True):
-    """A document, or the news that there is none (`not_modified`, then the body is empty).
+    """A document, or a response that it has not changed (`not_modified`, with an empty body).
 
-    url: where it was found in the end, without credentials. permanent_url: the same when every step there was
-    permanent (301, 308), else None; None too when there was no step.
-    etag, last_modified: to be sent next time; empty when the publisher gave none or wants none remembered.
-    content_type: lower case, without parameters; charset: lower case. expires ... retry_after: as they came.
+    url: the final URL, without credentials. permanent_url: the same if there were redirects and all of them were
+    permanent (301, 308), else None.
+    etag, last_modified: to be sent with the next request; empty if the publisher sent none or forbids their use.
+    content_type: lower case, without parameters; charset: lower case. expires ... retry_after: as sent.
     """
 
     status: int
@@ -95,12 +95,12 @@ class FetchResponse(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def digest(self) -> bytes:
-        """Of the body: the same again is the same document."""
+        """16 bytes that identify the body: an equal digest means an unchanged document."""
         return sha256(self.body).digest()[:16]
 
 
 def check_headers(request: FetchRequest) -> None:
-    """InvalidInput for a header that cannot be sent."""
+    """Raises InvalidInput for a header that cannot be sent."""
     for field in ("user_agent", "cookie", "accept", "etag", "last_modified"):
         value: str = getattr(request, field)
         if _CONTROL.search(value) or clean(value) != value:
@@ -110,7 +110,10 @@ def check_headers(request: FetchRequest) -> None:
 
 
 def clean(value: str) -> str:
-    """Raw bytes that are no UTF-8 arrive as lone surrogates, which no database and no header can hold."""
+    """Returns the value of a header without lone surrogates, which neither databases nor headers can hold.
+
+    Raw bytes that are not UTF-8 arrive as such; they are read as Latin-1.
+    """
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -118,7 +121,7 @@ def clean(value: str) -> str:
     return value
 
 
-def _safe(url: str) -> str:
+def _without_credentials(url: str) -> str:
     try:
         return str(parse_target(url))
     except InvalidInput:

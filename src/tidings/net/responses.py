@@ -1,4 +1,4 @@
-"""Reading an answer: its headers, whether it is news at all, and what a refusal means to a person."""
+"""Reads responses: headers, whether the document has changed, and error messages by status."""
 
 from __future__ import annotations
 
@@ -15,34 +15,33 @@ from tidings.domain.times import from_datetime
 from tidings.net.requests import FetchRequest, clean
 from tidings.net.targets import Target
 
-# A body nobody needs is read to its end when it is this small: then the connection can serve again.
-_SMALL = 16 * 1024
-_SMALL_WAIT_S = 0.5
+# Bytes and seconds. A smaller unneeded body is read to its end, so that the connection can be reused.
+_MAX_DRAINED = 16 * 1024
+_MAX_DRAIN_S = 0.5
 
 _STATUS_MESSAGES: dict[int, Message] = {
     401: msg("{host} asks for a user name and password, or does not accept the ones it was given. Check them."),
-    403: msg(
-        "{host} does not hand this out to us (403). Perhaps it keeps feed readers away; another user "
-        "agent or a cookie may help."
-    ),
+    403: msg("{host} denies access (403). It may block feed readers; another user agent or a cookie may help."),
     404: msg("{host} has nothing at this address (404). Check the address, or look for a new one on the site."),
-    410: msg("{host} has taken this away for good (410). Look for a new address on the site."),
-    429: msg("{host} finds that we ask too often (429). Wait before you try again."),
-    500: msg("{host} has a fault (500). It is for the publisher to mend; try again later."),
-    502: msg("{host} has a fault behind its front door (502). It is for the publisher to mend; try again later."),
-    503: msg("{host} is out of service at the moment (503). Try again later."),
-    504: msg("{host} waits in vain for a machine behind it (504). Try again later."),
+    410: msg("{host} has removed this permanently (410). Look for a new address on the site."),
+    429: msg("{host} limits the number of requests (429). Wait before you try again."),
+    500: msg("{host} has an internal error (500). The publisher has to fix this; try again later."),
+    502: msg(
+        "{host} gets no valid response from a server behind it (502). The publisher has to fix this; try again later."
+    ),
+    503: msg("{host} is not available at the moment (503). Try again later."),
+    504: msg("{host} gets no response in time from a server behind it (504). Try again later."),
 }
 _CHALLENGE = msg(
-    "{host} wants to see a human first and does not let feed readers in. Ask the publisher to exempt "
-    "the feed, or give the feed a cookie from your browser."
+    "{host} checks first that a person is there, and blocks feed readers. Ask the publisher to exempt the feed, or "
+    "give the feed a cookie from your browser."
 )
 
 
-def is_known(request: FetchRequest, status: int, etag: str, last_modified: str) -> bool:
-    """Whether the publisher, by whatever words, sends what we have already.
+def is_unchanged(request: FetchRequest, status: int, etag: str, last_modified: str) -> bool:
+    """Returns whether the document is unchanged.
 
-    Some answer 200 with the old ETag and the whole body.
+    Some servers respond with 200 and the whole body although the ETag is the one in the request.
     """
     if request.ignore_cache:
         return False
@@ -56,8 +55,9 @@ def is_known(request: FetchRequest, status: int, etag: str, last_modified: str) 
 
 
 def http_error(target: Target, response: aiohttp.ClientResponse) -> HttpError:
+    """Returns the error for a response with a status of 400 or above."""
     status = response.status
-    message = _STATUS_MESSAGES.get(status, msg("{host} answers with status {status} instead of a document."))
+    message = _STATUS_MESSAGES.get(status, msg("{host} responds with status {status} instead of a document."))
     if status == 403 and header(response, "cf-mitigated").strip().lower() == "challenge":
         message = _CHALLENGE
     kind = FeedGone if status == 410 else HttpError
@@ -68,7 +68,7 @@ def http_error(target: Target, response: aiohttp.ClientResponse) -> HttpError:
         status=status,
         retry_after_s=cache_headers.retry_after_s(header(response, "Retry-After"), now),
         fresh_s=cache_headers.freshness_s(
-            cache_control=joined(response, "Cache-Control"),
+            cache_control=joined_header(response, "Cache-Control"),
             expires=header(response, "Expires"),
             age=header(response, "Age"),
             date=header(response, "Date"),
@@ -77,10 +77,11 @@ def http_error(target: Target, response: aiohttp.ClientResponse) -> HttpError:
     )
 
 
-async def read_small_rest(response: aiohttp.ClientResponse) -> None:
-    left = _SMALL
+async def drain(response: aiohttp.ClientResponse) -> None:
+    """Reads the rest of a small body, so that the connection can be reused. Ignores errors."""
+    left = _MAX_DRAINED
     with suppress(TimeoutError, aiohttp.ClientError, OSError):
-        async with asyncio.timeout(_SMALL_WAIT_S):
+        async with asyncio.timeout(_MAX_DRAIN_S):
             async for chunk in response.content.iter_any():
                 left -= len(chunk)
                 if left < 0:
@@ -88,9 +89,10 @@ async def read_small_rest(response: aiohttp.ClientResponse) -> None:
 
 
 def header(response: aiohttp.ClientResponse, name: str) -> str:
+    """Returns the first header of this name; "" if there is none."""
     return clean(response.headers.get(name, ""))
 
 
-def joined(response: aiohttp.ClientResponse, name: str) -> str:
-    """A list may come in one header or in several."""
+def joined_header(response: aiohttp.ClientResponse, name: str) -> str:
+    """Returns all headers of this name as one list with commas; "" if there are none."""
     return clean(", ".join(response.headers.getall(name, [])))

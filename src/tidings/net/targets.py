@@ -1,4 +1,4 @@
-"""What people type as an address: turned into something to connect to, or refused in plain words."""
+"""Parses the URLs that users and publishers give into targets of requests."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from yarl import URL
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import Message, msg
 
-LONGEST = 8192
+MAX_URL_CHARS = 8192
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
-# The system would read 2130706433, 0177.0.0.1 and 0x7f.1 as 127.0.0.1.
-_NUMBER_IN_DISGUISE = re.compile(r"\d+|0x[0-9a-f]*")
+# The operating system reads 2130706433, 0177.0.0.1 and 0x7f.1 as 127.0.0.1.
+_NUMERIC_LABEL = re.compile(r"\d+|0x[0-9a-f]*")
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 class Target(Struct, frozen=True):
-    """url: http or https, no credentials, no fragment; path and query exactly as written where that is legal,
-    because signed addresses break when somebody tidies them.
+    """The target of a request.
 
-    username, password: those that stood in the address.
+    url: http or https, without credentials and fragment; path and query exactly as written where that is legal, because
+    normalizing them breaks signed URLs. username, password: from the URL.
     """
 
     url: URL
@@ -44,9 +44,9 @@ class Target(Struct, frozen=True):
         return self.url.raw_host or ""
 
     def trusts(self, other: Self) -> bool:
-        """Whether what was meant for here (cookie, credentials, own user agent) may also go there.
+        """Returns whether the cookie, the credentials and the user agent for this target may also be sent to `other`.
 
-        The same scheme, host and port; or a host that moved from http to https, which takes nothing away.
+        True for the same scheme, host and port, and for the same host after an upgrade from http to https.
         """
         if self.url.origin() == other.url.origin():
             return True
@@ -63,8 +63,8 @@ class Target(Struct, frozen=True):
         )
 
     def follow(self, location: str) -> Target:
-        """Where a Location header leads from here. InvalidInput as in `parse_target`."""
-        # Raw bytes in a header arrive as lone surrogates; in an address they mean themselves.
+        """Returns the target of a Location header. Raises InvalidInput as `parse_target` does."""
+        # Raw bytes in a header arrive as lone surrogates; they become the same bytes of the URL again.
         raw = location.encode("utf-8", "surrogateescape")
         try:
             text = raw.decode()
@@ -77,10 +77,10 @@ class Target(Struct, frozen=True):
 
 
 def parse_target(address: str) -> Target:
-    """InvalidInput for whatever is not a complete http(s) address, telling what is wrong with it."""
+    """Returns the target. Raises InvalidInput, with the reason, unless the address is a complete http(s) URL."""
     address = address.strip()
-    if len(address) > LONGEST:
-        raise _invalid(msg("The address is longer than {most} characters.", most=LONGEST))
+    if len(address) > MAX_URL_CHARS:
+        raise _invalid(msg("The address is longer than {most} characters.", most=MAX_URL_CHARS))
     if _CONTROL.search(address):
         raise _invalid(
             msg("The address contains a line break or another invisible character. Remove it and try again.")
@@ -89,20 +89,20 @@ def parse_target(address: str) -> Target:
     if scheme not in {"http", "https"}:
         raise _invalid(msg("The address has to begin with http:// or https://."))
     try:
-        tidy = URL(address)
+        parsed = URL(address)
         raw = URL(address, encoded=True)
-        authority = _authority(tidy, bracketed="[" in raw.raw_authority)
+        authority = _authority(parsed, bracketed="[" in raw.raw_authority)
         path, query = (quote(part, safe=_PRINTABLE) for part in (raw.raw_path or "/", raw.raw_query_string))
         url = URL(f"{scheme}://{authority}{path}" + (f"?{query}" if query else ""), encoded=True)
-        return Target(url, tidy.user or "", tidy.password or "")
-    except ValueError as error:  # UnicodeError is one too
+        return Target(url, parsed.user or "", parsed.password or "")
+    except ValueError as error:  # includes UnicodeError
         raise _invalid(msg("The address cannot be understood: look at its host name and port.")) from error
 
 
 def may_share(url: str, other: str) -> bool:
-    """Whether the cookie and the user agent of a feed at `url` may be sent to `other`: its article, its icon.
+    """Returns whether the cookie and the user agent of a feed at `url` may be sent to `other`: its article, its icon.
 
-    False for what is no address at all.
+    False if one of them is not a valid URL.
     """
     try:
         return parse_target(url).trusts(parse_target(other))
@@ -111,7 +111,7 @@ def may_share(url: str, other: str) -> bool:
 
 
 def _authority(url: URL, *, bracketed: bool) -> str:
-    """Host and port as they go into the request: lower case, without the port everybody expects."""
+    """Returns host and port for the request: in lower case, without a default port."""
     host = (url.raw_host or "").lower()
     if not host:
         raise _invalid(msg("The address has no host name. It should look like https://example.org/feed.xml."))
@@ -128,13 +128,13 @@ def _check_name(host: str, *, bracketed: bool) -> None:
     labels = host.removesuffix(".").split(".")
     if bracketed or len(host) > 254 or not all(_LABEL.fullmatch(label) for label in labels):
         raise _invalid(msg("{host} is not a host name.", host=host[:100]))
-    if _NUMBER_IN_DISGUISE.fullmatch(labels[-1]):
+    if _NUMERIC_LABEL.fullmatch(labels[-1]):
         raise _invalid(msg("{host} is a number where a host name should be.", host=host[:100]))
 
 
 def _literal(host: str) -> IPv4Address | IPv6Address | None:
     try:
-        # The interface of a link-local address (fe80::1%eth0) has no place in an address others can use.
+        # A scope id, as in fe80::1%eth0, is only valid on this machine.
         return None if "%" in host else ip_address(host)
     except ValueError:
         return None

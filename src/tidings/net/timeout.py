@@ -1,4 +1,4 @@
-"""A time limit for others. Time in which we ourselves stood still is not theirs."""
+"""A timeout that does not count time during which this process was suspended."""
 
 from __future__ import annotations
 
@@ -7,38 +7,37 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-# How often it is looked whether we still listen, and how late that is when we did not: the process was stopped, or its
-# machine asleep.
+# The timer runs in steps. A step that ends later than this means that the process was stopped or the machine suspended.
 STEP_S: Final = 1.0
 SUSPENDED_S: Final = 2.0
 
 
 @asynccontextmanager
 async def timeout_excluding_suspend(seconds: float) -> AsyncIterator[None]:
-    """TimeoutError after so long, not counting when we stood still.
+    """Raises TimeoutError after so many seconds in which this process was running.
 
-    What came in the meantime lies in our own buffers, and would be thrown away by a limit that is simply over.
+    Data that arrived while it was suspended is in the socket's buffer; a plain timeout would discard it.
     """
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(None) as limit:
         timer: asyncio.TimerHandle
 
-        def listen(left: float) -> None:
+        def start_step(left: float) -> None:
             nonlocal timer
             step = min(left, STEP_S)
             due = loop.time() + step
-            timer = loop.call_at(due, go_on, due, step, left - step)
+            timer = loop.call_at(due, end_step, due, step, left - step)
 
-        def go_on(due: float, step: float, left: float) -> None:
+        def end_step(due: float, step: float, left: float) -> None:
             late = loop.time() - due
             if late > SUSPENDED_S:
-                listen(step + left)
+                start_step(step + left)
             elif left > late:
-                listen(left - late)
+                start_step(left - late)
             else:
                 limit.reschedule(loop.time())
 
-        listen(seconds)
+        start_step(seconds)
         try:
             yield
         finally:

@@ -181,7 +181,7 @@ class AppriseRunner:
     def _forbidden_host(self, service: NotifyBase) -> str:
         """What can be said without looking a name up. In some addresses a token stands there: it is no address then."""
         host = str(getattr(service, "host", "") or "").strip("[]")
-        return "" if not host or self._guard.may_ask_proxy_for(host) else host
+        return "" if not host or self._guard.allows_through_proxy(host) else host
 
     def _why_not(self, scheme: str) -> Message:
         plugin = next((one for one in plugins() if scheme in schemes(one)), None)

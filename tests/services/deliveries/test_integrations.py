@@ -116,7 +116,7 @@ def test_a_saved_entry_waits_while_its_service_refuses(open_house: IntegrationsF
     assert len(site.requests_for("/api/bookmarks/")) == 2
     assert len(site.requests_for("/hook")) == 1
     assert open_house.shown("linkding")["last_error"] == ""
-    assert complaints <= {"", "Linkding does not accept the credentials (401). Check what is set for it."}
+    assert complaints <= {"", "Linkding does not accept the credentials (401). Check its settings."}
 
 
 def test_an_entry_that_is_nothing_for_a_service_does_not_hold_up_the_next(

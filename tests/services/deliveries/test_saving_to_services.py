@@ -327,7 +327,7 @@ def test_a_service_that_answers_nonsense_is_not_believed(name: str, site: Publis
 
     outcome, _ = hand_over(site, name, settings_of(case, site), saved())
 
-    assert "do not understand" in outcome.error_text
+    assert "does not understand" in outcome.error_text
 
 
 @pytest.mark.parametrize(("name", "status"), [("wallabag", 400), ("shiori", 400), ("instapaper", 403)])
@@ -438,7 +438,7 @@ def test_betula_that_wants_a_login_has_saved_nothing(site: Publisher) -> None:
 
     outcome, _ = hand_over(site, "betula", {"url": site.origin, "token": "old"}, saved())
 
-    assert "sign in" in outcome.error_text
+    assert "sign-in" in outcome.error_text
 
 
 def test_every_service_is_tested() -> None:

@@ -16,8 +16,10 @@ MAX_ERROR_LENGTH = 500
 # How long delivered and failed deliveries can be viewed and redelivered.
 FINISHED_RETENTION = 7 * DAY
 
-QUEUE_OVERFLOWED = msg("Too much was waiting for this receiver: the oldest were given up, and their bodies not kept.")
-GIVEN_UP_TOGETHER = msg("Nothing reached this receiver for a day: whatever had waited as long was given up.")
+QUEUE_OVERFLOWED = msg(
+    "Too many events were waiting for this receiver: the oldest were given up, and their bodies deleted."
+)
+GIVEN_UP_TOGETHER = msg("Nothing reached this receiver for a day: all events that had waited as long were given up.")
 
 
 class DeliveryState(StrEnum):

@@ -1,4 +1,4 @@
-"""Validate the settings of an integration and merge them with the stored ones."""
+"""Validates the settings of an integration and merges them with the stored ones."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tidings.domain.integrations.registry import REGISTRY
 from tidings.domain.messages import Message, msg
 
 ENABLED = "enabled"
-# Beside a secret that is not shown: whether there is one. Who sends it back means nothing by it.
+# Secrets are not shown; a member with this prefix says whether there is one. It is ignored when it is sent.
 HAS_PREFIX = "has_"
-# What the service last complained about: shown, and not to be set.
+# The last error of the service; it is shown, and ignored when it is sent.
 LAST_ERROR = "last_error"
 MAX_NUMBER = 2**53 - 1
 
@@ -28,19 +28,19 @@ _WRONG_TYPES: dict[type, Message] = {
     int: msg("send a whole number."),
 }
 
-# Why an address cannot be used; None when it can.
+# Returns why an address cannot be used; None if it can.
 AddressCheck = Callable[[str], Message | None]
 
 
 class IntegrationSettings(Struct, frozen=True):
-    """What a user has chosen for one integration. settings: of the leaf's own type."""
+    """A user's settings of one integration. settings: of the provider's type `Settings`."""
 
     enabled: bool
     settings: Any
 
 
 def find_provider(name: str) -> Provider:
-    """InvalidInput for a name that no integration has."""
+    """Returns the provider. Raises InvalidInput for an unknown name."""
     if name not in REGISTRY:
         raise InvalidInput(
             msg("{name} is no integration. {hint}", name=repr(name[:40]), hint=_hint(name, REGISTRY)), field=name[:40]
@@ -56,14 +56,15 @@ def merge(
     check_address: AddressCheck,
     make_secret: Callable[[], str],
 ) -> IntegrationSettings:
-    """given: some of the members that the API shows; what is not sent, or null, stays as it is.
+    """Returns the settings with changes. given: members as in the API; those that are absent or null stay as they are.
 
-    make_secret: for what is made by us. InvalidInput names integration and field, as in linkding.url.
+    make_secret: returns a value for a generated field. Raises InvalidInput, which names integration and field, as in
+    `linkding.url`.
     """
     if not isinstance(given, Mapping):
         raise InvalidField(provider.name, msg('send an object, such as {"enabled": true}.'))
     fields = {field.name: field for field in provider.fields}
-    sent = {name: value for name, value in given.items() if value is not None and not _only_shown(name, fields)}
+    sent = {name: value for name, value in given.items() if value is not None and not _is_read_only(name, fields)}
     enabled = before.enabled
     values = {}
     for name, value in sent.items():
@@ -72,17 +73,17 @@ def merge(
             _check_type(value, bool, where)
             enabled = value
         elif name in fields:
-            values[name] = _checked(value, fields[name], before, where, check_address)
+            values[name] = _validated(value, fields[name], before, where, check_address)
         else:
             raise InvalidField(where, msg("there is no such setting. {hint}", hint=_hint(name, (ENABLED, *fields))))
     settings = msgspec.structs.replace(before.settings, **values)
-    settings = _with_made(provider, settings, make_secret)
-    _check_whole(provider, settings, enabled=enabled)
+    settings = _with_generated(provider, settings, make_secret)
+    _check_settings(provider, settings, enabled=enabled)
     return IntegrationSettings(enabled, settings)
 
 
 def visible_settings(provider: Provider, chosen: IntegrationSettings) -> dict[str, Any]:
-    """As its user may see it: of a secret only whether there is one."""
+    """Returns the settings as their user may see them: for a secret only whether there is one."""
     members: dict[str, Any] = {ENABLED: chosen.enabled}
     for field in provider.fields:
         value = getattr(chosen.settings, field.name)
@@ -90,12 +91,12 @@ def visible_settings(provider: Provider, chosen: IntegrationSettings) -> dict[st
     return members
 
 
-def _only_shown(name: str, fields: Mapping[str, SettingField]) -> bool:
+def _is_read_only(name: str, fields: Mapping[str, SettingField]) -> bool:
     field = fields.get(name.removeprefix(HAS_PREFIX))
     return name == LAST_ERROR or (name.startswith(HAS_PREFIX) and field is not None and field.is_secret)
 
 
-def _checked(
+def _validated(
     value: Any, field: SettingField, before: IntegrationSettings, where: str, check_address: AddressCheck
 ) -> Any:
     _check_type(value, field.type, where)
@@ -122,7 +123,7 @@ def _checked(
         _check_address(value, field, where, check_address)
     if field.is_generated and value not in ("", getattr(before.settings, field.name)):
         raise InvalidInput(
-            msg('{where} is made by Tidings: leave it out to keep it, or send "" for a new one.', where=where),
+            msg('{where} is generated by Tidings: leave it out to keep it, or send "" for a new one.', where=where),
             field=where,
         )
     return value
@@ -138,15 +139,15 @@ def _check_address(value: str, field: SettingField, where: str, check_address: A
     if reason := check_address(address):
         raise InvalidField(where, reason)
     if "@" in address.partition("://")[2].partition("/")[0] and not field.allows_credentials:
-        raise InvalidField(where, msg("a user name and a password do not belong into this address; take them out."))
+        raise InvalidField(where, msg("this address must not contain a user name or a password; remove them."))
 
 
-def _with_made(provider: Provider, settings: Struct, make_secret: Callable[[], str]) -> Struct:
+def _with_generated(provider: Provider, settings: Struct, make_secret: Callable[[], str]) -> Struct:
     missing = [field.name for field in provider.fields if field.is_generated and not getattr(settings, field.name)]
     return msgspec.structs.replace(settings, **{name: make_secret() for name in missing})
 
 
-def _check_whole(provider: Provider, settings: Struct, *, enabled: bool) -> None:
+def _check_settings(provider: Provider, settings: Struct, *, enabled: bool) -> None:
     if enabled:
         for field in provider.fields:
             if field.is_required and not getattr(settings, field.name):

@@ -1,4 +1,4 @@
-"""New entries in a few words, for services that show them on a screen."""
+"""Short texts about new entries, for services that show notifications."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from msgspec import Struct
 from tidings.domain.deliveries.events import EntryPayload, NewEntriesPayload
 from tidings.domain.messages import Message, msg
 
-# More titles than anybody reads on a telephone.
+# Titles listed in one notification; the rest is only counted.
 MAX_TITLES = 10
 
 
 class Notification(Struct, frozen=True):
-    """url: where somebody gets who taps on it; "" for nowhere."""
+    """url: opened when the user taps the notification; "" for none."""
 
     title: str
     text: str
@@ -20,7 +20,7 @@ class Notification(Struct, frozen=True):
 
 
 class AppriseRequest(Struct, frozen=True):
-    """What the process that runs Apprise is asked to do. urls: of services; only_check: nothing is sent."""
+    """A request to the process that runs Apprise. urls: of services. only_check: validate the URLs, send nothing."""
 
     urls: list[str]
     title: str = ""
@@ -30,9 +30,9 @@ class AppriseRequest(Struct, frozen=True):
 
 
 class UrlProblem(Struct, frozen=True):
-    """number: which of the addresses, from 1. scheme: how it begins; the rest is secret.
+    """number: the position of the URL, from 1. scheme: of the URL, whose other parts are secret.
 
-    is_about_address: trying again does not help.
+    is_about_address: the URL itself is wrong, so that a retry does not help.
     """
 
     number: int
@@ -53,13 +53,16 @@ class UrlProblem(Struct, frozen=True):
 
 
 class AppriseReport(Struct, frozen=True):
-    """problems: none when all went well."""
+    """The response of that process. problems: empty if everything succeeded."""
 
     problems: list[UrlProblem]
 
 
 def notification(payload: NewEntriesPayload, *, max_length: int = 4_000, with_addresses: bool = False) -> Notification:
-    """longest: characters of the text. with_addresses: for a service where a text is all there is."""
+    """Returns a notification. max_length: characters of the text.
+
+    with_addresses: include the URLs of entries in the text, for services without a separate URL.
+    """
     feed, entries = payload.feed.title or payload.feed.feed_url, payload.entries
     if len(entries) == 1:
         one = entries[0]
@@ -77,7 +80,7 @@ def _line(entry: EntryPayload, with_address: bool) -> str:
 
 
 def _shortened(lines: list[str], max_length: int) -> str:
-    """As many whole lines as there is room for, and at least the beginning of one."""
+    """Returns as many whole lines as fit into `max_length`, and at least the beginning of the first."""
     text = lines[0][:max_length]
     for line in lines[1:]:
         if len(text) + 1 + len(line) > max_length:

@@ -3,9 +3,9 @@
 A provider is a module in `providers/` with
 
     NAME = "linkding"       as in the API and in the database
-    TITLE = "Linkding"      as people know it; a message when it is to be translated
+    TITLE = "Linkding"      as shown to users; a message if it is to be translated
     EVENTS = frozenset({SAVE_ENTRY})
-                            names of the events that it gets, of those in `domain.deliveries.events.EVENTS`
+                            names of the events that it receives, of those in `domain.deliveries.events.EVENTS`
 
     class Settings(ServiceSettings, frozen=True, kw_only=True): …
                             every member with a default, and a field: `domain.integrations.fields`
@@ -13,16 +13,16 @@ A provider is a module in `providers/` with
     def deliver(settings: Settings, event: Event) -> RequestSequence: …
 
 `deliver` yields requests and is sent the responses; when it returns, the event is delivered. It raises
-`DeliveryRefused` when the service does not take the event. The caller sets time limits, does not follow redirects, and
-applies the address guard. A provider whose service is not reached by HTTP requests leaves `deliver` out; then
+`DeliveryRefused` if the service does not accept the event. The caller sets time limits, does not follow redirects, and
+applies the address guard. A provider whose service is not called by HTTP requests leaves `deliver` out; then
 `services.deliveries.attempts` calls a function for it in a thread.
 
 Optional functions:
 
-    def receiver(settings: Settings, feed: Feed) -> str     where events about this feed go: those with the same
-                                                            receiver go out in order. "" for: nowhere, nothing is sent
-    def describe_receiver(receiver: str) -> Message                the same as its owner may see it, without secrets
-    def check(settings: Settings) -> None                   InvalidInput for what the fields alone cannot tell
+    def receiver(settings: Settings, feed: Feed) -> str     returns the receiver of events about this feed; events with
+                                                            the same receiver are sent in order. "" sends nothing
+    def describe_receiver(receiver: str) -> Message         returns the same without secrets, as its owner may see it
+    def check(settings: Settings) -> None                   raises InvalidInput for errors that involve several fields
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ProviderRequest(Struct, frozen=True):
     body: bytes = b""
 
     def __repr__(self) -> str:
-        """Without what may be secret: requests end up in logs and traces."""
+        """Leaves out what may be secret: requests appear in logs and tracebacks."""
         return f"Outgoing({self.method} {urlsplit(self.url).hostname})"
 
 
@@ -68,10 +68,10 @@ DeliverFunction = Callable[[Any, Event], RequestSequence]
 
 
 class DeliveryRefused(TidingsError):
-    """The service answered, and did not take the event.
+    """The service responded, and did not accept the event.
 
-    message: for the user, without secrets. disables_integration: the service never accepts another event, so the
-    integration is to be switched off.
+    message: for the user, without secrets. disables_integration: the service will never accept an event again, so that
+    the integration is to be disabled.
     """
 
     code = "refused"
@@ -85,7 +85,7 @@ class DeliveryRefused(TidingsError):
 class Provider(Struct, frozen=True):
     """A provider's module as a value.
 
-    events: names of those it gets. deliver: None for one that is called in a thread.
+    events: names of the events that it receives. deliver: None for a provider that is called in a thread.
     """
 
     name: str
@@ -99,11 +99,12 @@ class Provider(Struct, frozen=True):
     check: Callable[[Any], None]
 
     def read_settings(self, settings: str | bytes) -> Any:
-        """settings: as stored, a JSON object; members that are not known any more are passed over."""
+        """Returns the provider's settings. settings: as stored, a JSON object; unknown members are ignored."""
         return msgspec.json.decode(settings, type=self.settings)
 
 
 def provider_from_module(module: ModuleType) -> Provider:
+    """Returns the provider that the module declares, with defaults for the optional functions."""
     title = module.TITLE if isinstance(module.TITLE, Message) else verbatim(module.TITLE)
     return Provider(
         name=module.NAME,
@@ -121,25 +122,23 @@ def provider_from_module(module: ModuleType) -> Provider:
 def raise_for_status(response: ProviderResponse, title: str | Message) -> None:
     """Raises DeliveryRefused for a status of 400 or above. title: the service's name for the user."""
     if response.status >= 400:
-        message = _STATUS_MESSAGES.get(response.status, msg("{title} answers with status {status}."))
+        message = _STATUS_MESSAGES.get(response.status, msg("{title} responds with status {status}."))
         raise DeliveryRefused(message.with_values(title=title, status=response.status))
 
 
 _STATUS_MESSAGES: dict[int, Message] = {
-    400: msg("{title} does not understand what it was sent (400)."),
-    401: msg("{title} does not accept the credentials (401). Check what is set for it."),
-    403: msg(
-        "{title} does not let us in (403). Check what is set for it, and what these credentials are allowed to do."
-    ),
+    400: msg("{title} does not understand the request (400)."),
+    401: msg("{title} does not accept the credentials (401). Check its settings."),
+    403: msg("{title} denies access (403). Check its settings, and what these credentials are allowed to do."),
     404: msg("{title} has nothing at this address (404). Check the address."),
     405: msg("{title} does not take this kind of request at this address (405). Check the address."),
-    409: msg("{title} has something else in the place of it (409)."),
-    410: msg("{title} is gone from this address for good (410)."),
-    413: msg("{title} finds what it was sent too large (413)."),
-    422: msg("{title} finds a mistake in what it was sent (422). Check what is set for it."),
-    429: msg("{title} finds that we come too often (429)."),
-    500: msg("{title} has a fault (500)."),
-    502: msg("{title} has a fault behind its front door (502)."),
-    503: msg("{title} is out of service at the moment (503)."),
-    504: msg("{title} waits in vain for a machine behind it (504)."),
+    409: msg("{title} reports a conflict with something that it has already (409)."),
+    410: msg("{title} is permanently gone from this address (410)."),
+    413: msg("{title} refuses the request as too large (413)."),
+    422: msg("{title} refuses the request as invalid (422). Check its settings."),
+    429: msg("{title} limits the number of requests (429)."),
+    500: msg("{title} has an internal error (500)."),
+    502: msg("{title} gets no valid response from a server behind it (502)."),
+    503: msg("{title} is not available at the moment (503)."),
+    504: msg("{title} gets no response in time from a server behind it (504)."),
 }

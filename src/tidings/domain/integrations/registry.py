@@ -22,8 +22,8 @@ def _found() -> dict[str, Provider]:
 
 
 REGISTRY: Final = _found()
-# By the name of an event, the names of the integrations that get it. Those of save_entry are what
-# `has_integrations` counts.
+# The names of the providers that receive an event, by its name. `has_integrations` in the API counts those of
+# save_entry.
 PROVIDERS_BY_EVENT: Final = {
     event: frozenset(name for name, provider in REGISTRY.items() if event in provider.events) for event in EVENTS
 }

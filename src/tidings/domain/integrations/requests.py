@@ -25,7 +25,7 @@ class Undeliverable(DeliveryRefused):
 
 
 def entry_with_url(event: Event) -> EntryPayload:
-    """The entry of save_entry, for a service that keeps addresses. Raises Undeliverable when the entry has none."""
+    """Returns the entry of a save_entry event, with a title. Raises Undeliverable if the entry has no URL."""
     entry = event.saved_entry
     if not entry.url:
         raise Undeliverable(msg("This entry has no address that could be saved."))
@@ -41,7 +41,7 @@ def post_form(url: str, fields: Mapping[str, str], headers: Mapping[str, str]) -
 
 
 def join_path(address: str, path: str) -> str:
-    """path: begins with a slash; the address may have a path of its own."""
+    """Returns the address with the path appended. path: begins with a slash; the address may have a path of its own."""
     return address.rstrip("/") + path
 
 
@@ -50,29 +50,29 @@ def bearer_auth(token: str) -> dict[str, str]:
 
 
 def basic_auth(username: str, password: str) -> dict[str, str]:
-    """Source: RFC 7617."""
+    """Returns the header of basic authentication. Source: RFC 7617."""
     return {"Authorization": "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()}
 
 
 def split_tags(tags: str) -> list[str]:
-    """Those that a user typed, with commas between them; each once."""
+    """Returns the tags of a text in which commas separate them, each once."""
     return list(dict.fromkeys(stripped for tag in tags.split(",") if (stripped := tag.strip())))
 
 
 def without_empty(**members: Any) -> dict[str, Any]:
-    """Those that are not empty: many services take an empty one for a wish."""
+    """Returns the members that are not empty: many services read an empty one as a request to clear the value."""
     return {name: value for name, value in members.items() if value not in ("", [], None)}
 
 
 def expect_success(response: ProviderResponse, title: str | Message, *also: int) -> None:
-    """Raises DeliveryRefused unless the status is a success, or one of those that mean the same here."""
+    """Raises DeliveryRefused unless the status is a success. also: other statuses that mean success here."""
     if response.status in also:
         return
     raise_for_status(response, title)
     if response.status >= 300:
         raise DeliveryRefused(
             msg(
-                "{title} sends us elsewhere ({status}). Set the address that it sends to.",
+                "{title} redirects to another address ({status}). Set that address instead.",
                 title=title,
                 status=response.status,
             )
@@ -80,7 +80,10 @@ def expect_success(response: ProviderResponse, title: str | Message, *also: int)
 
 
 def required_text(response: ProviderResponse, title: str, *names: str) -> str:
-    """A text within the JSON object of an answer, by the first of the dotted names under which there is one."""
+    """Returns a text from the JSON object of a response: that of the first dotted name that has one.
+
+    Raises DeliveryRefused if none has.
+    """
     expect_success(response, title)
     value = _json(response)
     for found in (_at(value, name.split(".")) for name in names):
@@ -88,14 +91,15 @@ def required_text(response: ProviderResponse, title: str, *names: str) -> str:
             return found
     raise DeliveryRefused(
         msg(
-            "{title} answers in a way that we do not understand. Check the address, and that it is up to date.",
+            "Tidings does not understand the response of {title}. Check the address, and whether the service is up to "
+            "date.",
             title=title,
         )
     )
 
 
 def error_text(response: ProviderResponse, *names: str) -> str:
-    """As `member`, of a service that reports failures within a success; "" when it has nothing to say."""
+    """Returns an error message from a response, for services that report errors with a success status; "" if none."""
     value = _json(response)
     found = next((one for name in names if (one := _at(value, name.split(".")))), "")
     return (", ".join(map(str, found)) if isinstance(found, list) else str(found))[:200]

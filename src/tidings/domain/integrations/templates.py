@@ -1,7 +1,7 @@
-"""Texts with placeholders, as users write them for requests of their own: {{title}}, {{url|json}}.
+"""Templates with placeholders, which users write for custom requests: {{title}}, {{url|json}}.
 
-What a placeholder stands for is written as its place asks for it: percent-encoded in an address, escaped within a
-string of JSON, and so on. Who knows better names a filter.
+A value is escaped as its context requires: percent-encoded in an address, escaped within a JSON string, and so on. A
+filter in the placeholder overrides this.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ def _text(value: TemplateValue) -> str:
 
 
 def _json(value: TemplateValue) -> str:
-    """A whole value, with its quotes: a list stays one."""
+    """Returns a whole JSON value, with quotes; a list stays a list."""
     return msgspec.json.encode(value).decode()
 
 
 def escape_for_json(value: TemplateValue) -> str:
-    """For between two quotes that are there already."""
+    """Returns the value escaped for use between the quotes of a JSON string."""
     return _json(_text(value))[1:-1]
 
 
 def escape_for_header(value: TemplateValue) -> str:
-    """In one line: nobody's title begins a header of its own."""
+    """Returns the value in one line, so that a title cannot begin another header."""
     return _CONTROL.sub(" ", _text(value))
 
 
@@ -74,22 +74,22 @@ def template_values(entry: EntryPayload) -> TemplateValues:
 
 
 def render(template: str, values: TemplateValues, default_filter: TemplateFilter) -> str:
-    """usual: the filter where none is named."""
+    """Returns the text with all placeholders replaced. default_filter: for placeholders that name no filter."""
 
-    def one(found: re.Match[str]) -> str:
-        chosen = FILTERS[found["filter"].strip()] if found["filter"] else default_filter
-        return chosen(values[found["name"].strip()])
+    def replacement(placeholder: re.Match[str]) -> str:
+        template_filter = FILTERS[placeholder["filter"].strip()] if placeholder["filter"] else default_filter
+        return template_filter(values[placeholder["name"].strip()])
 
-    return _PLACEHOLDER.sub(one, template)
+    return _PLACEHOLDER.sub(replacement, template)
 
 
 def sample_render(template: str) -> str:
-    """With a letter for each placeholder: enough to see whether it is an address."""
+    """Returns the text with the letter x for each placeholder, to check whether it is an address."""
     return _PLACEHOLDER.sub("x", template)
 
 
 def check_template(template: str, *, field: str) -> None:
-    """InvalidInput for a name that nothing stands for, telling which there are."""
+    """Raises InvalidInput for an unknown placeholder or filter; the message lists the known ones."""
     for found in _PLACEHOLDER.finditer(template):
         name = found["name"].strip()
         if name not in PLACEHOLDERS:
@@ -102,7 +102,7 @@ def check_template(template: str, *, field: str) -> None:
 
 
 def similar_names(name: str, known: Iterable[str]) -> Message | None:
-    """None when nothing is near it."""
+    """Returns a message that suggests similar names; None if there are none."""
     near = get_close_matches(name, tuple(known), n=2)
     if len(near) > 1:
         return msg("Did you mean {name} or {other}?", name=near[0], other=near[1])

@@ -83,7 +83,7 @@ class Integrations:
             host = parse_target(address).host
         except InvalidInput as error:
             return error.text
-        return None if self._guard.may_ask_proxy_for(host) else self._guard.refusal(host).text
+        return None if self._guard.allows_through_proxy(host) else self._guard.refusal(host).text
 
     def _check_service_urls(self, wanted: Mapping[str, Any]) -> None:
         """Outside of the transaction: another process is asked."""

@@ -145,7 +145,7 @@ class WebSub:
         subscription, mode = request.subscription, request.mode
         sent = request_form(subscription, mode, f"{self._callback_base}{CALLBACK}{subscription.token}")
         try:
-            await self._hubs.ask(subscription.hub, sent, now=request.asked_at)
+            await self._hubs.send(subscription.hub, sent, now=request.asked_at)
         except TidingsError as error:
             log.warning("hub not reached", subscription=subscription.id, mode=mode.value, reason=error.message)
             await asyncio.to_thread(self._remember_failure, request, error)

@@ -1,1 +1,1 @@
-"""One module for each service."""
+"""The providers, one module for each service."""

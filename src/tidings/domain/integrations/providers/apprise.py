@@ -1,6 +1,6 @@
-"""Apprise speaks to a hundred services that show messages: Telegram, Matrix, Discord, Slack, mail and the rest.
+"""Apprise sends notifications to about a hundred services: Telegram, Matrix, Discord, Slack, mail and others.
 
-Its own library does the sending (`services.deliveries.apprise`). Addresses: https://appriseit.com/services/
+Its library sends the messages (`services.deliveries.apprise`). Service URLs: https://appriseit.com/services/
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
 
 
 def receiver(settings: Settings, feed: Feed) -> str:
-    """Which of the two, and not the addresses, which are secret: they are looked up when it goes out."""
+    """Returns whether the feed's own URLs or the user's apply. The URLs are secret, and read when an event is sent."""
     if feed.apprise_service_urls.strip():
         return f"feed {feed.id}"
     return "all" if settings.urls.strip() else ""
 
 
 def service_urls(text_of_urls: str) -> list[str]:
-    """One a line, or with blanks between them; commas belong to many of them."""
+    """Returns the URLs, which blanks or line breaks separate; many of them contain commas."""
     return text_of_urls.split()

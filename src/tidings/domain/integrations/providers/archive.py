@@ -1,4 +1,4 @@
-"""The Wayback Machine of archive.org keeps what a page looked like on a day.
+"""The Wayback Machine of archive.org stores copies of web pages.
 
 API: https://docs.google.com/document/d/1Nsv52MvSjbLb2PCpHlat0gkzw0EvtSgpKHu4mk0MnrA (Save Page Now 2)
 """

@@ -1,6 +1,6 @@
 """Betula keeps bookmarks and shares them with the Fediverse.
 
-It has no API for this: we fill in its form, as https://betula.mycorrhiza.wiki/ lets bookmarklets do.
+It has no API for this: the provider submits its form, as the bookmarklets of https://betula.mycorrhiza.wiki/ do.
 """
 
 from __future__ import annotations
@@ -39,5 +39,5 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         join_path(settings.url, "/save-link"), fields, {"Cookie": f"betula-token={settings.token}"}
     )
     if response.status == SEE_OTHER and "login" in response.headers.get("location", ""):
-        raise DeliveryRefused(msg("{title} asks us to sign in. Set a new token.", title=TITLE))
-    expect_success(response, TITLE, SEE_OTHER)  # to the new bookmark; 200 when it was there already
+        raise DeliveryRefused(msg("{title} asks for a sign-in. Set a new token.", title=TITLE))
+    expect_success(response, TITLE, SEE_OTHER)  # redirects to the new bookmark; 200 if it existed already

@@ -31,7 +31,7 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
     api_link: Annotated[
         str, address("API link", "In Cubox: Settings, Extensions & Automation, API Extension.", is_secret=True)
     ] = ""
-    folder: Annotated[str, line("Folder", "The inbox when it is empty.")] = ""
+    folder: Annotated[str, line("Folder", "The inbox if it is empty.")] = ""
     tags: Annotated[str, tags()] = ""
 
 

@@ -1,6 +1,6 @@
-"""A request of one's own, for a service that has no leaf here: method, address, headers and body with placeholders.
+"""A custom request, for a service without a provider: method, address, headers and body with placeholders.
 
-docs/integrations.md tells which there are.
+docs/integrations.md lists the placeholders.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tidings.domain.integrations.templates import (
 from tidings.domain.messages import msg
 
 NAME = "custom"
-# No name of a service, as the others have.
+# Translated, since it is not the name of a service.
 TITLE = msg("Custom request")
 EVENTS = frozenset({SAVE_ENTRY})
 
-# Whoever sends the request sets these.
-NOT_TO_BE_SET = frozenset({"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"})
+# The HTTP client sets these headers.
+FORBIDDEN_HEADERS = frozenset({"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"})
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -51,33 +51,33 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         if not kind:
             kind = "application/json" if settings.body.lstrip()[:1] in ("{", "[") else "text/plain; charset=utf-8"
             headers["Content-Type"] = kind
-        body = render(settings.body, values, _usual(kind))
+        body = render(settings.body, values, _default_filter(kind))
     url = render(settings.url, values, FILTERS["url"])
     response = yield ProviderRequest(settings.method, url, headers, body.encode())
     expect_success(response, TITLE)
 
 
 def check(settings: Settings) -> None:
-    """InvalidInput for headers that cannot be sent."""
+    """Raises InvalidInput for headers that cannot be sent."""
     for name, value in _lines(settings.headers):
         if not _NAME.fullmatch(name):
             raise InvalidField(
                 "headers", msg("{name} is no name of a header; write Name: value.", name=repr(name[:40]))
             )
-        if name.lower() in NOT_TO_BE_SET:
+        if name.lower() in FORBIDDEN_HEADERS:
             raise InvalidField("headers", msg("{name} cannot be set; leave it out.", name=name))
         if any(ord(letter) < 32 and letter != "\t" for letter in value):
             raise InvalidField("headers", msg("{name} holds an invisible character; remove it.", name=name))
 
 
 def _lines(headers: str) -> list[tuple[str, str]]:
-    """Names and values."""
-    parted = (line.partition(":") for line in headers.splitlines() if line.strip())
-    return [(name.strip(), value.strip()) for name, _, value in parted]
+    """Returns the names and values of the headers."""
+    parts = (line.partition(":") for line in headers.splitlines() if line.strip())
+    return [(name.strip(), value.strip()) for name, _, value in parts]
 
 
-def _usual(kind: str) -> TemplateFilter:
-    """How a placeholder is written in a body of this type."""
+def _default_filter(kind: str) -> TemplateFilter:
+    """Returns the filter for placeholders in a body of this media type."""
     kind = kind.lower()
     if "json" in kind:
         return escape_for_json

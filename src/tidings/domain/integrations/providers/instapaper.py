@@ -29,7 +29,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     response = yield post_form(
         "https://www.instapaper.com/api/add", {"url": entry.url, "title": entry.title}, credentials
     )
-    if response.status == 403:  # what others say with 401
+    if response.status == 403:  # where other services use 401
         raise DeliveryRefused(
             msg("{title} does not accept the credentials (403). Check username and password.", title=TITLE)
         )

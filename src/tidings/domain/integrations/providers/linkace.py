@@ -1,4 +1,4 @@
-"""LinkAce keeps bookmarks. From its version 2 on.
+"""LinkAce keeps bookmarks. Version 2 or later is required.
 
 API: https://api-docs.linkace.org/ (POST /api/v2/links)
 """
@@ -32,7 +32,7 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
     url: Annotated[str, address("Address", "Of your LinkAce, such as https://links.example.org.")] = ""
     token: Annotated[str, secret("API token", "In LinkAce: User settings, API tokens.")] = ""
     tags: Annotated[str, tags()] = ""
-    lists: Annotated[str, line("Lists", "With commas between them.")] = ""
+    lists: Annotated[str, line("Lists", "Separated by commas.")] = ""
     visibility: Annotated[str, choice("Visible to", *VISIBILITIES)] = "private"
     check_disabled: Annotated[bool, flag("Do not check whether the page is still there")] = False
 
@@ -49,5 +49,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     }
     response = yield post_json(join_path(settings.url, "/api/v2/links"), saved, bearer_auth(settings.token))
     if response.status == 422:
-        raise Undeliverable(msg("{title} does not take it (422): most often the link is there already.", title=TITLE))
+        raise Undeliverable(
+            msg("{title} does not accept it (422): usually because it has this link already.", title=TITLE)
+        )
     expect_success(response, TITLE)

@@ -32,7 +32,7 @@ CONFLICT = 409
 class Settings(ServiceSettings, frozen=True, kw_only=True):
     url: Annotated[str, address("Address", "Of your Linkwarden, such as https://cloud.linkwarden.app.")] = ""
     token: Annotated[str, secret("Access token", "In Linkwarden: Settings, Access tokens.")] = ""
-    collection: Annotated[str, line("Collection", "Its name; it is made when there is none.")] = ""
+    collection: Annotated[str, line("Collection", "Its name; it is created if it does not exist.")] = ""
     tags: Annotated[str, tags()] = ""
 
 
@@ -45,4 +45,4 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         collection={"name": settings.collection} if settings.collection else None,
     )
     response = yield post_json(join_path(settings.url, "/api/v1/links"), saved, bearer_auth(settings.token))
-    expect_success(response, TITLE, CONFLICT)  # it is there already
+    expect_success(response, TITLE, CONFLICT)  # the link exists already

@@ -1,4 +1,4 @@
-"""Notion keeps everything: here a bookmark is put at the end of a page.
+"""Notion keeps notes and pages: this provider appends a bookmark to a page.
 
 API: https://developers.notion.com/reference/patch-block-children
 """

@@ -35,11 +35,11 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
     username: Annotated[str, line("Username", "Instead of a token.")] = ""
     password: Annotated[str, secret("Password", required=False)] = ""
     priority: Annotated[str, choice("Priority", "1", "2", "3", "4", "5", help="5 is the loudest.")] = "3"
-    all_feeds: Annotated[bool, flag("Of every feed", "Otherwise of those alone that have ntfy switched on.")] = False
+    all_feeds: Annotated[bool, flag("For all feeds", "Otherwise only for feeds that have ntfy switched on.")] = False
 
 
 def receiver(settings: Settings, feed: Feed) -> str:
-    """priority, topic"""
+    """Returns the priority and the topic."""
     if feed.ntfy_enabled:
         return f"{feed.ntfy_priority} {feed.ntfy_topic or settings.topic}"
     return f"{settings.priority} {settings.topic}" if settings.all_feeds else ""
@@ -47,8 +47,10 @@ def receiver(settings: Settings, feed: Feed) -> str:
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:
     priority, _, topic = event.receiver.partition(" ")
-    told = notification(event.new_entries, max_length=LONGEST_TEXT)
-    message = without_empty(topic=topic, title=told.title, message=told.text, click=told.url, priority=int(priority))
+    payload = notification(event.new_entries, max_length=LONGEST_TEXT)
+    message = without_empty(
+        topic=topic, title=payload.title, message=payload.text, click=payload.url, priority=int(priority)
+    )
     credentials = {}
     if settings.token:
         credentials = bearer_auth(settings.token)

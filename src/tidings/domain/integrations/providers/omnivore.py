@@ -1,4 +1,4 @@
-"""Omnivore, and what speaks its language: the service closed in 2024, its software is run by others.
+"""Omnivore and compatible services: the original service closed in 2024, its software can be self-hosted.
 
 API: https://github.com/omnivore-app/omnivore (GraphQL: saveUrl)
 """
@@ -39,15 +39,15 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
 def deliver(settings: Settings, event: Event) -> RequestSequence:
     entry = entry_with_url(event)
     saved = {
-        "clientRequestId": event.delivery_id,  # a UUID; the same at every try, so that a repeat is known as one
+        "clientRequestId": event.delivery_id,  # a UUID, the same for every attempt, so that Omnivore recognizes a retry
         "source": "api",
         "url": entry.url,
         "labels": [{"name": tag} for tag in split_tags(settings.tags)],
     }
-    question = {"query": SAVE, "variables": {"input": saved}}
-    response = yield post_json(settings.url, question, {"Authorization": settings.api_key})
+    request = {"query": SAVE, "variables": {"input": saved}}
+    response = yield post_json(settings.url, request, {"Authorization": settings.api_key})
     expect_success(response, TITLE)
-    wrong = error_text(response, "errors.message", "data.saveUrl.message", "data.saveUrl.errorCodes")
-    if wrong:
-        raise DeliveryRefused(msg("{title} has not saved it, and says: {complaint}.", title=TITLE, complaint=wrong))
+    error = error_text(response, "errors.message", "data.saveUrl.message", "data.saveUrl.errorCodes")
+    if error:
+        raise DeliveryRefused(msg("{title} has not saved it, and says: {complaint}.", title=TITLE, complaint=error))
     required_text(response, TITLE, "data.saveUrl.url", "data.saveUrl.clientRequestId")

@@ -36,7 +36,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         "format": "json",
         "url": entry.url,
         "description": entry.title[:LONGEST_TITLE],
-        # Its tags have no blanks: those stand between them.
+        # Blanks separate the tags, so that none may contain one.
         "tags": " ".join(tag.replace(" ", "-") for tag in split_tags(settings.tags)),
         "toread": "yes" if settings.unread else "no",
         "shared": "yes" if settings.shared else "no",
@@ -45,6 +45,8 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     expect_success(response, TITLE)
     result = error_text(response, "result_code")
     if not result:
-        raise DeliveryRefused(msg("{title} has not saved it, and says: nothing that we understand.", title=TITLE))
+        raise DeliveryRefused(
+            msg("{title} has not saved it, and Tidings does not understand its response.", title=TITLE)
+        )
     if result != DONE:
         raise DeliveryRefused(msg("{title} has not saved it, and says: {complaint}.", title=TITLE, complaint=result))

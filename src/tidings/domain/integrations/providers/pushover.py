@@ -22,7 +22,7 @@ EVENTS = frozenset({NEW_ENTRIES})
 LONGEST_TEXT = 1024
 LONGEST_TITLE = 250
 LONGEST_URL = 512
-# Has to be confirmed: repeated every so many seconds, for so long.
+# The priority at which the user must confirm a notification. It is repeated after `retry` seconds for `expire` seconds.
 EMERGENCY = 2
 REPEATED = {"retry": 60, "expire": 3600}
 
@@ -32,38 +32,38 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
         ""
     )
     user: Annotated[str, secret("User key", "On your page at https://pushover.net.")] = ""
-    device: Annotated[str, line("Device", "All of them when it is empty.")] = ""
+    device: Annotated[str, line("Device", "All devices if it is empty.")] = ""
     priority: Annotated[str, choice("Priority", "-2", "-1", "0", "1", "2", help="2 has to be confirmed.")] = "0"
-    all_feeds: Annotated[bool, flag("Of every feed", "Otherwise of those alone that have Pushover switched on.")] = (
+    all_feeds: Annotated[bool, flag("For all feeds", "Otherwise only for feeds that have Pushover switched on.")] = (
         False
     )
 
 
 def receiver(settings: Settings, feed: Feed) -> str:
-    """priority"""
+    """Returns the priority."""
     if feed.pushover_enabled:
         return str(feed.pushover_priority)
     return settings.priority if settings.all_feeds else ""
 
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:
-    told, priority = notification(event.new_entries, max_length=LONGEST_TEXT), int(event.receiver)
+    payload, priority = notification(event.new_entries, max_length=LONGEST_TEXT), int(event.receiver)
     message = without_empty(
         token=settings.token,
         user=settings.user,
         device=settings.device,
-        title=told.title[:LONGEST_TITLE],
-        message=told.text,
-        url=told.url if len(told.url) <= LONGEST_URL else "",
+        title=payload.title[:LONGEST_TITLE],
+        message=payload.text,
+        url=payload.url if len(payload.url) <= LONGEST_URL else "",
         priority=priority,
     )
     if priority == EMERGENCY:
         message |= REPEATED
     response = yield post_json("https://api.pushover.net/1/messages.json", message, {})
     if response.status == 400:
-        if said := error_text(response, "errors"):
+        if errors := error_text(response, "errors"):
             raise DeliveryRefused(
-                msg("{title} does not take it (400), and says: {complaint}.", title=TITLE, complaint=said)
+                msg("{title} does not accept it (400), and says: {complaint}.", title=TITLE, complaint=errors)
             )
-        raise DeliveryRefused(msg("{title} does not take it (400), and says: nothing.", title=TITLE))
+        raise DeliveryRefused(msg("{title} does not accept it (400), and gives no reason.", title=TITLE))
     expect_success(response, TITLE)

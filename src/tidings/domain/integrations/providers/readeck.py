@@ -1,6 +1,6 @@
 """Readeck keeps the readable part of pages.
 
-API: https://readeck.org/en/docs/ and /docs/api on every Readeck (POST /bookmarks, answered by 202)
+API: https://readeck.org/en/docs/ and /docs/api on every installation (POST /bookmarks, which responds with 202)
 """
 
 from __future__ import annotations

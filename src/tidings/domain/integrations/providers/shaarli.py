@@ -44,16 +44,16 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     saved = {
         "url": entry.url,
         "title": entry.title,
-        "tags": [tag.replace(" ", "-") for tag in split_tags(settings.tags)],  # its tags have no blanks
+        "tags": [tag.replace(" ", "-") for tag in split_tags(settings.tags)],  # its tags may not contain blanks
         "private": settings.private,
     }
     token = _token(settings.api_secret, event.at // SECOND)
     response = yield post_json(join_path(settings.url, "/api/v1/links"), saved, bearer_auth(token))
-    expect_success(response, TITLE, CONFLICT)  # it is there already
+    expect_success(response, TITLE, CONFLICT)  # the link exists already
 
 
 def _token(key: str, at_s: int) -> str:
-    """A JSON web token, good for nine minutes before and after. at_s: seconds since 1970."""
+    """Returns a JSON web token, valid for nine minutes before and after. at_s: seconds since 1970."""
     head, body = (_encoded(msgspec.json.encode(part)) for part in ({"typ": "JWT", "alg": "HS512"}, {"iat": at_s}))
     signature = hmac.new(key.encode(), f"{head}.{body}".encode(), hashlib.sha512).digest()
     return f"{head}.{body}.{_encoded(signature)}"

@@ -1,6 +1,6 @@
 """Shiori keeps bookmarks and copies of their pages.
 
-API: https://github.com/go-shiori/shiori/blob/master/docs/API.md, and /swagger/index.html on a Shiori that shows it
+API: https://github.com/go-shiori/shiori/blob/master/docs/API.md (and /swagger/index.html of an installation)
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     entry = entry_with_url(event)
     credentials = {"username": settings.username, "password": settings.password, "remember_me": False}
     response = yield post_json(join_path(settings.url, "/api/v1/auth/login"), credentials, {})
-    if response.status == 400:  # what others say with 401
+    if response.status == 400:  # where other services use 401
         raise DeliveryRefused(
             msg("{title} does not accept the credentials (400). Check username and password.", title=TITLE)
         )
-    # Until version 1.7 the token lay within a message.
+    # Before version 1.7 the token was in `message`.
     token = required_text(response, TITLE, "token", "message.token")
     saved = {
         "url": entry.url,

@@ -48,7 +48,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         "password": settings.password,
     }
     response = yield post_form(join_path(settings.url, "/oauth/v2/token"), credentials, {})
-    if response.status == 400:  # as OAuth has it: invalid_grant, invalid_client
+    if response.status == 400:  # errors of OAuth: invalid_grant, invalid_client
         raise DeliveryRefused(
             msg("{title} does not accept the credentials (400). Check client, username and password.", title=TITLE)
         )

@@ -1,6 +1,6 @@
-"""The webhook: events as they are, signed, to an address of the user's own (docs/webhooks.md).
+"""The webhook: sends signed events to an address that the user sets.
 
-docs/webhooks.md tells the other side how to receive them.
+docs/webhooks.md describes the requests for receivers.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
 
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:
-    """410 says that nobody wants to hear from us again."""
-    address, credentials = _apart(event.receiver)
+    """Sends the event. A status of 410 disables the integration."""
+    address, credentials = _split_credentials(event.receiver)
     signature = sign(event.body, settings.secret)
     response = yield ProviderRequest(
         "POST",
@@ -45,7 +45,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
             "X-Service-Signature": signature,
             "X-Service-Event-Type": event.type,
             "X-Service-Delivery": event.delivery_id,
-            # Receivers that were written for Miniflux look for these.
+            # Receivers written for Miniflux read these headers.
             "X-Miniflux-Signature": signature,
             "X-Miniflux-Event-Type": event.type,
         },
@@ -57,22 +57,22 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
 
 
 def sign(body: bytes, secret: str) -> str:
-    """HMAC-SHA256 of the raw body, lower-case hex. An empty secret signs as well (docs/webhooks.md)."""
+    """Returns the HMAC-SHA256 of the raw body in lower-case hex, also for an empty secret (docs/webhooks.md)."""
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 def receiver(settings: Settings, feed: Feed) -> str:
-    """The feed's own address comes first; "" when there is none at all."""
+    """Returns the feed's address, or else the user's; "" if there is none."""
     return feed.webhook_url or settings.url
 
 
 def describe_receiver(receiver: str) -> Message:
-    """Without the credentials in it."""
-    return verbatim(_apart(receiver)[0])
+    """Returns the address without its credentials."""
+    return verbatim(_split_credentials(receiver)[0])
 
 
-def _apart(address: str) -> tuple[str, dict[str, str]]:
-    """The address without user name and password, and the header that they become."""
+def _split_credentials(address: str) -> tuple[str, dict[str, str]]:
+    """Returns the address without user name and password, and the headers that contain them."""
     parts = urlsplit(address)
     userinfo, at, host = parts.netloc.rpartition("@")
     if not at:
