@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from collections.abc import Iterable
 
 import pytest
@@ -10,6 +12,7 @@ from scoring import agreement, expected, expressions, hostile, real
 from scoring.claims import Claim, misses
 from scoring.scores import of_claims
 from support.corpora import needs
+from tidings.domain.formats.charset import decode
 
 
 def assert_scores(part: str, claims: Iterable[Claim]) -> None:
@@ -39,6 +42,30 @@ def test_real_feeds_are_read_whole_cut_off_and_damaged(documents: list[real.Docu
     claims = [*real.whole(documents), *real.cut_off(documents[::3], times=2), *real.damaged(documents[::3])]
 
     assert_scores("feeds-real", claims)
+
+
+@needs(real.ARCHIVE)
+def test_stray_bytes_put_into_real_feeds_cost_only_themselves(documents: list[real.Document]) -> None:
+    """Every character of the document is still there, in its place, around what the stray bytes became."""
+    chance = random.Random(15)
+    for document in documents:
+        text = decode(document.body)
+        if text.isascii() or document.body != text.encode():
+            continue
+        places = sorted(chance.sample(blanks(document.body), 3))
+        body = bytearray(document.body)
+        for place in places:
+            body[place] = 0x92
+
+        found = decode(bytes(body))
+
+        assert found.count("’") == text.count("’") + len(places), document.name
+        assert [a for a, b in zip(found, text, strict=True) if a != b] == ["’"] * len(places), document.name
+
+
+def blanks(body: bytes) -> list[int]:
+    """Returns the places of the blanks between two ASCII letters."""
+    return [found.start() for found in re.finditer(rb"(?<=[a-z]) (?=[a-z])", body)]
 
 
 @needs(expected.ARCHIVE)

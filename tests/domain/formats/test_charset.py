@@ -76,6 +76,15 @@ def test_the_encoding_is_found(codec: str, label: str | None, charset: str | Non
         ("cp949", "안녕하세요 오늘의 뉴스입니다"),
         ("cp1255", "שלום לכולם"),
         ("cp1253", "Καλημέρα σας"),
+        ("cp1252", "L’été, à la forêt : où ça ?"),
+        ("cp1252", "Größe, Übermut und Ärger in Jüterbog"),
+        ("cp1252", "¿Qué pasó? Mañana, ¡sí! El año de la niña"),
+        ("cp1250", "Příliš žluťoučký kůň úpěl ďábelské ódy"),
+        ("cp1250", "„Zażółć gęślą jaźń” – wczoraj przyszedł deszcz"),
+        ("cp1250", "Árvíztűrő tükörfúrógép, őszi eső"),
+        ("iso8859_2", "Zażółć gęślą jaźń, żółw i źrebię"),
+        ("cp1254", "Şimdi İstanbul'da yağmur yağıyor, çocuklar bahçede"),
+        ("cp1257", "Įlinkdama fechtuotojo špaga sublykčiojusi pragręžė apvalų arbūzą"),
     ],
 )
 def test_without_a_label_the_encoding_is_guessed_from_the_letters(codec: str, title: str) -> None:
@@ -86,6 +95,29 @@ def test_a_stray_byte_in_utf8_is_read_as_windows_1252_and_spoils_nothing_else() 
     body = rss("<item><title>Zoë, naïve, Ørsted: it@s</title></item>").encode().replace(b"@", b"\x92")
 
     assert feed(body).entries[0].title == "Zoë, naïve, Ørsted: it’s"
+
+
+@pytest.mark.parametrize("label", [None, "utf-8", "iso-8859-1", "windows-1251"])
+@pytest.mark.parametrize("strays", [1, 3])
+def test_single_stray_bytes_cost_themselves_only(label: str | None, strays: int) -> None:
+    body = titled(f"café{' it@s' * strays} ö", "utf-8", label).replace(b"@", b"\x92")
+
+    assert feed(body).entries[0].title == f"café{' it’s' * strays} ö"
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (b"\xed\xa0\xbd\xed\xb8\x80", "😀"),
+        (b"\xed\xa0\xbd\xed\xb8\x80 caf\xc3\xa9", "😀 café"),
+        (b"caf\xc3\xa9, na\xc3\xafve \xc3\xb6 \xc3\xa4 \xed\xa0\xbd", "café, naïve ö ä \ufffd"),
+    ],
+    ids=["a pair", "a pair beside UTF-8", "half a pair"],
+)
+def test_halves_of_a_character_in_three_bytes_each_are_joined(written: bytes, text: str) -> None:
+    body = titled("@", "utf-8").replace(b"@", written)
+
+    assert feed(body).entries[0].title == text
 
 
 def test_one_damaged_byte_does_not_discredit_the_label() -> None:

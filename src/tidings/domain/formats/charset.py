@@ -64,6 +64,9 @@ _UNUSABLE_CODECS: Final = frozenset({"idna", "punycode", "unicode-escape", "raw-
 _SEVEN_BIT_CODECS: Final = frozenset({"iso2022_jp", "iso2022_kr", "hz"})
 _MULTI_BYTE_UNITS: Final = ("utf-16", "utf-32")
 
+_HIGH_RUN: Final = re.compile(rb"[\x80-\xff]{2,}")
+_SURROGATES: Final = re.compile(rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]|\xed[\xa0-\xbf][\x80-\xbf]")
+
 
 class DecodedText(Struct, frozen=True):
     """utf8: the text as UTF-8 bytes if the document arrived in that form, else None."""
@@ -76,9 +79,9 @@ def decode(body: bytes, charset: str | None = None) -> str:
     """Returns the document as text, without its byte order mark. Never raises.
 
     charset: the charset of the HTTP Content-Type, if any.
-    Order: byte order mark, the bytes themselves if they are valid UTF-8, `charset`, the XML declaration, a guess
-    from the letters, windows-1252. Valid UTF-8 comes before the labels: other encodings almost never form valid
-    UTF-8 by accident, and wrong labels are common.
+    Order: byte order mark, the bytes themselves if they are UTF-8 but for a few, `charset`, the XML declaration, a
+    guess from the letters, windows-1252. UTF-8 comes before the labels: other encodings almost never form valid UTF-8
+    by accident, and wrong labels are common.
     """
     return decode_document(body, charset).text
 
@@ -121,24 +124,40 @@ def _decode_unmarked(body: bytes, charset: str | None) -> DecodedText:
 
 def _decode_high_bytes(body: bytes, labels: list[str]) -> str:
     """Returns the text of bytes that are not valid UTF-8 and have no byte order mark."""
+    if mixed := _decode_damaged_utf8(body):
+        return mixed
     for codec in labels:
         text = _decode_if_mostly_valid(body, codec)
         if text is not None:
             return text
-    if mixed := _decode_if_mostly_valid(body, "utf-8"):
-        return mixed
     return body.decode(guess_charset(body) or "cp1252", "replace")
+
+
+def _decode_damaged_utf8(body: bytes) -> str | None:
+    """Returns the text of UTF-8 with bytes that do not belong there; None if the document is in another encoding.
+
+    A stray byte alone among ASCII is text that was pasted from windows-1252. Longer runs of bytes above 127 rarely are
+    valid UTF-8 by accident: three valid ones of four are proof. A character above U+FFFF may be written as two halves
+    of three bytes each (CESU-8, Unicode Technical Report 26).
+    """
+    if b"\xed" in body:
+        body = _SURROGATES.sub(_join_surrogates, body)
+    runs = b"".join(_HIGH_RUN.findall(body))
+    strays = len(runs) - len(runs.decode("utf-8", "ignore").encode())
+    return body.decode("utf-8", "tidings-stray-byte") if runs and strays * 4 <= len(runs) else None
+
+
+def _join_surrogates(found: re.Match[bytes]) -> bytes:
+    """Returns the character of a pair of surrogates in UTF-8; U+FFFD for half a pair."""
+    halves = found[0].decode("utf-8", "surrogatepass")
+    return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def _decode_if_mostly_valid(body: bytes, codec: str) -> str | None:
     """Returns the text, or None if too many of the bytes above 127 do not fit: then the label is wrong."""
-    if codec.startswith(_MULTI_BYTE_UNITS):
+    if codec == "utf-8" or codec.startswith(_MULTI_BYTE_UNITS):
         return None
     high = len(body) - len(body.translate(None, _HIGH_BYTES))
-    if codec == "utf-8":
-        strays = len(body) - len(body.decode(codec, "ignore").encode())
-        # Bytes rarely form valid UTF-8 by accident: three valid ones of four are proof.
-        return body.decode(codec, "tidings-stray-byte") if strays * 4 <= high else None
     text = body.decode(codec, "replace")
     return text if text.count("\ufffd") * 10 <= high else None
 

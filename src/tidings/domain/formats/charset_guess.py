@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -15,6 +16,30 @@ _NON_ASCII_RUN: Final = re.compile(rb"[\x80-\xff]{2,}")
 _NON_ASCII_BYTES: Final = bytes(range(128, 256))
 # If at least this share of the bytes above 127 has a neighbour above 127, they form words, not accents.
 _MIN_SHARE_IN_WORDS: Final = 0.8
+
+
+_FOREIGN_RUN: Final = re.compile(r"[^\x00-\x7f]+")
+_TYPOGRAPHIC: Final = frozenset("\xa0“”„‚‘’‹›«»–—…•·°§©®™€£¡¿")
+# Fewer letters above ASCII say nothing about the language.
+_MIN_LATIN_LETTERS: Final = 4
+_MIN_LATIN_SHARE: Final = 0.9
+_MIN_LATIN_LEAD: Final = 0.05
+_WESTERN: Final = "cp1252"
+# For each codec, the letters above ASCII of the languages that are written in it, in lower case.
+_LATIN_LETTERS: Final = {
+    _WESTERN: (
+        "àâæçéèêëîïôœùûüÿ", "äöüßé", "áéíñóúüçà", "áâãàçéêíóôõúü", "àèéìíòóùú", "éëïöüáóèê", "åäöéü", "æøåéöü",
+        "áéíóúýþæöð", "àçéèíïóòúüñ",
+    ),
+    "cp1250": (
+        "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "ąćęłńóśźż", "áéíóöőúüű", "ăâîşţ", "čćđšž",
+    ),
+    "iso8859_2": (
+        "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "ąćęłńóśźż", "áéíóöőúüű", "ăâîşţ", "čćđšž",
+    ),
+    "cp1254": ("çğıi̇öşüâîû",),
+    "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž"),
+}  # fmt: skip
 
 
 class CharsetCandidate(Struct, frozen=True):
@@ -33,17 +58,42 @@ def guess_charset(body: bytes) -> str | None:
 
     Multi-byte codecs come first and must decode the sample without an error, which rarely happens by accident.
     Single-byte codecs decode everything; they count only where whole words are above ASCII, and the codec with
-    the highest share of common letters wins.
+    the highest share of common letters wins. Latin scripts, whose letters are mostly ASCII, are told apart by the
+    accented letters of their languages.
     """
     sample = body[:_SAMPLE_BYTES]
     for candidate in _MULTI_BYTE:
         if _common_letter_share(_decode_sample(sample, candidate.codec), candidate) >= candidate.min_share:
             return candidate.codec
     if _share_in_words(sample) < _MIN_SHARE_IN_WORDS:
-        return None
+        return _guess_latin(sample)
     shares = [(_common_letter_share(sample.decode(each.codec, "replace"), each), each) for each in _SINGLE_BYTE]
     share, best = max(shares, key=lambda pair: pair[0])
     return best.codec if share >= best.min_share else None
+
+
+def _guess_latin(sample: bytes) -> str | None:
+    """Returns the codec in which the accented letters are those of one language; None for cp1252 or a tie."""
+    scores = {codec: _language_share(sample.decode(codec, "replace"), codec) for codec in _LATIN_LETTERS}
+    best = max(scores, key=lambda codec: scores[codec])
+    is_clear = scores[best] >= _MIN_LATIN_SHARE and scores[best] > scores[_WESTERN] + _MIN_LATIN_LEAD
+    return best if is_clear else None
+
+
+def _language_share(text: str, codec: str) -> float:
+    """Returns, for the language that fits best, which share of the characters above ASCII are its letters.
+
+    Typographic characters between words count for no language, inside a word against all.
+    """
+    counts: Counter[str] = Counter()
+    for run in _FOREIGN_RUN.finditer(text):
+        start, end = run.span()
+        is_inside_word = text[start - 1 : start].isalpha() and text[end : end + 1].isalpha()
+        counts.update(each for each in run[0].lower() if each not in _TYPOGRAPHIC or (is_inside_word and each != "’"))
+    total = counts.total()
+    if total < _MIN_LATIN_LETTERS:
+        return 0.0
+    return max(sum(counts[letter] for letter in letters) for letters in _LATIN_LETTERS[codec]) / total
 
 
 def _decode_sample(sample: bytes, codec: str) -> str:
