@@ -45,7 +45,7 @@ CONTENT = [
 AUTHOR = [
     ("<googleplay:author>Google</googleplay:author>", "Google"),
     ("<itunes:author>Itunes</itunes:author>", "Itunes"),
-    ("<dc:creator>First</dc:creator><dc:creator>Last</dc:creator>", "Last"),
+    ("<dc:creator>First</dc:creator><dc:creator>Last</dc:creator>", "First, Last"),
     ("<atom:author><atom:name>Atom</atom:name><atom:email>a@b.example</atom:email></atom:author>", "Atom"),
     ("<author>mail@b.example (<b>Plain</b>)</author>", "mail@b.example (Plain)"),
     ("<dc:contributor>Helper</dc:contributor>", "Helper"),

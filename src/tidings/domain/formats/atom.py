@@ -19,12 +19,14 @@ from tidings.domain.formats.identity import EntryIdentity
 from tidings.domain.formats.limits import MAX_INHERITED_TAGS
 from tidings.domain.formats.media import MEDIA_NAMES, MediaElements, parse_size_bytes, unique_by_url
 from tidings.domain.formats.rss_items import parse_duration_minutes
-from tidings.domain.formats.urls import absolute_url, is_web_url, web_url
-from tidings.domain.formats.xml.elements import ElementFields, all_values, attribute, text_of
+from tidings.domain.formats.urls import absolute_url, is_web_url, relative_url, web_url
+from tidings.domain.formats.xml.elements import XML_BASE, ElementFields, all_values, attribute, text_of
 from tidings.domain.formats.xml.namespaces import NamePriorities, TagNames
-from tidings.domain.formats.xml.xml_attributes import declared_base, element_language
+from tidings.domain.formats.xml.xml_attributes import declared_base, element_language, link_relations
 from tidings.domain.times import Instant
+from tidings.domain.url_schemes import WEB_SCHEMES, scheme_of
 
+_PAGE_SCHEMES: Final = WEB_SCHEMES | {""}
 _PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 
 
@@ -43,12 +45,18 @@ class AtomNamePriorities(NamePriorities, frozen=True):
 
 
 class AtomLink(Struct, frozen=True):
-    """One `link` element. rel, type: lower case."""
+    """One `link` element. rels, type: lower case. base: of its `xml:base`, "" if it has none."""
 
-    rel: str
+    rels: tuple[str, ...]
     type: str
     href: str
+    base: str
     element: _Element
+
+    def is_page(self) -> bool:
+        """Returns whether it leads to the page of the feed or entry, and the web rather than mail or a newsgroup."""
+        is_alternate = "alternate" in self.rels or (not self.rels and self.type in _PAGE_TYPES)
+        return bool(self.href) and is_alternate and scheme_of(self.href) in _PAGE_SCHEMES
 
 
 def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instant | None = None) -> ParsedFeed:
@@ -137,7 +145,13 @@ def _language(element: _Element, body: _Element | None, feed: FeedDefaults) -> s
 def read_links(fields: ElementFields) -> list[AtomLink]:
     """Returns the `link` elements in document order."""
     return [
-        AtomLink(attribute(each, "rel").lower(), attribute(each, "type").lower(), attribute(each, "href"), each)
+        AtomLink(
+            link_relations(each),
+            attribute(each, "type").lower(),
+            attribute(each, "href"),
+            each.get(XML_BASE, ""),
+            each,
+        )
         for each in fields.get("link", ())
     ]
 
@@ -145,11 +159,11 @@ def read_links(fields: ElementFields) -> list[AtomLink]:
 def page_link(fields: ElementFields, links: list[AtomLink]) -> str:
     """Returns the URL of the page as written, "" if there is none.
 
-    That is the first alternate link, or the first link to a page without `rel`.
+    That is the first alternate link to the web, or the first such link to a page without `rel`.
     """
     for link in links:
-        if link.href and (link.rel == "alternate" or (not link.rel and link.type in _PAGE_TYPES)):
-            return link.href
+        if link.is_page():
+            return relative_url(link.href, link.base) if link.base else link.href
     # Some publishers write the URL as text, as RSS does.
     return fields.text("link")
 
@@ -167,7 +181,7 @@ def _content(fields: ElementFields, media: MediaElements) -> tuple[_Element | No
         for element in reversed(fields.get(name, ())):
             if (found := element_to_html(element)) and not found.isspace():
                 return element, found
-    return None, text.escape_html(media.description()).replace("\n", "<br>")
+    return None, media.description()
 
 
 def _plain_text(fields: ElementFields, *names: str) -> str:
@@ -182,7 +196,7 @@ def _authors(fields: ElementFields, names: TagNames) -> str:
     for name in ("author", "contributor"):
         if name in fields and (found := join_names([person_name(each, names) for each in fields[name]])):
             return found
-    return fields.text("dc:creator")
+    return join_names(fields.texts("dc:creator"))
 
 
 def _source_authors(fields: ElementFields, names: TagNames) -> str:
@@ -195,7 +209,7 @@ def _source_authors(fields: ElementFields, names: TagNames) -> str:
 def _comments_url(fields: ElementFields, priorities: AtomNamePriorities, links: list[AtomLink]) -> str:
     """Returns the URL of the comments: a `replies` link (RFC 4685), else `comments`."""
     for link in links:
-        if link.rel == "replies" and link.type in _PAGE_TYPES and is_web_url(link.href):
+        if "replies" in link.rels and link.type in _PAGE_TYPES and is_web_url(link.href):
             return web_url(link.href, "")
     return next((web_url(written, "") for written in fields.texts(*priorities.comments) if is_web_url(written)), "")
 
@@ -218,10 +232,11 @@ def _tag_names(fields: ElementFields) -> list[str]:
 def _enclosures(links: list[AtomLink], media: MediaElements, base: str) -> list[ParsedEnclosure]:
     found = [] if media.is_empty else list(media.thumbnails())
     for link in links:
-        if link.rel == "enclosure":
+        if "enclosure" in link.rels:
             # The media type keeps its case.
             size = parse_size_bytes(attribute(link.element, "length"))
-            found.append(ParsedEnclosure(absolute_url(link.href, base), attribute(link.element, "type"), size))
+            url = absolute_url(relative_url(link.href, link.base) if link.base else link.href, base)
+            found.append(ParsedEnclosure(url, attribute(link.element, "type"), size))
     if not media.is_empty:
         found += media.enclosures()
     return found
@@ -229,5 +244,5 @@ def _enclosures(links: list[AtomLink], media: MediaElements, base: str) -> list[
 
 def _link_urls(links: list[AtomLink], rel: str, base: str) -> Iterator[str]:
     for link in links:
-        if link.rel == rel and (address := absolute_url(link.href, base)):
+        if rel in link.rels and (address := absolute_url(link.href, base)):
             yield address

@@ -12,6 +12,8 @@ from tidings.domain.formats import text
 from tidings.domain.formats.xml.elements import attribute, inner_html, text_of
 
 _HTML: Final = frozenset({"html", "text/html"})
+# Base64 of what most publishers mean to be HTML.
+_BINARY: Final = "application/octet-stream"
 _PLAIN: Final = frozenset({"", "text", "text/plain"})
 # Types that need no normalization; the usual case.
 _COMMON_TYPES: Final = frozenset({"html", "text", "xhtml"})
@@ -36,10 +38,12 @@ def element_to_html(element: _Element) -> str:
 
 
 def element_to_text(element: _Element) -> str:
-    """Returns the content of the element as plain text on one line."""
+    """Returns the content of the element as plain text on one line. Content of an unknown type is text."""
     media_type, mode, _ = _attributes(element)
-    if media_type in _HTML or mode or not (media_type in _PLAIN or _is_xml(media_type)):
+    if mode or media_type == _BINARY:
         return text.html_to_text(element_to_html(element))
+    if media_type in _HTML:
+        return text.html_title_to_text(element_to_html(element))
     return text.collapse_whitespace(text_of(element))
 
 
@@ -70,11 +74,12 @@ def _is_xml(media_type: str) -> bool:
 
 def _inner_xhtml(element: _Element) -> str:
     """Returns the markup inside the element, without the `div` that RFC 4287 requires around XHTML."""
+    is_xhtml = _is_xml(attribute(element, "type").lower())
     if len(element) == 1 and not (element.text or "").strip() and not (element[0].tail or "").strip():
         child = element[0]
         if str(child.tag).rpartition("}")[2].rpartition(":")[2].lower() == "div":
-            return inner_html(child) if len(child) else text.escape_html(child.text or "")
-    return inner_html(element)
+            return inner_html(child, is_xhtml=True) if len(child) else text.escape_html(child.text or "")
+    return inner_html(element, is_xhtml=is_xhtml)
 
 
 def _decode_base64(encoded: str) -> str:

@@ -28,7 +28,8 @@ AUTHOR_NAMES: Final = (
 def item_author(item: ElementFields, names: TagNames) -> str:
     """Returns the author of an item, "" if it names none."""
     return (
-        _plain_name(item.text("googleplay:author", "itunes:author", "dc:creator"))
+        _plain_name(item.text("googleplay:author", "itunes:author"))
+        or join_names([_plain_name(creator) for creator in item.texts("dc:creator")])
         or join_names([person_name(each, names) for each in item.get("atom:author", ())])
         or _plain_name(item.text("author", "dc:author", "media:credit"))
         or _plain_name(", ".join(item.texts("dc:contributor")))

@@ -19,6 +19,7 @@ class FeedDefaults(Struct, frozen=True, kw_only=True):
     """Values of a feed that an entry without its own inherits.
 
     url: the URL of the document. declared_base: `xml:base` of the feed, "" if absent. now: the time of fetching.
+    has_year_first: dates such as `06-01-02` begin with the year.
     """
 
     names: TagNames
@@ -30,6 +31,7 @@ class FeedDefaults(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     language: str = ""
     now: Instant | None = None
+    has_year_first: bool = False
 
 
 class UnhashedEntry(Struct, frozen=True):

@@ -125,6 +125,8 @@ def _attachments(item: _Object) -> list[_Object]:
 
 
 def _enclosures(item: _Object, feed: JsonFeedDefaults) -> Iterator[ParsedEnclosure]:
+    for key in ("image", "banner_image"):
+        yield ParsedEnclosure(absolute_url(as_text(item.get(key)), feed.site_url), "image/*")
     for attachment in _attachments(item):
         yield ParsedEnclosure(
             absolute_url(as_text(attachment.get("url")), feed.site_url),

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Final
 
 from lxml.etree import _Element
 
 from tidings.domain.feeds.feeds import ParsedEnclosure
 from tidings.domain.formats.limits import MAX_ENCLOSURES
+from tidings.domain.formats.text import escape_html
 from tidings.domain.formats.urls import absolute_url
-from tidings.domain.formats.xml.elements import ElementFields, attribute
+from tidings.domain.formats.xml.elements import ElementFields, attribute, text_of
 from tidings.domain.formats.xml.namespaces import TagNames
 
+_MAX_GROUP_DEPTH: Final = 3
 _UNKNOWN_TYPE: Final = "application/octet-stream"
 _TYPE_OF_MEDIUM: Final = {"image": "image/*", "video": "video/*", "audio": "audio/*"}
 _CHAPTERS_TYPE: Final = "application/json+chapters"
@@ -35,7 +36,7 @@ class MediaElements:
         self._fields = fields
         # Most items have no media elements and skip all further look-ups.
         self.is_empty = not names_in_use or fields.keys().isdisjoint(names_in_use)
-        self._groups = [ElementFields(group, names) for group in fields.get("media:group", ())] if names_in_use else []
+        self._groups = list(_groups(fields, names)) if names_in_use else []
         self._base = base
         self._names = names
 
@@ -75,7 +76,12 @@ class MediaElements:
             yield self._enclosure(attribute(transcript, "url"), attribute(transcript, "type") or "text/plain")
 
     def description(self) -> str:
-        return self._text("media:description")
+        """Returns the description as HTML. It is plain text unless its `type` says otherwise (Media RSS 1.5.1)."""
+        for fields in self._places():
+            for element in reversed(fields.get("media:description", ())):
+                if found := text_of(element).strip():
+                    return found if attribute(element, "type") == "html" else escape_html(found).replace("\n", "<br>")
+        return ""
 
     def title(self) -> str:
         return self._text("media:title")
@@ -84,12 +90,13 @@ class MediaElements:
         return [label for category in self._elements("media:category") if (label := attribute(category, "label"))]
 
     def _text(self, name: str) -> str:
-        if self.is_empty:
-            return ""
-        for fields in chain((self._fields, *self._groups), self._content_children()):
-            if found := fields.text(name):
-                return found
-        return ""
+        return next((found for fields in self._places() if (found := fields.text(name))), "")
+
+    def _places(self) -> Iterator[ElementFields]:
+        """Yields where a title or description may be: in the item, in a group, in an element of the content."""
+        if not self.is_empty:
+            yield from (self._fields, *self._groups)
+            yield from self._content_children()
 
     def _content_children(self) -> Iterator[ElementFields]:
         for content in self._elements("media:content"):
@@ -104,6 +111,14 @@ class MediaElements:
 
     def _enclosure(self, url: str, mime_type: str, size: str = "") -> ParsedEnclosure:
         return ParsedEnclosure(absolute_url(url, self._base), mime_type, parse_size_bytes(size))
+
+
+def _groups(fields: ElementFields, names: TagNames) -> Iterator[ElementFields]:
+    """Yields the groups of an item and the groups in them, outer ones first."""
+    level = [fields]
+    for _ in range(_MAX_GROUP_DEPTH):
+        level = [ElementFields(group, names) for outer in level for group in outer.get("media:group", ())]
+        yield from level
 
 
 def unique_by_url(enclosures: Iterable[ParsedEnclosure]) -> tuple[ParsedEnclosure, ...]:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from lxml.etree import _Element
+from msgspec.structs import replace
 
 from tidings.domain.feeds.feeds import FeedFormat, ParsedFeed
 from tidings.domain.formats import text
 from tidings.domain.formats.authors import channel_author
+from tidings.domain.formats.dates import dates
 from tidings.domain.formats.entry_builder import FeedDefaults, build_entries, unique_sorted
 from tidings.domain.formats.hints import read_hints
 from tidings.domain.formats.limits import MAX_INHERITED_TAGS
@@ -33,6 +35,8 @@ def read_rss(
     base = declared_base(fields.element, declared_base(root, "", url), url)
     channel = _read_channel(root, fields, names, base, url=url, feed_format=feed_format, now=now)
     items = _items(outer, fields)
+    if any(map(dates.is_ambiguous, _dates(items[:1], names))) and dates.has_year_first(_dates(items, names)):
+        channel = replace(channel, has_year_first=True)
     entries, skipped = build_entries(read_item(item, channel) for item in items)
     base_url = base or url
     return ParsedFeed(
@@ -48,6 +52,10 @@ def read_rss(
         entries=entries,
         skipped=skipped + is_cut_off,
     )
+
+
+def _dates(items: list[_Element], names: TagNames) -> list[str]:
+    return [child.text or "" for item in items for child in item if names[str(child.tag)] == "pubdate"]
 
 
 def _items(outer: ElementFields, channel: ElementFields) -> list[_Element]:

@@ -20,10 +20,18 @@ from tidings.domain.formats.media import MEDIA_NAMES, MediaElements, parse_size_
 from tidings.domain.formats.urls import absolute_url, is_web_url, web_url
 from tidings.domain.formats.xml.elements import ElementFields, all_values, attribute, text_of
 from tidings.domain.formats.xml.namespaces import NamePriorities
-from tidings.domain.formats.xml.xml_attributes import declared_base, element_language, normalize_language
+from tidings.domain.formats.xml.xml_attributes import (
+    declared_base,
+    element_language,
+    link_relations,
+    normalize_language,
+)
 from tidings.domain.times import Instant
+from tidings.domain.url_schemes import WEB_SCHEMES, scheme_of
 
+_PAGE_SCHEMES: Final = WEB_SCHEMES | {""}
 _PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
+_RDF_ABOUT: Final = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
 _LONGEST_DURATION: Final = 3
 
 
@@ -45,7 +53,7 @@ class RssItemNamePriorities(NamePriorities, frozen=True):
     media: tuple[str, ...] = MEDIA_NAMES
     people: tuple[str, ...] = AUTHOR_NAMES
     tags: tuple[str, ...] = (
-        "category", "dc:subject", "media:category", "media:group", "itunes:category", "itunes:keywords",
+        "category", "categories", "dc:subject", "media:category", "media:group", "itunes:category", "itunes:keywords",
     )  # fmt: skip
     comments: tuple[str, ...] = ("comments", "atom:link")
     language: tuple[str, ...] = ("dc:language",)
@@ -79,7 +87,7 @@ def read_item(item: _Element, channel: FeedDefaults) -> UnhashedEntry | None:
         author=(item_author(fields, channel.names) if priorities.people else "") or channel.author,
         comments_url=_comments_url(fields) if priorities.comments else "",
         language=_language(fields, priorities, body, channel),
-        published_at=_published_at(fields, priorities, channel.now),
+        published_at=_published_at(fields, priorities, channel),
         tags=(unique_sorted(_tags(fields, media)) if priorities.tags else ()) or channel.tags,
         enclosures=enclosures,
         duration_minutes=parse_duration_minutes(fields.text(*priorities.duration)),
@@ -110,7 +118,10 @@ def _identity(
 def _item_url(link: str, fields: ElementFields, enclosures: tuple[ParsedEnclosure, ...], base: str) -> str:
     if found := web_url(link, base) or _permalink(fields, base):
         return found
-    return next((address for each in enclosures if (address := web_url(each.url, base))), "")
+    for each in enclosures:
+        if found := web_url(each.url, base):
+            return found
+    return web_url(fields.element.get(_RDF_ABOUT, ""), base)
 
 
 def _language(
@@ -124,7 +135,9 @@ def _language(
 def alternate_link(fields: ElementFields) -> str:
     """Returns the URL of the page that an Atom link inside RSS names, as written; "" if there is none."""
     for link in fields.elements("atom:link", "link"):
-        if attribute(link, "rel").lower() in ("", "alternate") and (address := attribute(link, "href")):
+        relations = link_relations(link)
+        is_alternate = not relations or "alternate" in relations
+        if is_alternate and (address := attribute(link, "href")) and scheme_of(address) in _PAGE_SCHEMES:
             return address
     return ""
 
@@ -167,22 +180,25 @@ def _comments_url(fields: ElementFields) -> str:
             return web_url(written, "")
     for link in fields.get("atom:link", ()):
         is_page = attribute(link, "type").lower() in _PAGE_TYPES
-        if attribute(link, "rel").lower() == "replies" and is_page and is_web_url(attribute(link, "href")):
+        if "replies" in link_relations(link) and is_page and is_web_url(attribute(link, "href")):
             return web_url(attribute(link, "href"), "")
     return ""
 
 
-def _published_at(fields: ElementFields, priorities: RssItemNamePriorities, now: Instant | None) -> Instant | None:
+def _published_at(fields: ElementFields, priorities: RssItemNamePriorities, channel: FeedDefaults) -> Instant | None:
     for name in priorities.dates:
         for element in reversed(fields.get(name, ())):
-            if (instant := dates.parse_date(text_of(element), now)) is not None:
+            written = dates.with_full_year(text_of(element)) if channel.has_year_first else text_of(element)
+            if (instant := dates.parse_date(written, channel.now)) is not None:
                 return instant
     # CDF has the date as an attribute of the item.
-    return dates.parse_date(attribute(fields.element, "lastmod"), now)
+    return dates.parse_date(attribute(fields.element, "lastmod"), channel.now)
 
 
 def _tags(fields: ElementFields, media: MediaElements) -> list[str]:
     found = [text.html_to_text(tag) for tag in fields.texts("category", "dc:subject")]
+    for wrapper in fields.get("categories", ()):
+        found += (text.html_to_text(text_of(each)) for each in wrapper)
     if not media.is_empty:
         found += media.labels()
     for category in fields.get("itunes:category", ()):
@@ -206,7 +222,7 @@ def _enclosures(
     # Some publishers write Atom links without their namespace.
     for name in priorities.atom_links:
         for link in fields.get(name, ()):
-            if link.keys() and attribute(link, "rel").lower() == "enclosure":
+            if link.keys() and "enclosure" in link_relations(link):
                 found.append(_enclosure(absolute_url(attribute(link, "href"), base), link))
     if not media.is_empty:
         found += media.enclosures()

@@ -29,7 +29,11 @@ _FORMATTING_TAGS: Final = frozenset(
      "pre", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "ul",
      "var"}
 )  # fmt: skip
-_VOID_TAGS: Final = frozenset({"br", "img", "wbr", "hr"})
+# Longer titles are not searched for tags that are named in them, which takes more than linear time.
+_MAX_TITLE_CHARS: Final = 2_000
+_CLOSED_INVISIBLE: Final = re.compile(r"<!--.*?-->|<(script|style)\b[^<>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_MENTIONED_TAG: Final = re.compile(r"(?<![^\s(\"'“‘`/,])<(/?)([A-Za-z][A-Za-z0-9]*)>(?=[\s)\"'”’`/,.:;?!]|$)")
+_BREAKS: Final = frozenset({"br", "wbr", "hr"})
 
 
 def remove_unstorable(text: str) -> str:
@@ -63,6 +67,25 @@ def title_to_text(title: str) -> str:
     return collapse_whitespace(title)
 
 
+def html_title_to_text(markup: str) -> str:
+    """Returns the text of a title that is declared as HTML: tags that format it are removed.
+
+    A tag that is named in it, as in "How to use <p>", stays: it stands alone, without attributes, between blanks or at
+    the end.
+    """
+    if "<" in markup and len(markup) <= _MAX_TITLE_CHARS:
+        markup = _CLOSED_INVISIBLE.sub("", markup)
+        named = {tag[2].lower() for tag in _MENTIONED_TAG.finditer(markup) if not tag[1]}
+        closed = {tag[2].lower() for tag in _NAMED_TAG.finditer(markup) if tag[1]}
+        mentioned = named - closed - _BREAKS
+        markup = _MENTIONED_TAG.sub(lambda tag: _escaped_if(tag, mentioned), markup)
+    return html_to_text(markup)
+
+
+def _escaped_if(tag: re.Match[str], mentioned: set[str]) -> str:
+    return escape_html(tag[0]) if tag[2].lower() in mentioned else tag[0]
+
+
 def excerpt(markup: str) -> str:
     """Returns a title for an entry without one: the first 100 characters of its text, "" if it has no text."""
     text = html_to_text(markup[:_EXCERPT_SOURCE_CHARS])
@@ -81,5 +104,10 @@ def _strip_formatting(title: str) -> str:
     closed: set[str] = set()
     for tag in _NAMED_TAG.finditer(title):
         (closed if tag[1] else opened).add(tag[2].lower())
-    removable = (opened & closed & _FORMATTING_TAGS) | _VOID_TAGS
-    return _NAMED_TAG.sub(lambda tag: "" if tag[2].lower() in removable else tag[0], title)
+    removable = (opened & closed & _FORMATTING_TAGS) | _BREAKS
+    return _NAMED_TAG.sub(lambda tag: "" if tag[2].lower() in removable or _is_picture(tag) else tag[0], title)
+
+
+def _is_picture(tag: re.Match[str]) -> bool:
+    """Returns whether the tag is an image, rather than the name of the tag in a text about HTML."""
+    return tag[2].lower() == "img" and "=" in tag[0]

@@ -11,6 +11,9 @@ from tidings.domain.url_schemes import LINK_SCHEMES, scheme_of, strip_ignored
 
 _WEB_PREFIXES: Final = ("http://", "https://")
 _WITH_HOST: Final = re.compile("https?://[^/?#:]")
+_WITH_HOST_NAME: Final = re.compile("(https?)://([^/?#:]+)", re.IGNORECASE)
+# A host without a scheme looks like a relative path: it is taken for a host if it is the site's own, or `www`.
+_BARE_HOST: Final = re.compile(r"((?:[a-z0-9-]+\.)+[a-z]{2,})(?=[:/?#]|$)", re.IGNORECASE)
 _BROKEN_SCHEME: Final = re.compile(r"(https?):/*(?=[^/])", re.IGNORECASE)
 
 
@@ -32,10 +35,22 @@ def absolute_url(address: str, base: str) -> str:
         return _BROKEN_SCHEME.sub(_repair_scheme, address, count=1) if scheme in LINK_SCHEMES else ""
     if len(base) > MAX_BASE_CHARS:
         return ""
+    if found := _BARE_HOST.match(address):
+        site = _WITH_HOST_NAME.match(base)
+        if found[1].lower().startswith("www.") or (site and site[2].lower() == found[1].lower()):
+            return f"{site[1] if site else 'https'}://{address}"
     try:
         return urljoin(base, address)
     except ValueError:
         return ""
+
+
+def relative_url(address: str, base: str) -> str:
+    """Returns `address` relative to a base that may itself be relative; `address` if either cannot be parsed."""
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return address
 
 
 def web_url(address: str, base: str) -> str:

@@ -46,6 +46,11 @@ _ABBREVIATIONS: Final = {
     "μαι": 5,
     "avg": 8,
 }
+# Vietnamese months are "month one" to "month twelve"; January and December also have names of their own.
+VIETNAMESE_NUMBERS: Final = {
+    "mot": 1, "gieng": 1, "hai": 2, "ba": 3, "tu": 4, "nam": 5, "sau": 6, "bay": 7, "tam": 8, "chin": 9, "muoi": 10,
+    "muoi mot": 11, "muoi hai": 12, "chap": 12,
+}  # fmt: skip
 _MIN_ABBREVIATION: Final = 3
 _MIN_STEM: Final = 5
 

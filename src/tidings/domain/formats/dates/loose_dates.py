@@ -6,10 +6,11 @@ text | number only? | normalize words | extract time and zone | parse the date f
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 from typing import Final
 
 from tidings.domain.formats.dates.date_parts import DateParts
-from tidings.domain.formats.dates.date_words import ZONES, month_of, normalize_word
+from tidings.domain.formats.dates.date_words import VIETNAMESE_NUMBERS, ZONES, month_of, normalize_word
 from tidings.domain.times import SECOND, Instant
 
 # A count since 1970: its number of digits, and the microseconds of one unit.
@@ -37,6 +38,10 @@ _ZONE: Final = re.compile(r"[ (,]*(?:(?:gmt|utc|ut)? ?([+-])(\d{1,2}):?(\d\d)?(?
 
 _NUMERIC_DATE: Final = re.compile(r"(?<!\d)(\d{1,4}) ?[-/., ] ?(\d{1,2}) ?[-/., ] ?(\d{1,4})(?!\d)")
 _COMPACT_DATE: Final = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)(?!\d)")
+# ISO 8601: a week and its day, a day of the year.
+_WEEK_DATE: Final = re.compile(r"(\d{4})-?w(\d\d)(?:-?([1-7]))?(?![\w-])")
+_ORDINAL_DATE: Final = re.compile(r"(\d{4})-(\d{3})(?!\d)")
+_VIETNAMESE_DATE: Final = re.compile(r"(\d{1,2}) *(?:thang|thg) *(\d{1,2}|[a-z]+(?: [a-z]+)?)[ ,]*(?:nam +)?(\d{4})")
 _YEAR_MONTH: Final = re.compile(r"(\d{4})[-/](\d{1,2})-?")
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _DIGITS: Final = re.compile(r"\d+")
@@ -47,7 +52,7 @@ def parse_loose_date(text: str) -> Instant | None:
     if number := _NUMBER.fullmatch(text):
         return _from_number(number[1], number[2] or "")
     words = _HALF_OF_DAY.sub(_half_of_day, text).translate(_SIGNS)
-    words = normalize_word(words).strip()
+    words = _VIETNAMESE_DATE.sub(_vietnamese_date, normalize_word(words).strip())
     if words.startswith("-"):
         # A year before 1 CE.
         return None
@@ -138,6 +143,8 @@ def _extract_zone(words: str, start: int) -> tuple[int | None, int]:
 
 def _parse_day(words: str) -> tuple[int, int, int] | None:
     """Returns year, month and day, or None."""
+    if (found := _WEEK_DATE.search(words)) or (found := _ORDINAL_DATE.search(words)):
+        return _week_or_ordinal(found)
     for word in reversed(_WORD.findall(words)):
         # The last month name counts: "mar. 3 janv." is a Tuesday (mardi) in January.
         if month := month_of(word):
@@ -149,6 +156,27 @@ def _parse_day(words: str) -> tuple[int, int, int] | None:
     if found := _YEAR_MONTH.fullmatch(words.strip(" t")):
         return int(found[1]), int(found[2]), 1
     return None
+
+
+def _week_or_ordinal(found: re.Match[str]) -> tuple[int, int, int] | None:
+    """Returns the date, None if there is no such week or day. A week without a day means its Monday.
+
+    found: of `_WEEK_DATE` or `_ORDINAL_DATE`.
+    """
+    year, number = int(found[1]), int(found[2])
+    try:
+        if found.re is _WEEK_DATE:
+            day = date.fromisocalendar(year, number, int(found[3] or 1))
+        else:
+            day = date(year, 1, 1) + timedelta(days=number - 1)
+    except (ValueError, OverflowError):
+        return None
+    return (day.year, day.month, day.day) if found.re is _WEEK_DATE or day.year == year else None
+
+
+def _vietnamese_date(found: re.Match[str]) -> str:
+    month = int(found[2]) if found[2].isdigit() else VIETNAMESE_NUMBERS.get(found[2], 0)
+    return f"{found[1]}-{month}-{found[3]}" if month else found[0]
 
 
 def _with_month_name(month: int, numbers: list[str]) -> tuple[int, int, int] | None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from copy import deepcopy
 from typing import Final
 
 from lxml import etree
 from lxml.etree import _Element
 
+from tidings.domain.formats.urls import relative_url
 from tidings.domain.formats.xml.namespaces import TagNames
 
+XML_BASE: Final = "{http://www.w3.org/XML/1998/namespace}base"
+_URL_ATTRIBUTES: Final = ("href", "src", "poster")
+_TAG: Final = re.compile(r"</?[a-z][a-z0-9]*[\s/>]", re.IGNORECASE)
 # Listing attributes takes quadratic time in lxml; no element of a feed has this many.
 _MAX_ATTRIBUTES: Final = 64
 
@@ -117,12 +122,35 @@ def _attribute_values(element: _Element) -> list[str]:
     return [str(value) for value in element.values()] if len(element.attrib) <= _MAX_ATTRIBUTES else []
 
 
-def inner_html(element: _Element) -> str:
-    """Returns the content as HTML. Text without child elements already is HTML, as in RSS."""
+def inner_html(element: _Element, *, is_xhtml: bool = False) -> str:
+    """Returns the content as HTML. Text without child elements already is HTML, as in RSS.
+
+    Text beside child elements is HTML as well if it holds tags: the publisher escaped only a part of the content.
+    is_xhtml: the element is declared as XHTML, where text is never markup.
+    """
     if len(element) == 0:
         return element.text or ""
     box = _copy_without_namespaces(element)
+    if not is_xhtml and _holds_tags(box):
+        return "".join([box.text or "", *(_outer_html(child) + (child.tail or "") for child in box)])
     return etree.tostring(box, encoding="unicode", method="html")[len("<div>") : -len("</div>")]
+
+
+def _holds_tags(element: _Element) -> bool:
+    texts = (element.text, *(child.tail for child in element))
+    return any("<" in text and _TAG.search(text) for text in texts if text)
+
+
+def _outer_html(element: _Element) -> str:
+    return etree.tostring(element, encoding="unicode", method="html", with_tail=False)
+
+
+def _resolve_urls(element: _Element, base: str) -> None:
+    """Applies an `xml:base` inside of content, which HTML does not have. Source: XML Base, section 4."""
+    for each in element.iter(etree.Element):
+        for name in _URL_ATTRIBUTES:
+            if (written := each.get(name)) is not None and not written.startswith("#"):
+                each.set(name, relative_url(written.strip(), base.strip()))
 
 
 def _copy_without_namespaces(element: _Element) -> _Element:
@@ -137,6 +165,8 @@ def _copy_without_namespaces(element: _Element) -> _Element:
             # A repaired document may hold `a:1`, and `1` is not a valid name.
             child.tag = "span"
         for name in [name for name in child.attrib if str(name).startswith("{")]:
+            if name == XML_BASE:
+                _resolve_urls(child, str(child.attrib[name]))
             del child.attrib[name]
     etree.cleanup_namespaces(box)
     return box
