@@ -12,7 +12,7 @@ import pytest
 from babel.messages.catalog import Catalog
 
 from support.catalogues import LOCALE, messages, read, said, strings, up_to_date
-from tidings.web.language import CATALOGUES, language, ngettext, speaking
+from tidings.web.language import CATALOGUES, language, ngettext, use_language
 
 _VALUE = re.compile(r"%\(\w+\)[a-z]|%%|\{\w+(?::,)?\}|</?[a-z]+[^>]*>")
 # Whoever speaks the language decides whether "now" is one word or four; some words are the same everywhere.
@@ -96,7 +96,7 @@ def test_the_file_is_as_it_would_be_written(name: str, catalogue: Catalog) -> No
     ],
 )
 def test_numbers_are_said_as_the_language_says_them(code: str, one: str, none: str, many: str) -> None:
-    with speaking(language(CATALOGUES[code])):
+    with use_language(language(CATALOGUES[code])):
         told = [ngettext("%(count)d minute", "%(count)d minutes", count, count=count) for count in (1, 0, 5)]
     assert told == [one, none, many]
 

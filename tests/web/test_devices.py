@@ -10,7 +10,7 @@ from support.people import Person
 from support.visitors import Visitor
 from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 from tidings.web.devices import Device
-from tidings.web.language import language, speaking
+from tidings.web.language import language, use_language
 from tidings.web.rendering import size
 from tidings.web.times import ago, since, when
 
@@ -89,7 +89,7 @@ def test_under_a_day_times_are_relative_then_dates(before: int, shown: str) -> N
 
 def test_dates_are_those_of_the_zone_and_the_language() -> None:
     late = Instant(NOW - 3 * DAY + 10 * HOUR)
-    with speaking(language("de")):
+    with use_language(language("de")):
         assert ago(late, NOW, "UTC") == "19. Sept."
         assert "2026-09-19T00:13:20Z" in when(late, NOW, "UTC")
         assert "Freitag, 18. September 2026" in when(late, NOW, "America/New_York")
@@ -100,7 +100,7 @@ def test_dates_are_those_of_the_zone_and_the_language() -> None:
 def test_sentences_say_that_it_was_before() -> None:
     for before, shown in ((0, "now"), (90 * SECOND, "1 min. ago"), (DAY - 1, "23 hr. ago"), (DAY, "Sep 20")):
         assert since(Instant(NOW - before), NOW, "UTC") == shown
-    with speaking(language("de")):
+    with use_language(language("de")):
         assert since(Instant(NOW - HOUR), NOW, "UTC") == "vor 1 Std."
 
 
@@ -117,5 +117,5 @@ def test_what_is_a_second_ahead_is_now() -> None:
     ],
 )
 def test_sizes_are_written_as_the_language_does(name: str, sizes: list[str]) -> None:
-    with speaking(language(name)):
+    with use_language(language(name)):
         assert [size(count) for count in (0, 999, 1000, 46_123_456, 3 * 10**15)] == sizes

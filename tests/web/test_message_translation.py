@@ -11,7 +11,7 @@ from support.catalogues import SOURCE, messages, read
 from tidings.domain.errors import InvalidRule
 from tidings.domain.messages import Message, join_sentences, msg, prefix_field, verbatim
 from tidings.domain.rules.rule_errors import with_location
-from tidings.web.language import CATALOGUES, language, speaking
+from tidings.web.language import CATALOGUES, language, use_language
 from tidings.web.message_translation import translated
 
 GONE = msg("{host} has removed this permanently (410). Look for a new address on the site.", host="n.example")
@@ -51,14 +51,14 @@ RANGE = msg("send a number from {least:,} to {most:,}.", least=0.25, most=2_147_
     ],
 )
 def test_a_message_in_german(message: Message, german: str) -> None:
-    with speaking(language("de")):
+    with use_language(language("de")):
         assert translated(message) == german
     assert translated(message) == message.english()
 
 
 @pytest.mark.parametrize("host", ["{host}", "{title}", "{{host}}", "%s", "%(host)s", "100 %", "", "Untitled"])
 def test_a_value_stays_as_it_is(host: str) -> None:
-    with speaking(language("de")):
+    with use_language(language("de")):
         assert translated(msg("{host} does not answer", host=host)) == f"{host} antwortet nicht"
 
 
@@ -72,12 +72,12 @@ def test_a_value_stays_as_it_is(host: str) -> None:
     ],
 )
 def test_numbers_are_written_as_the_language_does(name: str, told: str) -> None:
-    with speaking(language(name)):
+    with use_language(language(name)):
         assert translated(RANGE) == told
 
 
 def test_chinese_sentences_follow_each_other_without_a_blank() -> None:
-    with speaking(language("zh_CN")):
+    with use_language(language("zh_CN")):
         row = join_sentences(
             msg("The selector is empty."), msg("It did not get through."), verbatim("No."), verbatim("No.")
         )

@@ -1,4 +1,4 @@
-"""The pages people read in. How one is made stands in docs/web.md."""
+"""The pages of the reader. docs/web.md explains how a page is added."""
 
 from tidings.web.pages import (
     appearance,

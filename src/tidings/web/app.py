@@ -3,7 +3,7 @@
     route ─► origin ─► session ─► body ─► token of the form ─► handler ─► template
     404/405   403      sign in                  403
 
-How a request gets from one to the next stands in `tidings.http.surface`.
+`tidings.http.surface` runs these steps.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from tidings.services import Services
 from tidings.web import cookies, security
 from tidings.web.assets import Assets
 from tidings.web.context import PageResponse, Redirect, RequestContext, SiteConfig
-from tidings.web.error_pages import page_of
-from tidings.web.language import _, speaking
+from tidings.web.error_pages import error_page
+from tidings.web.language import _, use_language
 from tidings.web.rendering import Renderer
 
-# Enough for a form; a page that takes files says how much.
+# Enough for a form. Endpoints that take files set a limit of their own.
 SMALL_BODY = 2**20
 
 _BROKEN = "Something went wrong on our side; the log of the server has the details."
-# Of one user: not for a cache that others share, and asked for again each time.
+# Pages belong to one user: no shared cache may store them, and browsers revalidate them each time.
 _PRIVATE = {"Cache-Control": "private, no-cache"}
 
 
 class SignInRequired(Exception):
-    """redirect: to the sign-in page, and from there back."""
+    """The page needs a session. redirect: to the sign-in page, which leads back to the page afterwards."""
 
     def __init__(self, redirect: Redirect) -> None:
         super().__init__(redirect.path)
@@ -51,7 +51,7 @@ class SignInRequired(Exception):
 
 
 class Pages(Surface[RequestContext]):
-    """trusted: proxies whose X-Forwarded-For is believed."""
+    """Serves the pages. trusted: proxies whose X-Forwarded-For header is believed."""
 
     body_limit = SMALL_BODY
     compressed = "text/"
@@ -60,7 +60,7 @@ class Pages(Surface[RequestContext]):
         self,
         services: Services,
         endpoints: Iterable[Endpoint],
-        home: SiteConfig,
+        site: SiteConfig,
         assets: Assets,
         *,
         threads: int,
@@ -73,103 +73,106 @@ class Pages(Surface[RequestContext]):
         }
         super().__init__(endpoints, sources, name="pages", threads=threads)
         self._services = services
-        self._home = home
+        self._site = site
         self._trusted = trusted
-        self._renderer = Renderer(assets, home.base_path)
+        self._renderer = Renderer(assets, site.base_path)
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> RequestContext:  # noqa: ARG002
-        token = self._home.cookie(request, cookies.SESSION)
+        token = self._site.cookie(request, cookies.SESSION)
         signed_in = self._services.sessions.recognise(token) if token else None
-        visit = RequestContext(request, self._services, self._home, signed_in, request.address(self._trusted))
+        context = RequestContext(request, self._services, self._site, signed_in, request.address(self._trusted))
         if signed_in and signed_in.is_renewed:
-            visit.set_cookie(cookies.SESSION, token, lasts_s=SESSION_LIFETIME // SECOND)
-        return visit
+            context.set_cookie(cookies.SESSION, token, lasts_s=SESSION_LIFETIME // SECOND)
+        return context
 
     def limit(self, call: Call[RequestContext]) -> int:
-        """Nothing is read of what is refused anyway, and only who is signed in may send more than a form has."""
-        if self._complaint(call) is not None:
+        """Return how many bytes of the body are read.
+
+        0 for a form that is refused anyway; more than SMALL_BODY only for signed-in users.
+        """
+        if self._form_error(call) is not None:
             return 0
         return SMALL_BODY if call.context.signed_in is None else super().limit(call)
 
     def accept(self, call: Call[RequestContext]) -> None:
-        visit, endpoint = call.context, call.endpoint
-        if visit.signed_in is None and not endpoint.is_open:
-            raise SignInRequired(_to_sign_in(visit))
-        if endpoint.admin and not visit.caller.is_admin:
+        context, endpoint = call.context, call.endpoint
+        if context.signed_in is None and not endpoint.is_open:
+            raise SignInRequired(_to_sign_in(context))
+        if endpoint.admin and not context.caller.is_admin:
             raise Forbidden(msg("Only an administrator may see this."))
         if endpoint.method == "POST":
-            if complaint := self._complaint(call) or call.request.body_error:
-                raise complaint
-            if not security.is_genuine(_field(visit, security.TOKEN_FIELD), visit.csrf):
+            if form_error := self._form_error(call) or call.request.body_error:
+                raise form_error
+            if not security.is_valid_token(_field(context, security.TOKEN_FIELD), context.csrf):
                 raise Forbidden(msg("This form is too old. Nothing was changed: open the page again, then repeat."))
 
     def within(self, context: RequestContext) -> AbstractContextManager[None]:
-        return speaking(context.language)
+        return use_language(context.language)
 
     def render(self, call: Call[RequestContext], result: Any) -> Response:
         return self._response(call.context, result)
 
     def render_error(self, error: Exception, request: Request, context: RequestContext | None) -> Response:
-        visit = context or RequestContext(request, self._services, self._home, None, "")
-        with speaking(visit.language):
-            result = error.redirect if isinstance(error, SignInRequired) else page_of(error, visit)
+        context = context or RequestContext(request, self._services, self._site, None, "")
+        with use_language(context.language):
+            result = error.redirect if isinstance(error, SignInRequired) else error_page(error, context)
             try:
-                return self._response(visit, result)
-            except Exception as broken:  # noqa: BLE001 - the template itself has failed; so may the one that would tell
-                page_of(broken, visit)
+                return self._response(context, result)
+            except Exception as broken:  # noqa: BLE001 - the template itself has failed, and the error template may fail too
+                error_page(broken, context)
                 return PlainTextResponse(_BROKEN, 500)
 
-    def _complaint(self, call: Call[RequestContext]) -> TidingsError | None:
-        """What is wrong with a form before its body is read."""
-        if security.is_from_elsewhere(call.request, self._home.base_url):
+    def _form_error(self, call: Call[RequestContext]) -> TidingsError | None:
+        """Return why a form is refused before its body is read, or None."""
+        if security.is_cross_site(call.request, self._site.base_url):
             return Forbidden(msg("This form was sent by a page of somebody else. Nothing was changed."))
         if forms.kind_of(call.request) == forms.MULTIPART and not call.endpoint.takes_files:
             return InvalidInput(msg("This form takes no files: send it as application/x-www-form-urlencoded."))
         return None
 
-    def _response(self, visit: RequestContext, result: PageResponse | Redirect | Response) -> Response:
+    def _response(self, context: RequestContext, result: PageResponse | Redirect | Response) -> Response:
         if isinstance(result, Redirect):
-            response = _redirected(visit, result)
+            response = _redirected(context, result)
         elif isinstance(result, PageResponse):
-            response = self._page(visit, result)
+            response = self._page(context, result)
         else:
             response = result
-        for cookie in visit.new_cookies.values():
-            cookie.add_to(response, self._home.base_path, is_secure=self._home.is_secure)
+        for cookie in context.new_cookies.values():
+            cookie.add_to(response, self._site.base_path, is_secure=self._site.is_secure)
         return response
 
-    def _page(self, visit: RequestContext, page: PageResponse) -> Response:
-        hosts = visit.user.external_font_hosts if visit.user else ""
-        body = self._renderer.html(page, visit)
-        headers = {**security.page_headers(hosts, self._home.player_hosts), **_PRIVATE, **page.headers}
+    def _page(self, context: RequestContext, page: PageResponse) -> Response:
+        hosts = context.user.external_font_hosts if context.user else ""
+        body = self._renderer.html(page, context)
+        headers = {**security.page_headers(hosts, self._site.player_hosts), **_PRIVATE, **page.headers}
         return HTMLResponse(body, page.status, headers)
 
 
-def _redirected(visit: RequestContext, redirect: Redirect) -> Response:
-    if visit.wants_json:
-        told = {"to": visit.url(redirect.path), "notice": redirect.notice, "undo": str(redirect.undo or "")}
-        return json(told, headers=_PRIVATE)
+def _redirected(context: RequestContext, redirect: Redirect) -> Response:
+    if context.wants_json:
+        fields = {"to": context.url(redirect.path), "notice": redirect.notice, "undo": str(redirect.undo or "")}
+        return json(fields, headers=_PRIVATE)
     if redirect.notice and redirect.undo:
-        visit.set_cookie(cookies.UNDO, str(redirect.undo), lasts_s=60)
+        context.set_cookie(cookies.UNDO, str(redirect.undo), lasts_s=60)
     if redirect.notice:
-        visit.set_cookie(cookies.NOTICE, cookies.pack(redirect.notice), lasts_s=60)
-    return empty(303, {"Location": visit.url(redirect.path), **_PRIVATE})
+        context.set_cookie(cookies.NOTICE, cookies.pack(redirect.notice), lasts_s=60)
+    return empty(303, {"Location": context.url(redirect.path), **_PRIVATE})
 
 
-def _to_sign_in(visit: RequestContext) -> Redirect:
-    """And back to the same place afterwards: of a form, to the page that it stands on."""
-    if visit.request.method == "POST":
-        return Redirect(_with_next(_field(visit, "back")), notice=_("Your session has ended: sign in and try again."))
-    return Redirect(_with_next("" if visit.path == "/" else visit.path))
+def _to_sign_in(context: RequestContext) -> Redirect:
+    """Return the redirect to the sign-in page. It leads back to this page, or to the page that contains the form."""
+    if context.request.method == "POST":
+        return Redirect(_with_next(_field(context, "back")), notice=_("Your session has ended: sign in and try again."))
+    return Redirect(_with_next("" if context.path == "/" else context.path))
 
 
 def _with_next(path: str) -> str:
-    path = security.own_path(path)
+    path = security.local_path(path)
     return f"/sign-in?next={quote(path, safe='/')}" if path else "/sign-in"
 
 
-def _field(visit: RequestContext, name: str) -> str:
+def _field(context: RequestContext, name: str) -> str:
     try:
-        return dict(forms.fields(visit.request)).get(name, "")
+        return dict(forms.fields(context.request)).get(name, "")
     except InvalidInput:
         return ""

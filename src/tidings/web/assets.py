@@ -1,7 +1,7 @@
-"""Our own style sheet, scripts and drawings: read once, told apart by a fingerprint, kept by browsers for a year.
+"""Serves our own style sheet, scripts and icons: read once, addressed by a fingerprint, cached by browsers for a year.
 
-The style sheet is one file for the browser and several for us, joined in the order of STYLES. All addresses carry the
-same fingerprint, of everything together, so that scripts may import each other by relative names.
+The style sheet is one file for the browser: the files of `static/css`, joined in the order of STYLES. All addresses
+carry the same fingerprint, a hash of all files, so that scripts can import each other by relative names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tidings import metrics
 from tidings.http.compression import coding_for, encoded
 from tidings.http.requests import Request
 from tidings.http.responses import send_response
-from tidings.web.security import NOTHING_RUNS
+from tidings.web.security import SANDBOX_HEADERS
 
 STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading", "feeds", "settings", "adapts", "print")
 PREFIX = "/static/"
@@ -29,8 +29,8 @@ _TYPES = {
     "png": "image/png",
     "webmanifest": "application/manifest+json",
 }
-_FOREVER = "public, max-age=31536000, immutable"
-_ASK_AGAIN = "public, no-cache"
+_IMMUTABLE = "public, max-age=31536000, immutable"
+_REVALIDATED = "public, no-cache"
 
 
 class Assets:
@@ -45,22 +45,25 @@ class Assets:
         self._ready: dict[tuple[str, str], bytes] = {}
 
     def path(self, name: str) -> str:
-        """Below the base path. KeyError for what there is not."""
+        """Return the path of a file, below the base path. Raises KeyError if there is no such file."""
         self._files[name]
         return f"{PREFIX}{self.fingerprint}/{name}"
 
     def size(self, ending: str) -> int:
-        """Bytes of all files of a kind, uncompressed."""
+        """Return the size in bytes of all files whose name ends with `ending`, uncompressed."""
         return sum(len(content) for name, content in self._files.items() if name.endswith(ending))
 
     def response(self, request: Request) -> Response | None:
-        """None when there is no such file. An address of an earlier version gets what there is now, for once."""
+        """Return the response, or None if there is no such file.
+
+        An address with the fingerprint of another version gets the current file, which the browser must revalidate.
+        """
         fingerprint, name = request.path_params["fingerprint"], request.path_params["name"]
         if name not in self._files:
             return None
         etag = f'"{self.fingerprint}"'
-        cached = _FOREVER if fingerprint == self.fingerprint else _ASK_AGAIN
-        headers = {"Cache-Control": cached, "ETag": etag, **NOTHING_RUNS}
+        cached = _IMMUTABLE if fingerprint == self.fingerprint else _REVALIDATED
+        headers = {"Cache-Control": cached, "ETag": etag, **SANDBOX_HEADERS}
         if etag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers={**headers, "Vary": "Accept-Encoding"})
         coding = coding_for(request.headers.get("accept-encoding", ""))
@@ -77,7 +80,10 @@ class Assets:
 
 
 class StaticFiles:
-    """An ASGI application for the route /static/{fingerprint}/{name:path}. otherwise: for files there are not."""
+    """An ASGI application for the route /static/{fingerprint}/{name:path}.
+
+    otherwise: answers for files that do not exist.
+    """
 
     def __init__(self, assets: Assets, otherwise: ASGIApp) -> None:
         self._assets = assets

@@ -1,4 +1,4 @@
-"""Where the parts of a drawing go: numbers for templates, which hold the drawing itself."""
+"""Positions of the parts of charts. The templates contain the drawings themselves."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from datetime import date, timedelta
 
 from msgspec import Struct
 
-# The drawing of bars is as wide as there are bars, and stretched to its place.
+# The bar chart is as wide as it has bars, and is stretched to fit.
 HEIGHT = 100
 GAP = 0.25
-# Of the calendar, in pixels: from one day to the next, and above the first one for the months.
+# Of the calendar, in pixels: the distance of two days, and the room for the months above.
 STEP = 13
 TOP = 18
 LEVELS = 4
@@ -62,7 +62,7 @@ def bars(days: Sequence[date], counts: Sequence[int]) -> list[Bar]:
 
 
 def calendar(days: Sequence[date], counts: Sequence[int], *, first_weekday: int) -> Calendar:
-    """A column for each week. days: one after another; first_weekday: 0 for Monday."""
+    """Return the calendar, a column for each week. days: consecutive; first_weekday: 0 for Monday."""
     ranked = sorted(count for count in counts if count)
     monday = days[0] - timedelta(days=(days[0].weekday() - first_weekday) % 7)
     cells = []
@@ -70,11 +70,11 @@ def calendar(days: Sequence[date], counts: Sequence[int], *, first_weekday: int)
         week, weekday = divmod((day - monday).days, 7)
         cells.append(Cell(week * STEP, TOP + weekday * STEP, _level(count, ranked), day, count))
     weeks = (days[-1] - monday).days // 7 + 1
-    # The last one needs room for its name.
+    # The last month needs room for its name.
     months = [Month(cell.x, cell.day) for cell in cells if cell.day.day == 1 and cell.x < (weeks - 2) * STEP]
     return Calendar(weeks * STEP, TOP + 7 * STEP, cells, months)
 
 
 def _level(count: int, ranked: Sequence[int]) -> int:
-    """By how many of the days with something had no more: one day of tidying up does not make all others pale."""
+    """Return the shade by rank among the days with entries, so that one extreme day does not make all others pale."""
     return -(-LEVELS * bisect_right(ranked, count) // len(ranked)) if count else 0

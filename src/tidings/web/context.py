@@ -1,4 +1,4 @@
-"""A visit: one request of a browser, by somebody or nobody, and what its handler gives back."""
+"""The context of one request of a browser, signed in or not, and the values that page handlers return."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tidings.services.accounts.sessions import SignedIn
 from tidings.web import cookies, security
 from tidings.web.cookies import Cookie
 from tidings.web.devices import Device
-from tidings.web.language import Language, of_account, of_header
+from tidings.web.language import Language, language_of_account, language_of_header
 from tidings.web.sidebar import Sidebar
 
 
 class PageResponse(Struct, frozen=True):
-    """template: below `templates/`. values: what it shows, beside what every page knows (`rendering`).
+    """A rendered template. template: below `templates/`. values: added to those that every page has (`rendering`).
 
-    problem: what was wrong with a form; the macro for fields shows it beside the field that it names.
+    problem: the error of a form; the field macros show it beside the field that it names.
     """
 
     template: str
@@ -35,9 +35,11 @@ class PageResponse(Struct, frozen=True):
 
 
 class Redirect(Struct, frozen=True):
-    """path: of our own, below the base path, with query and fragment. notice: told on the page that comes next.
+    """A redirect to one of our pages. path: below the base path, with query and fragment.
 
-    undo: what `services.entries.read_state.undo` asks for; a button beside the notice offers it.
+    notice: shown on the next page.
+
+    undo: the moment to give to `services.entries.read_state.undo`, for the undo button beside the notice; 0 for none.
     """
 
     path: str
@@ -46,9 +48,9 @@ class Redirect(Struct, frozen=True):
 
 
 class SiteConfig(Struct, frozen=True):
-    """Where the service lives. base_path: "" or without a slash at its end. base_url: as people type it.
+    """The addresses of the service. base_path: "" or without a slash at its end. base_url: with scheme and host.
 
-    player_hosts: whose frames entries may show besides those that are always known.
+    player_hosts: hosts whose frames entries may show, in addition to the built-in players.
     """
 
     base_path: str
@@ -57,19 +59,19 @@ class SiteConfig(Struct, frozen=True):
     player_hosts: frozenset[str] = frozenset()
 
     def cookie(self, request: Request, name: str) -> str:
-        """Its value, as `cookies` names it; "" when the browser has none."""
-        return request.cookies.get(cookies.known_as(name, self.base_path, is_secure=self.is_secure), "")
+        """Return the value of a cookie of ours, "" when the browser sent none. name: as in `cookies`."""
+        return request.cookies.get(cookies.cookie_name(name, self.base_path, is_secure=self.is_secure), "")
 
 
 class RequestContext:
-    """signed_in: None for visitors. The rest of what a page needs of its visitor is found when it is asked for."""
+    """What handlers and templates know about a request; loaded on use. signed_in: None without a session."""
 
     def __init__(
-        self, request: Request, services: Services, home: SiteConfig, signed_in: SignedIn | None, address: str
+        self, request: Request, services: Services, site: SiteConfig, signed_in: SignedIn | None, address: str
     ):
         self.request = request
         self.services = services
-        self.home = home
+        self.site = site
         self.signed_in = signed_in
         self.address = address
         self.now: Instant = services.clock()
@@ -78,7 +80,7 @@ class RequestContext:
 
     @property
     def caller(self) -> User:
-        """For pages that visitors do not get to see."""
+        """The signed-in user. Only for pages that require a session."""
         assert self.signed_in is not None
         return self.signed_in.user
 
@@ -89,12 +91,12 @@ class RequestContext:
     @cached_property
     def language(self) -> Language:
         if self.user:
-            return of_account(self.user.language)
-        return of_header(self.request.headers.get("accept-language", ""))
+            return language_of_account(self.user.language)
+        return language_of_header(self.request.headers.get("accept-language", ""))
 
     @cached_property
     def csrf(self) -> str:
-        """The token that every form of this browser has to carry."""
+        """The CSRF token that every form of this browser must send."""
         token = self.cookie(cookies.SESSION if self.signed_in else cookies.VISITOR)
         if not token and not self.signed_in:
             token = security.new_token()
@@ -103,20 +105,20 @@ class RequestContext:
 
     @cached_property
     def sidebar(self) -> Sidebar:
-        """Asked for the first time it is told how things are then: after a change, not before."""
+        """Lists, feeds and counts, loaded on first use. A handler that changes something must do so before."""
         return Sidebar.of(self.services, self.caller)
 
     @cached_property
     def notice(self) -> str:
-        """What the page before had to tell; told once."""
-        told = self.cookie(cookies.NOTICE)
-        if told:
+        """The notice that the previous page left; shown once."""
+        packed = self.cookie(cookies.NOTICE)
+        if packed:
             self.set_cookie(cookies.NOTICE, "", lasts_s=0)
-        return cookies.unpack(told)
+        return cookies.unpack(packed)
 
     @cached_property
     def undo(self) -> str:
-        """The moment that the button beside the notice undoes; "" when there is none."""
+        """The moment that the undo button beside the notice sends; "" when there is none."""
         given = self.cookie(cookies.UNDO)
         if given:
             self.set_cookie(cookies.UNDO, "", lasts_s=0)
@@ -124,35 +126,35 @@ class RequestContext:
 
     @property
     def is_part(self) -> bool:
-        """A script of ours asks for what changes from entry to entry, without what stands around it."""
+        """Whether a script of ours asks only for the part of the page that changes from entry to entry."""
         return "tidings-part" in self.request.headers
 
     @property
     def wants_json(self) -> bool:
-        """A script of ours asks: it does not go where forms lead."""
+        """Whether a script of ours asks: it gets JSON instead of a redirect."""
         return self.request.headers.get("accept", "") == "application/json"
 
     @cached_property
     def path(self) -> str:
-        """Of this page, with its query: where a form comes back to."""
+        """The path of this page with its query: where forms return to."""
         query = self.request.query_string
         return quote(self.request.path, safe="/:@!$&'()*+,;=~") + (f"?{query}" if query else "")
 
     def url(self, path: str, /, **query: Any) -> str:
-        """The address of a page of ours; parameters that are None or "" are left out."""
+        """Return the address of a page of ours. Parameters that are None or "" are left out."""
         given = {name: value for name, value in query.items() if value not in (None, "")}
         if given:
             before, hash_, fragment = path.partition("#")
             path = f"{before}{'&' if '?' in before else '?'}{urlencode(given)}{hash_}{fragment}"
-        return self.home.base_path + path
+        return self.site.base_path + path
 
-    def own(self, url: str) -> str:
-        """The path below the base path of an address that `url` gave: for forms to come back to."""
-        return url.removeprefix(self.home.base_path)
+    def path_of(self, url: str) -> str:
+        """Return the path below the base path of an address that `url` returned: where forms return to."""
+        return url.removeprefix(self.site.base_path)
 
     def cookie(self, name: str) -> str:
-        return self.home.cookie(self.request, name)
+        return self.site.cookie(self.request, name)
 
     def set_cookie(self, name: str, value: str, *, lasts_s: int | None = None) -> None:
-        """lasts_s: None as long as the browser is open, 0 to remove it."""
+        """Set a cookie with the response. lasts_s: None until the browser is closed, 0 to remove it."""
         self.new_cookies[name] = Cookie(name, value, lasts_s)

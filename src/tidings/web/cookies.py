@@ -1,4 +1,4 @@
-"""Cookies: which there are, and how they are written (RFC 6265)."""
+"""The cookies of the pages, and how they are written (RFC 6265)."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 from starlette.responses import Response
 
-# Who is signed in.
+# The token of the session.
 SESSION = "tidings_session"
-# That somebody has signed in here before: guessers do not shut this browser out.
+# Shows that a user has signed in with this browser before: failed attempts elsewhere do not lock it out.
 KNOWN = "tidings_known"
-# Before that: what the token of the sign-in form is derived from.
+# Without a session: the secret that the CSRF token of the sign-in form is derived from.
 VISITOR = "tidings_visitor"
-# What the next page tells.
+# The notice that the next page shows.
 NOTICE = "tidings_notice"
-# What the button beside it undoes.
+# What the undo button beside the notice undoes.
 UNDO = "tidings_undo"
-# How this device shows things.
+# The appearance chosen for this device.
 DEVICE = "tidings_view"
 
 LONGEST_NOTICE = 300
-# The longest that browsers keep one (draft-ietf-httpbis-rfc6265bis, section 5.5).
+# The longest time that browsers keep a cookie (draft-ietf-httpbis-rfc6265bis, section 5.5).
 KNOWN_LASTS_S = 400 * 86_400
 
 
 class Cookie(Struct, frozen=True):
-    """lasts_s: None as long as the browser is open, 0 to remove it."""
+    """A cookie to set. lasts_s: None until the browser is closed, 0 to remove it."""
 
     name: str
     value: str
     lasts_s: int | None = None
 
     def add_to(self, response: Response, path: str, *, is_secure: bool) -> None:
-        """path: below which it is sent. No script ever reads one."""
+        """Add the cookie to a response, HttpOnly. path: the browser sends it with requests below this path."""
         response.set_cookie(
-            known_as(self.name, path, is_secure=is_secure),
+            cookie_name(self.name, path, is_secure=is_secure),
             self.value,
             max_age=self.lasts_s,
             path=path or "/",
@@ -45,8 +45,10 @@ class Cookie(Struct, frozen=True):
         )
 
 
-def known_as(name: str, path: str, *, is_secure: bool) -> str:
-    """With a prefix that browsers know: then nobody without https, and no neighbour under the same domain, can set it.
+def cookie_name(name: str, path: str, *, is_secure: bool) -> str:
+    """Return the cookie's name with the prefix that browsers enforce.
+
+    Pages on plain http and on sibling domains cannot set a cookie with such a prefix.
 
     Source: draft-ietf-httpbis-rfc6265bis, section 4.1.3. `__Host-` asks for the path "/".
     """

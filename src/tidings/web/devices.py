@@ -1,4 +1,4 @@
-"""What somebody chooses for one device: kept in a cookie there, and written on `<html>`, so that nothing jumps."""
+"""The appearance chosen for one device: kept in a cookie, and written on `<html>` so that the page does not reflow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidings.web.language import N_
 SMALLEST, LARGEST = 15, 22
 SIZES = tuple(str(size) for size in range(SMALLEST, LARGEST + 1))
 
-# Field: what may be chosen, and how it is called. "" is: as the account says.
+# By field: the values and their labels. "" follows the account.
 CHOICES: dict[str, dict[str, str]] = {
     "theme": {
         "": N_("As in my account"),
@@ -42,7 +42,7 @@ class Device(Struct, frozen=True):
 
     @classmethod
     def read(cls, cookie: str) -> Device:
-        """What is not known any more counts as not chosen."""
+        """Return what the cookie says. Values that are not offered count as not chosen."""
         given = dict(parse_qsl(cookie, max_num_fields=50)) if len(cookie) < 500 else {}
         return cls(**{name: given[name] for name, known in CHOICES.items() if given.get(name, "?") in known})
 
@@ -50,7 +50,7 @@ class Device(Struct, frozen=True):
         return urlencode(msgspec.structs.asdict(self))
 
     def for_user(self, user: User | None) -> Device:
-        """With what the account says where the device leaves it open."""
+        """Return the appearance with the account's settings where the device has none."""
         theme, _, font = (user.theme if user else "system_serif").partition("_")
         return msgspec.structs.replace(
             self, theme=self.theme or theme, font=self.font or ("serif" if font == "serif" else "sans")

@@ -1,4 +1,4 @@
-"""Players in articles: nothing of them is loaded before somebody wants to see it."""
+"""Embedded players in articles: nothing is loaded from them before the user clicks."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from urllib.parse import urlsplit
 
 from tidings.web.language import _
 
-# As the cleaning writes them: the whole element, with nothing in it.
+# An empty iframe element, as the cleaner writes it.
 _FRAME = re.compile(r'<iframe [^>]*?src="([^"]+)"[^>]*></iframe>')
 
 
-def behind_a_click(content: str) -> str:
-    """content: cleaned HTML. Each frame becomes a link to what it shows, with the frame itself kept in a template."""
-    return _FRAME.sub(_covered, content) if "<iframe" in content else content
+def defer_players(content: str) -> str:
+    """Return cleaned HTML with each frame replaced by a link and a template element that keeps the frame."""
+    return _FRAME.sub(_link_to_player, content) if "<iframe" in content else content
 
 
-def _covered(found: re.Match[str]) -> str:
+def _link_to_player(found: re.Match[str]) -> str:
     address = found[1]
     host = (urlsplit(html.unescape(address)).hostname or "").removeprefix("www.").removeprefix("player.")
     label = html.escape(_("Play from %(host)s", host=host))

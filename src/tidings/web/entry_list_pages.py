@@ -1,4 +1,4 @@
-"""The lists that entries are read in: which entries, in which order, and what leads from one to the next.
+"""The lists of entries: which entries each contains, in which order, and the entries before and after one.
 
 /unread   /starred   /history   /categories/3   /feeds/7   /search?q=rain&where=f7  a list
 /unread/5 …          /categories/3/entries/5   /feeds/7/entries/5   /search/5?q=   an entry of it
@@ -21,9 +21,11 @@ from tidings.web.language import _
 
 
 class ListQuery(Query, frozen=True):
-    """after: the place of the last entry of the page before. show: all, or what is unread. q: what is searched for.
+    """The query of a list page. after: the cursor of the last entry of the previous page. show: "all" or unread only.
 
-    where: in which feed (f7) or category (c3) alone.
+    q: the search query.
+
+    where: the only feed (f7) or category (c3) to search in.
     """
 
     after: str = ""
@@ -33,15 +35,17 @@ class ListQuery(Query, frozen=True):
 
 
 class ListPage(Struct, frozen=True):
-    """path: of the list. name: unread, starred, history, category, feed, search. total: None when nobody counted.
+    """A list of entries. path: of its page. name: unread, starred, history, category, feed or search.
 
-    query: what belongs to the list and not to the page of it. has_filter: read entries may be shown as well.
+    total: number of entries, None when not counted.
+
+    query: parameters that belong to the list, not to one page of it. has_filter: it can show read entries as well.
     """
 
     name: str
     title: str
     path: str
-    which: EntryFilter
+    entry_filter: EntryFilter
     order: Order = Order.PUBLISHED_AT
     direction: Direction = Direction.DESC
     total: int | None = None
@@ -56,17 +60,17 @@ class ListPage(Struct, frozen=True):
 
     @property
     def where(self) -> str:
-        """What a search has to say to be in this list alone; "" for lists that are none of a feed or category."""
+        """The `where` of a search in this list; "" unless it is the list of a feed or category."""
         return {"category": f"c{self.category_id}", "feed": f"f{self.feed_id}"}.get(self.name, "")
 
     @property
-    def counted(self) -> str:
-        """Which of the live counts its total is; "" when it is none of them."""
+    def count_key(self) -> str:
+        """The key of its total in /counts; "" when it is not there."""
         if self.query or self.name not in ("unread", "starred", "category", "feed"):
             return ""
         return self.where or self.name
 
-    def place(self, entry: Entry) -> EntryCursor:
+    def cursor(self, entry: Entry) -> EntryCursor:
         moments = {
             Order.PUBLISHED_AT: entry.published_at,
             Order.CREATED_AT: entry.created_at,
@@ -77,57 +81,59 @@ class ListPage(Struct, frozen=True):
     def rows(
         self, lists: EntryLists, limit: int, beyond: EntryCursor | None, *, backwards: bool = False
     ) -> list[Entry]:
-        """backwards: the nearest first, towards the beginning of the list."""
-        page = PageRequest(order=self.order, direction=self._towards(backwards=backwards), limit=limit, cursor=beyond)
-        return lists.rows(self.which, page)
+        """Return up to `limit` entries after a cursor. backwards: those before it, the nearest first."""
+        page = PageRequest(order=self.order, direction=self._order(backwards=backwards), limit=limit, cursor=beyond)
+        return lists.rows(self.entry_filter, page)
 
     def beyond(self, entry: Entry, *, backwards: bool) -> PageRequest:
-        """What follows an entry in this list, or comes before it."""
-        return PageRequest(order=self.order, direction=self._towards(backwards=backwards), cursor=self.place(entry))
+        """Return the request for the entries after an entry of this list, or before it."""
+        return PageRequest(order=self.order, direction=self._order(backwards=backwards), cursor=self.cursor(entry))
 
-    def _towards(self, *, backwards: bool) -> Direction:
+    def _order(self, *, backwards: bool) -> Direction:
         if not backwards:
             return self.direction
         return Direction.ASC if self.direction is Direction.DESC else Direction.DESC
 
 
-def place_of(text: str) -> EntryCursor | None:
-    """As `text_of` writes it; None for anything else."""
+def parse_cursor(text: str) -> EntryCursor | None:
+    """Return the cursor that `format_cursor` wrote; None for any other text."""
     moment, _dot, entry_id = text.partition(".")
-    is_place = moment.lstrip("-").isdecimal() and entry_id.isdecimal() and len(text) < 40 and text.isascii()
-    # Beyond what a column holds there is nothing.
-    if not is_place or not -(2**63) <= int(moment) < 2**63 or int(entry_id) >= 2**63:
+    is_cursor = moment.lstrip("-").isdecimal() and entry_id.isdecimal() and len(text) < 40 and text.isascii()
+    # No entry has a value that does not fit its column.
+    if not is_cursor or not -(2**63) <= int(moment) < 2**63 or int(entry_id) >= 2**63:
         return None
     return EntryCursor(int(moment), int(entry_id))  # type: ignore[arg-type]
 
 
-def text_of(place: EntryCursor) -> str:
-    return f"{place.moment}.{place.entry_id}"
+def format_cursor(cursor: EntryCursor) -> str:
+    return f"{cursor.moment}.{cursor.entry_id}"
 
 
-def unread(visit: RequestContext, _query: ListQuery) -> ListPage:
+def unread(context: RequestContext, _query: ListQuery) -> ListPage:
     return ListPage(
         "unread",
         _("Unread"),
         "/unread",
         EntryFilter(statuses=(EntryStatus.UNREAD,), globally_visible=True),
-        total=visit.sidebar.unread,
+        total=context.sidebar.unread,
         mark_path="/unread/mark-read",
-        **_as_sorted(visit.caller),
+        **_user_order(context.caller),
     )
 
 
-def starred(visit: RequestContext, _query: ListQuery) -> ListPage:
-    return ListPage("starred", _("Starred"), "/starred", EntryFilter(starred=True), total=visit.sidebar.starred)
+def starred(context: RequestContext, _query: ListQuery) -> ListPage:
+    return ListPage("starred", _("Starred"), "/starred", EntryFilter(starred=True), total=context.sidebar.starred)
 
 
-def history(visit: RequestContext, _query: ListQuery) -> ListPage:
-    which = EntryFilter(statuses=(EntryStatus.READ,))
-    return ListPage("history", _("History"), "/history", which, order=Order.CHANGED_AT, total=visit.sidebar.read)
+def history(context: RequestContext, _query: ListQuery) -> ListPage:
+    entry_filter = EntryFilter(statuses=(EntryStatus.READ,))
+    return ListPage(
+        "history", _("History"), "/history", entry_filter, order=Order.CHANGED_AT, total=context.sidebar.read
+    )
 
 
-def category(visit: RequestContext, query: ListQuery, category_id: int) -> ListPage:
-    line = visit.sidebar.category(category_id)
+def category(context: RequestContext, query: ListQuery, category_id: int) -> ListPage:
+    line = context.sidebar.category(category_id)
     if line is None:
         raise NotFound(verbatim(f"There is no category {category_id}."))
     shows_all = query.show == "all"
@@ -142,12 +148,12 @@ def category(visit: RequestContext, query: ListQuery, category_id: int) -> ListP
         has_filter=True,
         category_id=category_id,
         mark_path=f"/categories/{category_id}/mark-read",
-        **_as_sorted(visit.caller),
+        **_user_order(context.caller),
     )
 
 
-def feed(visit: RequestContext, query: ListQuery, feed_id: int) -> ListPage:
-    line = visit.sidebar.feeds.get(feed_id)
+def feed(context: RequestContext, query: ListQuery, feed_id: int) -> ListPage:
+    line = context.sidebar.feeds.get(feed_id)
     if line is None:
         raise NotFound(verbatim(f"There is no feed {feed_id}."))
     shows_all = query.show == "all"
@@ -162,13 +168,13 @@ def feed(visit: RequestContext, query: ListQuery, feed_id: int) -> ListPage:
         feed_id=feed_id,
         category_id=line.category_id,
         mark_path=f"/feeds/{feed_id}/mark-read",
-        **_as_sorted(visit.caller),
+        **_user_order(context.caller),
     )
 
 
-def search(visit: RequestContext, query: ListQuery) -> ListPage:
+def search(context: RequestContext, query: ListQuery) -> ListPage:
     words = query.q.strip()[:500]
-    where = _place_to_search(visit, query.where)
+    where = _search_scope(context, query.where)
     return ListPage(
         "search",
         _("Search"),
@@ -178,16 +184,16 @@ def search(visit: RequestContext, query: ListQuery) -> ListPage:
     )
 
 
-def _place_to_search(visit: RequestContext, where: str) -> dict[str, int]:
-    """Empty for everywhere. NotFound for what is nobody's, or somebody else's."""
+def _search_scope(context: RequestContext, where: str) -> dict[str, int]:
+    """Return the feed or category to search in; {} for everywhere. Raises NotFound unless the user owns it."""
     kind, number = where[:1], where[1:]
     if kind not in ("f", "c") or not number.isascii() or not number.isdigit() or len(number) > 18:
         return {}
     if kind == "f":
-        if int(number) not in visit.sidebar.feeds:
+        if int(number) not in context.sidebar.feeds:
             raise NotFound(verbatim(f"There is no feed {number}."))
         return {"feed_id": int(number)}
-    if visit.sidebar.category(int(number)) is None:
+    if context.sidebar.category(int(number)) is None:
         raise NotFound(verbatim(f"There is no category {number}."))
     return {"category_id": int(number)}
 
@@ -196,5 +202,5 @@ def _statuses(shows_all: bool) -> tuple[EntryStatus, ...]:
     return () if shows_all else (EntryStatus.UNREAD,)
 
 
-def _as_sorted(user: User) -> dict[str, Any]:
+def _user_order(user: User) -> dict[str, Any]:
     return {"order": Order(user.entry_sorting_order), "direction": Direction(user.entry_sorting_direction)}

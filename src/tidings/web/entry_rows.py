@@ -1,4 +1,4 @@
-"""Entries as lists show them."""
+"""Rows of entry lists."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from tidings.storage.feeds.sidebar import SidebarFeed
 from tidings.web.context import RequestContext
 from tidings.web.entry_list_pages import ListPage
 
-# Of the body of an entry that was found, in characters: beyond it nothing is looked for to be shown.
-_LOOKED_THROUGH = 100_000
+# Characters of a body that are searched for an excerpt with the query's words.
+_EXCERPT_RANGE = 100_000
 
 
 class Row(Struct, frozen=True):
-    """excerpt: "" where the density shows none. picture: its address, escaped as in HTML, or "".
+    """A row of a list. excerpt: "" where the density shows none. picture: its address, HTML-escaped, or "".
 
-    is_elsewhere: the user wants the original at once, and path leads there.
+    is_external: path leads to the original, because the user wants that.
     """
 
     entry: Entry
     feed: SidebarFeed | None
     path: str
     is_unread: bool
-    is_elsewhere: bool = False
+    is_external: bool = False
     title: str | Markup = ""
     excerpt: str | Markup = ""
     picture: Markup = Markup("")
 
 
-def rows(db: Read, visit: RequestContext, listing: ListPage, entries: Sequence[Entry]) -> list[Row]:
-    density, feeds = visit.device.density, visit.sidebar.feeds
+def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence[Entry]) -> list[Row]:
+    density, feeds = context.device.density, context.sidebar.feeds
     bodies = entry_lists.bodies(db, [entry.id for entry in entries]) if density != "compact" else {}
-    asked, goes_out = listing.which.search, visit.caller.always_open_external_links
-    highlighters = _highlighters(asked, entries) if asked else {}
+    search, goes_out = listing.entry_filter.search, context.caller.always_open_external_links
+    highlighters = _highlighters(search, entries) if search else {}
     return [
         Row(
             entry,
             feeds.get(entry.feed_id),
-            (goes_out and safe_href(entry.url)) or visit.url(listing.entry_path(entry.id), **listing.query),
+            (goes_out and safe_href(entry.url)) or context.url(listing.entry_path(entry.id), **listing.query),
             entry.status == EntryStatus.UNREAD,
             bool(goes_out and safe_href(entry.url)),
-            _marked(highlighters[entry.language].pieces(entry.title)) if asked else entry.title,
+            _marked(highlighters[entry.language].pieces(entry.title)) if search else entry.title,
             _excerpt(bodies[entry.id], highlighters.get(entry.language)) if entry.id in bodies else "",
             # It was escaped when the entry was cleaned.
             Markup(excerpts.first_image(bodies[entry.id]) if density == "cards" and entry.id in bodies else ""),  # noqa: S704
@@ -62,7 +62,7 @@ def rows(db: Read, visit: RequestContext, listing: ListPage, entries: Sequence[E
 
 
 def _highlighters(query: str, entries: Sequence[Entry]) -> dict[str, Highlighter]:
-    """By the language of an entry, which decides what the words of the query are reduced to."""
+    """Return a highlighter by language, which decides how the words of the query are stemmed."""
     groups = {language: group_of(language) for language in {entry.language for entry in entries}}
     made = {group: Highlighter(parse_query(query, group), group) for group in set(groups.values())}
     return {language: made[group] for language, group in groups.items()}
@@ -71,7 +71,7 @@ def _highlighters(query: str, entries: Sequence[Entry]) -> dict[str, Highlighter
 def _excerpt(body: str, highlighter: Highlighter | None) -> str | Markup:
     if highlighter is None:
         return excerpts.excerpt(body)
-    return _marked(highlighter.excerpt(text_of(body[:_LOOKED_THROUGH])))
+    return _marked(highlighter.excerpt(text_of(body[:_EXCERPT_RANGE])))
 
 
 def _marked(pieces: Sequence[TextPiece]) -> Markup:

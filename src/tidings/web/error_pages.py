@@ -1,4 +1,4 @@
-"""What went wrong, as a page: what happened, what we do about it, what the visitor can do."""
+"""Error pages: what happened, what we do about it, what the user can do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidings.web.message_translation import translated
 
 log = structlog.get_logger()
 
-# First match wins; whatever else is wrong with a request is a 400.
+# The first match wins; any other error in a request is a 400.
 STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (Unauthorized, 403),
     (Forbidden, 403),
@@ -45,18 +45,18 @@ EXPLANATIONS = {
 }
 
 
-def page_of(error: Exception, visit: RequestContext) -> PageResponse:
-    """What we know about is told in its own words; the rest is logged, and not told."""
+def error_page(error: Exception, context: RequestContext) -> PageResponse:
+    """Return the page for an error. Unexpected errors are logged, and their text is not shown."""
     if isinstance(error, HTTPException):
-        return msgspec.structs.replace(went_wrong(error.status_code), headers=dict(error.headers or {}))
+        return msgspec.structs.replace(status_page(error.status_code), headers=dict(error.headers or {}))
     if not isinstance(error, TidingsError):
-        log.error("page failed", method=visit.request.method, path=visit.request.scope["path"], exc_info=error)
-        return went_wrong(500)
+        log.error("page failed", method=context.request.method, path=context.request.scope["path"], exc_info=error)
+        return status_page(500)
     status = next(status for kind, status in STATUSES if isinstance(error, kind))
-    return went_wrong(status, "" if status in (404, 503) else translated(error.text))
+    return status_page(status, "" if status in (404, 503) else translated(error.text))
 
 
-def went_wrong(status: int, message: str = "") -> PageResponse:
+def status_page(status: int, message: str = "") -> PageResponse:
     explanation = message or (_(EXPLANATIONS[status]) if EXPLANATIONS[status] else "")
     return PageResponse(
         "failure.html", {"title": _(TITLES[status]), "explanation": explanation, "code": status}, status=status

@@ -1,4 +1,4 @@
-"""Feeds as the page about them shows them: how each is, in words, and a small chart of its last half year."""
+"""Rows of the feeds page: the state of each feed in words, and a small chart of its last half year."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tidings.domain.times import DAY, HOUR, MINUTE, Instant
 from tidings.storage.engine.database import Read
 from tidings.storage.feeds import health as feed_health
 from tidings.web.language import N_, _, ngettext
-from tidings.web.message_translation import in_a_row, translated
+from tidings.web.message_translation import join_sentences, translated
 
 WEEKS = 26
 _BAR, _STEP, _HEIGHT = 3, 4, 24
 
-# As a filter calls them, and as a row does.
+# Labels of states, in the filter and in rows.
 NAMES = {
     FeedHealth.DEAD: N_("Dead"),
     FeedHealth.FAILING: N_("Failing"),
@@ -33,7 +33,9 @@ NAMES = {
 
 
 class FeedRow(Struct, frozen=True):
-    """trouble, advice: what is wrong, and what to do about it; "" for nothing. next_check: "" when there is none."""
+    """A row of the feeds page. trouble, advice: what is wrong and what to do about it, or "".
+
+    next_check: "" when none is scheduled."""
 
     feed: FeedHealthData
     health: FeedHealth
@@ -50,7 +52,7 @@ class FeedRow(Struct, frozen=True):
 
     @property
     def took_s(self) -> float:
-        """Until the last answer was there; 0 when not known."""
+        """Seconds that the last response took; 0 when not known."""
         return max(round(self.feed.took_ms / 1000, 1), 0.1) if self.feed.took_ms else 0
 
 
@@ -78,7 +80,7 @@ def states(feeds: Sequence[FeedHealthData], now: Instant) -> list[tuple[FeedHeal
 
 
 def rhythm(weekly: Sequence[int]) -> str:
-    """How much comes: by the day, by the week, or over all weeks when that is less than one a week."""
+    """Return how often entries appear: a day, a week, or in half a year when there is less than one a week."""
     total = sum(weekly)
     if not total:
         return _("nothing in half a year")
@@ -90,7 +92,7 @@ def rhythm(weekly: Sequence[int]) -> str:
 
 
 def soon(moment: Instant, now: Instant) -> str:
-    """When something is going to be."""
+    """Return the time until a moment in words."""
     left = moment - now
     if left < MINUTE:
         return _("now")
@@ -102,7 +104,7 @@ def soon(moment: Instant, now: Instant) -> str:
 
 
 def chart(weekly: Sequence[int]) -> Markup:
-    """A bar for each week, the tallest as high as the chart; a week with anything in it shows."""
+    """Return an SVG chart: a bar for each week, scaled to the highest. A week with entries is never empty."""
     most = max(weekly, default=0)
     bars = "".join(
         f"M{place * _STEP} {_HEIGHT}v-{max(2, round(count * _HEIGHT / most))}h{_BAR}V{_HEIGHT}z"
@@ -112,25 +114,25 @@ def chart(weekly: Sequence[int]) -> Markup:
     width = len(weekly) * _STEP - _STEP + _BAR
     ground = f"M0 {_HEIGHT - 0.5}H{width}"
     total = sum(weekly)
-    said = ngettext("%(count)d entry in half a year", "%(count)d entries in half a year", total, count=total)
+    label = ngettext("%(count)d entry in half a year", "%(count)d entries in half a year", total, count=total)
     return Markup(
         '<svg class="spark" viewBox="0 0 {} {}" role="img" aria-label="{}">'
         '<path class="ground" d="{}"/><path d="{}"/></svg>'
-    ).format(width, _HEIGHT, said, ground, bars)
+    ).format(width, _HEIGHT, label, ground, bars)
 
 
 def _trouble(feed: FeedHealthData, state: FeedHealth) -> str:
-    told = translated(feed.error)
+    error = translated(feed.error)
     if state in (FeedHealth.DEAD, FeedHealth.FAILING):
         if feed.failed_checks < 2:
-            return told
+            return error
         times = ngettext(
             "Failed %(count)d time in a row.",
             "Failed %(count)d times in a row.",
             feed.failed_checks,
             count=feed.failed_checks,
         )
-        return in_a_row(told, times)
+        return join_sentences(error, times)
     if state is FeedHealth.MOVED:
         return _(
             "It leads to %(address)s. We follow once it has said so %(times)d times (now: %(now)d).",
@@ -139,8 +141,8 @@ def _trouble(feed: FeedHealthData, state: FeedHealth) -> str:
             now=feed.moved_times,
         )
     if feed.error_message and not feed.disabled:
-        # Passing trouble, so far.
-        return told
+        # A first failure, perhaps a temporary one.
+        return error
     return ""
 
 

@@ -1,4 +1,4 @@
-"""What went wrong, told beside a field of a form."""
+"""Errors shown beside the fields of a form."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from tidings.domain.messages import verbatim
 from tidings.web.message_translation import translated
 
 
-def plain(error: TidingsError, *, field: str = "", renamed: Mapping[str, str] | None = None) -> InvalidInput:
-    """Without the name of the API's field in front: it stands beside a field that has a label.
+def field_error(error: TidingsError, *, field: str = "", renamed: Mapping[str, str] | None = None) -> InvalidInput:
+    """Return the error for a form, without the name of the API's field: the form shows it beside a labelled field.
 
-    field: where it belongs when the error names none. renamed: fields that the form calls otherwise.
+    field: used when the error names none. renamed: API name to form name, where they differ.
     """
     named = error.field if isinstance(error, InvalidInput) else ""
     message = translated(error.problem if isinstance(error, InvalidInput) else error.text)

@@ -1,9 +1,9 @@
-"""The words of the pages, in the language of whoever reads them.
+"""The texts of the pages, in the language of the user.
 
 The source is English: `_("Mark all read")`, `ngettext("%(count)d entry", "%(count)d entries", n, count=n)`, in
-templates as in code. `locale/` holds a catalogue for each other language, read as it is written (`.po`) when it is
-first needed. The language of a visit is set for the thread that answers it (`speaking`), so that no sentence has to be
-handed it.
+templates as in code. `locale/` holds a catalogue for each other language, a `.po` file that is compiled when
+it is first used. The language of a request is set for the thread that answers it (`use_language`), so that functions
+do not have to pass it on.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.support import Translations
 
-# As in the accounts of the contract; other languages of theirs have no catalogue yet and read English.
+# By language of accounts. Other languages that accounts may have are shown in English.
 CATALOGUES = {"de_DE": "de", "fr_FR": "fr", "es_ES": "es", "zh_CN": "zh_CN"}
 SOURCE = "en"
 DOMAIN = "tidings"
 
 
 class Language:
-    """code: as in `<html lang>`. locale: how it writes dates and numbers."""
+    """A language with its catalogue. code: as in `<html lang>`. locale: for dates and numbers."""
 
     def __init__(self, name: str) -> None:
         self.locale = Locale.parse(name)
@@ -45,13 +45,13 @@ def language(name: str) -> Language:
     return Language(name)
 
 
-def of_account(name: str) -> Language:
-    """name: as the user's setting has it."""
+def language_of_account(name: str) -> Language:
+    """Return the language of an account. name: the value of the user's setting."""
     return language(CATALOGUES.get(name, SOURCE))
 
 
-def of_header(accepted: str) -> Language:
-    """accepted: Accept-Language; the order in which browsers send it is the order of preference."""
+def language_of_header(accepted: str) -> Language:
+    """Return the language for an Accept-Language header, which browsers send in order of preference."""
     wanted = [part.partition(";")[0].strip().replace("-", "_") for part in accepted[:500].split(",")]
     found = negotiate_locale([name for name in wanted if name], [SOURCE, *CATALOGUES.values()])
     return language(found or SOURCE)
@@ -73,7 +73,7 @@ _current: ContextVar[Language | None] = ContextVar("language", default=None)
 
 
 @contextmanager
-def speaking(chosen: Language) -> Iterator[None]:
+def use_language(chosen: Language) -> Iterator[None]:
     token = _current.set(chosen)
     try:
         yield
@@ -86,7 +86,7 @@ def current() -> Language:
 
 
 def gettext(message: str, /, **values: Any) -> str:
-    """values: for `%(name)s` in the message."""
+    """Return the translation. values: for `%(name)s` in the message."""
     text = current().translations.gettext(message)
     return text % values if values else text
 
@@ -97,7 +97,7 @@ def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
 
 
 def N_(message: str) -> str:  # noqa: N802 - as gettext calls it
-    """Marks a message that is translated where it is shown."""
+    """Mark a message for the catalogue. It is translated where it is shown."""
     return message
 
 

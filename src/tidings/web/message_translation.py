@@ -1,7 +1,7 @@
-"""Renders messages of the other rings (`domain.messages`) in the language of the visit.
+"""Renders messages of the other rings (`domain.messages`) in the language of the request.
 
-Templates are looked up in the catalogue as every other text of the pages; numbers are written as the language writes
-them. What comes out is plain text, still to be escaped.
+Message templates are looked up in the catalogue; numbers are formatted for the language. The result is plain text that
+must still be escaped.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ def translated(message: Message) -> str:
     return render(message, _Translated(current()))
 
 
-def in_a_row(first: str, rest: str) -> str:
-    """Two sentences; Chinese ones have no blank between them."""
+def join_sentences(first: str, rest: str) -> str:
+    """Join two sentences. Chinese ones have no blank between them."""
     return f"{first}{rest}" if first.endswith(_FULL_WIDTH) else f"{first} {rest}"
 
 
@@ -30,7 +30,7 @@ class _Translated:
         self._language = language
 
     def translate(self, english: str) -> str:
-        # The catalogue's own head is what gettext gives for "".
+        # gettext returns the catalogue's header for "".
         return self._language.translations.gettext(english) if english else ""
 
     def number(self, number: float, *, is_grouped: bool) -> str:
@@ -39,5 +39,5 @@ class _Translated:
     def join(self, sentences: list[str]) -> str:
         text = ""
         for sentence in sentences:
-            text = in_a_row(text, sentence) if text else sentence
+            text = join_sentences(text, sentence) if text else sentence
         return text

@@ -1,4 +1,4 @@
-"""Templates, and what every page knows without being told.
+"""Templates, and the names that every template can use.
 
 url(path, **query)   the address of a page of ours        asset(name)   of a file in `static/`
 icon(name)           a drawing of `sprite.svg`            when(instant) how long ago, or which day
@@ -69,17 +69,17 @@ class Renderer:
             "version": __version__,
         }
 
-    def html(self, page: PageResponse, visit: RequestContext) -> bytes:
-        """In the language of the visit, which is to be set already."""
+    def html(self, page: PageResponse, context: RequestContext) -> bytes:
+        """Render in the current language, which the caller has set (`use_language`)."""
         template = self._environment.get_template(page.template)
-        known = _known(visit) | {"problem": page.problem} | page.values
+        known = _known(context) | {"problem": page.problem} | page.values
         return template.render(known).encode("utf-8", "replace")
 
 
 class _Compiled(FileSystemBytecodeCache):
-    """Templates are compiled once for all processes and kept where Python keeps our modules.
+    """Keeps compiled templates in the folder of Python's own bytecode, so that all processes share them.
 
-    The first visit of a page takes some 50 ms less. Where nobody may write there, each process compiles its own.
+    The first request of a page takes some 50 ms less. Where the folder is read-only, each process compiles its own.
     """
 
     def __init__(self) -> None:
@@ -91,19 +91,19 @@ class _Compiled(FileSystemBytecodeCache):
             super().dump_bytecode(bucket)
 
 
-def _known(visit: RequestContext) -> dict[str, Any]:
-    zone = visit.user.timezone if visit.user else "UTC"
+def _known(context: RequestContext) -> dict[str, Any]:
+    zone = context.user.timezone if context.user else "UTC"
     return {
-        "visit": visit,
-        "user": visit.user,
-        "device": visit.device.for_user(visit.user),
-        "url": visit.url,
-        "csrf": visit.csrf,
-        "back": visit.path,
+        "context": context,
+        "user": context.user,
+        "device": context.device.for_user(context.user),
+        "url": context.url,
+        "csrf": context.csrf,
+        "back": context.path,
         "lang": language.current().code,
-        "when": lambda instant: when(instant, visit.now, zone),
-        "since": lambda instant: when(instant, visit.now, zone, since),
-        "date": lambda instant: when(instant, visit.now, zone, date),
+        "when": lambda instant: when(instant, context.now, zone),
+        "since": lambda instant: when(instant, context.now, zone, since),
+        "date": lambda instant: when(instant, context.now, zone, date),
         "exact": lambda instant: exact(instant, zone),
         "written": lambda instant: written(instant, zone),
     }
@@ -111,7 +111,7 @@ def _known(visit: RequestContext) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _icon(sprite: str, name: str) -> Markup:
-    """Beside words, or in something that has a label: it is no part of what is read out."""
+    """Return an icon. It stands beside text or in a labelled element, so screen readers skip it."""
     return Markup('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>').format(sprite, name)
 
 
@@ -120,19 +120,19 @@ def _number(value: float) -> str:
 
 
 def size(count: int) -> str:
-    """Of a file, in bytes: 46.1 MB, or 46,1 Mo in French."""
+    """Return a size in words: 46.1 MB, or 46,1 Mo in French. count: bytes."""
     step = min((len(str(count)) - 1) // 3, len(_SIZES) - 1)
     shown = format_decimal(count / 1000**step, "#,##0.0" if step else "0", locale=language.current().locale)
     return language.gettext(_SIZES[step], count=shown)
 
 
 def _fingerprint(text: str) -> str:
-    """For addresses of what is kept until it changes."""
+    """Return a short hash for addresses of content that browsers cache until it changes."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:10]
 
 
 def _shown(translate: Any) -> Any:
-    """Messages are ours and may hold markup; the values put into them are anybody's and are escaped."""
+    """Messages are ours and may contain markup; values come from outside and are escaped."""
 
     def shown(*messages: Any, **values: Any) -> Markup:
         text = Markup(translate(*messages))  # noqa: S704 - from our own catalogue

@@ -1,4 +1,4 @@
-"""What protects pages: tokens in forms, where a form comes from, and what a page may load."""
+"""Protection of pages: CSRF tokens, the origin of forms, and the Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def new_token() -> str:
 
 
 def csrf_token(secret: str) -> str:
-    """secret: what only this browser and we know; nothing of it can be told from the token."""
+    """Return the CSRF token for a secret that only this browser and we know. It does not reveal the secret."""
     return hmac.new(secret.encode("utf-8", "replace"), b"tidings form", hashlib.sha256).hexdigest()[:40]
 
 
-def is_genuine(given: str, expected: str) -> bool:
+def is_valid_token(given: str, expected: str) -> bool:
     return hmac.compare_digest(given.encode(), expected.encode())
 
 
-def is_from_elsewhere(request: Request, base_url: str) -> bool:
-    """Whether the browser says that the form stands on somebody else's page.
+def is_cross_site(request: Request, base_url: str) -> bool:
+    """Return whether the browser says that the form was sent by a page of another site.
 
     Browsers without Sec-Fetch-Site, and those on plain http, say "null" as Origin because of our Referrer-Policy:
     then the token decides alone.
@@ -43,10 +43,10 @@ def is_from_elsewhere(request: Request, base_url: str) -> bool:
     return is_foreign(origin, request, base_url)
 
 
-def own_path(path: str) -> str:
-    """A path of ours to go on to, or "" for what would lead elsewhere."""
-    begins_well = path.startswith("/") and not path.startswith("//")
-    return path if begins_well and path.isascii() and path.isprintable() and not set(path) & set('\\ "<>') else ""
+def local_path(path: str) -> str:
+    """Return the path if it leads to a page of ours, else ""."""
+    is_absolute = path.startswith("/") and not path.startswith("//")
+    return path if is_absolute and path.isascii() and path.isprintable() and not set(path) & set('\\ "<>') else ""
 
 
 _PLAYERS = " ".join(f"https://{host} https://www.{host}" for host in sorted(PLAYERS))
@@ -54,18 +54,20 @@ _PLAYERS = " ".join(f"https://{host} https://www.{host}" for host in sorted(PLAY
 
 @lru_cache(maxsize=256)
 def page_headers(font_hosts: str = "", player_hosts: frozenset[str] = frozenset()) -> Mapping[str, str]:
-    """font_hosts: where the style sheet of the user may load from besides; checked when they were set.
+    """Return the security headers of a page.
 
-    player_hosts: whose frames may be shown besides those we know.
+    font_hosts: further hosts for styles and fonts, separated by blanks; validated when the user set them.
+
+    player_hosts: further hosts whose frames may be shown.
     """
     players = "".join(f" {host}:* www.{host}:*" for host in sorted(player_hosts))
-    elsewhere = "".join(f" https://{host}" for host in font_hosts.split())
+    fonts = "".join(f" https://{host}" for host in font_hosts.split())
     policy = (
         "default-src 'none'",
         "script-src 'self'",
-        f"style-src 'self'{elsewhere}",
-        f"font-src 'self'{elsewhere}",
-        # Pictures and sounds of articles come from wherever their publishers keep them.
+        f"style-src 'self'{fonts}",
+        f"font-src 'self'{fonts}",
+        # Pictures and sounds of articles come from any host.
         "img-src * data:",
         "media-src *",
         f"frame-src {_PLAYERS}{players}",
@@ -79,14 +81,17 @@ def page_headers(font_hosts: str = "", player_hosts: frozenset[str] = frozenset(
     return {
         "Content-Security-Policy": "; ".join(policy),
         "Cross-Origin-Opener-Policy": "same-origin",
-        **OTHER_HEADERS,
+        **COMMON_HEADERS,
     }
 
 
-OTHER_HEADERS = {
+COMMON_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
 }
-# For what is not a page of ours: a picture, or text for machines.
-NOTHING_RUNS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox", **OTHER_HEADERS}
+# For responses that are not pages: images, files, JSON. Nothing in them runs.
+SANDBOX_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    **COMMON_HEADERS,
+}

@@ -1,4 +1,4 @@
-"""What stands beside every page: the lists, the categories with their feeds, and how much is unread in each."""
+"""The sidebar of every page: lists, categories with their feeds, and unread counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tidings.services import Services
 from tidings.storage.feeds import categories, sidebar
 from tidings.storage.feeds.sidebar import SidebarFeed
 
-# With more feeds than this a page carries those of the open category only: a thousand of them would outweigh it.
+# With more feeds than this a page lists those of the open category only: a thousand of them would be most of the page.
 MOST_FEEDS = 120
 
 
@@ -22,7 +22,7 @@ class CategoryLine(Struct, frozen=True):
 
 
 class Sidebar(Struct, frozen=True):
-    """unread: what the global list shows. has_all: whether feeds of categories that are not open are to be shown."""
+    """unread: the count of the global list. has_all: whether the feeds of closed categories are listed too."""
 
     categories: list[CategoryLine]
     feeds: dict[int, SidebarFeed]

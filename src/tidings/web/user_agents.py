@@ -1,10 +1,10 @@
-"""Which browser it was, out of what it calls itself: enough for its owner to know it again."""
+"""The name of a browser from its User-Agent, for the list of sessions."""
 
 from __future__ import annotations
 
 from tidings.web.language import _
 
-# The first that fits: most browsers also claim to be others, whose names come later.
+# The first match wins: most browsers also name others, which come later.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -27,8 +27,8 @@ _SYSTEMS = (
 )
 
 
-def named(user_agent: str) -> str:
-    """Firefox, Linux. What is not known is told as it calls itself."""
+def browser_name(user_agent: str) -> str:
+    """Return for example "Firefox, Linux", or the User-Agent itself when it is not known."""
     browser = next((name for mark, name in _BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
     if browser:

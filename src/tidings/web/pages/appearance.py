@@ -18,15 +18,15 @@ _LASTS_S = 400 * 86_400
 
 
 @routes.get("/view")
-def show_view(visit: RequestContext) -> PageResponse:
-    return PageResponse("view.html", {"title": _("Appearance"), "choices": CHOICES, "chosen": visit.device})
+def show_view(context: RequestContext) -> PageResponse:
+    return PageResponse("view.html", {"title": _("Appearance"), "choices": CHOICES, "chosen": context.device})
 
 
 @routes.post("/view")
-def change_view(visit: RequestContext) -> Redirect:
+def change_view(context: RequestContext) -> Redirect:
     """Fields as in `Device`; what is not sent or not known stays as it was."""
-    sent = dict(forms.fields(visit.request))
+    sent = dict(forms.fields(context.request))
     chosen = {name: sent[name] for name, known in CHOICES.items() if sent.get(name, "?") in known}
-    device = msgspec.structs.replace(visit.device, **chosen)
-    visit.set_cookie(cookies.DEVICE, device.packed(), lasts_s=_LASTS_S)
-    return Redirect(security.own_path(sent.get("back", "")) or "/view", _("This device now shows it that way."))
+    device = msgspec.structs.replace(context.device, **chosen)
+    context.set_cookie(cookies.DEVICE, device.packed(), lasts_s=_LASTS_S)
+    return Redirect(security.local_path(sent.get("back", "")) or "/view", _("This device now shows it that way."))

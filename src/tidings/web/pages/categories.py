@@ -9,7 +9,7 @@ from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.feeds.categories import unknown
 from tidings.web.context import PageResponse, Redirect, RequestContext
-from tidings.web.field_errors import plain
+from tidings.web.field_errors import field_error
 from tidings.web.language import _, ngettext
 from tidings.web.message_translation import translated
 
@@ -59,9 +59,9 @@ def mark_category_read(caller: User, services: Services, category_id: int) -> Re
 
 
 @routes.get("/categories/{category_id}/delete")
-def ask_before_deleting(visit: RequestContext, category_id: int) -> PageResponse:
+def ask_before_deleting(context: RequestContext, category_id: int) -> PageResponse:
     """What would go with it, and where its feeds could go instead."""
-    line = visit.sidebar.category(category_id)
+    line = context.sidebar.category(category_id)
     if line is None:
         raise unknown(category_id)
     return PageResponse("category_delete.html", {"title": _("Delete a category"), "place": "categories", "line": line})
@@ -69,9 +69,9 @@ def ask_before_deleting(visit: RequestContext, category_id: int) -> PageResponse
 
 @routes.post("/categories/{category_id}/delete")
 def delete_category(
-    visit: RequestContext, caller: User, services: Services, category_id: int, form: Deletion
+    context: RequestContext, caller: User, services: Services, category_id: int, form: Deletion
 ) -> Redirect:
-    line = visit.sidebar.category(category_id)
+    line = context.sidebar.category(category_id)
     if line is None:
         raise unknown(category_id)
     if form.move_to is not None and form.move_to != category_id:
@@ -89,5 +89,5 @@ def _page(
     """changing: whose title was typed; None for a new one."""
     values = {"title": _("Categories"), "place": "categories", "typed": typed or CategoryForm(), "changing": changing}
     return PageResponse(
-        "categories.html", values, status=400 if problem else 200, problem=plain(problem) if problem else None
+        "categories.html", values, status=400 if problem else 200, problem=field_error(problem) if problem else None
     )

@@ -44,82 +44,82 @@ class Attached(Struct, frozen=True):
 
 
 @routes.get("/unread/{entry_id}")
-def read_unread(visit: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
-    entry = opened(visit, entry_id)
-    return read(visit, entry_list_pages.unread(visit, query), entry)
+def read_unread(context: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
+    entry = opened(context, entry_id)
+    return read(context, entry_list_pages.unread(context, query), entry)
 
 
 @routes.get("/starred/{entry_id}")
-def read_starred(visit: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
-    entry = opened(visit, entry_id)
-    return read(visit, entry_list_pages.starred(visit, query), entry)
+def read_starred(context: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
+    entry = opened(context, entry_id)
+    return read(context, entry_list_pages.starred(context, query), entry)
 
 
 @routes.get("/history/{entry_id}")
-def read_history(visit: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
-    entry = opened(visit, entry_id)
-    return read(visit, entry_list_pages.history(visit, query), entry)
+def read_history(context: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
+    entry = opened(context, entry_id)
+    return read(context, entry_list_pages.history(context, query), entry)
 
 
 @routes.get("/categories/{category_id}/entries/{entry_id}")
-def read_in_category(visit: RequestContext, query: ListQuery, category_id: int, entry_id: int) -> PageResponse:
-    entry = opened(visit, entry_id, category_id=category_id)
-    return read(visit, entry_list_pages.category(visit, query, category_id), entry)
+def read_in_category(context: RequestContext, query: ListQuery, category_id: int, entry_id: int) -> PageResponse:
+    entry = opened(context, entry_id, category_id=category_id)
+    return read(context, entry_list_pages.category(context, query, category_id), entry)
 
 
 @routes.get("/feeds/{feed_id}/entries/{entry_id}")
-def read_in_feed(visit: RequestContext, query: ListQuery, feed_id: int, entry_id: int) -> PageResponse:
-    entry = opened(visit, entry_id, feed_id=feed_id)
-    return read(visit, entry_list_pages.feed(visit, query, feed_id), entry)
+def read_in_feed(context: RequestContext, query: ListQuery, feed_id: int, entry_id: int) -> PageResponse:
+    entry = opened(context, entry_id, feed_id=feed_id)
+    return read(context, entry_list_pages.feed(context, query, feed_id), entry)
 
 
 @routes.get("/search/{entry_id}")
-def read_found(visit: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
-    entry = opened(visit, entry_id)
-    return read(visit, entry_list_pages.search(visit, query), entry)
+def read_found(context: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
+    entry = opened(context, entry_id)
+    return read(context, entry_list_pages.search(context, query), entry)
 
 
 @routes.get("/entries/{entry_id}")
-def read_entry(visit: RequestContext, entry_id: int) -> PageResponse:
+def read_entry(context: RequestContext, entry_id: int) -> PageResponse:
     """From wherever: it is shown in the list of its feed, all of it."""
-    entry = opened(visit, entry_id)
-    return read(visit, entry_list_pages.feed(visit, ListQuery(show="all"), entry.feed_id), entry)
+    entry = opened(context, entry_id)
+    return read(context, entry_list_pages.feed(context, ListQuery(show="all"), entry.feed_id), entry)
 
 
 def opened(
-    visit: RequestContext, entry_id: int, *, feed_id: int | None = None, category_id: int | None = None
+    context: RequestContext, entry_id: int, *, feed_id: int | None = None, category_id: int | None = None
 ) -> Entry:
     """The entry, marked read if the user wants that and the browser does not merely look ahead.
 
     feed_id, category_id: where it has to be. NotFound. Counts are asked for after this.
     """
-    user, services = visit.caller, visit.services
+    user, services = context.caller, context.services
     with services.reading() as db:
         entry = owned(db, user.id, entry_id)
     if entry.feed_id != (feed_id or entry.feed_id) or entry.category_id != (category_id or entry.category_id):
         raise NotFound(verbatim(f"Entry {entry_id} is somewhere else."))
-    if entry.status != EntryStatus.UNREAD or not user.mark_read_on_view or _looks_ahead(visit):
+    if entry.status != EntryStatus.UNREAD or not user.mark_read_on_view or _looks_ahead(context):
         return entry
     services.entries.update(user.id, [entry.id], status=EntryStatus.READ)
     # In the order of changes its place is where it was opened, too.
     return msgspec.structs.replace(entry, status=int(EntryStatus.READ))
 
 
-def read(visit: RequestContext, listing: ListPage, entry: Entry) -> PageResponse:
-    with visit.services.listing.of(visit.caller.id, listing.which) as lists:
-        return _page(lists, visit, listing, entry)
+def read(context: RequestContext, listing: ListPage, entry: Entry) -> PageResponse:
+    with context.services.listing.of(context.caller.id, listing.entry_filter) as lists:
+        return _page(lists, context, listing, entry)
 
 
-def _page(lists: EntryLists, visit: RequestContext, listing: ListPage, entry: Entry) -> PageResponse:
-    user, db = visit.caller, lists.db
+def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: Entry) -> PageResponse:
+    user, db = context.caller, lists.db
     whole = entry_lists.with_bodies(db, [entry])
     # What is put in place of another entry comes without the list that stands there already.
-    is_split = visit.device.columns == "split" and not visit.is_part
-    place = listing.place(entry)
+    is_split = context.device.columns == "split" and not context.is_part
+    place = listing.cursor(entry)
     before = list(reversed(listing.rows(lists, BEFORE if is_split else 1, place, backwards=True)))
     after = listing.rows(lists, AFTER if is_split else 1, place)
     around = [*before, entry, *after] if is_split else []
-    feed = visit.sidebar.feeds.get(entry.feed_id)
+    feed = context.sidebar.feeds.get(entry.feed_id)
     return PageResponse(
         "article.html",
         {
@@ -128,32 +128,32 @@ def _page(lists: EntryLists, visit: RequestContext, listing: ListPage, entry: En
             "entry": entry,
             "feed": feed,
             # Cleaned when it was stored: the only place where HTML of others is written as it is.
-            "content": Markup(embeds.behind_a_click(prefix_ids(whole.contents.get(entry.id, "")))),  # noqa: S704
+            "content": Markup(embeds.defer_players(prefix_ids(whole.contents.get(entry.id, "")))),  # noqa: S704
             "attached": _all_attached(db, entry, whole.enclosures.get(entry.id, [])),
             "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),
-            "rows": rows(db, visit, listing, around),
-            "before": _url(visit, listing, before[-1] if before else None),
-            "after": _url(visit, listing, after[0] if after else None),
+            "rows": rows(db, context, listing, around),
+            "before": _url(context, listing, before[-1] if before else None),
+            "after": _url(context, listing, after[0] if after else None),
             "can_save": bool(outbox.enabled_integrations(db, user.id, SAVE_ENTRY)),
             "is_read": entry.status == EntryStatus.READ,
-            "more_url": _more_url(visit, listing, after) if len(after) == AFTER else "",
-            "share_url": f"{visit.home.base_url}/share/{entry.share_code}" if entry.share_code else "",
+            "more_url": _more_url(context, listing, after) if len(after) == AFTER else "",
+            "share_url": f"{context.site.base_url}/share/{entry.share_code}" if entry.share_code else "",
             "choices": CHOICES,
         },
     )
 
 
-def _more_url(visit: RequestContext, listing: ListPage, after: list[Entry]) -> str:
-    return visit.url(listing.path, after=entry_list_pages.text_of(listing.place(after[-1])), **listing.query)
+def _more_url(context: RequestContext, listing: ListPage, after: list[Entry]) -> str:
+    return context.url(listing.path, after=entry_list_pages.format_cursor(listing.cursor(after[-1])), **listing.query)
 
 
-def _url(visit: RequestContext, listing: ListPage, entry: Entry | None) -> str:
-    return visit.url(listing.entry_path(entry.id), **listing.query) if entry else ""
+def _url(context: RequestContext, listing: ListPage, entry: Entry | None) -> str:
+    return context.url(listing.entry_path(entry.id), **listing.query) if entry else ""
 
 
-def _looks_ahead(visit: RequestContext) -> bool:
-    headers = visit.request.headers
-    return visit.request.method == "HEAD" or "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
+def _looks_ahead(context: RequestContext) -> bool:
+    headers = context.request.headers
+    return context.request.method == "HEAD" or "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
 
 
 def _all_attached(db: Read, entry: Entry, enclosures: Sequence[Enclosure]) -> list[Attached]:

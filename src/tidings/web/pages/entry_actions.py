@@ -43,7 +43,7 @@ class Undo(Form, frozen=True):
 
 @routes.post("/entries/marks")
 def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
-    back, entries, notice = security.own_path(form.back) or "/", services.entries, ""
+    back, entries, notice = security.local_path(form.back) or "/", services.entries, ""
     for sent, change in (
         (form.star, {"starred": True}),
         (form.unstar, {"starred": False}),
@@ -63,7 +63,7 @@ def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
 @routes.post("/entries/undo")
 def undo(caller: User, services: Services, form: Undo) -> Redirect:
     count = services.read_marker.undo(caller.id, Instant(form.moment or 0))
-    back = security.own_path(form.back) or "/"
+    back = security.local_path(form.back) or "/"
     if not count:
         return Redirect(back, _("There was nothing to take back."))
     return Redirect(back, ngettext("%(count)d unread again", "%(count)d unread again", count, count=count))

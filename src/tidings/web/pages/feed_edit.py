@@ -23,7 +23,7 @@ from tidings.storage.feeds import categories, health
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.feed_rows import feed_rows, states
-from tidings.web.field_errors import plain
+from tidings.web.field_errors import field_error
 from tidings.web.language import N_, _
 from tidings.web.message_translation import translated
 
@@ -80,13 +80,13 @@ class RefreshForm(Form, frozen=True):
 
 
 @routes.get("/feeds/{feed_id}/edit")
-def show_feed_form(visit: RequestContext, feed_id: int) -> PageResponse:
-    return _page(visit, feed_id)
+def show_feed_form(context: RequestContext, feed_id: int) -> PageResponse:
+    return _page(context, feed_id)
 
 
 @routes.post("/feeds/{feed_id}/edit")
 def change_feed(
-    visit: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm
+    context: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm
 ) -> PageResponse | Redirect:
     """Only what differs is written: a title that follows its publisher goes on doing so."""
     with services.reading() as db:
@@ -97,17 +97,17 @@ def change_feed(
         try:
             services.feeds.update(caller.id, feed_id, given)
         except InvalidInput as error:
-            problems = {error.field or "title": plain(error).message}
+            problems = {error.field or "title": field_error(error).message}
     if problems:
-        return _page(visit, feed_id, form, problems)
+        return _page(context, feed_id, form, problems)
     return Redirect(f"/feeds/{feed_id}/edit", notice=_("Saved."))
 
 
 @routes.post("/feeds/{feed_id}/try")
-def try_rules(visit: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm) -> PageResponse:
+def try_rules(context: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm) -> PageResponse:
     """What the rules as they were typed would do to entries that are there. Nothing is kept."""
     trial = services.rule_previewer.run(caller, feed_id, {name: getattr(form, name) for name in RULES})
-    return _page(visit, feed_id, form, _rule_problems(form), trial)
+    return _page(context, feed_id, form, _rule_problems(form), trial)
 
 
 @routes.post("/feeds/{feed_id}/refresh")
@@ -117,7 +117,7 @@ async def refresh_feed(caller: User, services: Services, feed_id: int, form: Ref
         await services.polling.refresh_now(caller.id, feed_id)
     except (RefreshFailed, FetchError, InvalidInput) as error:
         told = translated(error.text)
-    return Redirect(security.own_path(form.back) or f"/feeds/{feed_id}/edit", notice=told)
+    return Redirect(security.local_path(form.back) or f"/feeds/{feed_id}/edit", notice=told)
 
 
 def _given(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]]:
@@ -147,14 +147,14 @@ def _rule_problems(form: FeedForm) -> dict[str, str]:
 
 
 def _page(
-    visit: RequestContext,
+    context: RequestContext,
     feed_id: int,
     form: FeedForm | None = None,
     problems: dict[str, str] | None = None,
     trial: RulePreview | None = None,
 ) -> PageResponse:
-    user, now = visit.caller, visit.now
-    with visit.services.reading() as db:
+    user, now = context.caller, context.now
+    with context.services.reading() as db:
         feed = owned(db, user.id, feed_id)
         signs = health.get(db, user.id, feed_id, now)
         if signs is None:

@@ -23,39 +23,39 @@ from tidings.storage.feeds import categories, sidebar
 from tidings.storage.feeds.sidebar import SidebarFeed
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
-from tidings.web.security import NOTHING_RUNS
+from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
 
 MOST_ENTRIES = 50
 ATOM = "application/atom+xml; charset=utf-8"
-_HEADERS = {"Cache-Control": "private, max-age=60", "X-Robots-Tag": "noindex, nofollow", **NOTHING_RUNS}
+_HEADERS = {"Cache-Control": "private, max-age=60", "X-Robots-Tag": "noindex, nofollow", **SANDBOX_HEADERS}
 
 
 @routes.get("/lists/{token}/unread", is_open=True)
-def follow_unread(visit: RequestContext, token: str) -> Response:
-    return _feed(visit, token, "/unread", EntryFilter(statuses=(EntryStatus.UNREAD,), globally_visible=True))
+def follow_unread(context: RequestContext, token: str) -> Response:
+    return _feed(context, token, "/unread", EntryFilter(statuses=(EntryStatus.UNREAD,), globally_visible=True))
 
 
 @routes.get("/lists/{token}/starred", is_open=True)
-def follow_starred(visit: RequestContext, token: str) -> Response:
-    return _feed(visit, token, "/starred", EntryFilter(starred=True))
+def follow_starred(context: RequestContext, token: str) -> Response:
+    return _feed(context, token, "/starred", EntryFilter(starred=True))
 
 
 @routes.get("/lists/{token}/categories/{category_id}", is_open=True)
-def follow_category(visit: RequestContext, token: str, category_id: int) -> Response:
-    return _feed(visit, token, f"/categories/{category_id}", EntryFilter(category_id=category_id))
+def follow_category(context: RequestContext, token: str, category_id: int) -> Response:
+    return _feed(context, token, f"/categories/{category_id}", EntryFilter(category_id=category_id))
 
 
 @routes.get("/lists/{token}/feeds/{feed_id}", is_open=True)
-def follow_feed(visit: RequestContext, token: str, feed_id: int) -> Response:
-    return _feed(visit, token, f"/feeds/{feed_id}", EntryFilter(feed_id=feed_id))
+def follow_feed(context: RequestContext, token: str, feed_id: int) -> Response:
+    return _feed(context, token, f"/feeds/{feed_id}", EntryFilter(feed_id=feed_id))
 
 
 @routes.get("/list-links")
-def show_links(visit: RequestContext, caller: User, services: Services) -> PageResponse:
+def show_links(context: RequestContext, caller: User, services: Services) -> PageResponse:
     token = services.feed_links.token(caller.id)
-    base = f"{visit.home.base_url}/lists/{token}" if token else ""
+    base = f"{context.site.base_url}/lists/{token}" if token else ""
     return PageResponse("list_links.html", {"title": _("Lists as feeds"), "base": base})
 
 
@@ -71,20 +71,20 @@ def revoke_links(caller: User, services: Services) -> Redirect:
     return Redirect("/list-links", _("Nobody can follow your lists any more."))
 
 
-def _feed(visit: RequestContext, token: str, path: str, which: EntryFilter) -> Response:
+def _feed(context: RequestContext, token: str, path: str, which: EntryFilter) -> Response:
     """The newest entries. One answer for a wrong token and for what its owner does not have."""
-    user = visit.services.feed_links.owner(token)
+    user = context.services.feed_links.owner(token)
     if user is None:
         raise NotFound(verbatim("There is no list at this address."))
     try:
-        with visit.services.listing.of(user.id, which) as lists:
+        with context.services.listing.of(user.id, which) as lists:
             lines = {line.id: line for line in sidebar.list_feeds(lists.db, user.id)}
             name = _name(which, lines, {one.id: one.title for one in categories.list_all(lists.db, user.id)})
             rows = lists.rows(which, EntryPage(direction=Direction.DESC, limit=MOST_ENTRIES))
             bodies = entry_lists.bodies(lists.db, [row.id for row in rows])
     except InvalidInput as unknown:
         raise NotFound(verbatim("There is no list at this address.")) from unknown
-    home = visit.home.base_url
+    home = context.site.base_url
     items = [
         AtomItem(
             id=f"{home}/entries/{row.id}",
@@ -103,7 +103,7 @@ def _feed(visit: RequestContext, token: str, path: str, which: EntryFilter) -> R
     )
     etag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
     headers = {**_HEADERS, "ETag": etag}
-    if etag in visit.request.headers.get("if-none-match", ""):
+    if etag in context.request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     return Response(body, 200, headers, ATOM)
 

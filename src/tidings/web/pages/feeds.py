@@ -83,20 +83,20 @@ class Chosen(Struct, frozen=True):
 
 
 @routes.get("/feeds")
-def show_feeds(visit: RequestContext, caller: User, services: Services, query: FeedsQuery) -> PageResponse:
-    return _page(visit, caller, services, query)
+def show_feeds(context: RequestContext, caller: User, services: Services, query: FeedsQuery) -> PageResponse:
+    return _page(context, caller, services, query)
 
 
 @routes.post("/feeds/bulk")
-def change_feeds(visit: RequestContext, caller: User, services: Services, form: Change) -> PageResponse | Redirect:
+def change_feeds(context: RequestContext, caller: User, services: Services, form: Change) -> PageResponse | Redirect:
     """One change to the feeds that were ticked."""
     query = FeedsQuery(form.state, form.category, form.q, form.sort)
     back = _back(query)
-    ids = _ids(caller, services, form, query, visit.now)
+    ids = _ids(caller, services, form, query, context.now)
     if not ids:
         return Redirect(back, notice=_("Tick the feeds first that this is meant for."))
     if form.action == "delete" and not form.sure:
-        return _ask(visit, ids, query)
+        return _ask(context, ids, query)
     try:
         return Redirect(back, notice=_done(caller, services, form.action, ids))
     except TidingsError as error:
@@ -150,8 +150,8 @@ def _ids(caller: User, services: Services, form: Change, query: FeedsQuery, now:
     return [int(one) for one in form.feed if one.isascii() and one.isdecimal() and len(one) < 19]
 
 
-def _page(visit: RequestContext, caller: User, services: Services, query: FeedsQuery) -> PageResponse:
-    now = visit.now
+def _page(context: RequestContext, caller: User, services: Services, query: FeedsQuery) -> PageResponse:
+    now = context.now
     with services.reading() as db:
         named = {one.id: one.title for one in categories.list_all(db, caller.id)}
         signs = health.list_all(db, caller.id, now)
@@ -201,9 +201,9 @@ def _chosen(signs: list[FeedHealthData], query: FeedsQuery, now: Instant) -> Cho
     return Chosen(found, counts, len(known))
 
 
-def _ask(visit: RequestContext, ids: Sequence[int], query: FeedsQuery) -> PageResponse:
+def _ask(context: RequestContext, ids: Sequence[int], query: FeedsQuery) -> PageResponse:
     """Deleting cannot be undone: what would go is shown first."""
-    lines = [line for one in ids if (line := visit.sidebar.feeds.get(one))]
+    lines = [line for one in ids if (line := context.sidebar.feeds.get(one))]
     values = {
         "title": _("Delete feeds"),
         "place": "feeds",

@@ -12,7 +12,7 @@ from tidings.services import Services
 from tidings.storage.feeds import icons
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
-from tidings.web.security import NOTHING_RUNS
+from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
 
@@ -25,20 +25,20 @@ _HOMES = {
     "categories": "/categories",
 }
 # Asked for by a name that changes with what is in it.
-_KEPT = {"Cache-Control": "private, max-age=604800, immutable", **NOTHING_RUNS}
+_KEPT = {"Cache-Control": "private, max-age=604800, immutable", **SANDBOX_HEADERS}
 
 
 @routes.get("/")
-def go_home(visit: RequestContext, caller: User) -> Redirect:
-    if not visit.sidebar.feeds:
-        return Redirect("/welcome", notice=visit.notice)
+def go_home(context: RequestContext, caller: User) -> Redirect:
+    if not context.sidebar.feeds:
+        return Redirect("/welcome", notice=context.notice)
     return Redirect(_HOMES.get(caller.default_home_page, "/unread"))
 
 
 @routes.get("/about", is_open=True)
-def show_about(visit: RequestContext) -> PageResponse:
+def show_about(context: RequestContext) -> PageResponse:
     """What this is, and the address for apps. Who is not signed in has to know how to connect, too."""
-    return PageResponse("about.html", {"title": _("About"), "address": visit.home.base_url})
+    return PageResponse("about.html", {"title": _("About"), "address": context.site.base_url})
 
 
 @routes.get("/icons/{icon_id}")

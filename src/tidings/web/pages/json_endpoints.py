@@ -11,11 +11,11 @@ from tidings.http.responses import json
 from tidings.services import Services
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import N_, _
-from tidings.web.security import NOTHING_RUNS
+from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
 
-_NOT_KEPT = {"Cache-Control": "no-store", **NOTHING_RUNS}
+_NOT_KEPT = {"Cache-Control": "no-store", **SANDBOX_HEADERS}
 
 KEYS = (
     (
@@ -87,9 +87,9 @@ class Position(Form, frozen=True):
 
 
 @routes.get("/counts")
-def show_counts(visit: RequestContext) -> Response:
+def show_counts(context: RequestContext) -> Response:
     """unread, starred, and f7 or c3 for a feed or category with unread entries; those with none are left out."""
-    sidebar = visit.sidebar
+    sidebar = context.sidebar
     counts = {f"c{line.category.id}": line.unread for line in sidebar.categories if line.unread}
     counts |= {f"f{feed.id}": feed.unread for feed in sidebar.feeds.values() if feed.unread}
     counts |= {"unread": sidebar.unread, "starred": sidebar.starred}

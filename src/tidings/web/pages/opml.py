@@ -18,9 +18,9 @@ from tidings.services import Services
 from tidings.services.feeds.opml import MOST_REMARKS, OpmlImportResult
 from tidings.storage.feeds import health
 from tidings.web.context import PageResponse, RequestContext
-from tidings.web.field_errors import plain
+from tidings.web.field_errors import field_error
 from tidings.web.language import _
-from tidings.web.security import NOTHING_RUNS
+from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
 
@@ -29,7 +29,7 @@ LARGEST_DOCUMENT = 32 * 2**20
 _AS_FILE = {
     "Content-Disposition": 'attachment; filename="feeds.opml"',
     "Cache-Control": "no-store",
-    **NOTHING_RUNS,
+    **SANDBOX_HEADERS,
 }
 
 
@@ -41,18 +41,18 @@ class FailedOutline(Struct, frozen=True):
 
 
 @routes.get("/feeds/import")
-def show_import(visit: RequestContext) -> PageResponse:
-    return _import_page(visit)
+def show_import(context: RequestContext) -> PageResponse:
+    return _import_page(context)
 
 
 @routes.post("/feeds/import", body_limit=LARGEST_DOCUMENT, takes_files=True)
-def import_feeds(visit: RequestContext, caller: User, services: Services) -> PageResponse:
+def import_feeds(context: RequestContext, caller: User, services: Services) -> PageResponse:
     """All that can be used, or nothing; then a line for every line that something was wrong with."""
     try:
-        body = _uploaded(visit.request)
-        return _import_page(visit, services.opml.import_(caller.id, body))
+        body = _uploaded(context.request)
+        return _import_page(context, services.opml.import_(caller.id, body))
     except InvalidInput as error:
-        return _import_page(visit, problem=plain(error, field="file"))
+        return _import_page(context, problem=field_error(error, field="file"))
 
 
 @routes.get("/feeds/export")
@@ -68,7 +68,7 @@ def _uploaded(request: Request) -> bytes:
 
 
 def _import_page(
-    visit: RequestContext, done: OpmlImportResult | None = None, problem: InvalidInput | None = None
+    context: RequestContext, done: OpmlImportResult | None = None, problem: InvalidInput | None = None
 ) -> PageResponse:
     lines: list[FailedOutline] = []
     if done is not None:
@@ -81,13 +81,13 @@ def _import_page(
         "done": done,
         "lines": lines[:MOST_REMARKS],
         "more_lines": max(0, len(lines) - MOST_REMARKS),
-        **progress(visit),
+        **progress(context),
     }
     return PageResponse("import.html", values, status=400 if problem else 200, problem=problem)
 
 
-def progress(visit: RequestContext) -> dict[str, Any]:
+def progress(context: RequestContext) -> dict[str, Any]:
     """waiting: feeds that were never checked, of how many."""
-    with visit.services.reading() as db:
-        waiting = health.count_unchecked(db, visit.caller.id)
-    return {"waiting": waiting, "total": len(visit.sidebar.feeds)}
+    with context.services.reading() as db:
+        waiting = health.count_unchecked(db, context.caller.id)
+    return {"waiting": waiting, "total": len(context.sidebar.feeds)}

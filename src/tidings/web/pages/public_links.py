@@ -25,22 +25,22 @@ class ReturnForm(Form, frozen=True):
     back: str = ""
 
     def path(self, otherwise: str) -> str:
-        return security.own_path(self.back) or otherwise
+        return security.local_path(self.back) or otherwise
 
 
 @routes.get("/share/{code}", is_open=True)
 def show_shared(services: Services, code: str) -> PageResponse:
     shared = services.public_links.find(code)
     # Cleaned when it was stored.
-    content = Markup(embeds.behind_a_click(prefix_ids(shared.content)))  # noqa: S704
+    content = Markup(embeds.defer_players(prefix_ids(shared.content)))  # noqa: S704
     values = {"title": shared.entry.title, "shared": shared, "entry": shared.entry, "content": content}
     return PageResponse("shared.html", values, headers=_NOT_INDEXED)
 
 
 @routes.post("/entries/{entry_id}/share")
-def share(visit: RequestContext, caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
+def share(context: RequestContext, caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
     code = services.public_links.create(caller.id, entry_id)
-    told = _("Everybody may read it at %(address)s", address=f"{visit.home.base_url}/share/{code}")
+    told = _("Everybody may read it at %(address)s", address=f"{context.site.base_url}/share/{code}")
     return Redirect(form.path(f"/entries/{entry_id}"), told)
 
 

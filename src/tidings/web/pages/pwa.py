@@ -12,27 +12,27 @@ from tidings.domain.icons import app_icon
 from tidings.http.endpoints import Routes
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.language import _
-from tidings.web.security import NOTHING_RUNS, OTHER_HEADERS
+from tidings.web.security import COMMON_HEADERS, SANDBOX_HEADERS
 
 routes = Routes()
 
 # Of each side, and whether it fills its square.
 ICONS = {"icon-192.png": (192, False), "icon-512.png": (512, False), "icon-maskable.png": (512, True)}
-_A_DAY = {"Cache-Control": "public, max-age=86400", **NOTHING_RUNS}
+_A_DAY = {"Cache-Control": "public, max-age=86400", **SANDBOX_HEADERS}
 # It may ask us for pages, and nobody for anything else.
 _WORKER = {
     "Cache-Control": "no-cache",
     "Content-Security-Policy": "default-src 'none'; connect-src 'self'",
-    **OTHER_HEADERS,
+    **COMMON_HEADERS,
 }
 
 
 @routes.get("/manifest.webmanifest", is_open=True)
-def show_manifest(visit: RequestContext) -> Response:
+def show_manifest(context: RequestContext) -> Response:
     """display_mode: as the account says."""
     icons = [
         {
-            "src": visit.url(f"/{name}"),
+            "src": context.url(f"/{name}"),
             "sizes": f"{side}x{side}",
             "type": "image/png",
             "purpose": "maskable" if is_maskable else "any",
@@ -43,20 +43,20 @@ def show_manifest(visit: RequestContext) -> Response:
         "name": "Tidings",
         "short_name": "Tidings",
         "description": _("Read what the sites you follow publish."),
-        "id": visit.url("/"),
-        "start_url": visit.url("/"),
-        "scope": visit.url("/"),
-        "display": visit.user.display_mode if visit.user else "standalone",
+        "id": context.url("/"),
+        "start_url": context.url("/"),
+        "scope": context.url("/"),
+        "display": context.user.display_mode if context.user else "standalone",
         "background_color": "#fbfaf7",
         "theme_color": "#fbfaf7",
         "icons": icons,
         "shortcuts": [
-            {"name": _("Unread"), "url": visit.url("/unread")},
-            {"name": _("Starred"), "url": visit.url("/starred")},
-            {"name": _("Add feed"), "url": visit.url("/feeds/add")},
+            {"name": _("Unread"), "url": context.url("/unread")},
+            {"name": _("Starred"), "url": context.url("/starred")},
+            {"name": _("Add feed"), "url": context.url("/feeds/add")},
         ],
     }
-    headers = {"Cache-Control": "private, max-age=3600", **NOTHING_RUNS}
+    headers = {"Cache-Control": "private, max-age=3600", **SANDBOX_HEADERS}
     return Response(msgspec.json.encode(manifest), 200, headers, "application/manifest+json")
 
 

@@ -39,51 +39,51 @@ class SignIn(Form, frozen=True):
 
 
 @routes.get("/sign-in", is_open=True)
-def show_sign_in(visit: RequestContext, query: Next) -> PageResponse | Redirect:
-    if visit.signed_in:
-        return Redirect(security.own_path(query.next) or "/")
+def show_sign_in(context: RequestContext, query: Next) -> PageResponse | Redirect:
+    if context.signed_in:
+        return Redirect(security.local_path(query.next) or "/")
     return _page(query.next)
 
 
 @routes.post("/sign-in", is_open=True)
-async def sign_in(visit: RequestContext, services: Services, form: SignIn) -> PageResponse | Redirect:
+async def sign_in(context: RequestContext, services: Services, form: SignIn) -> PageResponse | Redirect:
     username = form.username.strip()
     if not username or not form.password:
         field = "password" if username else "username"
         message = _("Type your password.") if username else _("Type your username.")
         return _page(form.next, username, InvalidInput(verbatim(message), field=field))
-    browser = visit.cookie(cookies.KNOWN)
-    given = Credentials(username=username, password=form.password, address=visit.address, browser=browser)
+    browser = context.cookie(cookies.KNOWN)
+    given = Credentials(username=username, password=form.password, address=context.address, browser=browser)
     try:
         await asyncio.sleep(await asyncio.to_thread(services.authentication.start_attempt, given))
-        token, browser = await asyncio.get_running_loop().run_in_executor(_threads, _begin, visit, services, given)
+        token, browser = await asyncio.get_running_loop().run_in_executor(_threads, _begin, context, services, given)
     except Unauthorized as error:
         return _page(form.next, username, InvalidInput(error.text, field="password"))
     except SignInThrottled as error:
         page = _page(form.next, username, InvalidInput(error.text, field="password"))
         return replace(page, status=429, headers={"Retry-After": str(error.retry_after_s)})
-    visit.set_cookie(cookies.SESSION, token, lasts_s=SESSION_LIFETIME // SECOND)
-    visit.set_cookie(cookies.KNOWN, browser, lasts_s=cookies.KNOWN_LASTS_S)
-    visit.set_cookie(cookies.VISITOR, "", lasts_s=0)
-    return Redirect(security.own_path(form.next) or "/")
+    context.set_cookie(cookies.SESSION, token, lasts_s=SESSION_LIFETIME // SECOND)
+    context.set_cookie(cookies.KNOWN, browser, lasts_s=cookies.KNOWN_LASTS_S)
+    context.set_cookie(cookies.VISITOR, "", lasts_s=0)
+    return Redirect(security.local_path(form.next) or "/")
 
 
-def _begin(visit: RequestContext, services: Services, given: Credentials) -> tuple[str, str]:
+def _begin(context: RequestContext, services: Services, given: Credentials) -> tuple[str, str]:
     """The token of the session, and what the browser is known by."""
     user = services.authentication.verify(given)
-    agent = visit.request.headers.get("user-agent", "")
-    token = services.sessions.begin(user.id, user_agent=agent, address=visit.address)
+    agent = context.request.headers.get("user-agent", "")
+    token = services.sessions.begin(user.id, user_agent=agent, address=context.address)
     return token, services.authentication.remember_browser(given)
 
 
 @routes.post("/sign-out")
-def sign_out(visit: RequestContext, services: Services) -> Redirect:
-    assert visit.signed_in is not None
-    services.sessions.end(visit.caller.id, visit.signed_in.session.id)
-    visit.set_cookie(cookies.SESSION, "", lasts_s=0)
+def sign_out(context: RequestContext, services: Services) -> Redirect:
+    assert context.signed_in is not None
+    services.sessions.end(context.caller.id, context.signed_in.session.id)
+    context.set_cookie(cookies.SESSION, "", lasts_s=0)
     return Redirect("/sign-in", notice=_("You are signed out."))
 
 
 def _page(next_path: str, username: str = "", problem: InvalidInput | None = None) -> PageResponse:
-    values = {"title": _("Sign in"), "next": security.own_path(next_path), "username": username}
+    values = {"title": _("Sign in"), "next": security.local_path(next_path), "username": username}
     return PageResponse("sign_in.html", values, status=400 if problem else 200, problem=problem)

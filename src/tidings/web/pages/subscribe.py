@@ -19,7 +19,7 @@ from tidings.services.feeds.discovery import DiscoveredFeed
 from tidings.services.feeds.feed_preview import EntryPreview
 from tidings.storage.feeds import feeds
 from tidings.web.context import PageResponse, Redirect, RequestContext
-from tidings.web.field_errors import plain
+from tidings.web.field_errors import field_error
 from tidings.web.language import _
 
 routes = Routes()
@@ -77,11 +77,11 @@ async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> P
     try:
         return _page(form, await _offers(caller, services, form))
     except (InvalidInput, NotFound, FetchError) as error:
-        return _page(form, problem=plain(error, field="url"))
+        return _page(form, problem=field_error(error, field="url"))
 
 
 @routes.post("/feeds/add")
-async def add_feed(visit: RequestContext, caller: User, services: Services, form: Wanted) -> PageResponse | Redirect:
+async def add_feed(context: RequestContext, caller: User, services: Services, form: Wanted) -> PageResponse | Redirect:
     given = _sent(form) | {"feed_url": typed_address(form.feed_url or form.url)}
     chosen = {"category_id": form.category_id, "crawler": form.crawler, "hide_globally": form.hide_globally}
     given |= {name: value for name, value in chosen.items() if value}
@@ -91,8 +91,8 @@ async def add_feed(visit: RequestContext, caller: User, services: Services, form
         known = await asyncio.to_thread(_known, services, caller.id, [given["feed_url"]])
         if known:
             return Redirect(f"/feeds/{known[given['feed_url']]}", notice=_("You are subscribed to this feed already."))
-        problem = plain(error, field="url", renamed={"feed_url": "url"})
-        return await _again(visit, form, problem)
+        problem = field_error(error, field="url", renamed={"feed_url": "url"})
+        return await _again(context, form, problem)
     return Redirect(f"/feeds/{feed_id}", notice=_("Subscribed."))
 
 
@@ -104,10 +104,10 @@ def typed_address(text: str) -> str:
     return address if not address or _SCHEME.match(address) else f"https://{address}"
 
 
-async def _again(visit: RequestContext, form: Wanted, problem: InvalidInput) -> PageResponse:
+async def _again(context: RequestContext, form: Wanted, problem: InvalidInput) -> PageResponse:
     """With what was found before, as far as it can be found again."""
     try:
-        offers = await _offers(visit.caller, visit.services, form) if form.url and form.feed_url else []
+        offers = await _offers(context.caller, context.services, form) if form.url and form.feed_url else []
     except (InvalidInput, NotFound, FetchError):
         offers = []
     return _page(form, offers, problem)

@@ -27,9 +27,9 @@ class Starters(Form, frozen=True):
 
 
 @routes.get("/welcome")
-def show_welcome(visit: RequestContext) -> PageResponse:
+def show_welcome(context: RequestContext) -> PageResponse:
     return PageResponse(
-        "welcome.html", {"title": _("Welcome"), "place": "", "starters": by_category(), **progress(visit)}
+        "welcome.html", {"title": _("Welcome"), "place": "", "starters": by_category(), **progress(context)}
     )
 
 

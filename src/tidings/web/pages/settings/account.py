@@ -194,56 +194,56 @@ CUSTOM = AccountForm(
 
 
 @routes.get("/settings")
-def show_account(visit: RequestContext) -> PageResponse:
-    return _shown(visit, ACCOUNT)
+def show_account(context: RequestContext) -> PageResponse:
+    return _shown(context, ACCOUNT)
 
 
 @routes.get("/settings/reading")
-def show_reading(visit: RequestContext) -> PageResponse:
-    return _shown(visit, READING)
+def show_reading(context: RequestContext) -> PageResponse:
+    return _shown(context, READING)
 
 
 @routes.get("/settings/filters")
-def show_filters(visit: RequestContext) -> PageResponse:
-    return _shown(visit, FILTERS)
+def show_filters(context: RequestContext) -> PageResponse:
+    return _shown(context, FILTERS)
 
 
 @routes.get("/settings/custom")
-def show_custom(visit: RequestContext) -> PageResponse:
-    return _shown(visit, CUSTOM)
+def show_custom(context: RequestContext) -> PageResponse:
+    return _shown(context, CUSTOM)
 
 
 @routes.post("/settings")
-def change_account(visit: RequestContext, services: Services) -> PageResponse | Redirect:
-    return _changed(visit, services, ACCOUNT)
+def change_account(context: RequestContext, services: Services) -> PageResponse | Redirect:
+    return _changed(context, services, ACCOUNT)
 
 
 @routes.post("/settings/reading")
-def change_reading(visit: RequestContext, services: Services) -> PageResponse | Redirect:
-    return _changed(visit, services, READING)
+def change_reading(context: RequestContext, services: Services) -> PageResponse | Redirect:
+    return _changed(context, services, READING)
 
 
 @routes.post("/settings/filters")
-def change_filters(visit: RequestContext, services: Services) -> PageResponse | Redirect:
-    return _changed(visit, services, FILTERS)
+def change_filters(context: RequestContext, services: Services) -> PageResponse | Redirect:
+    return _changed(context, services, FILTERS)
 
 
 @routes.post("/settings/custom")
-def change_custom(visit: RequestContext, services: Services) -> PageResponse | Redirect:
-    return _changed(visit, services, CUSTOM)
+def change_custom(context: RequestContext, services: Services) -> PageResponse | Redirect:
+    return _changed(context, services, CUSTOM)
 
 
-def _changed(visit: RequestContext, services: Services, form: AccountForm) -> PageResponse | Redirect:
-    values = fields.typed(dict(forms.fields(visit.request)), form.groups)
+def _changed(context: RequestContext, services: Services, form: AccountForm) -> PageResponse | Redirect:
+    values = fields.typed(dict(forms.fields(context.request)), form.groups)
     try:
-        services.users.update(visit.caller, visit.caller.id, fields.read(values))
+        services.users.update(context.caller, context.caller.id, fields.read(values))
     except InvalidInput as error:
         return _page(form, values, fields.beside(error))
     return Redirect(form.path, notice=_("Saved."))
 
 
-def _shown(visit: RequestContext, form: AccountForm) -> PageResponse:
-    return _page(form, fields.shown(visit.caller, form.groups))
+def _shown(context: RequestContext, form: AccountForm) -> PageResponse:
+    return _page(form, fields.shown(context.caller, form.groups))
 
 
 def _page(form: AccountForm, values: dict[str, Any], problem: InvalidInput | None = None) -> PageResponse:

@@ -23,18 +23,18 @@ class NewKey(Form, frozen=True):
 
 
 @routes.get(PATH)
-def show_api_keys(visit: RequestContext) -> PageResponse:
-    return _page(visit)
+def show_api_keys(context: RequestContext) -> PageResponse:
+    return _page(context)
 
 
 @routes.post(PATH)
-def create_api_key(visit: RequestContext, services: Services, form: NewKey) -> PageResponse:
+def create_api_key(context: RequestContext, services: Services, form: NewKey) -> PageResponse:
     """The answer is the page itself: it is the only one on which the key stands."""
     try:
-        made = services.api_keys.create(visit.caller.id, form.description)
+        made = services.api_keys.create(context.caller.id, form.description)
     except InvalidInput as error:
-        return _page(visit, form.description, problem=beside(error))
-    return _page(visit, made=made)
+        return _page(context, form.description, problem=beside(error))
+    return _page(context, made=made)
 
 
 @routes.post(PATH + "/{key_id}/delete")
@@ -44,15 +44,15 @@ def delete_api_key(caller: User, services: Services, key_id: int) -> Redirect:
 
 
 def _page(
-    visit: RequestContext, description: str = "", *, made: ApiKey | None = None, problem: InvalidInput | None = None
+    context: RequestContext, description: str = "", *, made: ApiKey | None = None, problem: InvalidInput | None = None
 ) -> PageResponse:
-    with visit.services.reading() as db:
-        keys = api_keys.list_all(db, visit.caller.id)
+    with context.services.reading() as db:
+        keys = api_keys.list_all(db, context.caller.id)
     known = {
         "title": _("API keys"),
         "keys": keys,
         "made": made,
         "description": description,
-        "address": visit.home.base_url,
+        "address": context.site.base_url,
     }
     return PageResponse("settings/api_keys.html", known, status=400 if problem else 200, problem=problem)

@@ -22,18 +22,18 @@ class ApiPasswordForm(Form, frozen=True):
 
 
 @routes.get(PATH)
-def show_api_passwords(visit: RequestContext) -> PageResponse:
-    return _page(visit)
+def show_api_passwords(context: RequestContext) -> PageResponse:
+    return _page(context)
 
 
 @routes.post(PATH)
-def create_api_password(visit: RequestContext, services: Services, form: ApiPasswordForm) -> PageResponse:
+def create_api_password(context: RequestContext, services: Services, form: ApiPasswordForm) -> PageResponse:
     """The answer is the page itself: it is the only one on which the password stands."""
     try:
-        made = services.api_passwords.create(visit.caller, form.name)
+        made = services.api_passwords.create(context.caller, form.name)
     except InvalidInput as error:
-        return _page(visit, form.name, problem=beside(error))
-    return _page(visit, made=made)
+        return _page(context, form.name, problem=beside(error))
+    return _page(context, made=made)
 
 
 @routes.post(PATH + "/{password_id}/delete")
@@ -43,13 +43,13 @@ def delete_api_password(caller: User, services: Services, password_id: int) -> R
 
 
 def _page(
-    visit: RequestContext, name: str = "", *, made: NewApiPassword | None = None, problem: InvalidInput | None = None
+    context: RequestContext, name: str = "", *, made: NewApiPassword | None = None, problem: InvalidInput | None = None
 ) -> PageResponse:
     known = {
         "title": _("API passwords"),
-        "passwords": visit.services.api_passwords.list_all(visit.caller.id),
+        "passwords": context.services.api_passwords.list_all(context.caller.id),
         "made": made,
         "name": name,
-        "address": visit.home.base_url,
+        "address": context.site.base_url,
     }
     return PageResponse("settings/api_passwords.html", known, status=400 if problem else 200, problem=problem)

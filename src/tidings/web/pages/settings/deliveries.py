@@ -21,7 +21,7 @@ from tidings.storage.deliveries.outbox import ListedDelivery
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import N_, _
 from tidings.web.message_translation import translated
-from tidings.web.security import NOTHING_RUNS
+from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
 
@@ -51,7 +51,7 @@ class Which(Query, frozen=True):
 
 
 @routes.get(PATH)
-def show_deliveries(visit: RequestContext, caller: User, services: Services, query: Which) -> PageResponse:
+def show_deliveries(context: RequestContext, caller: User, services: Services, query: Which) -> PageResponse:
     """The newest first."""
     with services.reading() as db:
         names = outbox.integrations_of(db, caller.id)
@@ -84,7 +84,7 @@ def show_deliveries(visit: RequestContext, caller: User, services: Services, que
         "receivers": {digest: _names(service, address)[1] for digest, address in receivers.items()},
         "events": _titles(),
         "is_first": query.before is None,
-        "soon": lambda instant: _soon(instant, visit.now),
+        "soon": lambda instant: _soon(instant, context.now),
         "before": shown[-1].delivery.id if len(found) > PER_PAGE else None,
     }
     return PageResponse("settings/deliveries.html", known)
@@ -113,7 +113,7 @@ def show_body(caller: User, services: Services, delivery_id: int) -> PlainTextRe
     _shown, body = _one(caller, services, delivery_id)
     if body is None:
         raise delivery_not_found(delivery_id)
-    return PlainTextResponse(body, headers={"Cache-Control": "private, no-cache", **NOTHING_RUNS})
+    return PlainTextResponse(body, headers={"Cache-Control": "private, no-cache", **SANDBOX_HEADERS})
 
 
 @routes.post(PATH + "/{delivery_id}/redeliver")

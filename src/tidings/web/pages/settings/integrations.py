@@ -59,25 +59,25 @@ def show_integration(caller: User, services: Services, integration: str) -> Page
 
 
 @routes.post(PATH + "/{integration}")
-def change_integration(visit: RequestContext, services: Services, integration: str) -> PageResponse | Redirect:
+def change_integration(context: RequestContext, services: Services, integration: str) -> PageResponse | Redirect:
     leaf = _leaf(integration)
-    if refused := _save(visit, services, leaf):
+    if refused := _save(context, services, leaf):
         return refused
     return Redirect(f"{PATH}/{leaf.name}", notice=_("Saved."))
 
 
 @routes.post(PATH + "/{integration}/test")
-async def test_integration(visit: RequestContext, services: Services, integration: str) -> PageResponse:
+async def test_integration(context: RequestContext, services: Services, integration: str) -> PageResponse:
     """With what the form says, which is saved first."""
     leaf = _leaf(integration)
-    if refused := await asyncio.to_thread(_save, visit, services, leaf):
+    if refused := await asyncio.to_thread(_save, context, services, leaf):
         return refused
     problem = outcome = None
     try:
-        outcome = await services.deliveries.test(visit.caller.id, leaf.name)
+        outcome = await services.deliveries.test(context.caller.id, leaf.name)
     except InvalidInput as error:
         problem = InvalidInput(error.text)
-    shown = await asyncio.to_thread(services.integrations.get_all, visit.caller.id)
+    shown = await asyncio.to_thread(services.integrations.get_all, context.caller.id)
     return _page(leaf, shown[leaf.name], problem=problem, outcome=outcome)
 
 
@@ -91,13 +91,13 @@ def renew_secret(caller: User, services: Services, integration: str) -> Redirect
     return Redirect(f"{PATH}/{leaf.name}", notice=_("This is a new secret: tell it to whoever receives."))
 
 
-def _save(visit: RequestContext, services: Services, leaf: Provider) -> PageResponse | None:
+def _save(context: RequestContext, services: Services, leaf: Provider) -> PageResponse | None:
     """The page that tells what was wrong, if anything was."""
-    sent = dict(forms.fields(visit.request))
+    sent = dict(forms.fields(context.request))
     try:
-        services.integrations.update(visit.caller.id, {leaf.name: _given(leaf, sent)})
+        services.integrations.update(context.caller.id, {leaf.name: _given(leaf, sent)})
     except InvalidInput as error:
-        shown = services.integrations.get_all(visit.caller.id)[leaf.name]
+        shown = services.integrations.get_all(context.caller.id)[leaf.name]
         typed = {
             field.name: _typed(field, sent) for field in leaf.fields if not field.is_secret and not field.is_generated
         }

@@ -30,34 +30,34 @@ class NewPassword(Form, frozen=True):
 
 
 @routes.get(PATH)
-def show_security(visit: RequestContext) -> PageResponse:
-    return _page(visit)
+def show_security(context: RequestContext) -> PageResponse:
+    return _page(context)
 
 
 @routes.post("/settings/password")
-async def change_password(visit: RequestContext, services: Services, form: NewPassword) -> PageResponse | Redirect:
+async def change_password(context: RequestContext, services: Services, form: NewPassword) -> PageResponse | Redirect:
     """Ends the sessions of all other browsers."""
     try:
         _ensure_same(form)
-        await _verify(visit, services, form.current)
-        await asyncio.to_thread(_set, visit, services, form.password)
+        await _verify(context, services, form.current)
+        await asyncio.to_thread(_set, context, services, form.password)
     except InvalidInput as error:
-        return await asyncio.to_thread(_page, visit, beside(error))
+        return await asyncio.to_thread(_page, context, beside(error))
     return Redirect(PATH, notice=_("Your password is changed. All other browsers are signed out."))
 
 
 @routes.post("/settings/sessions/{session_id}/end")
-def end_session(visit: RequestContext, services: Services, caller: User, session_id: int) -> Redirect:
+def end_session(context: RequestContext, services: Services, caller: User, session_id: int) -> Redirect:
     services.sessions.end(caller.id, session_id)
-    if session_id == _here(visit):
-        visit.set_cookie(cookies.SESSION, "", lasts_s=0)
+    if session_id == _here(context):
+        context.set_cookie(cookies.SESSION, "", lasts_s=0)
         return Redirect("/sign-in", notice=_("You are signed out."))
     return Redirect(PATH, notice=_("That browser is signed out."))
 
 
 @routes.post("/settings/sessions/end-others")
-def end_other_sessions(visit: RequestContext, services: Services, caller: User) -> Redirect:
-    count = services.sessions.end_others(caller.id, _here(visit))
+def end_other_sessions(context: RequestContext, services: Services, caller: User) -> Redirect:
+    count = services.sessions.end_others(caller.id, _here(context))
     told = ngettext("%(count)d browser is signed out.", "%(count)d browsers are signed out.", count, count=count)
     return Redirect(PATH, notice=told)
 
@@ -67,10 +67,10 @@ def _ensure_same(form: NewPassword) -> None:
         raise InvalidInput(msg("This is not the same password as above."), field="repeated")
 
 
-async def _verify(visit: RequestContext, services: Services, password: str) -> None:
+async def _verify(context: RequestContext, services: Services, password: str) -> None:
     """Whoever sits down before an open browser does not know it; guessing is slowed down as at the door."""
-    browser = visit.cookie(cookies.KNOWN)
-    given = Credentials(username=visit.caller.username, password=password, address=visit.address, browser=browser)
+    browser = context.cookie(cookies.KNOWN)
+    given = Credentials(username=context.caller.username, password=password, address=context.address, browser=browser)
     try:
         await asyncio.sleep(await asyncio.to_thread(services.authentication.start_attempt, given))
         await asyncio.to_thread(services.authentication.verify, given)
@@ -81,21 +81,22 @@ async def _verify(visit: RequestContext, services: Services, password: str) -> N
         raise InvalidInput(error.text, field="current") from error
 
 
-def _set(visit: RequestContext, services: Services, password: str) -> None:
-    services.users.update(visit.caller, visit.caller.id, {"password": password}, session_id=_here(visit))
+def _set(context: RequestContext, services: Services, password: str) -> None:
+    services.users.update(context.caller, context.caller.id, {"password": password}, session_id=_here(context))
 
 
-def _here(visit: RequestContext) -> int:
-    assert visit.signed_in is not None
-    return visit.signed_in.session.id
+def _here(context: RequestContext) -> int:
+    assert context.signed_in is not None
+    return context.signed_in.session.id
 
 
-def _page(visit: RequestContext, problem: InvalidInput | None = None) -> PageResponse:
+def _page(context: RequestContext, problem: InvalidInput | None = None) -> PageResponse:
     known = {
         "title": _("Password and sessions"),
         "sessions": [
-            (one, user_agents.named(one.user_agent)) for one in visit.services.sessions.list_all(visit.caller.id)
+            (one, user_agents.browser_name(one.user_agent))
+            for one in context.services.sessions.list_all(context.caller.id)
         ],
-        "here": _here(visit),
+        "here": _here(context),
     }
     return PageResponse("settings/security.html", known, status=400 if problem else 200, problem=problem)

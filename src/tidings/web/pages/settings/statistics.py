@@ -31,14 +31,14 @@ Count = Callable[[Read, int, Instant, int, int], list[int]]
 
 
 @routes.get("/statistics")
-def show_statistics(visit: RequestContext, services: Services) -> PageResponse:
-    user, here = visit.caller, zone_info(visit.caller.timezone)
-    year = calendar.days_until(visit.now, here, CALENDAR_DAYS)
+def show_statistics(context: RequestContext, services: Services) -> PageResponse:
+    user, here = context.caller, zone_info(context.caller.timezone)
+    year = calendar.days_until(context.now, here, CALENDAR_DAYS)
     quarter = year[-CHART_DAYS:]
     with services.reading() as db:
         came = _counts(db, user.id, statistics.published, calendar.spans(quarter, here))
         read = _counts(db, user.id, statistics.read, calendar.spans(year, here))
-    feeds = sorted(visit.sidebar.feeds.values(), key=lambda feed: (-feed.read, normalize_for_search(feed.title)))
+    feeds = sorted(context.sidebar.feeds.values(), key=lambda feed: (-feed.read, normalize_for_search(feed.title)))
     locale = current().locale
     known = {
         "title": _("Statistics"),

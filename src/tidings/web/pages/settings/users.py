@@ -53,20 +53,20 @@ def show_user(services: Services, user_id: int) -> PageResponse:
 
 
 @routes.post(PATH + "/{user_id}", admin=True)
-def change_user(visit: RequestContext, services: Services, user_id: int, form: Account) -> PageResponse | Redirect:
+def change_user(context: RequestContext, services: Services, user_id: int, form: Account) -> PageResponse | Redirect:
     """A new password signs them out everywhere; one's own leaves this browser signed in."""
     user = _user(services, user_id)
     given: dict[str, Any] = {"username": form.username.strip(), "is_admin": form.is_admin is True}
     if form.password:
         given["password"] = form.password
-    assert visit.signed_in is not None
-    own = visit.signed_in.session.id if user_id == visit.caller.id else None
+    assert context.signed_in is not None
+    own = context.signed_in.session.id if user_id == context.caller.id else None
     try:
-        changed = services.users.update(visit.caller, user_id, given, session_id=own)
+        changed = services.users.update(context.caller, user_id, given, session_id=own)
     except InvalidInput as error:
         return _form(user, form, beside(error))
     # Who has just given it up may not see this page any more.
-    is_still_admin = user_id != visit.caller.id or changed.is_admin
+    is_still_admin = user_id != context.caller.id or changed.is_admin
     return Redirect(PATH if is_still_admin else "/settings", notice=_("Saved."))
 
 
