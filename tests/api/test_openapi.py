@@ -21,11 +21,11 @@ from support.people import Person, call
 from support.publisher import Publisher
 from support.running import RunningService, running_service
 from tidings.api.openapi import document, operations_of
-from tidings.api.reference import described, openapi
-from tidings.api.schema_annotations import Moment, Needed, one_of
+from tidings.api.reference import documented_endpoints, openapi
+from tidings.api.schema_annotations import Required, Timestamp, one_of
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
-from tidings.http.binding import Later
+from tidings.http.binding import LazyBody
 from tidings.http.endpoints import Media, Routes
 from tidings.http.queries import Query
 
@@ -49,7 +49,7 @@ def test_the_openapi_document_is_the_reviewed_one(
     if write:
         examples.KEPT.write_text(pretty(found))
     assert found == kept or write, "the examples are not true any more: if that is meant, run `make contracts`"
-    compare("openapi.json", pretty(document(described(), examples=found)), write=write)
+    compare("openapi.json", pretty(document(documented_endpoints(), examples=found)), write=write)
 
 
 def pretty(value: Any) -> str:
@@ -120,15 +120,15 @@ class PetQuery(Query, frozen=True):
 class PetUpdate(Struct, frozen=True):
     """A change. name: what to call."""
 
-    name: Needed[str] = None
+    name: Required[str] = None
     age: int | None = None
 
 
 class PetOut(Struct, frozen=True):
-    born_at: Moment
+    born_at: Timestamp
 
 
-def update_pet(caller: User, pet_id: int, query: PetQuery, body: Later[PetUpdate]) -> PetOut:
+def update_pet(caller: User, pet_id: int, query: PetQuery, body: LazyBody[PetUpdate]) -> PetOut:
     """Change a pet. It stays the same animal."""
     raise NotImplementedError
 
@@ -219,16 +219,16 @@ def test_a_reply_made_by_hand_has_to_be_declared() -> None:
 
 
 def test_operations_that_share_a_handler_have_names_of_their_own() -> None:
-    names = operations_of(described())
+    names = operations_of(documented_endpoints())
 
-    assert len(names) == len(described())
+    assert len(names) == len(documented_endpoints())
     assert names["toggle_star_bookmark"].path == "/v1/entries/{entry_id}/bookmark"
 
 
 def test_the_handbook_speaks_of_every_route() -> None:
     page = statuses.PAGE.read_text()
 
-    missing = [f"{r.method} {r.path}" for r in described() if f"| {r.method} {r.path} |" not in page]
+    missing = [f"{r.method} {r.path}" for r in documented_endpoints() if f"| {r.method} {r.path} |" not in page]
     assert missing == [], "run `make statuses`"
 
 

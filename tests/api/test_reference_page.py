@@ -9,7 +9,7 @@ from support.databases import Databases
 from support.people import Person, call
 from support.running import environment_for, running
 from tidings.api.openapi import operations_of
-from tidings.api.reference import described
+from tidings.api.reference import documented_endpoints
 
 
 class PageParser(HTMLParser):
@@ -32,7 +32,7 @@ def test_the_page_shows_every_operation_to_everybody(alice: Person) -> None:
 
     assert answer.status == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert set(operations_of(described())) <= set(seen.ids)
+    assert set(operations_of(documented_endpoints())) <= set(seen.ids)
     assert len(seen.ids) == len(set(seen.ids))
 
 

@@ -13,7 +13,7 @@ from support.databases import PostgresDatabases
 from support.people import Cast
 from support.running import running_service
 from tidings.api.openapi import operations_of
-from tidings.api.reference import described
+from tidings.api.reference import documented_endpoints
 
 
 def test_without_a_database_every_route_is_503_for_as_long_as_that_lasts(
@@ -33,7 +33,7 @@ def test_without_a_database_every_route_is_503_for_as_long_as_that_lasts(
         above.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
         above.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
 
-        for route in operations_of(described()).values():
+        for route in operations_of(documented_endpoints()).values():
             answer = alice.call(route.method, re.sub(r"\{\w+\}", "1", route.path), {})
             needs_none = route.path in ("/healthz", "/liveness", "/v1/openapi.json")
             assert answer.status == (200 if needs_none else 503), f"{route.method} {route.path}"

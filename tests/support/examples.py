@@ -17,7 +17,7 @@ from support.publisher import Publisher
 from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
 from support.running import RunningService
 from tidings.api.openapi import operations_of, successes
-from tidings.api.reference import described
+from tidings.api.reference import documented_endpoints
 from tidings.http.endpoints import Endpoint
 
 KEPT = Path(__file__).parents[2] / "src" / "tidings" / "api" / "examples.json"
@@ -34,7 +34,7 @@ Examples = dict[str, dict[str, Any]]
 def taken(service: RunningService, site: Publisher) -> Examples:
     """service: without any user yet."""
     scene = ResourceFactory(Cast(service).person("ada", is_admin=True, username="ada"), site)
-    routes = operations_of(described())
+    routes = operations_of(documented_endpoints())
     made: Examples = {}
     # What looks comes before what changes; what deletes has nothing to show.
     for method in ("GET", "PUT", "POST"):

@@ -27,7 +27,7 @@ from support.people import Person, rss
 from support.publisher import Publisher
 from support.resource_factory import FEED, ICON, OPML, UNKNOWN
 from tidings.api.openapi import operations_of
-from tidings.api.reference import described, openapi
+from tidings.api.reference import documented_endpoints, openapi
 from tidings.domain.errors import FetchError
 from tidings.settings import load
 from tidings.storage.engine.database import Database
@@ -60,7 +60,7 @@ class Fuzzer:
         self._person, self._site, self._seed = person, site, seed
         self._session = requests.Session()
         self._judges: list[Any] = CHECKS.get_by_names(JUDGES)
-        self._routes = operations_of(described())
+        self._routes = operations_of(documented_endpoints())
         self._ids: dict[str, list[int]] = {}
         schema = schemathesis.openapi.from_dict(document or strict_document())
         self._operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]

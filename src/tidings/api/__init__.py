@@ -1,4 +1,4 @@
-"""The REST API: a request becomes a call, a result an answer."""
+"""The REST API: handlers turn requests into calls of services, and results into responses."""
 
 from tidings.api import reference
 from tidings.api.endpoints import (

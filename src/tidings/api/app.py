@@ -1,9 +1,9 @@
-"""The API as a surface: who may call, and its answers.
+"""The API as a surface: authentication, permissions and error responses.
 
     OPTIONS ─► origin ─► credentials ─► route ─► permission ─► path ids ─► body ─► handler
                 403          401       404/405      403          400       400
 
-How a request gets from one to the next stands in `tidings.http.surface`.
+`tidings.http.surface` calls these steps in this order.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from tidings.services.accounts.authentication import Credentials
 log = structlog.get_logger()
 
 PREFIX = "/v1"
-# Argon2 is slow on purpose: guessing may keep this many threads busy and no more.
+# Argon2 is slow on purpose: password guessing can occupy no more than these threads.
 PASSWORD_THREADS = 2
 
 
 class Caller(Struct, frozen=True):
-    """user: None where no credentials are needed; a handler of such an endpoint asks for none."""
+    """The caller of a request. user: None for endpoints without credentials, whose handlers have no such parameter."""
 
     user: User | None
 
 
 class Api(Surface[Caller]):
-    """trusted: proxies whose X-Forwarded-For is believed. base_url: as people type it."""
+    """The API. trusted: proxies whose X-Forwarded-For is used. base_url: the public address of the service."""
 
     headers = raw({
         "Access-Control-Allow-Origin": "*",
@@ -55,7 +55,7 @@ class Api(Surface[Caller]):
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "no-referrer",
     })  # fmt: skip
-    # Generous: an OPML of ten thousand feeds has 3 MB.
+    # Ample: an OPML document of ten thousand feeds has 3 MB.
     body_limit = 32 * 2**20
 
     def __init__(
@@ -85,7 +85,7 @@ class Api(Surface[Caller]):
         if endpoint is not None and endpoint.is_open:
             return Caller(None)
         credentials = credentials_of(request, self._trusted)
-        self._ensure_intended(request, credentials)
+        self._refuse_cross_site(request, credentials)
         user = self._authentication.recognise(credentials)
         return None if user is None else Caller(user)
 
@@ -108,8 +108,11 @@ class Api(Surface[Caller]):
         log.error("request failed", method=request.method, path=request.scope["path"], exc_info=error)
         return replies.failure(500, "Something went wrong on our side; the log of the server has the details.")
 
-    def _ensure_intended(self, request: Request, credentials: Credentials) -> None:
-        """Browsers add the password that they remember to whatever another site makes them send; keys they do not."""
+    def _refuse_cross_site(self, request: Request, credentials: Credentials) -> None:
+        """Raise Forbidden for a change with a password that a page of another site made the browser send.
+
+        Browsers attach a remembered password to such requests, but never an API key.
+        """
         is_safe = request.method in SAFE
         if credentials.username and not is_safe and is_sent_by_another_site(request, self._base_url):
             raise Forbidden(verbatim("A page of another site sent this. Nothing was changed."))

@@ -1,4 +1,4 @@
-"""Who is calling, as the headers of a call to the API say."""
+"""Reads the credentials of a request to the API from its headers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tidings.services.accounts.authentication import WRONG_PASSWORD, Credentials
 
 
 def credentials_of(request: Request, trusted: Sequence[Network]) -> Credentials:
-    """Unauthorized when the headers carry nothing that could be checked.
+    """Return the credentials of a request. Raises Unauthorized if they cannot be decoded.
 
-    trusted: proxies whose word for the address of the caller is believed.
+    trusted: proxies whose X-Forwarded-For is used.
     """
     address = request.address(trusted)
     if token := request.headers.get("x-auth-token", "").strip():
@@ -27,5 +27,5 @@ def credentials_of(request: Request, trusted: Sequence[Network]) -> Credentials:
     except (binascii.Error, UnicodeDecodeError) as error:
         raise Unauthorized(WRONG_PASSWORD) from error
     if "\0" in username:
-        raise Unauthorized(WRONG_PASSWORD)  # nobody is called so, and PostgreSQL cannot even be asked
+        raise Unauthorized(WRONG_PASSWORD)  # no user has such a name, and PostgreSQL refuses the parameter
     return Credentials(username=username, password=password, address=address)

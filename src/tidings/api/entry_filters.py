@@ -21,10 +21,10 @@ from tidings.domain.times import LATEST, SECOND, Instant
 from tidings.http.queries import Query, boolean
 
 DEFAULT_LIMIT = 100
-MOST_ENTRIES = 1000
-MOST_IDS = 10_000
+MAX_ENTRIES = 1000
+MAX_IDS = 10_000
 
-Word = TypeVar("Word", Order, Direction)
+Choice = TypeVar("Choice", Order, Direction)
 
 
 class EntriesQuery(Query, frozen=True):
@@ -40,7 +40,7 @@ class EntriesQuery(Query, frozen=True):
     """
 
     status: Annotated[tuple[str, ...], one_of(STATUS_BY_NAME)] = ()
-    limit: Annotated[int | None, up_to(MOST_ENTRIES)] = None
+    limit: Annotated[int | None, up_to(MAX_ENTRIES)] = None
     offset: int | None = None
     order: Annotated[str, one_of(Order)] = ""
     direction: Annotated[str, one_of(Direction)] = ""
@@ -60,7 +60,7 @@ class EntriesQuery(Query, frozen=True):
     globally_visible: bool | None = None
 
     def filter(self) -> EntryFilter:
-        """Without the place, which the path has a say in."""
+        """Return the filter without feed and category, which the path may name as well."""
         return EntryFilter(
             statuses=tuple(sorted({_status(word) for word in self.status if word.strip()})),
             starred=self.starred,
@@ -76,11 +76,11 @@ class EntriesQuery(Query, frozen=True):
         )
 
     def page(self) -> PageRequest:
-        if (self.limit or 0) > MOST_ENTRIES:
-            raise InvalidInput(verbatim(f"limit: {MOST_ENTRIES} at most."), field="limit")
-        limit = DEFAULT_LIMIT if self.limit is None else self.limit or MOST_ENTRIES
-        order = _word(Order, self.order, "order") if self.order else Order.PUBLISHED_AT
-        direction = _word(Direction, self.direction, "direction") if self.direction else Direction.ASC
+        if (self.limit or 0) > MAX_ENTRIES:
+            raise InvalidInput(verbatim(f"limit: {MAX_ENTRIES} at most."), field="limit")
+        limit = DEFAULT_LIMIT if self.limit is None else self.limit or MAX_ENTRIES
+        order = _choice(Order, self.order, "order") if self.order else Order.PUBLISHED_AT
+        direction = _choice(Direction, self.direction, "direction") if self.direction else Direction.ASC
         return PageRequest(order=order, direction=direction, limit=limit, offset=self.offset or 0)
 
 
@@ -104,7 +104,7 @@ class IdsQuery(Query, frozen=True):
         return EntryFilter(statuses=(_status(self.status[0]),) if self.status else (), starred=starred)
 
     def page_size(self) -> int:
-        return min(self.limit or MOST_IDS, MOST_IDS)
+        return min(self.limit or MAX_IDS, MAX_IDS)
 
 
 def _status(word: str) -> EntryStatus:
@@ -114,7 +114,7 @@ def _status(word: str) -> EntryStatus:
     return status
 
 
-def _word(kind: type[Word], word: str, field: str) -> Word:
+def _choice(kind: type[Choice], word: str, field: str) -> Choice:
     try:
         return kind(word)
     except ValueError:
@@ -122,7 +122,7 @@ def _word(kind: type[Word], word: str, field: str) -> Word:
 
 
 def _bound(tightest: Callable[[list[int]], int], field: str, *seconds: int | None) -> Instant | None:
-    """0 counts as not sent; of two bounds on the same moment the tighter one holds."""
+    """Return the tighter of the bounds; 0 counts as not sent. Raises InvalidInput beyond the year 9999."""
     given = [second for second in seconds if second]
     if not given:
         return None

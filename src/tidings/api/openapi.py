@@ -1,6 +1,6 @@
 """The OpenAPI 3.1 document, derived from the table of routes and the signatures of the handlers.
 
-route ─► path, success, errors │ signature ─► parameters, body, answer │ docstrings ─► words │ examples, as given
+route ─► path, statuses │ signature ─► parameters, bodies │ docstrings ─► descriptions │ recorded examples
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tidings.api.endpoints.version import API_LEVEL
 from tidings.api.replies import ErrorBody, status_of
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import SignInThrottled, StoreUnavailable, Unauthorized
-from tidings.http.binding import Later
+from tidings.http.binding import LazyBody
 from tidings.http.endpoints import Endpoint, Media
 from tidings.http.openapi_schemas import PATH_ID, Schema, Schemas, is_nothing, parameters
 from tidings.http.queries import Query
@@ -32,7 +32,7 @@ DONE = {
     204: "Done. There is nothing to tell.",
     503: "Not now.",
 }
-# status: the name of the answer in the document, and what it means.
+# By status: the name of the response in the document, and its description.
 ERRORS = {
     400: ("Refused", "What was sent cannot be used. The message names the field and says what would do."),
     401: ("Unauthorized", "No credentials, or wrong ones. Where a password would help, WWW-Authenticate asks for it."),
@@ -56,7 +56,10 @@ SECURITY = {
 
 
 def document(routes: Iterable[Endpoint], *, server: str = "/", examples: Examples | None = None) -> dict[str, Any]:
-    """server: below which the paths lie. examples: by operation; those of errors under "errors"."""
+    """Return the OpenAPI document.
+
+    server: the URL below which the paths lie. examples: by operation; those of errors under "errors".
+    """
     operations = operations_of(routes)
     schemas = Schemas([ErrorBody, *(hint for route in operations.values() for hint in _hints(route))])
     examples = examples or {}
@@ -80,7 +83,7 @@ def document(routes: Iterable[Endpoint], *, server: str = "/", examples: Example
 
 
 def operations_of(routes: Iterable[Endpoint]) -> dict[str, Endpoint]:
-    """By operationId: the name of the handler; where several routes share it, the later ones add how they differ."""
+    """Return endpoints by operationId: the name of the handler; later routes of a handler add how they differ."""
     names: dict[str, Endpoint] = {}
     for route in routes:
         name = route.handler.__name__
@@ -93,7 +96,7 @@ def operations_of(routes: Iterable[Endpoint]) -> dict[str, Endpoint]:
 
 
 def successes(route: Endpoint) -> dict[int, Any]:
-    """What each status of success carries: the type of a JSON body, a Media, or None."""
+    """Return the body of each success by status: the type of a JSON body, a Media, or None."""
     if route.answers:
         return route.answers
     answer = get_type_hints(route.handler)["return"]
@@ -103,21 +106,21 @@ def successes(route: Endpoint) -> dict[int, Any]:
 
 
 def failures(route: Endpoint) -> list[int]:
-    """The statuses that carry an error body."""
+    """Return the statuses of errors."""
     statuses = {status_of(error) for error in route.raises}
     if not route.is_open:
         statuses |= {status_of(Unauthorized), status_of(SignInThrottled), status_of(StoreUnavailable)}
-    # By password, nothing is changed for a page of another site.
+    # A change with a password that a page of another site sent is refused.
     if route.admin or not (route.is_open or route.method == "GET"):
         statuses.add(403)
-    # A body is read, and refused if it is too large, whether or not the handler has a use for it.
+    # Every body is read, also one that the handler does not use, and refused if it is too large.
     if route.method != "GET" or any(hint is int or _is(hint, Query) for hint in _signature(route.handler).values()):
         statuses.add(400)
     return sorted(statuses - route.answers.keys())
 
 
 def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[str, Any]) -> dict[str, Any]:
-    summary, description = _words(route.handler)
+    summary, description = _summary(route.handler)
     made: dict[str, Any] = {"operationId": name, "tags": [route.tag], "summary": summary}
     if description:
         made["description"] = description
@@ -135,7 +138,7 @@ def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[s
 
 
 def _signature(handler: Callable[..., Any]) -> dict[str, Any]:
-    """Of the parameters alone: the same hints that `binding` goes by."""
+    """Return the type hints of the parameters, which `binding` uses as well."""
     hints = get_type_hints(handler)
     return {name: hints[name] for name in inspect.signature(handler).parameters}
 
@@ -160,7 +163,7 @@ def _request_body(route: Endpoint, schemas: Schemas, example: Any) -> dict[str, 
 
 
 def _body(hint: Any) -> Any:
-    if get_origin(hint) is Later:
+    if get_origin(hint) is LazyBody:
         return get_args(hint)[0]
     return hint if _is(hint, Struct) and not _is(hint, Query) and hint is not User else None
 
@@ -188,13 +191,13 @@ def _content(schema: Schema, example: Any) -> dict[str, Any]:
 
 
 def _hints(route: Endpoint) -> Iterable[Any]:
-    """Every type that travels as JSON."""
+    """Yield the types of all JSON bodies."""
     yield from (hint for hint in successes(route).values() if hint is not None and not isinstance(hint, Media))
     yield from (shape for hint in _signature(route.handler).values() if (shape := _body(hint)) is not None)
 
 
-def _words(handler: Callable[..., Any]) -> tuple[str, str]:
-    """The first sentence of the docstring, and what follows it."""
+def _summary(handler: Callable[..., Any]) -> tuple[str, str]:
+    """Return the summary (the first sentence of the docstring) and the description (the rest)."""
     text = " ".join((handler.__doc__ or handler.__name__.replace("_", " ")).split())
     first, *rest = re.split(r"(?<=[.!?]) (?=[A-Z0-9])", text, maxsplit=1)
     return first.removesuffix("."), " ".join(rest)

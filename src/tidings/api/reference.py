@@ -1,4 +1,4 @@
-"""The OpenAPI document of this service, made once and served to everybody: it tells nothing about anybody."""
+"""The OpenAPI document of this service. It is made once and needs no credentials."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def get_openapi(request: Request) -> Response:
     return Response(_encoded(base_path or "/"), media_type=JSON)
 
 
-def described() -> list[Endpoint]:
-    """Everything that the document describes."""
+def documented_endpoints() -> list[Endpoint]:
+    """Return the endpoints that the document describes."""
     from tidings.api import ROUTES
 
     return [*ROUTES, *health.routes.all]
@@ -35,10 +35,10 @@ def described() -> list[Endpoint]:
 
 @cache
 def openapi(server: str = "/") -> dict[str, Any]:
-    """server: below which the paths lie."""
-    # A part of the program that happens to be JSON: `make contracts` takes it from a running service.
+    """Return the document. server: the URL below which the paths lie."""
+    # Recorded from a running service by `make contracts`.
     examples = json.loads(files("tidings.api").joinpath("examples.json").read_bytes())
-    return document(described(), server=server, examples=examples)
+    return document(documented_endpoints(), server=server, examples=examples)
 
 
 @cache

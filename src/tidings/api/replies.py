@@ -1,4 +1,4 @@
-"""What goes back, and how errors become statuses: the one place that decides."""
+"""Error responses: the status and body of each kind of error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tidings.services.polling.claims import RefreshFailed
 
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="Tidings", charset="UTF-8"'}
 
-# First match wins. Client libraries read the message of a 400 and a 500 only, so the set stays small.
+# First match wins. Client libraries read the message of 400 and 500 only, so there are few statuses.
 STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (Unauthorized, 401),
     (SignInThrottled, 429),
@@ -43,21 +43,24 @@ class ErrorBody(Struct, frozen=True):
 
 
 def failure(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    """Return an error response."""
     return json(ErrorBody(message), status, headers)
 
 
 def from_error(error: TidingsError) -> Response:
+    """Return the response for an error."""
     status = status_of(type(error))
     if isinstance(error, SignInThrottled):
         return failure(status, error.message, {"Retry-After": str(error.retry_after_s)})
     wants_password = isinstance(error, Unauthorized) and not isinstance(error, UnknownApiKey)
-    return failure(status, _naming_the_field(error), CHALLENGE if wants_password else None)
+    return failure(status, _message_with_field(error), CHALLENGE if wants_password else None)
 
 
-def _naming_the_field(error: TidingsError) -> str:
+def _message_with_field(error: TidingsError) -> str:
     field = error.field if isinstance(error, InvalidInput) else ""
     return error.message if field in error.message else f"{field}: {error.message}"
 
 
 def status_of(error: type[TidingsError]) -> int:
+    """Return the HTTP status of a kind of error."""
     return next(status for kind, status in STATUSES if issubclass(error, kind))

@@ -1,6 +1,6 @@
-"""What the OpenAPI document tells of a field beyond its type.
+"""Annotations of fields for the OpenAPI document, beyond their types.
 
-Nothing of this is checked where the field is read: the use cases do that, in words of their own.
+Decoding does not check them: the services do, with messages of their own.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from msgspec import Meta
 
 T = TypeVar("T")
 
-# Missing, null and empty are the same to whoever reads it, and refused.
-Needed = Annotated[T | None, Meta(extra_json_schema={"needed": True})]
-# RFC 3339, as `moments` shows it.
-Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+# Refused if missing, null or empty. The default None lets the service report it.
+Required = Annotated[T | None, Meta(extra_json_schema={"required": True})]
+# A time in RFC 3339.
+Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 
 def one_of(words: Iterable[str]) -> Meta:
+    """Return the annotation of a field with these values."""
     return Meta(extra_json_schema={"enum": [*words]})
 
 
-def up_to(most: float, *, least: float = 0) -> Meta:
-    return Meta(extra_json_schema={"minimum": least, "maximum": most})
+def up_to(maximum: float, *, minimum: float = 0) -> Meta:
+    """Return the annotation of a number in a range, both ends included."""
+    return Meta(extra_json_schema={"minimum": minimum, "maximum": maximum})

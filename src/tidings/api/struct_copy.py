@@ -1,4 +1,4 @@
-"""Wire structs whose fields are mostly those of a record, filled by field name."""
+"""Copies the fields of a record into a wire struct, by field name."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ T = TypeVar("T", bound=Struct)
 class StructCopy(Generic[T]):
     """`StructCopy(Out, "icon")(record, icon=…)`: an Out with the record's values, and those of its own fields.
 
-    own: names of the fields that a record does not have, or has in another form. Where a field stands in Out does not
-    matter: which value goes where is worked out once. The call itself is positional, since by keyword it takes four
-    times as long, and a page of entries makes hundreds of them.
+    own: names of the fields that a record does not have, or has in another form. The order of fields in Out does not
+    matter: the mapping is computed once. The struct is made with positional arguments, since keywords take four times
+    as long, and a page of entries makes hundreds of structs.
     """
 
     def __init__(self, shape: type[T], *own: str) -> None:
@@ -38,7 +38,7 @@ class StructCopy(Generic[T]):
 
 
 def _several(getter: Callable[..., Callable[[Any], Any]], keys: Any) -> Callable[[Any], tuple[Any, ...]]:
-    """The getter of the standard library returns a tuple for several keys only."""
+    """Return a getter that always returns a tuple; that of the standard library does so for several keys only."""
     if len(keys) > 1:
         return getter(*keys)
     if not keys:

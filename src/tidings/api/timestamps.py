@@ -1,4 +1,4 @@
-"""Instants as the wire shows them. The rule lies further in: events that leave the house show them the same way."""
+"""Formats times for responses. The rule is in the domain, since webhook events use it as well."""
 
 from tidings.services.timestamps import TimeZone, time_zone
 

@@ -1,1 +1,1 @@
-"""What API and pages share of HTTP: a request, finding its route, reading what it carries, sending the answer."""
+"""HTTP code shared by the API and the pages: requests, routing, arguments of handlers, responses."""

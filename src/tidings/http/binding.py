@@ -1,14 +1,14 @@
-"""From a request to the arguments of a handler, by the handler's own signature.
+"""Makes the arguments of a handler from a request, by the handler's signature.
 
 request: Request      the request itself, for the few that need its raw form
 <name>_id: int        from the path; InvalidPathId unless a whole number of 1 to 2^63 - 1
 <name>: str           from the path
 query: Query          from the query string
-form: Form            from the body, a form; what cannot be read counts as not sent
+form: Form            from the body, a form; a value that cannot be parsed counts as not sent
 body: Struct          from the body, JSON
-body: Later[Struct]   the same, read by the handler when it is time: after it has looked whether the thing exists
+body: LazyBody[Struct] the same, decoded by the handler itself, after it has checked that the resource exists
 
-A surface adds sources of its own by type: who is calling, the services.
+A surface adds sources of its own by type, such as the user and the services.
 """
 
 from __future__ import annotations
@@ -31,25 +31,26 @@ T = TypeVar("T", bound=Struct)
 
 
 class InvalidPathId(InvalidInput):
-    """What stands in a path in the place of an id can be none."""
+    """The id in a path is not a valid id."""
 
 
 class Form(Query, frozen=True):
-    """Fields of a form: `str`, `int | None`, `bool | None` (a box to tick has the value 1), `tuple[str, ...]`."""
+    """Fields of a form: `str`, `int | None`, `bool | None` (a checkbox has the value 1), `tuple[str, ...]`."""
 
 
-class Later(Generic[T]):
-    """A body that is decoded when asked for."""
+class LazyBody(Generic[T]):
+    """A JSON body that is decoded when `read` is called."""
 
     def __init__(self, raw: bytes, shape: type[T]) -> None:
         self._raw, self._shape = raw, shape
 
     def read(self) -> T:
+        """Return the decoded body. Raises InvalidInput."""
         return json_body.decode(self._raw, self._shape)
 
 
 class Call(Struct, Generic[C]):
-    """One request to an endpoint. path: what stood in the places of its path. context: what the surface knows of it."""
+    """A request to an endpoint. path: the path parameters. context: what the surface knows about the caller."""
 
     request: Request
     endpoint: Endpoint
@@ -58,12 +59,12 @@ class Call(Struct, Generic[C]):
 
 
 Source = Callable[[Call[C]], Any]
-# What each parameter of a handler is taken from, in the order of the contract.
+# Where each argument comes from, in the order in which errors are reported.
 Plan = list[tuple[str, Source[C]]]
 
 
 def plan(handler: Callable[..., Any], sources: Mapping[Any, Source[C]]) -> Plan[C]:
-    """Ids of the path come before the body, whatever the order of the parameters."""
+    """Return where each argument of a handler comes from. Path ids come before the body, so that their errors win."""
     hints = get_type_hints(handler)
     names = inspect.signature(handler).parameters
     found = [(name, *_source(name, hints[name], sources)) for name in names]
@@ -71,11 +72,12 @@ def plan(handler: Callable[..., Any], sources: Mapping[Any, Source[C]]) -> Plan[
 
 
 def arguments(planned: Plan[C], call: Call[C]) -> dict[str, Any]:
+    """Return the arguments of a call. Raises InvalidInput."""
     return {name: source(call) for name, source in planned}
 
 
 def _source(name: str, hint: Any, sources: Mapping[Any, Source[C]]) -> tuple[int, Source[C]]:
-    """And when its turn is: the rank."""
+    """Return the rank, by which arguments are ordered, and the source."""
     if hint in sources:
         return 0, sources[hint]
     if hint is Request:
@@ -84,9 +86,9 @@ def _source(name: str, hint: Any, sources: Mapping[Any, Source[C]]) -> tuple[int
         return 1, lambda call: parse_id(name, call.path[name], error=InvalidPathId)
     if hint is str:
         return 1, lambda call: call.path[name]
-    if get_origin(hint) is Later:
+    if get_origin(hint) is LazyBody:
         shape = get_args(hint)[0]
-        return 2, lambda call: Later(call.request.content, shape)
+        return 2, lambda call: LazyBody(call.request.content, shape)
     if issubclass(hint, Form):
         return 2, lambda call: queries.read(hint, forms.fields(call.request))
     if issubclass(hint, Query):
@@ -97,7 +99,7 @@ def _source(name: str, hint: Any, sources: Mapping[Any, Source[C]]) -> tuple[int
 
 
 def parse_id(name: str, text: str, *, error: type[InvalidInput] = InvalidInput) -> int:
-    """Return an id out of a request. Raises `error` unless it is a whole number of 1 to 2^63 - 1."""
+    """Return the id that a text contains. Raises `error` unless it is a whole number from 1 to 2^63 - 1."""
     if text.isascii() and text.isdigit() and len(text) < 20 and text[0] != "0" and int(text) < INT64:
         return int(text)
     what = name.removesuffix("_id")

@@ -1,4 +1,4 @@
-"""Content-Encoding of answers: br, gzip or deflate, as the client prefers. Starlette's middleware knows gzip alone."""
+"""Content-Encoding of responses: br, gzip or deflate, as the client prefers. Starlette's middleware only has gzip."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from collections.abc import Callable
 import brotli
 from starlette.responses import Response, StreamingResponse
 
-# Levels at which the time to compress stays below what the saved bytes take on a common line.
+# Levels at which compressing takes less time than sending the saved bytes over a common connection.
 _CODERS: dict[str, Callable[[bytes], bytes]] = {
     "br": lambda body: bytes(brotli.compress(body, quality=3)),
     "gzip": lambda body: gzip.compress(body, 3, mtime=0),
     "deflate": lambda body: zlib.compress(body, 3),
 }
-# Bytes; below that it saves no packet.
-SMALLEST = 1024
+# Bytes; compressing a smaller body saves no packet.
+MIN_SIZE = 1024
 
 
 def compress(response: Response, accepted: str, media_types: str = "") -> None:
-    """accepted: the Accept-Encoding header (RFC 9110, section 12.5.3). media_types: how a type to compress begins."""
-    if not accepted or isinstance(response, StreamingResponse) or len(response.body) <= SMALLEST:
+    """Compress a response in place.
+
+    accepted: the Accept-Encoding header (RFC 9110, section 12.5.3). media_types: prefix of the types to compress.
+    """
+    if not accepted or isinstance(response, StreamingResponse) or len(response.body) <= MIN_SIZE:
         return
     coding = coding_for(accepted)
     if coding is not None and response.headers.get("content-type", "").startswith(media_types):
@@ -31,11 +34,12 @@ def compress(response: Response, accepted: str, media_types: str = "") -> None:
 
 
 def encoded(body: bytes, coding: str) -> bytes:
+    """Return the body compressed. coding: br, gzip or deflate."""
     return _CODERS[coding](body)
 
 
 def coding_for(accepted: str) -> str | None:
-    """None when the client takes answers only as they are."""
+    """Return the coding that the client prefers; None if it accepts none of ours."""
     weights: dict[str, float] = {}
     for part in accepted.lower().split(","):
         coding, _, parameters = part.partition(";")

@@ -1,9 +1,9 @@
-"""Endpoints as declarations, for every surface.
+"""Declarations of endpoints, for all surfaces.
 
     @routes.put("/v1/categories/{category_id}", status=201)
     def update_category(caller: User, services: Services, category_id: int, body: CategoryUpdate) -> CategoryOut: ...
 
-The signature is the contract: `binding` reads from it where each argument comes from.
+The signature is the contract: `binding` derives from it where each argument comes from.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 class Media(Struct, frozen=True):
-    """A body that is not JSON. schema: what the OpenAPI document says of it."""
+    """A body that is not JSON. schema: its JSON Schema in the OpenAPI document."""
 
     type: str
     schema: dict[str, Any] = {}
 
 
 class Endpoint(Struct, frozen=True):
-    """status: of success. raises: what can go wrong beyond what goes wrong everywhere. admin: 403 for others.
+    """A route with its handler.
 
-    is_open: needs no credentials. answers: what a handler that returns a Response answers, by status: the type of a
-    JSON body, a Media, or None. takes: the bodies that a handler reads by itself. body_limit: bytes, None for the
-    limit of the surface. takes_files: the form may come as multipart/form-data.
+    status: of success. raises: errors beyond those of every endpoint. admin: others get 403. is_open: needs no
+    credentials. answers: for a handler that returns a Response, its bodies by status: the type of a JSON body, a Media,
+    or None. takes: the bodies that a handler parses itself. body_limit: bytes; None for the limit of the surface.
+    takes_files: the form may be multipart/form-data.
     """
 
     method: str
@@ -48,7 +49,7 @@ class Endpoint(Struct, frozen=True):
 
 
 class Routes:
-    """The endpoints of one module. tag: the heading under which a reference lists them."""
+    """The endpoints of one module. tag: their heading in the API reference."""
 
     def __init__(self, tag: str = "") -> None:
         self.tag = tag

@@ -1,6 +1,6 @@
-"""Fields and files of a form, from a body that was read before.
+"""Fields and files of a form, from a body that has been read.
 
-Source: RFC 7578 (multipart/form-data). Its limits are ours: the headers of a part are parsed byte by byte.
+Source: RFC 7578 (multipart/form-data). The limits are our own, since the headers of a part are parsed byte by byte.
 """
 
 from __future__ import annotations
@@ -17,21 +17,24 @@ from tidings.domain.messages import msg
 from tidings.http.requests import Request
 
 MULTIPART = "multipart/form-data"
-MOST_FIELDS = 10_000
-MOST_PARTS = 100
-# Bytes of the headers of one part, and of the Content-Type of the request, which names the boundary.
-LARGEST_PART_HEADERS = 8_000
-LARGEST_CONTENT_TYPE = 1_000
+MAX_FIELDS = 10_000
+MAX_PARTS = 100
+# Bytes of the headers of one part, and of the Content-Type of the request, which contains the boundary.
+MAX_PART_HEADERS_SIZE = 8_000
+MAX_CONTENT_TYPE_SIZE = 1_000
 _CHUNK = 2**16
 
 
 def kind_of(request: Request) -> str:
-    """The media type of the body."""
+    """Return the media type of the body, in lower case and without parameters."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def fields(request: Request) -> list[tuple[str, str]]:
-    """Return names and values in the order sent, files left out. InvalidInput for no form, no UTF-8, or NUL."""
+    """Return names and values in the order sent, without files.
+
+    Raises InvalidInput for a body that is no form or not UTF-8, and for NUL characters.
+    """
     # Browsers send line breaks of texts as CRLF.
     sent = read(request).multi_items()
     pairs = [(name, value.replace("\r\n", "\n")) for name, value in sent if isinstance(value, str)]
@@ -41,7 +44,7 @@ def fields(request: Request) -> list[tuple[str, str]]:
 
 
 def file(request: Request, name: str) -> bytes | None:
-    """Return what was uploaded under that name; None when the form has no such field."""
+    """Return the content of a field or uploaded file; None if the form has no such field."""
     match read(request).get(name):
         case UploadFile() as upload:
             upload.file.seek(0)
@@ -52,7 +55,7 @@ def file(request: Request, name: str) -> bytes | None:
 
 
 def read(request: Request) -> FormData:
-    """Parse the body once. InvalidInput unless it is a form."""
+    """Parse the body, once per request. Raises InvalidInput unless it is a form."""
     if request.form_data is None:
         is_multipart = kind_of(request) == MULTIPART
         request.form_data = _multipart(request) if is_multipart else _urlencoded(request.content)
@@ -61,7 +64,7 @@ def read(request: Request) -> FormData:
 
 def _urlencoded(body: bytes) -> FormData:
     try:
-        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
     except ValueError as error:
         raise InvalidInput(msg("This form cannot be read: it has to be UTF-8 text.")) from error
     return FormData([*pairs])
@@ -69,15 +72,15 @@ def _urlencoded(body: bytes) -> FormData:
 
 def _multipart(request: Request) -> FormData:
     try:
-        # The parser is asynchronous for files on disk; here everything is in memory, and this is a thread of its own.
+        # The parser is asynchronous because of files on disk; here all is in memory, and this thread has no event loop.
         return asyncio.run(_Parser(request.headers["content-type"], request.content).parse())
     except MultiPartException as error:
         raise InvalidInput(
             msg(
                 "This form cannot be read: it is damaged, has more than {most} parts, "
                 "or a part with more than {size} kB of headers.",
-                most=MOST_PARTS,
-                size=LARGEST_PART_HEADERS // 1000,
+                most=MAX_PARTS,
+                size=MAX_PART_HEADERS_SIZE // 1000,
             )
         ) from error
 
@@ -87,7 +90,7 @@ class _Parser(MultiPartParser):
     spool_max_size = 0
 
     def __init__(self, content_type: str, body: bytes) -> None:
-        if len(content_type) > LARGEST_CONTENT_TYPE:
+        if len(content_type) > MAX_CONTENT_TYPE_SIZE:
             raise MultiPartException("boundary")
         headers = Headers({"content-type": content_type})
         super().__init__(headers, _stream(body), max_part_size=len(body))
@@ -98,7 +101,7 @@ class _Parser(MultiPartParser):
         super().on_part_begin()
         self._header_size = 0
         self._parts += 1
-        if self._parts > MOST_PARTS:
+        if self._parts > MAX_PARTS:
             raise MultiPartException("parts")
 
     def on_header_field(self, data: bytes, start: int, end: int) -> None:
@@ -111,7 +114,7 @@ class _Parser(MultiPartParser):
 
     def _count(self, size: int) -> None:
         self._header_size += size
-        if self._header_size > LARGEST_PART_HEADERS:
+        if self._header_size > MAX_PART_HEADERS_SIZE:
             raise MultiPartException("headers")
 
 

@@ -1,6 +1,6 @@
-"""What happens to each request before any surface sees it, and after its answer was sent.
+"""The outermost ASGI application: checks the Host header, warns about unknown proxies, writes the access log.
 
-Host ─► X-Forwarded-For of a stranger ─► application ─► access log
+Host ─► X-Forwarded-For of an unknown proxy ─► application ─► access log
 400      a warning in the log
 """
 
@@ -22,7 +22,7 @@ log = structlog.get_logger()
 
 # RFC 3986, section 3.2: a name or IPv4 address, or an IPv6 address in brackets; then a port.
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9._~%!$&'()*+,;=-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?")
-# Tokens in paths: of public links, feeds of lists, and callbacks of hubs.
+# Tokens in paths: of public links, secret feed links, and callbacks of hubs.
 _TOKEN: Final = re.compile(r"(?<=/)[A-Za-z0-9_-]{20,}")
 # HTTP/1.0 in the spelling of ASGI, and of Granian.
 _WITHOUT_HOST: Final = ("1.0", "1")
@@ -30,9 +30,9 @@ WARN_EVERY_S: Final = 600.0
 
 
 class FrontDoor:
-    """An ASGI application around another.
+    """An ASGI application around another one.
 
-    trusted: proxies whose X-Forwarded-For is believed. access_log: whether each request is a line in the log.
+    trusted: proxies whose X-Forwarded-For is used. access_log: whether each request is logged.
     """
 
     def __init__(self, app: ASGIApp, *, trusted: Sequence[Network], access_log: bool) -> None:
@@ -45,13 +45,13 @@ class FrontDoor:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        self._warn_of_unknown_proxy(scope)
+        self._warn_about_unknown_proxy(scope)
         if not self._access_log:
             await self._answer(scope, receive, send)
             return
         line = _AccessLine(scope, self._trusted)
         try:
-            await self._answer(scope, receive, line.noting(send))
+            await self._answer(scope, receive, line.recording(send))
         finally:
             line.write()
 
@@ -62,8 +62,8 @@ class FrontDoor:
         refusal = json({"error_message": "Send one Host header with the name of this server."}, 400)
         await refusal(scope, receive, send)
 
-    def _warn_of_unknown_proxy(self, scope: Scope) -> None:
-        """Behind a proxy that is not named as one all visitors look like the proxy, and share its limits."""
+    def _warn_about_unknown_proxy(self, scope: Scope) -> None:
+        """Warn about an unknown proxy: all clients behind it have its address, and share its limits."""
         peer = scope["client"][0] if scope.get("client") else ""
         is_forwarded = any(name == b"x-forwarded-for" for name, _ in scope["headers"])
         if not is_forwarded or is_within(peer, self._trusted):
@@ -76,18 +76,18 @@ class FrontDoor:
 
 
 def is_host_valid(scope: Scope) -> bool:
-    """Returns whether the request names the host as it has to: once, and with a host and a port only.
+    """Return whether there is one Host header, with a host and a port only.
 
     Source: RFC 9112, section 3.2; HTTP/1.0 may leave it out.
     """
     hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-    if hosts in ([], [""]):  # the server writes an empty one where none was sent
+    if hosts in ([], [""]):  # the server sets an empty one if none was sent
         return scope["http_version"] in _WITHOUT_HOST
     return len(hosts) == 1 and _HOST.fullmatch(hosts[0]) is not None
 
 
 class _AccessLine:
-    """One request in the log: without its query and without tokens in its path, which would be secrets."""
+    """The log line of one request, without its query and the tokens in its path, which are secrets."""
 
     def __init__(self, scope: Scope, trusted: Sequence[Network]) -> None:
         self._scope = scope
@@ -96,17 +96,17 @@ class _AccessLine:
         self._status = 0
         self._size_bytes = 0
 
-    def noting(self, send: Send) -> Send:
-        async def noted(message: MutableMapping[str, Any]) -> None:
+    def recording(self, send: Send) -> Send:
+        async def record(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 self._status = message["status"]
             self._size_bytes += len(message.get("body", b""))
             await send(message)
 
-        return noted
+        return record
 
     def write(self) -> None:
-        """status: 0 when the client went away before there was an answer."""
+        """Write the line. status: 0 if the client disconnected before the response."""
         log.info(
             "request",
             method=self._scope["method"],

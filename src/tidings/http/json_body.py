@@ -1,7 +1,7 @@
-"""JSON bodies into structs, with an error that names the field.
+"""Decodes JSON bodies into structs; errors name the field.
 
-Lenient where clients are (the Content-Type is never looked at, null means absent, unknown members are passed over),
-strict where a guess could do harm (no text for a number, no fraction for an integer): docs/api.md.
+Lenient where clients need it (Content-Type is ignored, null means absent, unknown members are ignored), strict where a
+guess could do harm (no text for a number, no fraction for an integer): docs/api.md.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from tidings.domain.messages import verbatim
 
 T = TypeVar("T", bound=Struct)
 
-# Whole numbers that both engines can hold.
+# Integers that both database engines can store.
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
-_PLACE = re.compile(r"(?P<reason>.*?) - at `\$\.?(?P<path>[^`]*)`", re.DOTALL)
+_LOCATED_ERROR = re.compile(r"(?P<reason>.*?) - at `\$\.?(?P<path>[^`]*)`", re.DOTALL)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def decode(body: bytes, shape: type[T]) -> T:
-    """InvalidInput when the body is not JSON, not an object, or a member does not fit."""
+    """Return the decoded body. Raises InvalidInput if it is not JSON, not an object, or a member has the wrong type."""
     stripped = body.strip(b" \t\r\n")
     if not stripped:
         raise InvalidInput(verbatim("This call needs a JSON object as its body; the body was empty."))
@@ -46,14 +46,14 @@ def decode(body: bytes, shape: type[T]) -> T:
 
 
 def decode_object(body: bytes) -> dict[str, Any]:
-    """As `decode`, of an object whose members somebody else checks."""
+    """As `decode`, for an object whose members the caller checks."""
     anything: Any = dict[str, Any]
     value: dict[str, Any] = decode(body, anything)
     return value
 
 
 def sent(body: Struct) -> dict[str, Any]:
-    """The members that were sent: null counts as not sent."""
+    """Return the members that were sent; null counts as not sent."""
     values = ((name, getattr(body, name)) for name in body.__struct_fields__)
     return {name: value for name, value in values if value is not None and value is not UNSET}
 
@@ -64,27 +64,27 @@ def _decoder(shape: type[T]) -> msgspec.json.Decoder[T]:
 
 
 def _decode_with_surrogates(body: bytes, shape: type[T], error: Exception) -> T:
-    """Half of a surrogate pair, which some clients cut emoji into, is read as U+FFFD."""
+    """Decode a body with unpaired surrogates, which some clients send for truncated emoji, as U+FFFD."""
     try:
-        return msgspec.convert(_mended(json.loads(body)), shape)
+        return msgspec.convert(_without_surrogates(json.loads(body)), shape)
     except msgspec.ValidationError as mismatch:
         raise _mismatch(mismatch) from mismatch
     except (ValueError, RecursionError):
         raise InvalidInput(verbatim(f"The body is not valid JSON: {error}.")) from error
 
 
-def _mended(value: Any) -> Any:
+def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
     if isinstance(value, list):
-        return [_mended(item) for item in value]
+        return [_without_surrogates(item) for item in value]
     if isinstance(value, dict):
-        return {_mended(name): _mended(item) for name, item in value.items()}
+        return {_without_surrogates(name): _without_surrogates(item) for name, item in value.items()}
     return value
 
 
 def _mismatch(error: msgspec.ValidationError) -> InvalidInput:
-    found = _PLACE.fullmatch(str(error))
+    found = _LOCATED_ERROR.fullmatch(str(error))
     if found is None:
         return InvalidInput(verbatim(f"The body does not fit: {error}."))
     field = found["path"]

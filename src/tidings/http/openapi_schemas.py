@@ -1,6 +1,6 @@
-"""What the OpenAPI document says of values: bodies and answers from their structs, parameters from query structs.
+"""Schemas of the OpenAPI document: of bodies and responses from structs, of parameters from query structs.
 
-A docstring of a struct that says `name: what it is` describes the field of that name.
+`name: description.` in the docstring of a struct describes the field of that name.
 """
 
 from __future__ import annotations
@@ -31,31 +31,33 @@ _PLAIN: dict[Any, Schema] = {
 
 
 class Schemas:
-    """Of all the types that a document speaks of. components: its structs by name, each said once."""
+    """The schemas of all types of a document. components: those of structs, by name."""
 
     def __init__(self, hints: Iterable[Any]) -> None:
         kinds = list({repr(one): one for hint in hints for one in alternatives(hint)}.values())
         found, components = msgspec.json.schema_components(kinds, ref_template=REF + "{name}")
         structs = dict(chain.from_iterable(_structs(kind) for kind in kinds))
-        shown = [_shown(name) for name in components]
+        shown = [_public_name(name) for name in components]
         assert len(set(shown)) == len(shown), f"two structs of one name: {sorted(shown)}"
-        self._by_hint = {repr(kind): _tidy(schema) for kind, schema in zip(kinds, found, strict=True)}
-        self.components = {_shown(name): _component(schema, structs[name]) for name, schema in components.items()}
+        self._by_hint = {repr(kind): _simplified(schema) for kind, schema in zip(kinds, found, strict=True)}
+        self.components = {_public_name(name): _component(schema, structs[name]) for name, schema in components.items()}
 
     def of(self, hint: Any) -> Schema:
+        """Return the schema of a type."""
         several = [self._by_hint[repr(one)] for one in alternatives(hint)]
         return several[0] if len(several) == 1 else {"anyOf": several}
 
 
 def alternatives(hint: Any) -> tuple[Any, ...]:
-    """`list[A] | list[B]` is said of each by itself: JSON cannot tell them apart, so msgspec has no schema for both."""
+    """Return the members of a union. msgspec has no schema for `list[A] | list[B]`, which JSON cannot tell apart."""
     return get_args(hint) if get_origin(hint) in (UnionType, Union) else (hint,)
 
 
 def parameters(query: type[Query]) -> list[Schema]:
-    _, told = _told(query)
+    """Return the query parameters of an operation."""
+    _, descriptions = _descriptions(query)
     hints = get_type_hints(query, include_extras=True)
-    return [_parameter(name, hints[name], told.get(name, "")) for name in query.__struct_fields__]
+    return [_parameter(name, hints[name], descriptions.get(name, "")) for name in query.__struct_fields__]
 
 
 def _parameter(name: str, hint: Any, description: str) -> Schema:
@@ -71,7 +73,7 @@ def _parameter(name: str, hint: Any, description: str) -> Schema:
 
 
 def _structs(hint: Any) -> Iterable[tuple[str, type[Struct]]]:
-    """Every struct within a type, by the name that msgspec gives it."""
+    """Yield every struct within a type, with the name that msgspec gives it."""
     seen: set[Any] = set()
     waiting = [hint]
     while waiting:
@@ -84,38 +86,38 @@ def _structs(hint: Any) -> Iterable[tuple[str, type[Struct]]]:
             waiting += get_args(one)
 
 
-def _shown(name: str) -> str:
-    """FeedOut is ours for what everybody else calls a Feed."""
+def _public_name(name: str) -> str:
+    """Return the public name of a struct: `Feed` for `FeedOut`."""
     return name.removesuffix("Out")
 
 
 def _component(schema: Schema, struct: type[Struct]) -> Schema:
-    rest, told = _told(struct)
+    rest, descriptions = _descriptions(struct)
     made: Schema = {"type": "object", "properties": {}}
     if rest:
         made["description"] = rest
     required = set(schema.get("required", ()))
     for name, field in schema.get("properties", {}).items():
-        tidy = _tidy(field)
-        if tidy.pop("needed", False):
+        simple = _simplified(field)
+        if simple.pop("required", False):
             required.add(name)
-            tidy = _present(tidy)
+            simple = _required(simple)
         # In OpenAPI 3.1 a description may stand beside a reference.
-        made["properties"][name] = tidy | {"description": told[name]} if name in told else tidy
+        made["properties"][name] = simple | {"description": descriptions[name]} if name in descriptions else simple
     if required:
         made["required"] = [name for name in struct.__struct_fields__ if name in required]
     return made
 
 
-def _tidy(schema: Any) -> Any:
-    """`null` within the type, names as they are shown, 64 bits by name rather than in digits."""
+def _simplified(schema: Any) -> Any:
+    """Return a schema with `null` in the type, public names, and `format: int64` instead of its bounds."""
     if isinstance(schema, list):
-        return [_tidy(one) for one in schema]
+        return [_simplified(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {key: _tidy(value) for key, value in schema.items() if not (key == "default" and value is None)}
+    made = {key: _simplified(value) for key, value in schema.items() if not (key == "default" and value is None)}
     if "$ref" in made:
-        made["$ref"] = REF + _shown(made["$ref"].removeprefix(REF))
+        made["$ref"] = REF + _public_name(made["$ref"].removeprefix(REF))
     if made.get("minimum") == -(2**63):
         made = {key: value for key, value in made.items() if key not in ("minimum", "maximum")} | INT64
     if made.get("maximum") == 2**63 - 1:
@@ -129,24 +131,24 @@ def _tidy(schema: Any) -> Any:
     return made
 
 
-def _present(schema: Schema) -> Schema:
-    """Of a field that counts as missing when it is null or empty."""
+def _required(schema: Schema) -> Schema:
+    """Return the schema of a field that must be neither null nor empty."""
     kind = schema["type"][0]
     return {**schema, "type": kind, "minItems" if kind == "array" else "minLength": 1}
 
 
-def _told(struct: type[Struct]) -> tuple[str, dict[str, str]]:
-    """What a docstring says of the whole, and of each field."""
+def _descriptions(struct: type[Struct]) -> tuple[str, dict[str, str]]:
+    """Return the description of a struct, and those of its fields, from its docstring."""
     text = " ".join(struct.__doc__.split()) if struct.__doc__ and "__doc__" in vars(struct) else ""
     names = "|".join(struct.__struct_fields__)
     about = rf"(?:{names})(?:(?:, | and )(?:{names}))*"
-    told: dict[str, str] = {}
+    by_field: dict[str, str] = {}
     rest = text
     for found in re.finditer(rf"(?<!\S)({about}): (.+?)(?:[.;](?= |$)|$)", text):
         for name in re.split(", | and ", found[1]):
-            told[name] = found[2] + "."
+            by_field[name] = found[2] + "."
         rest = rest.replace(found[0], "")
-    return " ".join(rest.split()), told
+    return " ".join(rest.split()), by_field
 
 
 def is_nothing(hint: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a page of another site made the browser send a request, as Sec-Fetch-* and Origin tell.
+"""Detects requests that a page of another site made the browser send, by Sec-Fetch-* and Origin (CSRF).
 
 Sources: W3C Fetch Metadata Request Headers, RFC 6454 (Origin), and the Fetch standard for `no-cors`.
 """
@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 
 from tidings.http.requests import Request
 
-# What a form of another site can send without asking first (CORS): the Fetch standard's safelisted content types.
+# What a form of another site can send without a CORS preflight: the safelisted content types of the Fetch standard.
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 
 
 def is_foreign(origin: str, request: Request, base_url: str) -> bool:
-    """Return whether an Origin is another than ours. base_url: where we live, for proxies that change Host."""
+    """Return whether an Origin is not this service. base_url: its public address, for proxies that change Host."""
     try:
         host = urlsplit(origin).netloc
     except ValueError:
@@ -23,10 +23,10 @@ def is_foreign(origin: str, request: Request, base_url: str) -> bool:
 
 
 def is_sent_by_another_site(request: Request, base_url: str) -> bool:
-    """Return whether a form or a script of another site sent this without the browser asking us first.
+    """Return whether a form or script of another site sent this without a CORS preflight.
 
-    Programs send neither Sec-Fetch-* nor Origin. A script that the browser asked for first (`cors`) has to name its
-    credentials itself, so it knows them.
+    Programs send neither Sec-Fetch-* nor Origin. A script with a preflight (`cors`) has to set the credentials itself,
+    so it knows them.
     """
     site, mode = request.headers.get("sec-fetch-site", ""), request.headers.get("sec-fetch-mode", "")
     if site or mode:

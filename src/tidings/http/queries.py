@@ -1,4 +1,4 @@
-"""Query strings into structs. What cannot be read counts as not sent (docs/api.md)."""
+"""Parses query strings into structs. A value that cannot be parsed counts as not sent (docs/api.md)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _BOOLEANS = dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True) | dict.
 class Query(Struct, frozen=True):
     """Parameters of an endpoint: fields of type `int | None`, `bool | None`, `str`, or `tuple[str, ...]` (repeatable).
 
-    Numbers are whole and not negative. Of a repeated single parameter the first counts.
+    Numbers are whole and not negative. If a parameter that is not repeatable is sent twice, the first counts.
     """
 
 
 def read(shape: type[Q], pairs: Sequence[tuple[str, str]]) -> Q:
+    """Return the parameters. pairs: names and values, in the order sent."""
     sent: dict[str, list[str]] = {}
     for name, value in pairs:
         sent.setdefault(name, []).append(value)
@@ -42,6 +43,7 @@ def _number(values: list[str]) -> int | None:
 
 
 def boolean(values: list[str]) -> bool | None:
+    """Return the first value as a boolean; None if it is none."""
     return _BOOLEANS.get(values[0].strip())
 
 

@@ -1,4 +1,4 @@
-"""Starlette's request, with what plain handlers need of it: the body was read before, and limits were kept."""
+"""Starlette's request with a body that is read in advance, within limits of size and time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tidings.domain.messages import msg
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-MOST_QUERY_FIELDS = 2_000
+MAX_QUERY_FIELDS = 2_000
 
 
 class RequestTooLarge(TidingsError):
@@ -31,14 +31,14 @@ class RequestTooSlow(TidingsError):
 
 
 class BodyPace(Struct, frozen=True):
-    """How fast a body has to arrive: limit_s for all of it, and after grace_s at bytes_per_s on average."""
+    """How fast a body has to arrive: within limit_s, and after grace_s with bytes_per_s on average."""
 
     limit_s: float = 30.0
     grace_s: float = 5.0
     bytes_per_s: float = 1_000.0
 
     def time_s(self, size: int) -> float:
-        """Returns how long after the start the chunk that follows `size` bytes may arrive, in seconds."""
+        """Return how many seconds after the start the chunk that follows `size` bytes may arrive."""
         return min(self.limit_s, self.grace_s + size / self.bytes_per_s)
 
 
@@ -46,7 +46,7 @@ BODY_PACE: Final = BodyPace()
 
 
 class Request(StarletteRequest):
-    """content: the body, once it was read. body_error: why it could not be. form_data: it as a form, once parsed."""
+    """A request. content: the body, once read. body_error: why reading failed. form_data: the parsed form."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         super().__init__(scope, receive)
@@ -56,21 +56,21 @@ class Request(StarletteRequest):
 
     @property
     def path(self) -> str:
-        """Below the address at which the surface is mounted."""
+        """The path below the mount point of the surface."""
         path: str = self.scope["path"]
         return path.removeprefix(self.scope.get("root_path", ""))
 
     @property
     def query_string(self) -> str:
-        """As it was sent."""
+        """The query string as it was sent."""
         raw: bytes = self.scope.get("query_string", b"")
         return raw.decode("latin-1")
 
     @property
     def query(self) -> list[tuple[str, str]]:
-        """Names and values in the order sent. InvalidInput for bytes that are no UTF-8, or NUL.
+        """Names and values in the order sent. Raises InvalidInput for bytes that are not UTF-8, and for NUL.
 
-        Starlette's `query_params` reads such bytes as U+FFFD.
+        Starlette's `query_params` would read such bytes as U+FFFD.
         """
         if not self.scope.get("query_string"):
             return []
@@ -79,7 +79,7 @@ class Request(StarletteRequest):
                 self.query_string,
                 keep_blank_values=True,
                 errors="strict",
-                max_num_fields=MOST_QUERY_FIELDS,
+                max_num_fields=MAX_QUERY_FIELDS,
             )
         except ValueError as error:
             raise InvalidInput(msg("The query of this address cannot be read: it has to be UTF-8 text.")) from error
@@ -91,9 +91,9 @@ class Request(StarletteRequest):
 
     @property
     def cookies(self) -> dict[str, str]:
-        """By name. Of a name that comes twice the first counts: browsers send that of the longest path first.
+        """Cookies by name. If a name is sent twice, the first counts: browsers send that of the longest path first.
 
-        Starlette takes the last.
+        Starlette uses the last.
         """
         if not hasattr(self, "_first_cookies"):
             sent = [part for header in self.headers.getlist("cookie") for part in header.split(";")]
@@ -103,8 +103,8 @@ class Request(StarletteRequest):
     async def read(self, limit: int, pace: BodyPace = BODY_PACE) -> None:
         """Read the body into `content`.
 
-        limit: bytes. Raises RequestTooLarge beyond it, RequestTooSlow for a body that does not keep the pace, and
-        InvalidInput for one that ends early.
+        limit: bytes. Raises RequestTooLarge beyond it, RequestTooSlow for a body that arrives too slowly, and
+        InvalidInput for a body that ends early.
         """
         try:
             self.content = await _read_body(self.receive, limit, pace)
@@ -114,16 +114,16 @@ class Request(StarletteRequest):
             ) from error
 
     def address(self, trusted: Sequence[Network]) -> str:
-        """Return who is calling; a reverse proxy that is trusted may say so for its client."""
+        """Return the address of the client; a trusted reverse proxy forwards it in X-Forwarded-For."""
         client = self.scope.get("client")
         peer: str = client[0] if client else ""
-        # The last header is the one that the proxy itself has written or appended to.
+        # The last header is the one that the proxy itself wrote or appended to.
         forwarded = self.headers.getlist("x-forwarded-for")
         return forwarded[-1].rpartition(",")[2].strip() if forwarded and is_within(peer, trusted) else peer
 
 
 async def _read_body(receive: Receive, limit: int, pace: BodyPace) -> bytes:
-    """TimeoutError when it is too slow. A thread is taken only once all is here: until then it costs a task."""
+    """Return the body. Raises TimeoutError if it arrives too slowly. Uses no thread while it waits."""
     chunks: list[bytes] = []
     size = 0
     started = asyncio.get_running_loop().time()
@@ -142,6 +142,7 @@ async def _read_body(receive: Receive, limit: int, pace: BodyPace) -> bytes:
 
 
 def is_within(address: str, networks: Sequence[Network]) -> bool:
+    """Return whether an IP address belongs to one of the networks; False for any other text."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

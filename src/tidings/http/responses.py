@@ -1,4 +1,4 @@
-"""Answers are Starlette's responses; here is what all surfaces do with them before they are sent."""
+"""Makes and sends responses, which are Starlette's, in the same way for all surfaces."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ from starlette.types import Receive, Scope, Send
 
 JSON = "application/json"
 
-# With every 503: a database that is started anew takes about that long.
+# Sent with every 503: a restart of the database takes about this long.
 RETRY_AFTER_S = 10
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
 
 def json(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Return a JSON response."""
     return Response(msgspec.json.encode(value), status, headers, JSON)
 
 
 def empty(status: int, headers: dict[str, str] | None = None) -> Response:
-    """Without a body. 204 and 304 have no type of it either (RFC 9110, section 8.3)."""
+    """Return a response without a body. 204 and 304 have no Content-Type (RFC 9110, section 8.3)."""
     return Response(b"", status, headers, None if status in (204, 304) else JSON)
 
 
 def raw(headers: dict[str, str]) -> RawHeaders:
-    """As ASGI has them, for headers that every answer of a surface gets."""
+    """Return headers in the form of ASGI, for headers that every response of a surface has."""
     return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
 
 
 async def send_response(
     response: Response, scope: Scope, receive: Receive, send: Send, headers: RawHeaders = ()
 ) -> None:
-    """headers: beside those of the answer itself. HEAD gets the headers that GET would have, and no body."""
+    """Send a response. headers: added to its own. HEAD gets the headers of GET and no body."""
     response.raw_headers[:0] = headers
     if response.status_code == 503:
         response.headers.setdefault("retry-after", str(RETRY_AFTER_S))

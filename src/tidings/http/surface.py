@@ -1,12 +1,12 @@
-"""What every surface does with a request: one dispatcher, for the API, the pages and what joins them.
+"""The dispatcher of requests, shared by all surfaces (the API and the pages).
 
-    route ─► who is calling ─► 404/405 ─► permission ─► body ─► handler ─► answer ─► compression
-             `identify`                   `permit`      limit   `accept`   `render`
+    route ─► caller ─► 404/405 ─► permission ─► body ─► handler ─► response ─► compression
+             `identify`           `permit`      limit   `accept`   `render`
 
-Any failure becomes an answer in `render_error`. Routes are Starlette's; they are looked up first and told last, since
-only callers with credentials get to know what exists. Everything a plain handler does, from `identify` to
-compression, happens in one trip to a thread: the event loop is left to sockets, and the trip costs as much as a small
-answer.
+`render_error` turns any error into a response. Routes are Starlette's. They are looked up first, but 404 and 405 are
+returned only after `identify`, since only callers with credentials may learn which routes exist. A synchronous handler
+runs with everything from `identify` to compression in one call to a thread: the event loop is left to sockets, and a
+call to a thread costs as much as a small response.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SAFE = ("GET", "HEAD")
 
 
 class BoundEndpoint(Generic[C]):
-    """An endpoint with the plan of its arguments."""
+    """An endpoint with the sources of its arguments."""
 
     def __init__(self, endpoint: Endpoint, sources: Mapping[Any, Source[C]]) -> None:
         self.declared = endpoint
@@ -48,20 +48,20 @@ class BoundEndpoint(Generic[C]):
         self._plan: Plan[C] = plan(endpoint.handler, sources)
 
     def __call__(self, call: Call[C]) -> Any:
-        """A result, or an awaitable one."""
+        """Call the handler. Returns its result, or an awaitable of it."""
         return self.declared.handler(**arguments(self._plan, call))
 
 
 class Surface(Generic[C]):
-    """An ASGI application of declared endpoints. C: what it knows of a request once `identify` has looked.
+    """An ASGI application of declared endpoints. C: type of the context of a request, which `identify` returns.
 
-    prefix: of the declared paths, at which the surface is mounted. sources: of arguments, by the type of a parameter.
-    threads: how many handlers run at a time.
+    prefix: of the declared paths, where the surface is mounted. sources: of arguments, by the type of the parameter.
+    threads: how many handlers run at the same time.
     """
 
     headers: ClassVar[RawHeaders] = ()
     body_limit: ClassVar[int] = 2**20
-    # How a media type begins that is compressed; "" for all.
+    # Prefix of the media types that are compressed; "" for all.
     compressed: ClassVar[str] = ""
 
     def __init__(
@@ -73,60 +73,60 @@ class Surface(Generic[C]):
         threads: int,
         prefix: str = "",
     ) -> None:
-        # Fixed names win over ids; with a method that they lack they are read as an id, and refused as one.
+        # Fixed segments win over parameters. With a method that the fixed route lacks, the segment is refused as an id.
         ordered = sorted(endpoints, key=lambda endpoint: "{" in endpoint.path)
         bound = [BoundEndpoint(endpoint, sources) for endpoint in ordered]
-        # By the number of slashes: a request is compared with the few routes of the same length.
+        # By number of slashes, so that a request is compared with few routes.
         self._routes: defaultdict[int, list[tuple[Route, BoundEndpoint[C]]]] = defaultdict(list)
         for one in bound:
             route = _route(one, prefix)
             self._routes[route.path.count("/")].append((route, one))
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
-    # What a surface decides.
+    # Hooks of a surface.
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> C | None:
-        """Return what is known of the caller; None when only `identify_slowly` can tell. In a thread."""
+        """Return the context of the caller; None if `identify_slowly` is needed. Runs in a thread."""
         raise NotImplementedError
 
     async def identify_slowly(self, request: Request) -> C:
-        """The same where it takes longer, such as checking a password."""
+        """As `identify`, for what takes longer, such as verifying a password. Runs in the event loop."""
         raise NotImplementedError
 
     def render_error(self, error: Exception, request: Request, context: C | None) -> Response:
-        """Return what a caller gets to know. error: of ours, Starlette's HTTPException (404, 405), or a mistake."""
+        """Return the response for an error: ours, Starlette's HTTPException (404, 405), or an unexpected one."""
         raise NotImplementedError
 
     def answer_early(self, request: Request) -> Response | None:
-        """Answer what needs neither credentials nor a route."""
+        """Return a response that needs neither credentials nor a route; None to go on."""
 
     def permit(self, call: Call[C]) -> None:
-        """Raise what a caller may not do, before the body is read."""
+        """Raise if the caller may not use the endpoint. Called before the body is read."""
 
     def limit(self, call: Call[C]) -> int:
-        """Return how many bytes of body are read; 0 for none."""
+        """Return the largest body in bytes; 0 to read none."""
         return self.body_limit if call.endpoint.body_limit is None else call.endpoint.body_limit
 
     def accept(self, call: Call[C]) -> None:
-        """Raise what is wrong with a request after its body was read."""
+        """Raise if the request is not acceptable. Called after the body was read."""
         if call.request.body_error is not None:
             raise call.request.body_error
 
     def render(self, call: Call[C], result: Any) -> Response:
-        """Return what a handler returned, as an answer."""
+        """Return the response for the result of a handler."""
         if isinstance(result, Response):
             return result
         status = call.endpoint.status
         return empty(status) if result is None else json(result, status)
 
     def within(self, context: C) -> AbstractContextManager[None]:  # noqa: ARG002
-        """What handler and rendering run in, such as the language of a reader."""
+        """Return the context manager in which handler and rendering run, such as the language of the user."""
         return nullcontext()
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
 
-    # What all of them do.
+    # Dispatching.
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
@@ -168,14 +168,14 @@ class Surface(Generic[C]):
                 return None
             call = Call(request, bound.declared, path, context)
             self.permit(call)
-        except Exception as error:  # noqa: BLE001 - each becomes an answer
+        except Exception as error:  # noqa: BLE001 - every error becomes a response
             return self._failed(error, request, None)
         return self._serve(call, bound)
 
     async def _answer_in_steps(
         self, request: Request, found: BoundEndpoint[C] | HTTPException, path: dict[str, str] | None = None
     ) -> Response:
-        """For what has a body to be read first, or waits in the event loop for others, or ends before its handler."""
+        """Answer a request that has a body, an asynchronous handler, a slow identification, or no route."""
         context: C | None = None
         try:
             endpoint = None if isinstance(found, HTTPException) else found.declared
@@ -192,7 +192,7 @@ class Surface(Generic[C]):
                 self.accept(call)
                 result = await found(call)
             return await self._in_thread(self._rendered, call, result)
-        except Exception as error:  # noqa: BLE001 - each becomes an answer
+        except Exception as error:  # noqa: BLE001 - every error becomes a response
             return await self._in_thread(self._failed, error, request, context)
 
     async def _read(self, call: Call[C]) -> None:
@@ -208,7 +208,7 @@ class Surface(Generic[C]):
             with self.within(call.context):
                 self.accept(call)
                 result = bound(call)
-        except Exception as error:  # noqa: BLE001 - each becomes an answer
+        except Exception as error:  # noqa: BLE001 - every error becomes a response
             return self._failed(error, call.request, call.context)
         return self._rendered(call, result)
 
@@ -216,7 +216,7 @@ class Surface(Generic[C]):
         try:
             with self.within(call.context):
                 response = self.render(call, result)
-        except Exception as error:  # noqa: BLE001 - each becomes an answer
+        except Exception as error:  # noqa: BLE001 - every error becomes a response
             return self._failed(error, call.request, call.context)
         return self._compressed(call.request, response)
 

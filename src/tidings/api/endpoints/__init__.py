@@ -1,1 +1,1 @@
-"""Handlers of the REST API, one module a resource."""
+"""Handlers of the REST API, one module per resource."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tidings.api.schema_annotations import Moment, Needed
+from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import TimeZone, time_zone
 from tidings.domain.accounts.users import User
@@ -24,12 +24,12 @@ class ApiKeyOut(Struct, frozen=True):
     user_id: int
     token: str
     description: str
-    last_used_at: Moment | None
-    created_at: Moment
+    last_used_at: Timestamp | None
+    created_at: Timestamp
 
 
 class ApiKeyCreate(Struct, frozen=True):
-    description: Needed[str] = None
+    description: Required[str] = None
 
 
 _copy = StructCopy(ApiKeyOut, "last_used_at", "created_at")

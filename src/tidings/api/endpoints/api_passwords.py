@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tidings.api.schema_annotations import Moment, Needed
+from tidings.api.schema_annotations import Required, Timestamp
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import TimeZone, time_zone
 from tidings.domain.accounts.users import User
@@ -22,8 +22,8 @@ class ApiPasswordOut(Struct, frozen=True):
     id: int
     user_id: int
     name: str
-    last_used_at: Moment | None
-    created_at: Moment
+    last_used_at: Timestamp | None
+    created_at: Timestamp
 
 
 class NewApiPasswordOut(Struct, frozen=True):
@@ -34,12 +34,12 @@ class NewApiPasswordOut(Struct, frozen=True):
     name: str
     username: str
     password: str
-    last_used_at: Moment | None
-    created_at: Moment
+    last_used_at: Timestamp | None
+    created_at: Timestamp
 
 
 class ApiPasswordCreate(Struct, frozen=True):
-    name: Needed[str] = None
+    name: Required[str] = None
 
 
 _copy = StructCopy(ApiPasswordOut, "last_used_at", "created_at")

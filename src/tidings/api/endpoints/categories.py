@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tidings.api.schema_annotations import Needed
+from tidings.api.schema_annotations import Required
 from tidings.api.struct_copy import StructCopy
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.feeds.categories import Category, CategoryCounts
 from tidings.domain.messages import verbatim
-from tidings.http.binding import Later
+from tidings.http.binding import LazyBody
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
 from tidings.services import Services
@@ -41,7 +41,7 @@ class CategoriesQuery(Query, frozen=True):
 
 
 class CategoryCreate(Struct, frozen=True):
-    title: Needed[str] = None
+    title: Required[str] = None
     hide_globally: bool | None = None
 
 
@@ -88,7 +88,7 @@ def create_category(caller: User, services: Services, body: CategoryCreate) -> C
 
 
 @routes.put("/v1/categories/{category_id}", status=201, raises=(InvalidInput, NotFound))
-def update_category(caller: User, services: Services, category_id: int, body: Later[CategoryUpdate]) -> CategoryOut:
+def update_category(caller: User, services: Services, category_id: int, body: LazyBody[CategoryUpdate]) -> CategoryOut:
     """Rename a category, or hide it from the global lists. What is not sent stays."""
     with services.reading() as db:
         owned(db, caller.id, category_id)

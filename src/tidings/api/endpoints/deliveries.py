@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Struct, structs
 
-from tidings.api.schema_annotations import Moment, one_of, up_to
+from tidings.api.schema_annotations import Timestamp, one_of, up_to
 from tidings.api.timestamps import TimeZone, time_zone
 from tidings.domain.accounts.users import User
 from tidings.domain.deliveries.deliveries import DeliveryState
@@ -44,9 +44,9 @@ class DeliveryOut(Struct, frozen=True):
     state: Annotated[str, one_of(DeliveryState)]
     attempts: int
     size: int
-    created_at: Moment
-    next_attempt_at: Moment | None
-    finished_at: Moment | None
+    created_at: Timestamp
+    next_attempt_at: Timestamp | None
+    finished_at: Timestamp | None
     last_status: int
     last_error: str
 
@@ -119,14 +119,14 @@ def redeliver(caller: User, services: Services, delivery_id: int) -> DeliveryOut
 
 def _out(shown: ListedDelivery, clock: TimeZone) -> DeliveryOut:
     delivery = shown.delivery
-    leaf = REGISTRY.get(delivery.integration)
+    provider = REGISTRY.get(delivery.integration)
     return DeliveryOut(
         id=delivery.id,
         delivery_id=delivery.delivery_id,
         integration=delivery.integration,
         event_type=delivery.event_type,
-        # What its leaf does not know any more could have secrets in it.
-        receiver=leaf.describe_receiver(delivery.receiver).english() if leaf else delivery.integration,
+        # The receiver of an unknown provider could contain secrets.
+        receiver=provider.describe_receiver(delivery.receiver).english() if provider else delivery.integration,
         feed_id=delivery.feed_id,
         state=delivery.state,
         attempts=delivery.attempts,

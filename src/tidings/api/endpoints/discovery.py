@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from tidings.api.schema_annotations import Needed, one_of
+from tidings.api.schema_annotations import Required, one_of
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
 from tidings.domain.feeds.feeds import FeedFormat
@@ -19,7 +19,7 @@ routes = Routes("Discovery")
 class DiscoveryRequest(Struct, frozen=True, kw_only=True):
     """url: of a web page, or of a feed. The rest is sent along to its host, and to no other."""
 
-    url: Needed[str] = None
+    url: Required[str] = None
     username: str | None = None
     password: str | None = None
     user_agent: str | None = None

@@ -10,7 +10,7 @@ from msgspec import Struct
 from tidings.api.endpoints.enclosures import EnclosureOut, enclosure_out
 from tidings.api.endpoints.feeds import FeedOut, FeedSerializer
 from tidings.api.entry_filters import EntriesQuery, IdsQuery
-from tidings.api.schema_annotations import Moment, Needed, one_of
+from tidings.api.schema_annotations import Required, Timestamp, one_of
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import TimeZone, time_zone
 from tidings.domain.accounts.users import User
@@ -45,9 +45,9 @@ class EntryOut(Struct, frozen=True):
     reading_time: int
     status: Annotated[str, one_of(STATUS_BY_NAME)]
     hash: str
-    published_at: Moment
-    created_at: Moment
-    changed_at: Moment
+    published_at: Timestamp
+    created_at: Timestamp
+    changed_at: Timestamp
     content: str
     tags: list[str]
     enclosures: list[EnclosureOut]
@@ -61,8 +61,8 @@ class EntryList(Struct, frozen=True):
     entries: list[EntryOut]
 
 
-# Of one change: beyond it the transaction would keep others waiting.
-MOST_IDS = 100_000
+# Entries per change, so that other transactions do not wait long.
+MAX_IDS = 100_000
 
 
 class EntryIds(Struct, frozen=True):
@@ -73,7 +73,7 @@ class EntryIds(Struct, frozen=True):
 class EntriesUpdate(Struct, frozen=True):
     """At least one of status and starred."""
 
-    entry_ids: Needed[list[Int64]] = None
+    entry_ids: Required[list[Int64]] = None
     status: Annotated[str | None, one_of(STATUS_BY_NAME)] = None
     starred: bool | None = None
 
@@ -92,7 +92,7 @@ _copy = StructCopy(
 )
 
 
-def show_page(db: Read, caller: User, page: EntryPage) -> list[EntryOut]:
+def serialize_page(db: Read, caller: User, page: EntryPage) -> list[EntryOut]:
     embedded = FeedSerializer(db, caller).encoded(
         feeds.get_many(db, caller.id, {entry.feed_id for entry in page.entries})
     )
@@ -118,15 +118,15 @@ def _show(entry: Entry, content: str, attached: list[Enclosure], feed: msgspec.R
         created_at=clock.format(entry.created_at),
         changed_at=clock.format(entry.changed_at),
         content=content,
-        # Stored as JSON, shown as JSON: nobody has to look inside.
+        # Stored as JSON and sent as JSON, without decoding.
         tags=msgspec.Raw(entry.tags.encode()),
         enclosures=[enclosure_out(one) for one in attached],
         feed=feed,
     )
 
 
-def show_one(db: Read, caller: User, entry: Entry) -> EntryOut:
-    return show_page(db, caller, entry_lists.with_bodies(db, [entry]))[0]
+def serialize_entry(db: Read, caller: User, entry: Entry) -> EntryOut:
+    return serialize_page(db, caller, entry_lists.with_bodies(db, [entry]))[0]
 
 
 @routes.get("/v1/entries", raises=(InvalidInput,))
@@ -150,7 +150,7 @@ def list_category_entries(caller: User, services: Services, category_id: int, qu
 def _list(
     caller: User, services: Services, query: EntriesQuery, *, feed_id: int = 0, category_id: int = 0
 ) -> EntryList:
-    """The place in the path and the one in the query must both hold; an unknown one is a 400 here by contract."""
+    """Return a page. Feed and category of path and query must both match; by contract an unknown one is a 400."""
     feed_ids = {one for one in (feed_id, query.feed_id or 0) if one}
     category_ids = {one for one in (category_id, query.category_id or 0) if one}
     with services.listing.open(caller.id, search=query.search, feed_ids=feed_ids, category_ids=category_ids) as lists:
@@ -161,7 +161,7 @@ def _list(
             which, feed_id=next(iter(feed_ids), None), category_id=next(iter(category_ids), None)
         )
         found = lists.page(which, page)
-        return EntryList(total=found.total, entries=show_page(lists.db, caller, found))
+        return EntryList(total=found.total, entries=serialize_page(lists.db, caller, found))
 
 
 @routes.get("/v1/entries/ids", raises=(InvalidInput,))
@@ -177,7 +177,7 @@ def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryId
 def get_entry(caller: User, services: Services, entry_id: int) -> EntryOut:
     """One entry. Reading it does not mark it as read."""
     with services.reading() as db:
-        return show_one(db, caller, owned(db, caller.id, entry_id))
+        return serialize_entry(db, caller, owned(db, caller.id, entry_id))
 
 
 @routes.get("/v1/feeds/{feed_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
@@ -187,7 +187,7 @@ def get_feed_entry(caller: User, services: Services, feed_id: int, entry_id: int
         entry = owned(db, caller.id, entry_id)
         if entry.feed_id != feed_id:
             raise NotFound(verbatim(f"There is no entry {entry_id} in feed {feed_id}."))
-        return show_one(db, caller, entry)
+        return serialize_entry(db, caller, entry)
 
 
 @routes.get("/v1/categories/{category_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
@@ -197,7 +197,7 @@ def get_category_entry(caller: User, services: Services, category_id: int, entry
         entry = owned(db, caller.id, entry_id)
         if entry.category_id != category_id:
             raise NotFound(verbatim(f"There is no entry {entry_id} in category {category_id}."))
-        return show_one(db, caller, entry)
+        return serialize_entry(db, caller, entry)
 
 
 @routes.put("/v1/entries", status=204, raises=(InvalidInput,))
@@ -205,9 +205,9 @@ def update_entries(caller: User, services: Services, body: EntriesUpdate) -> Non
     """Set the status or the star of several entries at once. Ids that are not yours are passed over."""
     if not body.entry_ids:
         raise InvalidInput(verbatim("entry_ids: at least one entry id is needed."), field="entry_ids")
-    if len(body.entry_ids) > MOST_IDS:
+    if len(body.entry_ids) > MAX_IDS:
         raise InvalidInput(
-            verbatim(f"entry_ids: {MOST_IDS:,} entry ids at most; send them in parts."), field="entry_ids"
+            verbatim(f"entry_ids: {MAX_IDS:,} entry ids at most; send them in parts."), field="entry_ids"
         )
     status = None
     if body.status:

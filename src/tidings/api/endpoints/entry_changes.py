@@ -7,12 +7,12 @@ from typing import Annotated
 from msgspec import Struct
 from starlette.responses import Response
 
-from tidings.api.endpoints.entries import EntryOut, show_one
-from tidings.api.schema_annotations import Needed, one_of
+from tidings.api.endpoints.entries import EntryOut, serialize_entry
+from tidings.api.schema_annotations import Required, one_of
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import STATUS_BY_NAME
 from tidings.domain.errors import InvalidInput, NotFound
-from tidings.http.binding import Later
+from tidings.http.binding import LazyBody
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64, sent
 from tidings.http.responses import json
@@ -36,7 +36,7 @@ class EntryImport(Struct, frozen=True):
     published_at: Unix seconds, now when not sent. status: read when not sent.
     """
 
-    url: Needed[str] = None
+    url: Required[str] = None
     title: str | None = None
     author: str | None = None
     content: str | None = None
@@ -57,7 +57,7 @@ def update_entry(caller: User, services: Services, entry_id: int, body: EntryUpd
     """Change title or content of an entry. They are yours from then on: the publisher's changes pass them by."""
     services.entries.edit(caller, entry_id, title=body.title, content=body.content)
     with services.reading() as db:
-        return show_one(db, caller, owned(db, caller.id, entry_id))
+        return serialize_entry(db, caller, owned(db, caller.id, entry_id))
 
 
 @routes.post(
@@ -65,7 +65,7 @@ def update_entry(caller: User, services: Services, entry_id: int, body: EntryUpd
     raises=(InvalidInput,),
     answers={200: EntryImported, 201: EntryImported},
 )
-def import_entry(caller: User, services: Services, feed_id: int, body: Later[EntryImport]) -> Response:
+def import_entry(caller: User, services: Services, feed_id: int, body: LazyBody[EntryImport]) -> Response:
     """Bring an entry along from elsewhere. 200 when the feed has it: then only status and star are taken."""
     with services.reading() as db:
         if feeds.get(db, caller.id, feed_id) is None:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from tidings.api.endpoints.categories import CategoryOut, category_out
-from tidings.api.schema_annotations import Moment, Needed, up_to
+from tidings.api.schema_annotations import Required, Timestamp, up_to
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import time_zone
 from tidings.domain.accounts.users import User
@@ -87,8 +87,8 @@ class FeedOut(Struct, frozen=True):
     check_interval_minutes: int
     keep_read_days: int | None
     keep_unread_days: int | None
-    checked_at: Moment
-    next_check_at: Moment
+    checked_at: Timestamp
+    next_check_at: Timestamp
     category: CategoryOut
     icon: FeedIconOut | None
 
@@ -97,14 +97,14 @@ _copy = StructCopy(FeedOut, "checked_at", "next_check_at", "category", "icon")
 
 
 class FeedSerializer:
-    """Shows feeds of one user; reads their categories and icons once."""
+    """Makes the API's feed objects of one user; reads categories and icons once."""
 
     def __init__(self, db: Read, user: User) -> None:
         self._zone = time_zone(user.timezone)
         self._categories: dict[int, Category] = {one.id: one for one in categories.list_all(db, user.id)}
         self._icons = feeds.icon_names(db, user.id)
 
-    def show(self, feed: Feed) -> FeedOut:
+    def serialize(self, feed: Feed) -> FeedOut:
         icon = None
         if feed.icon_id is not None:
             icon = FeedIconOut(feed_id=feed.id, icon_id=feed.icon_id, external_icon_id=self._icons.get(feed.id, ""))
@@ -117,8 +117,8 @@ class FeedSerializer:
         )
 
     def encoded(self, found: Iterable[Feed]) -> dict[int, msgspec.Raw]:
-        """By id, ready to be embedded: a page of entries of one feed spells it out only once."""
-        return {feed.id: msgspec.Raw(msgspec.json.encode(self.show(feed))) for feed in found}
+        """Return encoded feeds by id, so that a page of entries encodes each feed once."""
+        return {feed.id: msgspec.Raw(msgspec.json.encode(self.serialize(feed))) for feed in found}
 
 
 class FeedFields(Struct, frozen=True, kw_only=True):
@@ -156,14 +156,14 @@ class FeedFields(Struct, frozen=True, kw_only=True):
     webhook_url: str | None = None
     apprise_service_urls: str | None = None
     check_interval_minutes: Annotated[Int64 | UnsetType | None, up_to(MAX_USER_INTERVAL_MINUTES)] = UNSET
-    keep_read_days: Annotated[Int64 | UnsetType | None, up_to(MAX_DAYS, least=NEVER)] = UNSET
-    keep_unread_days: Annotated[Int64 | UnsetType | None, up_to(MAX_DAYS, least=NEVER)] = UNSET
+    keep_read_days: Annotated[Int64 | UnsetType | None, up_to(MAX_DAYS, minimum=NEVER)] = UNSET
+    keep_unread_days: Annotated[Int64 | UnsetType | None, up_to(MAX_DAYS, minimum=NEVER)] = UNSET
 
 
 class FeedCreate(FeedFields, frozen=True, kw_only=True):
     """category_id: missing, null or 0 means your first category by title."""
 
-    feed_url: Needed[str] = None
+    feed_url: Required[str] = None
 
 
 class CategoryReference(Struct, frozen=True):
@@ -180,7 +180,7 @@ class FeedUpdate(FeedFields, frozen=True, kw_only=True):
 
 
 def _given(body: FeedFields) -> dict[str, Any]:
-    """The members that were sent; here null is the way to say that the feed decides."""
+    """Return the members that were sent. For intervals and retention, null is a value: the default of feeds."""
     given = sent(body)
     given |= {name: empty for name, empty in NUMBERS.items() if getattr(body, name) is None}
     return given
@@ -201,8 +201,8 @@ class CountersOut(Struct, frozen=True):
 def list_feeds(caller: User, services: Services) -> list[FeedOut]:
     """All feeds: the failing ones first, then by title."""
     with services.reading() as db:
-        show = FeedSerializer(db, caller).show
-        return [show(feed) for feed in feeds.list_all(db, caller.id)]
+        serialize = FeedSerializer(db, caller).serialize
+        return [serialize(feed) for feed in feeds.list_all(db, caller.id)]
 
 
 @routes.get("/v1/categories/{category_id}/feeds", raises=(InvalidInput, NotFound))
@@ -210,8 +210,8 @@ def list_category_feeds(caller: User, services: Services, category_id: int) -> l
     """The feeds of a category: enabled ones first, then the failing, then those with most unread."""
     with services.reading() as db:
         owned_category(db, caller.id, category_id)
-        show = FeedSerializer(db, caller).show
-        return [show(feed) for feed in feeds.of_category(db, caller.id, category_id)]
+        serialize = FeedSerializer(db, caller).serialize
+        return [serialize(feed) for feed in feeds.of_category(db, caller.id, category_id)]
 
 
 @routes.get("/v1/feeds/counters")
@@ -229,7 +229,7 @@ def get_counters(caller: User, services: Services) -> CountersOut:
 def get_feed(caller: User, services: Services, feed_id: int) -> FeedOut:
     """One feed."""
     with services.reading() as db:
-        return FeedSerializer(db, caller).show(owned(db, caller.id, feed_id))
+        return FeedSerializer(db, caller).serialize(owned(db, caller.id, feed_id))
 
 
 @routes.post("/v1/feeds", status=201, raises=(InvalidInput, FetchError))
@@ -247,7 +247,7 @@ def update_feed(caller: User, services: Services, feed_id: int, body: FeedUpdate
         given.setdefault("category_id", body.category.id)
     services.feeds.update(caller.id, feed_id, given)
     with services.reading() as db:
-        return FeedSerializer(db, caller).show(owned(db, caller.id, feed_id))
+        return FeedSerializer(db, caller).serialize(owned(db, caller.id, feed_id))
 
 
 @routes.delete("/v1/feeds/{feed_id}", status=204, raises=(InvalidInput, NotFound))

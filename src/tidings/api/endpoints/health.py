@@ -1,4 +1,4 @@
-"""Is it alive, is it ready: plain text for whoever watches. Beside /v1, and without credentials."""
+"""Health checks for monitoring: plain text, outside /v1, without credentials."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ for _path in READY:
 
 
 class HealthChecks:
-    """An ASGI application of one answer. check: in a thread."""
+    """An ASGI application that returns the response of `check`, which runs in a thread."""
 
     def __init__(self, check: Callable[[], Response]) -> None:
         self._check = check

@@ -1,4 +1,4 @@
-"""/metrics: numbers for Prometheus, for those who may see them. Beside /v1, and with access of its own."""
+"""/metrics: metrics in the format of Prometheus. Outside /v1, with its own access rules."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tidings.http.requests import Network, Request, is_within
 from tidings.http.responses import send_response
 from tidings.services.maintenance.status import StatusReader, gauges
 
-_not_here = partial(replies.failure, 404, "There is nothing at this address.")
-_not_you = partial(replies.failure, 403, "Your network may not read this: see TIDINGS_METRICS_ALLOWED_NETWORKS.")
-_who_are_you = partial(
+_not_found = partial(replies.failure, 404, "There is nothing at this address.")
+_forbidden = partial(replies.failure, 403, "Your network may not read this: see TIDINGS_METRICS_ALLOWED_NETWORKS.")
+_unauthorized = partial(
     replies.failure, 401, "This asks for the user name and password of the metrics.", replies.CHALLENGE
 )
-_look_only = partial(replies.failure, 405, "This address takes GET and HEAD only.", {"Allow": "GET, HEAD"})
+_method_not_allowed = partial(replies.failure, 405, "This address takes GET and HEAD only.", {"Allow": "GET, HEAD"})
 
 
 class Access(Struct, frozen=True):
-    """Who may read. networks: of visitors. trusted: proxies who may say who a visitor is.
+    """Who may read metrics.
 
-    username, password: asked for as soon as one of them is set.
+    networks: of clients. trusted: proxies whose X-Forwarded-For is used. username, password: required if one is set.
     """
 
     networks: Sequence[Network] = ()
@@ -39,11 +39,11 @@ class Access(Struct, frozen=True):
     password: str = ""
 
     def refusal(self, request: Request) -> Response | None:
-        """None for whoever may read."""
+        """Return the error response for a request; None if it may read."""
         if not is_within(request.address(self.trusted), self.networks):
-            return _not_you()
+            return _forbidden()
         if (self.username or self.password) and not self._knows_password(request):
-            return _who_are_you()
+            return _unauthorized()
         return None
 
     def _knows_password(self, request: Request) -> bool:
@@ -51,14 +51,14 @@ class Access(Struct, frozen=True):
             given = credentials_of(request, self.trusted)
         except Unauthorized:
             return False
-        # Both are compared whatever the first comes to: the time it takes tells nothing.
+        # Always compares both, so that the time reveals nothing.
         same_name = hmac.compare_digest((given.username or "").encode(), self.username.encode())
         same_password = hmac.compare_digest((given.password or "").encode(), self.password.encode())
         return same_name and same_password
 
 
 class Metrics:
-    """access: None when nobody may read, as if there were nothing here."""
+    """An ASGI application that returns the metrics. access: None to answer 404 to everybody."""
 
     def __init__(self, status: StatusReader, access: Access | None) -> None:
         self._status = status
@@ -70,18 +70,18 @@ class Metrics:
 
     async def _answer(self, request: Request) -> Response:
         if self._access is None or not metrics.is_enabled():
-            return _not_here()
+            return _not_found()
         if refusal := self._access.refusal(request):
             return refusal
         if request.method not in ("GET", "HEAD"):
-            return _look_only()
+            return _method_not_allowed()
         return await asyncio.to_thread(self._exposition)
 
     def _exposition(self) -> Response:
         try:
             now = gauges(self._status.cached()) | {"tidings_up": ("1 while the database answers.", 1.0)}
         except StoreUnavailable:
-            # What was counted is worth most when something is wrong.
+            # Counters of this process are useful while the database is down.
             now = {"tidings_up": ("1 while the database answers.", 0.0)}
         body, media_type = metrics.exposition(now)
         return Response(body, media_type=media_type)

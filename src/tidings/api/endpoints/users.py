@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from tidings.api.schema_annotations import Moment, Needed, one_of, up_to
+from tidings.api.schema_annotations import Required, Timestamp, one_of, up_to
 from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import time_zone
 from tidings.domain.accounts.user_changes import CHOICES, RANGES
@@ -55,7 +55,7 @@ class UserOut(Struct, frozen=True):
     block_filter_entry_rules: str
     keep_filter_entry_rules: str
     allow_account_password_in_apps: bool
-    last_login_at: Moment | None
+    last_login_at: Timestamp | None
 
 
 _copy = StructCopy(UserOut, "last_login_at")
@@ -74,8 +74,8 @@ def get_me(caller: User) -> UserOut:
 class UserCreate(Struct, frozen=True):
     """Settings come later, with an update."""
 
-    username: Needed[str] = None
-    password: Needed[str] = None
+    username: Required[str] = None
+    password: Required[str] = None
     is_admin: bool | None = None
     google_id: str | None = None
     openid_connect_id: str | None = None
@@ -87,7 +87,7 @@ def _choice(name: str) -> Meta:
 
 def _range(name: str) -> Meta:
     least, most = RANGES[name]
-    return up_to(most, least=least)
+    return up_to(most, minimum=least)
 
 
 class UserUpdate(Struct, frozen=True):

@@ -9,7 +9,7 @@ from msgspec import Struct
 from tidings import __version__
 from tidings.http.endpoints import Routes
 
-# The level of the contract that we implement. Clients compare it number by number: three numbers, nothing else.
+# The version of Miniflux whose API this is. Clients compare it number by number: three numbers, nothing else.
 API_LEVEL = "2.3.2"
 
 routes = Routes("Version")

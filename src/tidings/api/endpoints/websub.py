@@ -1,9 +1,9 @@
-"""The address that WebSub hubs call: nobody logs in here, the unguessable end of the path is what lets a hub in.
+"""The callback endpoint of WebSub hubs. The secret token at the end of the path is the credential.
 
-GET   a hub asks whether a request was ours, or tells that it denies it
+GET   a hub verifies that a request is ours, or says that it denies it
 POST  a hub pushes a document
 
-What does not exist and what is none of the caller's business look the same: 404, with nothing else to learn.
+Unknown tokens and refused requests get the same 404, which reveals nothing.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from tidings.services.websub.pushes import Pushes
 
 log = structlog.get_logger()
 
-# Bodies being read at a time, of one hub and of all: what hubs can take of our memory, whatever they do.
-PLACES_PER_HUB = 2
-PLACES = 8
-# Of a push that is too large, so many times the size allowed is read and thrown away.
+# How many bodies are read at the same time, per hub and in all: limits the memory that hubs can occupy.
+SLOTS_PER_HUB = 2
+SLOTS = 8
+# Of a push that is too large, this many times the limit is read and discarded.
 DROPPED_BODIES = 4
 
 _PATH = re.compile(r"/([A-Za-z0-9_-]{16,128})", re.ASCII)
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
 
 _HEADERS = raw({"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"})
-_nothing = partial(replies.failure, 404, "There is nothing at this address.")
-_over = partial(replies.failure, 410, "This subscription has ended.")
+_not_found = partial(replies.failure, 404, "There is nothing at this address.")
+_gone = partial(replies.failure, 410, "This subscription has ended.")
 _busy = partial(
     replies.failure, 503, "Too much is being pushed at the moment: try again shortly.", {"Retry-After": "30"}
 )
 
 
 class CallbackLimits(Struct, frozen=True):
-    """body: bytes of a push. time_s: for all of it to arrive, the wait for a place included."""
+    """body: largest push in bytes. time_s: for a push to arrive, including the wait for a slot."""
 
     body: int
     time_s: float
@@ -61,8 +61,8 @@ class Callbacks:
     def __init__(self, pushes: Pushes, limits: CallbackLimits) -> None:
         self._pushes = pushes
         self._limits = limits
-        self._places = asyncio.Semaphore(PLACES)
-        self._hubs: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(PLACES_PER_HUB))
+        self._slots = asyncio.Semaphore(SLOTS)
+        self._hubs: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(SLOTS_PER_HUB))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = await self._answer(Request(scope, receive))
@@ -73,7 +73,7 @@ class Callbacks:
         if request.method not in ("GET", "POST"):
             return replies.failure(405, "This address takes GET and POST only.", {"Allow": "GET, POST"})
         if found is None:
-            return _nothing()
+            return _not_found()
         try:
             if request.method == "GET":
                 return await asyncio.to_thread(self._verify, found[1], request)
@@ -83,22 +83,22 @@ class Callbacks:
 
     def _verify(self, token: str, request: Request) -> Response:
         try:
-            said = dict(request.query)
+            parameters = dict(request.query)
         except InvalidInput:
-            return _nothing()
-        challenge = self._pushes.verify(token, said)
-        # As plain text and not to be sniffed at: what a hub makes us say must not run in anybody's browser.
-        return _nothing() if challenge is None else PlainTextResponse(challenge)
+            return _not_found()
+        challenge = self._pushes.verify(token, parameters)
+        # Plain text with nosniff: a challenge that contains HTML must not run in a browser.
+        return _not_found() if challenge is None else PlainTextResponse(challenge)
 
     async def _receive(self, token: str, request: Request) -> Response:
-        """A push is only read when it is known whose it is; kept means acknowledged, storing comes later."""
+        """Store a push for the worker and acknowledge it. The body is read only for a known subscription."""
         subscription = await asyncio.to_thread(self._pushes.subscription, token)
         if subscription is None:
-            return _nothing()
+            return _not_found()
         if not self._pushes.accepts(subscription):
-            return _over() if subscription.state == SubscriptionState.ENDED else _nothing()
+            return _gone() if subscription.state == SubscriptionState.ENDED else _not_found()
         try:
-            async with self._place(subscription):
+            async with self._slot(subscription):
                 return await self._keep(subscription, request)
         except RequestTooLarge as error:
             log.warning("push too large", subscription=subscription.id)
@@ -123,11 +123,11 @@ class Callbacks:
             signature=request.headers.get("x-hub-signature", ""),
             charset=charset[1].lower() if charset else "",
         )
-        # The same for a wrong signature, which section 7.2 allows: it can so not be found by trying.
+        # The same for a wrong signature (WebSub, section 7.2), so that signatures cannot be guessed.
         return empty(202)
 
     async def _drop_rest(self, receive: Receive) -> None:
-        """Who is still sending may not get to see an answer. What does not end soon is cut off."""
+        """Read and discard the rest of a body: a client that is still sending may not read the response."""
         left = DROPPED_BODIES * self._limits.body
         with suppress(TimeoutError):
             async with asyncio.timeout(self._limits.time_s):
@@ -138,8 +138,8 @@ class Callbacks:
                     left -= len(message.get("body", b""))
 
     @asynccontextmanager
-    async def _place(self, subscription: HubSubscription) -> AsyncIterator[None]:
-        """TimeoutError when the hub is too slow, or so many others are."""
+    async def _slot(self, subscription: HubSubscription) -> AsyncIterator[None]:
+        """Wait for a slot. Raises TimeoutError if the body takes too long, or no slot becomes free."""
         host = urlsplit(subscription.hub).netloc
-        async with asyncio.timeout(self._limits.time_s), self._hubs[host], self._places:
+        async with asyncio.timeout(self._limits.time_s), self._hubs[host], self._slots:
             yield
