@@ -43,7 +43,7 @@ THEMES: dict[str, frozenset[str]] = {
     }),
     "websub": frozenset({"accounts", "feeds", "polling"}),
     "deliveries": frozenset({"accounts", "entries", "feeds", "integrations", "polling"}),
-    "maintenance": frozenset({"accounts", "deliveries", "entries", "feeds"}),
+    "maintenance": frozenset({"accounts", "deliveries", "entries", "feeds", "polling", "websub"}),
     "articles": frozenset({"cleaning", "formats", "rules"}),
     "cleaning": frozenset(),
     "discovery": frozenset({"cleaning", "feeds", "formats"}),

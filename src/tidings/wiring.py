@@ -57,6 +57,7 @@ from tidings.services.feeds.icons import Icons
 from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.maintenance.cleanup import Cleanup
+from tidings.services.maintenance.clock_repair import ClockRepair, ScheduleLimits
 from tidings.services.maintenance.status import StatusReader
 from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.claims import HostLimits, Polling
@@ -84,6 +85,7 @@ from tidings.web.app import Pages
 from tidings.web.assets import Assets, StaticFiles
 from tidings.web.pages.api_reference import Reference
 from tidings.worker.cleanup import CleanupWorker, run_cleanup
+from tidings.worker.clock_watch import ClockWatch
 from tidings.worker.deliverer import Deliverer
 from tidings.worker.indexer import Indexer
 from tidings.worker.names import worker_name
@@ -160,6 +162,7 @@ class Application:
                 poller.run(stopping),
                 Indexer(self.services.search, lambda: poller.is_busy).run(stopping),
                 CleanupWorker(self.services.cleanup, poller.name).run(stopping),
+                ClockWatch(self.services.clock_repair, self.services.clock).run(stopping),
                 Deliverer(self.services.delivery_queue, name=name).run(stopping),
                 Subscriber(self.services.websub, self.services.pushes).run(stopping),
             )
@@ -221,6 +224,10 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
     integrations = Integrations(database, clock, guard=guard, apprise_sender=apprise_sender)
     host_limits = HostLimits(settings.polling_limit_per_host, settings.polling_gap_per_host)
     lease = settings.http_client_timeout + LEASE_BEYOND_TIMEOUT
+    cleaning = cleanup_settings(settings)
+    waits = ScheduleLimits(
+        schedule=schedule, source_lease=lease, host_gap=host_limits.gap, cleanup_interval=cleaning.interval
+    )
     search_index = SearchIndexer(database)
     authentication = Authentication(database, clock)
     return Services(
@@ -262,7 +269,8 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         websub=websub,
         pushes=Pushes(database, clock, is_on=websub.is_on, instance=instance),
         status=StatusReader(database, clock, cache_for=settings.metrics_refresh_interval),
-        cleanup=Cleanup(database, clock, cleanup_settings(settings)),
+        cleanup=Cleanup(database, clock, cleaning),
+        clock_repair=ClockRepair(database, clock, waits),
         integrations=integrations,
         apprise_sender=apprise_sender,
         deliveries=Deliveries(database, event_sender, clock),

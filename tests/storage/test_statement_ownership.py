@@ -51,6 +51,7 @@ OF_ALL_USERS = {
     "entries.search_index": "the worker indexes what waits, whoever's it is",
     "entries.tombstones": "cleanup goes through the tombstones of all feeds",
     "engine.full_text": "the index is written for all users; a search matches only terms marked with the user's id",
+    "maintenance.clock_repair": "a wrong clock is wrong for all users; only times are changed",
     "maintenance.status": "the operator sees totals, never rows",
 }
 # (table, what the statement asks for): why this is enough.

@@ -35,7 +35,7 @@ from tidings.storage.schema import integrations
 from tidings.worker.deliverer import Deliverer
 
 SECRET = "0123456789abcdef" * 4
-HASTE = RetryPolicy(first_wait=timedelta(seconds=0.05), max_wait=timedelta(seconds=0.4))
+HASTE = RetryPolicy(first_wait=timedelta(seconds=0.05), max_wait=timedelta(seconds=0.4), min_failures=1)
 _numbers = itertools.count(1)
 
 

@@ -58,7 +58,7 @@ class PollingFixture:
     def due_again(self) -> None:
         with self.database.writing() as db:
             ids = db.scalars(select(feed_table.c.id))
-            sources._set_due_at(db, ids, 0)  # type: ignore[arg-type]
+            sources.set_next_check(db, ids, 0)  # type: ignore[arg-type]
 
     def sources(self) -> int:
         with self.database.reading() as db:

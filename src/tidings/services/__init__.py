@@ -32,6 +32,7 @@ from tidings.services.feeds.feeds import Feeds
 from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.maintenance.cleanup import Cleanup
+from tidings.services.maintenance.clock_repair import ClockRepair
 from tidings.services.maintenance.status import StatusReader
 from tidings.services.polling.claims import Polling
 from tidings.services.polling.rate_limit import PoliteFetcher
@@ -72,6 +73,7 @@ class Services:
     pushes: Pushes
     status: StatusReader
     cleanup: Cleanup
+    clock_repair: ClockRepair
     integrations: Integrations
     apprise_sender: AppriseSender
     deliveries: Deliveries

@@ -45,19 +45,21 @@ def test_a_wait_is_never_far_from_what_it_should_be(failures: int, random_fracti
 
 
 @pytest.mark.parametrize(
-    ("queued_ago", "failing_for", "is_exhausted"),
+    ("queued_ago", "failing_for", "failures", "is_exhausted"),
     [
-        (DAY, DAY, True),
-        (DAY - 1, DAY, False),
-        (DAY, DAY - 1, False),  # it waited, but nobody tried it
-        (HOUR, 30 * DAY, False),  # new, for a receiver that has long been down
-        (30 * DAY, 0, False),
+        (DAY, DAY, 30, True),
+        (DAY - 1, DAY, 30, False),
+        (DAY, DAY - 1, 30, False),  # it waited, but nobody tried it
+        (HOUR, 30 * DAY, 30, False),  # new, for a receiver that has long been down
+        (30 * DAY, 0, 30, False),
+        (DAY, DAY, 9, False),  # the clock jumped by a day: the receiver failed for some minutes
     ],
 )
 def test_an_event_is_given_up_when_it_and_the_trouble_are_a_day_old(
-    queued_ago: int, failing_for: int, is_exhausted: bool
+    queued_ago: int, failing_for: int, failures: int, is_exhausted: bool
 ) -> None:
-    found = PATIENCE.is_exhausted(NOW, queued_at=Instant(NOW - queued_ago), failing_since=Instant(NOW - failing_for))
+    since = Instant(NOW - failing_for)
+    found = PATIENCE.is_exhausted(NOW, queued_at=Instant(NOW - queued_ago), failing_since=since, failures=failures)
     assert found is is_exhausted
 
 

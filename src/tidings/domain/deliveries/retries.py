@@ -22,11 +22,16 @@ GIVE_UP_ALL_AFTER = 3
 
 
 class RetryPolicy(Struct, frozen=True, kw_only=True):
-    """first_wait, max_wait: between two attempts. give_up_after: for how long an event is attempted at least."""
+    """first_wait, max_wait: between two attempts. give_up_after: for how long an event is attempted at least.
+
+    min_failures: how often a receiver fails in a row before its events are given up, however old they are: a clock that
+    jumps by a day makes no event older. Ten failures take about an hour and a half.
+    """
 
     first_wait: timedelta = timedelta(seconds=10)
     max_wait: timedelta = timedelta(hours=1)
     give_up_after: timedelta = timedelta(days=1)
+    min_failures: int = 10
 
     def next_attempt_at(
         self, now: Instant, failures: int, *, random_fraction: float, retry_after_s: int | None = None
@@ -40,13 +45,14 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
         asked = min((retry_after_s or 0) * SECOND, _micros(self.give_up_after))
         return Instant(now + max(wait, asked))
 
-    def is_exhausted(self, now: Instant, *, queued_at: Instant, failing_since: Instant) -> bool:
+    def is_exhausted(self, now: Instant, *, queued_at: Instant, failing_since: Instant, failures: int) -> bool:
         """Returns whether an event whose attempt just failed is given up.
 
         Both times must be at least `give_up_after` ago: an event that waited because no worker ran has not been
         attempted yet, and a new event for a receiver that has been down for long is still attempted for that long.
+        failures: of the receiver in a row, this one included; at least `min_failures`.
         """
-        return max(queued_at, failing_since) <= self.give_up_before(now)
+        return failures >= self.min_failures and max(queued_at, failing_since) <= self.give_up_before(now)
 
     def give_up_before(self, now: Instant) -> Instant:
         """Returns the time before which an event must have been queued to be given up."""

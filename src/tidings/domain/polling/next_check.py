@@ -141,6 +141,15 @@ def after_check(
     return skip_excluded_hours(Instant(now + wait), request.hints, random_fraction)
 
 
+def longest_wait(schedule: Schedule) -> int:
+    """Returns the most microseconds between a check and the next one of a feed that follows its publisher.
+
+    Days that the publisher excludes come on top.
+    """
+    _, longest = _limits(schedule)
+    return max(longest, _micros(schedule.default_interval), MAX_WAIT) + HINT_JITTER
+
+
 def after_failed_check(
     now: Instant,
     schedule: Schedule,

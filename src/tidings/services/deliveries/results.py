@@ -137,7 +137,7 @@ class ResultWriter:
                 now, queue.failures, random_fraction=self._random_fraction(), retry_after_s=outcome.retry_after_s
             )
             is_exhausted = self._retry_policy.is_exhausted(
-                now, queued_at=delivery.queued_at, failing_since=failing_since
+                now, queued_at=delivery.queued_at, failing_since=failing_since, failures=queue.failures
             )
             if outcome.disables_integration or is_exhausted:
                 state = DeliveryState.FAILED

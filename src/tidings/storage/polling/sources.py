@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, delete, exists, false, func, select, update
+from sqlalchemy import bindparam, delete, exists, false, func, or_, select, update
 
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.sources import fetch_key, host_of
@@ -87,7 +87,7 @@ def revert_failure(db: Write, feed: Feed, *, written: Instant, next_check_at: In
 
 def postpone_host(db: Write, host: str, until: Instant) -> None:
     """Make no feed of a host due before `until`."""
-    _set_due_at(db, db.scalars(_select_due_before, host=host, until=until), until)
+    set_next_check(db, db.scalars(_select_due_before, host=host, until=until), until)
 
 
 def make_due(
@@ -106,7 +106,8 @@ def make_due(
     conditions = [
         feeds.c.user_id == user_id,
         feeds.c.disabled == false(),
-        feeds.c.checked_at <= checked_before,
+        # A check in the future: a clock was wrong, and nothing is known of when it was.
+        or_(feeds.c.checked_at <= checked_before, feeds.c.checked_at > now),
         feeds.c.next_check_at > now,
     ]
     if category_id is not None:
@@ -114,11 +115,12 @@ def make_due(
     if feed_ids is not None:
         conditions.append(feeds.c.id.in_(feed_ids))
     ids = db.scalars(select(feeds.c.id).where(*conditions))
-    _set_due_at(db, ids, now)
+    set_next_check(db, ids, now)
     return len(ids)
 
 
-def _set_due_at(db: Write, feed_ids: Sequence[int], moment: Instant) -> None:
+def set_next_check(db: Write, feed_ids: Sequence[int], moment: Instant) -> None:
+    """Set when these feeds are checked next, and their sources with them."""
     if feed_ids:
         db.scalars(lock_feeds, ids=sorted(feed_ids))
         db.run(_set_next_check_of_feeds, ids=sorted(feed_ids), moment=moment)
