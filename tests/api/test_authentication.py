@@ -37,14 +37,14 @@ def test_without_credentials_it_is_401_with_a_challenge(alice: Person) -> None:
         basic("", "whatever"),
     ],
 )
-def test_credentials_that_say_nothing_are_401(alice: Person, headers: dict[str, str]) -> None:
+def test_undecodable_credentials_are_401(alice: Person, headers: dict[str, str]) -> None:
     answer = ask(alice, headers)
 
     assert answer.status == 401
     assert "www-authenticate" in answer.headers
 
 
-def test_the_password_lets_in_whatever_the_case_of_scheme_and_name(alice: Person) -> None:
+def test_scheme_and_username_are_compared_without_case(alice: Person) -> None:
     assert ask(alice, basic(alice.user.username, PASSWORD)).json()["id"] == alice.id
     assert ask(alice, basic(alice.user.username.upper(), PASSWORD, "bASIC")).json()["id"] == alice.id
 
@@ -61,9 +61,7 @@ def test_the_password_lets_in_whatever_the_case_of_scheme_and_name(alice: Person
     ],
     ids=str,
 )
-def test_programs_and_readers_that_name_the_password_themselves_may_change_things(
-    alice: Person, headers: dict[str, str]
-) -> None:
+def test_programs_that_set_the_password_themselves_may_make_changes(alice: Person, headers: dict[str, str]) -> None:
     answer = call(
         alice.service.url,
         "POST",
@@ -75,7 +73,7 @@ def test_programs_and_readers_that_name_the_password_themselves_may_change_thing
     assert answer.status == 201
 
 
-def test_a_page_of_ours_is_no_other_site(alice: Person) -> None:
+def test_a_page_of_this_service_is_not_another_site(alice: Person) -> None:
     headers = {"Origin": alice.service.url, "Content-Type": "text/plain", **basic(alice.user.username)}
 
     assert call(alice.service.url, "POST", "/v1/categories", b'{"title": "Mine"}', headers).status == 201
@@ -99,7 +97,7 @@ def test_an_unknown_token_is_401_without_a_challenge_even_beside_a_good_password
     assert "www-authenticate" not in answer.headers
 
 
-def test_a_good_token_wins_over_whatever_basic_says(alice: Person, bob: Person) -> None:
+def test_a_valid_token_wins_over_basic_credentials(alice: Person, bob: Person) -> None:
     answer = ask(alice, {**basic(bob.user.username, PASSWORD), "X-Auth-Token": f" {alice.token} "})
 
     assert answer.json()["id"] == alice.id
@@ -136,7 +134,7 @@ def test_guessing_gets_slow_but_the_owner_is_still_let_in(alice: Person, bob: Pe
     assert ask(bob, basic(bob.user.username, PASSWORD)).status == 200
 
 
-def test_the_key_of_a_user_who_is_gone_opens_nothing(alice: Person, services: Services) -> None:
+def test_the_key_of_a_deleted_user_is_refused(alice: Person, services: Services) -> None:
     services.users.remove(alice.user.username)
 
     assert ask(alice, {"X-Auth-Token": alice.token}).status == 401

@@ -21,7 +21,7 @@ def test_categories_are_listed_by_title_in_code_point_order(alice: Person) -> No
     assert [one["title"] for one in alice.get("/v1/categories")] == ["All", "Zebra", "a", "b"]
 
 
-def test_making_a_category_answers_201_with_it(alice: Person) -> None:
+def test_creating_a_category_returns_201_with_it(alice: Person) -> None:
     made = alice.post("/v1/categories", {"title": "News", "hide_globally": True})
 
     assert made == {"id": made["id"], "title": "News", "user_id": alice.id, "hide_globally": True}
@@ -39,7 +39,7 @@ def test_making_a_category_answers_201_with_it(alice: Person) -> None:
         {"title": "x", "hide_globally": "on"},
     ],
 )
-def test_a_category_that_cannot_be_made_is_400(alice: Person, body: object) -> None:
+def test_an_invalid_category_is_400(alice: Person, body: object) -> None:
     answer = alice.call("POST", "/v1/categories", body)
 
     assert answer.status == 400
@@ -78,14 +78,14 @@ def test_deleting_a_category_deletes_its_feeds_and_entries(alice: Person, site: 
     assert alice.call("DELETE", f"/v1/categories/{category['id']}").status == 404
 
 
-def test_the_last_category_can_go_and_then_a_feed_has_no_place(alice: Person, site: Publisher) -> None:
+def test_without_a_category_a_feed_cannot_be_added(alice: Person, site: Publisher) -> None:
     alice.delete(f"/v1/categories/{alice.get('/v1/categories')[0]['id']}")
     site.serve("/feed.xml", "<rss><channel/></rss>")
 
     assert alice.call("POST", "/v1/feeds", {"feed_url": site.url("/feed.xml")}).status == 400
 
 
-def test_counts_come_when_asked_for_with_most_unread_first(alice: Person, site: Publisher) -> None:
+def test_counts_are_returned_on_request_with_most_unread_first(alice: Person, site: Publisher) -> None:
     busy = alice.has_category("Busy")
     alice.has_feed(site, ["a", "b", "c"], category_id=busy["id"])
     alice.has_feed(site, ["d"])
@@ -120,7 +120,7 @@ def test_a_single_category_cannot_be_read(alice: Person) -> None:
 
 
 @pytest.mark.parametrize("title", ["n" * 500, "".join(map(chr, range(0x4E00, 0x4E00 + 500)))])
-def test_a_long_title_is_kept_whole(alice: Person, title: str) -> None:
+def test_a_long_title_is_not_cut(alice: Person, title: str) -> None:
     assert alice.has_category(title)["title"] == title
 
 

@@ -1,4 +1,4 @@
-"""Deliveries as their owner sees them: GET /v1/webhooks/deliveries, and sending one once more."""
+"""Endpoints of deliveries: list, read, and send again."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ PATH = "/v1/webhooks/deliveries"
 
 
 def switch_on(person: Person, url: str) -> str:
-    """The secret."""
+    """Configure the webhook. Returns its secret."""
     shown = person.put("/v1/integrations", {"webhook": {"enabled": True, "url": url}}, status=201)
     return str(shown["webhook"]["secret"])
 
 
 def save(person: Person, site: Publisher, *titles: str) -> None:
-    """In this order."""
+    """Save entries with these titles, in this order."""
     person.has_feed(site, titles)
     ids = {entry["title"]: entry["id"] for entry in person.entries()}
     for title in titles:
@@ -38,7 +38,7 @@ def list_deliveries(person: Person, **query: Any) -> list[Mapping[str, Any]]:
 
 
 def run(person: Person, until: Callable[[], bool]) -> None:
-    """Deliver what this person has; what others have left behind is nobody's business any more."""
+    """Run deliveries until the condition holds, without those that other tests left."""
     services = person.service.services
     others = (deliveries.c.user_id != person.id, deliveries.c.state == "pending")
     with services.database.writing() as db:
@@ -77,7 +77,7 @@ def test_a_delivery_is_shown_from_waiting_to_delivered(alice: Person, site: Publ
     assert seen.headers["authorization"] == "Basic YWRhOmh1c2g="
 
 
-def test_one_that_fails_tells_why_here_and_in_the_settings(alice: Person, site: Publisher) -> None:
+def test_a_failed_delivery_shows_its_error_here_and_in_the_settings(alice: Person, site: Publisher) -> None:
     switch_on(alice, site.serve("/hook", "who are you?", status=401))
     save(alice, site, "One")
 
@@ -108,14 +108,14 @@ def test_deliveries_are_listed_newest_first_in_pages_and_by_state(alice: Person,
 
 
 @pytest.mark.parametrize("query", [{"state": "lost"}, {"limit": 1001}])
-def test_a_list_that_makes_no_sense_is_refused(alice: Person, query: dict[str, Any]) -> None:
+def test_an_invalid_list_query_is_refused(alice: Person, query: dict[str, Any]) -> None:
     answer = alice.call("GET", PATH, **query)
 
     assert answer.status == 400
     assert next(iter(query)) in answer.error
 
 
-def test_a_delivery_can_be_sent_once_more_under_its_id(alice: Person, site: Publisher) -> None:
+def test_a_delivery_can_be_sent_again_with_its_id(alice: Person, site: Publisher) -> None:
     switch_on(alice, site.serve("/hook"))
     save(alice, site, "One")
     wait_until(alice, "delivered")
@@ -132,7 +132,7 @@ def test_a_delivery_can_be_sent_once_more_under_its_id(alice: Person, site: Publ
     assert list_deliveries(alice)[0]["attempts"] == 2
 
 
-def test_one_that_waits_for_its_next_try_is_tried_at_once(alice: Person, site: Publisher) -> None:
+def test_redelivering_a_pending_delivery_attempts_it_at_once(alice: Person, site: Publisher) -> None:
     site.script("/hook", Answer(status=503, headers={"Retry-After": "7200"}), Answer())
     switch_on(alice, site.url("/hook"))
     save(alice, site, "One")
@@ -145,7 +145,7 @@ def test_one_that_waits_for_its_next_try_is_tried_at_once(alice: Person, site: P
     wait_until(alice, "delivered")
 
 
-def test_one_whose_body_was_not_kept_cannot_be_sent_again(alice: Person, site: Publisher) -> None:
+def test_a_delivery_without_a_stored_body_cannot_be_sent_again(alice: Person, site: Publisher) -> None:
     switch_on(alice, site.serve("/hook"))
     save(alice, site, "One")
     wait_until(alice, "delivered")
@@ -160,7 +160,7 @@ def test_one_whose_body_was_not_kept_cannot_be_sent_again(alice: Person, site: P
     assert alice.get(f"{PATH}/{done['id']}")["body"] is None
 
 
-def test_nobody_sees_or_repeats_the_deliveries_of_others(alice: Person, bob: Person, site: Publisher) -> None:
+def test_deliveries_of_other_users_are_hidden(alice: Person, bob: Person, site: Publisher) -> None:
     switch_on(alice, site.serve("/hook"))
     save(alice, site, "One")
     (theirs,) = list_deliveries(alice)
@@ -171,7 +171,7 @@ def test_nobody_sees_or_repeats_the_deliveries_of_others(alice: Person, bob: Per
     assert list_deliveries(alice) == [theirs]
 
 
-def test_a_test_event_tells_what_the_receiver_said_and_leaves_nothing_behind(alice: Person, site: Publisher) -> None:
+def test_a_test_event_returns_the_response_and_stores_nothing(alice: Person, site: Publisher) -> None:
     secret = switch_on(alice, site.script("/hook", Answer("hello"), Answer("go away", status=403)))
 
     good = alice.post("/v1/integrations/webhook/test", status=200)

@@ -198,7 +198,7 @@ def test_a_slow_candidate_does_not_hold_up_the_others(alice: Person, site: Publi
         "http://a\0b/",
     ],
 )
-def test_what_is_no_web_address_is_400(alice: Person, url: str | None) -> None:
+def test_a_url_that_is_not_http_is_400(alice: Person, url: str | None) -> None:
     answer = alice.call("POST", "/v1/discover", {"url": url})
 
     assert answer.status == 400
@@ -211,7 +211,7 @@ def test_a_body_that_does_not_fit_is_400(alice: Person, body: object) -> None:
 
 
 @pytest.mark.parametrize("proxy_url", ["proxy", "/proxy", "ftp://proxy.example/", "http://"])
-def test_a_proxy_that_is_none_is_400(alice: Person, site: Publisher, proxy_url: str) -> None:
+def test_an_invalid_proxy_is_400(alice: Person, site: Publisher, proxy_url: str) -> None:
     answer = discover(alice, site.serve("/feed", rss_feed()), proxy_url=proxy_url)
 
     assert answer.status == 400
@@ -219,7 +219,7 @@ def test_a_proxy_that_is_none_is_400(alice: Person, site: Publisher, proxy_url: 
     assert site.requests == []
 
 
-def test_a_page_that_cannot_be_had_is_500(alice: Person, site: Publisher) -> None:
+def test_a_page_that_cannot_be_fetched_is_500(alice: Person, site: Publisher) -> None:
     site.serve("/empty", "")
     site.serve("/forbidden", "no", status=403)
     site.serve("/locked", "no", status=401)
@@ -251,7 +251,7 @@ def test_nothing_is_stored(alice: Person, site: Publisher) -> None:
 
 
 def locked(seen: ReceivedRequest) -> Answer:
-    """Opens to me:secret."""
+    """Require the credentials me:secret."""
     wanted = "Basic " + base64.b64encode(b"me:secret").decode()
     return Answer(rss_feed()) if seen.headers.get("authorization") == wanted else Answer("no", status=401)
 
@@ -272,7 +272,7 @@ def test_credentials_in_the_address_are_used_and_shown_nowhere(alice: Person, si
     assert found(alice, url.replace("://", "://me:secret@"))[0]["url"] == url
 
 
-def test_what_was_sent_along_goes_to_no_other_host(alice: Person, site: Publisher) -> None:
+def test_credentials_are_not_sent_to_other_hosts(alice: Person, site: Publisher) -> None:
     with Publisher("127.0.0.2") as other:
         other.serve("/feed", rss_feed())
         site.serve("/", link(other.url("/feed")) + link("/own"))
@@ -309,7 +309,7 @@ def test_subscribing_to_a_discovered_feed_address_does_not_fetch_it_again(alice:
     assert len(site.requests_for("/feed")) == 1
 
 
-def test_what_one_user_fetched_is_nobody_elses(alice: Person, bob: Person, site: Publisher) -> None:
+def test_a_fetched_document_is_not_reused_for_another_user(alice: Person, bob: Person, site: Publisher) -> None:
     url = site.script("/feed", locked)
     found(alice, url, username="me", password="secret")
 

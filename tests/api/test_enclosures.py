@@ -13,7 +13,7 @@ PATH = "/podcast.xml"
 
 
 def podcast(site: Publisher, *files: str, title: str = "Episode") -> str:
-    """A feed of one episode with a file for each name."""
+    """Return a feed of one episode with an enclosure for each name."""
     enclosed = "".join(f'<enclosure url="{site.url(f)}" length="1234" type="audio/mpeg"/>' for f in files)
     item = f"<item><title>{title}</title><guid>one</guid><link>{site.url('/one')}</link>{enclosed}</item>"
     return site.serve(PATH, f'<rss version="2.0"><channel><title>Cast</title>{item}</channel></rss>')
@@ -59,7 +59,7 @@ def test_a_position_is_remembered(alice: Person, feed_id: int, position: int) ->
 
 
 @pytest.mark.parametrize("body", [{}, {"media_progression": None}])
-def test_no_position_is_the_beginning(alice: Person, feed_id: int, body: object) -> None:
+def test_a_missing_position_is_the_beginning(alice: Person, feed_id: int, body: object) -> None:
     first = enclosures(alice)[0]
     alice.put(f"/v1/enclosures/{first['id']}", {"media_progression": 5})
 
@@ -69,7 +69,7 @@ def test_no_position_is_the_beginning(alice: Person, feed_id: int, body: object)
 
 
 @pytest.mark.parametrize("position", [-1, 1.5, "5", 2**63, 10**30, True, [1]])
-def test_a_position_that_cannot_be_is_400_even_for_an_unknown_enclosure(
+def test_an_invalid_position_is_400_even_for_an_unknown_enclosure(
     alice: Person, feed_id: int, position: object
 ) -> None:
     first = enclosures(alice)[0]

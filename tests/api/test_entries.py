@@ -88,7 +88,7 @@ def test_a_parameter_that_cannot_be_read_counts_as_not_sent(
 @pytest.mark.parametrize("query", [{"limit": 1001}, {"order": "hash"}, {"direction": "up"}, {"status": "UNREAD"},
                                    {"status": "read,unread"}, {"feed_id": 2147483000}, {"category_id": 2147483000},
                                    {"before": 10**15}, {"published_after": 10**17}])  # fmt: skip
-def test_a_list_that_cannot_be_is_400(alice: Person, query: dict[str, Any]) -> None:
+def test_an_invalid_list_query_is_400(alice: Person, query: dict[str, Any]) -> None:
     answer = alice.call("GET", "/v1/entries", **query)
 
     assert answer.status == 400
@@ -97,7 +97,7 @@ def test_a_list_that_cannot_be_is_400(alice: Person, query: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("path", ["/v1/feeds/2147483000/entries", "/v1/categories/2147483000/entries",
                                   "/v1/feeds/0/entries", "/v1/categories/x/entries"])  # fmt: skip
-def test_the_list_of_an_unknown_place_is_400(alice: Person, path: str) -> None:
+def test_the_list_of_an_unknown_feed_or_category_is_400(alice: Person, path: str) -> None:
     assert alice.call("GET", path).status == 400
 
 
@@ -113,7 +113,7 @@ def test_status_can_be_repeated_and_means_any_of_them(alice: Person, site: Publi
     assert titles(alice.get("/v1/entries", status=["removed", "unread"])) == ["b", "c"]
 
 
-def test_a_removed_entry_is_nowhere_but_where_it_is_asked_for(alice: Person, site: Publisher) -> None:
+def test_a_removed_entry_is_listed_only_on_request(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["b", "a"])
     gone, kept = ids(alice)
 
@@ -140,7 +140,7 @@ def test_feed_and_category_lists_hold_their_own_entries(alice: Person, site: Pub
     assert titles(alice.get("/v1/entries", category_id=category["id"])) == ["inside"]
 
 
-def test_a_place_in_the_query_narrows_the_one_in_the_path(alice: Person, site: Publisher) -> None:
+def test_a_feed_in_the_query_narrows_the_one_in_the_path(alice: Person, site: Publisher) -> None:
     one, other = alice.has_feed(site, ["one"]), alice.has_feed(site, ["other"])
 
     assert alice.get(f"/v1/feeds/{one['id']}/entries", feed_id=other["id"]) == {"total": 0, "entries": []}
@@ -231,7 +231,7 @@ def test_each_order_sorts_by_what_its_name_says(alice: Person, site: Publisher) 
     assert titles(alice.entries(order="category_id")) == ["b title", "A title", "c title"]
 
 
-def test_hidden_feeds_are_left_out_only_where_that_is_asked_for(alice: Person, site: Publisher) -> None:
+def test_hidden_feeds_are_left_out_only_on_request(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["shown"])
     alice.has_feed(site, ["hidden"], hide_globally=True)
     quiet = alice.post("/v1/categories", {"title": "quiet", "hide_globally": True})
@@ -284,16 +284,14 @@ def test_ids_refuse_a_status_or_star_that_cannot_be_read(alice: Person, query: d
         {"entry_ids": 1, "status": "read"},
     ],
 )  # fmt: skip
-def test_a_bulk_update_that_cannot_be_is_400(alice: Person, body: dict[str, Any]) -> None:
+def test_an_invalid_bulk_update_is_400(alice: Person, body: dict[str, Any]) -> None:
     answer = alice.call("PUT", "/v1/entries", body)
 
     assert answer.status == 400
     assert answer.error
 
 
-def test_a_bulk_update_sets_and_passes_over_ids_that_are_not_ones_own(
-    alice: Person, bob: Person, site: Publisher
-) -> None:
+def test_a_bulk_update_ignores_ids_of_other_users(alice: Person, bob: Person, site: Publisher) -> None:
     alice.has_feed(site)
     bob.has_feed(site)
     mine, theirs = ids(alice), ids(bob)
@@ -305,7 +303,7 @@ def test_a_bulk_update_sets_and_passes_over_ids_that_are_not_ones_own(
     assert {(entry["status"], entry["starred"]) for entry in bob.entries()} == {("unread", False)}
 
 
-def test_a_bulk_update_takes_fifty_thousand_ids(alice: Person, site: Publisher) -> None:
+def test_a_bulk_update_accepts_fifty_thousand_ids(alice: Person, site: Publisher) -> None:
     alice.has_feed(site)
 
     set_state(alice, [*range(2_000_000_000, 2_000_050_000), *ids(alice)], status="read")
@@ -313,7 +311,7 @@ def test_a_bulk_update_takes_fifty_thousand_ids(alice: Person, site: Publisher) 
     assert alice.get("/v1/entries", status="read")["total"] == 2
 
 
-def test_changed_at_moves_with_every_write_of_state_even_a_repeated_one(alice: Person, site: Publisher) -> None:
+def test_every_write_of_state_sets_changed_at_even_a_repeated_one(alice: Person, site: Publisher) -> None:
     alice.has_feed(site)
     entry = alice.entries()[0]
 

@@ -149,7 +149,7 @@ def test_a_very_long_title_is_fine(alice: Person, site: Publisher) -> None:
     assert change(alice, an_entry(alice, site), title=title)["title"] == title
 
 
-def test_half_a_character_becomes_a_replacement(alice: Person, site: Publisher) -> None:
+def test_an_unpaired_surrogate_in_an_import_becomes_a_replacement_character(alice: Person, site: Publisher) -> None:
     entry = an_entry(alice, site)
 
     answer = alice.call("PUT", f"/v1/entries/{entry['id']}", raw=b'{"title": "\\udc00", "content": "b\\ud83d"}')

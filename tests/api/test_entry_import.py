@@ -38,7 +38,7 @@ def test_a_new_entry_answers_201_with_its_id(alice: Person, feed: dict[str, Any]
     assert alice.get(f"/v1/entries/{answer.json()['id']}")["url"] == URL
 
 
-def test_an_entry_brought_along_has_defaults(alice: Person, feed: dict[str, Any]) -> None:
+def test_an_imported_entry_has_defaults(alice: Person, feed: dict[str, Any]) -> None:
     entry = imported_entry(alice, feed, url=URL)
 
     assert (entry["title"], entry["status"], entry["starred"]) == (URL, "read", False)
@@ -48,7 +48,7 @@ def test_an_entry_brought_along_has_defaults(alice: Person, feed: dict[str, Any]
     assert entry["feed"]["id"] == entry["feed_id"] == feed["id"]
 
 
-def test_everything_that_was_sent_is_kept(alice: Person, feed: dict[str, Any]) -> None:
+def test_all_sent_fields_are_stored(alice: Person, feed: dict[str, Any]) -> None:
     entry = imported_entry(
         alice,
         feed,
@@ -71,7 +71,7 @@ def test_everything_that_was_sent_is_kept(alice: Person, feed: dict[str, Any]) -
     assert entry["comments_url"] == "https://example.org/comments"
 
 
-def test_an_entry_is_told_by_its_external_id_or_else_by_its_address(alice: Person, feed: dict[str, Any]) -> None:
+def test_an_entry_is_identified_by_its_external_id_or_else_its_url(alice: Person, feed: dict[str, Any]) -> None:
     assert imported_entry(alice, feed, url=URL)["hash"] == hashlib.sha256(URL.encode()).hexdigest()
     assert imported_entry(alice, feed, url=URL, external_id="id-1")["hash"] == hashlib.sha256(b"id-1").hexdigest()
     assert import_entry(alice, feed, url=URL, external_id="").status == 200
@@ -222,7 +222,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("field", "value"), REFUSED, ids=lambda given: str(given)[:24].replace("\0", "NUL"))
-def test_what_cannot_be_imported_is_400_and_names_the_field(
+def test_an_invalid_import_is_400_and_names_the_field(
     alice: Person, feed: dict[str, Any], field: str, value: object
 ) -> None:
     answer = import_entry(alice, feed, **{"url": URL, field: value})
@@ -233,7 +233,7 @@ def test_what_cannot_be_imported_is_400_and_names_the_field(
 
 
 @pytest.mark.parametrize("url", ["tag:example.org,2026:1", "ftp://example.org/a", "magnet:?xt=1", "urn:isbn:0"])
-def test_any_address_that_runs_nothing_is_one(alice: Person, feed: dict[str, Any], url: str) -> None:
+def test_any_url_that_executes_nothing_is_accepted(alice: Person, feed: dict[str, Any], url: str) -> None:
     entry = imported_entry(
         alice, feed, url=url, content='<a href="page">relative</a><img src="https://example.org/a.png">'
     )
@@ -245,13 +245,11 @@ def test_any_address_that_runs_nothing_is_one(alice: Person, feed: dict[str, Any
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "ftp://example.org/", "no address", "/relative"])
-def test_an_address_of_comments_that_nobody_could_follow_is_left_out(
-    alice: Person, feed: dict[str, Any], address: str
-) -> None:
+def test_an_unusable_comments_url_is_dropped(alice: Person, feed: dict[str, Any], address: str) -> None:
     assert imported_entry(alice, feed, url=URL, comments_url=address)["comments_url"] == ""
 
 
-def test_half_a_character_becomes_a_replacement(alice: Person, feed: dict[str, Any]) -> None:
+def test_an_unpaired_surrogate_in_an_import_is_replaced(alice: Person, feed: dict[str, Any]) -> None:
     body = b'{"url": "https://example.org/\\ud83d", "title": "\\udc00", "tags": ["\\ud83d"], "external_id": "\\ud83d"}'
 
     answer = alice.call("POST", f"/v1/feeds/{feed['id']}/entries/import", raw=body)
@@ -283,7 +281,7 @@ def test_import_is_served_without_the_prefix_too(alice: Person, feed: dict[str, 
     assert call(alice.service.url, "POST", path, b"{}").status == 401
 
 
-def test_an_import_is_no_news_for_anybody_else(alice: Person, bob: Person, feed: dict[str, Any]) -> None:
+def test_an_import_adds_nothing_for_other_users(alice: Person, bob: Person, feed: dict[str, Any]) -> None:
     imported_entry(alice, feed, url=URL)
 
     assert bob.get("/v1/entries")["total"] == 0

@@ -14,7 +14,7 @@ def titles(person: Person) -> list[str]:
 
 
 def mark(person: Person, **state_of: str) -> None:
-    """Entries by title: read, starred, shared."""
+    """Set the state of entries. state_of: by title, read, starred or shared."""
     for entry in person.entries():
         for word in state_of.get(entry["title"], "").split():
             if word == "read":
@@ -28,7 +28,7 @@ def mark(person: Person, **state_of: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
-def test_flushing_deletes_what_was_read_and_nobody_keeps(alice: Person, site: Publisher, method: str) -> None:
+def test_flushing_deletes_read_entries_but_not_starred_or_shared(alice: Person, site: Publisher, method: str) -> None:
     alice.has_feed(site, ["Gone", "Starred", "Shared", "Unread"])
     mark(alice, Gone="read", Starred="read starred", Shared="read shared")
 
@@ -59,7 +59,7 @@ def test_counters_and_totals_follow(alice: Person, site: Publisher) -> None:
     assert alice.get(f"/v1/feeds/{second['id']}/entries")["total"] == 0
 
 
-def test_what_was_flushed_does_not_come_back(alice: Person, site: Publisher) -> None:
+def test_flushed_entries_do_not_come_back(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["Gone", "Stays"])
     mark(alice, Gone="read")
     alice.put("/v1/flush-history", status=202)
@@ -71,7 +71,7 @@ def test_what_was_flushed_does_not_come_back(alice: Person, site: Publisher) -> 
     assert titles(alice) == ["New", "Stays"]
 
 
-def test_a_removed_entry_is_no_history(alice: Person, site: Publisher) -> None:
+def test_flushing_keeps_removed_entries(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Removed", "Read"])
     mark(alice, Read="read")
     removed = next(entry["id"] for entry in alice.entries() if entry["title"] == "Removed")
@@ -102,7 +102,7 @@ def test_nobody_else_s_history_is_touched(alice: Person, bob: Person, charlie: P
     assert titles(alice) == ["One"]
 
 
-def test_more_than_one_batch_goes_in_one_call(alice: Person, site: Publisher) -> None:
+def test_one_call_flushes_several_batches(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, [f"Entry {number}" for number in range(2_300)])
     kept = alice.entries(limit=1, offset=1_500)[0]["id"]
     alice.put("/v1/entries", {"entry_ids": [kept], "starred": True})

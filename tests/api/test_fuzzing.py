@@ -1,4 +1,4 @@
-"""Generated requests, made from the OpenAPI document: `make fuzz` makes many, every run of the tests some hundreds."""
+"""Requests generated from the OpenAPI document: some hundreds in every test run, many by `make fuzz`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.running import RunningService, running_service
 SOME = ("/v1/feeds", "/v1/feeds/{feed_id}", "/v1/categories", "/v1/entries")
 
 
-def test_no_request_gets_an_answer_that_the_document_does_not_tell(
+def test_every_response_to_a_generated_request_is_documented(
     databases: Databases,
     site: Publisher,
     tmp_path: Path,
@@ -41,7 +41,7 @@ def test_no_request_gets_an_answer_that_the_document_does_not_tell(
     assert "request failed" not in log, log
 
 
-def test_what_the_document_does_not_tell_is_found(service: RunningService, charlie: Person, site: Publisher) -> None:
+def test_an_undocumented_response_is_found(service: RunningService, charlie: Person, site: Publisher) -> None:
     document = strict_document()
     document["paths"] = {path: document["paths"][path] for path in SOME}
     del document["paths"]["/v1/feeds/{feed_id}"]["get"]["responses"]["400"]

@@ -1,4 +1,4 @@
-"""What holds for every endpoint: bodies, queries, errors, methods and addresses (docs/api.md)."""
+"""Rules of all endpoints: bodies, queries, errors, methods and paths (docs/api.md)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_json_is_announced_without_a_charset_and_an_empty_answer_without_anythin
 @pytest.mark.parametrize(
     ("coding", "decode"), [("br", brotli.decompress), ("gzip", gzip.decompress), ("deflate", zlib.decompress)]
 )
-def test_long_answers_are_compressed_as_the_client_likes(
+def test_long_responses_are_compressed_as_the_client_prefers(
     alice: Person, site: Publisher, coding: str, decode: Any
 ) -> None:
     alice.has_feed(site, [f"Item {number}" for number in range(20)])
@@ -79,7 +79,7 @@ def test_an_unknown_path_is_404_with_a_json_error(alice: Person, path: str) -> N
     assert answer.error
 
 
-def test_another_method_is_405_and_says_which_ones_there_are(alice: Person) -> None:
+def test_another_method_is_405_with_the_allowed_ones(alice: Person) -> None:
     answer = alice.call("DELETE", "/v1/feeds")
 
     assert answer.status == 405
@@ -88,26 +88,26 @@ def test_another_method_is_405_and_says_which_ones_there_are(alice: Person) -> N
 
 
 @pytest.mark.parametrize(("path", "clean"), [("/v1//me", "/v1/me"), ("/v1/x/../me", "/v1/me"), ("/v1", "/v1/")])
-def test_an_untidy_path_is_sent_to_the_tidy_one(alice: Person, path: str, clean: str) -> None:
+def test_an_unnormalized_path_is_redirected(alice: Person, path: str, clean: str) -> None:
     answer = alice.call("GET", path)
 
     assert (answer.status, answer.headers["location"]) == (307, clean)
 
 
 @pytest.mark.parametrize("path", ["//v1/users/%E2%82%AC", "//v1/%0d%0aX", "//v1/a%23b%3Fc"])
-def test_what_was_escaped_in_an_untidy_path_stays_so(alice: Person, path: str) -> None:
+def test_a_redirected_path_stays_escaped(alice: Person, path: str) -> None:
     answer = alice.call("GET", path)
 
     assert (answer.status, answer.headers["location"].lower()) == (307, path[1:].lower())
 
 
-def test_the_query_of_an_untidy_path_comes_along(alice: Person) -> None:
+def test_a_redirect_keeps_the_query(alice: Person) -> None:
     answer = alice.call("GET", "//v1/entries?order=id&direction=desc")
 
     assert answer.headers["location"] == "/v1/entries?order=id&direction=desc"
 
 
-def test_paths_know_upper_and_lower_case(alice: Person) -> None:
+def test_paths_are_case_sensitive(alice: Person) -> None:
     assert alice.call("GET", "/V1/me").status == 404
 
 
@@ -126,7 +126,7 @@ def test_a_path_id_is_a_plain_whole_number_above_zero(alice: Person, bad: str) -
     assert "feed id" in answer.error
 
 
-def test_the_largest_ids_are_simply_unknown(alice: Person) -> None:
+def test_the_largest_ids_are_404(alice: Person) -> None:
     for path in ("/v1/feeds/2147483648", "/v1/entries/9223372036854775807"):
         assert alice.call("GET", path).status == 404
 
@@ -148,7 +148,7 @@ def test_the_largest_ids_are_simply_unknown(alice: Person) -> None:
         b'{"title": "a\\u0000b"}',
     ],
 )
-def test_a_body_that_is_no_json_object_is_400(alice: Person, raw: bytes) -> None:
+def test_a_body_that_is_not_a_json_object_is_400(alice: Person, raw: bytes) -> None:
     answer = alice.call("POST", "/v1/categories", raw=raw)
 
     assert answer.status == 400
@@ -162,14 +162,14 @@ def test_null_is_an_empty_object_and_a_null_member_is_absent(alice: Person) -> N
     assert alice.put(f"/v1/categories/{category['id']}", {"title": None}, status=201) == category
 
 
-def test_unknown_members_are_passed_over_and_the_last_of_a_repeated_one_wins(alice: Person) -> None:
+def test_unknown_members_are_ignored_and_the_last_of_a_repeated_one_wins(alice: Person) -> None:
     answer = alice.call("POST", "/v1/categories", raw=b'{"id": 7, "x": {}, "title": "first", "title": "last"}')
 
     assert answer.status == 201
     assert answer.json()["title"] == "last"
 
 
-def test_half_a_surrogate_pair_becomes_a_replacement_character(alice: Person) -> None:
+def test_an_unpaired_surrogate_becomes_a_replacement_character(alice: Person) -> None:
     answer = alice.call("POST", "/v1/categories", raw=b'{"title": "cut \\ud83d"}')
 
     assert answer.json()["title"] == "cut \N{REPLACEMENT CHARACTER}"
@@ -182,7 +182,7 @@ def test_a_wrong_type_names_the_field(alice: Person) -> None:
     assert alice.call("POST", "/v1/feeds", {"feed_url": "http://x", "crawler": "true"}).status == 400
 
 
-def test_the_content_type_is_never_looked_at(alice: Person) -> None:
+def test_the_content_type_is_ignored(alice: Person) -> None:
     headers = {"X-Auth-Token": alice.token, "Content-Type": "application/x-www-form-urlencoded"}
 
     answer = call(alice.service.url, "POST", "/v1/categories", b'{"title": "form"}', headers)

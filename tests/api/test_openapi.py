@@ -1,4 +1,4 @@
-"""The OpenAPI document: derived, complete, true."""
+"""The OpenAPI document is derived from the routes, complete, and agrees with the service."""
 
 from __future__ import annotations
 

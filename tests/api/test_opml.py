@@ -101,7 +101,7 @@ def test_an_export_holds_only_ones_own_feeds(alice: Person, charlie: Person, sit
     assert len(export(charlie)[1]) == 0
 
 
-def test_what_is_exported_comes_back_at_somebody_elses(alice: Person, bob: Person, site: Publisher) -> None:
+def test_another_user_can_import_an_export(alice: Person, bob: Person, site: Publisher) -> None:
     category = alice.has_category("Tech / Python & <more>")
     alice.has_feed(site, category_id=category["id"], keeplist_rules="a&b", disabled=True)
     alice.has_feed(site)
@@ -198,14 +198,14 @@ def test_importing_twice_answers_201_and_adds_nothing(alice: Person) -> None:
     assert len(alice.get("/v1/feeds")) == 1
 
 
-def test_somebody_elses_subscription_is_no_obstacle(alice: Person, bob: Person) -> None:
+def test_subscriptions_of_other_users_do_not_matter(alice: Person, bob: Person) -> None:
     take_in(alice, feed("http://a.example/"))
     take_in(bob, feed("http://a.example/"))
 
     assert [one["user_id"] for one in bob.get("/v1/feeds")] == [bob.id]
 
 
-def test_a_bad_line_in_the_middle_costs_only_itself_and_is_reported(alice: Person) -> None:
+def test_an_invalid_outline_is_skipped_and_reported(alice: Person) -> None:
     message = take_in(
         alice,
         feed("http://a.example/"),
@@ -251,7 +251,7 @@ def test_a_document_without_feeds_is_201(alice: Person, body: bytes) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"<rss/>", b"<opml>", b"<opml><body><outline xmlUrl='http://a.example/'"])
-def test_what_is_no_opml_is_400(alice: Person, body: bytes) -> None:
+def test_a_body_that_is_not_opml_is_400(alice: Person, body: bytes) -> None:
     answer = send(alice, body)
 
     assert answer.status == 400
@@ -335,7 +335,7 @@ def test_a_form_of_a_hundred_parts_is_read(alice: Person) -> None:
     assert send(alice, body, f"multipart/form-data; boundary={BOUNDARY}").status == 201
 
 
-def test_ten_thousand_feeds_come_in_one_go(alice: Person) -> None:
+def test_ten_thousand_feeds_can_be_imported_at_once(alice: Person) -> None:
     feeds = [folder(f"Folder {n}", *(feed(f"http://{n}-{m}.example/feed") for m in range(100))) for n in range(100)]
 
     assert "imported: 10000" in take_in(alice, *feeds)

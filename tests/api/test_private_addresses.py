@@ -1,4 +1,4 @@
-"""An instance that keeps to the public network, as it does unless told otherwise."""
+"""An instance that connects to public addresses only, which is the default."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def guarded(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> I
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "10.1.2.3", "169.254.169.254"]
 )
-def test_a_feed_on_a_private_address_is_500_and_nobody_is_asked(guarded: Cast, site: Publisher, host: str) -> None:
+def test_a_feed_on_a_private_address_is_500_without_a_request(guarded: Cast, site: Publisher, host: str) -> None:
     alice = guarded.person("alice")
     url = site.url("/feed.xml").replace("127.0.0.1", host)
 

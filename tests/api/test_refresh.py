@@ -166,7 +166,7 @@ def test_a_failed_refresh_is_500_and_leaves_the_feed_as_it_was_with_its_error(
     ],
     ids=lambda reply: f"{type(reply).__name__}-{getattr(reply, 'status', '')}",
 )
-def test_trouble_that_passes_is_told_but_not_counted(alice: Person, site: Publisher, reply: Reply) -> None:
+def test_a_temporary_failure_is_returned_but_not_counted(alice: Person, site: Publisher, reply: Reply) -> None:
     feed = alice.has_feed(site)
     site.script(path_of(feed, site), reply)
 
@@ -210,7 +210,7 @@ def test_a_success_clears_the_errors_and_so_does_any_edit(alice: Person, site: P
     assert (edited["parsing_error_count"], edited["parsing_error_message"]) == (0, "")
 
 
-def test_retry_after_is_heard(alice: Person, site: Publisher) -> None:
+def test_retry_after_is_honoured(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     site.serve(path_of(feed, site), "later", status=429, headers={"Retry-After": "7200"})
 
@@ -227,7 +227,7 @@ def test_a_redirect_onto_another_own_feed_is_an_error(alice: Person, site: Publi
     assert failed["parsing_error_count"] == 1
 
 
-def test_a_permanent_redirect_is_followed_once_it_was_said_three_times(alice: Person, site: Publisher) -> None:
+def test_a_permanent_redirect_is_stored_after_the_third_time(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     site.serve("/new.xml", rss(["x"], feed["feed_url"]))
     site.redirect(path_of(feed, site), to="/new.xml", status=308)
@@ -237,7 +237,7 @@ def test_a_permanent_redirect_is_followed_once_it_was_said_three_times(alice: Pe
     assert urls == [feed["feed_url"], feed["feed_url"], site.url("/new.xml")]
 
 
-def test_a_permanent_redirect_that_was_taken_back_is_forgotten(alice: Person, site: Publisher) -> None:
+def test_a_permanent_redirect_that_ends_is_not_stored(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     site.serve("/new.xml", rss(["x"], feed["feed_url"]))
     for _ in range(2):

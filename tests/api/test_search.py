@@ -12,14 +12,14 @@ def titles(person: Person, search: str, **query: object) -> list[str]:
     return [entry["title"] for entry in person.entries(search=search, **query)]
 
 
-def test_what_was_subscribed_to_a_moment_ago_is_found(alice: Person, site: Publisher) -> None:
+def test_entries_of_a_new_subscription_are_found_at_once(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, items=["Rain tomorrow", "Sunshine", "More rains"])
 
     assert titles(alice, "rain", direction="desc") == ["Rain tomorrow", "More rains"]
     assert alice.get("/v1/entries", search="rain", limit=1)["total"] == 2
 
 
-def test_a_search_is_about_the_text_too(alice: Person, site: Publisher) -> None:
+def test_a_search_covers_the_content_too(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, items=["Rain"])
 
     assert titles(alice, "about") == ["Rain"]
@@ -31,7 +31,7 @@ def test_a_search_that_finds_nothing_is_an_empty_list(alice: Person, site: Publi
     assert alice.get("/v1/entries", search="hailstorm") == {"total": 0, "entries": []}
 
 
-def test_an_empty_search_asks_for_nothing(alice: Person, site: Publisher) -> None:
+def test_an_empty_search_does_not_filter(alice: Person, site: Publisher) -> None:
     alice.has_feed(site)
 
     assert alice.get("/v1/entries", search="")["total"] == alice.get("/v1/entries", search="  ")["total"] == 2
@@ -47,7 +47,7 @@ def test_phrases_exclusions_and_prefixes(alice: Person, site: Publisher) -> None
     assert titles(alice, "-rain") == ["Rainbows"]
 
 
-def test_a_search_holds_in_a_feed_and_in_a_category(alice: Person, site: Publisher) -> None:
+def test_a_search_can_be_limited_to_a_feed_or_a_category(alice: Person, site: Publisher) -> None:
     category = alice.has_category()
     here = alice.has_feed(site, items=["Rain here"], category_id=category["id"])
     alice.has_feed(site, items=["Rain there"])
@@ -76,7 +76,7 @@ def test_an_edit_is_found_at_once_and_the_old_words_are_not(alice: Person, site:
     assert titles(alice, "snow snowmen") == ["Snow"]
 
 
-def test_what_a_refresh_brings_is_found_at_once(alice: Person, site: Publisher) -> None:
+def test_entries_of_a_refresh_are_found_at_once(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, items=["Rain"])
     path = feed["feed_url"].removeprefix(site.origin)
     site.serve(path, rss(["Hail", "Rain"], site.url(path)))
@@ -85,7 +85,7 @@ def test_what_a_refresh_brings_is_found_at_once(alice: Person, site: Publisher) 
     assert titles(alice, "hail") == ["Hail"]
 
 
-def test_nobody_finds_the_entries_of_others(alice: Person, bob: Person, charlie: Person, site: Publisher) -> None:
+def test_entries_of_other_users_are_not_found(alice: Person, bob: Person, charlie: Person, site: Publisher) -> None:
     alice.has_feed(site, items=["Rain for Alice"])
     bob.has_feed(site, items=["Rain for Bob"])
 

@@ -1,4 +1,4 @@
-"""Whoever asks for somebody else's things gets what everybody gets for things that do not exist."""
+"""Requests for another user's resources get the same response as for resources that do not exist."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def test_a_stranger_cannot_tell_what_exists(
 
 
 def _choices(theirs: Mapping[str, int], own: ResourceFactory) -> list[tuple[str, ...]]:
-    """All of Alice's ids; of several also each one among the stranger's own."""
+    """Return combinations of ids: all of Alice's, and each single one of hers among the stranger's own."""
     sizes = range(1, len(theirs) + 1)
     return [known for size in sizes for known in itertools.combinations(theirs, size)]
 
 
 def _takes_body(operation: str) -> bool:
-    """A route that takes one has to have one here, or this test would stop at its refusal."""
+    """Return whether an operation has a body. If so `BODIES` must have one, or the test would stop at its refusal."""
     route = WITH_ID[operation]
     described = document([route])["paths"][route.path][route.method.lower()]
     assert "requestBody" not in described or operation in BODIES, f"resource_factory.py has no body for {operation}"
@@ -61,14 +61,14 @@ def _takes_body(operation: str) -> bool:
 
 
 def _answer(person: Person, route: Endpoint, ids: Mapping[str, int], body: Any) -> tuple[int, str, str]:
-    """The status, what kind of answer it is, and the body without the ids."""
+    """Return status, media type, and the body without ids."""
     answer = person.call(route.method, route.path.format_map(ids), body)
     text = re.sub(r"\b(" + "|".join(map(str, ids.values())) + r")\b", "#", answer.body.decode())
     return answer.status, answer.headers.get("content-type", ""), text
 
 
 def everything(scene: ResourceFactory) -> list[Any]:
-    """What its owner sees of what could have been changed."""
+    """Return what the owner can read of everything that a stranger might have changed."""
     person = scene.person
     paths = ["/v1/feeds", "/v1/categories?counts=true", "/v1/entries", "/v1/enclosures/{enclosure_id}", "/v1/me"]
     seen = [person.get(re.sub(r"\{(\w+)\}", lambda found: str(scene.id_of(found[1])), path)) for path in paths]
@@ -79,7 +79,7 @@ def everything(scene: ResourceFactory) -> list[Any]:
     return [*seen, keys, passwords]
 
 
-def test_every_id_in_a_path_is_one_that_these_tests_can_have(alice: Person, site: Publisher) -> None:
+def test_every_path_id_has_a_resource_in_these_tests(alice: Person, site: Publisher) -> None:
     scene = ResourceFactory(alice, site)
     names = {name for route in ROUTES for name in re.findall(r"\{(\w+_id)\}", route.path)}
 

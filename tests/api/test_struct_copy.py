@@ -1,4 +1,4 @@
-"""Wire structs are filled by field name: where a field stands decides only where clients see it."""
+"""Wire structs are filled by field name: the order of their fields only decides the order in JSON."""
 
 from __future__ import annotations
 

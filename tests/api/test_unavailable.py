@@ -1,4 +1,4 @@
-"""A database that does not answer: every route says so, and works again once it does."""
+"""While the database does not answer, every route returns 503; afterwards it works again."""
 
 from __future__ import annotations
 

@@ -383,7 +383,7 @@ def test_nothing_is_stored_when_one_field_is_wrong(alice: Person) -> None:
     assert with_password(alice, alice.user.username, alice.password) == 200
 
 
-def test_half_a_character_becomes_a_replacement(alice: Person) -> None:
+def test_an_unpaired_surrogate_in_an_import_becomes_a_replacement_character(alice: Person) -> None:
     answer = alice.call("PUT", f"/v1/users/{alice.id}", raw=b'{"stylesheet": "a\\ud83d"}')
 
     assert (answer.status, answer.json()["stylesheet"]) == (201, "a\ufffd")

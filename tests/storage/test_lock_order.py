@@ -1,4 +1,4 @@
-"""Rows that several transactions want are taken in one order: none of them is sacrificed by PostgreSQL.
+"""All transactions lock rows in the same order, so that PostgreSQL never detects a deadlock.
 
 In each test one transaction holds a row that another waits for, and then takes what the other must not have yet.
 """
@@ -41,7 +41,7 @@ def postgresql(database: Database) -> Database:
 
 @pytest.fixture
 def shelves(postgresql: Database) -> list[FeedFixture]:
-    """Feeds of one user, each with a source of its own, all of them claimed."""
+    """Return feeds of one user, each with its own source, all claimed."""
     first = FeedFixture.create(postgresql)
     shelves = [first, first.another_feed()]
     with postgresql.writing() as db:
@@ -65,13 +65,16 @@ def source_ids(database: Database) -> list[int]:
 
 
 def lock(db: Write, column: Any, value: Any) -> None:
-    """Raises soon when somebody has it already."""
+    """Lock a row; raises soon if another transaction holds it."""
     db.connection.exec_driver_sql("SET LOCAL lock_timeout = '3s'")
     assert set(db.scalars(select(column).where(column == value).with_for_update())) == {value}
 
 
 def ensure_order(database: Database, work: Callable[[Write], object], *, held: tuple[Any, Any], then: Any) -> None:
-    """work: of another transaction, which waits for what is held. held, then: columns with the value of a row."""
+    """Check that work of another transaction waits for row `held` before it locks row `then`.
+
+    held, then: a column and the value that identify the row.
+    """
     trouble: list[Exception] = []
 
     def do() -> None:
@@ -102,7 +105,7 @@ def _is_waiting(database: Database) -> bool:
         return bool(db.scalar(_waiting))
 
 
-def test_claims_are_renewed_without_waiting_for_anybody(postgresql: Database, shelves: list[FeedFixture]) -> None:
+def test_claims_are_renewed_without_waiting_for_locks(postgresql: Database, shelves: list[FeedFixture]) -> None:
     first, second = source_ids(postgresql)
 
     with postgresql.writing() as db:
@@ -117,7 +120,7 @@ def test_claims_are_renewed_without_waiting_for_anybody(postgresql: Database, sh
 
 
 @pytest.mark.parametrize("change", ["move", "disable", "remove"])
-def test_changes_of_many_feeds_take_them_in_order(
+def test_changes_of_many_feeds_lock_them_in_the_order_of_ids(
     postgresql: Database, shelves: list[FeedFixture], change: str
 ) -> None:
     first, second = shelves
@@ -141,7 +144,7 @@ def test_changes_of_many_feeds_take_them_in_order(
     )
 
 
-def test_claims_are_given_back_in_order(postgresql: Database, shelves: list[FeedFixture]) -> None:
+def test_claims_are_released_in_the_order_of_ids(postgresql: Database, shelves: list[FeedFixture]) -> None:
     first, second = source_ids(postgresql)
 
     ensure_order(
@@ -169,7 +172,7 @@ def test_feeds_come_before_sources_where_several_moved(postgresql: Database, she
     assert len(source_ids(postgresql)) == 4
 
 
-def test_what_was_buried_is_marked_in_order(postgresql: Database, shelves: list[FeedFixture]) -> None:
+def test_tombstones_are_updated_in_order(postgresql: Database, shelves: list[FeedFixture]) -> None:
     hashes = [bytes([number]) * 32 for number in (1, 2)]
     with postgresql.writing() as db:
         rows = [{"feed_id": one.feed_id, "hash": hash_, "seen_at": 0} for one in shelves for hash_ in reversed(hashes)]
@@ -187,10 +190,10 @@ def test_what_was_buried_is_marked_in_order(postgresql: Database, shelves: list[
     )
 
 
-def test_who_counts_administrators_does_not_keep_them_from_getting_anything(
+def test_locking_administrators_does_not_block_inserts_of_their_rows(
     postgresql: Database, shelves: list[FeedFixture]
 ) -> None:
-    """A check holds a feed of theirs, and posts events; whoever deletes them counts administrators first."""
+    """A check locks a feed of a user and posts events, while a deletion of the user locks administrators first."""
     with postgresql.writing() as db:
         db.connection.exec_driver_sql("UPDATE users SET is_admin = true")
         assert users.lock_admins(db) == [shelves[0].user_id]

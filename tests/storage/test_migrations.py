@@ -1,4 +1,4 @@
-"""Every database comes to the same schema, and one from tomorrow is left alone."""
+"""Migrations lead every database to the current schema, and leave one of a newer version unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_schema_is_the_reviewed_one(engine: str, database: Database, pytestc
 # SQLite's reflection knows no expression indexes; PostgreSQL's compares them.
 @pytest.mark.filterwarnings("ignore:autogenerate skipping metadata-specified expression-based index")
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
-def test_migrations_and_tables_in_the_code_say_the_same(database: Database) -> None:
+def test_migrations_produce_the_tables_of_the_code(database: Database) -> None:
     def is_included(thing: object, name: str | None, *_more: object) -> bool:
         return is_compared(thing, name, "sqlite" if database.is_sqlite else "postgresql")
 
@@ -41,7 +41,7 @@ def test_migrating_again_changes_nothing(database: Database) -> None:
     assert described(database) == before
 
 
-def test_two_that_start_at_once_both_find_it_done(empty_database_url: str) -> None:
+def test_two_processes_that_migrate_at_once_both_succeed(empty_database_url: str) -> None:
     databases = [Database(empty_database_url) for _ in range(2)]
     with ThreadPoolExecutor() as pool:
         steps = list(pool.map(migrate.upgrade, databases))

@@ -224,7 +224,7 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
 
 
 @pytest.mark.parametrize("name", READS)
-def test_a_look_goes_through_an_index(archive: Archive, name: str) -> None:
+def test_a_query_uses_an_index(archive: Archive, name: str) -> None:
     with explained(archive.database) as plans, archive.database.reading() as db:
         READS[name](db, archive)
 
@@ -232,9 +232,7 @@ def test_a_look_goes_through_an_index(archive: Archive, name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [EntryStatus.READ, EntryStatus.REMOVED, EntryStatus.UNREAD], ids=str)
-def test_what_is_old_is_found_in_the_order_of_an_index_where_the_last_look_ended(
-    archive: Archive, kind: EntryStatus
-) -> None:
+def test_expired_entries_are_read_from_an_index_on_from_the_last_position(archive: Archive, kind: EntryStatus) -> None:
     given: dict[str, Any] = {"before": LAST_WEEK, "from_position": Instant(NOW - 100 * 86_400 * SECOND), "limit": 500}
 
     with explained(archive.database) as plans, archive.database.reading() as db:
@@ -253,7 +251,7 @@ def test_what_is_old_is_found_in_the_order_of_an_index_where_the_last_look_ended
         assert "TEMP B-TREE" not in "".join(told)
 
 
-def test_subscriptions_adrift_are_found_without_asking_for_each_whether_it_is_read(archive: Archive) -> None:
+def test_orphaned_subscriptions_are_found_without_a_lookup_for_each(archive: Archive) -> None:
     with explained(archive.database) as plans, archive.database.reading() as db:
         assert subscriptions.find_orphaned(db, now=NOW, limit=200) == []
 
@@ -271,7 +269,7 @@ class UndoneError(Exception):
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_a_change_goes_through_an_index(archive: Archive, name: str) -> None:
+def test_a_change_uses_an_index(archive: Archive, name: str) -> None:
     def change_and_undo() -> None:
         with archive.database.writing() as db:
             WRITES[name](db, archive)
@@ -333,12 +331,12 @@ def forget_undone_writes(database: Database) -> None:
             raw.execute("VACUUM")
 
 
-# Listening and reading plans
+# Recording and reading plans
 
 
 @contextmanager
 def explained(database: Database) -> Iterator[list[Plan]]:
-    """The plans of all statements that run meanwhile, taken before each runs."""
+    """Yield the plans of all statements that run in the block, taken before each runs."""
     plans: list[Plan] = []
     is_explaining = False
 
@@ -415,7 +413,7 @@ class Plan:
         raise NotImplementedError
 
     def complaints(self) -> str:
-        """Empty when all is well."""
+        """Return the faults as text, "" if there are none."""
         found = list(self.faults())
         return f"{'; '.join(found)}\n{self.statement}\n{json.dumps(self.plan, indent=1)}" if found else ""
 

@@ -1,7 +1,7 @@
-"""Users are strangers to each other: statements on their rows name the user, or are in a short list of exceptions.
+"""Statements on rows of users name the user, or are in a short list of exceptions.
 
-Inspected are the statements that storage modules keep, compiled for both engines, and the SQL that a service executes
-for requests to every route of the API and the pages.
+The tests inspect the statements of storage modules, compiled for both engines, and the SQL that a service executes for
+requests to every route of the API and the pages.
 """
 
 from __future__ import annotations
@@ -48,29 +48,29 @@ OF_ALL_USERS = {
     "websub.subscriptions": "one subscription at a hub serves all users; a push is stored feed by feed",
     "deliveries.queues": "the worker serves the queues of all users; a queue holds deliveries of one user",
     "deliveries.outbox": "cleanup forgets old deliveries of all users",
-    "entries.search_index": "the worker indexes what waits, whoever's it is",
+    "entries.search_index": "the worker indexes waiting entries of all users",
     "entries.tombstones": "cleanup goes through the tombstones of all feeds",
     "engine.full_text": "the index is written for all users; a search matches only terms marked with the user's id",
     "maintenance.clock_repair": "a wrong clock is wrong for all users; only times are changed",
     "maintenance.status": "the operator sees totals, never rows",
 }
-# (table, what the statement asks for): why this is enough.
+# (table, condition of the statement): why this is enough.
 EXCEPTIONS = {
-    ("api_keys", r"api_keys\.token ="): "the token is the credential, and tells whose request this is",
+    ("api_keys", r"api_keys\.token ="): "the token is the credential, and identifies the user",
     (
         "api_passwords",
         r"api_passwords\.fever_key_digest =",
-    ): "the key is the credential, and tells whose request this is",
-    ("sessions", r"sessions\.token_hash ="): "the cookie is the credential, and tells whose request this is",
+    ): "the key is the credential, and identifies the user",
+    ("sessions", r"sessions\.token_hash ="): "the cookie is the credential, and identifies the user",
     ("sessions", r"sessions\.expires_at <="): "cleanup of expired sessions",
-    ("list_links", r"list_links\.token ="): "the link is the permission, and tells whose list it is",
+    ("list_links", r"list_links\.token ="): "the link is the permission, and identifies the user",
     ("entries", r"entries\.share_code ="): "the link is the permission to read this entry",
     ("feeds", r"feeds\.icon_id = icons\.id"): "an icon is shared; it goes when no feed of any user has it",
     ("feed_counters", r"^UPDATE feed_counters .* WHERE feed_counters\.feed_id ="): (
         "the transaction holds the counters' rows, which were locked with the user"
     ),
 }
-# The same for statements that are built when they are needed.
+# The same for statements that are built at run time.
 BUILT = {
     (
         "entries",
@@ -80,7 +80,7 @@ BUILT = {
 
 
 def normal(sql: str) -> str:
-    """Return a statement on one line, without how parameters are written and how many a list has."""
+    """Return a statement on one line, with uniform parameters and lists."""
     text = " ".join(sql.split())
     text = re.sub(r"%\((\w+)\)s(?:::\w+)?|:\w+|\?", "?", text)
     return re.sub(r"\((?:\?|__\[POSTCOMPILE_\w+\])(?:, \?)*\)", "(?)", text)
@@ -96,7 +96,7 @@ def is_owned_and_open(sql: str) -> bool:
 
 
 def is_executable(sql: str) -> bool:
-    """Whether it may run as it is. Without any condition it is the beginning that other statements add theirs to."""
+    """Return whether a statement may run as it is. A SELECT without a condition only serves to build others."""
     return not sql.startswith("SELECT") or " WHERE " in sql
 
 
@@ -127,7 +127,7 @@ def _inside(value: Any) -> Iterable[Any]:
 
 @cache
 def compiled(engine: str) -> dict[str, set[str]]:
-    """Return the statements that modules keep, each with the names of its places."""
+    """Return the statements of modules, each with its names (module.variable)."""
     places = defaultdict(set)
     for module, name, statement in kept_statements():
         if _is_for(statement, engine):
@@ -180,7 +180,7 @@ def recorded(databases: Databases, folder: Path) -> Iterator[tuple[RunningServic
 
 
 def ask_everything(service: RunningService, site: Publisher) -> None:
-    """Request every route of the API and the pages, of one's own things and, as a stranger, of theirs."""
+    """Request every route of the API and the pages, as the owner of the resources and as a stranger."""
     alice, bob = Cast(service).person("alice", is_admin=True), Cast(service).person("bob")
     scene = ResourceFactory(alice, site)
     for method in ("GET", "PUT", "POST"):

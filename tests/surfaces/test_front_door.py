@@ -1,4 +1,4 @@
-"""Before any surface: the Host header, and what operators find in the log of requests."""
+"""The outermost application: checks of the Host header, and the access log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def logged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]
 
 
 def sent(service: RunningService, *headers: str, version: str = "1.1") -> bytes:
-    """The first line of the answer."""
+    """Return the status line of the response."""
     host, _, port = service.url.removeprefix("http://").partition(":")
     lines = [f"GET /healthz HTTP/{version}", *headers, "Connection: close", "", ""]
     with socket.create_connection((host, int(port)), timeout=10) as connection:
@@ -43,7 +43,7 @@ def test_a_request_names_its_host_once(logged: RunningService, headers: list[str
 
 
 @pytest.mark.parametrize("host", ["reader.example.org", "127.0.0.1:8080", "[::1]:80", "xn--bcher-kva.example."])
-def test_every_way_to_name_a_host_is_taken(logged: RunningService, host: str) -> None:
+def test_all_valid_forms_of_host_are_accepted(logged: RunningService, host: str) -> None:
     assert b" 200 " in sent(logged, f"Host: {host}")
 
 
@@ -63,7 +63,7 @@ def test_each_request_is_a_line_without_secrets(logged: RunningService) -> None:
     assert "hunter22" not in logged.log
 
 
-def test_a_forwarded_address_of_an_unknown_proxy_is_a_warning_and_not_believed(logged: RunningService) -> None:
+def test_a_forwarded_address_of_an_unknown_proxy_is_ignored_with_a_warning(logged: RunningService) -> None:
     for _ in range(3):
         sent(logged, "Host: a.example", "X-Forwarded-For: 198.51.100.7")
 

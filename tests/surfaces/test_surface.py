@@ -1,4 +1,4 @@
-"""A surface of a few lines: credentials and error body of its own, everything else from `tidings.http`."""
+"""A small surface with its own credentials and error body; everything else comes from `tidings.http`."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def client() -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize("path", ["/mobile/items/1", "/mobile/edit", "/mobile/nothing"])
-def test_credentials_come_before_what_exists(client: TestClient, path: str) -> None:
+def test_credentials_are_checked_before_the_route(client: TestClient, path: str) -> None:
     answer = client.get(path, headers={"Authorization": ""})
 
     assert (answer.status_code, answer.text) == (401, "Error=BadAuthentication\n")
@@ -106,7 +106,7 @@ def test_a_form_and_a_query_may_repeat_a_name(client: TestClient) -> None:
     assert client.get("/mobile/items/7?s=a&s=b&n=x").json() == {"id": 7, "s": ["a", "b"], "n": None}
 
 
-def test_errors_are_in_the_words_of_the_surface(client: TestClient) -> None:
+def test_errors_are_rendered_by_the_surface(client: TestClient) -> None:
     assert client.get("/mobile/items/404").text == "Error=There is no item 404.\n"
     assert client.get("/mobile/items/0").status_code == 400
     assert client.get("/mobile/nothing").text == "Error=NoSuchAddress\n"
@@ -120,7 +120,7 @@ def test_a_body_is_limited(client: TestClient) -> None:
     )
 
 
-def test_an_answer_may_be_streamed_and_a_long_one_is_compressed(client: TestClient) -> None:
+def test_a_response_may_be_streamed_and_a_long_one_is_compressed(client: TestClient) -> None:
     assert client.get("/mobile/export").text == "alice 0\nalice 1\nalice 2\n"
     assert client.get("/mobile/long", headers={"Accept-Encoding": "gzip"}).headers["content-encoding"] == "gzip"
 
@@ -143,7 +143,7 @@ def test_of_several_cookies_of_one_name_the_first_counts() -> None:
     assert request.address([ip_network("127.0.0.0/8")]) == "10.0.0.1"
 
 
-def test_a_parameter_that_nothing_can_fill_is_found_at_the_start() -> None:
+def test_a_parameter_without_a_source_is_an_error_at_the_start() -> None:
     def handler(odd: float) -> None: ...
 
     with pytest.raises(TypeError, match="odd"):

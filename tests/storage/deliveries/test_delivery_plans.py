@@ -1,4 +1,4 @@
-"""Queues of 10,000 deliveries to 100 receivers are served through indexes, and a claim costs what it takes."""
+"""Statements on queues of 10,000 deliveries to 100 receivers use indexes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tidings.storage.engine.database import Database, Read, Write
 
 RECEIVERS, EACH, IDLE, FINISHED = 100, 100, 4_000, 30_000
 TABLES = {"deliveries", "delivery_bodies", "receivers"}
-# Both have what is in no queue yet in its order; SQLite prefers the second.
+# Both indexes have new deliveries in order of ids; SQLite prefers the second.
 ARRIVING = "ix_deliveries_arriving|ix_deliveries_waiting"
 LATER = Instant(NOW + 3600 * SECOND)
 
@@ -45,7 +45,7 @@ _FILL_DELIVERIES = """
 
 @pytest.fixture(scope="module")
 def queues(databases: Databases) -> Iterator[tuple[Database, int]]:
-    """And the user that all of them belong to."""
+    """Yield a database with queues, and the id of the user who owns them."""
     with databases.migrated() as url:
         database = Database(url)
         mine = hook(database, "https://hooks.example/")
@@ -179,7 +179,7 @@ class UndoneError(Exception):
 
 
 @pytest.mark.parametrize("name", READS)
-def test_a_look_goes_through_an_index(queues: tuple[Database, int], name: str) -> None:
+def test_a_query_uses_an_index(queues: tuple[Database, int], name: str) -> None:
     database, user_id = queues
     look, indexes = READS[name]
 
@@ -190,7 +190,7 @@ def test_a_look_goes_through_an_index(queues: tuple[Database, int], name: str) -
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_a_change_goes_through_an_index(queues: tuple[Database, int], name: str) -> None:
+def test_a_change_uses_an_index(queues: tuple[Database, int], name: str) -> None:
     database, user_id = queues
     change, indexes = WRITES[name]
 
@@ -200,7 +200,7 @@ def test_a_change_goes_through_an_index(queues: tuple[Database, int], name: str)
     check(database, plans, indexes)
 
 
-def test_a_claim_takes_those_that_are_due_longest_and_some_that_failed(queues: tuple[Database, int]) -> None:
+def test_a_claim_takes_the_longest_due_receivers_and_some_failing_ones(queues: tuple[Database, int]) -> None:
     database, _ = queues
     found: list[ReceiverQueue] = []
 
@@ -228,7 +228,7 @@ def check(database: Database, plans: list[Plan], indexes: set[str]) -> None:
 
 
 def scans(database: Database, plan: Plan) -> Iterator[str]:
-    """Tables that are read as a whole."""
+    """Yield the tables that are read as a whole."""
     if database.is_sqlite:
         lines = [line.split() for line in plan.plan]
         yield from (line[1] for line in lines if line[0] == "SCAN" and line[1] in TABLES and "INDEX" not in line)

@@ -1,4 +1,4 @@
-"""Many rows in one go: what goes in comes out, and what is refused is refused as anywhere else."""
+"""Bulk inserts store any value, and raise the same errors as single inserts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_columns_that_are_left_out_get_their_defaults(database: Database) -> Non
     assert (row["edited"], row["share_code"], row["starred"]) == (0, "", False)
 
 
-def test_what_is_there_already_is_refused_as_anywhere_else(database: Database) -> None:
+def test_a_duplicate_row_in_bulk_is_invalid_input(database: Database) -> None:
     rows = [{"entry_id": 5, "user_id": 1}, {"entry_id": 5, "user_id": 1}]
 
     with pytest.raises(InvalidInput, match="look again"), database.writing() as db:
@@ -65,7 +65,7 @@ def test_what_is_there_already_is_refused_as_anywhere_else(database: Database) -
         assert db.tuples(select(search_pending)) == []
 
 
-def test_each_feed_is_asked_for_hashes_of_its_own(database: Database) -> None:
+def test_hashes_are_looked_up_per_feed(database: Database) -> None:
     one = FeedFixture.create(database)
     other = one.another_feed()
     rain, wind = ready("Rain"), ready("Wind")
@@ -84,7 +84,7 @@ def test_each_feed_is_asked_for_hashes_of_its_own(database: Database) -> None:
     }
 
 
-def test_as_many_hashes_as_anybody_has_can_be_asked_for(database: Database) -> None:
+def test_very_many_hashes_can_be_looked_up(database: Database) -> None:
     shelf = FeedFixture.create(database)
     new = [ready(f"Item {number}") for number in range(3)]
     shelf.add(*new)

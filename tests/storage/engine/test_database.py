@@ -1,4 +1,4 @@
-"""Transactions: all or nothing, nobody's write is lost, and reading never waits for writing."""
+"""Transactions are atomic, no write is lost, and reading never waits for writing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def count(database: Database) -> int:
         return int(db.scalar(select(func.count()).select_from(table)))
 
 
-def test_what_raises_leaves_nothing_behind(database: Database) -> None:
+def test_a_transaction_that_raises_is_rolled_back(database: Database) -> None:
     def fail() -> None:
         with database.writing() as db:
             users.add(db, username="half", password_hash="x", is_admin=False, now=NOW)
@@ -49,7 +49,7 @@ def test_what_raises_leaves_nothing_behind(database: Database) -> None:
     assert count(database) == 0
 
 
-def test_a_second_of_a_kind_is_told_in_words(database: Database) -> None:
+def test_a_duplicate_row_is_invalid_input(database: Database) -> None:
     add(database, "alice")
 
     with pytest.raises(InvalidInput) as refused:
@@ -90,7 +90,7 @@ def test_no_write_is_lost_between_threads_and_processes(database: Database, data
     assert count(database) == 240
 
 
-def test_sqlite_keeps_its_promises(tmp_path: Path) -> None:
+def test_sqlite_connections_have_the_intended_settings(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path / 'one.db'}")
     migrate.upgrade(database)
     with database.reading() as db:
@@ -100,7 +100,7 @@ def test_sqlite_keeps_its_promises(tmp_path: Path) -> None:
     assert pragmas == {"journal_mode": "wal", "foreign_keys": 1, "auto_vacuum": 2}
 
 
-def test_a_database_out_of_reach_is_told_as_such(tmp_path: Path) -> None:
+def test_an_unreachable_database_is_unavailable(tmp_path: Path) -> None:
     for url in (f"sqlite:///{tmp_path}/no/such/folder/x.db", f"postgresql://nobody@/x?host={tmp_path}"):
         database = Database(url)
         with pytest.raises(StoreUnavailable):
@@ -109,7 +109,7 @@ def test_a_database_out_of_reach_is_told_as_such(tmp_path: Path) -> None:
 
 
 def cut_off(database: Database) -> None:
-    """As when PostgreSQL is started anew: all connections that rest are gone."""
+    """Close all idle connections, as a restart of PostgreSQL does."""
     others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     other = Database(database.url.render_as_string(hide_password=False))
     with other.reading() as db:
@@ -119,9 +119,7 @@ def cut_off(database: Database) -> None:
     other.close()
 
 
-def test_a_connection_that_was_cut_off_while_it_rested_is_made_anew(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_idle_connection_that_was_cut_is_replaced(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     if database.is_sqlite:
         pytest.skip("SQLite is a file")
     monkeypatch.setattr(engines, "PING_AFTER_IDLE_S", 0)
@@ -133,7 +131,7 @@ def test_a_connection_that_was_cut_off_while_it_rested_is_made_anew(
     assert count(database) == 2
 
 
-def test_one_that_was_cut_off_just_now_is_told_of_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_cut_a_moment_ago_fails_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     if database.is_sqlite:
         pytest.skip("SQLite is a file")
     monkeypatch.setattr(engines, "PING_AFTER_IDLE_S", 3600)

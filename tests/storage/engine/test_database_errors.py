@@ -1,4 +1,4 @@
-"""Errors of a database: by their codes they are told as "unavailable", with the cause in the log and nowhere else."""
+"""Errors of an unavailable database are recognized by their codes; the cause appears in the log and nowhere else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SOME_MB = "INSERT INTO scratch VALUES (zeroblob(4000000))"
 
 @pytest.fixture(autouse=True)
 def unlogged_causes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No cause has been logged a moment ago, by another test in this process."""
+    """Forget causes that another test in this process has logged."""
     monkeypatch.setattr(database_module, "_causes", CauseLog())
 
 
@@ -50,7 +50,7 @@ def on_postgresql(database: Database) -> Database:
 
 
 def run(database: Database, *statements: str) -> None:
-    """In one transaction."""
+    """Run statements in one transaction."""
     with database.writing() as db:
         for statement in statements:
             db.run(text(statement))
@@ -98,7 +98,7 @@ def test_sqlite_is_kept_busy_by_another_process(
     assert [line["code"] for line in logged] == ["SQLITE_BUSY"]
 
 
-def test_the_queue_of_writing_threads_has_a_deadline_and_readers_do_not_wait_in_it(
+def test_waiting_for_the_write_lock_has_a_deadline_and_readers_do_not_wait(
     on_sqlite: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engines, "BUSY_TIMEOUT_S", 0.05)
@@ -142,7 +142,7 @@ def test_postgresql_gives_up_a_statement_at_its_limit(on_postgresql: Database) -
         run(on_postgresql, "SET LOCAL statement_timeout = '10ms'", "SELECT pg_sleep(60)")
 
 
-def test_mistakes_of_ours_travel_on_as_they_are(database: Database) -> None:
+def test_programming_errors_are_not_translated(database: Database) -> None:
     for wrong in ("SELECT connection is locked, disk is full", "SELECT nothing FROM nowhere"):
         with pytest.raises(sqlalchemy.exc.DBAPIError), database.reading() as db:
             db.scalar(text(wrong))
@@ -157,7 +157,7 @@ def test_a_pool_without_a_free_connection_is_unavailable(on_sqlite: Database, fi
     small.close()
 
 
-def test_a_cause_that_lasts_is_said_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeated_cause_is_logged_at_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     causes = CauseLog()
     with capture_logs() as logged:
         for code in ("53100", "53100", "53100", "57P01"):
@@ -168,7 +168,7 @@ def test_a_cause_that_lasts_is_said_once_in_a_while(monkeypatch: pytest.MonkeyPa
     assert [(line["code"], line["suppressed"]) for line in logged] == [("53100", 0), ("57P01", 0), ("53100", 2)]
 
 
-def test_nothing_is_written_into_a_file_that_is_gone_or_replaced(on_sqlite: Database, file: Path) -> None:
+def test_nothing_is_written_into_a_deleted_or_replaced_file(on_sqlite: Database, file: Path) -> None:
     run(on_sqlite, TABLE)
     moved = file.rename(file.with_name("moved.db"))
 
@@ -185,6 +185,6 @@ def test_nothing_is_written_into_a_file_that_is_gone_or_replaced(on_sqlite: Data
     run(on_sqlite, SOME_MB)
 
 
-def test_a_file_that_vanishes_during_a_write_takes_it_along(on_sqlite: Database, file: Path) -> None:
+def test_a_write_fails_when_its_file_is_deleted_meanwhile(on_sqlite: Database, file: Path) -> None:
     with pytest.raises(StoreUnavailable), on_sqlite.writing():
         file.rename(file.with_name("moved.db"))

@@ -1,4 +1,4 @@
-"""What SQLite and PostgreSQL do differently is spelled in `storage/engine`, and upserts are spelled once."""
+"""Differences between SQLite and PostgreSQL are confined to `storage/engine`; upserts are written once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORDS = ("pragma", "pg_", "on conflict", "rowid", "sqlite_", "notify ", "listen 
 
 
 def engine_specifics(source: str) -> Iterator[str]:
-    """What in a module depends on the engine."""
+    """Yield what in a module depends on the engine."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom | ast.Import):
@@ -67,7 +67,7 @@ def test_what_depends_on_the_engine_is_recognised(source: str) -> None:
     assert list(engine_specifics(source))
 
 
-def test_a_row_that_is_there_is_updated_or_left_alone(database: Database) -> None:
+def test_an_existing_row_is_updated_or_left_unchanged(database: Database) -> None:
     leave, move = upsert(chores, ["name"]), upsert(chores, ["name"], update=["next_at"])
     given = {"name": "tidying", "claimed_by": ""}
     next_at = select(chores.c.next_at)

@@ -1,4 +1,4 @@
-"""Lists as one parameter: whatever is in them, and however long they are."""
+"""Lists as one parameter, with any values and of any length."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _by_both = _by_id.where(in_list(table.c.username, "names"))
 
 @pytest.fixture
 def ids(database: Database) -> dict[str, int]:
-    """By name: of users of these names."""
+    """Return user ids by name."""
     with database.writing() as db:
         return {name: users.add(db, username=name, password_hash="x", is_admin=False, now=Instant(0)) for name in NAMES}
 
 
-def test_numbers_and_texts_find_what_they_name(database: Database, ids: dict[str, int]) -> None:
+def test_lists_of_numbers_and_of_texts_match_their_values(database: Database, ids: dict[str, int]) -> None:
     with database.reading() as db:
         for name, id_ in ids.items():
             assert db.scalars(_by_name, names=[name]) == [name]
@@ -60,5 +60,5 @@ def test_a_list_may_be_longer_than_sqlite_takes_parameters(database: Database, i
         assert db.scalars(_by_id, ids=[*range(50_000, 100_000), *ids.values()]) == NAMES
 
 
-def test_a_statement_can_be_shown() -> None:
+def test_a_statement_with_a_list_can_be_printed() -> None:
     assert "ids" in str(_by_id)

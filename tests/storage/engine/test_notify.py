@@ -1,4 +1,4 @@
-"""Bells: who waits hears of what another process wrote."""
+"""Listeners notice what another process wrote."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tidings.storage.engine.database import Database
 from tidings.storage.engine.notify import Listener
 
 
-def heard_within(ear: Listener, seconds: float) -> bool:
+def notified_within(listener: Listener, seconds: float) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        if ear.wait():
+        if listener.wait():
             return True
     return False
 
 
-def test_what_another_connection_writes_is_heard(database_url: str, database: Database) -> None:
-    ear, other = Listener(database, notify.FEEDS), Database(database_url)
+def test_a_listener_notices_a_write_of_another_connection(database_url: str, database: Database) -> None:
+    listener, other = Listener(database, notify.FEEDS), Database(database_url)
     # It may ring for nothing once, as long as it does not know what is there.
-    while ear.wait():
+    while listener.wait():
         pass
 
     def write() -> None:
@@ -34,22 +34,22 @@ def test_what_another_connection_writes_is_heard(database_url: str, database: Da
     writer = threading.Timer(0.3, write)
     writer.start()
     try:
-        assert heard_within(ear, 30)
-        assert not ear.wait()
+        assert notified_within(listener, 30)
+        assert not listener.wait()
     finally:
         writer.join()
-        ear.close()
-        ear.disconnect()
+        listener.close()
+        listener.disconnect()
         other.close()
 
 
-def test_who_stops_listening_is_not_kept(database: Database) -> None:
-    ear = Listener(database, notify.FEEDS)
-    ear.wait()
-    ear.close()
+def test_a_closed_listener_returns_soon(database: Database) -> None:
+    listener = Listener(database, notify.FEEDS)
+    listener.wait()
+    listener.close()
 
     started = time.monotonic()
-    ear.wait()
+    listener.wait()
 
     assert time.monotonic() - started < 15
-    ear.disconnect()
+    listener.disconnect()

@@ -1,4 +1,4 @@
-"""The kept counters say what counting would say, whatever was done and in whatever order."""
+"""The stored counters equal a recount after any sequence of changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def kept(database: Database, user_id: int) -> Counts:
 
 
 def counted(database: Database, user_id: int) -> Counts:
-    """The slow way, over every entry; a feed without any has four zeros."""
+    """Return the counts of every entry; a feed without entries has four zeros."""
     columns = (entry_table.c.feed_id, entry_table.c.status, entry_table.c.starred)
     with database.reading() as db:
         feed_ids = db.scalars(select(feed_counters.c.feed_id).where(feed_counters.c.user_id == user_id))
@@ -73,7 +73,7 @@ def ready(number: int, *, status: EntryStatus = EntryStatus.UNREAD, starred: boo
 
 
 class Life:
-    """What a user and the poller do, at random; the same seed lives the same life."""
+    """Random actions of a user and the poller; the same seed gives the same actions."""
 
     def __init__(self, database: Database, user: User, seed: int, *, alone: bool = True) -> None:
         self.database = database
@@ -93,9 +93,9 @@ class Life:
             self.read_feed,
             self.read_category,
             self.read_all,
-            self.take_back,
+            self.undo_mark_read,
             self.flush,
-            *[self.bring_along] * 2,
+            *[self.import_entry] * 2,
             self.move,
             self.subscribe,
             self.unsubscribe,
@@ -111,7 +111,7 @@ class Life:
 
     @contextmanager
     def refused_if(self, refusal: type[Exception], reason: Callable[[], bool]) -> Iterator[None]:
-        """In company a step may come too late: another has flushed the entry since it was looked up."""
+        """With other threads a step may come too late: another one has flushed the entry since it was read."""
         try:
             yield
         except refusal:
@@ -122,7 +122,7 @@ class Life:
         with self.database.reading() as db:
             return entries.get(db, self.user.id, entry_id) is None
 
-    def is_buried(self, feed_id: int, hash_: bytes) -> bool:
+    def is_deleted(self, feed_id: int, hash_: bytes) -> bool:
         with self.database.reading() as db:
             return bool(feed_store.look_up(db, {feed_id: [hash_]})[feed_id].deleted)
 
@@ -197,7 +197,7 @@ class Life:
         with self.database.writing() as db:
             entries.mark_read(db, self.user.id, now=NOW)
 
-    def take_back(self) -> None:
+    def undo_mark_read(self) -> None:
         # All that was done here was done at that moment.
         with self.database.writing() as db:
             read_state.undo_mark_read(db, self.user.id, NOW, now=NOW)
@@ -205,15 +205,15 @@ class Life:
     def flush(self) -> None:
         self.services.flush_history(self.user.id)
 
-    def bring_along(self) -> None:
+    def import_entry(self) -> None:
         # Sometimes one that is there already.
         self.number += self.chance.choice([0, 1])
         given: dict[str, Any] = {"url": f"https://example.org/{self.number}", "starred": self.chance.random() < 0.5}
         if self.chance.random() < 0.5:
             given["status"] = self.chance.choice(["read", "unread"])
         feed_id, hash_ = self.a_feed(), sha256(given["url"].encode()).digest()
-        if not self.is_buried(feed_id, hash_):
-            with self.refused_if(InvalidInput, lambda: self.is_buried(feed_id, hash_)):
+        if not self.is_deleted(feed_id, hash_):
+            with self.refused_if(InvalidInput, lambda: self.is_deleted(feed_id, hash_)):
                 self.services.import_one(self.user, feed_id, given)
 
     def move(self) -> None:
@@ -251,7 +251,7 @@ def test_counters_equal_a_recount_after_any_sequence_of_changes(database: Databa
     assert len(set(taken)) > 10
 
 
-def test_counters_equal_a_recount_when_everything_happens_at_once(database: Database) -> None:
+def test_counters_equal_a_recount_after_concurrent_changes(database: Database) -> None:
     life = a_life(database, 1)
     for _ in range(5):
         life.poll()

@@ -1,4 +1,4 @@
-"""Pages of entries that begin at a place instead of a number."""
+"""Pages of entries that begin after a cursor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def place(entry: Entry, order: Order) -> EntryCursor:
 
 @pytest.mark.parametrize("direction", list(Direction))
 @pytest.mark.parametrize("order", [Order.PUBLISHED_AT, Order.CHANGED_AT, Order.CREATED_AT])
-def test_one_page_goes_on_where_the_other_ended_also_among_equals(
+def test_a_page_continues_after_the_cursor_also_among_equal_times(
     database: Database, order: Order, direction: Direction
 ) -> None:
     shelf = FeedFixture.create(database)

@@ -1,4 +1,4 @@
-"""Searches for what much of a list has come to the same as those for what little has, however they are answered."""
+"""Searches for frequent words return the same as searches for rare ones, although they run differently."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COUNT = 600
 
 @pytest.fixture(scope="module")
 def shelf(databases: Databases) -> Iterator[FeedFixture]:
-    """An entry a second, in two feeds in turn; every third is read, every fifth starred."""
+    """Entries of two feeds, one per second; every third is read, every fifth starred."""
     with databases.migrated() as url:
         database = Database(url)
         first = FeedFixture.create(database)
@@ -41,7 +41,7 @@ def shelf(databases: Databases) -> Iterator[FeedFixture]:
 
 
 def _words(number: int) -> str:
-    """rain: all. sun: half. hail: one in ten. snow: the first twenty and no other. fog: one."""
+    """Return words: rain in all entries, sun in half, hail in one of ten, snow in the first twenty, fog in one."""
     words = ["rain", "wind"]
     words += ["sun"] if number % 2 else ["rain"]
     words += ["hail"] if number % 10 == 4 else []
@@ -92,7 +92,7 @@ def test_a_search_finds_the_same_however_frequent_it_is(shelf: FeedFixture, ques
 
 
 @pytest.mark.parametrize("question", FOUND)
-def test_a_search_goes_on_from_a_place(shelf: FeedFixture, question: str) -> None:
+def test_a_search_continues_from_a_cursor(shelf: FeedFixture, question: str) -> None:
     found = sorted(FOUND[question])
     cursor = EntryCursor(Instant(NOW + 250 * SECOND), 2**40)
 

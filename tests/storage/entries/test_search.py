@@ -1,4 +1,4 @@
-"""Full-text search over the real engines: what it finds, and that the index follows what is written."""
+"""Full-text search on both engines: what it finds, and that the index follows all changes."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def library(databases: Databases) -> Iterator[FeedFixture]:
 
 
 @pytest.mark.parametrize("question", FOUND)
-def test_a_question_finds_the_same_on_both_engines(library: FeedFixture, question: str) -> None:
+def test_a_query_finds_the_same_entries_on_both_engines(library: FeedFixture, question: str) -> None:
     names = {title: name for name, (title, _) in LIBRARY.items()}
 
     assert {names[title] for title in library.titles(question.strip())} == FOUND[question]
@@ -155,7 +155,7 @@ def test_a_question_finds_the_same_on_both_engines(library: FeedFixture, questio
         st.text(), st.text(alphabet="\"*-():^+&|!<>\\'{}[]:~/ aZ9é東\0\ud800", max_size=40), st.binary().map(bytes.hex)
     )
 )
-def test_no_question_makes_a_search_fail(library: FeedFixture, question: str) -> None:
+def test_no_query_makes_a_search_fail(library: FeedFixture, question: str) -> None:
     assert len(library.titles(question)) == library.total(question)
 
 
@@ -163,7 +163,7 @@ def test_no_question_makes_a_search_fail(library: FeedFixture, question: str) ->
     "question",
     ["a" * 100_000, "a " * 50_000, '"' * 100_000, "東" * 100_000, "-a " * 30_000, "a* " * 30_000, "(" * 100_000, "e*"],
 )
-def test_a_very_long_question_is_answered(library: FeedFixture, question: str) -> None:
+def test_a_very_long_query_is_answered(library: FeedFixture, question: str) -> None:
     assert library.total(question) >= 0
 
 
@@ -217,7 +217,7 @@ def test_writing_twice_before_it_is_indexed_indexes_the_last(shelf: FeedFixture)
     assert shelf.titles("parasol") == ["Sun"]
 
 
-def test_what_is_deleted_is_not_found_even_before_the_index_forgets_it(shelf: FeedFixture) -> None:
+def test_a_deleted_entry_is_not_found_even_before_it_leaves_the_index(shelf: FeedFixture) -> None:
     other = shelf.another_feed()
     shelf.add(ready("Rain"))
     other.add(ready("More rain"))
@@ -234,7 +234,7 @@ def test_what_is_deleted_is_not_found_even_before_the_index_forgets_it(shelf: Fe
     ensure_sound(shelf.database)
 
 
-def test_the_index_forgets_a_deleted_user(database: Database) -> None:
+def test_entries_of_a_deleted_user_leave_the_index(database: Database) -> None:
     leaving, staying = FeedFixture.create(database), FeedFixture.create(database)
     for shelf in (leaving, staying):
         shelf.add(*(ready(f"Rain {n}") for n in range(70)))
@@ -261,7 +261,7 @@ def test_an_entry_that_is_deleted_before_it_was_indexed_leaves_nothing_behind(sh
     assert indexed_rows(shelf.database) == 0
 
 
-def test_nobody_finds_the_entries_of_somebody_else(database: Database) -> None:
+def test_a_search_does_not_find_entries_of_other_users(database: Database) -> None:
     # Ids of which one begins like the other.
     people = [FeedFixture.create(database) for _ in range(12)]
     for person in people:
@@ -309,7 +309,7 @@ def test_a_search_holds_together_with_every_other_filter(shelf: FeedFixture) -> 
 
 
 @pytest.mark.parametrize("order", Order)
-def test_a_search_comes_in_every_order_and_pages_neither_repeat_nor_lose(shelf: FeedFixture, order: Order) -> None:
+def test_pages_of_a_search_in_any_order_hold_each_match_once(shelf: FeedFixture, order: Order) -> None:
     shelf.add(*(ready(f"Rain {n % 4}", author=f"{n % 3}") for n in range(23)), ready("Sun"))
     index(shelf.database)
 
@@ -322,7 +322,7 @@ def test_a_search_comes_in_every_order_and_pages_neither_repeat_nor_lose(shelf: 
         assert sorted(title for page in pages for title in page) == sorted(f"Rain {n % 4}" for n in range(23))
 
 
-def test_indexing_storing_and_deleting_side_by_side_come_to_the_same_end(database: Database) -> None:
+def test_concurrent_indexing_storing_and_deleting_leave_a_correct_index(database: Database) -> None:
     shelf = FeedFixture.create(database)
     feeds_at_hand = [shelf.another_feed() for _ in range(6)]
     for feed in feeds_at_hand:
@@ -373,7 +373,7 @@ def indexed_terms(database: Database, user_id: int) -> set[str]:
 
 
 def ensure_sound(database: Database) -> None:
-    """FTS5 looks whether its index holds together."""
+    """Check the integrity of the FTS5 index."""
     if database.is_sqlite:
         with database.writing() as db:
             db.connection.exec_driver_sql("INSERT INTO entry_words (entry_words) VALUES ('integrity-check')")
