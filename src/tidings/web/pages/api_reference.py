@@ -17,7 +17,7 @@ from tidings.web.pages.api_reference_parts import ERRORS, OPERATION, PAGE, TYPE
 
 Json = Mapping[str, Any]
 
-# Nothing is loaded from anywhere, and nothing runs.
+# The page loads nothing and runs no script.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -28,7 +28,7 @@ KINDS = {"integer": "whole number", "number": "number", "string": "text", "boole
 
 
 class Reference:
-    """An ASGI application of one page, made when somebody first wants to see it."""
+    """An ASGI application of one page, rendered on the first request."""
 
     def __init__(self, document: Callable[[], Json]) -> None:
         self._document = document
@@ -46,7 +46,7 @@ class Reference:
 
 
 def page(document: Json) -> str:
-    """document: OpenAPI 3.1, as `tidings.api` makes it."""
+    """Return the page as HTML. document: OpenAPI 3.1, as `tidings.api` generates it."""
     groups: dict[str, list[tuple[str, str, Json]]] = {tag["name"]: [] for tag in document["tags"]}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -152,7 +152,7 @@ def _table(title: str, rows: list[tuple[str, str, str]]) -> str:
 
 
 def _kind(schema: Json) -> str:
-    """What may stand there, in words. HTML."""
+    """Return the type of a value in words, as HTML."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f'<a href="#type-{name}">{name}</a>'
@@ -189,7 +189,7 @@ def _range(schema: Json) -> str:
 
 
 def _path(path: str) -> str:
-    """May be broken after each slash."""
+    """Return the path as HTML that may wrap after each slash."""
     return escape(path).replace("/", "/<wbr>").replace("{", "<var>{").replace("}", "}</var>")
 
 

@@ -1,4 +1,4 @@
-"""The form of the API reference."""
+"""HTML templates of the API reference."""
 
 PAGE = """<!doctype html>
 <html lang="en">

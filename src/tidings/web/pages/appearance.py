@@ -1,4 +1,4 @@
-"""How this device shows things."""
+"""The appearance page: how this device shows lists and articles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def show_view(context: RequestContext) -> PageResponse:
 
 @routes.post("/view")
 def change_view(context: RequestContext) -> Redirect:
-    """Fields as in `Device`; what is not sent or not known stays as it was."""
+    """Save the fields of `Device` that were sent with a known value; the others keep their value."""
     sent = dict(forms.fields(context.request))
     chosen = {name: sent[name] for name, known in CHOICES.items() if sent.get(name, "?") in known}
     device = msgspec.structs.replace(context.device, **chosen)

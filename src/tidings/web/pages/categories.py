@@ -1,4 +1,4 @@
-"""Categories: made, renamed, hidden, marked read and deleted on one page."""
+"""The categories page: add, rename, hide, mark read and delete."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class CategoryForm(Form, frozen=True):
     hide_globally: bool | None = None
 
 
-class Deletion(Form, frozen=True):
-    """move_to: where its feeds go; None: nowhere, they are deleted with it."""
+class CategoryDeletionForm(Form, frozen=True):
+    """move_to: the category that gets its feeds; None deletes them too."""
 
     move_to: int | None = None
 
@@ -52,15 +52,15 @@ def change_category(caller: User, services: Services, category_id: int, form: Ca
 
 @routes.post("/categories/{category_id}/read")
 def mark_category_read(caller: User, services: Services, category_id: int) -> Redirect:
-    """As the button of its list does, but one stays here."""
+    """Mark the category read and return to this page."""
     count = services.categories.mark_read(caller.id, category_id)
-    told = ngettext("%(count)d marked read", "%(count)d marked read", count, count=count)
-    return Redirect("/categories", notice=told if count else _("Nothing was unread."))
+    notice = ngettext("%(count)d marked read", "%(count)d marked read", count, count=count)
+    return Redirect("/categories", notice=notice if count else _("Nothing was unread."))
 
 
 @routes.get("/categories/{category_id}/delete")
 def ask_before_deleting(context: RequestContext, category_id: int) -> PageResponse:
-    """What would go with it, and where its feeds could go instead."""
+    """Show what would be deleted with the category, and where its feeds could move instead."""
     line = context.sidebar.category(category_id)
     if line is None:
         raise unknown(category_id)
@@ -69,7 +69,7 @@ def ask_before_deleting(context: RequestContext, category_id: int) -> PageRespon
 
 @routes.post("/categories/{category_id}/delete")
 def delete_category(
-    context: RequestContext, caller: User, services: Services, category_id: int, form: Deletion
+    context: RequestContext, caller: User, services: Services, category_id: int, form: CategoryDeletionForm
 ) -> Redirect:
     line = context.sidebar.category(category_id)
     if line is None:
@@ -86,7 +86,7 @@ def delete_category(
 def _page(
     typed: CategoryForm | None = None, changing: int | None = None, problem: InvalidInput | None = None
 ) -> PageResponse:
-    """changing: whose title was typed; None for a new one."""
+    """changing: the id of the category that the form changes; None for a new one."""
     values = {"title": _("Categories"), "place": "categories", "typed": typed or CategoryForm(), "changing": changing}
     return PageResponse(
         "categories.html", values, status=400 if problem else 200, problem=field_error(problem) if problem else None

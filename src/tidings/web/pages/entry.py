@@ -1,4 +1,4 @@
-"""An entry to be read, in the list that it was found in."""
+"""The page of an entry, within the list that it was opened from."""
 
 from __future__ import annotations
 
@@ -30,12 +30,15 @@ from tidings.web.language import _
 
 routes = Routes()
 
-# Beside the article: so many before it in the list, and after it.
+# How many rows of the list are shown before and after the open entry.
 BEFORE, AFTER = 8, 30
 
 
-class Attached(Struct, frozen=True):
-    """kind: audio, video, image or file. name: the end of its address. address: "" when no page may link to it."""
+class AttachmentView(Struct, frozen=True):
+    """An enclosure as the page shows it. kind: audio, video, image or file. name: the last part of its address.
+
+    address: "" when no page may link to it.
+    """
 
     enclosure: Enclosure
     kind: str
@@ -45,67 +48,67 @@ class Attached(Struct, frozen=True):
 
 @routes.get("/unread/{entry_id}")
 def read_unread(context: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
-    entry = opened(context, entry_id)
-    return read(context, entry_list_pages.unread(context, query), entry)
+    entry = open_entry(context, entry_id)
+    return entry_page(context, entry_list_pages.unread(context, query), entry)
 
 
 @routes.get("/starred/{entry_id}")
 def read_starred(context: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
-    entry = opened(context, entry_id)
-    return read(context, entry_list_pages.starred(context, query), entry)
+    entry = open_entry(context, entry_id)
+    return entry_page(context, entry_list_pages.starred(context, query), entry)
 
 
 @routes.get("/history/{entry_id}")
 def read_history(context: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
-    entry = opened(context, entry_id)
-    return read(context, entry_list_pages.history(context, query), entry)
+    entry = open_entry(context, entry_id)
+    return entry_page(context, entry_list_pages.history(context, query), entry)
 
 
 @routes.get("/categories/{category_id}/entries/{entry_id}")
 def read_in_category(context: RequestContext, query: ListQuery, category_id: int, entry_id: int) -> PageResponse:
-    entry = opened(context, entry_id, category_id=category_id)
-    return read(context, entry_list_pages.category(context, query, category_id), entry)
+    entry = open_entry(context, entry_id, category_id=category_id)
+    return entry_page(context, entry_list_pages.category(context, query, category_id), entry)
 
 
 @routes.get("/feeds/{feed_id}/entries/{entry_id}")
 def read_in_feed(context: RequestContext, query: ListQuery, feed_id: int, entry_id: int) -> PageResponse:
-    entry = opened(context, entry_id, feed_id=feed_id)
-    return read(context, entry_list_pages.feed(context, query, feed_id), entry)
+    entry = open_entry(context, entry_id, feed_id=feed_id)
+    return entry_page(context, entry_list_pages.feed(context, query, feed_id), entry)
 
 
 @routes.get("/search/{entry_id}")
 def read_found(context: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
-    entry = opened(context, entry_id)
-    return read(context, entry_list_pages.search(context, query), entry)
+    entry = open_entry(context, entry_id)
+    return entry_page(context, entry_list_pages.search(context, query), entry)
 
 
 @routes.get("/entries/{entry_id}")
 def read_entry(context: RequestContext, entry_id: int) -> PageResponse:
-    """From wherever: it is shown in the list of its feed, all of it."""
-    entry = opened(context, entry_id)
-    return read(context, entry_list_pages.feed(context, ListQuery(show="all"), entry.feed_id), entry)
+    """Show an entry in the list of all entries of its feed."""
+    entry = open_entry(context, entry_id)
+    return entry_page(context, entry_list_pages.feed(context, ListQuery(show="all"), entry.feed_id), entry)
 
 
-def opened(
+def open_entry(
     context: RequestContext, entry_id: int, *, feed_id: int | None = None, category_id: int | None = None
 ) -> Entry:
-    """The entry, marked read if the user wants that and the browser does not merely look ahead.
+    """Return the entry, marked read if the user wants that and the browser is not prefetching.
 
-    feed_id, category_id: where it has to be. NotFound. Counts are asked for after this.
+    feed_id, category_id: where it must be; otherwise NotFound is raised. Read counts only after this call.
     """
     user, services = context.caller, context.services
     with services.reading() as db:
         entry = owned(db, user.id, entry_id)
     if entry.feed_id != (feed_id or entry.feed_id) or entry.category_id != (category_id or entry.category_id):
         raise NotFound(verbatim(f"Entry {entry_id} is somewhere else."))
-    if entry.status != EntryStatus.UNREAD or not user.mark_read_on_view or _looks_ahead(context):
+    if entry.status != EntryStatus.UNREAD or not user.mark_read_on_view or _is_prefetch(context):
         return entry
     services.entries.update(user.id, [entry.id], status=EntryStatus.READ)
-    # In the order of changes its place is where it was opened, too.
+    # changed_at stays as it was: the neighbours in the history list are those of the place where it was opened.
     return msgspec.structs.replace(entry, status=int(EntryStatus.READ))
 
 
-def read(context: RequestContext, listing: ListPage, entry: Entry) -> PageResponse:
+def entry_page(context: RequestContext, listing: ListPage, entry: Entry) -> PageResponse:
     with context.services.listing.of(context.caller.id, listing.entry_filter) as lists:
         return _page(lists, context, listing, entry)
 
@@ -113,7 +116,7 @@ def read(context: RequestContext, listing: ListPage, entry: Entry) -> PageRespon
 def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: Entry) -> PageResponse:
     user, db = context.caller, lists.db
     whole = entry_lists.with_bodies(db, [entry])
-    # What is put in place of another entry comes without the list that stands there already.
+    # A part that replaces another entry needs no list: it is on the page already.
     is_split = context.device.columns == "split" and not context.is_part
     place = listing.cursor(entry)
     before = list(reversed(listing.rows(lists, BEFORE if is_split else 1, place, backwards=True)))
@@ -127,7 +130,7 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
             "listing": listing,
             "entry": entry,
             "feed": feed,
-            # Cleaned when it was stored: the only place where HTML of others is written as it is.
+            # Cleaned when it was stored.
             "content": Markup(embeds.defer_players(prefix_ids(whole.contents.get(entry.id, "")))),  # noqa: S704
             "attached": _all_attached(db, entry, whole.enclosures.get(entry.id, [])),
             "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),
@@ -151,21 +154,21 @@ def _url(context: RequestContext, listing: ListPage, entry: Entry | None) -> str
     return context.url(listing.entry_path(entry.id), **listing.query) if entry else ""
 
 
-def _looks_ahead(context: RequestContext) -> bool:
+def _is_prefetch(context: RequestContext) -> bool:
     headers = context.request.headers
     return context.request.method == "HEAD" or "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
 
 
-def _all_attached(db: Read, entry: Entry, enclosures: Sequence[Enclosure]) -> list[Attached]:
+def _all_attached(db: Read, entry: Entry, enclosures: Sequence[Enclosure]) -> list[AttachmentView]:
     feed = feeds.get(db, entry.user_id, entry.feed_id) if enclosures else None
     shown = ("image",) if feed and feed.no_media_player else ("audio", "video", "image")
     return [_attached(one, shown) for one in enclosures]
 
 
-def _attached(enclosure: Enclosure, shown: Sequence[str]) -> Attached:
-    """shown: kinds that are more than a link."""
+def _attached(enclosure: Enclosure, shown: Sequence[str]) -> AttachmentView:
+    """shown: kinds that get a player or picture instead of a link."""
     kind = enclosure.mime_type.partition("/")[0]
     path = enclosure.url.partition("?")[0].rstrip("/")
     address = safe_href(enclosure.url)
     known = kind if kind in shown and scheme_of(address) in WEB_SCHEMES else "file"
-    return Attached(enclosure, known, path.rpartition("/")[2] or _("Attachment"), address)
+    return AttachmentView(enclosure, known, path.rpartition("/")[2] or _("Attachment"), address)

@@ -1,6 +1,6 @@
-"""What a reader does to entries: buttons of one form, in lists as on the page of an entry.
+"""Actions on entries: the buttons of one form, in lists and on the page of an entry.
 
-A button says what is to be, not "the other way round": `star=5`, `unstar=5`, `read=5`, `unread=5`, `save=5`.
+A button names the wanted state instead of toggling: `star=5`, `unstar=5`, `read=5`, `unread=5`, `save=5`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ routes = Routes()
 
 
 class EntryActionForm(Form, frozen=True):
-    """back: the page to return to; a star or a mark is seen there, at the entry."""
+    """Ids by action. back: the page to return to."""
 
     star: tuple[str, ...] = ()
     unstar: tuple[str, ...] = ()
@@ -34,8 +34,8 @@ class EntryActionForm(Form, frozen=True):
     back: str = ""
 
 
-class Undo(Form, frozen=True):
-    """moment: as the notice gave it."""
+class UndoForm(Form, frozen=True):
+    """moment: the value that came with the notice."""
 
     moment: int | None = None
     back: str = ""
@@ -52,16 +52,20 @@ def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
         if sent:
             entries.update(caller.id, _ids(sent), **change)
     for one in form.save:
-        notice = _saved(caller, services, parse_id("entry_id", one))
+        notice = _save(caller, services, parse_id("entry_id", one))
     if not form.read:
         return Redirect(back, notice)
     marked = services.read_marker.mark_read(caller.id, _ids(form.read))
-    # Of a single one it is seen at the entry itself, with the button that takes it back.
-    return told(back, marked) if len(form.read) > 1 else Redirect(back, notice, marked.moment if marked.count else 0)
+    # A single entry shows the change itself, beside the button that reverts it: no notice.
+    return (
+        mark_read_redirect(back, marked)
+        if len(form.read) > 1
+        else Redirect(back, notice, marked.moment if marked.count else 0)
+    )
 
 
 @routes.post("/entries/undo")
-def undo(caller: User, services: Services, form: Undo) -> Redirect:
+def undo(caller: User, services: Services, form: UndoForm) -> Redirect:
     count = services.read_marker.undo(caller.id, Instant(form.moment or 0))
     back = security.local_path(form.back) or "/"
     if not count:
@@ -69,8 +73,8 @@ def undo(caller: User, services: Services, form: Undo) -> Redirect:
     return Redirect(back, ngettext("%(count)d unread again", "%(count)d unread again", count, count=count))
 
 
-def told(path: str, marked: MarkReadResult) -> Redirect:
-    """Back to a page that says how many it were, and offers to undo it."""
+def mark_read_redirect(path: str, marked: MarkReadResult) -> Redirect:
+    """Redirect to a page whose notice says how many entries were marked, and offers to undo it."""
     count = marked.count
     if not count:
         return Redirect(path, _("Nothing was unread."))
@@ -82,7 +86,7 @@ def _ids(sent: Sequence[str]) -> list[int]:
     return [parse_id("entry_id", one) for one in sent]
 
 
-def _saved(caller: User, services: Services, entry_id: int) -> str:
+def _save(caller: User, services: Services, entry_id: int) -> str:
     try:
         services.entries.save(caller, entry_id)
     except InvalidInput as error:

@@ -1,4 +1,4 @@
-"""Lists of entries, and marking all of one read."""
+"""List pages, and marking a whole list read."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from tidings.web import entry_list_pages, security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
-from tidings.web.pages.entry_actions import told
+from tidings.web.pages.entry_actions import mark_read_redirect
 
 routes = Routes()
 
 
 @routes.get("/unread")
 def show_unread(context: RequestContext, query: ListQuery) -> PageResponse:
-    """Everything that was not read yet, but for what is hidden from the global lists."""
+    """Unread entries, without those hidden from the global lists."""
     return show(context, entry_list_pages.unread(context, query), query)
 
 
 @routes.get("/starred")
 def show_starred(context: RequestContext, query: ListQuery) -> PageResponse:
-    """The newest first."""
+    """Starred entries, the newest first."""
     return show(context, entry_list_pages.starred(context, query), query)
 
 
 @routes.get("/history")
 def show_history(context: RequestContext, query: ListQuery) -> PageResponse:
-    """What was read, the last one first."""
+    """Read entries, the last one read first."""
     return show(context, entry_list_pages.history(context, query), query)
 
 
@@ -44,16 +44,16 @@ def show_feed(context: RequestContext, query: ListQuery, feed_id: int) -> PageRe
 
 @routes.get("/search")
 def show_search(context: RequestContext, query: ListQuery) -> PageResponse:
-    """Words of title and content, "phrases", -without, begin*. Without words, the form alone."""
+    """Search titles and contents: words, "phrases", -without, begin*. Without words, show only the form."""
     return show(context, entry_list_pages.search(context, query), query)
 
 
 def show(context: RequestContext, listing: ListPage, query: ListQuery) -> PageResponse:
-    user, beyond = context.caller, entry_list_pages.parse_cursor(query.after)
+    user, after = context.caller, entry_list_pages.parse_cursor(query.after)
     limit = user.entries_per_page
     with context.services.listing.of(user.id, listing.entry_filter) as lists:
-        is_asked = listing.name != "search" or listing.entry_filter.search
-        found = listing.rows(lists, limit + 1, beyond) if is_asked else []
+        has_query = listing.name != "search" or listing.entry_filter.search
+        found = listing.rows(lists, limit + 1, after) if has_query else []
         shown = rows(lists.db, context, listing, found[:limit])
     more = entry_list_pages.format_cursor(listing.cursor(found[limit - 1])) if len(found) > limit else ""
     return PageResponse(
@@ -63,13 +63,13 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery) -> PageRe
             "listing": listing,
             "rows": shown,
             "next_url": context.url(listing.path, after=more, **listing.query) if more else "",
-            "is_first": beyond is None,
+            "is_first": after is None,
         },
     )
 
 
-class Part(Form, frozen=True):
-    """What lies above or below an entry in the list, that one left out; without either, all of the list."""
+class MarkReadForm(Form, frozen=True):
+    """The entry above or below which entries are marked, that one excluded; without either, the whole list."""
 
     above: int | None = None
     below: int | None = None
@@ -77,25 +77,25 @@ class Part(Form, frozen=True):
 
 
 @routes.post("/unread/mark-read")
-def mark_unread_read(context: RequestContext, form: Part) -> Redirect:
+def mark_unread_read(context: RequestContext, form: MarkReadForm) -> Redirect:
     return _mark(context, entry_list_pages.unread(context, ListQuery()), form)
 
 
 @routes.post("/categories/{category_id}/mark-read")
-def mark_category_read(context: RequestContext, form: Part, category_id: int) -> Redirect:
+def mark_category_read(context: RequestContext, form: MarkReadForm, category_id: int) -> Redirect:
     return _mark(context, entry_list_pages.category(context, ListQuery(), category_id), form)
 
 
 @routes.post("/feeds/{feed_id}/mark-read")
-def mark_feed_read(context: RequestContext, form: Part, feed_id: int) -> Redirect:
+def mark_feed_read(context: RequestContext, form: MarkReadForm, feed_id: int) -> Redirect:
     return _mark(context, entry_list_pages.feed(context, ListQuery(), feed_id), form)
 
 
-def _mark(context: RequestContext, listing: ListPage, form: Part) -> Redirect:
-    user, beyond, edge = context.caller, None, form.above or form.below
-    if edge:
+def _mark(context: RequestContext, listing: ListPage, form: MarkReadForm) -> Redirect:
+    user, page, entry_id = context.caller, None, form.above or form.below
+    if entry_id:
         with context.services.reading() as db:
-            beyond = listing.beyond(owned(db, user.id, edge), backwards=form.above is not None)
-    marked = context.services.read_marker.mark_list_read(user.id, listing.entry_filter, beyond)
-    path = security.local_path(form.back) if edge else ""
-    return told(path or listing.path, marked)
+            page = listing.beyond(owned(db, user.id, entry_id), backwards=form.above is not None)
+    marked = context.services.read_marker.mark_list_read(user.id, listing.entry_filter, page)
+    path = security.local_path(form.back) if entry_id else ""
+    return mark_read_redirect(path or listing.path, marked)

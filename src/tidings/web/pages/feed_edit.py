@@ -1,4 +1,4 @@
-"""One feed: everything that may be set on it, its rules tried out before they are kept, and a check right now."""
+"""The page of a feed's settings, with a preview of its rules and a button that checks the feed now."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ SWITCH_LABELS: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 
 class FeedFormBase(Form, frozen=True):
-    """category_id: None where the category stays."""
+    """The fixed fields of FeedForm. category_id: None keeps the category."""
 
     category_id: int | None = None
 
@@ -65,7 +65,7 @@ class FeedFormBase(Form, frozen=True):
 if TYPE_CHECKING:
     FeedForm = FeedFormBase
 else:
-    # A field for each setting, named as in the API. Numbers are texts here, so that what was typed is kept.
+    # A field for each setting, named as in the API. Numbers are strings, so that the page can show invalid input again.
     FeedForm = defstruct(
         "FeedForm",
         [(name, str, "") for name in (*TEXTS, *NUMBERS)] + [(name, bool | None, None) for name in SWITCHES],
@@ -88,10 +88,10 @@ def show_feed_form(context: RequestContext, feed_id: int) -> PageResponse:
 def change_feed(
     context: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm
 ) -> PageResponse | Redirect:
-    """Only what differs is written: a title that follows its publisher goes on doing so."""
+    """Write only changed fields: an unchanged title still follows the publisher's."""
     with services.reading() as db:
         feed = owned(db, caller.id, feed_id)
-    given, problems = _given(feed, form)
+    given, problems = _changes(feed, form)
     problems |= _rule_problems(form)
     if not problems:
         try:
@@ -105,23 +105,23 @@ def change_feed(
 
 @routes.post("/feeds/{feed_id}/try")
 def try_rules(context: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm) -> PageResponse:
-    """What the rules as they were typed would do to entries that are there. Nothing is kept."""
+    """Show what the typed rules would do to existing entries. Nothing is stored."""
     trial = services.rule_previewer.run(caller, feed_id, {name: getattr(form, name) for name in RULES})
     return _page(context, feed_id, form, _rule_problems(form), trial)
 
 
 @routes.post("/feeds/{feed_id}/refresh")
 async def refresh_feed(caller: User, services: Services, feed_id: int, form: RefreshForm) -> Redirect:
-    told = _("Checked.")
+    notice = _("Checked.")
     try:
         await services.polling.refresh_now(caller.id, feed_id)
     except (RefreshFailed, FetchError, InvalidInput) as error:
-        told = translated(error.text)
-    return Redirect(security.local_path(form.back) or f"/feeds/{feed_id}/edit", notice=told)
+        notice = translated(error.text)
+    return Redirect(security.local_path(form.back) or f"/feeds/{feed_id}/edit", notice=notice)
 
 
-def _given(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]]:
-    """What is to be changed, and what was wrong with it by field."""
+def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the changed settings, and errors by field."""
     given: dict[str, Any] = {name: getattr(form, name) for name in TEXTS}
     given |= {name: bool(getattr(form, name)) for name in SWITCHES}
     given["category_id"] = form.category_id or feed.category_id
@@ -139,7 +139,7 @@ def _given(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _rule_problems(form: FeedForm) -> dict[str, str]:
-    """Of every rule that cannot be used, by field; each names the rule."""
+    """Return an error for every invalid rule, by field; each names the rule."""
     found: dict[str, list[str]] = {}
     for one in compile_rules(RuleTexts(**{name: getattr(form, name) for name in RULES})).errors:
         found.setdefault(one.field, []).append(translated(one.problem))

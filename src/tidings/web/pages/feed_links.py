@@ -1,4 +1,4 @@
-"""Lists as feeds: for whoever knows the secret part of their address, without a session.
+"""Lists as Atom feeds. A secret token in the address replaces the session.
 
 /lists/<token>/unread   /starred   /categories/3   /feeds/7
 """
@@ -71,16 +71,16 @@ def revoke_links(caller: User, services: Services) -> Redirect:
     return Redirect("/list-links", _("Nobody can follow your lists any more."))
 
 
-def _feed(context: RequestContext, token: str, path: str, which: EntryFilter) -> Response:
-    """The newest entries. One answer for a wrong token and for what its owner does not have."""
+def _feed(context: RequestContext, token: str, path: str, entry_filter: EntryFilter) -> Response:
+    """Return the newest entries as Atom. A wrong token and a list that its owner does not have get the same 404."""
     user = context.services.feed_links.owner(token)
     if user is None:
         raise NotFound(verbatim("There is no list at this address."))
     try:
-        with context.services.listing.of(user.id, which) as lists:
+        with context.services.listing.of(user.id, entry_filter) as lists:
             lines = {line.id: line for line in sidebar.list_feeds(lists.db, user.id)}
-            name = _name(which, lines, {one.id: one.title for one in categories.list_all(lists.db, user.id)})
-            rows = lists.rows(which, EntryPage(direction=Direction.DESC, limit=MOST_ENTRIES))
+            name = _name(entry_filter, lines, {one.id: one.title for one in categories.list_all(lists.db, user.id)})
+            rows = lists.rows(entry_filter, EntryPage(direction=Direction.DESC, limit=MOST_ENTRIES))
             bodies = entry_lists.bodies(lists.db, [row.id for row in rows])
     except InvalidInput as unknown:
         raise NotFound(verbatim("There is no list at this address.")) from unknown
@@ -108,9 +108,9 @@ def _feed(context: RequestContext, token: str, path: str, which: EntryFilter) ->
     return Response(body, 200, headers, ATOM)
 
 
-def _name(which: EntryFilter, feeds: dict[int, SidebarFeed], titles: dict[int, str]) -> str:
-    if which.feed_id is not None:
-        return feeds[which.feed_id].title
-    if which.category_id is not None:
-        return titles[which.category_id]
-    return _("Starred") if which.starred else _("Unread")
+def _name(entry_filter: EntryFilter, feeds: dict[int, SidebarFeed], titles: dict[int, str]) -> str:
+    if entry_filter.feed_id is not None:
+        return feeds[entry_filter.feed_id].title
+    if entry_filter.category_id is not None:
+        return titles[entry_filter.category_id]
+    return _("Starred") if entry_filter.starred else _("Unread")

@@ -1,4 +1,4 @@
-"""All feeds: how they are, and one change to many of them."""
+"""The feeds page: the state of each feed, and bulk changes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from tidings.web.message_translation import translated
 routes = Routes()
 
 ON_A_PAGE = 50
-# What is worth a look comes first in every order.
-_CARE = {state: place for place, state in enumerate(FeedHealth)}
+# The order of states: those that need attention come first.
+_STATE_ORDER = {state: place for place, state in enumerate(FeedHealth)}
 Known = tuple[FeedHealthData, FeedHealth]
 SORTS: dict[str, str] = {
     "care": N_("What needs care first"),
@@ -40,7 +40,7 @@ SORTS: dict[str, str] = {
     "unread": N_("Most unread"),
 }
 _KEYS: dict[str, Callable[[Known], int]] = {
-    "care": lambda one: _CARE[one[1]],
+    "care": lambda one: _STATE_ORDER[one[1]],
     "title": lambda _one: 0,
     "newest": lambda one: -(one[0].last_entry_at or 0),
     "oldest": lambda one: one[0].last_entry_at or 0,
@@ -52,7 +52,7 @@ INTERVALS = (0, 15, 60, 360, 1440, 10_080)
 
 
 class FeedsQuery(Query, frozen=True):
-    """state: as in `Health`, or "" for all. q: words of title or address. page: counted from 1."""
+    """state: as in `FeedHealth`, or "" for all. q: words of title or address. page: counted from 1."""
 
     state: str = ""
     category: int | None = None
@@ -61,8 +61,11 @@ class FeedsQuery(Query, frozen=True):
     page: int | None = None
 
 
-class Change(Form, frozen=True):
-    """feed: ids. whole: all feeds that state, category and q name, on whatever page. action: see `_ACTIONS`."""
+class BulkChangeForm(Form, frozen=True):
+    """feed: ids. whole: all feeds that match state, category and q, on every page. action: see `_apply`.
+
+    sure: the deletion was confirmed.
+    """
 
     feed: tuple[str, ...] = ()
     whole: bool | None = None
@@ -74,8 +77,8 @@ class Change(Form, frozen=True):
     sort: str = ""
 
 
-class Chosen(Struct, frozen=True):
-    """found: the feeds that a filter names, in order. counts: how many of each state, without the filter by state."""
+class FilteredFeeds(Struct, frozen=True):
+    """found: the matching feeds, in order. counts: by state, before the filter by state. total: their sum."""
 
     found: list[Known]
     counts: Counter[FeedHealth]
@@ -88,33 +91,35 @@ def show_feeds(context: RequestContext, caller: User, services: Services, query:
 
 
 @routes.post("/feeds/bulk")
-def change_feeds(context: RequestContext, caller: User, services: Services, form: Change) -> PageResponse | Redirect:
-    """One change to the feeds that were ticked."""
+def change_feeds(
+    context: RequestContext, caller: User, services: Services, form: BulkChangeForm
+) -> PageResponse | Redirect:
+    """Apply one change to the ticked feeds."""
     query = FeedsQuery(form.state, form.category, form.q, form.sort)
     back = _back(query)
     ids = _ids(caller, services, form, query, context.now)
     if not ids:
         return Redirect(back, notice=_("Tick the feeds first that this is meant for."))
     if form.action == "delete" and not form.sure:
-        return _ask(context, ids, query)
+        return _confirmation(context, ids, query)
     try:
-        return Redirect(back, notice=_done(caller, services, form.action, ids))
+        return Redirect(back, notice=_apply(caller, services, form.action, ids))
     except TidingsError as error:
         return Redirect(back, notice=translated(error.text))
 
 
 @routes.post("/feeds/refresh")
 def refresh_all(caller: User, services: Services) -> Redirect:
-    return Redirect("/feeds", notice=_refreshed(services.polling.refresh_all(caller.id)))
+    return Redirect("/feeds", notice=_refresh_notice(services.polling.refresh_all(caller.id)))
 
 
-def _done(caller: User, services: Services, action: str, ids: Sequence[int]) -> str:
-    """Do it, and say what was done. action: refresh, on, off, delete, move:<category>, every:<minutes>."""
+def _apply(caller: User, services: Services, action: str, ids: Sequence[int]) -> str:
+    """Apply an action. Returns the notice. action: refresh, on, off, delete, move:<category>, every:<minutes>."""
     name, _colon, value = action.partition(":")
     is_number = value.isascii() and value.isdecimal() and len(value) < 10
     number = int(value) if is_number else 0
     if name == "refresh":
-        return _refreshed(services.polling.refresh_feeds(caller.id, ids))
+        return _refresh_notice(services.polling.refresh_feeds(caller.id, ids))
     if name == "move":
         count = services.bulk.move(caller.id, ids, number)
         return ngettext("%(count)d feed moved.", "%(count)d feeds moved.", count, count=count)
@@ -136,16 +141,16 @@ def _done(caller: User, services: Services, action: str, ids: Sequence[int]) -> 
     return ngettext("%(count)d feed changed.", "%(count)d feeds changed.", count, count=count)
 
 
-def _refreshed(count: int) -> str:
+def _refresh_notice(count: int) -> str:
     if not count:
         return _("Nothing to check: these feeds were checked just now, or are switched off.")
     return ngettext("%(count)d feed is being checked.", "%(count)d feeds are being checked.", count, count=count)
 
 
-def _ids(caller: User, services: Services, form: Change, query: FeedsQuery, now: Instant) -> list[int]:
+def _ids(caller: User, services: Services, form: BulkChangeForm, query: FeedsQuery, now: Instant) -> list[int]:
     if form.whole:
         with services.reading() as db:
-            found = _chosen(health.list_all(db, caller.id, now), query, now).found
+            found = _filtered(health.list_all(db, caller.id, now), query, now).found
         return [feed.id for feed, _state in found]
     return [int(one) for one in form.feed if one.isascii() and one.isdecimal() and len(one) < 19]
 
@@ -155,7 +160,7 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
     with services.reading() as db:
         named = {one.id: one.title for one in categories.list_all(db, caller.id)}
         signs = health.list_all(db, caller.id, now)
-        chosen = _chosen(signs, query, now)
+        chosen = _filtered(signs, query, now)
         pages = max(1, -(-len(chosen.found) // ON_A_PAGE))
         page = min(max(query.page or 1, 1), pages)
         shown = chosen.found[(page - 1) * ON_A_PAGE : page * ON_A_PAGE]
@@ -180,13 +185,13 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
     )
 
 
-def _filters(chosen: Chosen) -> list[tuple[str, str, int]]:
-    """Value, label and how many; states that no feed is in are left out."""
+def _filters(chosen: FilteredFeeds) -> list[tuple[str, str, int]]:
+    """Return value, label and count of each state that has feeds."""
     found = [(state.value, _(NAMES[state]), chosen.counts[state]) for state in FeedHealth if chosen.counts[state]]
     return [("", _("All"), chosen.total), *found]
 
 
-def _chosen(signs: list[FeedHealthData], query: FeedsQuery, now: Instant) -> Chosen:
+def _filtered(signs: list[FeedHealthData], query: FeedsQuery, now: Instant) -> FilteredFeeds:
     words = normalize_for_search(query.q).split()
     known = [
         (feed, state)
@@ -196,13 +201,13 @@ def _chosen(signs: list[FeedHealthData], query: FeedsQuery, now: Instant) -> Cho
     ]
     counts = Counter(state for _feed, state in known)
     found = [one for one in known if query.state in ("", one[1].value)]
-    # A stable sort: equals stay in the order of their titles.
+    # The sort is stable: equal feeds stay in the order of their titles.
     found.sort(key=_KEYS.get(query.sort, _KEYS["care"]))
-    return Chosen(found, counts, len(known))
+    return FilteredFeeds(found, counts, len(known))
 
 
-def _ask(context: RequestContext, ids: Sequence[int], query: FeedsQuery) -> PageResponse:
-    """Deleting cannot be undone: what would go is shown first."""
+def _confirmation(context: RequestContext, ids: Sequence[int], query: FeedsQuery) -> PageResponse:
+    """Return the page that shows what would be deleted, which cannot be undone."""
     lines = [line for one in ids if (line := context.sidebar.feeds.get(one))]
     values = {
         "title": _("Delete feeds"),

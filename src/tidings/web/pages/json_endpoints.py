@@ -1,4 +1,4 @@
-"""What scripts ask for: counts, and where a listener is. And the keys, which they obey."""
+"""Endpoints for scripts: unread counts and playback positions. Also the page of keyboard shortcuts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
 
-_NOT_KEPT = {"Cache-Control": "no-store", **SANDBOX_HEADERS}
+_NO_STORE = {"Cache-Control": "no-store", **SANDBOX_HEADERS}
 
 KEYS = (
     (
@@ -79,7 +79,7 @@ KEYS = (
 )
 
 
-class Position(Form, frozen=True):
+class PlaybackPositionForm(Form, frozen=True):
     """position: seconds from the beginning."""
 
     position: int | None = None
@@ -88,16 +88,16 @@ class Position(Form, frozen=True):
 
 @routes.get("/counts")
 def show_counts(context: RequestContext) -> Response:
-    """unread, starred, and f7 or c3 for a feed or category with unread entries; those with none are left out."""
+    """Return unread and starred, and f7 or c3 for each feed or category that has unread entries."""
     sidebar = context.sidebar
     counts = {f"c{line.category.id}": line.unread for line in sidebar.categories if line.unread}
     counts |= {f"f{feed.id}": feed.unread for feed in sidebar.feeds.values() if feed.unread}
     counts |= {"unread": sidebar.unread, "starred": sidebar.starred}
-    return json(counts, headers=_NOT_KEPT)
+    return json(counts, headers=_NO_STORE)
 
 
 @routes.post("/enclosures/{enclosure_id}/position")
-def keep_position(caller: User, services: Services, enclosure_id: int, form: Position) -> Redirect:
+def keep_position(caller: User, services: Services, enclosure_id: int, form: PlaybackPositionForm) -> Redirect:
     services.enclosures.set_progression(caller.id, enclosure_id, min(form.position or 0, 2**31 - 1))
     return Redirect("/")
 

@@ -1,4 +1,4 @@
-"""Coming from another reader and leaving for one: OPML."""
+"""OPML import and export pages."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
 
-# As much as the API takes.
+# In bytes; the same as in the API.
 LARGEST_DOCUMENT = 32 * 2**20
-_AS_FILE = {
+_ATTACHMENT = {
     "Content-Disposition": 'attachment; filename="feeds.opml"',
     "Cache-Control": "no-store",
     **SANDBOX_HEADERS,
@@ -34,7 +34,7 @@ _AS_FILE = {
 
 
 class FailedOutline(Struct, frozen=True):
-    """Of a report: what was wrong in a line of the document. is_left_out: the whole feed, not one setting of it."""
+    """A problem in a line of the document. is_left_out: the whole feed was left out, not one setting."""
 
     remark: OpmlProblem
     is_left_out: bool
@@ -47,7 +47,7 @@ def show_import(context: RequestContext) -> PageResponse:
 
 @routes.post("/feeds/import", body_limit=LARGEST_DOCUMENT, takes_files=True)
 def import_feeds(context: RequestContext, caller: User, services: Services) -> PageResponse:
-    """All that can be used, or nothing; then a line for every line that something was wrong with."""
+    """Import all usable feeds in one transaction, and show a report line for each problem."""
     try:
         body = _uploaded(context.request)
         return _import_page(context, services.opml.import_(caller.id, body))
@@ -57,7 +57,7 @@ def import_feeds(context: RequestContext, caller: User, services: Services) -> P
 
 @routes.get("/feeds/export")
 def export_feeds(caller: User, services: Services) -> Response:
-    return Response(services.opml.export(caller.id), 200, _AS_FILE, "text/xml; charset=utf-8")
+    return Response(services.opml.export(caller.id), 200, _ATTACHMENT, "text/xml; charset=utf-8")
 
 
 def _uploaded(request: Request) -> bytes:
@@ -87,7 +87,7 @@ def _import_page(
 
 
 def progress(context: RequestContext) -> dict[str, Any]:
-    """waiting: feeds that were never checked, of how many."""
+    """Return waiting, the number of feeds that were never checked, and total, the number of feeds."""
     with context.services.reading() as db:
         waiting = health.count_unchecked(db, context.caller.id)
     return {"waiting": waiting, "total": len(context.sidebar.feeds)}

@@ -1,4 +1,4 @@
-"""Entries shown to everybody who has the link, and articles fetched whole."""
+"""Public links to entries, and fetching the full content of an entry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tidings.web.message_translation import translated
 
 routes = Routes()
 
-# It is for whoever was given the link, and for no search engine.
+# Search engines must not index it.
 _NOT_INDEXED = {"X-Robots-Tag": "noindex, nofollow"}
 
 
@@ -40,8 +40,8 @@ def show_shared(services: Services, code: str) -> PageResponse:
 @routes.post("/entries/{entry_id}/share")
 def share(context: RequestContext, caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
     code = services.public_links.create(caller.id, entry_id)
-    told = _("Everybody may read it at %(address)s", address=f"{context.site.base_url}/share/{code}")
-    return Redirect(form.path(f"/entries/{entry_id}"), told)
+    notice = _("Everybody may read it at %(address)s", address=f"{context.site.base_url}/share/{code}")
+    return Redirect(form.path(f"/entries/{entry_id}"), notice)
 
 
 @routes.post("/entries/{entry_id}/unshare")
@@ -52,7 +52,7 @@ def stop_sharing(caller: User, services: Services, entry_id: int, form: ReturnFo
 
 @routes.post("/entries/{entry_id}/full")
 async def fetch_whole(caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
-    """Kept from now on. What goes wrong with somebody's page is told on the page of the entry, which stays."""
+    """Fetch and store the full content. On an error the entry stays as it was, and the notice says why."""
     back = form.path(f"/entries/{entry_id}")
     try:
         await services.articles.fetch(caller, entry_id, store=True)

@@ -1,4 +1,4 @@
-"""What makes an app of the pages: manifest, icons, and a page for when there is no connection."""
+"""The progressive web app: manifest, icons, service worker and offline page."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tidings.web.security import COMMON_HEADERS, SANDBOX_HEADERS
 
 routes = Routes()
 
-# Of each side, and whether it fills its square.
+# Side in pixels, and whether the icon is maskable.
 ICONS = {"icon-192.png": (192, False), "icon-512.png": (512, False), "icon-maskable.png": (512, True)}
 _A_DAY = {"Cache-Control": "public, max-age=86400", **SANDBOX_HEADERS}
-# It may ask us for pages, and nobody for anything else.
+# The service worker may connect to this host only.
 _WORKER = {
     "Cache-Control": "no-cache",
     "Content-Security-Policy": "default-src 'none'; connect-src 'self'",
@@ -29,7 +29,7 @@ _WORKER = {
 
 @routes.get("/manifest.webmanifest", is_open=True)
 def show_manifest(context: RequestContext) -> Response:
-    """display_mode: as the account says."""
+    """Return the manifest. Its display mode is the user's setting."""
     icons = [
         {
             "src": context.url(f"/{name}"),
@@ -77,7 +77,7 @@ def show_full_icon() -> Response:
 
 @routes.get("/favicon.ico", is_open=True)
 def show_favicon() -> Response:
-    """Asked for by whoever does not read the page first."""
+    """Return the icon for browsers that do not read the page's link element."""
     return Response(app_icon.render_app_icon(48), 200, _A_DAY, "image/png")
 
 
@@ -88,7 +88,7 @@ def show_offline() -> PageResponse:
 
 @routes.get("/worker.js", is_open=True)
 def show_worker() -> Response:
-    """Here and not among the other scripts, because its address decides what it is for: all below the base path."""
+    """Return the service worker. Its scope follows from its address, so it is not served below /static."""
     return Response(_worker(), 200, _WORKER, "text/javascript; charset=utf-8")
 
 

@@ -22,31 +22,31 @@ from tidings.web.language import _
 
 routes = Routes()
 
-# Argon2 is slow on purpose: guessing may keep this many threads busy and no more.
+# Argon2 is slow on purpose: guessing keeps at most this many threads busy.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="passwords")
 
 
-class Next(Query, frozen=True):
-    """next: where to go afterwards."""
+class NextQuery(Query, frozen=True):
+    """next: the path to open after signing in."""
 
     next: str = ""
 
 
-class SignIn(Form, frozen=True):
+class SignInForm(Form, frozen=True):
     username: str = ""
     password: str = ""
     next: str = ""
 
 
 @routes.get("/sign-in", is_open=True)
-def show_sign_in(context: RequestContext, query: Next) -> PageResponse | Redirect:
+def show_sign_in(context: RequestContext, query: NextQuery) -> PageResponse | Redirect:
     if context.signed_in:
         return Redirect(security.local_path(query.next) or "/")
     return _page(query.next)
 
 
 @routes.post("/sign-in", is_open=True)
-async def sign_in(context: RequestContext, services: Services, form: SignIn) -> PageResponse | Redirect:
+async def sign_in(context: RequestContext, services: Services, form: SignInForm) -> PageResponse | Redirect:
     username = form.username.strip()
     if not username or not form.password:
         field = "password" if username else "username"
@@ -56,7 +56,9 @@ async def sign_in(context: RequestContext, services: Services, form: SignIn) -> 
     given = Credentials(username=username, password=form.password, address=context.address, browser=browser)
     try:
         await asyncio.sleep(await asyncio.to_thread(services.authentication.start_attempt, given))
-        token, browser = await asyncio.get_running_loop().run_in_executor(_threads, _begin, context, services, given)
+        token, browser = await asyncio.get_running_loop().run_in_executor(
+            _threads, _start_session, context, services, given
+        )
     except Unauthorized as error:
         return _page(form.next, username, InvalidInput(error.text, field="password"))
     except SignInThrottled as error:
@@ -68,8 +70,8 @@ async def sign_in(context: RequestContext, services: Services, form: SignIn) -> 
     return Redirect(security.local_path(form.next) or "/")
 
 
-def _begin(context: RequestContext, services: Services, given: Credentials) -> tuple[str, str]:
-    """The token of the session, and what the browser is known by."""
+def _start_session(context: RequestContext, services: Services, given: Credentials) -> tuple[str, str]:
+    """Verify the password and start a session. Returns its token and the token of the known browser."""
     user = services.authentication.verify(given)
     agent = context.request.headers.get("user-agent", "")
     token = services.sessions.begin(user.id, user_agent=agent, address=context.address)

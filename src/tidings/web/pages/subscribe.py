@@ -1,4 +1,4 @@
-"""Subscribing: an address, the feeds that were found there with what is new in them, and the one that is wanted."""
+"""Subscribing: discover the feeds of an address, preview them, and add one."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from tidings.web.language import _
 
 routes = Routes()
 
-# As other programs hand an address over: feed:https://…, feed://…
+# Addresses from other programs: feed:https://…, feed://…
 _FEED_SCHEME = re.compile(r"feed:(?://)?(?=https?:)|feed:(?=//)", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 class AddQuery(Query, frozen=True):
-    """url: to begin with, as a bookmark or another program may give it."""
+    """url: the initial value of the form, from a bookmarklet or another program."""
 
     url: str = ""
 
@@ -46,8 +46,8 @@ class SubscribeForm(Form, frozen=True):
     allow_self_signed_certificates: bool | None = None
 
 
-class Wanted(SubscribeForm, frozen=True):
-    """url: what was typed before. feed_url: which of the feeds found there."""
+class AddFeedForm(SubscribeForm, frozen=True):
+    """url: the address that was searched. feed_url: the chosen feed."""
 
     feed_url: str = ""
     category_id: int | None = None
@@ -56,7 +56,7 @@ class Wanted(SubscribeForm, frozen=True):
 
 
 class FeedOffer(Struct, frozen=True):
-    """A feed to choose. known_id: of the user's feed with that address."""
+    """A discovered feed. known_id: the id of the user's feed with that address, or None."""
 
     url: str
     title: str
@@ -73,7 +73,7 @@ def show_add(query: AddQuery) -> PageResponse:
 
 @routes.post("/feeds/find")
 async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> PageResponse:
-    """What there is to subscribe to at an address. Nothing is stored."""
+    """Show the feeds of an address. Nothing is stored."""
     try:
         return _page(form, await _offers(caller, services, form))
     except (InvalidInput, NotFound, FetchError) as error:
@@ -81,8 +81,10 @@ async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> P
 
 
 @routes.post("/feeds/add")
-async def add_feed(context: RequestContext, caller: User, services: Services, form: Wanted) -> PageResponse | Redirect:
-    given = _sent(form) | {"feed_url": typed_address(form.feed_url or form.url)}
+async def add_feed(
+    context: RequestContext, caller: User, services: Services, form: AddFeedForm
+) -> PageResponse | Redirect:
+    given = _fetch_options(form) | {"feed_url": typed_address(form.feed_url or form.url)}
     chosen = {"category_id": form.category_id, "crawler": form.crawler, "hide_globally": form.hide_globally}
     given |= {name: value for name, value in chosen.items() if value}
     try:
@@ -92,20 +94,20 @@ async def add_feed(context: RequestContext, caller: User, services: Services, fo
         if known:
             return Redirect(f"/feeds/{known[given['feed_url']]}", notice=_("You are subscribed to this feed already."))
         problem = field_error(error, field="url", renamed={"feed_url": "url"})
-        return await _again(context, form, problem)
+        return await _page_after_error(context, form, problem)
     return Redirect(f"/feeds/{feed_id}", notice=_("Subscribed."))
 
 
 def typed_address(text: str) -> str:
-    """As people type it: the scheme may be missing, or be `feed:`."""
+    """Return a complete address. In `text` the scheme may be missing, or be `feed:`."""
     address = _FEED_SCHEME.sub("", text.strip())
     if address.startswith("//"):
         return f"https:{address}"
     return address if not address or _SCHEME.match(address) else f"https://{address}"
 
 
-async def _again(context: RequestContext, form: Wanted, problem: InvalidInput) -> PageResponse:
-    """With what was found before, as far as it can be found again."""
+async def _page_after_error(context: RequestContext, form: AddFeedForm, problem: InvalidInput) -> PageResponse:
+    """Return the page with the error. The feeds are discovered again, if that still works."""
     try:
         offers = await _offers(context.caller, context.services, form) if form.url and form.feed_url else []
     except (InvalidInput, NotFound, FetchError):
@@ -114,7 +116,7 @@ async def _again(context: RequestContext, form: Wanted, problem: InvalidInput) -
 
 
 async def _offers(caller: User, services: Services, form: SubscribeForm) -> list[FeedOffer]:
-    found = await services.discovery.find(caller.id, _sent(form) | {"url": typed_address(form.url)})
+    found = await services.discovery.find(caller.id, _fetch_options(form) | {"url": typed_address(form.url)})
     known = await asyncio.to_thread(_known, services, caller.id, [one.url for one in found])
     return [_offer(one, known.get(one.url)) for one in found]
 
@@ -128,8 +130,8 @@ def _known(services: Services, user_id: int, urls: list[str]) -> dict[str, int]:
         return {url: known for url in urls if (known := feeds.id_by_url(db, user_id, url)) is not None}
 
 
-def _sent(form: SubscribeForm) -> dict[str, Any]:
-    """How it is to be fetched, as far as anything was said about that."""
+def _fetch_options(form: SubscribeForm) -> dict[str, Any]:
+    """Return the options for fetching that are set in the form."""
     values = ((name, getattr(form, name)) for name in SubscribeForm.__struct_fields__ if name != "url")
     return {name: value for name, value in values if value}
 
@@ -137,15 +139,15 @@ def _sent(form: SubscribeForm) -> dict[str, Any]:
 def _page(
     form: SubscribeForm, found: list[FeedOffer] | None = None, problem: InvalidInput | None = None
 ) -> PageResponse:
-    sent = _sent(form)
-    wanted = form if isinstance(form, Wanted) else msgspec.convert(msgspec.structs.asdict(form), Wanted)
+    sent = _fetch_options(form)
+    wanted = form if isinstance(form, AddFeedForm) else msgspec.convert(msgspec.structs.asdict(form), AddFeedForm)
     values = {
         "title": _("Add feed"),
         "place": "add",
-        "asked": form,
+        "form": form,
         "found": found or [],
         "has_more": bool(sent),
-        # Along with what is chosen: a feed is fetched the way it was found.
+        # Sent with the chosen feed, so that it is fetched as it was discovered.
         "sent": [("url", form.url), *((name, "1" if value is True else value) for name, value in sent.items())],
         "category_id": wanted.category_id or "",
         "crawler": wanted.crawler,

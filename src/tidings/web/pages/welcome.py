@@ -20,8 +20,8 @@ from tidings.web.pages.opml import progress
 routes = Routes()
 
 
-class Starters(Form, frozen=True):
-    """feed: addresses, of those that were offered."""
+class StarterFeedsForm(Form, frozen=True):
+    """feed: addresses of starter feeds."""
 
     feed: tuple[str, ...] = ()
 
@@ -34,7 +34,7 @@ def show_welcome(context: RequestContext) -> PageResponse:
 
 
 @routes.post("/welcome")
-def take_starters(caller: User, services: Services, form: Starters) -> Redirect:
+def subscribe_to_starters(caller: User, services: Services, form: StarterFeedsForm) -> Redirect:
     chosen = [one for one in starters() if one.values["feed_url"] in form.feed]
     if not chosen:
         return Redirect("/welcome", notice=_("Tick the feeds first that you would like to read."))
@@ -51,7 +51,7 @@ def starters() -> list[OpmlSubscription]:
 
 
 def by_category() -> dict[str, list[OpmlSubscription]]:
-    """In the order of the file."""
+    """Return the starter feeds by category, in the order of the file."""
     found: dict[str, list[OpmlSubscription]] = {}
     for one in starters():
         found.setdefault(one.category, []).append(one)

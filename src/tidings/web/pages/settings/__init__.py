@@ -1,4 +1,4 @@
-"""What somebody sets for themselves, and what administrators see to."""
+"""Settings pages: those of an account, and those of administrators."""
 
 from tidings.web.pages.settings import (
     account,

@@ -1,4 +1,4 @@
-"""Every setting of an account, in four forms of one kind."""
+"""Pages of account settings: four forms, rendered from one description."""
 
 from __future__ import annotations
 
@@ -195,55 +195,55 @@ CUSTOM = AccountForm(
 
 @routes.get("/settings")
 def show_account(context: RequestContext) -> PageResponse:
-    return _shown(context, ACCOUNT)
+    return _show(context, ACCOUNT)
 
 
 @routes.get("/settings/reading")
 def show_reading(context: RequestContext) -> PageResponse:
-    return _shown(context, READING)
+    return _show(context, READING)
 
 
 @routes.get("/settings/filters")
 def show_filters(context: RequestContext) -> PageResponse:
-    return _shown(context, FILTERS)
+    return _show(context, FILTERS)
 
 
 @routes.get("/settings/custom")
 def show_custom(context: RequestContext) -> PageResponse:
-    return _shown(context, CUSTOM)
+    return _show(context, CUSTOM)
 
 
 @routes.post("/settings")
 def change_account(context: RequestContext, services: Services) -> PageResponse | Redirect:
-    return _changed(context, services, ACCOUNT)
+    return _save(context, services, ACCOUNT)
 
 
 @routes.post("/settings/reading")
 def change_reading(context: RequestContext, services: Services) -> PageResponse | Redirect:
-    return _changed(context, services, READING)
+    return _save(context, services, READING)
 
 
 @routes.post("/settings/filters")
 def change_filters(context: RequestContext, services: Services) -> PageResponse | Redirect:
-    return _changed(context, services, FILTERS)
+    return _save(context, services, FILTERS)
 
 
 @routes.post("/settings/custom")
 def change_custom(context: RequestContext, services: Services) -> PageResponse | Redirect:
-    return _changed(context, services, CUSTOM)
+    return _save(context, services, CUSTOM)
 
 
-def _changed(context: RequestContext, services: Services, form: AccountForm) -> PageResponse | Redirect:
-    values = fields.typed(dict(forms.fields(context.request)), form.groups)
+def _save(context: RequestContext, services: Services, form: AccountForm) -> PageResponse | Redirect:
+    values = fields.sent_values(dict(forms.fields(context.request)), form.groups)
     try:
-        services.users.update(context.caller, context.caller.id, fields.read(values))
+        services.users.update(context.caller, context.caller.id, fields.parse(values))
     except InvalidInput as error:
-        return _page(form, values, fields.beside(error))
+        return _page(form, values, fields.form_error(error))
     return Redirect(form.path, notice=_("Saved."))
 
 
-def _shown(context: RequestContext, form: AccountForm) -> PageResponse:
-    return _page(form, fields.shown(context.caller, form.groups))
+def _show(context: RequestContext, form: AccountForm) -> PageResponse:
+    return _page(form, fields.form_values(context.caller, form.groups))
 
 
 def _page(form: AccountForm, values: dict[str, Any], problem: InvalidInput | None = None) -> PageResponse:

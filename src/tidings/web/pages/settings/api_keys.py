@@ -1,4 +1,4 @@
-"""API keys: made for an app or a script, shown once, taken back."""
+"""The page of API keys: create, show once, delete."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tidings.storage.accounts import api_keys
 from tidings.storage.accounts.api_keys import ApiKey
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
-from tidings.web.pages.settings.fields import beside
+from tidings.web.pages.settings.fields import form_error
 
 routes = Routes()
 
 PATH = "/settings/api-keys"
 
 
-class NewKey(Form, frozen=True):
+class ApiKeyForm(Form, frozen=True):
     description: str = ""
 
 
@@ -28,12 +28,12 @@ def show_api_keys(context: RequestContext) -> PageResponse:
 
 
 @routes.post(PATH)
-def create_api_key(context: RequestContext, services: Services, form: NewKey) -> PageResponse:
-    """The answer is the page itself: it is the only one on which the key stands."""
+def create_api_key(context: RequestContext, services: Services, form: ApiKeyForm) -> PageResponse:
+    """Create a key. It is shown on this page only, so there is no redirect."""
     try:
         made = services.api_keys.create(context.caller.id, form.description)
     except InvalidInput as error:
-        return _page(context, form.description, problem=beside(error))
+        return _page(context, form.description, problem=form_error(error))
     return _page(context, made=made)
 
 

@@ -10,7 +10,7 @@ from tidings.services import Services
 from tidings.services.accounts.api_passwords import NewApiPassword
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
-from tidings.web.pages.settings.fields import beside
+from tidings.web.pages.settings.fields import form_error
 
 routes = Routes()
 
@@ -32,7 +32,7 @@ def create_api_password(context: RequestContext, services: Services, form: ApiPa
     try:
         made = services.api_passwords.create(context.caller, form.name)
     except InvalidInput as error:
-        return _page(context, form.name, problem=beside(error))
+        return _page(context, form.name, problem=form_error(error))
     return _page(context, made=made)
 
 

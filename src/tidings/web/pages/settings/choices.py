@@ -1,4 +1,4 @@
-"""What may be chosen on an account, in the words of whoever chooses."""
+"""Values and labels of the account settings that have choices."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ _LABELS: dict[str, str] = {
     "tap": N_("Tap twice"),
     "swipe": N_("Swipe"),
 }
-# Names that Babel does not know.
+# Languages that Babel does not know.
 _OTHER_LANGUAGES = {"nan_Latn_pehoeji": "Pe̍h-ōe-jī"}
 
 
 def of(name: str) -> Callable[[], Mapping[str, str]]:
-    """name: of a field that has choices."""
+    """Return a function that returns value and label of each choice. name: of a field."""
     return lambda: {value: _(_LABELS[value]) for value in CHOICES[name]}
 
 
 @lru_cache(maxsize=1)
 def languages() -> dict[str, str]:
-    """Each in its own words."""
+    """Return code and name of each language, named in that language."""
     named = {code: _own_name(code) for code in CHOICES["language"]}
     return dict(sorted(named.items(), key=lambda item: normalize_for_search(item[1])))
 

@@ -1,4 +1,4 @@
-"""Deliveries: what was sent to other services, what became of it, and sending it once more."""
+"""The deliveries page: what was sent to other services, the results, and sending again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ routes = Routes()
 
 PATH = "/settings/deliveries"
 PER_PAGE = 50
-# Of a body that is shown on the page; the whole is one link away.
+# Characters of a body that are shown on the page, which links to the whole body.
 MOST_SHOWN = 20_000
 STATES = {
     "": N_("All"),
@@ -37,10 +37,10 @@ STATES = {
 }
 
 
-class Which(Query, frozen=True):
-    """ "" is all. service: its name. receiver: of that service, as `_digest` has it. event: its name.
+class DeliveryFilterQuery(Query, frozen=True):
+    """A filter; "" matches all. service, event: names. receiver: a `_digest` of a receiver of that service.
 
-    before: the id of the last one of the page before.
+    before: the id of the last delivery of the previous page.
     """
 
     state: str = ""
@@ -51,8 +51,10 @@ class Which(Query, frozen=True):
 
 
 @routes.get(PATH)
-def show_deliveries(context: RequestContext, caller: User, services: Services, query: Which) -> PageResponse:
-    """The newest first."""
+def show_deliveries(
+    context: RequestContext, caller: User, services: Services, query: DeliveryFilterQuery
+) -> PageResponse:
+    """List deliveries, the newest first."""
     with services.reading() as db:
         names = outbox.integrations_of(db, caller.id)
         service = query.service if query.service in names else ""
@@ -92,7 +94,7 @@ def show_deliveries(context: RequestContext, caller: User, services: Services, q
 
 @routes.get(PATH + "/{delivery_id}")
 def show_delivery(caller: User, services: Services, delivery_id: int) -> PageResponse:
-    found, body = _one(caller, services, delivery_id)
+    found, body = _get(caller, services, delivery_id)
     shown, service, receiver = _line(found)
     known = {
         "title": _("Delivery %(number)d", number=delivery_id),
@@ -109,8 +111,8 @@ def show_delivery(caller: User, services: Services, delivery_id: int) -> PageRes
 
 @routes.get(PATH + "/{delivery_id}/body")
 def show_body(caller: User, services: Services, delivery_id: int) -> PlainTextResponse:
-    """Byte for byte, as it is sent and signed."""
-    _shown, body = _one(caller, services, delivery_id)
+    """Return the body byte for byte, as it is sent and signed."""
+    _shown, body = _get(caller, services, delivery_id)
     if body is None:
         raise delivery_not_found(delivery_id)
     return PlainTextResponse(body, headers={"Cache-Control": "private, no-cache", **SANDBOX_HEADERS})
@@ -133,7 +135,7 @@ def _soon(instant: Instant, now: Instant) -> str:
     return _("in %(count)d min", count=minutes) if minutes < 100 else _("in %(count)d h", count=round(minutes / 60))
 
 
-def _one(caller: User, services: Services, delivery_id: int) -> tuple[ListedDelivery, bytes | None]:
+def _get(caller: User, services: Services, delivery_id: int) -> tuple[ListedDelivery, bytes | None]:
     with services.reading() as db:
         shown = outbox.get(db, caller.id, delivery_id)
         if shown is None:
@@ -146,16 +148,20 @@ def _line(shown: ListedDelivery) -> tuple[ListedDelivery, str, str]:
 
 
 def _titles() -> dict[str, str]:
-    """Of events, by name."""
+    """Return the titles of events by name."""
     return dict(sorted(((name, translated(event.title)) for name, event in EVENTS.items()), key=lambda one: one[1]))
 
 
 def _names(integration: str, receiver: str) -> tuple[str, str]:
-    """Of a service and of the receiver, in which there are no secrets."""
-    leaf = REGISTRY.get(integration)
-    return (translated(leaf.title), translated(leaf.describe_receiver(receiver))) if leaf else (integration, "")
+    """Return the name of the service, and the receiver without secrets."""
+    provider = REGISTRY.get(integration)
+    return (
+        (translated(provider.title), translated(provider.describe_receiver(receiver)))
+        if provider
+        else (integration, "")
+    )
 
 
 def _digest(receiver: str) -> str:
-    """For addresses of pages: there may be secrets in it."""
+    """Return a short hash of a receiver for page addresses: the receiver may contain secrets."""
     return hashlib.sha256(receiver.encode("utf-8", "replace")).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""What can be set on an account, said once: enough to make a form of it, and to read that form again.
+"""Fields of the account settings: enough to render a form and to parse it.
 
 Fields have the names of `domain.accounts.users.User` and of the API. `domain.accounts.user_changes` checks
 their values.
@@ -22,9 +22,11 @@ _TYPES = get_type_hints(User)
 
 
 class Field(Struct, frozen=True):
-    """kind: text, number, area, select, choice or check. label, help: in English. choices: value and label, or None.
+    """A field of a form. kind: text, number, area, select, choice or check. label, help: message ids.
 
-    more: attributes of its input.
+    choices: returns value and label of each choice; None for other kinds.
+
+    more: further attributes of the input.
     """
 
     kind: str
@@ -42,13 +44,13 @@ class Group(Struct, frozen=True):
     fields: tuple[Field, ...]
 
 
-def shown(user: User, groups: tuple[Group, ...]) -> dict[str, Any]:
-    """By name, as the form has them."""
+def form_values(user: User, groups: tuple[Group, ...]) -> dict[str, Any]:
+    """Return the values of the form by name."""
     return {field.name: _text(getattr(user, field.name)) for group in groups for field in group.fields}
 
 
-def typed(sent: Mapping[str, str], groups: tuple[Group, ...]) -> dict[str, Any]:
-    """The same, of a form that was sent. A box that is not ticked is not sent at all."""
+def sent_values(sent: Mapping[str, str], groups: tuple[Group, ...]) -> dict[str, Any]:
+    """Return the values of a sent form by name. Browsers do not send boxes that are not ticked."""
     return {
         field.name: field.name in sent if field.kind == "check" else sent.get(field.name, "")
         for group in groups
@@ -56,15 +58,15 @@ def typed(sent: Mapping[str, str], groups: tuple[Group, ...]) -> dict[str, Any]:
     }
 
 
-def read(given: Mapping[str, Any]) -> dict[str, Any]:
-    """As services take them. InvalidInput for what should be a number and is none."""
+def parse(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values as services take them. Raises InvalidInput for a number that cannot be parsed."""
     return {name: _value(name, value) for name, value in given.items()}
 
 
-def beside(error: InvalidInput, prefix: str = "") -> InvalidInput:
-    """The same for a form, which shows it at the field: without the name that programs need.
+def form_error(error: InvalidInput, prefix: str = "") -> InvalidInput:
+    """Return the error for a form, without the API's field name: the form shows it beside the field.
 
-    prefix: what stands before the names of fields, as in `linkding.url`.
+    prefix: removed from the field's name, as in `linkding.url`.
     """
     field = (error.field or "").removeprefix(prefix)
     message = translated(error.problem)

@@ -1,4 +1,4 @@
-"""How things stand, for administrators: the numbers of `tidings status`."""
+"""The instance page for administrators: the numbers of `tidings status`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other services: a form for each, made of the fields that its leaf declares (`domain.integrations.fields`)."""
+"""The integrations pages: a form for each provider, from the fields that it declares (`domain.integrations.fields`)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from tidings.services.deliveries.attempts import DeliveryOutcome
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
 from tidings.web.message_translation import translated
-from tidings.web.pages.settings.fields import beside
+from tidings.web.pages.settings.fields import form_error
 
 routes = Routes()
 
 PATH = "/settings/integrations"
-# Beside a secret: forget it.
+# Prefix of the check boxes that delete a stored secret.
 _CLEAR = "clear-"
 
 
 class IntegrationRow(Struct, frozen=True):
-    """One service in the list. state: on, off, or "" for one that nothing was ever set for."""
+    """A provider in the list. state: on, off, or "" when nothing was ever set."""
 
     name: str
     title: str
@@ -45,88 +45,92 @@ class IntegrationRow(Struct, frozen=True):
 def show_integrations(caller: User, services: Services) -> PageResponse:
     shown, errors = services.integrations.get_all(caller.id), services.integrations.last_errors(caller.id)
     groups: dict[str, list[IntegrationRow]] = {"webhook": [], "saves": [], "notifies": []}
-    for leaf in sorted(REGISTRY.values(), key=lambda leaf: leaf.title.english().casefold()):
-        group = "webhook" if leaf.name == WEBHOOK else "saves" if SAVE_ENTRY in leaf.events else "notifies"
-        groups[group].append(_line(leaf, shown[leaf.name], errors.get(leaf.name)))
+    for provider in sorted(REGISTRY.values(), key=lambda provider: provider.title.english().casefold()):
+        group = "webhook" if provider.name == WEBHOOK else "saves" if SAVE_ENTRY in provider.events else "notifies"
+        groups[group].append(_line(provider, shown[provider.name], errors.get(provider.name)))
     return PageResponse("settings/integrations.html", {"title": _("Integrations"), "groups": groups})
 
 
 @routes.get(PATH + "/{integration}")
 def show_integration(caller: User, services: Services, integration: str) -> PageResponse:
-    leaf = _leaf(integration)
-    error = services.integrations.last_errors(caller.id).get(leaf.name)
-    return _page(leaf, services.integrations.get_all(caller.id)[leaf.name], last_error=error)
+    provider = _provider(integration)
+    error = services.integrations.last_errors(caller.id).get(provider.name)
+    return _page(provider, services.integrations.get_all(caller.id)[provider.name], last_error=error)
 
 
 @routes.post(PATH + "/{integration}")
 def change_integration(context: RequestContext, services: Services, integration: str) -> PageResponse | Redirect:
-    leaf = _leaf(integration)
-    if refused := _save(context, services, leaf):
+    provider = _provider(integration)
+    if refused := _save(context, services, provider):
         return refused
-    return Redirect(f"{PATH}/{leaf.name}", notice=_("Saved."))
+    return Redirect(f"{PATH}/{provider.name}", notice=_("Saved."))
 
 
 @routes.post(PATH + "/{integration}/test")
 async def test_integration(context: RequestContext, services: Services, integration: str) -> PageResponse:
-    """With what the form says, which is saved first."""
-    leaf = _leaf(integration)
-    if refused := await asyncio.to_thread(_save, context, services, leaf):
+    """Save the form, then send a test."""
+    provider = _provider(integration)
+    if refused := await asyncio.to_thread(_save, context, services, provider):
         return refused
     problem = outcome = None
     try:
-        outcome = await services.deliveries.test(context.caller.id, leaf.name)
+        outcome = await services.deliveries.test(context.caller.id, provider.name)
     except InvalidInput as error:
         problem = InvalidInput(error.text)
     shown = await asyncio.to_thread(services.integrations.get_all, context.caller.id)
-    return _page(leaf, shown[leaf.name], problem=problem, outcome=outcome)
+    return _page(provider, shown[provider.name], problem=problem, outcome=outcome)
 
 
 @routes.post(PATH + "/{integration}/renew")
 def renew_secret(caller: User, services: Services, integration: str) -> Redirect:
-    """Whatever we have made for it is made anew."""
-    leaf = _leaf(integration)
+    """Generate all generated secrets of a provider again."""
+    provider = _provider(integration)
     services.integrations.update(
-        caller.id, {leaf.name: {field.name: "" for field in leaf.fields if field.is_generated}}
+        caller.id, {provider.name: {field.name: "" for field in provider.fields if field.is_generated}}
     )
-    return Redirect(f"{PATH}/{leaf.name}", notice=_("This is a new secret: tell it to whoever receives."))
+    return Redirect(f"{PATH}/{provider.name}", notice=_("This is a new secret: tell it to whoever receives."))
 
 
-def _save(context: RequestContext, services: Services, leaf: Provider) -> PageResponse | None:
-    """The page that tells what was wrong, if anything was."""
+def _save(context: RequestContext, services: Services, provider: Provider) -> PageResponse | None:
+    """Save the form. Returns the page with the error, or None."""
     sent = dict(forms.fields(context.request))
     try:
-        services.integrations.update(context.caller.id, {leaf.name: _given(leaf, sent)})
+        services.integrations.update(context.caller.id, {provider.name: _given(provider, sent)})
     except InvalidInput as error:
-        shown = services.integrations.get_all(context.caller.id)[leaf.name]
+        shown = services.integrations.get_all(context.caller.id)[provider.name]
         typed = {
-            field.name: _typed(field, sent) for field in leaf.fields if not field.is_secret and not field.is_generated
+            field.name: _typed(field, sent)
+            for field in provider.fields
+            if not field.is_secret and not field.is_generated
         }
-        return _page(leaf, shown | typed | {ENABLED: ENABLED in sent}, problem=beside(error, f"{leaf.name}."))
+        return _page(
+            provider, shown | typed | {ENABLED: ENABLED in sent}, problem=form_error(error, f"{provider.name}.")
+        )
     return None
 
 
-def _given(leaf: Provider, sent: Mapping[str, str]) -> dict[str, Any]:
-    """As the API takes it. A secret that was not typed stays; what we make is not typed at all."""
+def _given(provider: Provider, sent: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings as the API takes them. Empty secrets keep their value; generated fields are left out."""
     given: dict[str, Any] = {ENABLED: ENABLED in sent}
-    for field in leaf.fields:
+    for field in provider.fields:
         if field.is_secret:
             if sent.get(field.name, "").strip():
                 given[field.name] = sent[field.name]
             elif _CLEAR + field.name in sent:
                 given[field.name] = ""
         elif not field.is_generated:
-            given[field.name] = _value(leaf, field, sent)
+            given[field.name] = _value(provider, field, sent)
     return given
 
 
-def _value(leaf: Provider, field: SettingField, sent: Mapping[str, str]) -> Any:
+def _value(provider: Provider, field: SettingField, sent: Mapping[str, str]) -> Any:
     typed = _typed(field, sent)
     if field.type is not int:
         return typed
     if not typed.strip():
         return 0
     if not (typed.strip().isascii() and typed.strip().isdigit() and len(typed) < 20):
-        raise InvalidInput(msg("Type a whole number."), field=f"{leaf.name}.{field.name}")
+        raise InvalidInput(msg("Type a whole number."), field=f"{provider.name}.{field.name}")
     return int(typed)
 
 
@@ -134,23 +138,23 @@ def _typed(field: SettingField, sent: Mapping[str, str]) -> Any:
     return field.name in sent if field.kind is FieldKind.FLAG else sent.get(field.name, "")
 
 
-def _line(leaf: Provider, members: Mapping[str, Any], error: Message | None) -> IntegrationRow:
+def _line(provider: Provider, members: Mapping[str, Any], error: Message | None) -> IntegrationRow:
     is_known = any(
         members[HAS_PREFIX + field.name] if field.is_secret else members[field.name] != field.default
-        for field in leaf.fields
+        for field in provider.fields
     )
     state = "on" if members[ENABLED] else "off" if is_known else ""
-    return IntegrationRow(leaf.name, translated(leaf.title), state, error)
+    return IntegrationRow(provider.name, translated(provider.title), state, error)
 
 
-def _leaf(name: str) -> Provider:
+def _provider(name: str) -> Provider:
     if name not in REGISTRY:
         raise NotFound(verbatim(f"There is no integration {name[:40]!r}."))
     return REGISTRY[name]
 
 
 def _page(
-    leaf: Provider,
+    provider: Provider,
     members: Mapping[str, Any],
     *,
     problem: InvalidInput | None = None,
@@ -158,12 +162,12 @@ def _page(
     last_error: Message | None = None,
 ) -> PageResponse:
     known = {
-        "title": translated(leaf.title),
-        "leaf": leaf,
+        "title": translated(provider.title),
+        "provider": provider,
         "members": members,
         "outcome": outcome,
         "last_error": last_error,
         "placeholders": PLACEHOLDERS,
-        "names": [ENABLED, *(field.name for field in leaf.fields)],
+        "names": [ENABLED, *(field.name for field in provider.fields)],
     }
     return PageResponse("settings/integration.html", known, status=400 if problem else 200, problem=problem)

@@ -14,15 +14,15 @@ from tidings.services.accounts.authentication import Credentials
 from tidings.web import cookies, user_agents
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _, ngettext
-from tidings.web.pages.settings.fields import beside
+from tidings.web.pages.settings.fields import form_error
 
 routes = Routes()
 
 PATH = "/settings/security"
 
 
-class NewPassword(Form, frozen=True):
-    """current: the one that holds. repeated: the new one once more."""
+class PasswordForm(Form, frozen=True):
+    """current: the password until now. repeated: the new password again."""
 
     current: str = ""
     password: str = ""
@@ -35,21 +35,21 @@ def show_security(context: RequestContext) -> PageResponse:
 
 
 @routes.post("/settings/password")
-async def change_password(context: RequestContext, services: Services, form: NewPassword) -> PageResponse | Redirect:
+async def change_password(context: RequestContext, services: Services, form: PasswordForm) -> PageResponse | Redirect:
     """Ends the sessions of all other browsers."""
     try:
         _ensure_same(form)
         await _verify(context, services, form.current)
         await asyncio.to_thread(_set, context, services, form.password)
     except InvalidInput as error:
-        return await asyncio.to_thread(_page, context, beside(error))
+        return await asyncio.to_thread(_page, context, form_error(error))
     return Redirect(PATH, notice=_("Your password is changed. All other browsers are signed out."))
 
 
 @routes.post("/settings/sessions/{session_id}/end")
 def end_session(context: RequestContext, services: Services, caller: User, session_id: int) -> Redirect:
     services.sessions.end(caller.id, session_id)
-    if session_id == _here(context):
+    if session_id == _session_id(context):
         context.set_cookie(cookies.SESSION, "", lasts_s=0)
         return Redirect("/sign-in", notice=_("You are signed out."))
     return Redirect(PATH, notice=_("That browser is signed out."))
@@ -57,18 +57,18 @@ def end_session(context: RequestContext, services: Services, caller: User, sessi
 
 @routes.post("/settings/sessions/end-others")
 def end_other_sessions(context: RequestContext, services: Services, caller: User) -> Redirect:
-    count = services.sessions.end_others(caller.id, _here(context))
-    told = ngettext("%(count)d browser is signed out.", "%(count)d browsers are signed out.", count, count=count)
-    return Redirect(PATH, notice=told)
+    count = services.sessions.end_others(caller.id, _session_id(context))
+    notice = ngettext("%(count)d browser is signed out.", "%(count)d browsers are signed out.", count, count=count)
+    return Redirect(PATH, notice=notice)
 
 
-def _ensure_same(form: NewPassword) -> None:
+def _ensure_same(form: PasswordForm) -> None:
     if form.password != form.repeated:
         raise InvalidInput(msg("This is not the same password as above."), field="repeated")
 
 
 async def _verify(context: RequestContext, services: Services, password: str) -> None:
-    """Whoever sits down before an open browser does not know it; guessing is slowed down as at the door."""
+    """Raise InvalidInput unless the password is right. Guessing is throttled as at sign-in."""
     browser = context.cookie(cookies.KNOWN)
     given = Credentials(username=context.caller.username, password=password, address=context.address, browser=browser)
     try:
@@ -82,10 +82,10 @@ async def _verify(context: RequestContext, services: Services, password: str) ->
 
 
 def _set(context: RequestContext, services: Services, password: str) -> None:
-    services.users.update(context.caller, context.caller.id, {"password": password}, session_id=_here(context))
+    services.users.update(context.caller, context.caller.id, {"password": password}, session_id=_session_id(context))
 
 
-def _here(context: RequestContext) -> int:
+def _session_id(context: RequestContext) -> int:
     assert context.signed_in is not None
     return context.signed_in.session.id
 
@@ -97,6 +97,6 @@ def _page(context: RequestContext, problem: InvalidInput | None = None) -> PageR
             (one, user_agents.browser_name(one.user_agent))
             for one in context.services.sessions.list_all(context.caller.id)
         ],
-        "here": _here(context),
+        "here": _session_id(context),
     }
     return PageResponse("settings/security.html", known, status=400 if problem else 200, problem=problem)

@@ -1,4 +1,4 @@
-"""What came, what was read, and what is read most: counted when the page is asked for."""
+"""The statistics page: entries published and read a day, and the feeds read most. Counted on each request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tidings.web.language import _, current
 
 routes = Routes()
 
-# Whole weeks of a year, and the one that has begun.
+# A year.
 CALENDAR_DAYS = 365
 CHART_DAYS = 90
 MOST_FEEDS = 10

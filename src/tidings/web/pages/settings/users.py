@@ -1,4 +1,4 @@
-"""Everybody who has an account, for administrators."""
+"""The users pages for administrators."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tidings.services import Services
 from tidings.services.accounts.users import owned
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
-from tidings.web.pages.settings.fields import beside
+from tidings.web.pages.settings.fields import form_error
 
 routes = Routes()
 
 PATH = "/users"
 
 
-class Account(Form, frozen=True):
-    """password: "" to leave it as it is."""
+class UserForm(Form, frozen=True):
+    """password: "" keeps the password."""
 
     username: str = ""
     password: str = ""
@@ -34,27 +34,27 @@ def show_users(services: Services) -> PageResponse:
 
 @routes.get(PATH + "/new", admin=True)
 def show_new_user() -> PageResponse:
-    return _form(None, Account())
+    return _form(None, UserForm())
 
 
 @routes.post(PATH + "/new", admin=True)
-def create_user(services: Services, form: Account) -> PageResponse | Redirect:
+def create_user(services: Services, form: UserForm) -> PageResponse | Redirect:
     try:
         made = services.users.create(form.username.strip(), form.password, is_admin=form.is_admin is True)
     except InvalidInput as error:
-        return _form(None, form, beside(error))
+        return _form(None, form, form_error(error))
     return Redirect(PATH, notice=_("There is an account for %(name)s now.", name=made.username))
 
 
 @routes.get(PATH + "/{user_id}", admin=True)
 def show_user(services: Services, user_id: int) -> PageResponse:
     user = _user(services, user_id)
-    return _form(user, Account(username=user.username, is_admin=user.is_admin))
+    return _form(user, UserForm(username=user.username, is_admin=user.is_admin))
 
 
 @routes.post(PATH + "/{user_id}", admin=True)
-def change_user(context: RequestContext, services: Services, user_id: int, form: Account) -> PageResponse | Redirect:
-    """A new password signs them out everywhere; one's own leaves this browser signed in."""
+def change_user(context: RequestContext, services: Services, user_id: int, form: UserForm) -> PageResponse | Redirect:
+    """Change a user. A new password ends all their sessions, except this browser's when it is the caller's own."""
     user = _user(services, user_id)
     given: dict[str, Any] = {"username": form.username.strip(), "is_admin": form.is_admin is True}
     if form.password:
@@ -64,8 +64,8 @@ def change_user(context: RequestContext, services: Services, user_id: int, form:
     try:
         changed = services.users.update(context.caller, user_id, given, session_id=own)
     except InvalidInput as error:
-        return _form(user, form, beside(error))
-    # Who has just given it up may not see this page any more.
+        return _form(user, form, form_error(error))
+    # A caller who gave up the administrator role may not open the users page.
     is_still_admin = user_id != context.caller.id or changed.is_admin
     return Redirect(PATH if is_still_admin else "/settings", notice=_("Saved."))
 
@@ -76,7 +76,7 @@ def delete_user(caller: User, services: Services, user_id: int) -> PageResponse 
     try:
         services.users.delete(caller, user_id)
     except InvalidInput as error:
-        form = Account(username=user.username, is_admin=user.is_admin)
+        form = UserForm(username=user.username, is_admin=user.is_admin)
         return _form(user, form, InvalidInput(error.text))
     return Redirect(PATH, notice=_("%(name)s is deleted, with everything that was theirs.", name=user.username))
 
@@ -86,7 +86,7 @@ def _user(services: Services, user_id: int) -> User:
         return owned(db, user_id)
 
 
-def _form(user: User | None, form: Account, problem: InvalidInput | None = None) -> PageResponse:
-    """user: None for one that is still to be made."""
+def _form(user: User | None, form: UserForm, problem: InvalidInput | None = None) -> PageResponse:
+    """user: None for a new user."""
     known = {"title": user.username if user else _("New user"), "other": user, "form": form}
     return PageResponse("settings/user.html", known, status=400 if problem else 200, problem=problem)
