@@ -266,7 +266,7 @@ def test_credentials_and_user_agent_are_sent(alice: Person, site: Publisher) -> 
     assert site.last.headers["cookie"] == "a=b"
 
 
-def test_credentials_in_the_address_are_used_and_shown_nowhere(alice: Person, site: Publisher) -> None:
+def test_credentials_in_the_url_are_used_and_not_shown(alice: Person, site: Publisher) -> None:
     url = site.script("/feed", locked)
 
     assert found(alice, url.replace("://", "://me:secret@"))[0]["url"] == url

@@ -1,4 +1,4 @@
-"""The article inside a page."""
+"""Extraction of the article from a page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HALVES = paragraphs(FIRST, SECOND), paragraphs(THIRD, FOURTH)
 
 
 def read(html: str, *, scraper_rules: str = "") -> str:
-    """What its reader gets to see."""
+    """Returns the text of the article as pages show it."""
     article = extract_article(WebPage(html.encode(), "utf-8", URL, scraper_rules))
     return clean(article.content, base_url=article.base_url)
 
@@ -43,7 +43,7 @@ def in_order(text: str, *parts: str) -> bool:
     return -1 not in places and places == sorted(places)
 
 
-def test_the_article_is_found_and_what_surrounds_it_is_not() -> None:
+def test_the_article_is_found_without_its_surroundings() -> None:
     found = read(story(WHOLE))
 
     assert in_order(found, FIRST, SECOND, THIRD, FOURTH)
@@ -51,7 +51,7 @@ def test_the_article_is_found_and_what_surrounds_it_is_not() -> None:
     assert "rights reserved" not in found
 
 
-def test_no_trace_of_our_looking_is_left() -> None:
+def test_the_article_has_no_attributes_of_the_extraction() -> None:
     found = extract_article(WebPage(story(WHOLE, "<img src='/a.jpg'>").encode(), "utf-8", URL)).content
 
     assert "tidings" not in found
@@ -73,7 +73,7 @@ def test_no_trace_of_our_looking_is_left() -> None:
         pytest.param('<ul class="gallery"><li><img src="/big.jpg"></li><li><img src="/b.jpg"></li></ul>', id="gallery"),
     ],
 )
-def test_a_picture_between_the_words_stays_between_them(picture: str) -> None:
+def test_an_image_inside_the_text_stays_in_place(picture: str) -> None:
     found = read(story(HALVES[0], picture, HALVES[1]))
 
     assert in_order(found, SECOND, "https://example.org/big.jpg", THIRD)
@@ -118,13 +118,13 @@ def test_images_outside_the_article_are_left_out(picture: str) -> None:
     assert "unwanted" not in read(story(HALVES[0], f"<div>{picture}</div>", HALVES[1]))
 
 
-def test_pictures_elsewhere_on_the_page_stay_away() -> None:
+def test_unrelated_images_of_the_page_are_left_out() -> None:
     html = story(WHOLE).replace("<footer>", "<div><img src='/unwanted.jpg'></div><footer><img src='/unwanted2.jpg'>")
 
     assert "unwanted" not in read(html)
 
 
-def test_a_player_between_the_words_stays() -> None:
+def test_a_player_inside_the_text_stays() -> None:
     player = '<div class="video"><iframe src="https://player.vimeo.com/video/1"></iframe></div>'
 
     assert in_order(read(story(HALVES[0], player, HALVES[1])), SECOND, "player.vimeo.com", THIRD)
@@ -136,7 +136,7 @@ def test_hidden_parts_stay_hidden() -> None:
     assert "Unwanted" not in read(story(HALVES[0], hidden, HALVES[1]))
 
 
-def test_where_one_reader_finds_nothing_another_one_is_asked() -> None:
+def test_without_a_result_of_readability_most_of_the_page_is_used() -> None:
     table = "".join(f"<tr><td><font>{text}</font></td></tr>" for text in ("Rain", "Snow", "Hail and sun", "Wind"))
     html = f"<html><body><table>{table}</table><ul><li>{FIRST}</li><li>{SECOND}</li></ul></body></html>"
 
@@ -146,7 +146,7 @@ def test_where_one_reader_finds_nothing_another_one_is_asked() -> None:
 @pytest.mark.parametrize(
     "html", ["", " ", "<html></html>", "<!-- nothing -->", "<html><body><img src='a.jpg'></body></html>"]
 )
-def test_a_page_without_words_has_no_article(html: str) -> None:
+def test_a_page_without_text_has_no_article(html: str) -> None:
     assert "<p>" not in read(html)
 
 
@@ -208,7 +208,7 @@ def test_a_scraper_rule_fits_the_host_it_was_made_for(url: str, other: str, *, s
     assert is_same_host(url, other) is same
 
 
-def test_a_text_laid_out_in_table_cells_is_found_whole() -> None:
+def test_a_text_in_table_cells_is_found_completely() -> None:
     halves = ("<br>".join((FIRST, SECOND)), "<br>".join((THIRD, FOURTH)))
     rows = "".join(f"<tr><td><table><tr><td>{half}</td></tr></table></td></tr>" for half in halves)
 
@@ -218,7 +218,7 @@ def test_a_text_laid_out_in_table_cells_is_found_whole() -> None:
     assert "News" not in found
 
 
-def test_a_list_of_links_does_not_take_the_place_of_a_short_text() -> None:
+def test_a_list_of_links_does_not_replace_a_short_text() -> None:
     links = "".join(f"<li><a href='/{at}'>Another story of the day, number {at}</a></li>" for at in range(30))
 
     found = read(f"<body><div><p>{FIRST}</p></div><div><ul>{links}</ul></div></body>")

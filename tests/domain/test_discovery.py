@@ -1,4 +1,4 @@
-"""Where feeds may be, told from markup and from the shape of addresses."""
+"""Candidates for feeds, from markup and from the form of URLs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_relation_of_a_link_counts_as_well(attributes: str, counts: bool) ->
 
 
 @pytest.mark.parametrize("href", ["/wp-json/wp/v2/posts/1", "/?rest_route=/wp/v2/posts/1"])
-def test_the_programming_interface_of_wordpress_is_no_feed(href: str) -> None:
+def test_the_rest_api_of_wordpress_is_no_feed(href: str) -> None:
     assert declared_in(f'<link rel="alternate" type="application/json" href="{href}">') == []
 
 
@@ -108,7 +108,7 @@ def test_addresses_made_for_feed_readers_are_read(href: str) -> None:
 @pytest.mark.parametrize(
     "href", ["javascript:feed()", "mailto:feed@example.org", "http://", "http://[x", "data:image/png,x"]
 )
-def test_what_is_no_web_address_is_no_feed(href: str) -> None:
+def test_a_link_that_is_not_http_is_no_feed(href: str) -> None:
     assert declared_in(f'<link type="application/rss+xml" href="{href}">') == []
     assert anchored_in(f'<a href="{href}">RSS feed</a>') == []
 
@@ -159,7 +159,7 @@ def test_titles_are_read_in_the_encoding_of_the_page(encoding: str) -> None:
     assert declared_feeds(page)[0].title == "Новости"
 
 
-def test_usual_places_lie_in_the_folder_and_at_the_root() -> None:
+def test_common_locations_are_in_the_folder_and_at_the_root() -> None:
     usual, unusual = common_locations("https://example.org/blog/post.html")
 
     assert {"https://example.org/blog/feed.xml", "https://example.org/feed.xml"} <= {one.url for one in usual}
@@ -230,7 +230,7 @@ def test_feeds_of_well_known_sites_are_recognized_by_the_url(url: str, expected:
         "https://notgithub.com/x/y",
     ],
 )
-def test_other_addresses_have_no_shape(url: str) -> None:
+def test_other_urls_are_not_recognized(url: str) -> None:
     assert shapes(url) == []
 
 
@@ -242,7 +242,7 @@ def test_the_channel_of_a_handle_is_found_in_its_page(page: str) -> None:
     assert shapes("https://www.youtube.com/@handle", page)[0] == f"{YOUTUBE}?channel_id={CHANNEL}"
 
 
-def test_titles_of_a_channels_feeds_help_to_choose() -> None:
+def test_feeds_of_a_channel_have_titles() -> None:
     titles = [one.title for one in known_site_feeds(f"https://www.youtube.com/channel/{CHANNEL}")]
 
     assert len(set(titles)) == len(titles) == 4
@@ -252,7 +252,7 @@ def test_titles_of_a_channels_feeds_help_to_choose() -> None:
     st.binary(max_size=400),
     st.sampled_from(["", '<link type="application/rss+xml" href="', '<a href="feed:', '<base href="']),
 )
-def test_no_page_makes_it_fail(body: bytes, start: str) -> None:
+def test_any_page_is_read_without_errors(body: bytes, start: str) -> None:
     page = page_links.read_page_links(start.encode() + body, url=PAGE)
     for one in [*declared_feeds(page), *linked_feeds(page, limit=10)]:
         assert one.url.startswith(("http://", "https://"))
@@ -262,7 +262,7 @@ def test_no_page_makes_it_fail(body: bytes, start: str) -> None:
     st.text(max_size=60),
     st.sampled_from(["", "https://github.com/", "https://www.youtube.com/", "https://x.example/@"]),
 )
-def test_no_address_makes_it_fail(text: str, start: str) -> None:
+def test_any_url_is_parsed_without_errors(text: str, start: str) -> None:
     for one in known_site_feeds(start + text, text):
         assert one.url
 
@@ -277,7 +277,7 @@ def test_no_address_makes_it_fail(text: str, start: str) -> None:
         "<meta " * 100_000,
     ],
 )
-def test_a_page_made_to_hurt_is_read_in_seconds(body: str) -> None:
+def test_a_hostile_page_is_read_in_seconds(body: str) -> None:
     before = time.process_time()
 
     page = page_links.read_page_links(body.encode(), url=PAGE)

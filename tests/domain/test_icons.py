@@ -1,4 +1,4 @@
-"""Foreign pictures become small and harmless ones, and the best of several is chosen."""
+"""Icons: scaled and sanitized, and the best of several is chosen."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def shown(body: bytes) -> Image.Image:
 
 
 def drawn(inside: str) -> str:
-    """What is left of a drawing."""
+    """Returns the sanitized SVG."""
     read = icons.read_icon(SVG.format(inside + SHAPE).encode())
     assert read is not None
     assert read.mime_type == "image/svg+xml"
@@ -46,7 +46,7 @@ def drawn(inside: str) -> str:
     ("size", "expected"),
     [((16, 16), (16, 16)), ((64, 64), (64, 64)), ((400, 400), (64, 64)), ((400, 100), (64, 16)), ((30, 300), (6, 64))],
 )
-def test_pictures_fit_into_64_dots_and_keep_their_ratio(size: tuple[int, int], expected: tuple[int, int]) -> None:
+def test_images_are_scaled_to_64_pixels_and_keep_their_ratio(size: tuple[int, int], expected: tuple[int, int]) -> None:
     assert shown(picture(*size)).size == expected
 
 
@@ -60,7 +60,7 @@ def test_every_kind_of_colour_is_read(mode: str) -> None:
     assert shown(picture(100, 100, "PNG", mode)).size == (64, 64)
 
 
-def test_an_ico_gives_its_largest_picture() -> None:
+def test_the_largest_image_of_an_ico_is_used() -> None:
     out = io.BytesIO()
     Image.new("RGBA", (48, 48)).save(out, "ICO", sizes=[(16, 16), (48, 48)])
 
@@ -74,7 +74,7 @@ def test_transparency_stays() -> None:
     assert transparent.getchannel("A").getextrema() == (0, 0)
 
 
-def test_the_same_picture_gives_the_same_bytes() -> None:
+def test_the_same_image_gives_the_same_bytes() -> None:
     assert icons.read_icon(picture(99, 50)) == icons.read_icon(picture(99, 50))
 
 
@@ -103,16 +103,16 @@ def test_only_the_pixels_of_the_original_are_kept() -> None:
         b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
     ],
 )
-def test_what_is_no_picture_is_no_icon(body: bytes) -> None:
+def test_bytes_that_are_no_image_are_no_icon(body: bytes) -> None:
     assert icons.read_icon(body) is None
 
 
-def test_a_picture_with_more_than_4096_dots_a_side_is_refused() -> None:
+def test_an_image_with_a_side_of_more_than_4096_pixels_is_refused() -> None:
     assert icons.read_icon(picture(5000, 1, mode="1")) is None
     assert icons.read_icon(picture(4096, 1, mode="1")) is not None
 
 
-def test_a_picture_that_unpacks_without_end_is_refused_at_once() -> None:
+def test_a_decompression_bomb_is_refused_at_once() -> None:
     bomb = picture(20_000, 5_000, mode="1")
     before = time.process_time()
 
@@ -122,13 +122,13 @@ def test_a_picture_that_unpacks_without_end_is_refused_at_once() -> None:
 
 
 @given(st.binary(max_size=200), st.sampled_from(["PNG", "GIF", "ICO", "WEBP", "JPEG"]), st.integers(0, 80))
-def test_no_damage_makes_it_fail(noise: bytes, form: str, at: int) -> None:
+def test_any_damaged_image_is_read_without_errors(noise: bytes, form: str, at: int) -> None:
     whole = picture(20, 20, form)
     read = icons.read_icon(whole[:at] + noise + whole[at + len(noise) :])
     assert read is None or read.content.startswith(b"\x89PNG")
 
 
-def test_a_drawing_stays_a_drawing() -> None:
+def test_an_svg_stays_an_svg() -> None:
     gradient = '<defs><linearGradient id="a"><stop offset="0" stop-color="red"/></linearGradient></defs>'
 
     left = drawn(gradient + '<circle r="2" fill="url(#a)"/>')
@@ -138,7 +138,7 @@ def test_a_drawing_stays_a_drawing() -> None:
     assert 'viewBox="0 0 8 8"' in left
 
 
-def test_a_drawing_may_follow_the_colours_of_the_reader() -> None:
+def test_an_svg_may_depend_on_the_colour_scheme() -> None:
     style = "<style>path{fill:#000}@media (prefers-color-scheme:dark){path{fill:#fff}}</style>"
 
     assert "prefers-color-scheme" in drawn(style)
@@ -173,7 +173,7 @@ def test_a_drawing_may_follow_the_colours_of_the_reader() -> None:
         "<text><![CDATA[</text><script>alert(1)</script>]]></text>",
     ],
 )
-def test_a_drawing_loses_whatever_runs_or_reaches_out(hostile: str) -> None:
+def test_scripts_and_external_references_are_removed_from_an_svg(hostile: str) -> None:
     left = drawn(hostile)
     tree = etree.fromstring(left)
 
@@ -184,7 +184,7 @@ def test_a_drawing_loses_whatever_runs_or_reaches_out(hostile: str) -> None:
         assert sign not in left
 
 
-def test_text_in_a_drawing_stays_text() -> None:
+def test_text_in_an_svg_stays() -> None:
     assert "<text>a&lt;b</text>" in drawn("<text>a&lt;b</text>")
 
 
@@ -204,16 +204,16 @@ def test_text_in_a_drawing_stays_text() -> None:
         SVG.format(SHAPE * 20_000),
     ],
 )
-def test_a_drawing_is_refused_when_in_doubt(source: str) -> None:
+def test_a_doubtful_svg_is_refused(source: str) -> None:
     assert icons.read_icon(source.encode()) is None
 
 
 @pytest.mark.parametrize("prolog", ["", "\ufeff", '<?xml version="1.0"?>\n<!-- by hand -->\n', "<!DOCTYPE svg>"])
-def test_a_drawing_may_be_introduced(prolog: str) -> None:
+def test_an_svg_may_have_a_prolog(prolog: str) -> None:
     assert icons.read_icon((prolog + SVG.format(SHAPE)).encode()) is not None
 
 
-def test_a_prolog_made_to_hurt_is_refused_quickly() -> None:
+def test_a_hostile_prolog_is_refused_quickly() -> None:
     before = time.process_time()
 
     assert icons.read_icon(b"<!---->" * 30_000 + b"<svgx") is None
@@ -263,7 +263,7 @@ def test_icons_of_equal_size_keep_their_order() -> None:
         ("", "https://a.example/feed", ["https://a.example/"]),
     ],
 )
-def test_the_site_is_asked_before_its_root(site_url: str, feed_url: str, expected: list[str]) -> None:
+def test_the_page_of_the_site_comes_before_its_root(site_url: str, feed_url: str, expected: list[str]) -> None:
     assert icons.icon_pages(site_url, feed_url) == expected
 
 
@@ -284,11 +284,11 @@ def test_the_favicon_is_at_the_root() -> None:
         ("data:image/png", b""),
     ],
 )
-def test_pictures_inside_of_addresses_are_read(address: str, content: bytes) -> None:
+def test_images_in_data_urls_are_decoded(address: str, content: bytes) -> None:
     assert icons.decode_data_url(address) == content
 
 
-def test_a_picture_inside_of_a_link_is_found() -> None:
+def test_an_icon_in_a_data_url_is_found() -> None:
     data = base64.b64encode(picture(8, 8)).decode()
     page = page_links.read_page_links(f'<link rel="icon" href="data:image/png;base64,{data}">'.encode(), url=PAGE)
 
@@ -299,7 +299,7 @@ def test_a_picture_inside_of_a_link_is_found() -> None:
     ("days", "has_icon", "is_due"),
     [(None, False, True), (6, False, False), (8, False, True), (8, True, False), (31, True, True)],
 )
-def test_a_missing_icon_is_looked_for_weekly_and_a_known_one_monthly(
+def test_a_missing_icon_is_checked_weekly_and_a_known_one_monthly(
     days: int | None, has_icon: bool, is_due: bool
 ) -> None:
     now = Instant(1000 * DAY)

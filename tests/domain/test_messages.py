@@ -73,7 +73,7 @@ def test_a_stored_message_is_restored(message: Message) -> None:
 
 
 @given(st.text(max_size=200), st.text(max_size=50))
-def test_what_is_not_the_stored_form_of_a_text_is_passed_over(encoded: str, text: str) -> None:
+def test_an_encoded_message_of_another_text_is_ignored(encoded: str, text: str) -> None:
     assert decode_message(text, encoded).english() == text
 
 
@@ -95,14 +95,14 @@ def test_an_unreadable_form_shows_the_english_text(encoded: str) -> None:
     assert decode_message("n.example is away.", encoded) == verbatim("n.example is away.")
 
 
-def test_what_is_too_long_or_shortened_is_stored_as_english_text_alone() -> None:
+def test_a_long_or_shortened_message_is_stored_as_english_text_alone() -> None:
     message = msg("{host} is away.", host="n" * MAX_STORED_CHARS)
     assert encode_message(message, message.english()) == ""
     short = msg("{host} is away.", host="n.example")
     assert encode_message(short, short.english()[:5]) == ""
 
 
-def test_texts_are_changed_wherever_they_are() -> None:
+def test_texts_in_nested_messages_are_changed() -> None:
     inner = msg("{secret} fails {times} times.", secret="abc", times=3)
     message = msg("{who}: {why} {more}", who="abc", why=inner, more=(inner, verbatim("abc")))
     changed = message.with_texts(lambda text: text.replace("abc", "***"))
@@ -122,6 +122,6 @@ def test_an_error_of_a_field_names_it() -> None:
     assert (error.field, error.problem.english()) == ("limit", "1,000 at most.")
 
 
-def test_an_error_can_be_handed_to_another_process() -> None:
+def test_an_error_can_be_pickled() -> None:
     error = pickle.loads(pickle.dumps(NotFound(msg("There is no feed {id}.", id=7))))
     assert error.text == msg("There is no feed {id}.", id=7)

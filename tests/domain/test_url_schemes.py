@@ -1,4 +1,4 @@
-"""One rule for addresses from outside: what is kept, and what a page links to."""
+"""URL schemes: which are kept, and which pages link to."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ LINKS += ["feed://example.org/a.xml", "feed:https://example.org/a.xml"]
 
 
 @pytest.mark.parametrize("address", EXECUTABLE)
-def test_what_runs_is_neither_kept_nor_linked_to(address: str) -> None:
+def test_executable_urls_are_neither_kept_nor_linked_to(address: str) -> None:
     assert url_schemes.is_executable_url(address)
     assert url_schemes.safe_href(address) == ""
     assert absolute_url(address, "https://example.org/feed") == ""
 
 
 @pytest.mark.parametrize("address", LINKS)
-def test_what_a_publisher_may_link_to_is_kept(address: str) -> None:
+def test_allowed_schemes_are_kept(address: str) -> None:
     assert not url_schemes.is_executable_url(address)
     assert absolute_url(address, "https://example.org/feed") in (address, address.lower())
 
@@ -55,5 +55,5 @@ def test_pages_link_to_web_and_mail(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", ["", "/feeds", "//example.org/", "ftp://example.org/", "tag:example.org,2026:1"])
-def test_and_to_nothing_else(address: str) -> None:
+def test_pages_link_to_no_other_schemes(address: str) -> None:
     assert url_schemes.safe_href(address) == ""

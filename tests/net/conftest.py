@@ -15,6 +15,6 @@ def site() -> Iterator[Publisher]:
 
 @pytest.fixture
 def other_site() -> Iterator[Publisher]:
-    """A stranger to `site`: another address and another port."""
+    """A second publisher, with another address and another port than `site`."""
     with Publisher("127.0.0.2") as publisher:
         yield publisher

@@ -1,4 +1,4 @@
-"""Fetching from plain test functions."""
+"""Helpers for fetching from synchronous tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ USER_AGENT = "Tidings/test"
 
 
 class Only(AddressGuard):
-    """Lets through these addresses and no others: on one machine, some have to play the private network."""
+    """Allows only these addresses: on one machine, some loopback addresses stand for the private network."""
 
     def __init__(self, *addresses: str) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class Only(AddressGuard):
 
 
 def names(**addresses: Sequence[str] | str) -> Lookup:
-    """A name service that knows these names (a_b stands for a.b).
+    """Returns a lookup that resolves these names (a_b stands for a.b).
 
     Each further question gets the next address, and at last the same one for ever.
     """
@@ -48,7 +48,7 @@ def with_fetcher(
     lookup: Lookup | None = None,
     **settings: Any,
 ) -> T:
-    """What `use` gives, run in an event loop of its own with a fetcher that may reach this machine."""
+    """Runs `use` in an event loop of its own with a fetcher that may reach this machine, and returns its result."""
     everything: dict[str, Any] = {"user_agent": USER_AGENT, "allow_private_networks": True, **settings}
 
     async def run() -> T:
@@ -66,7 +66,7 @@ def fetch(
     settings: dict[str, Any] | None = None,
     **request: Any,
 ) -> FetchResponse:
-    """One request by a fetcher of its own. settings, request: fields of FetchSettings and FetchRequest."""
+    """Returns the response to one request. settings, request: fields of FetchSettings and FetchRequest."""
     return with_fetcher(
         lambda fetcher: fetcher.get(FetchRequest(url=url, **request)),
         guard=guard,

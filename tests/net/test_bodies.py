@@ -1,4 +1,4 @@
-"""Bodies as they come over the wire, in pieces of any size."""
+"""Decompression of bodies that arrive in pieces of any size."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def unpack(data: bytes, encoding: str, *, limit: int = MIB, chunk: int = 1000) -
 
 @pytest.mark.parametrize("chunk", [1, 7, 100_000])
 @pytest.mark.parametrize("encoding", PACKERS)
-def test_every_offered_encoding_is_undone(encoding: str, chunk: int) -> None:
+def test_every_offered_encoding_is_decoded(encoding: str, chunk: int) -> None:
     assert unpack(PACKERS[encoding](FEED), encoding, chunk=chunk) == FEED
 
 
@@ -70,7 +70,7 @@ def test_every_offered_encoding_is_undone(encoding: str, chunk: int) -> None:
         ("zstd", zstd.compress(FEED[:100]) + zstd.compress(FEED[100:])),
     ],
 )
-def test_odd_but_honest_headers_are_understood(encoding: str, packed: bytes) -> None:
+def test_unusual_content_encoding_headers_are_understood(encoding: str, packed: bytes) -> None:
     assert unpack(packed, encoding) == FEED
     assert unpack(packed, encoding, chunk=1) == FEED
 
@@ -80,26 +80,26 @@ def test_odd_but_honest_headers_are_understood(encoding: str, packed: bytes) -> 
     [FEED, b'{"version": "https://jsonfeed.org/version/1.1"}', b"[]", b"\n\n<rss/>", b"\xef\xbb\xbf<rss/>"],
 )
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "gzip, gzip", "br, gzip"])
-def test_a_plain_body_under_a_packed_name_passes_through(encoding: str, body: bytes) -> None:
+def test_a_plain_body_with_a_content_encoding_passes_through(encoding: str, body: bytes) -> None:
     assert unpack(body, encoding) == body
     assert unpack(body, encoding, chunk=1) == body
 
 
 @pytest.mark.parametrize("encoding", PACKERS)
-def test_an_empty_body_stays_empty_packed_or_not(encoding: str) -> None:
+def test_an_empty_body_stays_empty_in_every_encoding(encoding: str) -> None:
     assert unpack(PACKERS[encoding](b""), encoding) == b""
     assert unpack(b"", encoding) == b""
 
 
 @pytest.mark.parametrize("encoding", PACKERS)
-def test_a_packed_body_cut_short_is_an_error(encoding: str) -> None:
+def test_a_truncated_compressed_body_is_an_error(encoding: str) -> None:
     packed = PACKERS[encoding](bytes(range(256)) * 4000)
 
     with pytest.raises(UndecodableBody):
         unpack(packed[: len(packed) - 12], encoding, limit=2 * MIB)
 
 
-def test_packed_bytes_that_break_half_way_are_an_error() -> None:
+def test_compressed_data_that_becomes_invalid_is_an_error() -> None:
     packed = gzip.compress(bytes(range(256)) * 4000)
     broken = packed[: len(packed) // 2] + b"\xff" * 500
 
@@ -108,7 +108,7 @@ def test_packed_bytes_that_break_half_way_are_an_error() -> None:
 
 
 @pytest.mark.parametrize("encoding", PACKERS)
-def test_a_bomb_is_refused_without_being_unpacked(encoding: str) -> None:
+def test_a_decompression_bomb_is_refused_before_it_is_decompressed(encoding: str) -> None:
     bomb = PACKERS[encoding](b" " * (64 * MIB))
     tracemalloc.start()
     try:
@@ -121,14 +121,14 @@ def test_a_bomb_is_refused_without_being_unpacked(encoding: str) -> None:
     assert peak < 4 * MIB
 
 
-def test_a_bomb_inside_a_bomb_is_refused() -> None:
+def test_a_nested_decompression_bomb_is_refused() -> None:
     bomb = gzip.compress(gzip.compress(b" " * (64 * MIB)))
 
     with pytest.raises(BodyTooLarge):
         unpack(bomb, "gzip, gzip")
 
 
-def test_packed_nothing_without_end_is_refused() -> None:
+def test_endless_empty_compressed_blocks_are_refused() -> None:
     # Empty blocks of a gzip stream: any number of bytes in, not one byte out.
     stream = gzip.compress(b"", mtime=0)[:10] + b"\0\0\0\xff\xff" * 100_000
 
@@ -136,25 +136,25 @@ def test_packed_nothing_without_end_is_refused() -> None:
         unpack(stream, "gzip", limit=100_000)
 
 
-def test_more_stages_than_anybody_needs_are_refused() -> None:
+def test_too_many_content_encodings_are_refused() -> None:
     with pytest.raises(UndecodableBody):
         BodyReader(", ".join(["gzip"] * 50), limit=MIB)
 
 
-def test_the_limit_itself_is_still_allowed() -> None:
+def test_a_body_of_exactly_the_limit_is_allowed() -> None:
     assert unpack(b"x" * 1000, "", limit=1000) == b"x" * 1000
     with pytest.raises(BodyTooLarge):
         unpack(b"x" * 1001, "", limit=1000)
 
 
 @given(st.binary(max_size=300), st.sampled_from([*PACKERS, "", "gzip, gzip"]), st.integers(1, 50))
-def test_no_bytes_can_break_the_reader(data: bytes, encoding: str, chunk: int) -> None:
+def test_any_bytes_are_decoded_or_refused(data: bytes, encoding: str, chunk: int) -> None:
     with contextlib.suppress(UndecodableBody, BodyTooLarge):
         unpack(data, encoding, limit=10_000, chunk=chunk)
 
 
 @given(st.binary(max_size=5000), st.sampled_from(list(PACKERS)), st.integers(1, 500))
-def test_what_was_packed_comes_out_as_it_was(data: bytes, encoding: str, chunk: int) -> None:
+def test_compressed_data_is_decompressed_unchanged(data: bytes, encoding: str, chunk: int) -> None:
     unpacked = unpack(PACKERS[encoding](data), encoding, chunk=chunk)
 
     assert unpacked == data or data.startswith(b"\x1f\x8b")

@@ -1,4 +1,4 @@
-"""Fetching from real publishers, polite and rude ones."""
+"""Fetching from well-behaved and from hostile publishers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def basic(username: str, password: str) -> str:
 # The request
 
 
-def test_a_request_says_who_asks_and_what_for(site: Publisher) -> None:
+def test_a_request_has_user_agent_and_accept_headers(site: Publisher) -> None:
     fetch(site.serve("/feed.xml?tag=rain", FEED))
 
     seen = site.last
@@ -60,7 +60,7 @@ def test_a_feed_may_have_its_own_user_agent_cookie_and_accept(site: Publisher) -
     assert site.last.headers["accept"] == "image/*"
 
 
-def test_validators_go_out_as_they_came_in(site: Publisher) -> None:
+def test_validators_are_sent_unchanged(site: Publisher) -> None:
     url = site.serve("/", FEED)
 
     fetch(url, etag='W/"a,b"', last_modified="some time ago")
@@ -83,7 +83,7 @@ def test_credentials_are_sent_when_both_are_there(site: Publisher) -> None:
     assert "authorization" not in site.last.headers
 
 
-def test_credentials_in_the_address_are_used_and_shown_nowhere(site: Publisher) -> None:
+def test_credentials_in_the_url_are_used_and_not_shown(site: Publisher) -> None:
     url = site.serve("/", FEED).replace("//", "//alice:s%3Acret@")
 
     response = fetch(url)
@@ -107,7 +107,7 @@ def test_given_credentials_win_over_those_in_the_address(site: Publisher) -> Non
 
 @pytest.mark.parametrize("field", ["user_agent", "cookie", "accept", "etag", "last_modified"])
 @pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\0", "\udce9"])
-def test_no_field_can_smuggle_another_header_in(site: Publisher, field: str, value: str) -> None:
+def test_no_field_can_inject_another_header(site: Publisher, field: str, value: str) -> None:
     fields: dict[str, Any] = {field: value}
 
     with pytest.raises(InvalidInput) as caught:
@@ -117,7 +117,7 @@ def test_no_field_can_smuggle_another_header_in(site: Publisher, field: str, val
     assert not site.requests
 
 
-def test_connections_are_kept_for_the_next_request(site: Publisher) -> None:
+def test_connections_are_reused(site: Publisher) -> None:
     site.serve("/feed.xml", FEED, etag='"1"')
     slowly: dict[str, Any] = {"body": "a few words", "every_s": 0.005}
     site.script("/old.xml", Drip(**slowly, status=302, headers={"Location": "/feed.xml"}))
@@ -139,7 +139,7 @@ def test_connections_are_kept_for_the_next_request(site: Publisher) -> None:
     assert {seen.connection for seen in site.requests} == {1}
 
 
-def test_a_kept_connection_that_died_meanwhile_does_no_harm(site: Publisher) -> None:
+def test_a_reused_connection_that_was_closed_is_replaced(site: Publisher) -> None:
     site.script("/", Answer(FEED), Raw(b""), Answer(FEED))
 
     async def ask_twice(fetcher: Fetcher) -> FetchResponse:
@@ -149,7 +149,7 @@ def test_a_kept_connection_that_died_meanwhile_does_no_harm(site: Publisher) -> 
     assert with_fetcher(ask_twice).body == FEED.encode()
 
 
-def test_many_at_once_do_not_wait_for_each_other(site: Publisher) -> None:
+def test_concurrent_requests_do_not_wait_for_each_other(site: Publisher) -> None:
     site.serve("/", FEED, after_s=0.3)
 
     async def ask(fetcher: Fetcher) -> list[FetchResponse]:
@@ -160,7 +160,7 @@ def test_many_at_once_do_not_wait_for_each_other(site: Publisher) -> None:
     assert site.connections > 100
 
 
-def test_cookies_of_one_answer_do_not_reach_the_next_request(site: Publisher) -> None:
+def test_cookies_of_a_response_are_not_sent_with_the_next_request(site: Publisher) -> None:
     site.serve("/", FEED, headers={"Set-Cookie": "track=1; Path=/"})
     url = site.url("/", host="feeds.example")
 
@@ -176,7 +176,7 @@ def test_cookies_of_one_answer_do_not_reach_the_next_request(site: Publisher) ->
 # The answer
 
 
-def test_an_answer_tells_all_that_later_decisions_need(site: Publisher) -> None:
+def test_a_response_has_all_headers_that_scheduling_needs(site: Publisher) -> None:
     url = site.serve(
         "/blog/feed.xml",
         FEED,
@@ -216,14 +216,14 @@ def test_an_answer_tells_all_that_later_decisions_need(site: Publisher) -> None:
     )
 
 
-def test_an_answer_without_headers_is_an_answer(site: Publisher) -> None:
+def test_a_response_without_headers_is_accepted(site: Publisher) -> None:
     response = fetch(site.script("/", Raw(b"HTTP/1.0 200 OK\r\n\r\n<rss/>")))
 
     assert response.body == b"<rss/>"
     assert (response.etag, response.content_type, response.charset, response.links) == ("", "", "", ())
 
 
-def test_header_bytes_that_are_no_text_become_some(site: Publisher) -> None:
+def test_header_bytes_that_are_not_utf8_become_text(site: Publisher) -> None:
     response = fetch(site.script("/", Raw(b'HTTP/1.0 200 OK\r\nETag: "caf\xe9"\r\n\r\n<rss/>')))
 
     assert response.etag == '"café"'
@@ -231,7 +231,7 @@ def test_header_bytes_that_are_no_text_become_some(site: Publisher) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "GZIP", "x-gzip"])
-def test_packed_answers_are_unpacked(site: Publisher, encoding: str) -> None:
+def test_compressed_responses_are_decompressed(site: Publisher, encoding: str) -> None:
     url = site.serve("/", gzip.compress(FEED.encode()), headers={"Content-Encoding": encoding})
 
     assert fetch(url).body == FEED.encode()
@@ -244,7 +244,7 @@ def test_several_encoding_headers_are_one_list(site: Publisher) -> None:
     assert fetch(url).body == FEED.encode()
 
 
-def test_a_packed_answer_cut_short_is_undecodable(site: Publisher) -> None:
+def test_a_truncated_compressed_response_is_undecodable(site: Publisher) -> None:
     packed = gzip.compress(bytes(range(256)) * 50)[:-20]
 
     with pytest.raises(UndecodableBody):
@@ -252,12 +252,12 @@ def test_a_packed_answer_cut_short_is_undecodable(site: Publisher) -> None:
 
 
 @pytest.mark.parametrize("status", [200, 203, 204, 300])
-def test_an_answer_without_a_body_is_an_error(site: Publisher, status: int) -> None:
+def test_a_response_without_a_body_is_an_error(site: Publisher, status: int) -> None:
     with pytest.raises(EmptyBody):
         fetch(site.serve("/", status=status))
 
 
-def test_a_page_of_choices_is_for_the_parser_to_judge(site: Publisher) -> None:
+def test_a_response_with_status_300_is_returned(site: Publisher) -> None:
     response = fetch(site.serve("/", "<html>Choose</html>", status=300))
 
     assert (response.status, response.body) == (300, b"<html>Choose</html>")
@@ -266,7 +266,7 @@ def test_a_page_of_choices_is_for_the_parser_to_judge(site: Publisher) -> None:
 # Conditional requests
 
 
-def test_not_modified_is_news_too(site: Publisher) -> None:
+def test_a_304_is_reported_as_not_modified(site: Publisher) -> None:
     url = site.serve("/", FEED, etag='"1"', last_modified=YESTERDAY, headers={"Cache-Control": "max-age=60"})
 
     response = fetch(url, etag='"1"')
@@ -288,7 +288,7 @@ def test_not_modified_is_news_too(site: Publisher) -> None:
         ({}, False),
     ],
 )
-def test_an_old_validator_on_a_full_answer_means_not_modified(
+def test_an_unchanged_validator_on_a_full_response_means_not_modified(
     site: Publisher, answer: dict[str, str], known: bool
 ) -> None:
     header = {"etag": "ETag", "last_modified": "Last-Modified"}
@@ -304,7 +304,7 @@ def test_an_old_validator_on_a_full_answer_means_not_modified(
     )
 
 
-def test_who_ignores_the_cache_gets_the_body(site: Publisher) -> None:
+def test_a_request_that_ignores_the_cache_gets_the_body(site: Publisher) -> None:
     url = site.serve("/", FEED, etag='"1"', last_modified=YESTERDAY)
 
     response = fetch(url, etag='"1"', last_modified=YESTERDAY, ignore_cache=True)
@@ -313,7 +313,7 @@ def test_who_ignores_the_cache_gets_the_body(site: Publisher) -> None:
     assert response.body == FEED.encode()
 
 
-def test_not_modified_without_having_asked_is_an_empty_answer(site: Publisher) -> None:
+def test_a_304_to_an_unconditional_request_is_an_empty_response(site: Publisher) -> None:
     site.serve("/", status=304)
 
     with pytest.raises(EmptyBody):
@@ -322,7 +322,7 @@ def test_not_modified_without_having_asked_is_an_empty_answer(site: Publisher) -
         fetch(site.url("/"), etag='"1"', ignore_cache=True)
 
 
-def test_who_expires_at_zero_wants_no_validators_remembered(site: Publisher) -> None:
+def test_expires_zero_discards_the_validators(site: Publisher) -> None:
     response = fetch(site.serve("/", FEED, etag='"1"', last_modified=YESTERDAY, headers={"Expires": "0"}))
 
     assert (response.etag, response.last_modified) == ("", "")
@@ -355,7 +355,7 @@ def test_a_chain_is_permanent_when_every_step_is(site: Publisher, chain: tuple[i
         assert response.permanent_url == (site.url("/c") if is_permanent else None)
 
 
-def test_no_redirect_is_no_permanent_address(site: Publisher) -> None:
+def test_without_a_redirect_there_is_no_permanent_url(site: Publisher) -> None:
     assert fetch(site.serve("/", FEED)).permanent_url is None
 
 
@@ -369,7 +369,7 @@ def test_ten_redirects_are_followed_and_no_more(site: Publisher) -> None:
         fetch(site.url("/0"))
 
 
-def test_a_circle_is_noticed_at_once(site: Publisher) -> None:
+def test_a_redirect_loop_is_detected_at_once(site: Publisher) -> None:
     site.redirect("/a", to="/b")
     site.redirect("/b", to="/a#again")
 
@@ -385,7 +385,7 @@ def test_redirects_out_of_the_web_are_refused(site: Publisher, to: str) -> None:
         fetch(site.redirect("/", to=to))
 
 
-def test_secrets_stay_with_the_host_they_were_meant_for(site: Publisher, other_site: Publisher) -> None:
+def test_secrets_are_sent_to_their_host_only(site: Publisher, other_site: Publisher) -> None:
     site.redirect("/feed.xml", to=other_site.url("/feed.xml"))
     other_site.redirect("/feed.xml", to=site.url("/real.xml"))
     site.serve("/real.xml", FEED)
@@ -402,7 +402,7 @@ def test_secrets_stay_with_the_host_they_were_meant_for(site: Publisher, other_s
         assert seen.headers["user-agent"] == "Browser/1"
 
 
-def test_another_port_of_the_same_host_is_a_stranger(site: Publisher) -> None:
+def test_another_port_of_the_host_gets_no_secrets(site: Publisher) -> None:
     with Publisher() as neighbour:
         site.redirect("/", to=neighbour.serve("/", FEED))
 
@@ -411,7 +411,7 @@ def test_another_port_of_the_same_host_is_a_stranger(site: Publisher) -> None:
         assert {"cookie", "authorization"}.isdisjoint(neighbour.last.headers)
 
 
-def test_credentials_in_a_location_are_for_that_place_only(site: Publisher, other_site: Publisher) -> None:
+def test_credentials_in_a_location_are_sent_to_that_target_only(site: Publisher, other_site: Publisher) -> None:
     site.redirect("/", to=other_site.serve("/", FEED).replace("//", "//bob:b@"))
 
     response = fetch(site.url("/"), username="alice", password="a")
@@ -424,7 +424,7 @@ def test_credentials_in_a_location_are_for_that_place_only(site: Publisher, othe
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 418, 429, 451, 500, 502, 503, 504, 599, 999])
-def test_an_error_status_is_told_in_words(site: Publisher, status: int) -> None:
+def test_an_error_status_has_a_message(site: Publisher, status: int) -> None:
     with pytest.raises(HttpError) as caught:
         fetch(site.serve("/feed.xml", "<html>error page</html>", status=status))
 
@@ -437,7 +437,7 @@ def test_an_error_status_is_told_in_words(site: Publisher, status: int) -> None:
     assert error.is_retryable is (status != 410)
 
 
-def test_a_challenge_for_humans_is_told_apart(site: Publisher) -> None:
+def test_a_browser_challenge_has_its_own_message(site: Publisher) -> None:
     plain = fetch_error(HttpError, site.serve("/", "no", status=403))
     challenge = fetch_error(HttpError, site.serve("/", "no", status=403, headers={"CF-Mitigated": "challenge"}))
 
@@ -461,7 +461,7 @@ def fetch_error(kind: type[FetchError], url: str, **options: Any) -> FetchError:
         ("soon", None),
     ],
 )
-def test_errors_know_when_to_come_back(
+def test_errors_hold_retry_after_and_freshness(
     site: Publisher, status: int, said: str | Callable[[], str], seconds: int | None
 ) -> None:
     said = said if isinstance(said, str) else said()
@@ -472,7 +472,7 @@ def test_errors_know_when_to_come_back(
     assert error.retry_after_s == (pytest.approx(seconds, abs=3) if seconds else seconds)
 
 
-def test_an_error_after_a_redirect_is_told_of_where_it_happened(site: Publisher) -> None:
+def test_an_error_after_a_redirect_names_the_url_that_failed(site: Publisher) -> None:
     site.redirect("/", to="/new.xml")
 
     assert fetch_error(HttpError, site.url("/")).url == site.url("/new.xml")
@@ -481,7 +481,7 @@ def test_an_error_after_a_redirect_is_told_of_where_it_happened(site: Publisher)
 # Limits
 
 
-def test_an_announced_size_above_the_limit_is_not_even_begun(site: Publisher) -> None:
+def test_a_body_announced_above_the_limit_is_not_read(site: Publisher) -> None:
     site.script("/", Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99000000\r\n\r\n", stay_s=5))
 
     with pytest.raises(BodyTooLarge, match="1 MiB"):
@@ -489,7 +489,7 @@ def test_an_announced_size_above_the_limit_is_not_even_begun(site: Publisher) ->
 
 
 @pytest.mark.parametrize("reply", [Endless(), Endless(total=50 * MIB)])
-def test_a_large_body_is_left_at_the_limit(site: Publisher, reply: Endless) -> None:
+def test_reading_a_large_body_stops_at_the_limit(site: Publisher, reply: Endless) -> None:
     site.script("/", reply)
 
     with pytest.raises(BodyTooLarge, match="2 MiB"):
@@ -505,7 +505,7 @@ def test_a_chunked_body_is_counted_as_well(site: Publisher) -> None:
     assert len(fetch(site.url("/"), max_body_size=3000).body) == 3000
 
 
-def test_a_small_bomb_is_refused_for_what_it_would_become(site: Publisher) -> None:
+def test_a_small_decompression_bomb_is_refused(site: Publisher) -> None:
     site.script("/", gzip_bomb(3 * MIB))
 
     with pytest.raises(BodyTooLarge):
@@ -519,7 +519,7 @@ def test_a_small_bomb_is_refused_for_what_it_would_become(site: Publisher) -> No
     [Hang(), Hang(after_head=True), Drip(FEED, every_s=0.05), Answer(FEED, after_s=5)],
     ids=["silent", "silent after head", "dripping", "late"],
 )
-def test_slow_publishers_are_left_when_the_time_is_over(site: Publisher, reply: Any) -> None:
+def test_a_slow_response_ends_with_a_timeout(site: Publisher, reply: Any) -> None:
     site.script("/", reply)
     error = fetch_error(FetchTimeout, site.url("/"), timeout_s=0.4)
 
@@ -527,7 +527,7 @@ def test_slow_publishers_are_left_when_the_time_is_over(site: Publisher, reply: 
     assert error.url == site.url("/")
 
 
-def test_the_time_is_for_all_steps_together(site: Publisher) -> None:
+def test_the_timeout_includes_all_redirects(site: Publisher) -> None:
     for step in range(9):
         site.serve(f"/{step}", status=302, headers={"Location": f"/{step + 1}"}, after_s=0.15)
     site.serve("/9", FEED)
@@ -536,7 +536,7 @@ def test_the_time_is_for_all_steps_together(site: Publisher) -> None:
     fetch_error(FetchTimeout, site.url("/0"), settings={"timeout_s": 0.4})
 
 
-def test_a_redirect_that_drips_its_body_costs_little_time(site: Publisher) -> None:
+def test_the_slow_body_of_a_redirect_is_not_waited_for(site: Publisher) -> None:
     head = f"HTTP/1.1 302 Found\r\nLocation: {site.serve('/', FEED)}\r\nContent-Length: 9000\r\n\r\n"
     site.script("/old", Raw(head.encode(), stay_s=30))
 
@@ -544,7 +544,7 @@ def test_a_redirect_that_drips_its_body_costs_little_time(site: Publisher) -> No
     assert fetch(site.url("/old")).body == FEED.encode()
 
 
-def test_connecting_has_a_limit_of_its_own(site: Publisher) -> None:
+def test_connecting_has_its_own_timeout(site: Publisher) -> None:
     # Nobody answers the handshake: the publisher waits for a request it can read.
     url = site.url("/").replace("http:", "https:")
 
@@ -563,13 +563,13 @@ def test_connecting_has_a_limit_of_its_own(site: Publisher) -> None:
         b"".join(b"X-%d: x\r\n" % number for number in range(500)),
     ],
 )
-def test_heads_without_end_are_refused(site: Publisher, head: bytes) -> None:
+def test_endless_headers_are_refused(site: Publisher, head: bytes) -> None:
     site.script("/", Raw(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n" + FEED.encode()))
 
     fetch_error(NetworkError, site.url("/"))
 
 
-def test_a_head_of_twenty_kilobytes_is_all_right(site: Publisher) -> None:
+def test_a_header_of_twenty_kilobytes_is_accepted(site: Publisher) -> None:
     url = site.serve("/", FEED, headers={"Content-Security-Policy": "x" * 20_000})
 
     assert fetch(url).body == FEED.encode()
@@ -592,7 +592,7 @@ def test_a_head_of_twenty_kilobytes_is_all_right(site: Publisher) -> None:
     ],
     ids=["dropped", "cut", "cut chunk", "cut gzip", "not HTTP", "bad length", "bad chunk", "no location"],
 )
-def test_broken_answers_are_an_error_of_the_network(site: Publisher, reply: Any) -> None:
+def test_invalid_responses_are_network_errors(site: Publisher, reply: Any) -> None:
     site.script("/feed.xml", reply)
 
     error = fetch_error(NetworkError, site.url("/feed.xml"))
@@ -602,14 +602,14 @@ def test_broken_answers_are_an_error_of_the_network(site: Publisher, reply: Any)
     assert error.is_retryable
 
 
-def test_a_closed_door_is_an_error_of_the_network() -> None:
+def test_a_refused_connection_is_a_network_error() -> None:
     with Publisher() as site:
         url = site.url("/")
 
     assert "refuses the connection" in fetch_error(NetworkError, url).message
 
 
-def test_a_fetch_that_is_called_off_leaves_nothing_behind(site: Publisher) -> None:
+def test_a_cancelled_fetch_leaves_no_connection(site: Publisher) -> None:
     site.script("/", Hang(), Answer(FEED))
 
     async def call_off(fetcher: Fetcher) -> FetchResponse:
@@ -623,7 +623,7 @@ def test_a_fetch_that_is_called_off_leaves_nothing_behind(site: Publisher) -> No
     assert with_fetcher(call_off).body == FEED.encode()
 
 
-def test_environment_proxies_and_netrc_are_not_heard(site: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_proxies_and_netrc_are_ignored(site: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9/")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9/")
 

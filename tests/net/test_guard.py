@@ -1,4 +1,4 @@
-"""Nobody gets us to knock on doors inside the network, by whatever way round."""
+"""The address guard cannot be bypassed."""
 
 from __future__ import annotations
 
@@ -91,24 +91,24 @@ PUBLIC = [
 
 
 @pytest.mark.parametrize("address", PRIVATE)
-def test_addresses_outside_the_open_internet_are_refused(address: str) -> None:
+def test_addresses_outside_the_public_internet_are_refused(address: str) -> None:
     assert not AddressGuard().allows(address)
     assert AddressGuard(allow_private_networks=True).allows(address)
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_addresses_of_the_open_internet_are_allowed(address: str) -> None:
+def test_addresses_of_the_public_internet_are_allowed(address: str) -> None:
     assert AddressGuard().allows(address)
 
 
 @pytest.mark.parametrize("text", ["", "localhost", "127.1", "0x7f000001", "1.1.1.1:80", "[::1]", "1.1.1.1\n"])
-def test_what_is_not_an_address_is_never_allowed(text: str) -> None:
+def test_a_text_that_is_not_an_address_is_refused(text: str) -> None:
     assert not AddressGuard().allows(text)
     assert not AddressGuard(allow_private_networks=True).allows(text)
 
 
 @given(st.ip_addresses(v=4))
-def test_an_address_in_disguise_is_as_public_as_itself(address: IPv4Address) -> None:
+def test_an_embedded_ipv4_address_decides(address: IPv4Address) -> None:
     number = int(address)
     for disguise in (0xFFFF << 32 | number, 0x64FF9B << 96 | number, 0x2002 << 112 | number << 80):
         assert is_public(IPv6Address(disguise)) == is_public(address)
@@ -117,13 +117,13 @@ def test_an_address_in_disguise_is_as_public_as_itself(address: IPv4Address) -> 
 
 
 @given(st.ip_addresses(v=6))
-def test_nothing_the_registries_call_private_is_public(address: IPv6Address) -> None:
+def test_no_address_private_by_the_registries_is_public(address: IPv6Address) -> None:
     if address.ipv4_mapped is None and is_public(address) and address.sixtofour is None:
         assert address.is_global or address in PUBLIC
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"])
-def test_this_machine_is_out_of_reach_by_every_name(site: Publisher, host: str) -> None:
+def test_this_machine_is_refused_by_every_name(site: Publisher, host: str) -> None:
     site.serve("/feed.xml", "<rss/>")
 
     with pytest.raises(AddressRefused) as caught:
@@ -142,7 +142,7 @@ def test_private_networks_are_refused_at_once(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0x7f.1", "0x7f000001", "0177.0.0.1", "127.1"])
-def test_numbers_in_disguise_are_no_hosts(site: Publisher, host: str) -> None:
+def test_numeric_hosts_are_refused(site: Publisher, host: str) -> None:
     with pytest.raises(InvalidInput):
         fetch(site.url("/", host=host))
 
@@ -153,7 +153,7 @@ def test_numbers_in_disguise_are_no_hosts(site: Publisher, host: str) -> None:
     assert len(site.requests) == 1
 
 
-def test_the_switch_lets_us_in(site: Publisher) -> None:
+def test_the_setting_allows_private_networks(site: Publisher) -> None:
     site.serve("/feed.xml", "<rss/>")
 
     for host in ("127.0.0.1", "localhost"):
@@ -161,7 +161,7 @@ def test_the_switch_lets_us_in(site: Publisher) -> None:
 
 
 @pytest.mark.parametrize("to", ["http://127.0.0.2:{port}/", "http://inside.example:{port}/", "http://[::1]:{port}/"])
-def test_a_redirect_does_not_get_round_the_guard(site: Publisher, other_site: Publisher, to: str) -> None:
+def test_a_redirect_does_not_bypass_the_guard(site: Publisher, other_site: Publisher, to: str) -> None:
     site.redirect("/feed.xml", to=to.format(port=other_site.port))
 
     with pytest.raises(AddressRefused):
@@ -171,7 +171,7 @@ def test_a_redirect_does_not_get_round_the_guard(site: Publisher, other_site: Pu
     assert other_site.connections == 0
 
 
-def test_a_name_that_changes_its_mind_does_not_get_round_the_guard() -> None:
+def test_dns_rebinding_does_not_bypass_the_guard() -> None:
     # Both on one port, so that only the address differs.
     with Publisher("127.0.0.1") as outside, Publisher("127.0.0.2", port=outside.port) as inside:
         outside.serve("/feed.xml", "<rss/>", close=True)
@@ -222,7 +222,7 @@ def test_of_several_addresses_only_the_allowed_ones_are_tried(site: Publisher) -
         assert inside.connections == 0
 
 
-def test_the_refusal_names_what_was_asked_and_not_what_it_stands_for() -> None:
+def test_the_error_names_the_host_and_not_its_address() -> None:
     with pytest.raises(AddressRefused) as caught:
         fetch(
             "http://intranet.example/",
@@ -234,14 +234,14 @@ def test_the_refusal_names_what_was_asked_and_not_what_it_stands_for() -> None:
     assert "10.20.30.40" not in caught.value.message
 
 
-def test_the_refusal_names_the_setting_it_was_made_with() -> None:
+def test_the_error_names_the_setting() -> None:
     guard = AddressGuard(setting="TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS")
 
     with pytest.raises(AddressRefused, match="TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS"):
         fetch("http://127.0.0.1/", guard=guard)
 
 
-def test_the_last_check_sees_the_address_of_the_socket() -> None:
+def test_the_last_check_gets_the_address_of_the_socket() -> None:
     guard = AddressGuard()
 
     with pytest.raises(AddressRefused):
@@ -251,12 +251,12 @@ def test_the_last_check_sees_the_address_of_the_socket() -> None:
     guard.open_socket((socket.AF_INET, socket.SOCK_STREAM, 0, "", ("8.8.8.8", 80))).close()
 
 
-def test_names_nobody_knows_are_an_error_of_the_network() -> None:
+def test_an_unknown_name_is_a_network_error() -> None:
     with pytest.raises(NetworkError, match=r"nowhere\.example"):
         fetch("http://nowhere.example/", lookup=names())
 
 
-def test_a_name_without_addresses_is_an_error_of_the_network() -> None:
+def test_a_name_without_addresses_is_a_network_error() -> None:
     async def look_up(host: str) -> list[str]:
         return []
 
@@ -264,7 +264,7 @@ def test_a_name_without_addresses_is_an_error_of_the_network() -> None:
         fetch("http://empty.example/", lookup=look_up)
 
 
-def test_the_machine_itself_knows_localhost() -> None:
+def test_the_system_lookup_resolves_localhost() -> None:
     lookup = SystemLookup(threads=1)
     try:
         resolver = GuardedResolver(AddressGuard(allow_private_networks=True), lookup)
@@ -287,6 +287,6 @@ def test_the_machine_itself_knows_localhost() -> None:
         ("app.LocalHost.", False),
     ],
 )
-def test_a_proxy_is_not_sent_to_addresses_we_would_not_visit(host: str, allowed: bool) -> None:
+def test_addresses_refused_directly_are_refused_through_a_proxy(host: str, allowed: bool) -> None:
     assert AddressGuard().allows_through_proxy(host) is allowed
     assert AddressGuard(allow_private_networks=True).allows_through_proxy(host)

@@ -1,4 +1,4 @@
-"""Hubs are as strange as feeds: they refuse, hang, send us on, and try to send us inside."""
+"""Hubs may refuse, hang, redirect, and redirect into the private network."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_hub_gets_a_form(site: Publisher, status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [307, 308])
-def test_a_hub_may_hand_us_on(site: Publisher, status: int) -> None:
+def test_a_hub_may_redirect(site: Publisher, status: int) -> None:
     site.redirect("/old", to="/hub", status=status)
     site.serve("/hub", status=202)
     ask(site.url("/old"))
@@ -56,7 +56,7 @@ def test_a_hub_may_hand_us_on(site: Publisher, status: int) -> None:
     assert site.last.body.startswith(b"hub.mode=subscribe")
 
 
-def test_whoever_goes_round_in_circles_is_left(site: Publisher) -> None:
+def test_too_many_redirects_of_a_hub_are_an_error(site: Publisher) -> None:
     site.redirect("/a", to="/b", status=307)
     site.redirect("/b", to="/a", status=307)
     with pytest.raises(TooManyRedirects):
@@ -65,7 +65,7 @@ def test_whoever_goes_round_in_circles_is_left(site: Publisher) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 400, 404, 410, 500, 503])
-def test_a_refusal_tells_its_reason(site: Publisher, status: int) -> None:
+def test_a_refusal_has_the_reason_of_the_hub(site: Publisher, status: int) -> None:
     site.serve("/hub", "Wrong\n\x1b[31m topic " + "x" * 5000, status=status, headers={"Retry-After": "120"})
     with pytest.raises(HttpError) as caught:
         ask(site.url("/hub"))
@@ -75,7 +75,7 @@ def test_a_refusal_tells_its_reason(site: Publisher, status: int) -> None:
     assert len(caught.value.message) < 300
 
 
-def test_a_hub_that_hangs_or_talks_without_end_is_given_up(site: Publisher) -> None:
+def test_a_hub_that_hangs_times_out_and_an_endless_response_is_cut(site: Publisher) -> None:
     site.script("/hangs", Hang())
     with pytest.raises(FetchTimeout):
         ask(site.url("/hangs"), timeout_s=0.2)
@@ -84,7 +84,7 @@ def test_a_hub_that_hangs_or_talks_without_end_is_given_up(site: Publisher) -> N
     assert site.bytes_sent("/talks") < 100 * 2**20
 
 
-def test_a_hub_inside_the_network_is_not_asked(site: Publisher) -> None:
+def test_a_hub_in_a_private_network_is_refused(site: Publisher) -> None:
     site.serve("/hub", status=202)
     with pytest.raises(AddressRefused):
         ask(site.url("/hub"), private=False)
@@ -95,7 +95,9 @@ def test_a_hub_inside_the_network_is_not_asked(site: Publisher) -> None:
     ("location", "error"),
     [("", NetworkError), ("ftp://hub.example/", InvalidInput), ("http://[", InvalidInput)],
 )
-def test_a_hub_that_sends_us_nowhere(site: Publisher, location: str, error: type[TidingsError]) -> None:
+def test_a_redirect_of_a_hub_to_an_unusable_location_is_an_error(
+    site: Publisher, location: str, error: type[TidingsError]
+) -> None:
     site.script("/hub", Answer(status=307, headers={"Location": location} if location else {}))
     with pytest.raises(error):
         ask(site.url("/hub"))
@@ -122,5 +124,5 @@ def test_a_hub_that_sends_us_nowhere(site: Publisher, location: str, error: type
         ("http://reader.internal", False),
     ],
 )
-def test_which_addresses_the_internet_can_reach(url: str, is_public: bool) -> None:
+def test_urls_that_the_internet_can_reach_are_public(url: str, is_public: bool) -> None:
     assert is_public_address(url) == is_public

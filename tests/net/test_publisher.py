@@ -1,4 +1,4 @@
-"""The publisher of the tests does what its own page says, asked by the standard library's client."""
+"""The publisher of the tests behaves as documented, seen by the standard library's client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses as people and publishers write them."""
+"""URLs as users and publishers write them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tidings.net.targets import MAX_URL_CHARS, Target, may_share, parse_target
         ("http://１２７.0.0.1/", "http://127.0.0.1/"),
     ],
 )
-def test_what_is_asked_for_stays_close_to_what_was_written(written: str, asked: str) -> None:
+def test_urls_are_requested_as_written(written: str, asked: str) -> None:
     assert str(parse_target(written)) == asked
 
 
@@ -74,7 +74,7 @@ def test_what_is_asked_for_stays_close_to_what_was_written(written: str, asked: 
         "http://127.0.0.1.5/",
     ],
 )
-def test_what_cannot_be_asked_for_is_refused_by_name(address: str) -> None:
+def test_invalid_urls_are_refused_with_a_reason(address: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         parse_target(address)
 
@@ -82,7 +82,7 @@ def test_what_cannot_be_asked_for_is_refused_by_name(address: str) -> None:
     assert caught.value.message.endswith(".")
 
 
-def test_credentials_leave_the_address() -> None:
+def test_credentials_are_removed_from_the_url() -> None:
     target = parse_target("https://al%40ice:s%3Acret@example.org/feed")
 
     assert (target.username, target.password) == ("al@ice", "s:cret")
@@ -104,7 +104,7 @@ def test_credentials_leave_the_address() -> None:
         ("http://bücher.example/ü", "http://xn--bcher-kva.example/%C3%BC"),
     ],
 )
-def test_a_location_is_read_from_where_it_was_said(location: str, asked: str) -> None:
+def test_a_location_is_resolved_against_its_target(location: str, asked: str) -> None:
     assert str(parse_target("http://example.org/blog/feed.xml").follow(location)) == asked
 
 
@@ -129,18 +129,18 @@ def test_a_location_outside_the_web_is_refused(location: str) -> None:
         ("http://example.org/", "https://example.org:8443/", False),
     ],
 )
-def test_only_the_same_place_is_trusted_with_secrets(here: str, there: str, trusted: bool) -> None:
+def test_only_the_same_origin_is_trusted_with_secrets(here: str, there: str, trusted: bool) -> None:
     assert parse_target(here).trusts(parse_target(there)) is trusted
     assert may_share(here, there) is trusted
 
 
-def test_what_is_no_address_is_trusted_with_nothing() -> None:
+def test_an_invalid_url_is_not_trusted() -> None:
     assert not may_share("https://example.org/", "nowhere")
     assert not may_share("nowhere", "nowhere")
 
 
 @given(st.text())
-def test_no_text_is_more_than_a_target_or_a_refusal(text: str) -> None:
+def test_any_text_is_parsed_or_refused(text: str) -> None:
     for address in (text, f"http://{text}", f"http://example.org/{text}"):
         try:
             target = parse_target(address)

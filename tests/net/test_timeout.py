@@ -1,4 +1,4 @@
-"""The time that a publisher has: what we missed because we stood still is not the publisher's fault."""
+"""The timeout does not count time during which the process was suspended."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STOP_S = STEP_S + SUSPENDED_S + 0.5
 
 
 def fetch_standing_still(url: str, *, timeout_s: float) -> FetchResponse:
-    """As a process that is stopped as soon as it has asked."""
+    """Simulates a process that is suspended as soon as it has sent its request."""
 
     async def use(fetcher: Fetcher) -> FetchResponse:
         asyncio.get_running_loop().call_later(0.1, time.sleep, STOP_S)
@@ -28,14 +28,14 @@ def fetch_standing_still(url: str, *, timeout_s: float) -> FetchResponse:
 
 
 @pytest.mark.parametrize("timeout_s", [0.5, STOP_S - 0.2], ids=["long before", "shortly before"])
-def test_what_came_while_we_stood_still_is_heard(timeout_s: float, site: Publisher) -> None:
-    """Whenever the limit was over meanwhile."""
+def test_data_that_arrived_during_a_suspension_is_read(timeout_s: float, site: Publisher) -> None:
+    """Holds for every timeout that ends during the suspension."""
     found = fetch_standing_still(site.serve("/", FEED, after_s=0.2), timeout_s=timeout_s)
 
     assert found.body == FEED.encode()
 
 
-def test_who_hangs_meanwhile_is_left_all_the_same(site: Publisher) -> None:
+def test_a_server_that_hangs_after_a_suspension_still_times_out(site: Publisher) -> None:
     site.script("/", Hang())
     began = time.monotonic()
 
@@ -45,7 +45,7 @@ def test_who_hangs_meanwhile_is_left_all_the_same(site: Publisher) -> None:
     assert time.monotonic() - began < 20
 
 
-def test_a_limit_of_several_steps_is_kept(site: Publisher) -> None:
+def test_a_timeout_of_several_steps_is_exact(site: Publisher) -> None:
     site.script("/", Hang())
     began = time.monotonic()
 
@@ -55,7 +55,7 @@ def test_a_limit_of_several_steps_is_kept(site: Publisher) -> None:
     assert 2 * STEP_S < time.monotonic() - began < 20
 
 
-def test_a_little_late_is_over() -> None:
+def test_a_slightly_late_timer_is_no_suspension() -> None:
     async def use() -> None:
         async with timeout_excluding_suspend(0.1):
             time.sleep(0.5)  # noqa: ASYNC251 - nobody else is here
@@ -67,7 +67,7 @@ def test_a_little_late_is_over() -> None:
     assert time.monotonic() - began < 20
 
 
-def test_what_is_done_in_time_has_no_limit_any_more() -> None:
+def test_the_timer_is_cancelled_when_the_block_ends() -> None:
     async def use() -> str:
         async with timeout_excluding_suspend(0.1):
             await asyncio.sleep(0)

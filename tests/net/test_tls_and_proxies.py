@@ -1,4 +1,4 @@
-"""Certificates that convince or do not, and the way through proxies."""
+"""Verification of certificates, and requests through proxies."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def safe_site() -> Iterator[Publisher]:
 
 @pytest.fixture
 def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a machine whose owner trusts the certificate of the tests."""
+    """Makes this process trust the certificate of the tests."""
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
 
 
-def test_a_certificate_signed_by_nobody_does_not_convince(safe_site: Publisher) -> None:
+def test_a_self_signed_certificate_is_refused(safe_site: Publisher) -> None:
     with pytest.raises(TlsError) as caught:
         fetch(safe_site.serve("/", FEED))
 
@@ -39,14 +39,14 @@ def test_a_certificate_signed_by_nobody_does_not_convince(safe_site: Publisher) 
     assert not safe_site.requests
 
 
-def test_a_feed_may_accept_it_all_the_same(safe_site: Publisher) -> None:
+def test_a_feed_may_allow_a_self_signed_certificate(safe_site: Publisher) -> None:
     response = fetch(safe_site.serve("/", FEED), allow_self_signed_certificates=True)
 
     assert response.body == FEED.encode()
     assert response.url == safe_site.url("/")
 
 
-def test_lenience_for_one_feed_is_not_for_the_next(safe_site: Publisher) -> None:
+def test_allowing_a_certificate_for_one_feed_does_not_affect_another(safe_site: Publisher) -> None:
     url = safe_site.serve("/", FEED)
 
     async def ask_twice(fetcher: Fetcher) -> None:
@@ -59,21 +59,21 @@ def test_lenience_for_one_feed_is_not_for_the_next(safe_site: Publisher) -> None
     assert len(safe_site.requests) == 1
 
 
-def test_a_trusted_certificate_convinces(safe_site: Publisher, trusting: None) -> None:
+def test_a_trusted_certificate_is_accepted(safe_site: Publisher, trusting: None) -> None:
     safe_site.serve("/", FEED)
 
     assert fetch(safe_site.url("/")).body == FEED.encode()
     assert fetch(safe_site.url("/", host="localhost")).body == FEED.encode()
 
 
-def test_a_certificate_for_another_name_does_not_convince(safe_site: Publisher, trusting: None) -> None:
+def test_a_certificate_for_another_name_is_refused(safe_site: Publisher, trusting: None) -> None:
     url = safe_site.url("/", host="feeds.example")
 
     with pytest.raises(TlsError, match=r"feeds\.example"):
         fetch(url, lookup=names(feeds_example="127.0.0.1"))
 
 
-def test_a_door_without_tls_is_told_apart() -> None:
+def test_a_server_without_tls_is_reported_as_such() -> None:
     async def answer_plainly(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 This is plain HTTP\r\n\r\n")
         await writer.drain()
@@ -89,7 +89,7 @@ def test_a_door_without_tls_is_told_apart() -> None:
     with_fetcher(ask)
 
 
-def test_an_old_device_with_old_ciphers_is_reached_only_with_lenience() -> None:
+def test_old_ciphers_work_only_if_self_signed_certificates_are_allowed() -> None:
     old = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     old.load_cert_chain(CERTIFICATE)
     old.maximum_version = ssl.TLSVersion.TLSv1_2
@@ -113,7 +113,7 @@ def test_an_old_device_with_old_ciphers_is_reached_only_with_lenience() -> None:
     assert with_fetcher(ask_twice).body == FEED.encode()
 
 
-def test_secrets_do_not_go_from_https_to_http(safe_site: Publisher, site: Publisher) -> None:
+def test_secrets_are_not_sent_after_a_redirect_from_https_to_http(safe_site: Publisher, site: Publisher) -> None:
     safe_site.redirect("/", to=site.serve("/", FEED))
 
     fetch(
@@ -140,7 +140,7 @@ def test_a_proxy_is_asked_for_the_whole_address(site: Publisher) -> None:
     assert "proxy-authorization" not in site.last.headers
 
 
-def test_a_proxy_gets_its_own_credentials_and_the_publisher_its_own(site: Publisher) -> None:
+def test_proxy_and_publisher_get_their_own_credentials(site: Publisher) -> None:
     site.serve("http://feeds.example/", FEED)
 
     fetch(
@@ -154,14 +154,14 @@ def test_a_proxy_gets_its_own_credentials_and_the_publisher_its_own(site: Publis
     assert site.last.headers["authorization"] == "Basic YWxpY2U6c2VjcmV0"
 
 
-def test_redirects_go_through_the_proxy_too(site: Publisher) -> None:
+def test_redirects_are_followed_through_the_proxy(site: Publisher) -> None:
     site.redirect("http://feeds.example/", to="http://news.example/feed.xml")
     site.serve("http://news.example/feed.xml", FEED)
 
     assert fetch("http://feeds.example/", proxy_url=site.url("/")).url == "http://news.example/feed.xml"
 
 
-def test_only_a_proxy_of_the_operator_may_stand_in_a_private_network(site: Publisher) -> None:
+def test_only_a_proxy_of_the_operator_may_be_in_a_private_network(site: Publisher) -> None:
     site.serve("http://feeds.example/", FEED)
     proxy = site.url("/")
 
@@ -174,7 +174,7 @@ def test_only_a_proxy_of_the_operator_may_stand_in_a_private_network(site: Publi
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "[::1]", "localhost"])
-def test_a_proxy_is_not_sent_where_we_may_not_go(site: Publisher, host: str) -> None:
+def test_a_proxy_gets_no_request_for_a_refused_address(site: Publisher, host: str) -> None:
     settings = {"allow_private_networks": False, "proxy_url": site.url("/")}
 
     with pytest.raises(AddressRefused) as caught:
@@ -184,7 +184,7 @@ def test_a_proxy_is_not_sent_where_we_may_not_go(site: Publisher, host: str) -> 
     assert site.connections == 0
 
 
-def test_trust_in_a_proxy_is_not_trust_in_what_is_fetched_without_it(site: Publisher) -> None:
+def test_a_trusted_proxy_does_not_allow_direct_private_connections(site: Publisher) -> None:
     site.serve("http://feeds.example/", FEED)
 
     async def ask_twice(fetcher: Fetcher) -> None:
@@ -195,7 +195,7 @@ def test_trust_in_a_proxy_is_not_trust_in_what_is_fetched_without_it(site: Publi
     with_fetcher(ask_twice, allow_private_networks=False, proxy_url=site.url("/"))
 
 
-def test_a_proxy_that_is_not_there_is_named() -> None:
+def test_an_unreachable_proxy_is_named_in_the_error() -> None:
     with Publisher() as site:
         gone = site.url("/")
 
@@ -204,7 +204,7 @@ def test_a_proxy_that_is_not_there_is_named() -> None:
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1080", "SOCKS5h://127.0.0.1:1080"])
-def test_socks_proxies_are_refused_in_words(proxy: str) -> None:
+def test_socks_proxies_are_refused_with_a_message(proxy: str) -> None:
     with pytest.raises(InvalidInput, match="SOCKS") as caught:
         fetch("http://feeds.example/", proxy_url=proxy)
 
@@ -212,14 +212,14 @@ def test_socks_proxies_are_refused_in_words(proxy: str) -> None:
 
 
 @pytest.mark.parametrize("proxy", ["ftp://proxy.example/", "proxy.example:3128", "http://:3128", "http://a:0/"])
-def test_what_is_no_proxy_is_refused(proxy: str) -> None:
+def test_an_invalid_proxy_url_is_refused(proxy: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         fetch("http://feeds.example/", proxy_url=proxy)
 
     assert caught.value.field == "proxy_url"
 
 
-def test_https_goes_through_a_tunnel(safe_site: Publisher) -> None:
+def test_https_uses_a_tunnel_through_the_proxy(safe_site: Publisher) -> None:
     safe_site.serve("/feed.xml", FEED)
     heads: list[str] = []
 
@@ -260,7 +260,7 @@ async def _pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
 
 
-def test_a_proxy_that_lets_nobody_through_is_named(site: Publisher) -> None:
+def test_a_proxy_that_refuses_the_tunnel_is_named(site: Publisher) -> None:
     site.serve("feeds.example:443", "no", status=403)
 
     with pytest.raises(NetworkError, match=r"proxy .* 403"):

@@ -1,1 +1,1 @@
-"""Cleaning HTML and addresses."""
+"""Cleaning of HTML and URLs."""

@@ -1,4 +1,4 @@
-"""What is kept of HTML, and what of it goes: one line a rule."""
+"""Which elements and attributes are kept, one case for each rule."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_an_element_without_content_stays(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LEFT_OUT)
-def test_of_any_other_element_the_content_stays(name: str) -> None:
+def test_any_other_element_is_removed_and_its_content_stays(name: str) -> None:
     assert cleaned(f"<p>a <em>b</em></p><{name} class=x><em>c</em></{name}>") == "<p>a <em>b</em></p><em>c</em>"
 
 
@@ -38,7 +38,7 @@ def test_an_invisible_element_is_removed_with_its_content(name: str) -> None:
     assert cleaned(f"a<{name}>b</{name}>c") == "ac"
 
 
-def test_a_table_stays_whole() -> None:
+def test_a_table_is_kept_complete() -> None:
     table = (
         "<table><caption>Rain</caption><colgroup><col span=2><col></colgroup><thead><tr><th scope=col>Day</th>"
         "</tr></thead><tbody><tr><td colspan=2 rowspan=3>x</td></tr></tbody><tfoot><tr><td>y</td></tr></tfoot>"
@@ -47,7 +47,7 @@ def test_a_table_stays_whole() -> None:
     assert tree(cleaned(table)) == tree(table)
 
 
-def test_comments_go() -> None:
+def test_comments_are_removed() -> None:
     assert cleaned("a<!-- b --><![CDATA[ c ]]><? d ?>e") == "ae"
 
 
@@ -124,7 +124,7 @@ def test_what_the_publisher_hides_stays_hidden(name: str, attribute: str) -> Non
     assert cleaned(f"a<{name} {attribute}><b>b</b></{end}>").replace("<b>b</b>", "") == "a"
 
 
-def test_a_decoration_for_the_eye_is_no_hidden_part() -> None:
+def test_styles_that_do_not_hide_an_element_are_ignored() -> None:
     assert cleaned('<span aria-hidden="true">a</span><p style="overflow: hidden">b</p>') == "a<p>b</p>"
 
 
@@ -150,7 +150,7 @@ def test_of_a_formula_written_twice_the_mathml_is_kept() -> None:
         ("<span>a</span><span>b</span>", "ab"),
     ],
 )
-def test_where_an_element_ended_a_line_it_still_ends(html: str, expected: str) -> None:
+def test_a_removed_block_element_still_ends_the_line(html: str, expected: str) -> None:
     assert cleaned(html) == expected
 
 

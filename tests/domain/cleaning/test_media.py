@@ -1,4 +1,4 @@
-"""Links, pictures, players, frames and formulas."""
+"""Links, images, players, frames and formulas."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_link_may_be_in_a_language_and_a_direction_of_its_own() -> None:
         assert attributes_of(cleaned(f'<a href="/x" {name}="{value}">a</a>'), "a")[name] == value
 
 
-def test_links_open_in_the_same_tab_for_who_prefers_that() -> None:
+def test_links_open_in_the_same_tab_if_the_user_prefers_that() -> None:
     page = clean('<a href="/x">a</a>', base_url=PAGE, policy=CleaningPolicy(new_tab=False))
     assert "target" not in attributes_of(page, "a")
 
@@ -54,7 +54,7 @@ def test_articles_that_an_older_version_cleaned_get_the_prefix_where_they_are_sh
 
 
 @pytest.mark.parametrize("href", ["", " ", "javascript:alert(1)", "data:text/html,x", "http://[bad/", "foo:bar"])
-def test_a_link_to_nowhere_is_text(href: str) -> None:
+def test_a_link_without_a_usable_url_is_text(href: str) -> None:
     assert cleaned(f'<a href="{href}">a <b>b</b></a>') == "a <b>b</b>"
     assert cleaned("<a name=x>a</a>") == "a"
 
@@ -75,16 +75,16 @@ def test_a_link_to_nowhere_is_text(href: str) -> None:
         "https://x.com/share",
     ],
 )
-def test_buttons_to_share_and_counters_go(address: str) -> None:
+def test_share_buttons_and_counters_are_removed(address: str) -> None:
     assert cleaned(f'<a href="{address}">a<img src="{address}"></a>') == "a"
 
 
 @pytest.mark.parametrize("path", ["someone/status/1", "shareholders", "i/events/1?u=/share"])
-def test_a_link_to_a_network_is_no_button(path: str) -> None:
+def test_a_plain_link_to_a_social_network_is_kept(path: str) -> None:
     assert "href" in attributes_of(cleaned(f'<a href="https://x.com/{path}">a</a>'), "a")
 
 
-def test_pictures_load_when_they_are_seen() -> None:
+def test_images_are_loaded_lazily() -> None:
     html = '<img src="a.png" alt="" title="t" width="10" height="20" fetchpriority="low" decoding="async" class="c">'
     assert attributes_of(cleaned(html), "img") == {
         "src": "https://blog.example/posts/a.png",
@@ -104,7 +104,7 @@ def test_the_size_of_a_picture_is_a_positive_number(size: str) -> None:
 
 
 @pytest.mark.parametrize("blanks", ["", " ", "\n" * 50])
-def test_blanks_around_the_size_of_a_picture_go(blanks: str) -> None:
+def test_blanks_around_the_size_of_an_image_are_removed(blanks: str) -> None:
     assert attributes_of(cleaned(f'<img src="a.png" width="{blanks}640">'), "img")["width"] == "640"
 
 
@@ -142,7 +142,7 @@ def test_an_image_may_be_a_data_url(kind: str) -> None:
         f'<img srcset="{PNG} 2x">',
     ],
 )
-def test_nothing_else_may(html: str) -> None:
+def test_other_elements_may_not_have_data_urls(html: str) -> None:
     assert "data:" not in cleaned(html)
 
 
@@ -163,7 +163,7 @@ def test_nothing_else_may(html: str) -> None:
         ('<p>a</p><noscript><img src="/b.png"></noscript>', "/b.png"),
     ],
 )
-def test_a_picture_that_waits_for_a_script_is_shown(html: str, src: str) -> None:
+def test_lazy_images_get_their_final_url(html: str, src: str) -> None:
     page = cleaned(html)
     assert attributes_of(page, "img")["src"] == f"https://blog.example{src}"
     assert page.count("<img") == 1
@@ -190,7 +190,7 @@ def test_a_placeholder_is_known_by_the_name_of_its_file(src: str, stands_in: boo
     assert (shown == "https://blog.example/b.png") is stands_in
 
 
-def test_candidates_that_wait_for_a_script_are_shown() -> None:
+def test_lazy_srcset_candidates_are_used() -> None:
     page = cleaned(f'<picture><source data-srcset="/b.webp 2x"><img src="{DOT}" data-srcset="/b.png 2x"></picture>')
     assert attributes_of(page, "source")["srcset"] == "https://blog.example/b.webp 2x"
     assert attributes_of(page, "img")["srcset"] == "https://blog.example/b.png 2x"
@@ -275,7 +275,7 @@ def test_a_player_that_needs_no_origin_gets_none() -> None:
     assert "allow-same-origin" not in sandbox("https://bandcamp.com/EmbeddedPlayer/1")
 
 
-def test_youtube_learns_which_site_shows_it_because_it_insists() -> None:
+def test_frames_of_youtube_send_a_referrer() -> None:
     frame = attributes_of(cleaned('<iframe src="https://www.youtube.com/embed/X"></iframe>'), "iframe")
     assert frame["referrerpolicy"] == "strict-origin-when-cross-origin"
 
@@ -296,7 +296,7 @@ def test_youtube_learns_which_site_shows_it_because_it_insists() -> None:
         "",
     ],
 )
-def test_no_other_frame_stays(src: str) -> None:
+def test_other_frames_are_removed(src: str) -> None:
     assert "<iframe" not in cleaned(f'a<iframe src="{src}">b</iframe>')
 
 
@@ -305,7 +305,7 @@ def test_the_reader_never_frames_itself() -> None:
     assert clean('<iframe src="https://reader.example/x"></iframe>', base_url=PAGE, policy=policy) == ""
 
 
-def test_a_frame_that_waits_for_a_script_is_shown() -> None:
+def test_lazy_frames_get_their_final_url() -> None:
     page = cleaned('<iframe src="about:blank" data-src="https://www.youtube.com/embed/X" class="lazy"></iframe>')
     assert attributes_of(page, "iframe")["src"] == "https://www.youtube-nocookie.com/embed/X"
 
@@ -342,6 +342,6 @@ def _names(nodes: tuple[object, ...]) -> list[str]:
     return found
 
 
-def test_of_a_drawing_the_text_stays() -> None:
+def test_the_text_of_an_svg_is_kept() -> None:
     html = "<p><svg><title>t</title><style>x{}</style><text>a</text><a href=x>b</a><script>y</script></svg></p>"
     assert cleaned(html) == "<p>ab</p>"

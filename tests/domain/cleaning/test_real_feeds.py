@@ -1,4 +1,4 @@
-"""Bodies as publishers write them."""
+"""Properties of cleaning on content of real feeds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _bodies_in(document: bytes) -> list[str]:
 
 
 @needs("feeds-real")
-def test_cleaning_what_is_clean_changes_nothing() -> None:
+def test_cleaning_is_idempotent() -> None:
     assert len(bodies()) == ENOUGH
     for body in bodies():
         page = cleaned(body)
@@ -58,7 +58,7 @@ def test_the_output_is_parsed_to_the_same_tree() -> None:
 
 @needs("feeds-real")
 def test_no_visible_word_is_lost() -> None:
-    """Compared with a parser that knows nothing of hidden parts: nearly all words."""
+    """Nearly all words, because the parser to compare with does not recognize hidden elements."""
     for body in bodies()[::10]:
         if not body.lstrip().startswith("<p>") or any(f"<{name}" in body for name in ("script", "style", "iframe")):
             continue

@@ -1,4 +1,4 @@
-"""The words of a page, and how long they take."""
+"""The text of clean HTML, and its reading time."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from tidings.domain.entries.reading_time import reading_minutes
         ('<img alt="d" src="https://a.example/x">e', "e"),
     ],
 )
-def test_the_words_of_a_page(html: str, expected: str) -> None:
+def test_words_of_html_are_extracted(html: str, expected: str) -> None:
     assert text_of(html) == expected
 
 
-def test_what_looks_like_a_tag_is_text_when_it_was_text() -> None:
+def test_escaped_tags_stay_text() -> None:
     assert text_of(cleaned("&lt;b&gt; is bold, &amp;lt; is not")) == "<b> is bold, &lt; is not"
 
 
@@ -69,11 +69,11 @@ def test_words_are_counted_as_they_are_split(text: str) -> None:
     assert count_words(text) == len(text.split())
 
 
-def test_every_blank_there_is_ends_a_word() -> None:
+def test_every_unicode_blank_ends_a_word() -> None:
     blanks = [blank for blank in map(chr, range(sys.maxunicode)) if blank.isspace()]
     assert count_words("".join(f"a{blank}é" for blank in blanks)) == len(blanks) + 1
 
 
-def test_everyone_reads_at_their_own_speed() -> None:
+def test_reading_speed_is_configurable() -> None:
     assert reading_minutes("word " * 100, words_per_minute=10, cjk_per_minute=500) == 10
     assert reading_minutes("漢" * 100, words_per_minute=265, cjk_per_minute=10) == 10

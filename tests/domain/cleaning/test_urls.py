@@ -1,4 +1,4 @@
-"""Addresses: read as browsers read them, and without what follows their readers."""
+"""URLs: resolved as browsers do, and without tracking parameters."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def test_an_address_is_read_as_browsers_read_it(address: str, expected: str) -> 
         "http:?x",
     ],
 )
-def test_an_address_without_a_possible_host_is_none(address: str) -> None:
+def test_a_url_without_a_valid_host_is_refused(address: str) -> None:
     assert resolve_url(HERE, address) == ""
 
 
 @pytest.mark.parametrize("base", ["", "x", "mailto:a@b.example", "https://[bad/"])
-def test_without_a_page_there_is_nothing_to_be_relative_to(base: str) -> None:
+def test_without_a_base_relative_urls_are_refused(base: str) -> None:
     assert resolve_url(base, "x") == ""
     assert resolve_url(base, "https://a.example/x") == "https://a.example/x"
 
@@ -84,7 +84,7 @@ def test_a_web_address_is_http(address: str) -> None:
 
 
 @given(st.text(), st.sampled_from(["", "http://", "https://a.example/", "//", "javascript:", "\\", "a:"]))
-def test_resolving_never_fails_and_settles(rest: str, start: str) -> None:
+def test_resolving_never_fails_and_is_idempotent(rest: str, start: str) -> None:
     address = resolve_url(HERE, start + rest)
     assert resolve_url(HERE, address) == address
     assert not set(address) & set('\t\n\r "<>')
@@ -124,7 +124,7 @@ def test_an_allowed_scheme_is_kept(scheme: str) -> None:
         "intent://x",
     ],
 )
-def test_no_other_scheme_stays(address: str) -> None:
+def test_other_schemes_are_removed(address: str) -> None:
     page = cleaned(
         f'<a href="{address}">a</a><img src="{address}"><video src="{address}" poster="{address}"></video>'
         f'<blockquote cite="{address}">b</blockquote><iframe src="{address}"></iframe><source srcset="{address} 2x">'
@@ -172,14 +172,14 @@ def test_the_rest_of_an_address_stays_as_it_is(address: str, expected: str) -> N
     assert strip_tracking(address) == expected
 
 
-def test_ref_follows_a_reader_when_it_names_the_site() -> None:
+def test_a_ref_parameter_that_names_the_site_is_tracking() -> None:
     hosts = {"blog.example"}
     assert strip_tracking("https://a.example/?ref=blog.example&b=1", hosts=hosts) == "https://a.example/?b=1"
     assert strip_tracking("https://a.example/?ref=x&REF=Blog.example", hosts=hosts) == "https://a.example/"
     assert strip_tracking("https://a.example/?ref=master", hosts=hosts) == "https://a.example/?ref=master"
 
 
-def test_addresses_in_content_are_freed_of_it_too() -> None:
+def test_tracking_parameters_in_content_are_removed() -> None:
     policy = CleaningPolicy(referring_hosts=frozenset({"blog.example"}))
     html = '<a href="/x?ref=blog.example&utm_id=1">a</a><img src="/y.png?gclid=1&w=2">'
     page = clean(html, base_url=PAGE, policy=policy)

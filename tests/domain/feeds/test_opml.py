@@ -1,4 +1,4 @@
-"""OPML without a database: what is read, what is passed over, what is written."""
+"""Reading and writing OPML, without a database."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_title_is_title_then_text_then_an_address(attributes: str, title: st
     assert only(f'<outline {attributes} xmlUrl="http://a/"/>').values["title"] == title
 
 
-def test_a_title_that_came_along_is_the_users_own() -> None:
+def test_a_title_in_the_document_counts_as_edited_by_the_user() -> None:
     assert only('<outline text="Mine" xmlUrl="http://a/"/>').values["edited"] == EditedFeedField.TITLE
     assert only('<outline xmlUrl="http://a/"/>').values["edited"] == 0
 
@@ -98,7 +98,7 @@ def test_lines_are_counted_from_the_top_of_the_file() -> None:
     assert found.unusable[0].line == 6
 
 
-def test_outlines_without_address_and_children_are_passed_over() -> None:
+def test_outlines_without_address_and_children_are_ignored() -> None:
     found = opml.read(document('<outline text="a"/><outline xmlUrl="  "/><outline xmlurl="http://a/"/>'))
 
     assert found == opml.OpmlDocument([], [], [])
@@ -166,7 +166,7 @@ def test_entities_are_never_resolved(tmp_path_factory: pytest.TempPathFactory) -
     assert values["title"] == "&a;&x;"
 
 
-def test_a_bomb_of_entities_is_harmless() -> None:
+def test_an_entity_expansion_bomb_is_harmless() -> None:
     entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 100}">' for n in range(1, 10))
     prolog = f'<!DOCTYPE opml [<!ENTITY e0 "boom">{entities}]>'
 
@@ -207,7 +207,7 @@ def test_a_document_without_outlines_is_empty(source: str) -> None:
         "\0\0",
     ],
 )
-def test_what_is_no_whole_opml_document_is_refused(source: str) -> None:
+def test_an_incomplete_or_other_document_is_refused(source: str) -> None:
     with pytest.raises(InvalidInput):
         opml.read(source.encode())
 
@@ -240,7 +240,7 @@ def test_folders_too_deep_for_one_name_are_reported() -> None:
 
 
 @needs("opml")
-def test_every_document_of_the_corpus_is_read_or_refused_in_words() -> None:
+def test_every_document_of_the_corpus_is_read_or_refused_with_a_message() -> None:
     refused = []
     for name, source in members("opml"):
         if not name.endswith(("opml", "xml")):
@@ -295,7 +295,7 @@ def stored(number: int, title: str, description: str, settings: dict[str, Any]) 
 @given(
     st.lists(st.tuples(TEXTS, st.lists(st.tuples(TEXTS, TEXTS, SETTINGS), min_size=1, max_size=3)), max_size=3),
 )
-def test_what_is_exported_comes_back(folders: list[tuple[str, list[tuple[str, str, dict[str, Any]]]]]) -> None:
+def test_an_export_is_imported_unchanged(folders: list[tuple[str, list[tuple[str, str, dict[str, Any]]]]]) -> None:
     numbered = [
         (title, [stored(100 * place + number, *one) for number, one in enumerate(feeds)])
         for place, (title, feeds) in enumerate(folders)
@@ -312,7 +312,7 @@ def test_what_is_exported_comes_back(folders: list[tuple[str, list[tuple[str, st
     assert found.unusable == found.ignored_settings == []
 
 
-def test_an_export_says_when_it_was_made_and_nothing_that_nobody_set() -> None:
+def test_an_export_has_its_date_and_no_default_settings() -> None:
     written = opml.write(
         [("Empty", []), ("Full", [stored(1, "A\x00B", "", {"crawler": True})])], created_at=NOW
     ).decode()
@@ -325,14 +325,14 @@ def test_an_export_says_when_it_was_made_and_nothing_that_nobody_set() -> None:
 
 
 @given(st.binary(max_size=300))
-def test_no_bytes_make_it_fail_in_another_way(source: bytes) -> None:
+def test_any_bytes_are_read_or_refused_as_invalid_input(source: bytes) -> None:
     for body in (source, b"<opml>" + source + b"</opml>", document(source.decode("latin-1"))):
         with contextlib.suppress(InvalidInput):
             assert isinstance(opml.read(body), opml.OpmlDocument)
 
 
 @pytest.mark.parametrize("text", ["soon", "-5", "3", "43201", "1e3", "", "٣٠", "9" * 30])
-def test_an_interval_that_cannot_be_is_left_out_and_told(text: str) -> None:
+def test_an_invalid_interval_is_left_out_and_reported(text: str) -> None:
     found = opml.read(document(f'<outline xmlUrl="http://a/" checkIntervalMinutes="{text}"/>'))
 
     assert "check_interval_minutes" not in found.subscriptions[0].values

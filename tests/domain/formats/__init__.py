@@ -1,1 +1,1 @@
-"""What publishers write, and what we make of it."""
+"""Parsing of feeds."""

@@ -1,4 +1,4 @@
-"""Relative addresses: what they are relative to."""
+"""The base URLs of relative URLs."""
 
 from __future__ import annotations
 

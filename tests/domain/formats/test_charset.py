@@ -1,4 +1,4 @@
-"""Bytes to text: marks, labels, guesses."""
+"""Decoding: byte order marks, declared encodings and guesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates, standard or not."""
+"""Dates in standard and other forms."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ NOON = Instant(from_datetime(datetime(2026, 3, 1, 12, tzinfo=UTC)))
         ("1136214245000000000", MOMENT),
     ],
 )
-def test_a_date_is_understood(written: str, meant: str) -> None:
+def test_dates_in_many_forms_are_parsed(written: str, meant: str) -> None:
     expected = datetime.fromisoformat(meant).replace(tzinfo=UTC)
 
     found = parse_date(f"  {written}\n")
@@ -150,7 +150,7 @@ def test_a_date_in_a_standard_form_is_read_back(moment: datetime, offset: int) -
 
 @settings(deadline=None)
 @given(st.text(max_size=220))
-def test_no_text_is_too_odd_to_ask(text: str) -> None:
+def test_any_text_is_parsed_as_a_date_or_none(text: str) -> None:
     found = parse_date(text, NOON)
 
     assert found is None or 0 <= found <= NOON + DAY
@@ -158,7 +158,7 @@ def test_no_text_is_too_odd_to_ask(text: str) -> None:
 
 @settings(deadline=None)
 @given(st.text(alphabet="0123456789 :-+/.,TZapmJanFebUTCESM年月日:", max_size=60))
-def test_no_scrambled_date_is_too_odd_to_ask(text: str) -> None:
+def test_any_scrambled_date_is_parsed_or_none(text: str) -> None:
     found = parse_date(text, NOON)
 
     assert found is None or 0 <= found <= NOON + DAY

@@ -1,4 +1,4 @@
-"""Hashes: what makes an entry the same entry next time."""
+"""Hashes that identify entries."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_json_item_is_known_by_the_first_that_it_has(fields: str, identity: st
     assert found.entries[0].hash == hash_of(identity)
 
 
-def test_a_guid_used_again_takes_in_the_address() -> None:
+def test_a_repeated_guid_is_combined_with_the_url() -> None:
     items = "".join(f"<item><guid>same</guid><link>https://site.example/{n}</link></item>" for n in (1, 2, 3))
 
     found = [entry.hash for entry in feed(rss(items)).entries]
@@ -86,7 +86,7 @@ def test_a_link_that_all_items_share_does_not_make_them_one() -> None:
     assert [entry.hash for entry in later.entries[1:]] == [entry.hash for entry in now.entries]
 
 
-def test_a_text_that_several_items_share_takes_in_the_date() -> None:
+def test_a_text_shared_by_several_items_is_combined_with_the_date() -> None:
     items = "".join(f"<item><title>Again</title><pubDate>2006-01-0{day}</pubDate></item>" for day in (1, 2, 2))
 
     assert len(feed(rss(items)).entries) == 2

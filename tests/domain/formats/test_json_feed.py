@@ -1,4 +1,4 @@
-"""JSON Feed, and values that are not what they should be."""
+"""JSON Feed, and values of wrong types."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_the_rest_of_an_item_is_read() -> None:
     assert found.enclosures == (ParsedEnclosure("https://site.example/a.mp3", "audio/mpeg", 7),)
 
 
-def test_odd_values_cost_no_more_than_themselves() -> None:
+def test_invalid_values_do_not_affect_other_values() -> None:
     found = item(
         id=17,
         title={"text": "t"},
@@ -139,7 +139,7 @@ def test_odd_values_cost_no_more_than_themselves() -> None:
     assert item(id=17).hash == item(id="17").hash == item(id=17.0).hash
 
 
-def test_an_item_that_is_none_is_skipped_and_counted() -> None:
+def test_a_value_that_is_no_item_is_skipped_and_counted() -> None:
     found = feed(document(items=["text", None, {}, [], {"id": "1"}]))
 
     assert (len(found.entries), found.skipped) == (1, 4)
@@ -174,7 +174,7 @@ def test_json_that_is_no_feed_is_refused(source: str) -> None:
         feed(source)
 
 
-def test_what_no_database_stores_is_left_out() -> None:
+def test_characters_that_no_database_stores_are_removed() -> None:
     found = feed(
         '{"version": "jsonfeed", "items": [{"id": "1", "title": "a\\u0000b\\ud800c", "content_html": "\\u0000x"}]}'
     )
@@ -194,7 +194,7 @@ ODD_ITEMS = st.lists(JSON | st.dictionaries(st.sampled_from(KEYS), JSON), max_si
 
 @settings(deadline=None)
 @given(ODD_ITEMS, st.dictionaries(st.sampled_from(["title", "home_page_url", "authors", "hubs", "icon"]), JSON))
-def test_no_value_is_too_odd(items: list[Any], fields: dict[str, Any]) -> None:
+def test_any_json_values_are_parsed_or_refused(items: list[Any], fields: dict[str, Any]) -> None:
     found = feed(document(**fields, items=items))
 
     assert len(found.entries) + found.skipped <= len(items)
@@ -202,7 +202,7 @@ def test_no_value_is_too_odd(items: list[Any], fields: dict[str, Any]) -> None:
 
 @settings(deadline=None)
 @given(st.text(), st.integers(0, 400))
-def test_no_damage_is_too_odd(noise: str, place: int) -> None:
+def test_any_damaged_json_is_parsed_or_refused(noise: str, place: int) -> None:
     whole = document(items=[{"id": str(number), "title": "text"} for number in range(10)])
 
     with suppress(FeedError):

@@ -1,4 +1,4 @@
-"""What is beyond all that publishers mean is not read; the rest is."""
+"""Limits on elements, entries and lengths."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def test_a_document_of_only_elements_is_read_up_to_the_limit() -> None:
     assert len(found.entries) == 1
 
 
-def test_what_is_marked_as_text_does_not_count() -> None:
+def test_cdata_sections_do_not_count() -> None:
     body = "<i></i>" * TOO_MANY
     found = feed(rss(f"<item><guid>1</guid><description><![CDATA[{body}]]></description></item>"))
 
     assert found.entries[0].content == body
 
 
-def test_a_mark_without_an_end_is_none() -> None:
+def test_an_unclosed_cdata_section_counts() -> None:
     found = feed(rss("<item><guid>1</guid></item><item><title><![CDATA[" + "</title><i/>" * TOO_MANY))
 
     assert [entry.content for entry in found.entries] == [""]
@@ -63,7 +63,7 @@ def test_the_first_entries_up_to_the_limit_are_read() -> None:
     assert found.entries[0].url.endswith("/0")
 
 
-def test_names_and_lists_have_an_end() -> None:
+def test_names_and_lists_are_cut() -> None:
     item = (
         f"<item><title>{'t' * 9_999}</title><author>{'a' * 9_999}</author>"
         + "".join(f"<category>{number}{'c' * 999}</category>" for number in range(1_100))
@@ -78,13 +78,13 @@ def test_names_and_lists_have_an_end() -> None:
     assert max(map(len, entry.tags)) == MAX_NAME_CHARS
 
 
-def test_a_feed_hands_down_some_of_its_tags() -> None:
+def test_entries_inherit_a_limited_number_of_tags() -> None:
     tags = "".join(f"<category>{number}</category>" for number in range(99))
 
     assert len(feed(rss(f"{tags}<item><guid>1</guid></item>")).entries[0].tags) == MAX_INHERITED_TAGS
 
 
-def test_a_base_of_thousands_of_letters_is_none() -> None:
+def test_a_very_long_base_is_ignored() -> None:
     long = f"https://site.example/{'x' * 3_000}/"
 
     found = feed(rss(f"<link>{long}</link><item><guid>1</guid><link>page</link><enclosure url='file'/></item>"))

@@ -1,4 +1,4 @@
-"""Whatever arrives: a feed or a refusal, and the same answer twice."""
+"""Any document is parsed or refused, always with the same result."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_any_pieces_are_read_or_refused(noise: str, start: str) -> None:
 
 @settings(deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join))
-def test_any_address_will_do(address: str) -> None:
+def test_any_document_url_is_accepted(address: str) -> None:
     found = parse_feed(rss(ITEMS, site="").encode(), url=address)
 
     assert len(found.entries) == 8

@@ -1,4 +1,4 @@
-"""RSS channels: what the feed says about itself, and RSS 1.0, where items stand beside the channel."""
+"""RSS channels, and RSS 1.0, where items are beside the channel."""
 
 from __future__ import annotations
 

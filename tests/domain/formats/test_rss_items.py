@@ -1,4 +1,4 @@
-"""RSS items: which element is heard where several say the same thing."""
+"""RSS items, and which of several elements with the same meaning is read."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_guid_is_a_url_if_declared_or_if_it_looks_like_one(guid: str, url: str
 @pytest.mark.parametrize(
     "link", ["javascript:alert(1)", "data:text/html,x", "mailto:a@b.example", "https://", "http:///x"]
 )
-def test_an_address_that_leads_to_no_page_is_not_taken(link: str) -> None:
+def test_a_url_that_is_not_of_a_page_is_not_used(link: str) -> None:
     entry = feed(rss(f"<item><title>t</title><link>{link}</link></item>", site="")).entries[0]
 
     assert entry.url == "https://news.example/feeds/main.xml"

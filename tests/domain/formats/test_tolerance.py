@@ -1,4 +1,4 @@
-"""Documents that break the rules of XML, and what is still read from them."""
+"""Documents that are not well-formed, and what is still read from them."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_atom_is_known_by_its_local_names(document: str) -> None:
         ("a<br>b", "ab"),
     ],
 )
-def test_text_that_is_no_xml_stays_text(written: str, title: str) -> None:
+def test_text_that_is_not_xml_stays_text(written: str, title: str) -> None:
     # An undeclared prefix makes the parser refuse the document, so that all of it goes through the repair.
     for damage in ("", "<undeclared:x/>"):
         assert item(f"{damage}<title>{written}</title><link>https://site.example/1</link>").title == title
@@ -164,7 +164,7 @@ def test_an_item_cut_off_is_left_out_and_counted() -> None:
         "\x00\x01\x02",
     ],
 )
-def test_what_holds_no_feed_is_refused(document: str) -> None:
+def test_a_document_without_a_feed_is_refused(document: str) -> None:
     assert detect_format(document.encode()) is None
     with pytest.raises(NotAFeed):
         feed(document)

@@ -1,4 +1,4 @@
-"""Which entries are let in."""
+"""Which entries the filter rules keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/rules.md: its examples run, and it leaves nothing out."""
+"""The examples of docs/rules.md, and that it describes every rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps that ingestion takes with a feed's rules."""
+"""The steps that apply a feed's rules to its entries."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_rewrite_rules_see_the_new_address() -> None:
 
 
 @pytest.mark.parametrize("target", ["javascript:alert(1)", "ftp://a", "//a/b", "https://", "http://a b", "http://[a"])
-def test_an_entry_keeps_its_address_when_the_new_one_is_none(target: str) -> None:
+def test_an_entry_keeps_its_url_if_the_new_one_is_invalid(target: str) -> None:
     rules = compile_rules(RuleTexts(urlrewrite_rules=f'rewrite("^.*$"|"{target}")'))
 
     applied = rewrite_url(ENTRY, rules)
@@ -109,7 +109,7 @@ def test_stored_rules_that_became_unusable_are_reported_and_the_others_work() ->
 
 
 @pytest.mark.parametrize("host", BY_HOST)
-def test_built_in_rules_serve_a_site_and_what_is_below_it(host: str) -> None:
+def test_built_in_rules_apply_to_a_site_and_its_subdomains(host: str) -> None:
     assert builtin_rewrites(f"https://{host}/1")
     assert builtin_rewrites(f"https://www.{host}/1")
     assert builtin_rewrites(f"https://sub.{host}/1")

@@ -1,4 +1,4 @@
-"""Expressions stay quick, whatever their writer and the text are up to."""
+"""Expressions end within their budget, for any expression and text."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_nothing_is_printed_about_a_bad_expression(capfd: pytest.CaptureFixture[
     assert capfd.readouterr() == ("", "")
 
 
-def test_half_characters_in_a_text_are_no_obstacle() -> None:
+def test_lone_surrogates_in_a_text_cause_no_errors() -> None:
     assert compile_regex("b").is_found_in("a\ud800b")
     assert replaced("b", "c", "a\ud800b") == "a?c"
 

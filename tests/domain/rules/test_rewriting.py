@@ -1,4 +1,4 @@
-"""What each rewrite rule does at its edges; docs/rules.md holds the plain cases."""
+"""Edge cases of each rewrite rule; docs/rules.md has the usual cases."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ UNCHANGED = [
 
 
 @pytest.mark.parametrize(("rule", "html"), UNCHANGED)
-def test_what_a_rule_is_not_about_stays(rule: str, html: str) -> None:
+def test_rules_leave_other_content_unchanged(rule: str, html: str) -> None:
     assert content(rule, html) == html
 
 
@@ -84,7 +84,7 @@ def test_what_a_rule_is_not_about_stays(rule: str, html: str) -> None:
         ('replace("a"|"b"|"c")', "a", "b"),
     ],
 )
-def test_edges(rule: str, before: str, after: str) -> None:
+def test_rules_handle_edge_cases(rule: str, before: str, after: str) -> None:
     assert content(rule, before) == after
 
 
@@ -142,7 +142,7 @@ def test_the_pdf_link_is_put_before_the_content_of_other_rules() -> None:
         ("", ""),
     ],
 )
-def test_titles_calm_down(before: str, after: str) -> None:
+def test_titles_in_capitals_become_title_case(before: str, after: str) -> None:
     changed, _ = apply_rewrites(RuleEntry(title=before), parse_rewrites("remove_clickbait"))
 
     assert changed.title == after

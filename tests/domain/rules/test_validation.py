@@ -1,4 +1,4 @@
-"""What is refused when rules are written, and how the refusal reads."""
+"""Which rules are refused when they are saved, and the error messages."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_the_address_rule_is_exactly_one_rule(text: str) -> None:
         *("[a=b k]", ":nth-child(x)", "a" * 3000),
     ],
 )
-def test_what_is_no_selector_is_refused(text: str) -> None:
+def test_an_invalid_selector_is_refused(text: str) -> None:
     with pytest.raises(InvalidRule) as caught:
         validate_feed_rules(scraper_rules=text)
 
@@ -165,7 +165,7 @@ def test_usable_rules_and_empty_ones_pass(rules: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_a_text_without_end_is_refused(field: str) -> None:
+def test_a_very_long_text_is_refused(field: str) -> None:
     with pytest.raises(InvalidRule, match=r"longer than|exactly one") as caught:
         validate_feed_rules(**{field: "EntryTitle=nl2br " * MAX_TEXT_CHARS})
 
@@ -181,7 +181,7 @@ rule_texts = st.text() | st.lists(st.sampled_from(RULE_WORDS)).map("".join)
 
 @settings(deadline=None)
 @given(text=rule_texts, field=st.sampled_from(FIELDS))
-def test_any_text_is_either_taken_or_refused_with_its_field(text: str, field: str) -> None:
+def test_any_text_is_accepted_or_refused_with_its_field(text: str, field: str) -> None:
     try:
         validate_feed_rules(**{field: text})
     except InvalidRule as error:
