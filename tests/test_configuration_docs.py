@@ -1,4 +1,4 @@
-"""What the handbook says of settings, commands and dependencies is what is true."""
+"""The documentation of settings, commands and dependencies agrees with the code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
 
 
 def sections() -> dict[str, str]:
-    """What stands below the heading of each setting."""
+    """Return the text below the heading of each setting, by the name of the setting."""
     _, *found = re.split(r"^### `(\w+)`\n", CONFIGURATION, flags=re.MULTILINE)
     return dict(zip(found[::2], found[1::2], strict=True))
 
@@ -27,11 +27,11 @@ def test_every_setting_has_a_section_and_every_section_a_setting() -> None:
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
-def test_a_section_tells_default_and_allowed_as_declared(option: Option) -> None:
+def test_a_section_has_default_allowed_values_and_help_as_declared(option: Option) -> None:
     section = sections()[option.name]
-    # Where the default depends on something, the declaration says so in words instead of a value.
-    words = option.derive is not None or option.default is None
-    default = (option.default or "none") if words else f"`{option.default}`"
+    # A default that is computed is declared as a description instead of a value.
+    is_description = option.derive is not None or option.default is None
+    default = (option.default or "none") if is_description else f"`{option.default}`"
 
     assert f"- Default: {default}\n" in section
     assert f"- Allowed: {option.allowed}\n" in section
@@ -40,7 +40,7 @@ def test_a_section_tells_default_and_allowed_as_declared(option: Option) -> None
 
 
 @pytest.mark.parametrize("option", [option for option in OPTIONS if option.default and not option.derive])
-def test_a_default_is_something_one_could_write(option: Option) -> None:
+def test_a_default_is_a_valid_value(option: Option) -> None:
     assert option.default
     option.parse(option.default)
 
@@ -64,17 +64,17 @@ def test_commands_that_a_page_mentions_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", HANDBOOK, ids=lambda page: page.name)
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
+def test_links_between_pages_have_a_target(page: Path) -> None:
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)]*)\)", page.read_text(encoding="utf-8")):
-        there = page.parent / target if target else page
-        assert there.exists(), target
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
         if anchor:
-            headings = re.findall(r"^#+ (.+)$", there.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), flags=re.MULTILINE)
             anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
             assert anchor in anchors
 
 
-def test_every_dependency_says_what_it_is_for() -> None:
+def test_every_dependency_is_explained_in_decisions() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     decisions = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
     names = [re.split(r"[^\w.-]", line)[0].split(">")[0] for line in project["dependencies"]]
@@ -82,7 +82,7 @@ def test_every_dependency_says_what_it_is_for() -> None:
     assert [name for name in names if f"`{name}`" not in decisions] == []
 
 
-def test_locks_hold_hashes_and_no_addresses() -> None:
+def test_locks_have_hashes_and_no_addresses() -> None:
     for lock in (ROOT / "requirements").glob("*.txt"):
         text = lock.read_text(encoding="utf-8")
         assert "://" not in text
