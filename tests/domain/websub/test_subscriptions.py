@@ -217,4 +217,4 @@ def test_with_pushes_checks_are_less_frequent_within_the_limits(random_fraction:
 
 
 def test_repr_shows_neither_token_nor_secret() -> None:
-    assert repr(subscription(SubscriptionState.ACTIVE)) == "Subscription(1)"
+    assert repr(subscription(SubscriptionState.ACTIVE)) == "HubSubscription(1)"

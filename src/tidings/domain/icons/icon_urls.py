@@ -12,7 +12,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from tidings.domain.discovery.page_links import PageLink, PageLinks
 from tidings.domain.icons.raster import SIDE
 
-LONGEST_URL: Final = 2_000
+MAX_URL: Final = 2_000
 
 _RELATIONS: Final = frozenset({"icon", "apple-touch-icon", "apple-touch-icon-precomposed"})
 _SIZE: Final = re.compile(r"(\d{1,5})x(\d{1,5})")
@@ -33,7 +33,7 @@ def declared_icons(page: PageLinks) -> list[str]:
 
 def usable_icon_url(url: str) -> str:
     """Returns the icon URL that a feed declares if it is an http(s) URL of acceptable length, else ""."""
-    return url if url.startswith(("http://", "https://")) and len(url) <= LONGEST_URL else ""
+    return url if url.startswith(("http://", "https://")) and len(url) <= MAX_URL else ""
 
 
 def icon_pages(site_url: str, feed_url: str) -> list[str]:

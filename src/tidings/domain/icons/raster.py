@@ -11,11 +11,11 @@ from PIL import Image
 from PIL.Image import open as decoder
 
 SIDE: Final = 64
-LARGEST_SIDE: Final = 4096
+MAX_SIDE: Final = 4096
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP", "AVIF")
 
 # Also limits images inside others (ICO), whose size is only known when they are decoded.
-Image.MAX_IMAGE_PIXELS = LARGEST_SIDE * LARGEST_SIDE
+Image.MAX_IMAGE_PIXELS = MAX_SIDE * MAX_SIDE
 
 
 def scale_to_png(body: bytes) -> bytes | None:
@@ -25,7 +25,7 @@ def scale_to_png(body: bytes) -> bytes | None:
     """
     try:
         with decoder(BytesIO(body), formats=_FORMATS) as image:
-            if max(image.size) > LARGEST_SIDE:
+            if max(image.size) > MAX_SIDE:
                 return None
             # A JPEG can be decoded at a fraction of its size.
             image.draft("RGB", (2 * SIDE, 2 * SIDE))

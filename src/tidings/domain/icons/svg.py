@@ -12,9 +12,9 @@ from tidings.domain.cleaning.name_sets import name_set
 from tidings.domain.formats.charset import decode
 from tidings.domain.formats.xml.parser import xml_parser
 
-LARGEST: Final = 256 * 1024
-MOST_ELEMENTS: Final = 3_000
-MOST_COPIES: Final = 50
+MAX_BYTES: Final = 256 * 1024
+MAX_ELEMENTS: Final = 3_000
+MAX_COPIES: Final = 50
 
 _NAMESPACE: Final = "http://www.w3.org/2000/svg"
 _SHAPES: Final = name_set("path rect circle ellipse line polyline polygon text use")
@@ -49,7 +49,7 @@ def sanitize_svg(body: bytes) -> bytes | None:
 
     Documents with declared entities or with nested copies, which could multiply without limit, are refused.
     """
-    if len(body) > LARGEST or b"svg" not in body[:4096]:
+    if len(body) > MAX_BYTES or b"svg" not in body[:4096]:
         return None
     text = decode(body)
     start = _START.match(text)
@@ -59,7 +59,7 @@ def sanitize_svg(body: bytes) -> bytes | None:
         source = etree.fromstring(text[start.end() :].encode("utf-8", "replace"), xml_parser())
     except etree.XMLSyntaxError:
         return None
-    if _local(source) != "svg" or sum(1 for _ in source.iter()) > MOST_ELEMENTS:
+    if _local(source) != "svg" or sum(1 for _ in source.iter()) > MAX_ELEMENTS:
         return None
     drawing = etree.Element(f"{{{_NAMESPACE}}}svg", nsmap={None: _NAMESPACE})
     _copy(source, drawing)
@@ -111,4 +111,4 @@ def _has_too_many_copies(drawing: _Element) -> bool:
     copies = [element for element in drawing.iter() if _local(element) == "use"]
     copied = {element.get("href", "")[1:] for element in copies} - {""}
     around = {around.get("id") for copy in copies for around in (copy, *copy.iterancestors())}
-    return len(copies) > MOST_COPIES or not around.isdisjoint(copied)
+    return len(copies) > MAX_COPIES or not around.isdisjoint(copied)

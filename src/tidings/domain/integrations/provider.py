@@ -52,7 +52,7 @@ class ProviderRequest(Struct, frozen=True):
 
     def __repr__(self) -> str:
         """Leaves out what may be secret: requests appear in logs and tracebacks."""
-        return f"Outgoing({self.method} {urlsplit(self.url).hostname})"
+        return f"ProviderRequest({self.method} {urlsplit(self.url).hostname})"
 
 
 class ProviderResponse(Struct, frozen=True):

@@ -17,10 +17,10 @@ from msgspec import Struct
 from tidings.domain.times import SECOND, Instant, from_datetime
 
 # RFC 9111, section 1.2.2: larger values may be read as this one; about 68 years.
-LONGEST_S = 2**31
+MAX_SECONDS = 2**31
 
 # Characters. Real headers are shorter, and an attacker could make the parsing of longer ones slow.
-_LONGEST_HEADER = 4096
+_MAX_HEADER_CHARS = 4096
 
 # name, name=token or name="quoted"; commas inside quotes do not separate.
 _DIRECTIVE = re.compile(r'\s*([\w-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?[^,]*,?', re.ASCII)
@@ -89,7 +89,7 @@ def wants_no_validators(expires: str) -> bool:
 def parse_links(value: str, base_url: str) -> tuple[Link, ...]:
     """Returns the targets of a Link header, in order, one for each relation. Source: RFC 8288."""
     found = []
-    for target, parameters in _LINK.findall(value[:_LONGEST_HEADER]):
+    for target, parameters in _LINK.findall(value[:_MAX_HEADER_CHARS]):
         rel = _LINK_REL.search(parameters)
         url = _resolve(base_url, target.strip())
         if rel and url:
@@ -100,18 +100,18 @@ def parse_links(value: str, base_url: str) -> tuple[Link, ...]:
 def _directives(cache_control: str) -> dict[str, str]:
     """Returns the directives by name in lower case. A repeated one keeps its first value, as RFC 9111 allows."""
     directives: dict[str, str] = {}
-    for name, quoted, token in _DIRECTIVE.findall(cache_control[:_LONGEST_HEADER]):
+    for name, quoted, token in _DIRECTIVE.findall(cache_control[:_MAX_HEADER_CHARS]):
         directives.setdefault(name.lower(), quoted or token)
     return directives
 
 
 def _delta_s(value: str) -> int | None:
-    """Returns a number of seconds, at most LONGEST_S; None if the value is no number."""
+    """Returns a number of seconds, at most MAX_SECONDS; None if the value is no number."""
     value = value.strip()
     if not re.fullmatch(r"\d+(\.\d*)?", value, re.ASCII):
         return None
     # Longer numbers exceed the limit anyway, and Python refuses to convert some thousand digits.
-    return LONGEST_S if len(value) > 15 else min(math.ceil(float(value)), LONGEST_S)
+    return MAX_SECONDS if len(value) > 15 else min(math.ceil(float(value)), MAX_SECONDS)
 
 
 def _lifetime_s(expires: str, date: str, now: Instant) -> int:
@@ -123,7 +123,7 @@ def _lifetime_s(expires: str, date: str, now: Instant) -> int:
 
 
 def _seconds_between(start: Instant, end: Instant) -> int:
-    return min(max(0, math.ceil((end - start) / SECOND)), LONGEST_S)
+    return min(max(0, math.ceil((end - start) / SECOND)), MAX_SECONDS)
 
 
 def _resolve(base_url: str, target: str) -> str:

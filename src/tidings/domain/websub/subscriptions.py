@@ -83,7 +83,7 @@ class HubSubscription(Struct, frozen=True):
 
     def __repr__(self) -> str:
         """Leaves out token and secret: subscriptions appear in logs and tracebacks."""
-        return f"Subscription({self.id})"
+        return f"HubSubscription({self.id})"
 
 
 class SubscriptionStep(Struct, frozen=True):

@@ -24,7 +24,7 @@ NAME = "karakeep"
 TITLE = "Karakeep"
 EVENTS = frozenset({SAVE_ENTRY})
 
-LONGEST_TITLE = 1000
+MAX_TITLE = 1000
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
 def deliver(settings: Settings, event: Event) -> RequestSequence:
     entry = entry_with_url(event)
     bookmarks, key = join_path(settings.url, "/api/v1/bookmarks"), bearer_auth(settings.api_key)
-    saved = {"type": "link", "url": entry.url, "title": entry.title[:LONGEST_TITLE]}
+    saved = {"type": "link", "url": entry.url, "title": entry.title[:MAX_TITLE]}
     response = yield post_json(bookmarks, saved, key)
     number = required_text(response, TITLE, "id")
     if wanted := split_tags(settings.tags):

@@ -24,8 +24,8 @@ NAME = "linkwarden"
 TITLE = "Linkwarden"
 EVENTS = frozenset({SAVE_ENTRY})
 
-LONGEST_TITLE = 2048
-LONGEST_TAG = 50
+MAX_TITLE = 2048
+MAX_TAG = 50
 CONFLICT = 409
 
 
@@ -40,8 +40,8 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     entry = entry_with_url(event)
     saved = without_empty(
         url=entry.url,
-        name=entry.title[:LONGEST_TITLE],
-        tags=[{"name": tag[:LONGEST_TAG]} for tag in split_tags(settings.tags)],
+        name=entry.title[:MAX_TITLE],
+        tags=[{"name": tag[:MAX_TAG]} for tag in split_tags(settings.tags)],
         collection={"name": settings.collection} if settings.collection else None,
     )
     response = yield post_json(join_path(settings.url, "/api/v1/links"), saved, bearer_auth(settings.token))

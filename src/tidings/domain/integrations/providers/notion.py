@@ -19,7 +19,7 @@ TITLE = "Notion"
 EVENTS = frozenset({SAVE_ENTRY})
 
 VERSION = "2022-06-28"
-LONGEST_TEXT = 2000
+MAX_TEXT = 2000
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:
     entry = entry_with_url(event)
-    caption = [{"type": "text", "text": {"content": entry.title[:LONGEST_TEXT]}}]
+    caption = [{"type": "text", "text": {"content": entry.title[:MAX_TEXT]}}]
     bookmark = {"object": "block", "type": "bookmark", "bookmark": {"url": entry.url, "caption": caption}}
     response = yield post_json(
         f"https://api.notion.com/v1/blocks/{quote(settings.page_id, safe='')}/children",

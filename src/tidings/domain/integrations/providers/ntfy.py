@@ -25,7 +25,7 @@ NAME = "ntfy"
 TITLE = "ntfy"
 EVENTS = frozenset({NEW_ENTRIES})
 
-LONGEST_TEXT = 3_000
+MAX_TEXT = 3_000
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ def receiver(settings: Settings, feed: Feed) -> str:
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:
     priority, _, topic = event.receiver.partition(" ")
-    payload = notification(event.new_entries, max_length=LONGEST_TEXT)
+    payload = notification(event.new_entries, max_length=MAX_TEXT)
     message = without_empty(
         topic=topic, title=payload.title, message=payload.text, click=payload.url, priority=int(priority)
     )

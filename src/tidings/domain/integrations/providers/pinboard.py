@@ -18,7 +18,7 @@ NAME = "pinboard"
 TITLE = "Pinboard"
 EVENTS = frozenset({SAVE_ENTRY})
 
-LONGEST_TITLE = 255
+MAX_TITLE = 255
 DONE = "done"
 
 
@@ -35,7 +35,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
         "auth_token": settings.token,
         "format": "json",
         "url": entry.url,
-        "description": entry.title[:LONGEST_TITLE],
+        "description": entry.title[:MAX_TITLE],
         # Blanks separate the tags, so that none may contain one.
         "tags": " ".join(tag.replace(" ", "-") for tag in split_tags(settings.tags)),
         "toread": "yes" if settings.unread else "no",

@@ -19,9 +19,9 @@ NAME = "pushover"
 TITLE = "Pushover"
 EVENTS = frozenset({NEW_ENTRIES})
 
-LONGEST_TEXT = 1024
-LONGEST_TITLE = 250
-LONGEST_URL = 512
+MAX_TEXT = 1024
+MAX_TITLE = 250
+MAX_URL = 512
 # The priority at which the user must confirm a notification. It is repeated after `retry` seconds for `expire` seconds.
 EMERGENCY = 2
 REPEATED = {"retry": 60, "expire": 3600}
@@ -47,14 +47,14 @@ def receiver(settings: Settings, feed: Feed) -> str:
 
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:
-    payload, priority = notification(event.new_entries, max_length=LONGEST_TEXT), int(event.receiver)
+    payload, priority = notification(event.new_entries, max_length=MAX_TEXT), int(event.receiver)
     message = without_empty(
         token=settings.token,
         user=settings.user,
         device=settings.device,
-        title=payload.title[:LONGEST_TITLE],
+        title=payload.title[:MAX_TITLE],
         message=payload.text,
-        url=payload.url if len(payload.url) <= LONGEST_URL else "",
+        url=payload.url if len(payload.url) <= MAX_URL else "",
         priority=priority,
     )
     if priority == EMERGENCY:
