@@ -80,7 +80,7 @@ def ensure_order(database: Database, work: Callable[[Write], object], *, held: t
     def do() -> None:
         try:
             with database.writing() as db:
-                # As the rows lie, if nobody says otherwise.
+                # Without an ORDER BY, rows come in their physical order.
                 db.connection.exec_driver_sql("SET LOCAL enable_indexscan = off")
                 db.connection.exec_driver_sql("SET LOCAL enable_bitmapscan = off")
                 work(db)

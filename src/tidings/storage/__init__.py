@@ -1,1 +1,1 @@
-"""Every SQL statement, the tables and their migrations."""
+"""All SQL statements, the tables and their migrations."""

@@ -126,7 +126,7 @@ class FeedFields(Struct, frozen=True, kw_only=True):
 
     check_interval_minutes: 5 to 43,200, or 0 or null: as often as the feed publishes. keep_read_days,
     keep_unread_days: 1 to 36,500, -1 for ever, or null: as for all feeds. webhook_url, apprise_service_urls: where its
-    new entries are told instead of where those of the other feeds are; "" for no other place.
+    new entries are announced, instead of the addresses of the integrations; "" to use those.
     """
 
     feed_url: str | None = None

@@ -1,4 +1,4 @@
-"""Run by Alembic: hands it the connection that `storage.migrate` opened."""
+"""Run by Alembic, on the connection that `storage.migrate` opened."""
 
 from __future__ import annotations
 

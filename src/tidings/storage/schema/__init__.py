@@ -1,4 +1,4 @@
-"""The tables, as both engines have them. Column comments say who fills a value and what a special value means."""
+"""The tables, the same on both engines. Column comments say who sets a value and what special values mean."""
 
 from tidings.storage.schema.archive import (
     enclosures,

@@ -1,10 +1,10 @@
-"""Entries and what hangs on them: made for ten million rows.
+"""Entries with their contents, tags and enclosures; designed for ten million rows.
 
-`entries` is narrow and carries every order and filter; the body sits apart so that no scan or count reads it.
-Each list of the API has an index here that yields its order, with the id as the tie-break. `category_id` repeats
-the feed's (moving a feed rewrites its entries) because a list of a category must not touch its feeds one by one.
-`user_id` and `category_id` are no foreign keys: the feed's own cascade reaches every entry, and a key would ask for
-one more index each.
+`entries` is narrow and has the columns of every order and filter; bodies are in another table, so that no scan or count
+reads them. Each list of the API has an index with its order, and the id as the tie-break. `category_id` repeats
+the feed's (moving a feed rewrites its entries) so that a list of a category need not read its feeds one by one.
+`user_id` and `category_id` are not foreign keys: deleting a feed already deletes its entries, and each key would need
+one more index.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from tidings.storage.schema.base import (
     words,
 )
 
-# Sorting by title or author reads this much from an index and settles longer equals afterwards: an index entry has a
-# size limit on PostgreSQL, a title has none.
+# Sorting by title or author reads this many characters from an index and sorts longer equal ones afterwards: PostgreSQL
+# limits the size of an index entry, and titles have no limit.
 SORT_PREFIX = 100
 
 entries = Table(
@@ -63,7 +63,7 @@ entries = Table(
     words("share_code", comment="Empty when not shared."),
     words("tags", "[]", "JSON array of strings."),
     UniqueConstraint("feed_id", "hash"),
-    # The status stands last in some, for counting: nothing else has to be read.
+    # Some end with the status, so that counts read the index alone.
     Index("ix_entries_user_id", "user_id", "id", "status"),
     Index("ix_entries_user_status", "user_id", "status", "id"),
     Index("ix_entries_user_published", "user_id", "published_at", "id", "status"),
@@ -73,7 +73,7 @@ entries = Table(
     Index("ix_entries_feed_published", "feed_id", "published_at", "id", "status"),
     sqlite_autoincrement=True,
 )
-# Their own condition is among their columns: SQLite then prefers them to a full index with the same order.
+# Partial indexes contain the column of their condition: SQLite then prefers them to a full index of the same order.
 partial_index(
     "ix_entries_user_unread",
     entries.c.user_id,

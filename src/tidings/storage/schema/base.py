@@ -1,4 +1,4 @@
-"""What all tables share: names of constraints, and the few column types we use."""
+"""Shared by all tables: naming of constraints, and column types."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Words = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 class _Compressor(threading.local):
-    """One for each thread that stores: making one takes longer than compressing a usual body."""
+    """A zstd compressor per thread: creating one takes longer than compressing a typical body."""
 
     def __init__(self) -> None:
         self._compressor = zstd.ZstdCompressor(3)
@@ -50,7 +50,7 @@ class _Compressor(threading.local):
         try:
             return self._compressor.compress(plain, zstd.ZstdCompressor.FLUSH_FRAME)
         except BaseException:
-            # Half a body may be left in it, which would be the beginning of the next.
+            # The compressor may contain part of this body, which would become the beginning of the next one.
             self._compressor = zstd.ZstdCompressor(3)
             raise
 
@@ -59,21 +59,21 @@ _compressor = _Compressor()
 
 
 class CompressedText(TypeDecorator[str]):
-    """Text kept as bytes, compressed when that pays.
+    """Text stored as bytes, compressed if it is long.
 
-    The first byte tells how: 0 is UTF-8 as it is, 1 is zstd. Bodies below 1 kB, more than half of all, stay plain:
-    compressing them gains little and would cost every reader.
+    The first byte is the format: 0 for plain UTF-8, 1 for zstd. Bodies below 1 kB, more than half of all, stay plain:
+    compression would save little and slow down every read.
     """
 
     impl = LargeBinary
     cache_ok = True
-    worth_it = 1024
+    MIN_COMPRESSED_SIZE = 1024
 
     def process_bind_param(self, value: str | None, dialect: Any) -> bytes | None:  # noqa: ARG002 - SQLAlchemy's signature
         if value is None:
             return None
         plain = value.encode("utf-8", "replace")
-        if len(plain) < self.worth_it:
+        if len(plain) < self.MIN_COMPRESSED_SIZE:
             return b"\0" + plain
         return b"\1" + _compressor.compress(plain)
 
@@ -85,7 +85,7 @@ class CompressedText(TypeDecorator[str]):
 
 
 def key() -> Column[int]:
-    """Ids never come back after a deletion, and stay below 2^31 because a client keeps them in a C int."""
+    """Return the id column. Ids are never reused, and stay below 2^31, since a client stores them in a C int."""
     return Column("id", Integer, primary_key=True)
 
 
@@ -94,7 +94,7 @@ def number(name: str, default: int = 0, comment: str | None = None) -> Column[in
 
 
 def words(name: str, default: str | None = "", comment: str | None = None) -> Column[str]:
-    """default: None for a text that must always be given."""
+    """Return a text column. default: None if every insert must give a value."""
     server_default = None if default is None else text(f"'{default}'")
     return Column(name, Words, nullable=False, server_default=server_default, comment=comment)
 
@@ -104,20 +104,20 @@ def flag(name: str, default: bool = False, comment: str | None = None) -> Column
 
 
 def instant(name: str, nullable: bool = False, comment: str | None = None) -> Column[int]:
-    """Microseconds since 1970, UTC."""
+    """Return a column for a time, in microseconds since 1970 UTC."""
     return Column(name, BigInteger, nullable=nullable, comment=comment)
 
 
 def big(name: str, comment: str | None = None) -> Column[int]:
-    """Sizes and positions that the outside gives us: 64 bits."""
+    """Return a 64-bit column, for sizes and positions that publishers and clients send."""
     return Column(name, BigInteger, nullable=False, server_default=text("0"), comment=comment)
 
 
 def owner() -> Column[int]:
-    """The user it belongs to: stands in the WHERE of every query."""
+    """Return the column of the owning user, which belongs in the WHERE of every query."""
     return Column("user_id", Integer, ForeignKey("users.id", ondelete="CASCADE"), nullable=False)
 
 
 def partial_index(name: str, *columns: Column[Any], where: str, unique: bool = False) -> Index:
-    """where: SQL with literals, not parameters: only then may either engine use the index for a query."""
+    """Return a partial index. where: SQL with literals; with parameters neither engine would use the index."""
     return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))

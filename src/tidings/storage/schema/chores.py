@@ -1,4 +1,4 @@
-"""What has to be done now and then, by one of all workers."""
+"""Scheduled jobs, each run by one worker at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outbox: what has to reach somebody else, and who that is."""
+"""The outbox: deliveries, their bodies, and the queues of receivers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ deliveries = Table(
     Index("ix_deliveries_user_integration", "user_id", "integration", "id"),
     sqlite_autoincrement=True,
 )
-# The few among the many: what people do by hand.
+# Partial indexes for few rows among many: entries that users save, and states of delivery.
 partial_index("ix_deliveries_saved", deliveries.c.user_id, deliveries.c.id, where="event_type = 'save_entry'")
 partial_index("ix_deliveries_arriving", deliveries.c.id, where="receiver_id IS NULL AND state = 'pending'")
 partial_index("ix_deliveries_waiting", deliveries.c.receiver_id, deliveries.c.id, where="state = 'pending'")

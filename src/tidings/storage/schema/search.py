@@ -1,4 +1,4 @@
-"""What the full-text index needs. How the engines index, and ask: `storage.engine.full_text`.
+"""Tables of the full-text index, which `storage.engine.full_text` writes and queries.
 
 Each change of a title or a body adds a row to `search_pending` in the same transaction. `storage.entries.search_index`
 moves many of these rows at a time into the index.
@@ -13,10 +13,10 @@ from sqlalchemy.dialects.postgresql import TSVECTOR
 
 from tidings.storage.schema.base import CompressedText, Words, metadata, words
 
-# The FTS5 table, and the beginning of the names of those that SQLite keeps behind it.
+# The FTS5 table; the names of its internal tables begin with it as well.
 FTS_TABLE = "entry_words"
 
-# No foreign key: a line whose entry is gone is dropped when its turn comes, and deleting a feed waits for nobody.
+# No foreign key: a row without its entry is dropped when it is processed, so that deleting a feed need not wait.
 search_pending = Table(
     "search_pending",
     metadata,
@@ -25,7 +25,7 @@ search_pending = Table(
     Index("ix_search_pending_user", "user_id", "entry_id"),
 )
 
-# Never taken back while the user is there: asking for a language that no entry has any more costs next to nothing.
+# Rows stay until the user is deleted: searching in a language without entries costs next to nothing.
 search_languages = Table(
     "search_languages",
     metadata,
@@ -35,8 +35,7 @@ search_languages = Table(
     comment="Which languages with stems of their own entries of a user have, so that a search asks in them.",
 )
 
-# SQLite only. Its index, the FTS5 table, holds no texts: to take something out, it has to be told what
-# was put in.
+# SQLite only. The FTS5 table holds no texts: to remove an entry, it needs the terms that were indexed.
 search_documents = Table(
     "search_documents",
     metadata,
@@ -68,5 +67,5 @@ search_vectors = Table(
 
 
 def is_compared(thing: Any, name: str | None, engine: str) -> bool:
-    """Whether Alembic may expect a table of the code on that engine, or one of the engine in the code."""
+    """Return whether Alembic compares a table between the code and the database of this engine."""
     return thing.info.get("engine", engine) == engine and not (name or "").startswith(FTS_TABLE)

@@ -144,7 +144,7 @@ feeds = Table(
     UniqueConstraint("user_id", "feed_url"),
     Index("ix_feeds_category", "category_id"),
     Index("ix_feeds_icon", "icon_id"),
-    # The flag and the time stand last: what a source's next check is has to read nothing else.
+    # Ends with flag and time, so that the next check of a source is computed from the index alone.
     Index("ix_feeds_source", "source_id", "disabled", "next_check_at"),
     sqlite_autoincrement=True,
 )

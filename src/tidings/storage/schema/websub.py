@@ -1,4 +1,4 @@
-"""WebSub: subscriptions at hubs, who they are for, and what was pushed and is not stored yet."""
+"""WebSub: subscriptions at hubs, the sources they are for, and pushes that are not stored yet."""
 
 from __future__ import annotations
 
