@@ -20,7 +20,7 @@ WORDS = ("rain", "river", "harbour", "window", "letter", "morning", "bridge", "g
 
 
 class Feeds:
-    """body(n): of feed n as it is now. Each is made once, before anybody asks."""
+    """body(n): the current document of feed n. All are generated before the first request."""
 
     def __init__(self, origin: str, count: int, entries: int = ENTRIES) -> None:
         self._origin, self._count, self._entries = origin, count, entries

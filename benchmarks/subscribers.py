@@ -1,4 +1,4 @@
-"""1,000 users with the same 50 feeds: how often publishers are asked, and what one more subscriber costs."""
+"""1,000 users with the same 50 feeds: requests to publishers, and the cost of another subscriber."""
 
 from __future__ import annotations
 

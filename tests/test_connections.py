@@ -1,4 +1,4 @@
-"""Connections that are silent, stop in the middle or read slowly take nothing from anybody else. Real sockets."""
+"""Connections that are silent, stop in the middle or read slowly do not slow down other clients. Real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chromium as Debian ships it: found on this machine, or installed from its packages where that takes no asking."""
+"""Finds Debian's Chromium on this machine, or installs it from Debian's packages when the tests run as root."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FLAGS: Final = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-# Without a network this fails within half a minute instead of trying for ten.
+# Without a network, apt fails within half a minute instead of ten.
 _APT: Final = ("apt-get", "-qq", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=15")
 _INSTALL: Final = (
     (*_APT, "update"),
@@ -34,7 +34,7 @@ class ChromiumMissing(Exception):
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A browser with nothing from earlier days. ChromiumMissing says how to get one."""
+    """Start a browser with an empty profile. Raises ChromiumMissing, which says how to install one."""
     executable = program()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, headless=True, args=list(FLAGS))
@@ -46,11 +46,11 @@ def chromium() -> Iterator[Browser]:
 
 @cache
 def program() -> Path:
-    """Where it is; installed first where we may."""
+    """Return the path of Chromium, which is installed first if that is possible."""
     found = _on_path()
     if found is None:
-        with _alone():
-            # Somebody else may have been faster.
+        with _locked():
+            # Another process may have installed it meanwhile.
             found = _on_path() or _installed()
     return found
 
@@ -61,8 +61,8 @@ def _on_path() -> Path | None:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """One process at a time, of all that run tests on this machine."""
+def _locked() -> Iterator[None]:
+    """Hold a lock that all test processes of this machine share."""
     with (Path(tempfile.gettempdir()) / f"tidings-chromium-{os.getuid()}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -72,7 +72,7 @@ def _installed() -> Path:
     if os.getuid() != 0 or shutil.which("apt-get") is None:
         raise ChromiumMissing("chromium is not on the PATH (Debian: apt-get install chromium)")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
-    said = ""
+    output = ""
     for command in _INSTALL:
         try:
             done = subprocess.run(
@@ -81,9 +81,9 @@ def _installed() -> Path:
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise ChromiumMissing(f"chromium could not be installed: `{' '.join(command)}` took too long") from None
-        # An index that could not be refreshed may still be good enough; the installation itself decides.
-        said = f"{done.stdout}\n{done.stderr}".strip().rpartition("\n")[2]
+        # The update may fail and the installation still succeed with the old index.
+        output = f"{done.stdout}\n{done.stderr}".strip().rpartition("\n")[2]
     found = _on_path()
     if found is None:
-        raise ChromiumMissing(f"chromium could not be installed: {said or 'apt-get did not say why'}")
+        raise ChromiumMissing(f"chromium could not be installed: {output or 'apt-get did not say why'}")
     return found

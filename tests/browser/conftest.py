@@ -10,7 +10,7 @@ from browser.chromium import ChromiumMissing, chromium
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One Chromium for the tests of a file. Skipped, with the reason, where there is none and none can be had."""
+    """One Chromium for the tests of a file. Skips them, with the reason, where Chromium cannot be installed."""
     try:
         with chromium() as started:
             yield started

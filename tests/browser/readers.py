@@ -1,4 +1,4 @@
-"""Somebody at a browser: signed in as a person of the cast, and watched for what no page of ours does."""
+"""A browser signed in as one of the test users. It records errors that no page of ours may cause."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 from support.people import PASSWORD, Person
 from support.running import RunningService
 
-# The machine of the tests may be busy with others.
+# The machine may be busy with other work.
 LIMIT_MS = 60_000
 
 
 @dataclass
 class Reader:
-    """complaints: errors on the console, mistakes of scripts, and requests that left the host."""
+    """A user at a browser. complaints: console errors, script errors, and requests to other hosts."""
 
     service: RunningService
     context: BrowserContext
@@ -33,7 +33,7 @@ class Reader:
         return self.page
 
     def sign_in(self, person: Person) -> None:
-        """With the form."""
+        """Sign in with the form."""
         self.go("/sign-in")
         self.page.get_by_label("Username").fill(person.user.username)
         self.page.get_by_label("Password").fill(PASSWORD)
@@ -41,7 +41,7 @@ class Reader:
         self.page.wait_for_url(lambda url: "/sign-in" not in url)
 
     def is_known(self, person: Person) -> None:
-        """Signed in some time ago: the cookie is there."""
+        """Set the cookie of a new session, without using the sign-in form."""
         token = self.service.services.sessions.begin(person.id, user_agent="tests", address="127.0.0.1")
         self.context.add_cookies([{"name": "tidings_session", "value": token, "url": self.service.url}])
 
@@ -50,13 +50,13 @@ class Reader:
             self.page.keyboard.press(key)
 
     def told(self, text: str) -> None:
-        """Wait until it is told at the foot of the page, or in it."""
+        """Wait until the page shows a text, usually as a notice."""
         self.page.get_by_text(text).first.wait_for()
 
 
 @contextmanager
 def reading(browser: Browser, service: RunningService, **settings: Any) -> Iterator[Reader]:
-    """settings: of a context of Playwright. Fails at the end when there was a complaint."""
+    """Open a browser context. settings: of Playwright. Raises AssertionError at the end if there are complaints."""
     context = browser.new_context(**{"reduced_motion": "reduce", "locale": "en-GB"} | settings)
     context.set_default_timeout(LIMIT_MS)
     reader = Reader(service, context, context.new_page())

@@ -1,4 +1,4 @@
-"""What script adds to lists and articles: fingers, endless lists, and coming back to the same place."""
+"""What scripts add to lists and articles: touch gestures, endless lists, and restoring the scroll position."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def phone(browser: Browser, service: RunningService, alice: Person) -> Iterator[
 
 @pytest.fixture
 def long_list(alice: Person, site: Publisher) -> None:
-    """Of more entries than a page has."""
+    """A feed with more entries than fit on a page."""
     alice.put(f"/v1/users/{alice.id}", {"entries_per_page": 20, "entry_sorting_direction": "desc"}, status=201)
     feed = alice.has_feed(site, ["First"])
     for number in range(45):
@@ -39,7 +39,7 @@ def long_list(alice: Person, site: Publisher) -> None:
 
 
 def swipe(page: Page, selector: str, by: int) -> None:
-    """by: dots to the right."""
+    """Swipe an element. by: pixels to the right."""
     box = page.locator(selector).first.bounding_box()
     assert box
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -47,7 +47,7 @@ def swipe(page: Page, selector: str, by: int) -> None:
 
 
 def touch(page: Page, *points: tuple[float, float], at_s: float | None = None) -> None:
-    """One finger. at_s: when, so that it does not matter how fast the machine is."""
+    """Touch with one finger. at_s: the timestamp of all events, so that the speed of the machine does not matter."""
     debugger = page.context.new_cdp_session(page)
     when = {} if at_s is None else {"timestamp": at_s}
     for number, (x, y) in enumerate(points):
@@ -56,23 +56,23 @@ def touch(page: Page, *points: tuple[float, float], at_s: float | None = None) -
     debugger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []} | when)
 
 
-def tap(page: Page, x: float, *, after_s: float) -> None:
-    """Twice."""
+def tap_twice(page: Page, x: float, *, after_s: float) -> None:
+    """Tap twice. after_s: seconds between the two taps."""
     now_s = time.time()
     touch(page, (x, 300), at_s=now_s)
     touch(page, (x, 300), at_s=now_s + after_s)
 
 
-# On a phone: 390 dots wide.
+# For a screen that is 390 pixels wide.
 GESTURES: dict[str, Callable[[Page], None]] = {
-    "two slow taps": lambda page: tap(page, 300, after_s=0.6),
-    "a double tap on the right": lambda page: tap(page, 300, after_s=0.1),
-    "a double tap on the left": lambda page: tap(page, 60, after_s=0.1),
+    "two slow taps": lambda page: tap_twice(page, 300, after_s=0.6),
+    "a double tap on the right": lambda page: tap_twice(page, 300, after_s=0.1),
+    "a double tap on the left": lambda page: tap_twice(page, 60, after_s=0.1),
     "to the left": lambda page: touch(page, *((300 - 25 * step, 500) for step in range(7))),
     "to the right": lambda page: touch(page, *((100 + 25 * step, 500) for step in range(7))),
     "to the right from the edge": lambda page: touch(page, *((5 + 25 * step, 500) for step in range(7))),
 }
-# Notes which link was followed, instead of following it.
+# Records which link was followed, instead of following it.
 NOTE_LINKS = """() => {
     window.followed = [];
     addEventListener("click", (event) => {
@@ -83,7 +83,7 @@ NOTE_LINKS = """() => {
 }"""
 
 
-def test_a_finger_marks_and_stars(phone: Reader, alice: Person, site: Publisher) -> None:
+def test_swiping_a_row_marks_and_stars(phone: Reader, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain"])
     page = phone.go("/unread")
     row = page.locator(".row")
@@ -97,7 +97,7 @@ def test_a_finger_marks_and_stars(phone: Reader, alice: Person, site: Publisher)
     assert [(entry["status"], entry["starred"]) for entry in alice.entries()] == [("read", True)]
 
 
-def test_unless_its_owner_does_not_want_that(phone: Reader, alice: Person, site: Publisher) -> None:
+def test_swiping_a_row_does_nothing_when_the_account_says_so(phone: Reader, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain"])
     alice.put(f"/v1/users/{alice.id}", {"entry_swipe": False}, status=201)
     page = phone.go("/unread")
@@ -109,22 +109,20 @@ def test_unless_its_owner_does_not_want_that(phone: Reader, alice: Person, site:
     assert [(entry["status"], entry["starred"]) for entry in alice.entries()] == [("unread", False)]
 
 
-def test_fingers_lead_from_article_to_article_as_the_account_says(
-    phone: Reader, alice: Person, site: Publisher
-) -> None:
-    wishes = {"entry_sorting_direction": "desc", "mark_read_on_view": False}
-    alice.put(f"/v1/users/{alice.id}", wishes, status=201)
+def test_gestures_open_other_articles_as_the_account_says(phone: Reader, alice: Person, site: Publisher) -> None:
+    settings = {"entry_sorting_direction": "desc", "mark_read_on_view": False}
+    alice.put(f"/v1/users/{alice.id}", settings, status=201)
     alice.has_feed(site, ["One", "Two", "Three"])
     two = next(entry["id"] for entry in alice.entries() if entry["title"] == "Two")
     found: dict[str, list[str]] = {}
-    for wish in ("none", "tap", "swipe"):
-        alice.put(f"/v1/users/{alice.id}", {"gesture_nav": wish}, status=201)
+    for gesture_nav in ("none", "tap", "swipe"):
+        alice.put(f"/v1/users/{alice.id}", {"gesture_nav": gesture_nav}, status=201)
         page = phone.go(f"/unread/{two}")
         page.evaluate(NOTE_LINKS)
-        found[wish] = []
+        found[gesture_nav] = []
         for gesture in GESTURES.values():
             gesture(page)
-            found[wish].append(" ".join(page.evaluate("followed.splice(0)")))
+            found[gesture_nav].append(" ".join(page.evaluate("followed.splice(0)")))
 
     assert found == {
         "none": ["", "", "", "", "to-list", "to-list"],
@@ -156,7 +154,7 @@ def test_a_swipe_in_an_article_does_not_also_go_back_in_the_history(
 
 
 @pytest.mark.usefixtures("long_list")
-def test_a_list_goes_on_and_is_where_it_was_left(phone: Reader) -> None:
+def test_a_list_loads_more_and_restores_its_scroll_position(phone: Reader) -> None:
     page = phone.go("/unread")
     rows = page.locator(".row")
 
@@ -167,12 +165,12 @@ def test_a_list_goes_on_and_is_where_it_was_left(phone: Reader) -> None:
     expect(page.get_by_role("heading", level=1, name="Entry 40")).to_be_visible()
     page.locator(".to-list").click()
 
-    # What was read meanwhile is not in it any more; what stood beside it is in sight.
+    # Entry 40 is read and not in the list any more; its neighbour is in view.
     expect(page.get_by_role("link", name="Entry 41", exact=True)).to_be_in_viewport()
 
 
 @pytest.mark.usefixtures("long_list")
-def test_what_is_scrolled_past_is_read_if_the_device_says_so(phone: Reader, alice: Person) -> None:
+def test_entries_scrolled_past_are_marked_read_if_the_device_says_so(phone: Reader, alice: Person) -> None:
     page = phone.go("/view")
     page.get_by_text("When scrolled past, too").click()
     page.get_by_role("button", name="Apply").click()
@@ -186,8 +184,10 @@ def test_what_is_scrolled_past_is_read_if_the_device_says_so(phone: Reader, alic
 
 
 @pytest.mark.usefixtures("long_list")
-def test_a_column_beside_the_article_does_the_same(browser: Browser, service: RunningService, alice: Person) -> None:
-    """However far it is scrolled at once. What is taken back, or comes anew, is not taken for passed."""
+def test_scrolling_a_column_beside_the_article_marks_entries_read(
+    browser: Browser, service: RunningService, alice: Person
+) -> None:
+    """Also when it is scrolled far at once. Undone and new entries do not count as scrolled past."""
     with reading(browser, service, viewport={"width": 1280, "height": 700}) as made:
         made.is_known(alice)
         cookie = {"name": "tidings_view", "value": "passing=mark", "url": service.url}
@@ -200,7 +200,7 @@ def test_a_column_beside_the_article_does_the_same(browser: Browser, service: Ru
         expect(page.locator(".row").first).to_have_class("row")
         expect(page.locator(".row").nth(45)).to_be_attached()
         left = page.locator(".row.unread").count()
-        # Each that cannot be seen, and none of those that can.
+        # Every entry above the visible ones is marked, and no visible one.
         assert page.evaluate("""() => [...document.querySelectorAll('.row')].slice(0, 20).every(
             row => row.classList.contains('unread') === row.getBoundingClientRect().bottom > 1)""")
         made.press("z")

@@ -43,7 +43,7 @@ def program() -> Path:
     if found:
         return Path(found)
     with _alone() as failures:
-        # Somebody else may have been faster, or have tried in vain.
+        # Another process may have installed it, or failed to.
         found = shutil.which("newsboat")
         if not found:
             failures.raise_known()
@@ -61,7 +61,7 @@ def knows(setting: str) -> bool:
 
 @contextmanager
 def newsboat(person: Person, folder: Path, *settings: str) -> Iterator[Terminal]:
-    """Somebody's newsboat, just started, with nothing from earlier evenings."""
+    """Newsboat, just started, with an empty cache."""
     home = Path(tempfile.mkdtemp(prefix="newsboat-", dir=folder))
     config = home / "config"
     config.write_text(

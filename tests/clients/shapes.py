@@ -3,7 +3,7 @@
     FEED = record(id=small, title=text, icon=nullable(record(icon_id=small)))
     assert misfits(answer, listed(FEED)) == []
 
-Members that a shape does not name are nobody's business: every client passes over what it does not know.
+Members that a shape does not name are not checked: every client ignores members that it does not know.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a publisher's new entry to somebody else's program, with real processes."""
+"""From a publisher's new entry to the receiver of a webhook, with real processes."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ SPAN_S = 400 * 86_400
 
 @dataclass(frozen=True)
 class Archive:
-    """user_id: who has most. feed_id, category_id: one of theirs that is as large as the others."""
+    """user_id: the user with the most entries. feed_id, category_id: one of theirs, as large as the others."""
 
     database: Database
     user_id: int

@@ -1,4 +1,4 @@
-"""Requests that nobody would think of, made from the OpenAPI document; answers, held against it.
+"""Random requests generated from the OpenAPI document; responses are checked against it.
 
 Many ids are real ones. Nothing leaves the machine: every address that the service could be made to fetch is one
 that its guard refuses, or none at all.
@@ -33,7 +33,7 @@ from tidings.settings import load
 from tidings.storage.engine.database import Database
 from tidings.wiring import build_services
 
-# A port where nobody listens, addresses that the guard refuses, and beginnings that make no address of what follows.
+# A closed port, addresses that the guard refuses, and prefixes that make an address invalid.
 NOWHERE = (
     "http://127.0.0.1:1/", "https://[::1]:1/?", "http://169.254.169.254/", "http://ada:secret@localhost:1/#",
     "http://10.0.0.1:99999/", "socks5://127.0.0.1:1/", "file:///", "/", "::", "http://", "http:///", " ",
@@ -85,7 +85,7 @@ class Fuzzer:
         return "\n".join([*lines, f"{len(self.findings)} findings", *self.findings.values()])
 
     def _ask(self, operation: Any, mode: GenerationMode, most: int, *, seed: int) -> None:
-        # Some requests take everything away, and then nobody would learn what the next ones do to what is there.
+        # Some requests delete everything; later requests need data to act on.
         self._have_something()
         aim = 0.8 if mode is GenerationMode.POSITIVE else 0.3
 
@@ -129,7 +129,7 @@ class Fuzzer:
             case.media_type = "application/xml"
 
     def _keep_the_keys(self, name: str, case: Case) -> None:
-        """Whoever throws its own key away, or its rights, has nothing left to ask."""
+        """Change requests that would delete our own key or give up our own rights."""
         if name == "delete_api_key" and str(case.path_parameters["api_key_id"]) == str(self._own_key):
             case.path_parameters["api_key_id"] = UNKNOWN
         if name == "update_user" and isinstance(case.body, dict):
@@ -166,7 +166,7 @@ class Fuzzer:
             yield from (str(one) for one in group.exceptions)
 
     def _have_something(self) -> None:
-        """Feeds with entries, made by somebody who may fetch from here; what earlier requests left over counts too."""
+        """Create one of each kind of resource, unless earlier requests left enough of them."""
         ask = self._person
         self._ids = self._found()
         if all(len(self._ids[name]) > 1 for name in self._ids):
@@ -197,7 +197,7 @@ class Fuzzer:
 
 
 def strict_document() -> dict[str, Any]:
-    """Nothing to sign in with, because we do; no members beyond those that are told, neither sent nor answered."""
+    """Return the document without security schemes, and with all objects closed to undeclared members."""
     whole = copy.deepcopy(openapi())
     del whole["security"], whole["components"]["securitySchemes"]
     for component in whole["components"]["schemas"].values():
@@ -206,7 +206,7 @@ def strict_document() -> dict[str, Any]:
 
 
 def seed_feeds(person: Person, site: Publisher) -> None:
-    """Subscribed to past the running service, which may not fetch from private networks."""
+    """Subscribe directly, not through the running service, which may not fetch from private networks."""
     site.serve("/favicon.ico", ICON.replace("{color}", "red"), headers={"Content-Type": "image/svg+xml"})
     number = len(site.requests)
     site.serve(f"/{number}.xml", FEED.replace("{site}", site.url("")))

@@ -124,7 +124,7 @@ class Hub:
         return self.verifications(topic, mode)[-1]
 
     def publish(self, topic: str, body: bytes | str, *, method: str = "sha256", **headers: str) -> PushResponse:
-        """Pushed to whoever asked last for the topic. headers: instead of those made up here."""
+        """Push a document to the last subscriber of the topic. headers: instead of the default ones."""
         asked = self.asked(topic)[-1]
         raw = body.encode() if isinstance(body, str) else body
         signature = hmac.new(asked.secret.encode(), raw, getattr(hashlib, method)).hexdigest()

@@ -20,7 +20,7 @@ from tidings.settings import load
 from tidings.storage.engine.database import Database
 from tidings.wiring import build_services
 
-# Beyond this the system says no, before it kills somebody else.
+# Beyond this limit allocation fails, before the system kills another process.
 ENOUGH = 3 * 2**30
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 

@@ -70,7 +70,7 @@ def basic(username: str, password: str = PASSWORD, scheme: str = "Basic") -> dic
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with an account and an API key."""
+    """A user with an account and an API key."""
 
     service: RunningService
     user: User
@@ -127,7 +127,7 @@ class Cast:
         self._service = service
 
     def person(self, name: str, *, is_admin: bool = False, username: str = "") -> Person:
-        """New for each test: nobody meets what another test left behind."""
+        """New users for each test, so that tests do not see each other's data."""
         services = self._service.services
         username = username or f"{name}-{next(_numbers)}-{secrets.token_hex(3)}"
         user = services.users.create(username, PASSWORD, is_admin=is_admin)

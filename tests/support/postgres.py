@@ -104,7 +104,7 @@ def _binaries() -> Path:
 
 
 def _ordinary_user() -> str | None:
-    """PostgreSQL refuses to run as root: then somebody else has to."""
+    """Return the user to run PostgreSQL as: it refuses to run as root."""
     if os.geteuid() != 0:
         return None
     names = {entry.pw_name for entry in pwd.getpwall()}

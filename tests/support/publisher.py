@@ -32,7 +32,7 @@ from typing import Any, Self
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 
-# A certificate nobody has signed, for localhost, 127.0.0.1, 127.0.0.2 and ::1, good until 2125.
+# A self-signed certificate for localhost, 127.0.0.1, 127.0.0.2 and ::1, good until 2125.
 CERTIFICATE = Path(__file__).with_name("localhost.pem")
 
 MEDIA_TYPES = {
@@ -73,7 +73,7 @@ class Wire:
         self._count = count
 
     async def send(self, data: bytes) -> None:
-        """Returns when the network took it: whoever stops reading stops this too."""
+        """Returns when the network took it: a client that stops reading blocks this call."""
         self._writer.write(data)
         await self._writer.drain()
         self._count(len(data))

@@ -38,7 +38,7 @@ OPML = """<?xml version="1.0" encoding="UTF-8"?>
 </body></opml>
 """
 
-# By the name of the parameter: how somebody comes to have such a thing, and its id.
+# By parameter name: a function that creates such a resource for a user and returns its id.
 MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
     "feed_id": lambda scene: int(scene.feed["id"]),
     "category_id": lambda scene: int(scene.feed["category"]["id"]),
@@ -51,7 +51,7 @@ MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
     "delivery_id": lambda scene: scene.a_delivery(),
 }
 
-# By the name of the parameter: what is nobody's own, and one of those that there are.
+# By parameter name: the name of a thing that all users share.
 NAMES: Mapping[str, str] = {"integration": "webhook"}
 
 # By the name of the operation. Text is sent as it is, anything else as JSON; {site} is where the publisher is.
@@ -78,7 +78,7 @@ BODIES: Mapping[str, Any] = {
 
 
 class ResourceFactory:
-    """Of one person. Things come to be when somebody asks for their id."""
+    """The resources of one user, each created when its id is first requested."""
 
     person: Person
     site: Publisher

@@ -69,7 +69,7 @@ class RunningService:
 
 
 def environment_for(database_url: str, folder: Path, **settings: str) -> dict[str, str]:
-    """Only what the service needs: nothing of whoever runs the tests."""
+    """Return the environment that the service needs, without the variables of the test run."""
     port = free_port()
     return {
         "PATH": os.environ["PATH"],

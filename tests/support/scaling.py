@@ -1,4 +1,4 @@
-"""Whether work grows in step with its input, told by processor time: a busy machine changes both measurements alike."""
+"""Checks that work grows linearly with its input, by processor time, which a busy machine changes little."""
 
 from __future__ import annotations
 

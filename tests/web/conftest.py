@@ -9,7 +9,7 @@ from support.visitors import Visitor
 
 @pytest.fixture
 def visitor(service: RunningService) -> Visitor:
-    """Nobody we know."""
+    """A browser without a session."""
     return Visitor(service)
 
 

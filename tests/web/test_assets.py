@@ -1,4 +1,4 @@
-"""Our own files: told apart by a fingerprint, kept for a year, compressed."""
+"""Static files: addressed by a fingerprint, cached for a year, compressed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page may weigh, uncompressed: the heaviest list that somebody may have, all script, all style."""
+"""Size limits, uncompressed: the largest list page, all scripts, all styles."""
 
 from __future__ import annotations
 

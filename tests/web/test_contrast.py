@@ -34,7 +34,7 @@ def blocks(css: str) -> Iterator[tuple[str, Colours]]:
 
 
 def themes() -> dict[str, Colours]:
-    """Every theme as somebody sees it: what the browser says it prefers laid over what stands there."""
+    """Return every theme with the browser's preferences applied."""
     plain = dict(_merged(blocks(_MEDIA.sub("", TOKENS))))
     dark, more = (
         dict(_merged(blocks(when(query)))) for query in ("prefers-color-scheme: dark", "prefers-contrast: more")

@@ -1,4 +1,4 @@
-"""What goes wrong is told in the language of whoever reads the page; the API and the database keep their English."""
+"""Errors are shown in the language of the user; the API and the database keep English."""
 
 from __future__ import annotations
 

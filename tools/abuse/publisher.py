@@ -1,4 +1,4 @@
-"""A publisher that answers what it is told to, on loopback or on every address of a private network."""
+"""A publisher with configured responses, on loopback or on every address of a private network."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ async def _suspend(world: World, pids: list[int]) -> None:
 
 
 async def cut_connections(world: World) -> None:
-    """Several times in a row: also those that are opened anew."""
+    """Terminate all database connections, up to five times in a row, so that reopened ones are hit too."""
     for _ in range(world.chance.randint(1, 5)):
         await asyncio.to_thread(
             _as_administrator,
@@ -162,7 +162,7 @@ def no_small_disk(world: World) -> str:
 
 
 async def limit_files(world: World) -> None:
-    """No file of the service may grow: what is left of a full disk where none can be mounted."""
+    """Limit the size of the service's files: simulates a full disk where none can be mounted."""
     pids = [process.pid for process in world.processes("web worker", "worker")]
     for pid in pids:
         _set_limit(pid, 1)

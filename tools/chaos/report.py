@@ -28,19 +28,19 @@ def table(outcome: Outcome) -> str:
         f"entries published {outcome.published}, deliveries accepted {outcome.delivered}, sent again {outcome.repeats}",
         f"at rest after {rested}; answers: {answers}",
         *(f"  {count:5}  {text}" for text, count in outcome.notes.most_common()),
-        *_told(outcome),
+        *_counts(outcome),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _told(outcome: Outcome) -> Iterator[str]:
+def _counts(outcome: Outcome) -> Iterator[str]:
     """The first losses of each check."""
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for loss in outcome.losses:
-        told[loss.check] += 1
-        if told[loss.check] <= MOST_LINES:
+        counts[loss.check] += 1
+        if counts[loss.check] <= MOST_LINES:
             yield f"LOST  {loss.check}: {loss.what}"
-    yield from (f"LOST  {check}: {n - MOST_LINES} more" for check, n in told.items() if n > MOST_LINES)
+    yield from (f"LOST  {check}: {n - MOST_LINES} more" for check, n in counts.items() if n > MOST_LINES)
 
 
 def _facts(outcome: Outcome, lost: Counter[str]) -> Iterable[tuple[object, ...]]:

@@ -1,4 +1,4 @@
-"""A publisher of many feeds on loopback that can be told to misbehave.
+"""A publisher of many feeds on loopback that can be configured to misbehave.
 
 Feed N is served at /feed/N with every entry that it ever had, newest first, with an ETag. HTTP is spoken by hand:
 what this has to get wrong, a proper server would not let it.

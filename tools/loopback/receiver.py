@@ -1,4 +1,4 @@
-"""A webhook receiver on loopback that remembers what it accepted, and can be told to misbehave."""
+"""A webhook receiver on loopback that remembers what it accepted, and can be configured to misbehave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many API clients for minutes, with polling on: what they are told, how soon, and what it costs."""
+"""Many API clients for minutes, with polling on: their responses, latency, and the cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What administrators see to, and that nobody else does."""
+"""The pages of administrators, which other users cannot open."""
 
 from __future__ import annotations
 

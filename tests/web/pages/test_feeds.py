@@ -72,7 +72,7 @@ def test_feeds_are_filtered_and_sorted(reader: Visitor, alice: Person, site: Pub
     assert list(rows(reader.page("/feeds?q=CID"))) == ["Cider"]
     assert list(rows(reader.page("/feeds?state=off"))) == ["Cider"]
     assert "No feed is like that." in reader.page("/feeds?q=nothing")
-    # What nobody offered counts as not asked for.
+    # Values that are not offered are ignored.
     assert len(rows(reader.page("/feeds?sort=sideways&page=99&category=x"))) == 3
 
 

@@ -1,4 +1,4 @@
-"""Searching: what is found is told apart, everywhere or in one place."""
+"""The search page: results with highlighted words, from all feeds or from one feed or category."""
 
 from __future__ import annotations
 

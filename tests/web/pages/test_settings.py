@@ -1,4 +1,4 @@
-"""What somebody sets for themselves: the account, the password and sessions, API keys."""
+"""Settings pages of an account: settings, password and sessions, API keys."""
 
 from __future__ import annotations
 

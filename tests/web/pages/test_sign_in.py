@@ -91,7 +91,7 @@ def test_a_session_that_has_ended_comes_back_to_the_page_of_the_form(reader: Vis
 
     assert answer.headers["location"] == "/sign-in?next=/unread%3Fafter%3D3.4"
     assert "Your session has ended" in reader.follow(answer)
-    # Told once.
+    # The notice is shown once.
     assert "Your session has ended" not in reader.page("/sign-in")
 
 

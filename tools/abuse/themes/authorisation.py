@@ -1,4 +1,4 @@
-"""Everything that exists, asked for by those who must not have it.
+"""Every route and resource, requested by users who may not have it.
 
 Operations come from the service's own OpenAPI document, pages and forms from walking through its pages, so a new one
 is tried without being listed here.
@@ -121,7 +121,7 @@ def _foreign_ids(lab: Lab, alice: Possessions, bob: Possessions) -> Iterator[Res
 
 
 def _pages(lab: Lab, alice: Possessions, bob: Person) -> Iterator[Result]:
-    """Every page and form of the owner, by another user and by nobody."""
+    """Every page and form of the owner, requested by another user and without a session."""
     alice.owner.sign_in()
     bob.sign_in()
     hers = pages.walk(alice.owner, max_pages=25 if lab.short else 300)
@@ -142,7 +142,7 @@ def _pages(lab: Lab, alice: Possessions, bob: Person) -> Iterator[Result]:
 
 
 def _forms_with_ids(found: dict[str, str], alice: Possessions) -> list[pages.Form]:
-    """One of each, those that destroy things last."""
+    """Return a form for each action that contains an id, deletions last."""
     forms: dict[str, pages.Form] = {}
     for path, html in found.items():
         for form in pages.forms(html, path):

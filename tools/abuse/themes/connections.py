@@ -85,7 +85,7 @@ def _open(service: Service, crowd: Crowd, count: int) -> list[socket.socket]:
 
 
 def _served(service: Service) -> str:
-    """Why somebody else is not served, "" when they are."""
+    """Return why another client is not served, "" when it is."""
     for path in ("/healthcheck", "/sign-in"):
         begun = time.monotonic()
         try:

@@ -112,7 +112,7 @@ def _body(values: Mapping[str, str], kind: str) -> bytes:
 
 
 def _sign_in(lab: Lab) -> Iterator[Result]:
-    """Signing a victim in as somebody else, without ever having seen the form."""
+    """Sign a victim in as another user, without having loaded the form."""
     victim, attacker = Person(lab.shared, "", ""), administrator(lab.shared)
     values = {"username": attacker.name, "password": attacker.password}
     for kind in FORM_KINDS:

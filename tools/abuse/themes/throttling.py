@@ -114,7 +114,7 @@ def _spelling(name: str, number: int) -> str:
 
 
 def _foreign_proxy(lab: Lab) -> Result:
-    """X-Forwarded-For from somebody who is no trusted proxy."""
+    """X-Forwarded-For from a peer that is no trusted proxy."""
     attempt = Attempt("forged addresses", "each guess with another X-Forwarded-For from an untrusted peer", THROUGH)
     service = lab.service(trusted_reverse_proxy_networks="10.0.0.0/8")
     names = [person(service).name] * GUESSES

@@ -1,4 +1,4 @@
-// How much is unread, asked for once a minute while somebody looks, and after each change.
+// Unread counts: fetched once a minute while the page is visible, and after each change.
 const base = document.getElementById("words").dataset.base;
 const EVERY_MS = 60_000;
 const icon = document.querySelector("link[rel=icon]");
@@ -12,12 +12,12 @@ export function refresh(wait = 250) {
 }
 
 async function ask() {
-  const turn = ++latest;
+  const request = ++latest;
   try {
     const answer = await fetch(`${base}/counts`, { headers: { Accept: "application/json" } });
-    if (answer.ok && turn === latest) show(await answer.json());
+    if (answer.ok && request === latest) show(await answer.json());
   } catch {
-    // Offline for a while: the next time will do.
+    // Offline: the next request will do.
   }
   refresh(EVERY_MS);
 }
@@ -32,7 +32,7 @@ function show(counts) {
   paint(counts.unread);
 }
 
-// In the title of lists, and on the icon.
+// Show the count in the title of lists and on the icon.
 function paint(count) {
   const own = document.querySelector(".columns:not(:has(#pane[data-entry])) .list-title [data-count]");
   const title = document.title.replace(/^\(\d+\) /, "");

@@ -1,14 +1,14 @@
-// On pages about subscriptions: what takes a while says so.
+// Pages about subscriptions: progress, busy buttons and check boxes.
 
 import { swap } from "./tidings.js";
 
-// After many feeds came at once: how far their first checks are.
-const waits = () => document.querySelector("[data-waiting]");
-const again = async () => {
-  if (!document.hidden && waits()) await swap(waits().dataset.waiting, ["progress"]);
-  if (waits()) setTimeout(again, 2000);
+// After an import: the progress of the first checks.
+const progress = () => document.querySelector("[data-waiting]");
+const poll = async () => {
+  if (!document.hidden && progress()) await swap(progress().dataset.waiting, ["progress"]);
+  if (progress()) setTimeout(poll, 2000);
 };
-if (waits()) setTimeout(again, 1000);
+if (progress()) setTimeout(poll, 1000);
 
 // A button that waits for a publisher is pressed once.
 addEventListener("submit", ({ target, submitter }) => {
@@ -23,7 +23,7 @@ addEventListener("pageshow", () => {
   }
 });
 
-// One tick for all of the page.
+// The check box that ticks all of the page.
 const all = document.querySelector("[data-all]");
 if (all) {
   const boxes = [...document.querySelectorAll("#bulk [name=feed]")];
@@ -35,7 +35,7 @@ if (all) {
   let last = null;
   all.closest("label").hidden = false;
   all.addEventListener("change", () => boxes.forEach((box) => { box.checked = all.checked; }));
-  // With Shift, all between the last one and this.
+  // With Shift, tick all boxes between the last one and this one.
   for (const box of boxes) box.addEventListener("click", (event) => {
     if (event.shiftKey && last) {
       const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-// Keys, as Miniflux has them; the page /keys lists them. Off when the account says so.
+// Keyboard shortcuts, mostly those of Miniflux; the page /keys lists them. The account can switch them off.
 import { announce, load, swap } from "./tidings.js";
 import { refresh as count } from "./counts.js";
 import { base, opened, pane, post, row, save, toggle, undo } from "./marks.js";
@@ -6,7 +6,7 @@ import { chosen, more, select } from "./lists.js";
 import { isSplit, open } from "./panes.js";
 import { scrollArticle } from "./scroll.js";
 
-const WAIT_MS = 1500;
+const PREFIX_MS = 1500;
 const $ = (selector) => document.querySelector(selector);
 let prefix = 0;
 
@@ -24,7 +24,7 @@ async function step(by) {
   if (isSplit() && !next.querySelector(".row-title a[rel~=external]")) open(next.querySelector(".row-title a").href);
 }
 
-function visit(url, isHere, isRead) {
+function openLink(url, isHere, isRead) {
   if (!url) return;
   if (isRead) opened(row(current()));
   if (isHere) location.assign(url);
@@ -34,14 +34,14 @@ function visit(url, isHere, isRead) {
 const go = (path) => location.assign(base + path);
 const submit = (selector) => $(selector)?.requestSubmit($(`${selector} button`));
 
-// Of one feed, of all (""), or only what is shown here.
+// feed: an id, "" for all feeds, undefined to reload the list without checking feeds.
 async function refresh(feed) {
-  const told = feed !== undefined && (await post(`${base}/feeds${feed && `/${feed}`}/refresh`, {}))?.notice;
+  const notice = feed !== undefined && (await post(`${base}/feeds${feed && `/${feed}`}/refresh`, {}))?.notice;
   const [list, open] = [$("#column .list-title a"), pane()?.dataset.entry];
   if (list && $("#list")) await swap(open ? list.href : location.href, ["list"]);
   if (open && row(open)) select(row(open), false);
-  // Only now: whoever goes on by keys starts from the new list.
-  if (told !== false) announce(told);
+  // Announced only now, so that the next key starts from the new list.
+  if (notice !== false) announce(notice);
   count(0);
 }
 
@@ -54,7 +54,7 @@ function stepFeed(by) {
   lines.at(at < 0 && by < 0 ? -1 : at + by < 0 ? lines.length : at + by)?.click();
 }
 
-// Deleting a feed cannot be undone: the page that this leads to asks first.
+// Deleting a feed cannot be undone: the next page asks for confirmation.
 function unsubscribe() {
   if (!feedId()) return;
   const form = document.createElement("form");
@@ -65,7 +65,7 @@ function unsubscribe() {
   form.submit();
 }
 
-// To what is attached, and from there back to the beginning.
+// Focus the attachments, and from there the beginning of the article.
 function attachments() {
   const box = $("#pane .attached");
   if (!box) return;
@@ -92,10 +92,10 @@ const KEYS = {
   k: () => step(-1),
   p: () => step(-1),
   o: () => chosen()?.querySelector(".row-title a").click(),
-  v: () => visit(link("original"), false, true),
-  V: () => visit(link("original"), true, true),
-  c: () => visit(link("comments")),
-  C: () => visit(link("comments"), true),
+  v: () => openLink(link("original"), false, true),
+  V: () => openLink(link("original"), true, true),
+  c: () => openLink(link("comments")),
+  C: () => openLink(link("comments"), true),
   m: () => toggle(current(), "read", "unread"),
   M: () => (toggle(current(), "read", "unread"), step(-1)),
   A: () => submit("#mark-all"),
@@ -163,7 +163,7 @@ if ("keys" in document.documentElement.dataset) {
     if (isTyping || ($("dialog[open]") && event.key !== "?")) return;
     if (scrollArticle(event)) return event.preventDefault();
     const wasPrefix = event.timeStamp < prefix;
-    prefix = event.key === "g" && !wasPrefix ? event.timeStamp + WAIT_MS : 0;
+    prefix = event.key === "g" && !wasPrefix ? event.timeStamp + PREFIX_MS : 0;
     const act = wasPrefix && event.key in AFTER_G ? AFTER_G[event.key] : KEYS[event.key];
     if (!act) return;
     event.preventDefault();

@@ -1,12 +1,12 @@
-// Lists without an end, marking what was scrolled past, and coming back to the same place.
+// Endless lists, marking entries read when they are scrolled past, and restoring the scroll position.
 import { beforeLeaving, load } from "./tidings.js";
 import { isUnread, mark, row } from "./marks.js";
 
 const PASSING_MS = 800;
-const KEPT = "tidings:place";
+const STORAGE_KEY = "tidings:place";
 let loading = null;
 
-// The next page, below what is here. False at the end.
+// Append the next page of the list. Returns false at the end.
 export function more() {
   loading ??= append().finally(() => (loading = null));
   return loading;
@@ -34,11 +34,11 @@ async function append() {
 
 let end = null;
 let timer = 0;
-// Which were scrolled past before: whoever marks one of them unread again means it.
+// Entries that were scrolled past before. One that the user marks unread again stays unread.
 const passed = new Set();
 
-// All above the first that can be seen, however fast somebody scrolls.
-function pass(marks = true) {
+// Mark all entries above the first visible one, however fast the user scrolls.
+function markPassed(marks = true) {
   clearTimeout(timer);
   const column = document.querySelector("#column:not(.beside)");
   if (document.documentElement.dataset.passing !== "mark" || !column?.checkVisibility()) return;
@@ -56,7 +56,7 @@ function pass(marks = true) {
 function watch() {
   const pager = document.querySelector("#list .pager");
   end?.disconnect();
-  // Of a column that scrolls by itself, a margin around the window says nothing.
+  // rootMargin has no effect on a column that scrolls by itself unless the column is the root.
   const root = scroller() === document.scrollingElement ? null : scroller();
   end = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && more(), {
     root,
@@ -70,9 +70,9 @@ const scroller = () => {
   return column && getComputedStyle(column).overflowY === "auto" ? column : document.scrollingElement;
 };
 
-// Leaving: which entry was at the top, which one was open, and what the list was.
-function keep() {
-  pass();
+// Before leaving: store the list, the entry at the top and the open entry.
+function savePosition() {
+  markPassed();
   const column = document.querySelector("#column:not(.beside)");
   const rows = column ? [...column.querySelectorAll(".row")] : [];
   const top = rows.findIndex((one) => one.getBoundingClientRect().bottom > 60);
@@ -84,14 +84,14 @@ function keep() {
     count: rows.length,
     current: column.querySelector(".row[aria-current]")?.id,
   };
-  sessionStorage.setItem(KEPT, JSON.stringify(place));
+  sessionStorage.setItem(STORAGE_KEY, JSON.stringify(place));
 }
 
-async function comeBack() {
-  const place = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+async function restorePosition() {
+  const place = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "null");
   const arrival = performance.getEntriesByType("navigation")[0]?.type;
-  const isBack = arrival === "back_forward" || sessionStorage.getItem(`${KEPT}:back`);
-  sessionStorage.removeItem(`${KEPT}:back`);
+  const isBack = arrival === "back_forward" || sessionStorage.getItem(`${STORAGE_KEY}:back`);
+  sessionStorage.removeItem(`${STORAGE_KEY}:back`);
   if (!isBack || place?.path !== location.pathname + location.search) return;
   const found = () => place.ids.map((id) => document.getElementById(id)).find(Boolean);
   while (!found() && document.querySelectorAll("#list .row").length < place.count && (await more()));
@@ -100,24 +100,24 @@ async function comeBack() {
   current?.querySelector(".row-title a").focus({ preventScroll: true });
   const target = found();
   if (target) scroller().scrollBy({ top: target.getBoundingClientRect().top - place.offset, behavior: "instant" });
-  pass(false);
+  markPassed(false);
 }
 
-beforeLeaving(keep);
+beforeLeaving(savePosition);
 addEventListener("scroll", () => {
   clearTimeout(timer);
-  timer = setTimeout(pass, PASSING_MS);
+  timer = setTimeout(markPassed, PASSING_MS);
 }, { capture: true, passive: true });
 document.addEventListener("click", (event) => {
-  if (event.target.closest?.(".to-list")) sessionStorage.setItem(`${KEPT}:back`, "1");
+  if (event.target.closest?.(".to-list")) sessionStorage.setItem(`${STORAGE_KEY}:back`, "1");
   const opened = event.target.closest?.("#column .row");
   if (opened && event.target.closest("a")) select(opened, false);
 });
 document.addEventListener("tidings:swapped", watch);
 watch();
-comeBack();
+restorePosition();
 
-// The row that keys are about: the one with the focus, or the one that was opened last.
+// The row that keys act on: the focused one, else the one opened last.
 export const chosen = () => document.querySelector(".row:focus-within") ?? document.querySelector(".row[aria-current]");
 
 export function select(one, isFocused = true) {

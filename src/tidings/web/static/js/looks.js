@@ -1,4 +1,4 @@
-// How articles look: seen at the first touch, and kept for this device.
+// Appearance of articles: applied at once, and stored for this device.
 import { post } from "./marks.js";
 
 const ready = () => document.querySelector("form[data-looks]")?.classList.add("is-ready");
@@ -8,11 +8,11 @@ document.addEventListener("change", (event) => {
   const form = event.target.closest?.("form[data-looks]");
   if (!form) return;
   const { name, value } = event.target;
-  // "As in my account" is known to the server only.
+  // Only the server knows the value of "As in my account".
   if (value) document.documentElement.dataset[name] = value;
-  post(form.action, { [name]: value }).then((told) => told && !value && location.reload());
+  post(form.action, { [name]: value }).then((result) => result && !value && location.reload());
 });
-// A player is asked for when somebody wants to see it.
+// A player is loaded when the user clicks its cover.
 document.addEventListener("click", (event) => {
   const cover = event.target.closest?.(".embed a");
   if (!cover) return;

@@ -1,5 +1,5 @@
-// Marks and stars are seen at once; the server hears of them meanwhile. What it refuses is taken back.
-import { announce, swap, tell } from "./tidings.js";
+// Marks and stars show at once and are sent in the background. A failed change is reverted.
+import { announce, showNotice, swap } from "./tidings.js";
 import { refresh } from "./counts.js";
 
 export const words = document.getElementById("words").dataset;
@@ -7,7 +7,7 @@ const OTHER = { star: "unstar", unstar: "star", read: "unread", unread: "read" }
 const BUSY_MS = 700;
 const ICONS = { unstar: "starred" };
 const token = () => document.querySelector("input[name=csrf]").value;
-// What `z` takes back, and which entries that were.
+// What `z` undoes: the moment to send and the ids of the entries.
 let last = null;
 
 export const base = words.base;
@@ -15,7 +15,7 @@ export const row = (id) => document.getElementById(`e${id}`);
 export const pane = () => document.querySelector("#pane[data-entry]");
 export const isUnread = (one) => one.classList.contains("unread");
 
-// What the server told: { to, notice, undo }; null when it did not do it.
+// Returns the server's { to, notice, undo }, or null when the change failed.
 export async function post(url, fields) {
   const body = new URLSearchParams(fields);
   body.set("csrf", token());
@@ -23,9 +23,9 @@ export async function post(url, fields) {
   try {
     const answer = await fetch(url, { method: "POST", body, headers: { Accept: "application/json" }, keepalive: true });
     if (answer.ok && answer.headers.get("content-type").startsWith("application/json")) {
-      const told = await answer.json();
-      if (/\/sign-in(\?|$)/.test(told.to)) location.assign(told.to);
-      return told;
+      const result = await answer.json();
+      if (/\/sign-in(\?|$)/.test(result.to)) location.assign(result.to);
+      return result;
     }
     announce(words.failed);
   } catch {
@@ -34,7 +34,7 @@ export async function post(url, fields) {
   return null;
 }
 
-// How an entry looks now, wherever it is on the page.
+// Show the new state of an entry in all places of the page.
 export function show(id, name) {
   const one = row(id);
   if (name === "read" || name === "unread") one?.classList.toggle("unread", name === "unread");
@@ -51,13 +51,13 @@ export function show(id, name) {
   }
 }
 
-// name: star, unstar, read or unread, of one entry or of many.
+// name: star, unstar, read or unread.
 export async function mark(name, ids) {
   if (!ids.length) return;
   for (const id of ids) show(id, name);
-  const told = await post(`${base}/entries/marks`, ids.map((id) => [name, id]));
-  if (!told) for (const id of ids) show(id, OTHER[name]);
-  else if (told.undo) last = { moment: told.undo, ids };
+  const result = await post(`${base}/entries/marks`, ids.map((id) => [name, id]));
+  if (!result) for (const id of ids) show(id, OTHER[name]);
+  else if (result.undo) last = { moment: result.undo, ids };
   refresh();
 }
 
@@ -70,26 +70,26 @@ export async function save(id) {
   announce((await post(`${base}/entries/marks`, { save: id }))?.notice);
 }
 
-// What may take seconds, with a hundred thousand entries: seen at once, and told when it does.
-async function slowly(ids, name, url, fields) {
+// Changes that may take seconds (a hundred thousand entries): shown at once, with a notice when they do take long.
+async function postWithNotice(ids, name, url, fields) {
   for (const id of ids) show(id, name);
   const waiting = setTimeout(() => announce(words.busy), BUSY_MS);
-  const told = await post(url, fields);
+  const result = await post(url, fields);
   clearTimeout(waiting);
-  if (!told) for (const id of ids) show(id, OTHER[name]);
-  return told;
+  if (!result) for (const id of ids) show(id, OTHER[name]);
+  return result;
 }
 
-// All of the list, or what lies above or below an entry.
+// Mark the whole list read, or the entries above or below one.
 export async function markList(url, part = {}) {
   const rows = [...document.querySelectorAll("#list .row")];
   const at = rows.indexOf(row(part.above ?? part.below));
   const ids = rows.filter((one, i) => isUnread(one) && (part.above ? i < at : i > at)).map((one) => one.id.slice(1));
-  const told = await slowly(ids, "read", url, part);
-  if (!told) return;
-  if (!part.above && !part.below && !pane()) await swap(told.to, ["list"]);
-  if (told.undo) last = { moment: told.undo, ids };
-  tell(told.undo ? [`${told.notice} `, undoButton()] : [told.notice]);
+  const result = await postWithNotice(ids, "read", url, part);
+  if (!result) return;
+  if (!part.above && !part.below && !pane()) await swap(result.to, ["list"]);
+  if (result.undo) last = { moment: result.undo, ids };
+  showNotice(result.undo ? [`${result.notice} `, undoButton()] : [result.notice]);
   refresh();
 }
 
@@ -97,11 +97,11 @@ export async function undo() {
   if (!last) return;
   const { moment, ids } = last;
   last = null;
-  const told = await slowly(ids, "unread", `${base}/entries/undo`, { moment });
-  if (!told) return;
+  const result = await postWithNotice(ids, "unread", `${base}/entries/undo`, { moment });
+  if (!result) return;
   if (!pane() && document.getElementById("column") && !ids.every(row)) await swap(location.href, ["list"]);
   if (!document.querySelector("#list .row")) await swap(location.href, ["list"]);
-  announce(told.notice);
+  announce(result.notice);
   refresh();
 }
 
@@ -114,7 +114,7 @@ function undoButton() {
 
 document.addEventListener("submit", (event) => {
   const { target: form, submitter: button } = event;
-  // A field called action hides the address of its form.
+  // form.action is the field of that name, if the form has one.
   const path = new URL(form.getAttribute("action") ?? "", location.href).pathname;
   const [name, value] = [button?.name, button?.value];
   if (path.endsWith("/entries/marks") && name) {
@@ -128,14 +128,14 @@ document.addEventListener("submit", (event) => {
   }
 });
 
-// Where the original is opened from a list, nobody else notices that it was.
+// An original opened from a list: the server does not notice, so the page marks it read.
 export function opened(one) {
   if (one && isUnread(one) && "viewed" in document.documentElement.dataset) mark("read", [one.id.slice(1)]);
 }
 
 document.addEventListener("click", (event) => opened(event.target.closest?.(".row-title a[rel~=external]")?.closest(".row")));
 
-// More for a row than its buttons, once a pointer is there: no page carries them a hundred times.
+// Add the buttons "above" and "below" to a row on hover, instead of a hundred times in the page.
 document.addEventListener("pointerover", (event) => {
   const acts = event.target.closest?.(".row")?.querySelector(".row-acts");
   const url = document.getElementById("column")?.dataset.mark;

@@ -1,4 +1,4 @@
-// List and article side by side: the article changes, the list stays; the address is that of the article all the same.
+// List and article side by side: opening an entry replaces the article and the address, and keeps the list.
 import { load } from "./tidings.js";
 import { refresh } from "./counts.js";
 import { row, show } from "./marks.js";
@@ -8,27 +8,27 @@ const wide = matchMedia("(min-width: 1100px)");
 export const isSplit = () =>
   wide.matches && document.documentElement.dataset.columns === "split" && !!document.querySelector("#column #list");
 const blank = document.getElementById("pane")?.cloneNode(true);
-let turn = 0;
+let lastRequest = 0;
 
 export async function open(url, isNew = true) {
-  const mine = ++turn;
-  let got;
+  const request = ++lastRequest;
+  let response;
   try {
-    got = await load(url, { headers: { "Tidings-Part": "pane" }, cache: "no-store" });
+    response = await load(url, { headers: { "Tidings-Part": "pane" }, cache: "no-store" });
   } catch {
-    got = { ok: false };
+    response = { ok: false };
   }
-  const pane = got.page?.getElementById("pane");
-  if (mine !== turn) return;
-  if (!got.ok || !pane?.dataset.entry) return location.assign(url);
+  const pane = response.page?.getElementById("pane");
+  if (request !== lastRequest) return;
+  if (!response.ok || !pane?.dataset.entry) return location.assign(url);
   if (isNew) history.pushState({ pane: true }, "", url);
-  document.title = got.page.title;
+  document.title = response.page.title;
   put(document.adoptNode(pane));
   const one = row(pane.dataset.entry);
   if (one) {
     select(one, false);
-    lead(pane, "prev", one.previousElementSibling);
-    lead(pane, "next", one.nextElementSibling);
+    linkTo(pane, "prev", one.previousElementSibling);
+    linkTo(pane, "next", one.nextElementSibling);
     one.scrollIntoView({ block: "nearest" });
     if (!pane.querySelector("button[name=read]")) show(pane.dataset.entry, "read");
     if (!one.nextElementSibling?.nextElementSibling) more();
@@ -36,8 +36,8 @@ export async function open(url, isNew = true) {
   refresh();
 }
 
-// To what stands beside it in the list that is here: in one of unread entries, those that were read meanwhile are too.
-function lead(pane, rel, one) {
+// Point previous and next to the neighbours in the displayed list, which still has entries that were read meanwhile.
+function linkTo(pane, rel, one) {
   const url = one?.querySelector(".row-title a").href;
   if (!url) return;
   for (const link of pane.querySelectorAll(`[rel=${rel}]`)) {
@@ -46,7 +46,7 @@ function lead(pane, rel, one) {
   }
 }
 
-// Keys that the browser knows by itself (arrows) scroll what has the focus. Nothing is taken from a field or a dialog.
+// The browser's own keys (arrows) scroll the focused element. Fields and dialogs keep the focus.
 function takeFocus() {
   if (document.activeElement?.closest("input, textarea, select, dialog, :popover-open")) return;
   document.querySelector("#pane[data-entry]")?.focus({ preventScroll: true });
@@ -68,7 +68,7 @@ document.addEventListener("click", (event) => {
 addEventListener("popstate", (event) => {
   if (event.state?.pane && isSplit()) open(location.href, false);
   else if (event.state?.list && isSplit()) {
-    turn++;
+    lastRequest++;
     document.title = event.state.list;
     put(blank.cloneNode(true));
   } else location.reload();

@@ -1,9 +1,9 @@
-// Sounds and films: they go on where somebody stopped, at the speed of the account, thirty seconds to and fro.
+// Audio and video: resume at the stored position, play at the account's speed, skip thirty seconds.
 import { base, mark, post } from "./marks.js";
 import { beforeLeaving } from "./tidings.js";
 
 const EVERY_S = 10;
-const RESTS_MS = 800;
+const SEEK_PAUSE_MS = 800;
 const root = document.documentElement.dataset;
 
 function prepare() {
@@ -12,14 +12,14 @@ function prepare() {
     const media = box.querySelector("audio, video");
     const { enclosure, at, entry } = media.dataset;
     const speed = box.querySelector("select");
-    let [start, told, timer] = [Number(at), Number(at), 0];
-    const tell = (position) => {
+    let [start, sent, timer] = [Number(at), Number(at), 0];
+    const savePosition = (position) => {
       const seconds = Math.floor(position);
-      if (seconds === told) return;
-      told = seconds;
+      if (seconds === sent) return;
+      sent = seconds;
       post(`${base}/enclosures/${enclosure}/position`, { position: seconds });
     };
-    media.keep = () => media.readyState && !media.ended && tell(media.currentTime);
+    media.keep = () => media.readyState && !media.ended && savePosition(media.currentTime);
     const rate = speed ? [...speed.options].find((one) => Number(one.value) === Number(root.rate)) : null;
     if (rate) rate.selected = true;
     media.defaultPlaybackRate = media.playbackRate = Number(root.rate) || 1;
@@ -27,21 +27,21 @@ function prepare() {
     media.addEventListener("loadedmetadata", () => {
       if (start > 0 && start < media.duration - 5) media.currentTime = start;
     });
-    media.addEventListener("timeupdate", () => Math.abs(media.currentTime - told) >= EVERY_S && !media.paused && media.keep());
+    media.addEventListener("timeupdate", () => Math.abs(media.currentTime - sent) >= EVERY_S && !media.paused && media.keep());
     media.addEventListener("pause", media.keep);
-    // Moved while it stands still: when the hand rests.
+    // After seeking while paused: save when the user has stopped seeking.
     media.addEventListener("seeked", () => {
       clearTimeout(timer);
-      if (media.paused) timer = setTimeout(media.keep, RESTS_MS);
+      if (media.paused) timer = setTimeout(media.keep, SEEK_PAUSE_MS);
     });
     media.addEventListener("ended", () => {
-      tell(0);
+      savePosition(0);
       if ("done" in media.dataset) mark("read", [entry]);
     });
     for (const button of box.querySelectorAll("[data-skip]")) {
       button.onclick = () => {
         const to = Math.max(0, (media.readyState ? media.currentTime : start) + Number(button.dataset.skip));
-        // Nothing of it is loaded yet: then that is where it begins.
+        // Before the media is loaded, change the start position.
         if (media.readyState) media.currentTime = to;
         else start = to;
       };

@@ -1,4 +1,4 @@
-// What reading is faster with. Each part works alone, and every page works without any of them.
+// Scripts of lists and articles. Each part works alone, and every page works without them.
 import "./marks.js";
 import "./lists.js";
 import "./panes.js";
@@ -8,5 +8,5 @@ import "./looks.js";
 import "./player.js";
 import "./touch.js";
 
-// For the page that is shown without a connection.
+// Shows the offline page without a connection.
 navigator.serviceWorker?.register(`${document.getElementById("words").dataset.base}/worker.js`);

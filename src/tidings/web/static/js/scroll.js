@@ -5,10 +5,10 @@ import { isUnread, pane, words } from "./marks.js";
 import { chosen, more } from "./lists.js";
 import { isSplit, open } from "./panes.js";
 
-// Of the page before, this much stays in sight.
+// Scrolling by a page keeps this much of the previous one visible.
 const OVERLAP_PX = 48;
 const isCalm = matchMedia("(prefers-reduced-motion: reduce)");
-// Where the article is scrolling to: the next key continues from there, not from half the way.
+// The target of a smooth scroll: the next key continues from there, not from the current position.
 let goal = null;
 
 const positionOf = (box) => (goal?.box === box ? goal.top : box.scrollTop);
@@ -41,11 +41,11 @@ function space(event) {
   const box = pane();
   if (box && event.shiftKey) SCROLLS.PageUp(box);
   else if (box && positionOf(box) < endOf(box) - 1) SCROLLS.PageDown(box);
-  // Whoever holds the key down reads to the end, not past it.
+  // Holding the key down stops at the end of the article.
   else if (!event.shiftKey && !event.repeat) openNextUnread();
 }
 
-// True when the key was one of these and is taken care of.
+// Returns true when the key was handled.
 export function scrollArticle(event) {
   const isSpace = event.key === " ";
   if (!isSplit() || event.target.closest?.(`audio, video, input, :popover-open${isSpace ? ", button, summary" : ""}`)) return false;

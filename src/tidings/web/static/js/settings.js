@@ -1,4 +1,4 @@
-// Settings: copying what is shown once, and finding oneself in a row of links that is wider than the screen.
+// Settings: copy buttons, and scrolling the navigation to the current page on narrow screens.
 import { announce } from "./tidings.js";
 
 for (const button of document.querySelectorAll("[data-copy]")) {

@@ -1,14 +1,14 @@
-// The core: fetching a page of ours and putting parts of it in place of what is here. A page works without any of this.
+// The core: fetches a page of ours and replaces parts of this one with it. Every page works without it.
 //
-//   swap("/unread", ["list", "sidebar"])   elements of these ids become what they are on that page
-//   announce("12 marked read")             told at the foot of the page, and to screen readers
-//   beforeLeaving(keep)                    keep() while the page still can, perhaps twice
+//   swap("/unread", ["list", "sidebar"])   replaces the elements with these ids by those of that page
+//   announce("12 marked read")             shown at the foot of the page, and read by screen readers
+//   beforeLeaving(keep)                    calls keep() before the page is left, perhaps twice
 //
 // <form data-swap="list sidebar">          is sent without leaving the page
 
 const parser = new DOMParser();
 
-// The page at an address, as a document of its own; url: where we ended up, which may be the sign-in page.
+// Fetch a page and parse it. Returns its document and its url after redirects, which may be the sign-in page.
 export async function load(url, options = {}) {
   const answer = await fetch(url, { credentials: "same-origin", ...options });
   const page = parser.parseFromString(await answer.text(), "text/html");
@@ -24,7 +24,7 @@ export function replace(page, ids) {
   document.dispatchEvent(new CustomEvent("tidings:swapped", { detail: { ids } }));
 }
 
-// False when it could not be done in place: then the browser is on its way to the page itself.
+// Returns false when the page could not be swapped: then the browser navigates to it.
 export async function swap(url, ids, options) {
   try {
     const got = await load(url, options);
@@ -33,26 +33,26 @@ export async function swap(url, ids, options) {
       return false;
     }
     replace(got.page, ids);
-    tell(got.page.getElementById("notice")?.childNodes ?? []);
+    showNotice(got.page.getElementById("notice")?.childNodes ?? []);
     return got.ok;
   } catch {
     return false;
   }
 }
 
-// A busy browser ends the page before it hears of the second; phones leave out the first.
+// A busy browser may not deliver pagehide, and phones do not send beforeunload.
 export function beforeLeaving(keep) {
   for (const name of ["beforeunload", "pagehide"]) addEventListener(name, keep);
 }
 
 export function announce(text) {
-  tell(text ? [text] : []);
+  showNotice(text ? [text] : []);
 }
 
-export function tell(nodes) {
+export function showNotice(nodes) {
   const notice = document.getElementById("notice");
   if (!notice || !nodes.length) return;
-  // The same element, so that it is read aloud; it stays as long as one that came with the page.
+  // Reuse the element, so that screen readers read it, and restart its animation, so that it stays as long as any notice.
   for (const leaving of notice.getAnimations()) {
     leaving.cancel();
     leaving.play();

@@ -1,16 +1,16 @@
-// The service worker: keeps the offline page and what it looks like, and nothing that is anybody's own.
+// The service worker: caches the offline page with its styles, and no content of users.
 const OFFLINE = new URL("offline", registration.scope).href;
 
-async function keep() {
-  const kept = await caches.open("tidings");
+async function cacheOfflinePage() {
+  const cache = await caches.open("tidings");
   const page = await fetch(OFFLINE, { credentials: "omit", cache: "reload" });
   const parts = [...(await page.clone().text()).matchAll(/(?:href|src)="([^"]*\/static\/[^"]+)"/g)];
-  for (const old of await kept.keys()) await kept.delete(old);
-  await kept.put(OFFLINE, page);
-  await kept.addAll([...new Set(parts.map((found) => found[1]))]);
+  for (const old of await cache.keys()) await cache.delete(old);
+  await cache.put(OFFLINE, page);
+  await cache.addAll([...new Set(parts.map((found) => found[1]))]);
 }
 
-addEventListener("install", (event) => event.waitUntil(keep().then(() => skipWaiting())));
+addEventListener("install", (event) => event.waitUntil(cacheOfflinePage().then(() => skipWaiting())));
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 addEventListener("fetch", (event) => {
   const { request } = event;
