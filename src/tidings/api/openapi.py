@@ -29,7 +29,7 @@ DONE = {
     200: "Done.",
     201: "Made or changed: this is how it is now.",
     202: "Accepted.",
-    204: "Done. There is nothing to tell.",
+    204: "Done. The response has no body.",
     503: "Not now.",
 }
 # By status: the name of the response in the document, and its description.
@@ -37,7 +37,7 @@ ERRORS = {
     400: ("Refused", "What was sent cannot be used. The message names the field and says what would do."),
     401: ("Unauthorized", "No credentials, or wrong ones. Where a password would help, WWW-Authenticate asks for it."),
     403: ("Forbidden", "The caller is known, but may not do this."),
-    404: ("NotFound", "No such thing, or somebody else's: the two look alike."),
+    404: ("NotFound", "It does not exist, or belongs to another user: the response is the same."),
     429: ("Throttled", "Too many wrong passwords for this name or network. Retry-After says how many seconds to wait."),
     500: ("OutsideFailed", "The other site did not give what was asked for. The message says what went wrong there."),
     503: ("Unavailable", "The database does not answer. The same call works again once it does."),

@@ -53,7 +53,7 @@ def list_api_keys(caller: User, services: Services) -> list[ApiKeyOut]:
 
 @routes.post("/v1/api-keys", status=201, raises=(InvalidInput,))
 def create_api_key(caller: User, services: Services, body: ApiKeyCreate) -> ApiKeyOut:
-    """Make a key that speaks for you. Its description is new among yours, whatever the case of its letters."""
+    """Create a key that acts for you. Its description is new among yours, whatever the case of its letters."""
     return _out(services.api_keys.create(caller.id, body.description or ""), time_zone(caller.timezone))
 
 

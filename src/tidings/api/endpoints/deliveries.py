@@ -73,7 +73,7 @@ class DeliveriesQuery(Query, frozen=True):
 
 @routes.get("/v1/webhooks/deliveries", raises=(InvalidInput,))
 def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) -> DeliveryList:
-    """What was sent, or is to be sent, to other services; the newest first."""
+    """Deliveries to other services, sent or waiting; the newest first."""
     if query.state not in ("", *DeliveryState):
         raise InvalidInput(verbatim(f"state: {query.state[:40]!r} is not pending, delivered or failed."), field="state")
     if (query.limit or 0) > MOST:
@@ -93,7 +93,7 @@ def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) ->
 
 @routes.get("/v1/webhooks/deliveries/{delivery_id}", raises=(InvalidInput, NotFound))
 def get_delivery(caller: User, services: Services, delivery_id: int) -> DeliveryDetails:
-    """One of them, with what is sent and how the last answer begins."""
+    """One delivery, with its body and the beginning of the last response."""
     with services.reading() as db:
         shown = outbox.get(db, caller.id, delivery_id)
         if shown is None:

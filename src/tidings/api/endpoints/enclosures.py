@@ -46,5 +46,5 @@ def get_enclosure(caller: User, services: Services, enclosure_id: int) -> Enclos
 
 @routes.put("/v1/enclosures/{enclosure_id}", status=204, raises=(InvalidInput, NotFound))
 def update_enclosure(caller: User, services: Services, enclosure_id: int, body: EnclosureUpdate) -> None:
-    """Remember how far you have come."""
+    """Store the playback position."""
     services.enclosures.set_progression(caller.id, enclosure_id, body.media_progression or 0)

@@ -67,7 +67,7 @@ def user_out(user: User) -> UserOut:
 
 @routes.get("/v1/me")
 def get_me(caller: User) -> UserOut:
-    """Who is calling."""
+    """The calling user."""
     return user_out(caller)
 
 
@@ -128,7 +128,7 @@ class UserUpdate(Struct, frozen=True):
 
 @routes.get("/v1/users", admin=True, raises=(Forbidden,))
 def list_users(services: Services) -> list[UserOut]:
-    """Everybody, by username."""
+    """All users, by username."""
     return [user_out(user) for user in services.users.list_all()]
 
 

@@ -30,7 +30,7 @@ class VersionOut(Struct, frozen=True):
 
 @routes.get("/v1/version")
 def get_version() -> VersionOut:
-    """What runs here."""
+    """The version of the service and its API."""
     return VersionOut(
         version=API_LEVEL,
         commit=f"v{__version__}",
