@@ -1,6 +1,6 @@
-"""What an operator can set: read once at the start, typed, and never changed afterwards.
+"""The settings of the service: read once at the start, typed, and never changed afterwards.
 
-    environment, file ─► sources ─► values ─► Settings
+    environment, file ─► loading ─► values ─► Settings
 
 `options` declares every setting once; the command line and docs/configuration.md show the same declarations.
 """

@@ -1,4 +1,4 @@
-"""Where settings come from: the environment, a file, and files that hold one secret each."""
+"""Loads settings from the environment, a settings file, and files that hold one secret each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_QUOTE_LENGTH = 80
 
 @dataclass(frozen=True, slots=True)
 class RawValue:
-    """One value as it was written, and where: the environment, or a file and line."""
+    """The text of a setting. origin: the environment, or a file and line."""
 
     text: str
     origin: str
@@ -31,9 +31,9 @@ class RawValue:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, and what an operator wants to know of each field: where it comes from, and what it is.
+    """The settings, and the origin and text of each, by field name.
 
-    shown: the text that led to the value, with secrets masked; None for what has no value.
+    shown: the text of the value, with secrets masked; None for a setting without a value.
     """
 
     settings: Settings
@@ -42,12 +42,15 @@ class Loaded:
 
 
 def load(environ: Mapping[str, str], config_path: Path | None = None) -> Settings:
-    """config_path: a file of settings; without it TIDINGS_CONFIG may name one. StartError if any is wrong."""
+    """Return the settings. Raises StartError if one cannot be used.
+
+    config_path: a settings file; if it is None, TIDINGS_CONFIG may name one.
+    """
     return load_with_origins(environ, config_path).settings
 
 
 def load_process(config_path: Path | None = None) -> Loaded:
-    """The settings of this process; the processes it starts find the same file in TIDINGS_CONFIG."""
+    """Load the settings of this process, and set TIDINGS_CONFIG so that child processes use the same file."""
     if config_path is not None:
         os.environ[CONFIG] = str(config_path.absolute())
     return load_with_origins(os.environ)
@@ -65,7 +68,7 @@ def load_with_origins(environ: Mapping[str, str], config_path: Path | None = Non
     origins: dict[str, str] = {}
     shown: dict[str, str | None] = {}
     for option in OPTIONS:
-        given = _written(option, in_environment) or _written(option, in_file) or _default(option, found)
+        given = _find(option, in_environment) or _find(option, in_file) or _default(option, found)
         found[option.field] = _value(option, given)
         origins[option.field] = given.origin if given else DEFAULT
         shown[option.field] = _shown(option, given) if given else None
@@ -73,7 +76,7 @@ def load_with_origins(environ: Mapping[str, str], config_path: Path | None = Non
 
 
 def wanted_log_format() -> LogFormat:
-    """Returns the format of log lines in this process, also where other settings are wrong; text where none is set."""
+    """Return the log format of this process, even if other settings cannot be used; text if none is set."""
     name = f"{PREFIX}LOG_FORMAT"
     try:
         in_file = _from_file(Path(os.environ[CONFIG])) if os.environ.get(CONFIG) else {}
@@ -98,13 +101,13 @@ def _value(option: Option, given: RawValue | None) -> Any:
     try:
         return option.parse(given.text)
     except InvalidValue as error:
-        raise StartError(_complaint(option, given, str(error))) from error
+        raise StartError(_error_message(option, given, str(error))) from error
 
 
-def _complaint(option: Option, given: RawValue, reason: str) -> str:
-    shown = "" if option.is_secret else f" {_quoted(given.text)}"
-    because = f": {reason}" if reason else ""
-    return f"{option.name}{shown} (from {given.origin}) cannot be used{because}; allowed is {option.allowed}"
+def _error_message(option: Option, given: RawValue, reason: str) -> str:
+    text = "" if option.is_secret else f" {_quoted(given.text)}"
+    details = f": {reason}" if reason else ""
+    return f"{option.name}{text} (from {given.origin}) cannot be used{details}; allowed is {option.allowed}"
 
 
 def _quoted(text: str) -> str:
@@ -145,26 +148,26 @@ def _refuse_unknown(given: Mapping[str, RawValue]) -> None:
     known = [option.name for option in OPTIONS]
     known += [option.file_variant for option in OPTIONS if option.has_file_variant]
     for name in sorted(given.keys() - set(known)):
-        # Compared without what they all begin with, or every name would be near every other.
-        near = get_close_matches(name.removeprefix(PREFIX), [one.removeprefix(PREFIX) for one in known], n=1)
-        hint = f"did you mean {PREFIX}{near[0]}?" if near else "docs/configuration.md lists all of them"
+        # Compared without the common prefix, which would make all names similar.
+        similar = get_close_matches(name.removeprefix(PREFIX), [one.removeprefix(PREFIX) for one in known], n=1)
+        hint = f"did you mean {PREFIX}{similar[0]}?" if similar else "docs/configuration.md lists all settings"
         raise StartError(f"{_quoted(name)[1:-1]} (from {given[name].origin}) is not a setting; {hint}")
 
 
-def _written(option: Option, given: Mapping[str, RawValue]) -> RawValue | None:
-    """What one source says. Set to nothing means not set: compose files leave such lines behind."""
+def _find(option: Option, given: Mapping[str, RawValue]) -> RawValue | None:
+    """Return the value of an option in one source. An empty value means not set: Compose files often contain such."""
     direct = given.get(option.name)
-    named = given.get(option.file_variant) if option.has_file_variant else None
+    file = given.get(option.file_variant) if option.has_file_variant else None
     direct = direct if direct and direct.text else None
-    named = named if named and named.text else None
-    if direct and named:
+    file = file if file and file.text else None
+    if direct and file:
         raise StartError(f"{option.name} and {option.file_variant} are both set ({direct.origin}); keep one of the two")
-    if named is None:
+    if file is None:
         return direct
-    text = _read(Path(named.text), f"the file named by {option.file_variant}").rstrip("\r\n")
+    text = _read(Path(file.text), f"the file named by {option.file_variant}").rstrip("\r\n")
     if not text:
-        raise StartError(f"{option.file_variant} names {_quoted(named.text)}, which is empty")
-    return RawValue(text, f"file {named.text}, named by {option.file_variant}")
+        raise StartError(f"{option.file_variant} names {_quoted(file.text)}, which is empty")
+    return RawValue(text, f"file {file.text}, named by {option.file_variant}")
 
 
 def _read(path: Path, what: str) -> str:

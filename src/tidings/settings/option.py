@@ -1,4 +1,4 @@
-"""How a setting is declared: what `options` is written in."""
+"""The declaration of a setting, as `options` uses it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from typing import Any, TypeVar
 PREFIX = "TIDINGS_"
 
 Value = TypeVar("Value")
-# Makes the text of a default out of the settings declared before it.
+# Returns the text of a default; takes the values of the settings declared before it.
 Derive = Callable[[Mapping[str, Any]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One setting, as an operator sees it.
+    """One setting, with its documentation.
 
-    default: what one would have to write to get the default; a sentence where it depends on the machine or on
-    another setting; None where leaving it out means "none".
-    mask: makes of a secret what may be shown of it; None for what is no secret.
+    default: the text of the default value; a description if it depends on the machine or on another setting; None if
+    there is no default value.
+    derive: returns the default if it depends on something.
+    mask: returns the part of a secret that may be shown; None for a setting that is not secret.
+    has_file_variant: whether NAME_FILE may name a file that holds the value.
     """
 
     name: str
@@ -46,7 +48,7 @@ class Option:
 
 def option(
     parse: Callable[[str], Value],
-    help: str,  # noqa: A002  (it is what the reader of a declaration expects)
+    help: str,  # noqa: A002  (the name that readers of a declaration expect)
     *,
     allowed: str,
     default: str | None = None,
@@ -54,7 +56,7 @@ def option(
     mask: Callable[[str], str] | None = None,
     has_file_variant: bool = False,
 ) -> Value:
-    """Typed as the value it will hold, so that a declaration reads like any other field."""
+    """Return a dataclass field with the declaration as metadata, typed as the value that it will hold."""
     declared = {
         "parse": parse,
         "help": help,

@@ -1,4 +1,4 @@
-"""Every setting, declared once: type, default, what is allowed, and a sentence for the person who sets it."""
+"""Every setting, declared once: its type, default, allowed values and help text."""
 
 from __future__ import annotations
 
@@ -22,17 +22,21 @@ MAX_DEFAULT_WORKERS = 2
 
 
 def _cores() -> int:
-    """How many this process may use, which in a container is often fewer than the machine has."""
+    """Return the number of CPU cores this process may use, often fewer in a container than the machine has."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
         return os.cpu_count() or 1
 
 
-def _usual_workers(database_url: str) -> int:
-    """While one waits for PostgreSQL another has the core; SQLite has one writer at a time, for whom it would wait."""
-    waiting = values.engine_of(database_url) is DatabaseEngine.POSTGRESQL
-    return min(_cores(), MAX_DEFAULT_WORKERS) + waiting
+def _default_workers(database_url: str) -> int:
+    """Return the default of `worker_processes`.
+
+    One more on PostgreSQL, which uses a core while another worker waits for the server. SQLite has one writer at a
+    time, so that the additional worker would wait for the others.
+    """
+    is_postgresql = values.engine_of(database_url) is DatabaseEngine.POSTGRESQL
+    return min(_cores(), MAX_DEFAULT_WORKERS) + is_postgresql
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +179,7 @@ class Settings(MaintenanceSettings):
         "Number of worker processes, which check feeds, deliver events and delete old entries.",
         allowed="a whole number from 1 to 64",
         default="the number of CPU cores, but not more than 2; one more on PostgreSQL",
-        derive=lambda known: str(_usual_workers(known["database_url"])),
+        derive=lambda known: str(_default_workers(known["database_url"])),
     )
     worker_pool_size: int = option(
         values.integer(1, 1000),
@@ -266,13 +270,13 @@ class Settings(MaintenanceSettings):
 
     @property
     def database_file(self) -> Path | None:
-        """The file of the embedded database; None on PostgreSQL."""
+        """The file of the SQLite database; None on PostgreSQL."""
         on_sqlite = self.database_engine is DatabaseEngine.SQLITE
         return Path(self.database_url.removeprefix("sqlite:///")) if on_sqlite else None
 
     @property
     def base_path(self) -> str:
-        """The path in BASE_URL: empty, or starting with a slash and not ending with one."""
+        """The path of `base_url`: "", or a path without a trailing slash."""
         return urlsplit(self.base_url).path
 
 

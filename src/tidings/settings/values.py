@@ -1,7 +1,7 @@
-"""From the text an operator wrote to a typed value.
+"""Parsers of settings: each returns the typed value of a text.
 
-A parser takes text that is not empty and raises `Refused` when it does not fit. It may say why, but never
-quotes the text: the caller knows whether it may be shown.
+A parser takes text that is not empty and raises InvalidValue if it does not fit. The message never quotes the text,
+since only the caller knows whether it is secret.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FALSE_WORDS = frozenset({"0", "false", "no", "off"})
 
 
 class InvalidValue(ValueError):
-    """The text does not fit; the message, if any, says why without quoting it."""
+    """The text is not a valid value. The message may be empty; it never quotes the text."""
 
 
 class LogLevel(StrEnum):
@@ -40,7 +40,7 @@ class LogLevel(StrEnum):
 
 
 class WebSubMode(StrEnum):
-    """AUTO: where a hub out on the internet could reach us."""
+    """AUTO: on if a hub on the internet can reach `base_url`."""
 
     AUTO = "auto"
     ON = "on"
@@ -67,7 +67,7 @@ class ListenAddress(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def reachable_locally(self) -> ListenAddress:
-        """Where somebody on this machine finds it: "every address" is nothing a browser can open."""
+        """Return the address that a browser on this machine can open: localhost instead of "every address"."""
         return self._replace(host="localhost") if self.host in WILDCARD_HOSTS else self
 
 
@@ -75,13 +75,14 @@ Kind = TypeVar("Kind", bound=StrEnum)
 
 
 def line(given: str) -> str:
+    """Accept text without control characters."""
     if any(ord(character) < 32 or ord(character) == 127 for character in given):
         raise InvalidValue("it holds a line break or another control character")
     return given
 
 
 def header(given: str) -> str:
-    """What can stand in an HTTP header."""
+    """Accept a value of an HTTP header."""
     if not given.isascii():
         raise InvalidValue("it holds a character outside ASCII")
     return line(given)
@@ -158,12 +159,12 @@ def hours(lowest: int, highest: int) -> Callable[[str], timedelta]:
 
 
 def days_or_never(given: str) -> timedelta | None:
-    """From a day to a century; None for -1."""
+    """Accept days from one to a century; -1 becomes None."""
     return None if given == str(NEVER) else timedelta(days=integer(1, MAX_DAYS)(given))
 
 
 def folder(given: str) -> Path:
-    """Made absolute here, so that it means the same to every process."""
+    """Return the absolute path, so that it means the same to every process."""
     try:
         return Path(line(given)).expanduser().absolute()
     except RuntimeError:
@@ -171,7 +172,7 @@ def folder(given: str) -> Path:
 
 
 def network_list(given: str) -> tuple[Network, ...]:
-    """Networks and single addresses between commas or spaces; `none` for an empty list."""
+    """Accept networks and single addresses separated by commas or spaces; `none` is an empty list."""
     if given.lower() == "none":
         return ()
     try:
@@ -187,7 +188,7 @@ def listen_address(given: str) -> ListenAddress:
     if host.startswith("[") and host.endswith("]"):
         return ListenAddress(_ipv6(host[1:-1]), int(port))
     if ":" in host:
-        raise InvalidValue("an IPv6 address stands in brackets")
+        raise InvalidValue("an IPv6 address needs brackets")
     if host and not HOST_NAME.fullmatch(host):
         raise InvalidValue("the host is not a name or an address")
     return ListenAddress(host, int(port))
@@ -197,11 +198,11 @@ def _ipv6(given: str) -> str:
     try:
         return str(IPv6Address(given))
     except AddressValueError:
-        raise InvalidValue("what stands in brackets is not an IPv6 address") from None
+        raise InvalidValue("the text in brackets is not an IPv6 address") from None
 
 
 def base_url(given: str) -> str:
-    """Without a slash at its end, so that a path can be put behind it."""
+    """Accept an HTTP URL and return it without a trailing slash, so that a path can be appended."""
     url = _split(given)
     if url.scheme not in {"http", "https"} or not url.hostname:
         raise InvalidValue("it does not start with http:// or https:// and a host")
@@ -220,7 +221,7 @@ def proxy_url(given: str) -> str:
 
 
 def host(given: str) -> str:
-    """In lower case, with its port if it has one."""
+    """Accept a host, with or without a port, and return it in lower case."""
     if not re.fullmatch(rf"{HOST_NAME.pattern}(?::[0-9]{{1,5}})?", given):
         raise InvalidValue
     return given.lower()
@@ -234,7 +235,7 @@ def embed_url(given: str) -> str:
 
 
 def database_url(given: str) -> str:
-    """sqlite:///<absolute path> or postgresql://…, whichever way it was written."""
+    """Return the normalized URL: sqlite:///<absolute path> or postgresql://…"""
     scheme, separator, rest = line(given).partition("://")
     match scheme.lower() if separator else "":
         case "sqlite":
@@ -248,16 +249,16 @@ def database_url(given: str) -> str:
 def _sqlite_file(rest: str) -> Path:
     name = rest.removeprefix("/")
     if not rest.startswith("/") or name in {"", ":memory:"} or name.endswith("/"):
-        # Several processes share the database, so one that lives in the memory of a process would be many.
+        # Several processes share the database: each would have its own in-memory database.
         raise InvalidValue("it names no file")
     if "?" in name:
-        raise InvalidValue("a ? has no place in it")
+        raise InvalidValue("it must not contain a ?")
     return folder(name)
 
 
 def _postgresql_rest(rest: str) -> str:
     if "#" in rest:
-        raise InvalidValue("a # in the user name or password has to be written as %23, a / as %2F")
+        raise InvalidValue("write a # in the user name or password as %23, and a / as %2F")
     if len(_split(f"postgresql://{rest}").path) < 2:
         raise InvalidValue("it names no database")
     return rest
@@ -266,16 +267,16 @@ def _postgresql_rest(rest: str) -> str:
 def _split(given: str) -> SplitResult:
     try:
         url = urlsplit(given)
-        _ = url.port  # read for its complaint: the port is only looked at when it is asked for
+        _ = url.port  # raises ValueError for an invalid port, which urlsplit does not check
     except ValueError:
         raise InvalidValue("the host or the port is not written correctly") from None
     return url
 
 
 def mask_password(url: str) -> str:
-    """The same URL, fit to be shown."""
-    in_front = re.sub(r"(?<=://)([^/?#@:]*):[^/?#]*@", r"\1:***@", url)
-    return re.sub(r"(?<=[?&])([a-z]*password=)[^&]*", r"\1***", in_front, flags=re.IGNORECASE)
+    """Return the URL with its password replaced by ***."""
+    without_userinfo = re.sub(r"(?<=://)([^/?#@:]*):[^/?#]*@", r"\1:***@", url)
+    return re.sub(r"(?<=[?&])([a-z]*password=)[^&]*", r"\1***", without_userinfo, flags=re.IGNORECASE)
 
 
 def mask_all(_text: str) -> str:
@@ -283,5 +284,5 @@ def mask_all(_text: str) -> str:
 
 
 def engine_of(url: str) -> DatabaseEngine:
-    """url: as `database_url` returned it."""
+    """Return the engine of a database. url: as `database_url` returned it."""
     return DatabaseEngine(url.partition("://")[0])
