@@ -1,4 +1,4 @@
-"""The use cases: a change and the events it causes are written together."""
+"""The use cases. A change and the events it causes are written in one transaction."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from tidings.storage.engine.database import Database, Read
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything a surface may ask for; `wiring` builds it."""
+    """All services that the surfaces and the worker use; `wiring` builds them."""
 
     database: Database
     clock: Clock
@@ -81,16 +81,16 @@ class Services:
 
     @contextmanager
     def reading(self) -> Iterator[Read]:
-        """For surfaces that only look."""
+        """Yield a read-only view of the database."""
         with self.database.reading() as db:
             yield db
 
     def ping(self) -> None:
-        """StoreUnavailable when the database does not answer."""
+        """Raise StoreUnavailable if the database does not answer."""
         self.database.ping()
 
     async def disconnect(self) -> None:
-        """Inside the event loop that fetched: connections and processes that served it."""
+        """Close connections and child processes. Call it inside the event loop that used them."""
         await self.fetcher.close()
         await self.delivery_queue.close()
         await self.websub.disconnect()
@@ -98,7 +98,7 @@ class Services:
         self.apprise_sender.close()
 
     async def close(self) -> None:
-        """As `disconnect`, and the database too."""
+        """Close connections, child processes and the database. Call it as `disconnect`."""
         await self.disconnect()
         self.database.close()
 

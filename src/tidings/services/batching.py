@@ -1,4 +1,4 @@
-"""Batches items that arrive one by one: many at a time while the database is busy, one at once while it is idle."""
+"""Collects items that arrive one by one into batches, while the batch before is processed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ Outcome = TypeVar("Outcome")
 
 
 class Batcher(Generic[Item, Outcome]):
-    """While one batch is worked on, the next one collects: there is no timer, and no item waits for others.
+    """Processes items in batches. While one batch is processed, the next is collected; an idle batcher does not wait.
 
-    work: returns the outcome of each item of a batch, in the same order; an exception is raised in `add` of its item.
-    executor: where that happens. weight, most: of the items of a batch, but for a single one that weighs more.
+    process_batch: returns the outcome of each item, in the same order; `add` raises an outcome that is an exception.
+    executor: runs `process_batch`. weight: the weight of an item. max_weight: the largest sum of weights in a batch; a
+    single heavier item is a batch of its own.
     """
 
     def __init__(
@@ -38,36 +39,36 @@ class Batcher(Generic[Item, Outcome]):
         self._weight = weight
         self._max_weight = max_weight
         self._waiting: list[tuple[Item, asyncio.Future[Outcome]]] = []
-        self._working: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
 
     async def add(self, item: Item) -> Outcome:
-        """Return the outcome of the item. Raises what `work` returns for it."""
+        """Return the outcome of the item. Raises the exception that `process_batch` returns for it."""
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
-        if self._working is None or self._working.done():
-            self._working = asyncio.create_task(self._work_all())
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
         return await future
 
-    async def _work_all(self) -> None:
+    async def _run(self) -> None:
         batch: list[tuple[Item, asyncio.Future[Outcome]]] = []
         try:
             while self._waiting:
-                batch = self._next()
-                await self._work_through(batch)
+                batch = self._take_batch()
+                await self._run_batch(batch)
         except asyncio.CancelledError:
-            # The event loop ends: what waits is not for the next one.
-            for _, future in self._left(batch):
+            # The event loop ends: waiting items are cancelled too.
+            for _, future in self._take_unfinished(batch):
                 future.cancel()
             raise
         except Exception as error:
-            # A mistake of ours must not leave callers waiting.
+            # A bug must not leave callers waiting.
             log.exception("batch without outcomes", items=len(batch))
-            for _, future in self._left(batch):
+            for _, future in self._take_unfinished(batch):
                 future.set_exception(RuntimeError(f"no outcome: {error!r}"))
 
-    async def _work_through(self, batch: Sequence[tuple[Item, asyncio.Future[Outcome]]]) -> None:
+    async def _run_batch(self, batch: Sequence[tuple[Item, asyncio.Future[Outcome]]]) -> None:
         items = [item for item, _ in batch]
-        outcomes = await asyncio.get_running_loop().run_in_executor(self._executor, self._work_on, items)
+        outcomes = await asyncio.get_running_loop().run_in_executor(self._executor, self._process, items)
         for (_, future), outcome in zip(batch, outcomes, strict=True):
             if future.done():
                 continue
@@ -76,38 +77,41 @@ class Batcher(Generic[Item, Outcome]):
             else:
                 future.set_result(outcome)
 
-    def _left(
+    def _take_unfinished(
         self, batch: Sequence[tuple[Item, asyncio.Future[Outcome]]]
     ) -> list[tuple[Item, asyncio.Future[Outcome]]]:
-        """Return the items that have no outcome, and will not get one."""
+        """Remove and return the items without an outcome, of this batch and of those that wait."""
         waiting, self._waiting = self._waiting, []
         return [one for one in (*batch, *waiting) if not one[1].done()]
 
-    def _next(self) -> list[tuple[Item, asyncio.Future[Outcome]]]:
-        room, count = self._max_weight, 0
+    def _take_batch(self) -> list[tuple[Item, asyncio.Future[Outcome]]]:
+        remaining, count = self._max_weight, 0
         for item, _ in self._waiting:
-            room -= self._weight(item)
-            if room < 0 and count:
+            remaining -= self._weight(item)
+            if remaining < 0 and count:
                 break
             count += 1
         batch, self._waiting = self._waiting[:count], self._waiting[count:]
         return batch
 
-    def _work_on(self, items: Sequence[Item]) -> Sequence[Outcome | Exception]:
+    def _process(self, items: Sequence[Item]) -> Sequence[Outcome | Exception]:
         try:
             return self._process_batch(items)
         except StoreUnavailable as error:
             return [error] * len(items)
         except Exception as error:
-            # Callers that wait have to be told.
-            log.exception("batch not worked on", items=len(items))
+            # Returned, so that every caller gets the error.
+            log.exception("batch not processed", items=len(items))
             return [error] * len(items)
 
 
 def write_batch(
     database: Database, write: Callable[[Write, Sequence[Item]], Sequence[Outcome]], batch: Sequence[Item]
 ) -> Sequence[Outcome | Exception]:
-    """Return the outcome of each item, in the same order; all are written in one transaction, unless one fails."""
+    """Write all items in one transaction, or each in its own if that fails.
+
+    Returns the outcome of each item, in the same order; an exception for an item that could not be written.
+    """
     try:
         with database.writing() as db:
             return write(db, batch)

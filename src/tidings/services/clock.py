@@ -1,4 +1,4 @@
-"""What time it is, as something that a test can hold still."""
+"""The clock: a function that returns the current time, which tests replace."""
 
 from __future__ import annotations
 
@@ -11,4 +11,5 @@ Clock = Callable[[], Instant]
 
 
 def system_clock() -> Instant:
+    """Return the current time in microseconds since 1970, UTC."""
     return Instant(time.time_ns() // 1000)

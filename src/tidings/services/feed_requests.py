@@ -1,4 +1,4 @@
-"""Requests for what belongs to a feed beside its document: its articles, its icon."""
+"""Requests for the articles and the icon of a feed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def request_for(
 
     Its cookie and user agent are sent to its own publisher only, its password with the feed only.
     """
-    is_home = may_share(feed.feed_url, url)
+    is_own_site = may_share(feed.feed_url, url)
     return FetchRequest(
         url=url,
         accept=accept,
-        user_agent=feed.user_agent if is_home else "",
-        cookie=feed.cookie if is_home else "",
+        user_agent=feed.user_agent if is_own_site else "",
+        cookie=feed.cookie if is_own_site else "",
         allow_self_signed_certificates=feed.allow_self_signed_certificates,
         proxy_url=feed.proxy_url,
         fetch_via_proxy=feed.fetch_via_proxy,

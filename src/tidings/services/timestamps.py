@@ -1,4 +1,4 @@
-"""Instants as the outside sees them: RFC 3339 in the zone of the user."""
+"""Formats instants for API responses and events: RFC 3339 in the time zone of the user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class TimeZone:
         self._is_utc = self._info.key in ("UTC", "GMT")
 
     def format(self, instant: Instant) -> str:
-        """With `Z` or an offset, and up to six digits of a second."""
+        """Return the instant with `Z` or an offset, and up to six decimal places of a second."""
         moment = to_datetime(instant)
         if self._is_utc:
             return moment.isoformat()[:-6] + "Z"
@@ -26,5 +26,5 @@ class TimeZone:
 
 @lru_cache(maxsize=1024)
 def time_zone(name: str) -> TimeZone:
-    """name: of the IANA database; UTC when it is not known any more."""
+    """Return the time zone with this name of the IANA database; UTC if the name is unknown."""
     return TimeZone(name)

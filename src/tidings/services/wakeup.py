@@ -1,4 +1,4 @@
-"""Wait for a notification from the database that there is work."""
+"""Waits for notifications from the database that there is work."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["FEEDS", "WakeupEvent"]
 
 
 class WakeupEvent:
-    """Set by notifications on one channel; may also be set without a reason. Belongs to one event loop.
+    """An event that notifications on one channel set; it may also be set without one. Belongs to one event loop.
 
-    name: of the channel, such as FEEDS.
+    name: the name of the channel, such as FEEDS.
     """
 
     def __init__(self, database: Database, name: str) -> None:
         self._listener = Listener(database, name)
-        self._heard = asyncio.Event()
+        self._event = asyncio.Event()
         self._thread: threading.Thread | None = None
 
     async def wait(self) -> None:
@@ -28,8 +28,8 @@ class WakeupEvent:
             loop = asyncio.get_running_loop()
             self._thread = threading.Thread(target=self._listen, args=(loop,), name="wakeup", daemon=True)
             self._thread.start()
-        await self._heard.wait()
-        self._heard.clear()
+        await self._event.wait()
+        self._event.clear()
 
     async def close(self) -> None:
         self._listener.close()
@@ -39,5 +39,5 @@ class WakeupEvent:
     def _listen(self, loop: asyncio.AbstractEventLoop) -> None:
         while not self._listener.is_closed:
             if self._listener.wait() and not self._listener.is_closed:
-                loop.call_soon_threadsafe(self._heard.set)
+                loop.call_soon_threadsafe(self._event.set)
         self._listener.disconnect()

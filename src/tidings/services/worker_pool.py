@@ -23,9 +23,8 @@ class WorkerDied(Exception):
 
 
 class WorkerPool:
-    """module: runs in each worker, with `arguments`. idle_s: a worker ends after this time without a request.
-
-    max_requests: a worker is replaced after this many. Of the environment, workers get PYTHONPATH only.
+    """module: the Python module that each worker runs with `arguments`. idle_s: a worker ends after this time without
+    a request. max_requests: a worker is replaced after this many. Workers get no environment but PYTHONPATH.
     """
 
     def __init__(
@@ -43,43 +42,42 @@ class WorkerPool:
     def pids(self) -> list[int]:
         """Process ids of the running workers."""
         with self._lock:
-            return [process.id for process in self._all]
+            return [process.pid for process in self._all]
 
     def request(self, request: bytes, *, timeout_s: float, keeps_worker: Callable[[bytes], bool] = bool) -> bytes:
         """Send a request to a worker and return its response.
 
-        Raises WorkerDied when it does not respond within `timeout_s` seconds; the worker is killed.
-
-        keeps_worker: returns whether a worker with this response may serve another request.
+        keeps_worker: takes the response and returns whether the worker may serve another request.
+        Raises WorkerDied if the worker ends, or does not respond within `timeout_s` seconds and is killed.
         """
-        process = self._take()
-        stays = False
+        process = self._acquire()
+        is_kept = False
         try:
-            answer = process.request(request, timeout_s)
-            stays = keeps_worker(answer)
+            response = process.request(request, timeout_s)
+            is_kept = keeps_worker(response)
         finally:
-            if not stays:
+            if not is_kept:
                 self._end(process)
-        if stays:
-            self._give_back(process)
-        return answer
+        if is_kept:
+            self._release(process)
+        return response
 
     def close(self) -> None:
         """End every worker; pending requests raise WorkerDied. Repeating it does nothing."""
         with self._lock:
             self._closed = True
-            at_work, idle = self._all.difference(self._idle), list(self._idle)
+            busy, idle = self._all.difference(self._idle), list(self._idle)
             self._idle.clear()
-        for process in at_work:
+        for process in busy:
             process.kill()
         for process in idle:
             self._end(process)
 
-    def _take(self) -> _Worker:
+    def _acquire(self) -> _Worker:
         with self._lock:
             while self._idle:
                 process = self._idle.pop()
-                process.stay()
+                process.cancel_retirement()
                 if process.is_alive:
                     return process
                 process.end()
@@ -90,11 +88,11 @@ class WorkerPool:
             self._all.add(process)
             return process
 
-    def _give_back(self, process: _Worker) -> None:
+    def _release(self, process: _Worker) -> None:
         with self._lock:
-            if not self._closed and process.asked < self._max_requests:
+            if not self._closed and process.request_count < self._max_requests:
                 self._idle.append(process)
-                process.leave_after(self._idle_s, lambda: self._retire(process))
+                process.retire_after(self._idle_s, lambda: self._retire(process))
                 return
         self._end(process)
 
@@ -112,11 +110,11 @@ class WorkerPool:
 
 
 class _Worker:
-    """asked: number of requests sent."""
+    """One child process. request_count: the number of requests sent to it."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        self.asked = 0
-        self._leaving: threading.Timer | None = None
+        self.request_count = 0
+        self._retirement: threading.Timer | None = None
         # A forked process would inherit locks and connections in an undefined state.
         self._process = subprocess.Popen(  # noqa: S603
             command,
@@ -127,7 +125,7 @@ class _Worker:
         )
 
     @property
-    def id(self) -> int:
+    def pid(self) -> int:
         return self._process.pid
 
     @property
@@ -135,42 +133,42 @@ class _Worker:
         return self._process.poll() is None
 
     def request(self, request: bytes, timeout_s: float) -> bytes:
-        self.asked += 1
+        self.request_count += 1
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         # Killing the worker closes its pipes, which ends the reads below.
-        clock = threading.Timer(timeout_s, self.kill)
-        clock.start()
+        timeout = threading.Timer(timeout_s, self.kill)
+        timeout.start()
         try:
             self._process.stdin.write(len(request).to_bytes(LENGTH_BYTES) + request)
             self._process.stdin.flush()
             length = self._process.stdout.read(LENGTH_BYTES)
-            answer = self._process.stdout.read(int.from_bytes(length))
+            response = self._process.stdout.read(int.from_bytes(length))
         except OSError as error:
             raise WorkerDied(f"exit code {self._process.wait()}") from error
         finally:
-            clock.cancel()
-        if len(length) < LENGTH_BYTES or len(answer) < int.from_bytes(length):
+            timeout.cancel()
+        if len(length) < LENGTH_BYTES or len(response) < int.from_bytes(length):
             raise WorkerDied(f"exit code {self._process.wait()}")
-        return answer
+        return response
 
-    def leave_after(self, idle_s: float, leave: Callable[[], None]) -> None:
-        self._leaving = threading.Timer(idle_s, leave)
-        self._leaving.daemon = True
-        self._leaving.start()
+    def retire_after(self, idle_s: float, retire: Callable[[], None]) -> None:
+        self._retirement = threading.Timer(idle_s, retire)
+        self._retirement.daemon = True
+        self._retirement.start()
 
-    def stay(self) -> None:
-        if self._leaving is not None:
-            self._leaving.cancel()
+    def cancel_retirement(self) -> None:
+        if self._retirement is not None:
+            self._retirement.cancel()
 
     def kill(self) -> None:
         self._process.kill()
 
     def end(self) -> None:
-        self.stay()
+        self.cancel_retirement()
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
-            with contextlib.suppress(OSError):  # what it did not read any more
+            with contextlib.suppress(OSError):  # closing flushes data that the worker no longer reads
                 pipe.close()

@@ -6,8 +6,8 @@ import pytest
 
 from tidings.domain.times import Instant
 from tidings.services.accounts.passwords import (
-    MOST_REMEMBERED,
-    REMEMBERED_FOR,
+    MAX_REMEMBERED,
+    REMEMBER_FOR,
     VerifiedPasswords,
     hash_password,
     matches,
@@ -35,8 +35,8 @@ def test_a_verified_password_is_known_for_ten_minutes_and_only_with_its_hash() -
     verified = VerifiedPasswords()
     verified.remember("hash", "secret", NOW)
 
-    assert verified.knows("hash", "secret", Instant(NOW + REMEMBERED_FOR - 1))
-    assert not verified.knows("hash", "secret", Instant(NOW + REMEMBERED_FOR))
+    assert verified.knows("hash", "secret", Instant(NOW + REMEMBER_FOR - 1))
+    assert not verified.knows("hash", "secret", Instant(NOW + REMEMBER_FOR))
     assert not verified.knows("new hash", "secret", NOW)
     assert not verified.knows("hash", "Secret", NOW)
     assert not verified.knows("hashs", "ecret", NOW)
@@ -51,8 +51,8 @@ def test_no_password_can_be_found_in_memory() -> None:
 
 def test_the_memory_is_bounded() -> None:
     verified = VerifiedPasswords()
-    for number in range(MOST_REMEMBERED + 5):
+    for number in range(MAX_REMEMBERED + 5):
         verified.remember("hash", str(number), NOW)
 
-    assert len(verified._until) == MOST_REMEMBERED
+    assert len(verified._until) == MAX_REMEMBERED
     assert not verified.knows("hash", "0", NOW)

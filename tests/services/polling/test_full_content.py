@@ -21,7 +21,7 @@ NOW = Instant(1_800_000_000_000_000)
 WORDS = "<article>" + "<p>The rain came late, lasted long, and left by the evening.</p>" * 9 + "</article>"
 
 
-def crawl(database: Database, site: Publisher, *names: str, within_s: float) -> dict[str, Article]:
+def crawl(database: Database, site: Publisher, *names: str, timeout_s: float) -> dict[str, Article]:
     """names: of pages, the newest first. What was found, by name."""
     user = Users(database, lambda: NOW).create("alice", "correct horse")
     feed = Feed(1, 1, 1, site.url("/feed.xml"), "Feed", NOW, NOW, crawler=True)
@@ -33,7 +33,7 @@ def crawl(database: Database, site: Publisher, *names: str, within_s: float) -> 
             articles = ArticleFetcher(database, PoliteFetcher(fetcher, database, lambda: NOW), extraction)
             try:
                 full_content = FullContent(database, articles, lambda: NOW)
-                return await full_content.articles(user, feed, made, within_s=within_s)
+                return await full_content.articles(user, feed, made, timeout_s=timeout_s)
             finally:
                 articles.close()
 
@@ -44,7 +44,7 @@ def test_when_time_is_up_what_was_found_is_kept(database: Database, site: Publis
     site.script("/slow", Hang())
     site.serve("/quick", WORDS)
 
-    found = crawl(database, site, "slow", "quick", within_s=3)
+    found = crawl(database, site, "slow", "quick", timeout_s=3)
 
     assert found.keys() == {"quick"}
     assert "The rain came late" in found["quick"].content
@@ -55,7 +55,7 @@ def test_the_newest_come_first(database: Database, site: Publisher) -> None:
     for name in names:
         site.script(f"/{name}", Answer(WORDS, after_s=0.05))
 
-    crawl(database, site, *names, within_s=20)
+    crawl(database, site, *names, timeout_s=20)
 
     asked = [seen.path[1:] for seen in site.requests]
     assert sorted(asked[:4]) == sorted(names[:4])
@@ -65,5 +65,5 @@ def test_the_newest_come_first(database: Database, site: Publisher) -> None:
 def test_entries_without_an_address_ask_nobody(database: Database, site: Publisher) -> None:
     site.serve("/feed.xml", rss(["x"], "x"))
 
-    assert crawl(database, site, within_s=1) == {}
+    assert crawl(database, site, timeout_s=1) == {}
     assert site.requests == []

@@ -130,7 +130,7 @@ def test_a_feed_that_is_refreshed_many_times_at_once_gets_each_entry_once(
 
 def test_more_subscribers_than_fit_into_one_transaction_are_all_served(house: PollingFixture, site: Publisher) -> None:
     url = serve(site, 0, "Rain", "Wind")
-    feed_ids = [house.subscribe(house.user(f"user{number}"), url) for number in range(ingest.MOST_FEEDS + 5)]
+    feed_ids = [house.subscribe(house.user(f"user{number}"), url) for number in range(ingest.MAX_FEEDS + 5)]
 
     house.poll()
 

@@ -1,1 +1,1 @@
-"""Users, their sessions, keys and passwords."""
+"""Users, sessions, API keys, and authentication."""

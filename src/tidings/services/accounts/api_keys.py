@@ -1,4 +1,4 @@
-"""Making and removing API keys."""
+"""Creates and deletes API keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ApiKeys:
         self._clock = clock
 
     def create(self, user_id: int, description: str) -> ApiKey:
-        """With a token that nobody could guess."""
+        """Create a key with a random token. Raises InvalidField if the user has one with this description."""
         description = validate_description(description)
         key, token = description_key(description), secrets.token_hex(TOKEN_BYTES)
         with self._database.writing() as db:
@@ -35,6 +35,7 @@ class ApiKeys:
             )
 
     def delete(self, user_id: int, key_id: int) -> None:
+        """Delete a key of the user. Raises NotFound."""
         with self._database.writing() as db:
             if not api_keys.remove(db, user_id, key_id):
                 raise NotFound(msg("There is no API key {id}.", id=key_id))

@@ -1,4 +1,4 @@
-"""Who is calling: an API key or a name with a password (docs/api.md).
+"""Authenticates requests by an API key, or by a username and password (docs/api.md).
 
 `recognise` is quick and answers for keys and for passwords that were verified in the last minutes. Any other password
 goes through `start_attempt` and `verify`, which cost time on purpose.
@@ -27,9 +27,9 @@ WRITE_LOGIN_EVERY = 1 * MINUTE
 
 
 class Credentials(Struct, frozen=True):
-    """token: of X-Auth-Token, "" when there was none. address: of the caller.
+    """token: the value of X-Auth-Token, or "". address: the IP address of the client.
 
-    browser: what `remember_browser` gave to it, "" when nothing did.
+    browser: the token that `remember_browser` returned for this browser, or "".
     """
 
     token: str = ""
@@ -57,7 +57,10 @@ class Authentication:
             return self._by_name(db, given) if given.username and given.password else None
 
     def recognise(self, given: Credentials) -> User | None:
-        """None when the password has to be verified first; Unauthorized when nobody can be meant."""
+        """Return the user, or None if the password has to be verified first.
+
+        Raises Unauthorized without credentials, and UnknownApiKey.
+        """
         with self._database.reading() as db:
             key = self._key(db, given) if given.token else None
             user = users.get(db, key.user_id) if key else self._by_name(db, given)
@@ -91,7 +94,7 @@ class Authentication:
         with self._database.reading() as db:
             user, stored = self._stored(db, given)
         buckets = self._buckets(given, stored)
-        # It may have been remembered while this attempt waited.
+        # Another attempt with the same password may have succeeded while this one waited.
         is_known = self._verified.knows(stored, given.password, self._clock())
         is_right = is_known or passwords.matches(stored, given.password)
         if not is_right or user is None or (for_app and not user.allow_account_password_in_apps):
@@ -102,13 +105,13 @@ class Authentication:
         return self._record_use(user, None)
 
     def remember_browser(self, given: Credentials) -> str:
-        """Returns what the browser of somebody who has signed in keeps, as `Credentials.browser` the next time."""
+        """Return the token that a browser stores after a sign-in and sends as `Credentials.browser` the next time."""
         with self._database.reading() as db:
             _, stored = self._stored(db, given)
         return given.browser if known_browsers.known_id(given.browser, stored) else known_browsers.new_token(stored)
 
     def _stored(self, db: Read, given: Credentials) -> tuple[User | None, str]:
-        """The user with the name, and the hash of the password; of nobody, the hash of no password."""
+        """Return the user with this name and the hash of the password; None and a dummy hash for an unknown name."""
         user = users.by_name(db, given.username.lower()) or users.by_name(db, normalize_username(given.username))
         return user, users.password_hash(db, user.id) if user else passwords.UNKNOWN_USER_HASH
 
@@ -125,7 +128,7 @@ class Authentication:
         self._refusals.log("wrong name or password", username=given.username, address=given.address)
 
     def _succeeded(self, buckets: Sequence[Bucket]) -> None:
-        """Forgets the failures of the name at this address, if there were any: a success writes nothing usually."""
+        """Delete the failures of the name at this address. Reads first, so that most sign-ins write nothing."""
         own, now = buckets[0], self._clock()
         with self._throttle_lock:
             self._throttle.end_attempt(buckets, now)
@@ -152,7 +155,10 @@ class Authentication:
         return None
 
     def _record_use(self, user: User, key: ApiKey | None) -> User:
-        """Note the visit, at most once a minute. A first one is noted before it is answered: a client insists on it."""
+        """Store the time of the last use, at most once a minute, and return the user.
+
+        The first use is stored before the response, because a client relies on it.
+        """
         now = self._clock()
         login_due = user.last_login_at is None or now - user.last_login_at > WRITE_LOGIN_EVERY
         key_due = key is not None and (key.last_used_at is None or now - key.last_used_at > WRITE_LOGIN_EVERY)

@@ -1,7 +1,7 @@
-"""Browsers in which somebody has signed in before: what tells them from those who only know a name.
+"""Tokens of browsers in which a user has signed in before, so that attackers who know the name do not lock them out.
 
-A browser keeps an id and a signature of it. The key is the stored hash of the password, which nobody outside knows and
-every process has: a new password makes all of them strangers again, without a table of browsers.
+A token is an id and a signature of it. The key is the stored hash of the password, which every process can read and
+only the service knows: a new password invalidates all tokens, and no table of browsers is needed.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ ID_BYTES = 12
 
 
 def new_token(password_hash: str) -> str:
-    """Returns what a browser keeps once somebody has signed in with this password."""
+    """Return a new token for a browser in which the user signed in with this password."""
     browser = secrets.token_urlsafe(ID_BYTES)
     return f"{browser}.{_signature(password_hash, browser)}"
 
 
 def known_id(token: str, password_hash: str) -> str:
-    """Returns the id of a browser that has such a token, "" for any other."""
+    """Return the id of the browser if the token is genuine, else ""."""
     browser, _, signature = token.partition(".")
     is_genuine = hmac.compare_digest(signature.encode(), _signature(password_hash, browser).encode())
     return browser if is_genuine else ""

@@ -1,4 +1,4 @@
-"""Hashing passwords with argon2id, and remembering for a while which ones were verified."""
+"""Hashes passwords with argon2id, and remembers verified ones for some minutes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 
 from tidings.domain.times import MINUTE, Instant
 
-# RFC 9106 leaves the choice to the site; this is OWASP's first recommendation: about 20 ms and 19 MiB a check.
+# RFC 9106 leaves the parameters to the site; these are OWASP's first recommendation: about 20 ms and 19 MiB per check.
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-REMEMBERED_FOR = 10 * MINUTE
-MOST_REMEMBERED = 10_000
+REMEMBER_FOR = 10 * MINUTE
+MAX_REMEMBERED = 10_000
 
 
 def hash_password(password: str) -> str:
@@ -30,15 +30,15 @@ def matches(password_hash: str, password: str) -> bool:
         return False
 
 
-# Compared with when the name is unknown, so that the time of an answer does not tell which names exist.
+# Verified if the username is unknown, so that the response time does not reveal which names exist.
 UNKNOWN_USER_HASH = hash_password(secrets.token_hex())
 
 
 class VerifiedPasswords:
     """Basic authentication sends the password with every call; hashing it every time would cost 20 ms each.
 
-    A verified pair is kept for ten minutes as a digest under a key that this process made up. The stored hash is part
-    of it: a changed password is unknown at once, in every process.
+    A verified pair is kept for ten minutes as a digest with a random key of this process. The digest includes the
+    stored hash, so that a changed password invalidates it at once, in every process.
     """
 
     def __init__(self) -> None:
@@ -48,8 +48,8 @@ class VerifiedPasswords:
 
     def remember(self, password_hash: str, password: str, now: Instant) -> None:
         with self._lock:
-            self._until[self._digest(password_hash, password)] = Instant(now + REMEMBERED_FOR)
-            while len(self._until) > MOST_REMEMBERED:
+            self._until[self._digest(password_hash, password)] = Instant(now + REMEMBER_FOR)
+            while len(self._until) > MAX_REMEMBERED:
                 self._until.popitem(last=False)
 
     def knows(self, password_hash: str, password: str, now: Instant) -> bool:

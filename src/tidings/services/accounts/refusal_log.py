@@ -1,4 +1,4 @@
-"""Refused sign-ins in the log: with name and address, and not so many that a guesser fills the disk."""
+"""Logs refused sign-ins with name and address, with a rate limit so that attackers cannot fill the disk."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import structlog
 
 log = structlog.get_logger()
 
-MOST_LINES: Final = 20
+MAX_LINES: Final = 20
 WINDOW_S: Final = 10.0
-LONGEST_NAME: Final = 100
+MAX_NAME_LENGTH: Final = 100
 
 
 class RefusalLog:
-    """At most MOST_LINES in WINDOW_S; the next line says how many were left out."""
+    """Writes at most MAX_LINES in WINDOW_S; the next line says how many were suppressed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -25,16 +25,15 @@ class RefusalLog:
         self._suppressed = 0
 
     def log(self, reason: str, *, username: str, address: str) -> None:
-        """username: as it was sent, "" where there was none."""
+        """Log a refusal, unless the limit is reached. username: as it was sent, or ""."""
         with self._lock:
             now = time.monotonic()
             if now - self._since > WINDOW_S:
                 self._since, self._lines = now, 0
             self._lines += 1
-            if self._lines > MOST_LINES:
+            if self._lines > MAX_LINES:
                 self._suppressed += 1
                 return
             suppressed, self._suppressed = self._suppressed, 0
-        log.warning(
-            "sign-in refused", reason=reason, username=username[:LONGEST_NAME], address=address, suppressed=suppressed
-        )
+        name = username[:MAX_NAME_LENGTH]
+        log.warning("sign-in refused", reason=reason, username=name, address=address, suppressed=suppressed)

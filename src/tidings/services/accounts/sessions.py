@@ -1,4 +1,4 @@
-"""Browsers that are signed in: from the password to the sign-out."""
+"""Sessions of browsers: begin, recognise, list and end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOKEN_BYTES = 32
 
 
 class SignedIn(Struct, frozen=True):
-    """is_renewed: it lasts longer now, and the browser has to hear of it."""
+    """is_renewed: the session was extended, so the cookie has to be sent again."""
 
     user: User
     session: Session
@@ -33,7 +33,7 @@ class Sessions:
         self._clock = clock
 
     def begin(self, user_id: int, *, user_agent: str, address: str) -> str:
-        """For somebody whose password was verified. The token, which is told this once."""
+        """Begin a session after the password was verified. Returns its token, of which only a hash is stored."""
         token, now = secrets.token_urlsafe(TOKEN_BYTES), self._clock()
         agent = "".join(letter for letter in user_agent[:MAX_USER_AGENT] if letter.isprintable())
         session = Session(0, user_id, now, now, Instant(now + SESSION_LIFETIME), agent, address[:100])
@@ -42,7 +42,10 @@ class Sessions:
         return token
 
     def recognise(self, token: str) -> SignedIn | None:
-        """None when the token is nobody's, or its session has ended. A visit is noted at most once a minute."""
+        """Return the user and the session of a token, or None if there is no such session or it has ended.
+
+        The visit is stored at most once a minute.
+        """
         now = self._clock()
         with self._database.reading() as db:
             session = sessions.by_hash(db, token_digest(token), now)
@@ -58,16 +61,17 @@ class Sessions:
         return SignedIn(user, renewed, is_renewed=True)
 
     def list_all(self, user_id: int) -> list[Session]:
-        """The one that was seen last comes first."""
+        """Return the sessions of a user, the last used first."""
         with self._database.reading() as db:
             return sessions.list_all(db, user_id, self._clock())
 
     def end(self, user_id: int, session_id: int) -> None:
+        """End a session of the user. Raises NotFound."""
         with self._database.writing() as db:
             if not sessions.remove(db, user_id, session_id):
                 raise NotFound(msg("There is no session {id}.", id=session_id))
 
     def end_others(self, user_id: int, session_id: int) -> int:
-        """How many there were besides this one."""
+        """End all sessions of the user except this one. Returns their number."""
         with self._database.writing() as db:
             return sessions.remove_others(db, user_id, session_id)

@@ -1,4 +1,4 @@
-"""Accounts: making, changing and removing them."""
+"""Creates, changes and deletes users."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Users:
         google_id: str = "",
         openid_connect_id: str = "",
     ) -> User:
-        """With one category to begin with."""
+        """Create a user with one category. Raises InvalidField for invalid values and for names that are taken."""
         foreign_ids = {"google_id": google_id, "openid_connect_id": openid_connect_id}
         values = user_changes.validate({"username": username, "password": password, **foreign_ids}, zones=known_zones())
         password_hash = hash_password(values["password"])
@@ -46,65 +46,67 @@ class Users:
             return self._add(db, values["username"], password_hash, is_admin=is_admin, **foreign_ids)
 
     def update(self, caller: User, user_id: int, given: Mapping[str, Any], *, session_id: int | None = None) -> User:
-        """By an administrator; or by the user itself, who cannot make itself one.
+        """Change a user and return the result. `caller` is an administrator or the user, who cannot become one.
 
-        given: fields of the API, those that were not sent left out. A new password holds from the next call on,
-        and ends the sessions of all browsers but session_id, the one in which it was set.
+        given: the fields of the API that were sent. A new password ends all sessions of the user but `session_id`.
+        Raises Forbidden, NotFound and InvalidField.
         """
-        # Before anything is looked up: whoever may not change others does not learn which ids there are.
+        # Before the user is looked up, so that callers without permission do not learn which ids exist.
         _permit_update(caller, user_id, given)
         with self._database.reading() as db:
-            owned(db, user_id)
+            by_id(db, user_id)
         values = user_changes.validate(given, zones=known_zones())
         if "password" in values:
             values["password_hash"] = hash_password(values.pop("password"))
         with self._database.writing() as db:
             if values.get("is_admin") is False:
-                _ensure_another_admin(db, owned(db, user_id))
+                _ensure_another_admin(db, by_id(db, user_id))
             _ensure_free(db, values, besides=user_id)
             users.change(db, user_id, **values)
             if "password_hash" in values:
                 sessions.remove_others(db, user_id, session_id)
-            return owned(db, user_id)
+            return by_id(db, user_id)
 
     def delete(self, caller: User, user_id: int) -> None:
-        """With everything that is theirs. Nobody deletes themselves."""
+        """Delete a user with all data. Raises NotFound, and InvalidInput for the caller or the only administrator."""
         if user_id == caller.id:
             raise InvalidInput(msg("You cannot delete your own account: ask another administrator."), field="user_id")
         with self._database.writing() as db:
-            self._remove(db, owned(db, user_id))
+            self._remove(db, by_id(db, user_id))
 
     def ensure_admin(self, username: str, password: str | None) -> str | None:
-        """On an empty database make the administrator; the password that was made up for it, if one was."""
+        """Create an administrator if there are no users. Returns the generated password, or None if none was."""
         with self._database.reading() as db:
             if users.count(db):
                 return None
         chosen = password or secrets.token_urlsafe(12)
         name, password_hash = validate_username(username), hash_password(validate_password(chosen))
         with self._database.writing() as db:
-            # Two processes may start at once: only one finds the table still empty.
+            # Two processes may start at the same time: only one finds the table empty.
             if users.count(db):
                 return None
             self._add(db, name, password_hash, is_admin=True)
         return None if password else chosen
 
     def set_password(self, username: str, password: str) -> None:
+        """Set the password of a user and end all sessions. Raises NotFound."""
         password_hash = hash_password(validate_password(password))
         with self._database.writing() as db:
-            user_id = named(db, username).id
+            user_id = by_name(db, username).id
             users.change(db, user_id, password_hash=password_hash)
             sessions.remove_others(db, user_id)
 
     def remove(self, username: str) -> None:
+        """Delete a user by name, with all data. Raises NotFound, and InvalidInput for the only administrator."""
         with self._database.writing() as db:
-            self._remove(db, named(db, username))
+            self._remove(db, by_name(db, username))
 
     def list_all(self) -> list[User]:
         with self._database.reading() as db:
             return users.list_all(db)
 
     def mark_read(self, user_id: int) -> int:
-        """All unread entries, those dated in the future included. How many."""
+        """Mark all unread entries read, even those dated in the future. Returns their number."""
         with self._database.writing() as db:
             return entries.mark_read(db, user_id, now=self._clock())
 
@@ -116,24 +118,26 @@ class Users:
         categories.add(
             db, user_id, title=FIRST_CATEGORY, title_key=normalize_for_search(FIRST_CATEGORY), hide_globally=False
         )
-        return owned(db, user_id)
+        return by_id(db, user_id)
 
     def _remove(self, db: Write, user: User) -> None:
         if user.is_admin:
             _ensure_another_admin(db, user)
-        # As a poll does before it writes: the other way round, the two would wait for each other.
+        # Polls lock counters first too: in another order, the two transactions would deadlock.
         counters.lock_all(db, user.id)
         users.remove(db, user.id)
 
 
-def owned(db: Read, user_id: int) -> User:
+def by_id(db: Read, user_id: int) -> User:
+    """Return the user with this id. Raises NotFound."""
     user = users.get(db, user_id)
     if user is None:
         raise NotFound(msg("There is no user {id}.", id=user_id))
     return user
 
 
-def named(db: Read, username: str) -> User:
+def by_name(db: Read, username: str) -> User:
+    """Return the user with this name. Raises NotFound."""
     user = users.by_name(db, username)
     if user is None:
         raise NotFound(msg("There is no user called {username}.", username=repr(username)))
@@ -141,17 +145,17 @@ def named(db: Read, username: str) -> User:
 
 
 def by_id_or_name(db: Read, text: str) -> User:
-    """A number is an id first, and a username where nobody has that id."""
-    if not text.isprintable():  # nobody is called so, and PostgreSQL cannot even be asked
+    """Return the user with this id or username; a number is an id first. Raises NotFound and InvalidField."""
+    if not text.isprintable():  # no username contains such characters, and PostgreSQL refuses some of them
         raise InvalidField("user_id", msg("send an id or a username."))
     is_id = text.isascii() and text.isdigit() and text[0] != "0" and len(text) < 19
     user = users.get(db, int(text)) if is_id else None
-    return user or named(db, text)
+    return user or by_name(db, text)
 
 
 @cache
 def known_zones() -> frozenset[str]:
-    """Of the IANA database of this machine, or of the one that came along."""
+    """Return the names of the time zones of this machine, or of the tzdata package."""
     return frozenset(available_timezones())
 
 
@@ -165,7 +169,10 @@ def _permit_update(caller: User, user_id: int, given: Mapping[str, Any]) -> None
 
 
 def _ensure_another_admin(db: Write, user: User) -> None:
-    """Administrators are held until the transaction ends: two of them cannot undo each other at once."""
+    """Raise InvalidInput if the user is the only administrator.
+
+    Locks all administrators until the transaction ends: two concurrent transactions could otherwise remove both.
+    """
     if users.lock_admins(db) == [user.id]:
         raise InvalidInput(
             msg("{username} is the only administrator (is_admin): make another one first.", username=user.username),
@@ -174,7 +181,7 @@ def _ensure_another_admin(db: Write, user: User) -> None:
 
 
 def _ensure_free(db: Read, values: Mapping[str, Any], *, besides: int | None = None) -> None:
-    """Names that stand for one account only. besides: the account that may have them."""
+    """Raise InvalidField if another user has the username or an external id. besides: the user that may have them."""
     if "username" in values:
         holder = users.by_name(db, values["username"])
         if holder is not None and holder.id != besides:

@@ -1,1 +1,1 @@
-"""Events on their way to the services that users have connected."""
+"""Sends events to the services that users have connected."""

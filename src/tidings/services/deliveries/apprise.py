@@ -39,34 +39,37 @@ class AppriseSender:
         self._pool = WorkerPool(
             "tidings.runtime.apprise_process", ["1" if guard.allow_private_networks else "0", guard.setting]
         )
-        self._places = threading.BoundedSemaphore(MAX_CONCURRENT_REQUESTS)
+        self._slots = threading.BoundedSemaphore(MAX_CONCURRENT_REQUESTS)
         self._timeout_s = timeout_s
-        # By delivery, of those that did not reach all: a message does not come twice because another service is down.
-        # Whoever starts anew has forgotten it, and then it may.
+        # The service URLs that a delivery reached before another one failed, by delivery id: a retry skips them. After
+        # a restart this is lost, and they may get the message twice.
         self._reached: dict[str, list[str]] = {}
 
     def check_urls(self, urls: str, *, field: str) -> None:
-        """Raises InvalidInput for service URLs that cannot work."""
+        """Raise InvalidInput if one of the service URLs cannot work."""
         found = apprise.service_urls(urls)
         if len(found) > MAX_URLS:
             raise InvalidField(field, msg("{most} service URLs at most.", most=MAX_URLS))
         if not found:
             return
         try:
-            problems = self._ask(AppriseRequest(found, only_check=True), CHECK_TIMEOUT_S)
+            problems = self._request(AppriseRequest(found, only_check=True), CHECK_TIMEOUT_S)
         except WorkerDied as error:
             raise InvalidField(field, msg("these could not be checked just now; try again.")) from error
         if problems:
             raise InvalidField(field, join_sentences(*(one.message for one in problems)))
 
     def send(self, settings: apprise.Settings, event: Event) -> None:
-        """Refused when a service did not take it. To be called in a thread: it takes as long as it takes."""
+        """Send an event to the services that have not got it yet. Blocks: call it in a thread.
+
+        Raises DeliveryRefused if a service did not accept it, and Undeliverable if there are no service URLs.
+        """
         urls = self._urls(settings, event)
         if not urls:
             raise Undeliverable(msg("There are no service URLs to send to: set some."))
         left = [url for url in urls if url not in self._reached.get(event.delivery_id, ())]
         try:
-            problems = self._ask(_errand(left, event), self._timeout_s)
+            problems = self._request(_apprise_request(left, event), self._timeout_s)
         except WorkerDied as error:
             raise DeliveryRefused(
                 msg("{title} did not finish within {seconds} seconds.", title=apprise.TITLE, seconds=self._timeout_s)
@@ -74,23 +77,27 @@ class AppriseSender:
         failed = {left[problem.number - 1] for problem in problems}
         self._remember(event.delivery_id, [url for url in urls if url not in failed] if failed else [])
         if problems:
-            where = (msgspec.structs.replace(one, number=urls.index(left[one.number - 1]) + 1) for one in problems)
-            raise DeliveryRefused(join_sentences(*(one.message for one in where)))
+            # Number the problems by the user's list, not by the URLs of this attempt.
+            numbered = (msgspec.structs.replace(one, number=urls.index(left[one.number - 1]) + 1) for one in problems)
+            raise DeliveryRefused(join_sentences(*(one.message for one in numbered)))
 
     def close(self) -> None:
-        """Ends every process. Repeating it is harmless."""
+        """End every process. Repeating it does nothing."""
         self._pool.close()
 
-    def _ask(self, errand: AppriseRequest, timeout_s: float) -> list[UrlProblem]:
-        """Raises WorkerDied at the timeout, which includes waiting for a slot: nothing is sent after it."""
+    def _request(self, request: AppriseRequest, timeout_s: float) -> list[UrlProblem]:
+        """Run a request in a child process and return its problems.
+
+        Raises WorkerDied at the timeout, which includes the wait for a slot: nothing is sent after it.
+        """
         until = time.monotonic() + timeout_s
-        if not self._places.acquire(timeout=timeout_s / 2):
-            raise WorkerDied("other messages took all the time")
+        if not self._slots.acquire(timeout=timeout_s / 2):
+            raise WorkerDied("all slots are in use by other messages")
         try:
             left_s = until - time.monotonic()
-            return _decoder.decode(self._pool.request(msgspec.msgpack.encode(errand), timeout_s=left_s)).problems
+            return _decoder.decode(self._pool.request(msgspec.msgpack.encode(request), timeout_s=left_s)).problems
         finally:
-            self._places.release()
+            self._slots.release()
 
     def _remember(self, delivery_id: str, reached: list[str]) -> None:
         self._reached.pop(delivery_id, None)
@@ -100,20 +107,20 @@ class AppriseSender:
                 self._reached.pop(next(iter(self._reached)), None)
 
     def _urls(self, settings: apprise.Settings, event: Event) -> list[str]:
-        """Of the feed, if it has some of its own: as they are now, and not when the event happened."""
+        """Return the service URLs of the feed, or those of the user; as they are now, not as of the event."""
         if event.receiver.startswith("feed "):
-            told = event.new_entries.feed
+            payload = event.new_entries.feed
             with self._database.reading() as db:
-                feed = feeds.get(db, told.user_id, told.id)
+                feed = feeds.get(db, payload.user_id, payload.id)
             if feed is not None and feed.apprise_service_urls.strip():
                 return apprise.service_urls(feed.apprise_service_urls)
         return apprise.service_urls(settings.urls)
 
 
-def _errand(urls: list[str], event: Event) -> AppriseRequest:
+def _apprise_request(urls: list[str], event: Event) -> AppriseRequest:
     if event.type != NEW_ENTRIES:
         entry = event.saved_entry
         return AppriseRequest(urls, entry.feed.title if entry.feed else "", entry.title, entry.url)
-    told = notification(event.new_entries, max_length=MAX_TEXT_LENGTH, with_addresses=True)
-    one = len(event.new_entries.entries) == 1
-    return AppriseRequest(urls, told.title, told.text, "" if one else told.url)
+    content = notification(event.new_entries, max_length=MAX_TEXT_LENGTH, with_addresses=True)
+    is_single = len(event.new_entries.entries) == 1
+    return AppriseRequest(urls, content.title, content.text, "" if is_single else content.url)

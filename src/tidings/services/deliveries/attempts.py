@@ -1,4 +1,4 @@
-"""Send one event to one service: a single attempt, and its outcome."""
+"""Sends one event to one service: a single attempt, and its outcome."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ log = structlog.get_logger()
 # For providers without HTTP requests of their own: called in a thread; raises DeliveryRefused.
 ThreadSender = Callable[[Any, Event], None]
 
-# In threads of their own: the database must not wait for calls that hang.
+# Threads for such calls; with the default threads, calls that hang would delay access to the database.
 MAX_CONCURRENT_CALLS = 4
 
-# A shorter secret occurs in texts by coincidence.
+# A shorter secret occurs in texts by chance.
 _SHORTEST_SECRET = 4
 _HIDDEN = "***"
 _INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]+")
@@ -65,7 +65,7 @@ class DeliveryOutcome(Struct, frozen=True):
 
 
 class Transcript:
-    """Requests and responses of an attempt: for the excerpt, and to hide secrets in it."""
+    """The requests and the last response of an attempt. Makes the excerpt of the response, with secrets hidden."""
 
     def __init__(self, provider: Provider, settings: Any, receiver: str) -> None:
         self.response = ProviderResponse(0, {})
@@ -75,7 +75,7 @@ class Transcript:
 
     def add_request(self, outgoing: ProviderRequest) -> None:
         values = (value for name, value in outgoing.headers.items() if _SECRET_HEADERS.search(name))
-        # `Bearer 1234`: both the whole and what follows.
+        # Of `Bearer 1234`, both the whole value and `1234`.
         self._secrets |= {part for value in values for part in (value, value.partition(" ")[2])}
         self._secrets |= {*_credentials_in(outgoing.url)}
 
@@ -88,13 +88,13 @@ class Transcript:
     def outcome(
         self, error: Message | None, *, disables_integration: bool, is_undeliverable: bool, now: Instant
     ) -> DeliveryOutcome:
-        asked = self.response.headers.get("retry-after", "")
+        retry_after = self.response.headers.get("retry-after", "")
         excerpt = _INVISIBLE.sub(" ", self.redact(self.response.body.decode("utf-8", "replace")))
         return DeliveryOutcome(
             status=self.response.status,
             error=error and error.with_texts(lambda text: _INVISIBLE.sub(" ", self.redact(text))),
             response=excerpt[:MAX_EXCERPT_LENGTH],
-            retry_after_s=cache_headers.retry_after_s(asked, now) if asked else None,
+            retry_after_s=cache_headers.retry_after_s(retry_after, now) if retry_after else None,
             disables_integration=disables_integration,
             is_undeliverable=is_undeliverable,
         )
@@ -124,19 +124,19 @@ class EventSender:
         self._threads = ThreadPoolExecutor(MAX_CONCURRENT_CALLS, thread_name_prefix="caller")
 
     async def send(self, provider: Provider, settings: str, event: Event) -> DeliveryOutcome:
-        """Attempt a delivery and return its outcome; never raises for a failure. settings: as stored."""
+        """Attempt a delivery and return its outcome. Failures do not raise. settings: JSON, as stored."""
         try:
-            known = provider.read_settings(settings)
+            parsed = provider.read_settings(settings)
         except MsgspecError:
             return DeliveryOutcome(
                 error=msg("What is set for {title} cannot be read: set it up anew.", title=provider.title)
             )
-        transcript, error = Transcript(provider, known, event.receiver), None
+        transcript, error = Transcript(provider, parsed, event.receiver), None
         disables_integration = is_undeliverable = False
         try:
             # The timeout starts when a slot is free.
             async with self._slot(provider), asyncio.timeout(self._timeout_s):
-                await self._deliver(provider, known, event, transcript)
+                await self._deliver(provider, parsed, event, transcript)
         except TimeoutError:
             error = _timeout_message(provider, self._timeout_s)
         except DeliveryRefused as refusal:
@@ -184,7 +184,7 @@ def _crash_message(failure: Exception) -> Message:
 
 
 def _message(error: TidingsError) -> Message:
-    # A feed has a setting that accepts bad certificates; an integration has none.
+    # The text of a TlsError names the setting of feeds that accepts bad certificates; integrations have no such one.
     return error.failure if isinstance(error, TlsError) else error.text
 
 

@@ -1,4 +1,4 @@
-"""What users do with deliveries: send one once more, and try out a service."""
+"""Operations of users on deliveries: send one again, and test an integration."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Deliveries:
         self._clock = clock
 
     def redeliver(self, user_id: int, id_: int) -> None:
-        """Once more, under the same id; one that still waits is tried at once.
+        """Send a delivery again under the same id; a pending one is attempted at once.
 
-        NotFound; InvalidInput for one whose body was not kept.
+        Raises NotFound, and InvalidInput if its body was not kept.
         """
         with self._database.writing() as db:
             if outbox.get(db, user_id, id_) is None:
@@ -43,9 +43,9 @@ class Deliveries:
             outbox.redeliver(db, user_id, id_, now=self._clock())
 
     async def test(self, user_id: int, integration: str) -> DeliveryOutcome:
-        """Hand a made-up event to a service at once, switched on or not; nothing of it is kept.
+        """Send a sample event to an integration at once, enabled or not, and return the outcome. Nothing is stored.
 
-        InvalidInput for an integration that the user has not set up.
+        Raises InvalidInput for an integration that the user has not set up.
         """
         provider = REGISTRY[integration]
         event, settings = await asyncio.to_thread(self._sample, user_id, provider)
@@ -58,11 +58,11 @@ class Deliveries:
     def _sample(self, user_id: int, provider: Provider) -> tuple[Event, str]:
         with self._database.reading() as db:
             user = users.get(db, user_id)
-            known = integrations.get(db, user_id, provider.name)
-        if user is None or known is None:
+            stored = integrations.get(db, user_id, provider.name)
+        if user is None or stored is None:
             raise InvalidInput(msg("{title} is not set up yet.", title=provider.title), field=provider.name)
         now = self._clock()
-        receiver = provider.receiver(_readable(provider, known.settings), sample_events.sample_feed(user_id, now))
+        receiver = provider.receiver(_read_settings(provider, stored.settings), sample_events.sample_feed(user_id, now))
         if not receiver:
             raise InvalidInput(msg("{title} has no address yet.", title=provider.title), field=provider.name)
         event = sample_events.sample_event(
@@ -73,14 +73,14 @@ class Deliveries:
             format_time=time_zone(user.timezone).format,
             now=now,
         )
-        return event, known.settings
+        return event, stored.settings
 
 
 def delivery_not_found(id_: int) -> NotFound:
     return NotFound(msg("There is no delivery {id}.", id=id_))
 
 
-def _readable(provider: Provider, settings: str) -> Any:
+def _read_settings(provider: Provider, settings: str) -> Any:
     try:
         return provider.read_settings(settings)
     except MsgspecError as error:

@@ -1,4 +1,4 @@
-"""What users set for the services that they have connected."""
+"""Reads and changes the settings of users' integrations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECRET_BYTES = 32
 
 
 class Integrations:
-    """guard: of what integrations may reach."""
+    """guard: decides which addresses integrations may reach."""
 
     def __init__(self, database: Database, clock: Clock, *, guard: AddressGuard, apprise_sender: AppriseSender) -> None:
         self._database = database
@@ -37,31 +37,31 @@ class Integrations:
         self._apprise_sender = apprise_sender
 
     def get_all(self, user_id: int) -> dict[str, dict[str, Any]]:
-        """Every integration that there is, by name, as its owner may see it."""
+        """Return the settings of all integrations by name, without secrets that even their owner may not read."""
         with self._database.reading() as db:
             return _shown(integrations.list_all(db, user_id))
 
     def update(self, user_id: int, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """given: any part of what `shown` gives. All of it is taken, or nothing; then the whole as it is now.
+        """Change settings, all that are given or none, and return them as `get_all` does.
 
-        InvalidInput names integration and field.
+        given: any part of what `get_all` returns. Raises InvalidInput with the integration and field.
         """
-        wanted = {name: members for name, members in given.items() if members is not None}
-        providers = {name: changes.find_provider(name) for name in wanted}
-        self._check_service_urls(wanted)
+        changed = {name: members for name, members in given.items() if members is not None}
+        providers = {name: changes.find_provider(name) for name in changed}
+        self._check_service_urls(changed)
         with self._database.writing() as db:
-            before = {standing.name: standing for standing in integrations.lock_all(db, user_id)}
+            before = {stored.name: stored for stored in integrations.lock_all(db, user_id)}
             for name, provider in providers.items():
-                self._put(db, user_id, provider, before.get(name), wanted[name])
+                self._save(db, user_id, provider, before.get(name), changed[name])
             return _shown(integrations.list_all(db, user_id))
 
     def last_errors(self, user_id: int) -> dict[str, Message]:
-        """What went wrong last, by the name of the integration; those that are well are left out."""
+        """Return the last error of each integration that has one, by its name."""
         with self._database.reading() as db:
             return {one.name: one.error for one in integrations.list_all(db, user_id) if one.last_error}
 
     def check_feed(self, values: Mapping[str, Any]) -> None:
-        """What a feed has of its own: where its events go. InvalidInput for what could never be sent to."""
+        """Check the receivers among the fields of a feed. Raises InvalidInput for one that can never be reached."""
         if address := values.get("webhook_url"):
             validate_web_url(address, field="webhook_url")
             if refusal := self._refusal(address):
@@ -69,44 +69,45 @@ class Integrations:
         if urls := values.get("apprise_service_urls"):
             self._apprise_sender.check_urls(urls, field="apprise_service_urls")
 
-    def _put(self, db: Any, user_id: int, provider: Provider, before: StoredIntegration | None, given: Any) -> None:
-        chosen = changes.merge(
-            provider, _chosen(provider, before), given, check_address=self._refusal, make_secret=_make_secret
+    def _save(self, db: Any, user_id: int, provider: Provider, before: StoredIntegration | None, given: Any) -> None:
+        merged = changes.merge(
+            provider, _current(provider, before), given, check_address=self._refusal, make_secret=_make_secret
         )
-        settings = msgspec.json.encode(chosen.settings).decode()
-        integrations.save(db, user_id, provider.name, enabled=chosen.enabled, settings=settings, now=self._clock())
-        log.info("integration changed", user=user_id, integration=provider.name, enabled=chosen.enabled)
+        settings = msgspec.json.encode(merged.settings).decode()
+        integrations.save(db, user_id, provider.name, enabled=merged.enabled, settings=settings, now=self._clock())
+        log.info("integration changed", user=user_id, integration=provider.name, enabled=merged.enabled)
 
     def _refusal(self, address: str) -> Message | None:
-        """What can be said without looking a name up; the rest is said when something is sent."""
+        """Return why an address is refused, if that is known without a DNS lookup. Sending checks the rest."""
         try:
             host = parse_target(address).host
         except InvalidInput as error:
             return error.text
         return None if self._guard.allows_through_proxy(host) else self._guard.refusal(host).text
 
-    def _check_service_urls(self, wanted: Mapping[str, Any]) -> None:
-        """Outside of the transaction: another process is asked."""
-        members = wanted.get("apprise")
+    def _check_service_urls(self, changed: Mapping[str, Any]) -> None:
+        """Check the service URLs of Apprise. Call it outside of a transaction: a child process checks them."""
+        members = changed.get("apprise")
         urls = members.get("urls") if isinstance(members, Mapping) else None
         if isinstance(urls, str):
             self._apprise_sender.check_urls(urls, field="apprise.urls")
 
 
 def _shown(found: list[StoredIntegration]) -> dict[str, dict[str, Any]]:
-    by_name = {standing.name: standing for standing in found}
+    by_name = {stored.name: stored for stored in found}
     return {name: _members(provider, by_name.get(name)) for name, provider in REGISTRY.items()}
 
 
-def _members(provider: Provider, standing: StoredIntegration | None) -> dict[str, Any]:
-    last_error = standing.last_error if standing else ""
-    return changes.visible_settings(provider, _chosen(provider, standing)) | {changes.LAST_ERROR: last_error}
+def _members(provider: Provider, stored: StoredIntegration | None) -> dict[str, Any]:
+    last_error = stored.last_error if stored else ""
+    return changes.visible_settings(provider, _current(provider, stored)) | {changes.LAST_ERROR: last_error}
 
 
-def _chosen(provider: Provider, standing: StoredIntegration | None) -> IntegrationSettings:
-    if standing is None:
+def _current(provider: Provider, stored: StoredIntegration | None) -> IntegrationSettings:
+    """Return the stored settings, or the defaults if the integration was never set up."""
+    if stored is None:
         return IntegrationSettings(enabled=False, settings=provider.settings())
-    return IntegrationSettings(standing.enabled, provider.read_settings(standing.settings))
+    return IntegrationSettings(stored.enabled, provider.read_settings(stored.settings))
 
 
 def _make_secret() -> str:

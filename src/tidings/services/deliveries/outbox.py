@@ -1,4 +1,4 @@
-"""Write events for other services in the transaction that causes them.
+"""Writes events to the outbox, in the transaction that causes them.
 
 The events are listed in `domain.deliveries.events`.
 """
@@ -27,40 +27,40 @@ from tidings.storage.feeds import categories, feeds
 
 log = structlog.get_logger()
 
-# Entries whose bodies are in memory together.
+# Entries whose bodies are in memory at the same time.
 ENTRIES_PER_BATCH = 100
 
 
 def post_new_entries(db: Write, user: User, feed: Feed, entry_ids: Sequence[int], now: Instant) -> int:
-    """Tell every integration that gets this event that a check found these entries; how many events that made.
+    """Write the event of new entries for each integration that receives it. Returns the number of deliveries written.
 
-    For a user without such an integration it is one look at an index. The caller has written everything else: the feed
-    and its entries are told as they are now.
+    For a user without such an integration this is one index lookup. Call it after all other writes: the event holds
+    the feed and the entries as they are now.
     """
     if not entry_ids:
         return 0
-    return _post(db, NEW_ENTRIES, user, feed, lambda: _news(db, user, feed, entry_ids), now)
+    return _post(db, NEW_ENTRIES, user, feed, lambda: _new_entries_bodies(db, user, feed, entry_ids), now)
 
 
 def users_receiving_new_entries(db: Read, user_ids: Iterable[int]) -> set[int]:
-    """Those of the users who have anything that is told of new entries."""
+    """Return the users that have an enabled integration for new entries."""
     return integrations.users_with_any(db, set(user_ids), PROVIDERS_BY_EVENT[NEW_ENTRIES])
 
 
 def enabled_integrations(db: Read, user_id: int, event_type: str) -> list[EnabledIntegration]:
-    """Those integrations of the user that are switched on and get this event."""
+    """Return the integrations of the user that are enabled and receive this event."""
     return integrations.list_enabled(db, user_id, PROVIDERS_BY_EVENT[event_type])
 
 
 def post_entry_event(db: Write, user: User, event_type: str, entry: Entry, now: Instant) -> int:
-    """Tell every integration that gets this event what happened to one entry; how many events that made."""
+    """Write an event of one entry for each integration that receives it. Returns the number of deliveries written."""
     feed = feeds.get(db, user.id, entry.feed_id)
     assert feed is not None
 
     def bodies() -> list[bytes]:
         ((_, content, enclosures),) = _with_bodies(db, [entry])
-        told = events.entry_payload(entry, content, enclosures, format_time=time_zone(user.timezone).format)
-        return [EVENTS[event_type].body(_feed_told(db, user, feed), told)]
+        payload = events.entry_payload(entry, content, enclosures, format_time=time_zone(user.timezone).format)
+        return [EVENTS[event_type].body(_feed_payload(db, user, feed), payload)]
 
     return _post(db, event_type, user, feed, bodies, now)
 
@@ -70,14 +70,14 @@ def _post(
     event_type: str,
     user: User,
     feed: Feed,
-    made: Callable[[], Iterable[bytes]],
+    make_bodies: Callable[[], Iterable[bytes]],
     now: Instant,
 ) -> int:
-    """made: the bodies, made only when somebody gets them, and one at a time: together they may be large."""
+    """make_bodies: called only if there is a receiver, and consumed one by one: together bodies may be large."""
     found = enabled_integrations(db, user.id, event_type)
     receivers = [(target.name, receiver) for target in found if (receiver := _receiver(target, feed))]
     posted = 0
-    for body in made() if receivers else ():
+    for body in make_bodies() if receivers else ():
         for integration, receiver in receivers:
             outbox.add(
                 db,
@@ -94,19 +94,19 @@ def _post(
     return posted
 
 
-def _news(db: Read, user: User, feed: Feed, entry_ids: Sequence[int]) -> Iterable[bytes]:
+def _new_entries_bodies(db: Read, user: User, feed: Feed, entry_ids: Sequence[int]) -> Iterable[bytes]:
     found = entries.get_many(db, user.id, entry_ids)
     if not found:
         return ()
     format_time = time_zone(user.timezone).format
-    told = (
+    payloads = (
         events.entry_payload(entry, content, enclosures, format_time=format_time)
         for start in range(0, len(found), ENTRIES_PER_BATCH)
         for entry, content, enclosures in _with_bodies(db, found[start : start + ENTRIES_PER_BATCH])
     )
-    # As the check left it.
+    # The check has changed the feed since `feed` was read.
     current = feeds.get(db, user.id, feed.id) or feed
-    return events.new_entries_bodies(_feed_told(db, user, current), told)
+    return events.new_entries_bodies(_feed_payload(db, user, current), payloads)
 
 
 def _with_bodies(db: Read, rows: list[Entry]) -> Iterator[tuple[Entry, str, list[Enclosure]]]:
@@ -114,18 +114,18 @@ def _with_bodies(db: Read, rows: list[Entry]) -> Iterator[tuple[Entry, str, list
     return ((one, page.contents.get(one.id, ""), page.enclosures.get(one.id, [])) for one in rows)
 
 
-def _feed_told(db: Read, user: User, feed: Feed) -> FeedPayload:
+def _feed_payload(db: Read, user: User, feed: Feed) -> FeedPayload:
     category = categories.get(db, user.id, feed.category_id)
     assert category is not None
     return events.feed_payload(feed, category, format_time=time_zone(user.timezone).format)
 
 
 def _receiver(target: EnabledIntegration, feed: Feed) -> str:
-    """ "" for nowhere."""
+    """Return where events of the feed are sent; "" for nowhere."""
     provider = REGISTRY[target.name]
     try:
         return provider.receiver(provider.read_settings(target.settings), feed)
     except MsgspecError as error:
-        # A check of a feed must not fail because somebody's settings cannot be read.
+        # A check of a feed must not fail because the settings of an integration cannot be read.
         log.error("integration unreadable", user=feed.user_id, integration=target.name, reason=str(error))  # noqa: TRY400
         return ""

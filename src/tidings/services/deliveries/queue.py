@@ -1,8 +1,8 @@
-"""Deliver events from the outbox, in order for each receiver, until they are delivered or a day has passed.
+"""Delivers events from the outbox, in order for each receiver, until they are delivered or a day has passed.
 
-post ─► enqueue ─► claim a receiver ─► try the first ─┬─ delivered ─► the next one
-(elsewhere)                                           ├─ not ─► wait, longer each time; release the receiver
-                                                      └─ not for a day ─► failed; the next one
+outbox ─► enqueue ─► claim a receiver ─► attempt its first delivery ─┬─ delivered ─► the next delivery
+                                                                     ├─ not delivered ─► release the receiver, wait
+                                                                     └─ not for a day ─► failed; the next delivery
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_ENQUEUE_ROUNDS = 20
 
 
 class DeliveryQueue:
-    """retry_policy: when to try again. limits: most that may wait for one receiver. random_fraction: from 0 to 1."""
+    """retry_policy: when to attempt again. limits: the largest queue of a receiver. random_fraction: returns 0 to 1."""
 
     def __init__(
         self,
@@ -92,26 +92,26 @@ class DeliveryQueue:
             started = time.monotonic()
             outcome = await self._attempt(job)
             ended = time.monotonic()
-            verdict = await self._results.write(Attempt(job, outcome, releases_receiver=ended >= until))
-            self._log_result(job, outcome, verdict, ended - started)
+            result = await self._results.write(Attempt(job, outcome, releases_receiver=ended >= until))
+            self._log_result(job, outcome, result, ended - started)
             delivered += outcome.is_delivered
-            job = verdict.next_job
+            job = result.next_job
         return delivered
 
     async def _attempt(self, job: DeliveryJob) -> DeliveryOutcome:
-        keeping = asyncio.create_task(self._renew_claim(job))
+        renewal = asyncio.create_task(self._renew_claim(job))
         try:
             provider = REGISTRY[job.queue.integration]
             return await self._event_sender.send(provider, job.integration.settings, self._event(job))
         finally:
-            keeping.cancel()
+            renewal.cancel()
 
     async def _renew_claim(self, job: DeliveryJob) -> None:
         """Renew the claim while an attempt runs: a provider called in a thread may wait for a free thread."""
         with suppress(StoreUnavailable):
             while True:
                 await asyncio.sleep(self._renew_after_s)
-                if not await asyncio.to_thread(self._results.keep, job.queue, job.worker):
+                if not await asyncio.to_thread(self._results.renew, job.queue, job.worker):
                     return
 
     def release_all(self, worker: str) -> int:
@@ -129,8 +129,8 @@ class DeliveryQueue:
             at=self._clock(),
         )
 
-    def _log_result(self, job: DeliveryJob, outcome: DeliveryOutcome, verdict: AttemptResult, took_s: float) -> None:
-        said = {
+    def _log_result(self, job: DeliveryJob, outcome: DeliveryOutcome, result: AttemptResult, took_s: float) -> None:
+        fields = {
             "delivery": job.delivery.delivery_id,
             "integration": job.queue.integration,
             "user": job.queue.user_id,
@@ -138,14 +138,14 @@ class DeliveryQueue:
             "status": outcome.status,
             "took_ms": round(took_s * 1000),
         }
-        if verdict.claim_lost:
-            log.info("receiver claimed by another worker", **said)
+        if result.claim_lost:
+            log.info("receiver claimed by another worker", **fields)
             return
         if outcome.is_delivered:
-            log.info("delivered", **said)
-        elif verdict.state is DeliveryState.FAILED:
-            log.warning("delivery given up", **said, reason=outcome.error_text)
+            log.info("delivered", **fields)
+        elif result.state is DeliveryState.FAILED:
+            log.warning("delivery given up", **fields, reason=outcome.error_text)
         else:
-            next_s = (verdict.next_at - self._clock()) // SECOND
-            log.info("not delivered", **said, reason=outcome.error_text, next_s=next_s)
-        metrics.record_delivery("retried" if verdict.state is DeliveryState.PENDING else verdict.state.value, took_s)
+            next_s = (result.next_at - self._clock()) // SECOND
+            log.info("not delivered", **fields, reason=outcome.error_text, next_s=next_s)
+        metrics.record_delivery("retried" if result.state is DeliveryState.PENDING else result.state.value, took_s)

@@ -1,4 +1,4 @@
-"""Store the results of attempts and select the next deliveries: many receivers in one transaction."""
+"""Stores the results of attempts and selects the next deliveries, for many receivers in one transaction."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Attempt(Struct, frozen=True):
 
 
 class AttemptResult(Struct, frozen=True):
-    """state: of the delivery. next_at: when its receiver is tried next.
+    """state: of the delivery. next_at: when its receiver is attempted next.
 
     claim_lost: another worker holds the receiver, and nothing was written.
     next_job: the next delivery to attempt now; None if the receiver was released.
@@ -58,7 +58,7 @@ class AttemptResult(Struct, frozen=True):
 
 
 class ResultWriter:
-    """retry_policy: when to try again. lease: how long a claim lasts. random_fraction: returns 0 to 1."""
+    """retry_policy: when to attempt again. lease: how long a claim lasts. random_fraction: returns 0 to 1."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class ResultWriter:
     def lease_end(self, now: Instant) -> Instant:
         return Instant(now + self._lease_us)
 
-    def keep(self, queue: ReceiverQueue, worker: str) -> bool:
+    def renew(self, queue: ReceiverQueue, worker: str) -> bool:
         """Renew a claim. Returns False if another worker holds the receiver."""
         with self._database.writing() as db:
             return queues.renew(db, queue.id, worker, self.lease_end(self._clock()))
@@ -92,38 +92,38 @@ class ResultWriter:
                 return None
             return self._next_job(db, queue, worker, now)
 
-    async def write(self, tried: Attempt) -> AttemptResult:
+    async def write(self, attempt: Attempt) -> AttemptResult:
         """Store an attempt and return its result.
 
-        Raises StoreUnavailable: the worker that claims the receiver next repeats the attempt.
+        Raises StoreUnavailable if it cannot be stored; the worker that claims the receiver next repeats the attempt.
         """
-        return await self._batcher.add(tried)
+        return await self._batcher.add(attempt)
 
     def _write_batch(self, db: Write, batch: Sequence[Attempt]) -> list[AttemptResult]:
         """Return results in the order of the batch. Rows are locked in the order of their ids, receivers first."""
         now = self._clock()
         held: set[int] = set()
-        for worker in sorted({tried.job.worker for tried in batch}):
-            ids = (tried.job.queue.id for tried in batch if tried.job.worker == worker)
+        for worker in sorted({attempt.job.worker for attempt in batch}):
+            ids = (attempt.job.queue.id for attempt in batch if attempt.job.worker == worker)
             held |= queues.lock_claimed(db, ids, worker)
-        ours = sorted((tried for tried in batch if tried.job.queue.id in held), key=lambda one: one.job.queue.id)
-        trials = {tried.job.queue.id: self._evaluate(tried, now) for tried in ours}
-        queues.record_attempts(db, [*trials.values()], now=now, until=self.lease_end(now))
-        for tried in ours:
-            self._give_up(db, tried.outcome, trials[tried.job.queue.id].queue, now)
-        for tried in sorted(ours, key=lambda one: (one.job.queue.user_id, one.job.queue.integration)):
-            _record_error(db, tried)
+        ours = sorted((attempt for attempt in batch if attempt.job.queue.id in held), key=lambda one: one.job.queue.id)
+        records = {attempt.job.queue.id: self._evaluate(attempt, now) for attempt in ours}
+        queues.record_attempts(db, [*records.values()], now=now, until=self.lease_end(now))
+        for attempt in ours:
+            self._give_up(db, attempt.outcome, records[attempt.job.queue.id].queue, now)
+        for attempt in sorted(ours, key=lambda one: (one.job.queue.user_id, one.job.queue.integration)):
+            _record_error(db, attempt)
         next_job: dict[int, DeliveryJob | None] = {}
-        for tried in ours:
-            trial = trials[tried.job.queue.id]
-            if tried.releases_receiver or trial.next_at > now:
-                queues.release(db, trial.queue.id)
+        for attempt in ours:
+            record = records[attempt.job.queue.id]
+            if attempt.releases_receiver or record.next_at > now:
+                queues.release(db, record.queue.id)
             else:
-                next_job[trial.queue.id] = self._next_job(db, trial.queue, tried.job.worker, now)
-        return [_verdict(trials.get(tried.job.queue.id), next_job.get(tried.job.queue.id)) for tried in batch]
+                next_job[record.queue.id] = self._next_job(db, record.queue, attempt.job.worker, now)
+        return [_result(records.get(attempt.job.queue.id), next_job.get(attempt.job.queue.id)) for attempt in batch]
 
-    def _evaluate(self, tried: Attempt, now: Instant) -> AttemptRecord:
-        outcome, queue, delivery = tried.outcome, tried.job.queue, tried.job.delivery
+    def _evaluate(self, attempt: Attempt, now: Instant) -> AttemptRecord:
+        outcome, queue, delivery = attempt.outcome, attempt.job.queue, attempt.job.delivery
         state, next_at = DeliveryState.DELIVERED, now
         if outcome.is_delivered or outcome.is_undeliverable:
             # A service that rejects this event for good is reachable, so it gets the next one.
@@ -171,26 +171,27 @@ class ResultWriter:
         return None
 
 
-def _verdict(trial: AttemptRecord | None, next_job: DeliveryJob | None) -> AttemptResult:
-    if trial is None:
+def _result(record: AttemptRecord | None, next_job: DeliveryJob | None) -> AttemptResult:
+    if record is None:
         return AttemptResult(DeliveryState.PENDING, Instant(0), claim_lost=True)
-    return AttemptResult(trial.state, trial.next_at, next_job=next_job)
+    return AttemptResult(record.state, record.next_at, next_job=next_job)
 
 
-def _record_error(db: Write, tried: Attempt) -> None:
-    """Store the error that the settings page shows.
+def _record_error(db: Write, attempt: Attempt) -> None:
+    """Store the error that the settings page shows, and disable an integration whose receiver asks for it.
 
-    A feed's own address that is gone does not switch the integration off.
+    If the receiver is the feed's own address, the integration stays enabled.
     """
-    queue, outcome, seen = tried.job.queue, tried.outcome, tried.job.integration
+    queue, outcome, integration = attempt.job.queue, attempt.outcome, attempt.job.integration
     if outcome.disables_integration:
         provider = REGISTRY[queue.integration]
-        if tried.job.delivery.receiver in {provider.name, getattr(provider.read_settings(seen.settings), "url", None)}:
-            said = [outcome.error] if outcome.error else []
-            reason = join_sentences(*said, _was_switched_off(provider.title))
-            integrations.disable(db, queue.user_id, queue.integration, seen.settings, reason)
+        own_url = getattr(provider.read_settings(integration.settings), "url", None)
+        if attempt.job.delivery.receiver in {provider.name, own_url}:
+            errors = [outcome.error] if outcome.error else []
+            reason = join_sentences(*errors, _was_switched_off(provider.title))
+            integrations.disable(db, queue.user_id, queue.integration, integration.settings, reason)
             return
-    if outcome.error or seen.last_error:
+    if outcome.error or integration.last_error:
         integrations.set_last_error(db, queue.user_id, queue.integration, outcome.error)
 
 

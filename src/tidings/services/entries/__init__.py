@@ -1,1 +1,1 @@
-"""Reading, searching, sharing and changing entries."""
+"""Entries: lists, search, changes, sharing, and articles from their pages."""

@@ -1,4 +1,4 @@
-"""Where a listener stopped."""
+"""Enclosures: the position at which the user stopped playing."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ class Enclosures:
         self._database = database
 
     def set_progression(self, user_id: int, enclosure_id: int, position_s: int) -> None:
+        """Store the position in seconds. Raises NotFound."""
         with self._database.writing() as db:
             if not enclosures.set_progression(db, user_id, enclosure_id, position_s):
                 raise unknown(enclosure_id)
 
 
 def owned(db: Read, user_id: int, enclosure_id: int) -> Enclosure:
+    """Return an enclosure of the user. Raises NotFound."""
     enclosure = enclosures.get(db, user_id, enclosure_id)
     if enclosure is None:
         raise unknown(enclosure_id)

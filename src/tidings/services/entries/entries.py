@@ -1,4 +1,4 @@
-"""Reading marks, stars, and what else a user does to entries."""
+"""Changes to entries: status, star, edits, import, saving to services, flushing the history."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class Entries:
         status: EntryStatus | None = None,
         starred: bool | None = None,
     ) -> None:
-        """Ids that are not the user's are passed over."""
+        """Set the status or the star of entries. Ids that are not the user's are ignored."""
         with self._database.writing() as db:
             entries.set_state(db, user_id, entry_ids, status=status, starred=starred, now=self._clock())
 
     def toggle_star(self, user_id: int, entry_id: int) -> None:
-        """A flip by contract; inside it becomes an end."""
+        """Reverse the star of an entry, as the API requires. Raises NotFound."""
         with self._database.writing() as db:
             counters.lock(db, user_id, [owned(db, user_id, entry_id).feed_id])
             starred = not owned(db, user_id, entry_id).starred
             entries.set_state(db, user_id, [entry_id], starred=starred, now=self._clock())
 
     def edit(self, user: User, entry_id: int, *, title: str | None = None, content: str | None = None) -> None:
-        """Give it other words; they stay when the publisher changes the entry. None leaves a value as it is."""
+        """Replace the title or the content; later changes by the publisher do not replace them. None keeps a value."""
         with self._database.reading() as db:
             entry = owned(db, user.id, entry_id)
         change = entry_changes.prepare_edit(entry, user, title=title, content=content, policy=self._policy)
@@ -60,9 +60,10 @@ class Entries:
             entries.edit(db, owned(db, user.id, entry_id), change)
 
     def import_one(self, user: User, feed_id: int, given: Mapping[str, Any]) -> tuple[int, bool]:
-        """Bring an entry along from elsewhere; its id, and whether it is new.
+        """Import an entry into a feed. Returns its id, and whether it is new.
 
-        given: fields of the API. One that the feed has already only takes the status and the star that were sent.
+        given: fields of the API. Of an entry that the feed has already, only the status and the star are changed.
+        Raises InvalidInput for invalid fields, an unknown feed, or an entry that was deleted from it.
         """
         now = self._clock()
         ready = entry_changes.prepare_import(given, user, now=now, policy=self._policy)
@@ -84,17 +85,17 @@ class Entries:
             return feed_store.add(db, user.id, feed_id, feed.category_id, [ready], now=now)[0], True
 
     def save(self, user: User, entry_id: int) -> None:
-        """Hand an entry to every service that the user saves to. It leaves the house later, from the outbox."""
+        """Write an event for every integration that saves entries; the deliverer sends it. Raises InvalidInput."""
         with self._database.writing() as db:
             if not outbox.enabled_integrations(db, user.id, SAVE_ENTRY):
                 raise InvalidInput(msg("No service to save entries to is switched on: set one up, such as a webhook."))
             outbox.post_entry_event(db, user, SAVE_ENTRY, owned(db, user.id, entry_id), self._clock())
 
     def flush_history(self, user_id: int) -> None:
-        """Delete what was read, but for starred and shared entries; it never comes back."""
+        """Delete read entries, except starred and shared ones. Checks do not store them again."""
         now, reached = self._clock(), 0
         while True:
-            # A transaction each: others get their turn in between.
+            # Several short transactions, so that others can write in between.
             with self._database.writing() as db:
                 found = history.flush(db, user_id, after=reached, now=now)
             if found is None:
@@ -103,6 +104,7 @@ class Entries:
 
 
 def owned(db: Read, user_id: int, entry_id: int) -> Entry:
+    """Return an entry of the user. Raises NotFound."""
     entry = entries.get(db, user_id, entry_id)
     if entry is None:
         raise NotFound(msg("There is no entry {id}.", id=entry_id))
@@ -110,5 +112,5 @@ def owned(db: Read, user_id: int, entry_id: int) -> Entry:
 
 
 def unknown_feed(feed_id: int) -> InvalidInput:
-    """A 400 by contract where entries are listed or imported."""
+    """Return the error of lists and imports: by the contract of the API it is a 400, not a 404."""
     return InvalidInput(msg("There is no feed {id}.", id=feed_id), field="feed_id")

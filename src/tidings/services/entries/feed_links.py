@@ -1,4 +1,4 @@
-"""Lists as feeds for other readers: whoever knows the secret part of the address may follow them."""
+"""Tokens for the addresses at which other feed readers can follow a user's lists."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ class FeedLinks:
         self._clock = clock
 
     def token(self, user_id: int) -> str:
-        """ "" while the user has none: then nothing of theirs can be followed."""
+        """Return the token of a user; "" if there is none, so that no list can be followed."""
         with self._database.reading() as db:
             return feed_links.token(db, user_id)
 
     def renew(self, user_id: int) -> str:
-        """The first one, or another: addresses with the one before lead nowhere from now on."""
+        """Create a token, or replace it, which invalidates addresses with the old one. Returns the new token."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
         with self._database.writing() as db:
             feed_links.set_token(db, user_id, token, now=self._clock())
         return token
 
     def revoke(self, user_id: int) -> None:
+        """Delete the token, which invalidates all addresses."""
         with self._database.writing() as db:
             feed_links.remove(db, user_id)
 
     def owner(self, token: str) -> User | None:
-        """None for a token that is nobody's, or not any more."""
+        """Return the user with this token, or None."""
         with self._database.reading() as db:
             user_id = feed_links.owner(db, token[:100])
             return users.get(db, user_id) if user_id is not None else None

@@ -1,6 +1,6 @@
-"""Whole articles: an entry's page is fetched, and what is to be read on it is found.
+"""Fetches the pages of entries and extracts their articles.
 
-page ─► fetch ─► web page at all? ─► find (`extraction`) ─► rules, cleaning, reading time (`domain.polling.ingestion`)
+fetch ─► is it HTML? ─► extract (`article_extraction`) ─► rules, cleaning, reading time (`domain.polling.ingestion`)
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import feeds
 
 PAGE_ACCEPT = "text/html, application/xhtml+xml, */*;q=0.1"
-# Pages in our hands at the same time: a hostile one fills the size limit.
-AT_ONCE = 16
-# A page that does not say what it is begins with one of these, after blanks and in any letters.
-_BEGINNINGS = (b"<!doctype html", b"<html")
+# Pages in memory at the same time; each may be as large as the size limit.
+MAX_CONCURRENT = 16
+# A page without a content type begins with one of these, in any case, after whitespace.
+_HTML_STARTS = (b"<!doctype html", b"<html")
 
 
 class FetchedArticle(Struct, frozen=True):
@@ -57,12 +57,13 @@ class ArticleFetcher:
         self._fetcher = fetcher
         self._extraction = extraction
         self._instance = instance
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._slots = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def fetch(self, user: User, entry_id: int, *, store: bool) -> FetchedArticle:
-        """The article of an entry; what is stored already, when there is none on its page. FetchError.
+        """Return the article of an entry's page, or the stored content if the page has none.
 
-        store: keep it from now on, as the user's own: the publisher's changes pass it by.
+        store: replace the content of the entry; later changes by the publisher do not replace it.
+        Raises NotFound, and FetchError if the page cannot be fetched.
         """
         feed, page = await asyncio.to_thread(self._look_up, user.id, entry_id)
         entry = page.entries[0]
@@ -75,10 +76,10 @@ class ArticleFetcher:
         return FetchedArticle(read.content, entry.reading_time if read.reading_time is None else read.reading_time)
 
     async def find(self, feed: Feed, url: str) -> Article:
-        """What is to be read on the page `url` of an entry of this feed. FetchError."""
+        """Return the article of the page `url` of an entry of this feed. Raises FetchError."""
         if not url:
             raise NotAPage(msg("This entry has no address to fetch an article from."))
-        async with self._places:
+        async with self._slots:
             response = await self._get(feed, url)
             rules = feed.scraper_rules if pages.is_same_host(url, response.url) else ""
             return await self._extraction.article(WebPage(response.body, response.charset, response.url, rules))
@@ -90,7 +91,7 @@ class ArticleFetcher:
         try:
             response = await self._fetcher.get(request_for(feed, url, accept=PAGE_ACCEPT))
         except InvalidInput as error:
-            # Of the entry or of the feed's settings; not of what was sent to us now.
+            # The address of the entry or a setting of the feed is invalid, not the request of the user.
             raise NotAPage(msg("The page cannot be fetched. {problem}", problem=error.text), url=url) from error
         _ensure_page(response)
         return response
@@ -113,7 +114,7 @@ class ArticleFetcher:
 def _read(
     user: User, feed: Feed, page: EntryPage, article: Article, instance: InstanceSettings
 ) -> PreparedArticle | None:
-    """None when there is nothing to read."""
+    """Return the cleaned article, or None if it has no text."""
     entry = page.entries[0]
     policy = EntryPolicy.of(feed, user, instance)
     read = ingestion.prepare_article(entry, page.enclosures.get(entry.id, []), article, policy)
@@ -127,11 +128,11 @@ def _ensure_page(response: FetchResponse) -> None:
         raise EmptyBody(
             msg("There is nothing on this page. It is for the publisher to mend; try later."), url=response.url
         )
-    if kind in pages.HTML_TYPES or (not kind and body[:20].lower().startswith(_BEGINNINGS)):
+    if kind in pages.HTML_TYPES or (not kind and body[:20].lower().startswith(_HTML_STARTS)):
         return
-    found = (
+    message = (
         msg("This is no web page but {kind}: there is no article to look for.", kind=kind[:60])
         if kind
         else msg("This is no web page but something unnamed: there is no article to look for.")
     )
-    raise NotAPage(found, url=response.url)
+    raise NotAPage(message, url=response.url)

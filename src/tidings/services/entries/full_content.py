@@ -1,8 +1,8 @@
-"""Full content of new entries, for feeds that ask for it: articles are fetched before the entries are stored.
+"""Fetches articles of new entries, before they are stored, for feeds with the option for full content.
 
-which entries are new? ─► which may come in, and where are their pages? ─► a few at a time ─► articles by entry
+new entries ─► those that filters keep, with the addresses of their pages ─► fetch a few at a time ─► articles by entry
 
-Where an article cannot be had, or not in time, the entry has the content of the feed.
+If an article cannot be fetched in time, the entry keeps the content of the feed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tidings.storage.engine.database import Database
 
 log = structlog.get_logger()
 
-# Pages of one feed at the same time: they lie on one host as a rule.
-AT_ONCE = 4
-# For all pages of a feed: when a worker polls, and when somebody waits for the answer.
-WORKER_S = 60.0
-WAITING_S = 20.0
+# Pages of one feed fetched at the same time: they are usually on one host.
+MAX_CONCURRENT_PER_FEED = 4
+# Timeouts for all pages of a feed: in a worker, and while a user waits for the response.
+WORKER_TIMEOUT_S = 60.0
+USER_TIMEOUT_S = 20.0
 
 
 class FullContent:
@@ -46,25 +46,28 @@ class FullContent:
         self._articles = articles
         self._clock = clock
 
-    async def of_document(self, document: FetchedDocument, *, within_s: float) -> dict[int, Mapping[bytes, Article]]:
-        """Return articles of new entries by feed id and entry hash, for the feeds that ask for full content."""
+    async def of_document(self, document: FetchedDocument, *, timeout_s: float) -> dict[int, Mapping[bytes, Article]]:
+        """Return articles of new entries by feed id and entry hash, for the feeds with the option."""
         feeds = [feed for feed in document.feeds if feed.crawler]
         found = await asyncio.to_thread(self._new_entries, document, feeds)
-        looks = [self.articles(user, feed, entries, within_s=within_s) for user, feed, entries in found]
-        articles = await asyncio.gather(*looks)
+        fetches = [self.articles(user, feed, entries, timeout_s=timeout_s) for user, feed, entries in found]
+        articles = await asyncio.gather(*fetches)
         return {feed.id: one for (_, feed, _), one in zip(found, articles, strict=True)}
 
     async def articles(
-        self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry], *, within_s: float
+        self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry], *, timeout_s: float
     ) -> dict[bytes, Article]:
-        """entries: by hash, oldest first. The newest are fetched first, and left out last."""
+        """Return articles by entry hash, of as many entries as possible in `timeout_s`, the newest first.
+
+        entries: by hash, oldest first.
+        """
         pages = await asyncio.to_thread(self._pages, user, feed, entries)
         if not pages:
             return {}
-        places = asyncio.Semaphore(AT_ONCE)
-        tasks = {hash_: asyncio.create_task(self._find(feed, url, places)) for hash_, url in pages.items()}
+        slots = asyncio.Semaphore(MAX_CONCURRENT_PER_FEED)
+        tasks = {hash_: asyncio.create_task(self._find(feed, url, slots)) for hash_, url in pages.items()}
         try:
-            await asyncio.wait(tasks.values(), timeout=within_s)
+            await asyncio.wait(tasks.values(), timeout=timeout_s)
         finally:
             for task in tasks.values():
                 task.cancel()
@@ -76,20 +79,20 @@ class FullContent:
         )
         return found
 
-    async def _find(self, feed: Feed, url: str, places: asyncio.Semaphore) -> Article | None:
-        async with places:
+    async def _find(self, feed: Feed, url: str, slots: asyncio.Semaphore) -> Article | None:
+        async with slots:
             try:
                 return await self._articles.find(feed, url)
             except TidingsError as error:
                 log.info("article not fetched", feed=feed.id or None, code=error.code, reason=error.message)
             except Exception:
-                log.exception("article search crashed", feed=feed.id)
+                log.exception("article extraction crashed", feed=feed.id)
             return None
 
     def _new_entries(
         self, document: FetchedDocument, feeds: Iterable[Feed]
     ) -> list[tuple[User, Feed, Mapping[bytes, ParsedEntry]]]:
-        """Return users, feeds and new entries; without feeds for which these cannot be told."""
+        """Return users, feeds and new entries by hash; without feeds for which that fails."""
         found = []
         for feed in feeds:
             try:
@@ -98,8 +101,8 @@ class FullContent:
                     user = users.get(db, feed.user_id)
                     if user is not None:
                         found.append((user, feed, find_changes(db, feed, parsed).new))
-            except Exception as error:  # noqa: BLE001 - ingesting meets it again, and knows what to do
-                log.debug("no articles looked for", feed=feed.id, reason=str(error))
+            except Exception as error:  # noqa: BLE001 - ingesting fails in the same way, and stores the error
+                log.debug("articles not fetched", feed=feed.id, reason=str(error))
         return found
 
     def _pages(self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry]) -> dict[bytes, str]:

@@ -1,4 +1,4 @@
-"""Lists of entries, for the API, the pages and the feeds of lists alike."""
+"""Lists of entries, for the API, the web pages and feed links."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from tidings.storage.feeds import categories, feeds
 
 
 class EntryLists:
-    """The lists of one user in one view of the database."""
+    """Lists of one user, all read in one transaction."""
 
     def __init__(self, db: Read, user_id: int) -> None:
         self.db = db
         self._user_id = user_id
 
-    def page(self, which: EntryFilter, page: PageRequest) -> EntryPage:
-        """Return entries with their bodies and enclosures, and how many there are on all pages."""
-        return entry_lists.page(self.db, self._user_id, which, page)
+    def page(self, filter_: EntryFilter, page: PageRequest) -> EntryPage:
+        """Return entries with their bodies and enclosures, and the total number on all pages."""
+        return entry_lists.page(self.db, self._user_id, filter_, page)
 
-    def rows(self, which: EntryFilter, page: PageRequest) -> list[Entry]:
-        """Return entries without their bodies; how many there are is not counted."""
-        return entry_lists.rows(self.db, self._user_id, which, page)
+    def rows(self, filter_: EntryFilter, page: PageRequest) -> list[Entry]:
+        """Return entries without their bodies and without the total number."""
+        return entry_lists.rows(self.db, self._user_id, filter_, page)
 
 
 class EntryListReader:
@@ -41,10 +41,10 @@ class EntryListReader:
     def open(
         self, user_id: int, *, search: str = "", feed_ids: Collection[int] = (), category_ids: Collection[int] = ()
     ) -> Iterator[EntryLists]:
-        """Read lists of a user.
+        """Yield the lists of a user.
 
-        search: where words are looked for, the index is brought up to date first. feed_ids, category_ids: where the
-        entries are looked for; InvalidInput, with feed_id or category_id as its field, for one that is not the user's.
+        search: the words that the filter searches for; with them the index is updated first. feed_ids, category_ids:
+        those of the filters. Raises InvalidInput, with feed_id or category_id as its field, if one is not the user's.
         """
         if search.strip():
             self._search.catch_up(user_id)
@@ -58,9 +58,9 @@ class EntryListReader:
             yield EntryLists(db, user_id)
 
     @contextmanager
-    def of(self, user_id: int, which: EntryFilter) -> Iterator[EntryLists]:
-        """As `open`, for what a filter asks for."""
-        feed_ids = [which.feed_id] if which.feed_id is not None else []
-        category_ids = [which.category_id] if which.category_id is not None else []
-        with self.open(user_id, search=which.search, feed_ids=feed_ids, category_ids=category_ids) as lists:
+    def of(self, user_id: int, filter_: EntryFilter) -> Iterator[EntryLists]:
+        """Yield the lists of a user, as `open` does with the values of the filter."""
+        feed_ids = [filter_.feed_id] if filter_.feed_id is not None else []
+        category_ids = [filter_.category_id] if filter_.category_id is not None else []
+        with self.open(user_id, search=filter_.search, feed_ids=feed_ids, category_ids=category_ids) as lists:
             yield lists

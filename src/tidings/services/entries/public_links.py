@@ -1,4 +1,4 @@
-"""Public links to single entries: made, shown to whoever has one, and taken back."""
+"""Public links to single entries: create, revoke, and find the entry of a link."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CODE_BYTES = 16
 
 
 class PublicEntry(Struct, frozen=True):
-    """content: cleaned HTML. feed_title, site_url: of the feed it came from."""
+    """content: cleaned HTML. feed_title, site_url: of the feed of the entry."""
 
     entry: Entry
     content: str
@@ -31,7 +31,7 @@ class PublicLinks:
         self._database = database
 
     def create(self, user_id: int, entry_id: int) -> str:
-        """The code of its link; the one it has, if it is shared already."""
+        """Return the code of the link of an entry, a new one if it has none. Raises NotFound."""
         with self._database.writing() as db:
             counters.lock(db, user_id, [owned(db, user_id, entry_id).feed_id])
             entry = owned(db, user_id, entry_id)
@@ -41,13 +41,13 @@ class PublicLinks:
             return code
 
     def revoke(self, user_id: int, entry_id: int) -> None:
-        """The link leads nowhere from now on; another share gets another one."""
+        """Delete the link of an entry; `create` makes another one later. Raises NotFound."""
         with self._database.writing() as db:
             owned(db, user_id, entry_id)
             public_links.set_code(db, user_id, entry_id, "")
 
     def find(self, code: str) -> PublicEntry:
-        """NotFound for what is no code, and for one that was taken back."""
+        """Return the entry of a link. Raises NotFound if the code is unknown or revoked."""
         with self._database.reading() as db:
             entry = public_links.by_code(db, code[:100])
             feed = feeds.get(db, entry.user_id, entry.feed_id) if entry else None

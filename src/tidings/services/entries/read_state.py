@@ -1,7 +1,7 @@
-"""Marking many entries read at once, so that it can be undone.
+"""Marks many entries read, so that it can be undone.
 
-Everything that is marked in one go gets the same moment as its last change, to the microsecond: that is what an undo
-asks for. What somebody touched since has another one, and stays as it is.
+All entries of one call get the same time of their last change, to the microsecond, which identifies them for an undo.
+Entries that were changed since have another time and stay as they are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tidings.storage.feeds import feeds
 
 
 class MarkReadResult(Struct, frozen=True):
-    """moment: what `undo` asks for."""
+    """count: entries marked. moment: the argument of `undo`."""
 
     count: int
     moment: Instant
@@ -31,7 +31,7 @@ class ReadMarker:
         self._clock = clock
 
     def mark_read(self, user_id: int, entry_ids: Sequence[int]) -> MarkReadResult:
-        """Those of them that are the user's and unread."""
+        """Mark entries read. Ids of others and of read entries are ignored."""
         now = self._clock()
         with self._database.writing() as db:
             found = read_state.unread_of(db, user_id, entry_ids)
@@ -39,26 +39,26 @@ class ReadMarker:
                 entries.set_state(db, user_id, found, status=EntryStatus.READ, now=now)
             return MarkReadResult(len(found), now)
 
-    def mark_list_read(self, user_id: int, which: EntryFilter, page: PageRequest | None = None) -> MarkReadResult:
-        """Mark the unread entries of a list as read. page: only entries after its cursor, in its order.
+    def mark_list_read(self, user_id: int, filter_: EntryFilter, page: PageRequest | None = None) -> MarkReadResult:
+        """Mark the unread entries of a list read. page: only entries after its cursor, in its order.
 
-        Entries published later than now stay unread, as in the API: the list has not shown them.
+        Entries dated in the future stay unread, as in the API.
         """
         now = self._clock()
         with self._database.writing() as db:
             count = entries.mark_read(
                 db,
                 user_id,
-                feed_id=which.feed_id,
-                category_id=which.category_id,
+                feed_id=filter_.feed_id,
+                category_id=filter_.category_id,
                 published_before=now,
-                except_feed_ids=feeds.hidden(db, user_id) if which.globally_visible else (),
+                except_feed_ids=feeds.hidden(db, user_id) if filter_.globally_visible else (),
                 page=page,
                 now=now,
             )
             return MarkReadResult(count, now)
 
     def undo(self, user_id: int, moment: Instant) -> int:
-        """How many are unread again."""
+        """Mark the entries of an earlier call unread again. Returns their number."""
         with self._database.writing() as db:
             return read_state.undo_mark_read(db, user_id, moment, now=self._clock())

@@ -1,1 +1,1 @@
-"""Subscriptions, categories, and what is found out about a feed besides its entries."""
+"""Feeds and categories: subscribing, changing, discovery, icons, OPML, rule previews."""

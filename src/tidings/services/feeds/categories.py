@@ -1,4 +1,4 @@
-"""Making, renaming and deleting categories."""
+"""Creates, changes and deletes categories."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class Categories:
         self._clock = clock
 
     def create(self, user_id: int, title: str, *, hide_globally: bool = False) -> Category:
+        """Create a category and return it. Raises InvalidInput for a title that is invalid or taken."""
         title = validate_title(title)
         with self._database.writing() as db:
             _ensure_free(db, user_id, title)
@@ -29,7 +30,7 @@ class Categories:
     def update(
         self, user_id: int, category_id: int, *, title: str | None = None, hide_globally: bool | None = None
     ) -> Category:
-        """None leaves a value as it is."""
+        """Change a category and return it; None keeps a value. Raises NotFound and InvalidInput."""
         with self._database.writing() as db:
             category = owned(db, user_id, category_id)
             new_title = category.title if title is None else validate_title(title)
@@ -47,15 +48,15 @@ class Categories:
         return Category(category_id, user_id, new_title, hidden)
 
     def delete(self, user_id: int, category_id: int) -> None:
-        """With its feeds and their entries."""
+        """Delete a category with its feeds and their entries. Raises NotFound."""
         with self._database.writing() as db:
-            # As a poll does before it writes: the other way round, the two would wait for each other.
+            # Polls lock counters first too: in another order, the two transactions would deadlock.
             counters.lock_all(db, user_id)
             if not categories.remove(db, user_id, category_id):
                 raise unknown(category_id)
 
     def mark_read(self, user_id: int, category_id: int) -> int:
-        """Entries dated in the future stay unread. How many were marked."""
+        """Mark entries read, except those dated in the future. Returns their number. Raises NotFound."""
         now = self._clock()
         with self._database.writing() as db:
             owned(db, user_id, category_id)
@@ -63,6 +64,7 @@ class Categories:
 
 
 def owned(db: Read, user_id: int, category_id: int) -> Category:
+    """Return a category of the user. Raises NotFound."""
     category = categories.get(db, user_id, category_id)
     if category is None:
         raise unknown(category_id)

@@ -1,6 +1,6 @@
-"""Finding the feeds of a web page.
+"""Finds the feeds of a web page.
 
-fetch the page ─► a feed itself? ─► declared + shaped + anchored, looked at side by side ─► usual places ─► the list
+fetch the page ─► is it a feed? ─► probe candidates: declared, of known sites, linked ─► common locations ─► results
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from tidings.services.feeds.feed_preview import EntryPreview, newest
 from tidings.services.polling.fetched_documents import RecentDocuments
 from tidings.services.polling.rate_limit import PoliteFetcher
 
-# A page may name a feed for each of its tags: the first ones are looked at, the rest is believed.
+# A page may declare a feed for each of its tags: the first ones are fetched, the others are listed as declared.
 MAX_PROBES = 20
-MOST_ANCHORS = 12
-AT_ONCE = 6
-# All looks together; the page itself may take as long as any other document.
+MAX_LINKED = 12
+MAX_CONCURRENT_PROBES = 6
+# For all probes together; the page itself has the usual timeout.
 SEARCH_TIMEOUT_S = 10.0
 PROBE_TIMEOUT_S = 5.0
 MAX_PROBE_BYTES = 5 * 2**20
@@ -39,9 +39,10 @@ MAX_RESULTS = 100
 
 
 class DiscoveredFeed(Struct, frozen=True):
-    """A feed that somebody may subscribe to.
+    """A feed that the user may subscribe to.
 
-    title: as the page calls it, else as the feed itself does. name, newest: of its document; empty where none was read.
+    title: the title on the page, or else in the feed. name, newest: the title and the latest entries of its document;
+    empty if it was not read.
     """
 
     url: str
@@ -52,7 +53,7 @@ class DiscoveredFeed(Struct, frozen=True):
 
 
 class ProbeResult(Struct, frozen=True):
-    """What came of fetching a candidate. type: None when it is no feed. digest: of the document, b"" when none came.
+    """The result of fetching a candidate. type: None if it is no feed. digest: of the document, b"" without one.
 
     permanent_url: as in `FetchResponse`.
     """
@@ -65,6 +66,7 @@ class ProbeResult(Struct, frozen=True):
 
     @property
     def is_refuted(self) -> bool:
+        """Whether there is a document and it is no feed."""
         return bool(self.digest) and self.type is None
 
 
@@ -74,12 +76,12 @@ class Discovery:
         self._recent = recent
 
     async def find(self, user_id: int, given: Mapping[str, Any]) -> list[DiscoveredFeed]:
-        """given: fields of the API, `url` at least. Nothing is stored.
+        """Return the feeds of a page, the declared ones first. Nothing is stored.
 
-        InvalidInput for what cannot be used; FetchError when the page cannot be had; NotFound when it leads to no feed.
+        given: fields of the API, at least `url`. Raises InvalidInput for invalid fields, FetchError if the page cannot
+        be fetched, and NotFound without feeds.
         """
-        asked = _request(given)
-        search = _Search(self._fetcher, self._recent, user_id, asked)
+        search = _Search(self._fetcher, self._recent, user_id, _page_request(given))
         found = await search.run()
         if not found:
             raise NotFound(
@@ -92,57 +94,57 @@ class Discovery:
 
 
 class _Search:
-    """One page, with what was asked along with it."""
+    """The search of one page. request: of the page, with the options that the user sent."""
 
-    def __init__(self, fetcher: PoliteFetcher, recent: RecentDocuments, user_id: int, asked: FetchRequest) -> None:
+    def __init__(self, fetcher: PoliteFetcher, recent: RecentDocuments, user_id: int, request: FetchRequest) -> None:
         self._fetcher = fetcher
         self._recent = recent
         self._user_id = user_id
-        self._asked = asked
-        self._places = asyncio.Semaphore(AT_ONCE)
-        self._looks: dict[str, ProbeResult] = {}
+        self._request = request
+        self._slots = asyncio.Semaphore(MAX_CONCURRENT_PROBES)
+        self._results: dict[str, ProbeResult] = {}
 
     async def run(self) -> list[DiscoveredFeed]:
         try:
-            response = await self._fetcher.get(self._asked)
+            response = await self._fetcher.get(self._request)
         except FetchError:
-            # Some sites show their pages to browsers only, and their feeds to everybody.
-            if found := await self._confirmed(discovery.known_site_feeds(self._asked.url)):
+            # Some sites block their pages for other clients than browsers, but not their feeds.
+            if found := await self._confirmed(discovery.known_site_feeds(self._request.url)):
                 return found
             raise
-        look = await asyncio.to_thread(self._read, response)
-        if look.type:
-            self._recent.keep(
+        result = await asyncio.to_thread(self._read, response)
+        if result.type:
+            self._recent.add(
                 self._user_id,
-                msgspec.structs.replace(self._asked, url=response.url),
+                msgspec.structs.replace(self._request, url=response.url),
                 msgspec.structs.replace(response, permanent_url=None),
             )
-            return [DiscoveredFeed(response.url, response.url, look.type, look.title, look.newest)]
+            return [DiscoveredFeed(response.url, response.url, result.type, result.title, result.newest)]
         return await self._on_page(response)
 
     async def _on_page(self, response: FetchResponse) -> list[DiscoveredFeed]:
         page, text = await asyncio.to_thread(_read_page, response)
-        shaped = [one for url in (page.canonical, response.url) if url for one in discovery.known_site_feeds(url, text)]
-        candidates = [*shaped, *discovery.declared_feeds(page), *discovery.linked_feeds(page, limit=MOST_ANCHORS)]
+        known = [one for url in (page.canonical, response.url) if url for one in discovery.known_site_feeds(url, text)]
+        candidates = [*known, *discovery.declared_feeds(page), *discovery.linked_feeds(page, limit=MAX_LINKED)]
         found = await self._confirmed(candidates)
         for group in discovery.common_locations(page.canonical or response.url):
             found = found or await self._confirmed(group)
         return found
 
     async def _confirmed(self, candidates: Sequence[FeedCandidate]) -> list[DiscoveredFeed]:
-        """In the order given; each address, and each document, once."""
-        named = list({candidate.url: candidate for candidate in reversed(candidates)}.values())[::-1]
-        await self._probe_all([one for one in named if one.url not in self._looks][:MAX_PROBES])
+        """Return the candidates that are feeds, in the same order, without duplicates of address or document."""
+        unique = list({candidate.url: candidate for candidate in reversed(candidates)}.values())[::-1]
+        await self._probe_all([one for one in unique if one.url not in self._results][:MAX_PROBES])
         found: dict[str, DiscoveredFeed] = {}
         digests: set[bytes] = set()
-        for candidate in named:
-            look = self._looks.get(candidate.url, ProbeResult())
-            one = _discovered_feed(candidate, look)
-            # What was only guessed is often the same feed once more, under another of its addresses.
-            if one is None or (look.digest in digests and not candidate.is_declared):
+        for candidate in unique:
+            result = self._results.get(candidate.url, ProbeResult())
+            one = _discovered_feed(candidate, result)
+            # A guessed address often serves the same document as one before.
+            if one is None or (result.digest in digests and not candidate.is_declared):
                 continue
-            if look.digest:
-                digests.add(look.digest)
+            if result.digest:
+                digests.add(result.digest)
             found.setdefault(one.url, one)
         return list(found.values())
 
@@ -156,28 +158,28 @@ class _Search:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _probe(self, candidate: FeedCandidate) -> None:
-        request = self._for(candidate.url)
-        async with self._places:
+        request = self._probe_request(candidate.url)
+        async with self._slots:
             try:
                 response = await self._fetcher.get(request)
             except (FetchError, InvalidInput):
-                self._looks[candidate.url] = ProbeResult()
+                self._results[candidate.url] = ProbeResult()
                 return
-            look = await asyncio.to_thread(self._read, response)
-        self._looks[candidate.url] = look
-        if look.type:
-            self._recent.keep(
+            result = await asyncio.to_thread(self._read, response)
+        self._results[candidate.url] = result
+        if result.type:
+            self._recent.add(
                 self._user_id,
-                msgspec.structs.replace(request, url=_address(candidate, look)),
+                msgspec.structs.replace(request, url=_address(candidate, result)),
                 msgspec.structs.replace(response, permanent_url=None),
             )
 
-    def _for(self, url: str) -> FetchRequest:
-        """What is meant for the page's host goes nowhere else."""
+    def _probe_request(self, url: str) -> FetchRequest:
+        """Return the request of a candidate; credentials for the page are not sent to other sites."""
         request = msgspec.structs.replace(
-            self._asked, url=url, timeout_s=PROBE_TIMEOUT_S, max_body_size=MAX_PROBE_BYTES
+            self._request, url=url, timeout_s=PROBE_TIMEOUT_S, max_body_size=MAX_PROBE_BYTES
         )
-        if may_share(self._asked.url, url):
+        if may_share(self._request.url, url):
             return request
         return msgspec.structs.replace(request, username="", password="", cookie="", user_agent="")
 
@@ -191,7 +193,7 @@ class _Search:
         return ProbeResult(kind, title, response.digest, response.permanent_url, entries)
 
 
-def _request(given: Mapping[str, Any]) -> FetchRequest:
+def _page_request(given: Mapping[str, Any]) -> FetchRequest:
     if not given.get("url"):
         raise InvalidField("url", msg("send the address of a page."))
     fields = {name: value for name, value in given.items() if name in FetchRequest.__struct_fields__ and name != "url"}
@@ -205,7 +207,7 @@ def _request(given: Mapping[str, Any]) -> FetchRequest:
 
 
 def _format(response: FetchResponse) -> FeedFormat | None:
-    """JSON of any kind looks like a feed until it is read."""
+    """Return the format of a document, or None if it is no feed. JSON must also parse as a feed."""
     kind = detect_format(response.body, response.charset or None)
     if kind is FeedFormat.JSON:
         try:
@@ -225,16 +227,16 @@ def _read_page(response: FetchResponse) -> tuple[PageLinks, str]:
     return page, page_links.page_text(response.body, charset)
 
 
-def _discovered_feed(candidate: FeedCandidate, look: ProbeResult) -> DiscoveredFeed | None:
-    """A page's own word counts unless its body proves the contrary; anything else has to prove itself."""
-    if look.type:
-        address = _address(candidate, look)
-        return DiscoveredFeed(address, candidate.title or look.title or address, look.type, look.title, look.newest)
-    if candidate.is_declared and candidate.type and not look.is_refuted:
+def _discovered_feed(candidate: FeedCandidate, result: ProbeResult) -> DiscoveredFeed | None:
+    """Return a feed, or None. A declared candidate counts unless it is refuted; another one must have been parsed."""
+    if result.type:
+        address, title = _address(candidate, result), candidate.title or result.title
+        return DiscoveredFeed(address, title or address, result.type, result.title, result.newest)
+    if candidate.is_declared and candidate.type and not result.is_refuted:
         return DiscoveredFeed(candidate.url, candidate.title or candidate.url, candidate.type)
     return None
 
 
-def _address(candidate: FeedCandidate, look: ProbeResult) -> str:
-    """Where it really is, if it is there for good."""
-    return look.permanent_url or candidate.url
+def _address(candidate: FeedCandidate, result: ProbeResult) -> str:
+    """Return the target of a permanent redirect, or else the address of the candidate."""
+    return result.permanent_url or candidate.url

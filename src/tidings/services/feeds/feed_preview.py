@@ -1,4 +1,4 @@
-"""What a feed has to say, for somebody who thinks about subscribing to it."""
+"""The latest entries of a feed, shown before the user subscribes to it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from msgspec import Struct
 from tidings.domain.feeds.feeds import ParsedFeed
 from tidings.domain.times import Instant
 
-MOST = 5
-LONGEST_TITLE = 200
+MAX_ENTRIES = 5
+MAX_TITLE_LENGTH = 200
 
 
 class EntryPreview(Struct, frozen=True):
-    """url: "" when the entry has none. published_at: None when its document gives no usable date."""
+    """url: "" if the entry has none. published_at: None if the document gives no usable date."""
 
     title: str
     url: str
@@ -20,6 +20,6 @@ class EntryPreview(Struct, frozen=True):
 
 
 def newest(document: ParsedFeed) -> tuple[EntryPreview, ...]:
-    """The latest entries; those without a date come last, in the order of the document."""
+    """Return the latest entries; those without a date come last, in the order of the document."""
     by_date = sorted(document.entries, key=lambda entry: -(entry.published_at or 0))
-    return tuple(EntryPreview(one.title[:LONGEST_TITLE], one.url, one.published_at) for one in by_date[:MOST])
+    return tuple(EntryPreview(one.title[:MAX_TITLE_LENGTH], one.url, one.published_at) for one in by_date[:MAX_ENTRIES])

@@ -1,4 +1,4 @@
-"""Subscribing, changing and unsubscribing. Checking feeds is `services.polling`'s."""
+"""Creates, changes and deletes feeds. `services.polling` checks them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tidings.domain.polling.next_check import Schedule
 from tidings.domain.polling.sources import NO_VALIDATORS, SHARED_OPTIONS, feed_fetch_key, fetch_key
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
-from tidings.services.entries.full_content import WAITING_S, FullContent
+from tidings.services.entries.full_content import USER_TIMEOUT_S, FullContent
 from tidings.services.feeds.icons import Icons
 from tidings.services.polling.entry_builder import EntryBuilder, log_rule_errors
 from tidings.services.polling.entry_identity import switched
@@ -47,8 +47,8 @@ _FETCH_FIELDS = (
 )
 
 
-class _New(Struct, frozen=True):
-    """A feed that is about to be stored. values: of its columns. entries: by hash, oldest first."""
+class _NewFeed(Struct, frozen=True):
+    """A feed to be stored. values: its columns. entries: by hash, oldest first."""
 
     values: dict[str, Any]
     feed: Feed
@@ -57,7 +57,9 @@ class _New(Struct, frozen=True):
 
 
 class Feeds:
-    """recent: what was just discovered is not fetched again. check: of what events go to; InvalidInput."""
+    """recent: documents that discovery fetched, which are not fetched again. check: raises InvalidInput for receivers
+    of events, among the fields of a feed, that can never be reached.
+    """
 
     def __init__(
         self,
@@ -85,10 +87,10 @@ class Feeds:
         self._check = check
 
     async def create(self, user: User, given: Mapping[str, Any]) -> int:
-        """Fetch it, store it with its entries, all unread; its id.
+        """Fetch a feed, store it with its entries as unread, and return its id.
 
-        given: fields of the API. InvalidInput for what cannot be used, a document that is no feed included;
-        FetchError when the site cannot be reached or refuses.
+        given: fields of the API. Raises InvalidInput for invalid fields and for a document that is no feed, and
+        FetchError if it cannot be fetched.
         """
         values = await asyncio.to_thread(self._checked_new, user.id, given)
         options = {name: values[name] for name in _FETCH_FIELDS if name in values}
@@ -100,13 +102,13 @@ class Feeds:
         new = await asyncio.to_thread(self._read, user, values, response)
         articles: Mapping[bytes, Article] = {}
         if new.feed.crawler:
-            articles = await self._full_content.articles(user, new.feed, new.entries, within_s=WAITING_S)
+            articles = await self._full_content.articles(user, new.feed, new.entries, timeout_s=USER_TIMEOUT_S)
         feed_id = await asyncio.to_thread(self._store_new, user, new, response, articles)
-        await self._icons.look_for_new(user.id, feed_id)
+        await self._icons.update_new(user.id, feed_id)
         return feed_id
 
     def update(self, user_id: int, feed_id: int, given: Mapping[str, Any]) -> None:
-        """Errors of earlier checks are forgotten, whatever is changed."""
+        """Change a feed. Any change clears its errors. Raises NotFound and InvalidInput."""
         with self._database.reading() as db:
             owned(db, user_id, feed_id)
         values = feed_changes.validate(given)
@@ -123,8 +125,9 @@ class Feeds:
             elif values.get("check_interval_minutes", feed.check_interval_minutes) != feed.check_interval_minutes:
                 timing = Timing.draw(self._schedule)
                 values["next_check_at"] = timing.after_change(feed, values["check_interval_minutes"], self._clock())
-            if _is_asked_otherwise(feed, values):
-                # What we know of one document says nothing about another; and whoever names a hub is to be heard again.
+            if _is_fetched_differently(feed, values):
+                # The validators belong to another document; without them the next check reads the document, and its
+                # hubs too.
                 values |= NO_VALIDATORS
             if values.get("site_url", feed.site_url) != feed.site_url:
                 values["icon_checked_at"] = None
@@ -141,14 +144,15 @@ class Feeds:
             feeds.change(db, user_id, feed_id, **values)
 
     def delete(self, user_id: int, feed_id: int) -> None:
+        """Delete a feed and its entries. Raises NotFound."""
         with self._database.writing() as db:
-            # As a poll does before it writes: the other way round, the two would wait for each other.
+            # Polls lock counters first too: in another order, the two transactions would deadlock.
             counters.lock(db, user_id, [feed_id])
             if not feeds.remove(db, user_id, feed_id):
                 raise unknown(feed_id)
 
     def mark_read(self, user_id: int, feed_id: int) -> int:
-        """Entries dated in the future stay unread. How many were marked."""
+        """Mark entries read, except those dated in the future. Returns their number. Raises NotFound."""
         now = self._clock()
         with self._database.writing() as db:
             owned(db, user_id, feed_id)
@@ -164,19 +168,21 @@ class Feeds:
             _ensure_new(db, user_id, values["feed_url"])
         return values
 
-    def _read(self, user: User, values: dict[str, Any], response: FetchResponse) -> _New:
+    def _read(self, user: User, values: dict[str, Any], response: FetchResponse) -> _NewFeed:
         now = self._clock()
         document = parse(response, now)
-        # A temporary redirect may lead elsewhere tomorrow: only a permanent one replaces what was typed.
+        # Only a permanent redirect replaces the address that the user typed; a temporary one may change.
         values = values | {"feed_url": response.permanent_url or values["feed_url"]}
         values |= _from_publisher(document, response, values["feed_url"])
         user_interval_minutes = values.get("check_interval_minutes", 0)
         values |= first_columns(Timing.draw(self._schedule), response, document, user_interval_minutes, now)
         columns = {name: value for name, value in values.items() if name in Feed.__struct_fields__}
         feed = Feed(id=0, user_id=user.id, **columns)
-        return _New(values, feed, document, {one.hash: one.entry for one in reversed(identify_entries(feed, document))})
+        return _NewFeed(
+            values, feed, document, {one.hash: one.entry for one in reversed(identify_entries(feed, document))}
+        )
 
-    def _store_new(self, user: User, new: _New, response: FetchResponse, articles: Mapping[bytes, Article]) -> int:
+    def _store_new(self, user: User, new: _NewFeed, response: FetchResponse, articles: Mapping[bytes, Article]) -> int:
         now, feed = self._clock(), new.feed
         changes = ChangeSet(new.entries, {})
         update = EntryBuilder(self._instance).update(user, feed, changes, now, articles=articles)
@@ -191,12 +197,13 @@ class Feeds:
         return feed_id
 
 
-def _is_asked_otherwise(feed: Feed, values: Mapping[str, Any]) -> bool:
-    """Whether the publisher is asked in another way after this change."""
+def _is_fetched_differently(feed: Feed, values: Mapping[str, Any]) -> bool:
+    """Return whether the requests to the publisher differ after this change."""
     return fetch_key({name: values.get(name, getattr(feed, name)) for name in SHARED_OPTIONS}) != feed_fetch_key(feed)
 
 
 def owned(db: Read, user_id: int, feed_id: int) -> Feed:
+    """Return a feed of the user. Raises NotFound."""
     feed = feeds.get(db, user_id, feed_id)
     if feed is None:
         raise unknown(feed_id)

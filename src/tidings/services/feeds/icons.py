@@ -1,6 +1,6 @@
-"""Finding the icons of feeds and keeping them fresh.
+"""Finds the icons of feeds and updates them.
 
-named by the feed ─► declared by its site, the best first ─► declared by the root page ─► /favicon.ico
+icon in the feed ─► icons declared by its site, the best first ─► those of the root page ─► /favicon.ico
 """
 
 from __future__ import annotations
@@ -31,91 +31,91 @@ from tidings.storage.feeds import feeds, icons
 
 log = structlog.get_logger()
 
-# Somebody who subscribes waits no longer than this for an icon.
-WHILE_SUBSCRIBING_S = 6.0
-WHILE_POLLING_S = 15.0
-ONE_FETCH_S = 5.0
-# Feeds of one source that get their icons at the same time, which is found once for all of them.
-AT_ONCE = 8
-# Covers of podcasts are among them.
-LARGEST_PICTURE = 5 * 2**20
-LARGEST_PAGE = 5 * 2**20
-MOST_DECLARED = 4
-SHARED_S = 600.0
-MOST_SHARED = 500
+# Time limits: a user who subscribes waits for the icon.
+SUBSCRIBE_TIMEOUT_S = 6.0
+POLL_TIMEOUT_S = 15.0
+FETCH_TIMEOUT_S = 5.0
+# Feeds of one source that look for their icons at the same time.
+MAX_CONCURRENT = 8
+# Large enough for covers of podcasts.
+MAX_IMAGE_BYTES = 5 * 2**20
+MAX_PAGE_BYTES = 5 * 2**20
+MAX_DECLARED = 4
+CACHE_S = 600.0
+MAX_CACHED = 500
 
-_PICTURE_ACCEPT = "image/png, image/svg+xml, image/webp, image/*;q=0.9, */*;q=0.5"
+_IMAGE_ACCEPT = "image/png, image/svg+xml, image/webp, image/*;q=0.9, */*;q=0.5"
 _PAGE_ACCEPT = "text/html, application/xhtml+xml, */*;q=0.5"
 
 
 class Icons:
-    """A feed without an icon is a feed all the same: nothing here fails because of one."""
+    """Errors are logged and never raised: a feed works without an icon."""
 
     def __init__(self, database: Database, fetcher: PoliteFetcher, clock: Clock) -> None:
         self._database = database
         self._fetcher = fetcher
         self._clock = clock
-        self._shared = _Documents(fetcher)
+        self._cache = _DocumentCache(fetcher)
 
-    async def look_for_new(self, user_id: int, feed_id: int) -> None:
-        """Of a feed that was just stored. What takes too long now is left to its next check."""
-        with _Documents(self._fetcher) as documents:
-            await self._look(user_id, feed_id, documents, limit_s=WHILE_SUBSCRIBING_S, is_last_word=False)
+    async def update_new(self, user_id: int, feed_id: int) -> None:
+        """Find the icon of a feed that was just stored. After a timeout the next check tries again."""
+        with _DocumentCache(self._fetcher) as cache:
+            await self._update(user_id, feed_id, cache, timeout_s=SUBSCRIBE_TIMEOUT_S, retries_later=True)
 
-    async def look_if_due(self, checked: Iterable[Feed], *, is_awaited: bool) -> None:
-        """Of feeds of one source that were just checked. checked: as they were before.
+    async def update_due(self, checked: Iterable[Feed], *, is_user_waiting: bool) -> None:
+        """Find the icons of checked feeds of one source, where they are due. checked: the feeds before the check.
 
-        is_awaited: somebody asked for this check. Nobody did: then feeds of one site share what is fetched.
+        is_user_waiting: fetch anew, for a refresh by a user; else pages and images are taken from the cache.
         """
-        now, places = self._clock(), asyncio.Semaphore(AT_ONCE)
+        now, slots = self._clock(), asyncio.Semaphore(MAX_CONCURRENT)
 
-        async def look(feed: Feed, documents: _Documents) -> None:
-            async with places:
-                await self._look(feed.user_id, feed.id, documents, limit_s=WHILE_POLLING_S, is_last_word=True)
+        async def update(feed: Feed, cache: _DocumentCache) -> None:
+            async with slots:
+                await self._update(feed.user_id, feed.id, cache, timeout_s=POLL_TIMEOUT_S, retries_later=False)
 
         due = [feed for feed in checked if _is_due(feed, now)]
         if due:
-            with _Documents(self._fetcher) if is_awaited else nullcontext(self._shared) as documents:
-                await asyncio.gather(*(look(feed, documents) for feed in due))
+            with _DocumentCache(self._fetcher) if is_user_waiting else nullcontext(self._cache) as cache:
+                await asyncio.gather(*(update(feed, cache) for feed in due))
 
-    async def _look(
-        self, user_id: int, feed_id: int, documents: _Documents, *, limit_s: float, is_last_word: bool
+    async def _update(
+        self, user_id: int, feed_id: int, cache: _DocumentCache, *, timeout_s: float, retries_later: bool
     ) -> None:
-        """is_last_word: what was not found within the limit counts as not there."""
+        """retries_later: after a timeout store nothing, so that the icon stays due; else store that there is none."""
         try:
             feed = await asyncio.to_thread(self._feed, user_id, feed_id)
             if feed is None:
                 return
-            picture = None
+            image = None
             try:
-                async with asyncio.timeout(limit_s):
-                    picture = await _find(feed, documents)
+                async with asyncio.timeout(timeout_s):
+                    image = await _find(feed, cache)
             except TimeoutError:
-                if not is_last_word:
+                if retries_later:
                     return
-            await asyncio.to_thread(self._store, feed, picture)
-            log.debug("icon looked for", feed=feed_id, found=picture is not None)
+            await asyncio.to_thread(self._store, feed, image)
+            log.debug("icon checked", feed=feed_id, found=image is not None)
         except StoreUnavailable as error:
             log.warning("icon not stored", feed=feed_id, reason=error.message)
         except Exception:
-            log.exception("icon made us fail", feed=feed_id)
+            log.exception("icon check crashed", feed=feed_id)
 
     def _feed(self, user_id: int, feed_id: int) -> Feed | None:
         with self._database.reading() as db:
             return feeds.get(db, user_id, feed_id)
 
-    def _store(self, feed: Feed, picture: IconImage | None) -> None:
+    def _store(self, feed: Feed, image: IconImage | None) -> None:
         try:
-            self._write(feed, picture)
+            self._write(feed, image)
         except InvalidInput:
-            # Another feed came with the same picture at the same moment; by now it is there.
-            self._write(feed, picture)
+            # Another transaction stored the same image at the same time; now it is found.
+            self._write(feed, image)
 
-    def _write(self, feed: Feed, picture: IconImage | None) -> None:
+    def _write(self, feed: Feed, image: IconImage | None) -> None:
         with self._database.writing() as db:
             icon_id = None
-            if picture is not None:
-                icon_id = icons.add(db, picture, digest=_digest(picture), external_id=secrets.token_hex(20))
+            if image is not None:
+                icon_id = icons.add(db, image, digest=_digest(image), external_id=secrets.token_hex(20))
             feeds.set_icon(db, feed.user_id, feed.id, icon_id=icon_id, checked_at=self._clock())
 
 
@@ -123,24 +123,24 @@ def _is_due(feed: Feed, now: Instant) -> bool:
     return rules.is_due(feed.icon_checked_at, has_icon=feed.icon_id is not None, now=now)
 
 
-async def _find(feed: Feed, documents: _Documents) -> IconImage | None:
+async def _find(feed: Feed, cache: _DocumentCache) -> IconImage | None:
     tried: set[str] = set()
-    async for url in _places(feed, documents):
+    async for url in _candidates(feed, cache):
         if url not in tried:
             tried.add(url)
-            if picture := await _picture(feed, url, documents):
-                return picture
+            if image := await _image(feed, url, cache):
+                return image
     return None
 
 
-async def _places(feed: Feed, documents: _Documents) -> AsyncIterator[str]:
-    """Pages are only fetched when nothing before them had an icon."""
+async def _candidates(feed: Feed, cache: _DocumentCache) -> AsyncIterator[str]:
+    """Yield addresses of possible icons, the best first. A page is fetched only if no candidate before was an icon."""
     if feed.icon_url:
         yield feed.icon_url
     found_at = feed.site_url
     for page_url in rules.icon_pages(feed.site_url, feed.feed_url):
-        page = await documents.page(
-            request_for(feed, page_url, accept=_PAGE_ACCEPT, max_body_size=LARGEST_PAGE, timeout_s=ONE_FETCH_S)
+        page = await cache.page(
+            request_for(feed, page_url, accept=_PAGE_ACCEPT, max_body_size=MAX_PAGE_BYTES, timeout_s=FETCH_TIMEOUT_S)
         )
         if page is not None:
             found_at = page.url
@@ -151,56 +151,57 @@ async def _places(feed: Feed, documents: _Documents) -> AsyncIterator[str]:
             yield favicon
 
 
-async def _picture(feed: Feed, url: str, documents: _Documents) -> IconImage | None:
+async def _image(feed: Feed, url: str, cache: _DocumentCache) -> IconImage | None:
     if url.startswith("data:"):
         return await asyncio.to_thread(lambda: rules.read_icon(rules.decode_data_url(url)))
-    request = request_for(feed, url, accept=_PICTURE_ACCEPT, max_body_size=LARGEST_PICTURE, timeout_s=ONE_FETCH_S)
-    return await documents.picture(request)
+    request = request_for(feed, url, accept=_IMAGE_ACCEPT, max_body_size=MAX_IMAGE_BYTES, timeout_s=FETCH_TIMEOUT_S)
+    return await cache.image(request)
 
 
 class _Page(Struct, frozen=True):
-    """url: where it was found in the end. icons: that it declares, the best first."""
+    """url: the address after redirects. icons: the addresses of declared icons, the best first."""
 
     url: str
     icons: list[str]
 
 
-class _Documents:
-    """Pages and pictures, each fetched once for all who ask within some minutes.
+class _DocumentCache:
+    """A cache of pages and images: each is fetched once within CACHE_S.
 
-    After an import, a hundred feeds of one site want the same page and the same picture at the same time.
+    After an import, many feeds of one site need the same page and the same image at the same time.
     """
 
     def __init__(self, fetcher: PoliteFetcher) -> None:
         self._fetcher = fetcher
-        self._asked: OrderedDict[FetchRequest, tuple[float, asyncio.Task[Any]]] = OrderedDict()
+        # The expiry time and the fetch, by request, the oldest first.
+        self._fetches: OrderedDict[FetchRequest, tuple[float, asyncio.Task[Any]]] = OrderedDict()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_raised: object) -> None:
-        """Nobody waits any more."""
-        for _, task in self._asked.values():
+        """Cancel fetches that still run."""
+        for _, task in self._fetches.values():
             task.cancel()
 
     async def page(self, request: FetchRequest) -> _Page | None:
-        """None when it cannot be had."""
-        found: _Page | None = await self._once(request, _read_page)
+        """Return a page, or None if it cannot be fetched."""
+        found: _Page | None = await self._get(request, _read_page)
         return found
 
-    async def picture(self, request: FetchRequest) -> IconImage | None:
-        """None when it cannot be had, or is none."""
-        found: IconImage | None = await self._once(request, _read_picture)
+    async def image(self, request: FetchRequest) -> IconImage | None:
+        """Return an image, or None if it cannot be fetched or is no image."""
+        found: IconImage | None = await self._get(request, _read_image)
         return found
 
-    async def _once(self, request: FetchRequest, read: Callable[[FetchResponse], object]) -> Any:
+    async def _get(self, request: FetchRequest, read: Callable[[FetchResponse], object]) -> Any:
         now = asyncio.get_running_loop().time()
-        while self._asked and (len(self._asked) > MOST_SHARED or next(iter(self._asked.values()))[0] <= now):
-            self._asked.popitem(last=False)
-        if request not in self._asked:
-            self._asked[request] = now + SHARED_S, asyncio.create_task(self._fetch(request, read))
-        # Who gives up waiting leaves the others their answer.
-        return await asyncio.shield(self._asked[request][1])
+        while self._fetches and (len(self._fetches) > MAX_CACHED or next(iter(self._fetches.values()))[0] <= now):
+            self._fetches.popitem(last=False)
+        if request not in self._fetches:
+            self._fetches[request] = now + CACHE_S, asyncio.create_task(self._fetch(request, read))
+        # A caller that is cancelled must not cancel the fetch for the others.
+        return await asyncio.shield(self._fetches[request][1])
 
     async def _fetch(self, request: FetchRequest, read: Callable[[FetchResponse], object]) -> object:
         try:
@@ -212,12 +213,12 @@ class _Documents:
 
 def _read_page(page: FetchResponse) -> _Page:
     links = page_links.read_page_links(page.body, url=page.url, charset=page.charset or None)
-    return _Page(page.url, rules.declared_icons(links)[:MOST_DECLARED])
+    return _Page(page.url, rules.declared_icons(links)[:MAX_DECLARED])
 
 
-def _read_picture(response: FetchResponse) -> IconImage | None:
+def _read_image(response: FetchResponse) -> IconImage | None:
     return rules.read_icon(response.body)
 
 
-def _digest(picture: IconImage) -> str:
-    return hashlib.sha256(picture.mime_type.encode() + b"\0" + picture.content).hexdigest()
+def _digest(image: IconImage) -> str:
+    return hashlib.sha256(image.mime_type.encode() + b"\0" + image.content).hexdigest()

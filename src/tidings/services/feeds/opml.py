@@ -1,4 +1,4 @@
-"""Taking subscriptions in and handing them out as OPML."""
+"""Imports and exports subscriptions as OPML."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from tidings.storage.engine import notify
 from tidings.storage.engine.database import Database, Write
 from tidings.storage.feeds import categories, feeds
 
-# A report that nobody could read to its end helps nobody.
-MOST_REMARKS = 100
+# A longer report would not be read.
+MAX_REMARKS = 100
 
 
 class OpmlImportResult(Struct, frozen=True):
-    """What came of a document. new: feeds stored; known: skipped because subscribed to already, or named twice."""
+    """The result of an import. new: number of feeds stored. known: number of feeds skipped as already subscribed to or
+    listed twice. unusable: remarks on feeds that were skipped. odd: remarks on feeds that were changed.
+    """
 
     new: int
     known: int
@@ -31,16 +33,16 @@ class OpmlImportResult(Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """For people: counts first, then a line for every line of the document that something was wrong with."""
+        """A report for the user: the counts, then a line for each remark, in the order of the document."""
         counted = [f"Feeds imported: {self.new}."]
         if self.known:
             counted.append(f"Already there: {self.known}.")
         if self.unusable:
             counted.append(f"Not usable: {len(self.unusable)}.")
         remarks = sorted([*self.unusable, *self.ignored_settings], key=lambda remark: remark.line)
-        lines = [str(remark) for remark in remarks[:MOST_REMARKS]]
-        if len(remarks) > MOST_REMARKS:
-            lines.append(f"And {len(remarks) - MOST_REMARKS} more.")
+        lines = [str(remark) for remark in remarks[:MAX_REMARKS]]
+        if len(remarks) > MAX_REMARKS:
+            lines.append(f"And {len(remarks) - MAX_REMARKS} more.")
         return "\n".join([" ".join(counted), *lines])
 
 
@@ -50,21 +52,21 @@ class Opml:
         self._clock = clock
 
     def export(self, user_id: int) -> bytes:
-        """All feeds by category. What only the owner may know (credentials, cookies, proxies) stays here."""
+        """Return all feeds of a user by category, as OPML without credentials, cookies and proxies."""
         with self._database.reading() as db:
             folders = categories.list_all(db, user_id)
-            mine = feeds.list_all(db, user_id)
+            owned = feeds.list_all(db, user_id)
         by_category: dict[int, list[Feed]] = {}
-        for feed in sorted(mine, key=lambda feed: (normalize_for_search(feed.title), feed.id)):
+        for feed in sorted(owned, key=lambda feed: (normalize_for_search(feed.title), feed.id)):
             by_category.setdefault(feed.category_id, []).append(feed)
         return opml.write(
             ((folder.title, by_category.get(folder.id, [])) for folder in folders), created_at=self._clock()
         )
 
     def import_(self, user_id: int, body: bytes) -> OpmlImportResult:
-        """All usable feeds, or nothing at all. Nothing is fetched; what is new is due at once.
+        """Subscribe to all usable feeds of a document. Nothing is fetched; the new feeds are due at once.
 
-        InvalidInput when the document cannot be read, or a feed has no category to go to.
+        Raises InvalidInput, and stores nothing, if the document cannot be read or a feed has no category.
         """
         document = opml.read(body)
         new = self.subscribe(user_id, document.subscriptions)
@@ -73,25 +75,28 @@ class Opml:
         )
 
     def subscribe(self, user_id: int, subscriptions: Sequence[opml.OpmlSubscription]) -> int:
-        """Those that are new; how many. Nothing is fetched, they are due at once. InvalidInput as in `import_`."""
+        """Subscribe to the feeds that are new, and return their number. They are due at once.
+
+        Raises InvalidInput as `import_` does.
+        """
         with self._database.writing() as db:
             known = feeds.urls(db, user_id)
             new = {one.values["feed_url"]: one for one in reversed(subscriptions)}
-            wanted = [one for url, one in reversed(new.items()) if url not in known]
-            feeds.add_many(db, user_id, self._rows(db, user_id, wanted))
-            if wanted:
+            added = [one for url, one in reversed(new.items()) if url not in known]
+            feeds.add_many(db, user_id, self._rows(db, user_id, added))
+            if added:
                 notify.notify(db, notify.FEEDS)
-        return len(wanted)
+        return len(added)
 
-    def _rows(self, db: Write, user_id: int, wanted: list[opml.OpmlSubscription]) -> list[dict[str, Any]]:
+    def _rows(self, db: Write, user_id: int, added: list[opml.OpmlSubscription]) -> list[dict[str, Any]]:
         now = self._clock()
-        places = _Places(db, user_id)
+        category_ids = _CategoryIds(db, user_id)
         due = {"created_at": now, "checked_at": now, "next_check_at": now}
-        return [one.values | due | {"category_id": places.of(one)} for one in wanted]
+        return [one.values | due | {"category_id": category_ids.find_or_create(one)} for one in added]
 
 
-class _Places:
-    """Where subscriptions go: categories that are there, compared without case, or made on the way."""
+class _CategoryIds:
+    """Finds the categories of subscriptions by title, ignoring case, and creates missing ones."""
 
     def __init__(self, db: Write, user_id: int) -> None:
         self._db = db
@@ -100,7 +105,7 @@ class _Places:
         self._ids = {normalize_for_search(category.title): category.id for category in present}
         self._first = present[0].id if present else None
 
-    def of(self, one: opml.OpmlSubscription) -> int:
+    def find_or_create(self, one: opml.OpmlSubscription) -> int:
         if not one.category:
             if self._first is None:
                 raise InvalidInput(

@@ -1,6 +1,6 @@
-"""Trying rules out on what a feed has published already, before they are kept.
+"""Shows what rules would do to the stored entries of a feed, before they are saved.
 
-newest stored entries ─► filters ─► address ─► title and content ─► what would be different
+newest stored entries ─► filters ─► address ─► title and content ─► differences
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from tidings.services.feeds.feeds import owned
 from tidings.storage.engine.database import Database
 from tidings.storage.entries import entry_lists
 
-MOST = 50
-# Of a text around the place where it begins to differ.
+MAX_ENTRIES = 50
+# Characters shown before and after the place where two texts begin to differ.
 BEFORE, AFTER = 40, 160
 
 
 class PreviewedEntry(Struct, frozen=True):
-    """rule: which one keeps it out; None when it is kept. new_title, new_url: "" when they stay as they are.
+    """What rules would do to an entry.
 
-    old_text, new_text: of the content, from shortly before they begin to differ; both "" when it stays.
-    has_new_markup: the content differs, but not in its words. complaints: of rules that gave up on it.
+    rule: the rule that filters it out; None if it is kept. new_title, new_url: "" if unchanged.
+    old_text, new_text: excerpts of the content around the first difference; both "" if unchanged.
+    has_new_markup: only the markup of the content differs. complaints: errors of rules that failed on the entry.
     """
 
     entry: Entry
@@ -52,17 +53,19 @@ class PreviewedEntry(Struct, frozen=True):
 
 
 class RulePreview(Struct, frozen=True):
-    """The newest first. What rules kept out before was never stored, and is not among them."""
+    """entries: the newest first. Entries that the current rules filter out were never stored and are missing."""
 
-    tried: list[PreviewedEntry]
+    entries: list[PreviewedEntry]
 
     @property
-    def kept_out(self) -> int:
-        return sum(not one.is_kept for one in self.tried)
+    def filtered(self) -> int:
+        """The number of entries that the rules filter out."""
+        return sum(not one.is_kept for one in self.entries)
 
     @property
     def changed(self) -> int:
-        return sum(one.is_kept and one.is_changed for one in self.tried)
+        """The number of kept entries that the rules change."""
+        return sum(one.is_kept and one.is_changed for one in self.entries)
 
 
 class RulePreviewer:
@@ -72,20 +75,21 @@ class RulePreviewer:
         self._instance = instance
 
     def run(self, user: User, feed_id: int, rules: Mapping[str, str]) -> RulePreview:
-        """rules: texts as the API names them; those left out are as the feed has them. What is wrong in one is skipped.
+        """Apply rules to the newest entries of a feed and return the differences. Nothing is stored.
 
-        Nothing is written. NotFound for a feed of somebody else.
+        rules: texts by their names in the API; for missing ones the feed's own apply. Invalid lines are skipped.
+        Raises NotFound for a feed that is not the user's.
         """
         with self._database.reading() as db:
             feed = owned(db, user.id, feed_id)
-            which, page = EntryFilter(feed_id=feed_id), PageRequest(direction=Direction.DESC, limit=MOST)
-            found = entry_lists.with_bodies(db, entry_lists.rows(db, user.id, which, page))
-        typed = {name: text for name, text in rules.items() if name in RULES}
-        policy = EntryPolicy.of(msgspec.structs.replace(feed, **typed), user, self._instance)
+            filter_, page = EntryFilter(feed_id=feed_id), PageRequest(direction=Direction.DESC, limit=MAX_ENTRIES)
+            found = entry_lists.with_bodies(db, entry_lists.rows(db, user.id, filter_, page))
+        new_rules = {name: text for name, text in rules.items() if name in RULES}
+        policy = EntryPolicy.of(msgspec.structs.replace(feed, **new_rules), user, self._instance)
         now = self._clock()
         return RulePreview(
             [
-                _tried(
+                _preview(
                     entry,
                     _parsed(entry, found.contents.get(entry.id, ""), found.enclosures.get(entry.id, [])),
                     policy,
@@ -96,10 +100,10 @@ class RulePreviewer:
         )
 
 
-def _tried(entry: Entry, parsed: ParsedEntry, policy: EntryPolicy, now: Instant) -> PreviewedEntry:
-    verdict = pipeline.filter_entry(parsed, user=policy.user_rules, feed=policy.feed_rules, now=now)
-    if not verdict.is_kept:
-        return PreviewedEntry(entry, is_kept=False, rule=verdict.rule)
+def _preview(entry: Entry, parsed: ParsedEntry, policy: EntryPolicy, now: Instant) -> PreviewedEntry:
+    decision = pipeline.filter_entry(parsed, user=policy.user_rules, feed=policy.feed_rules, now=now)
+    if not decision.is_kept:
+        return PreviewedEntry(entry, is_kept=False, rule=decision.rule)
     applied = pipeline.apply_rules(parsed, policy.feed_rules, invidious_host=policy.invidious_host)
     new = applied.entry
     old_text, new_text, has_new_markup = _difference(parsed, new, policy)
@@ -116,23 +120,24 @@ def _tried(entry: Entry, parsed: ParsedEntry, policy: EntryPolicy, now: Instant)
 
 
 def _difference(old: ParsedEntry, new: ParsedEntry, policy: EntryPolicy) -> tuple[str, str, bool]:
+    """Return excerpts of the old and the new text, and whether only the markup differs."""
     if old.content == new.content:
         return "", "", False
-    was, becomes = (
+    old_html, new_html = (
         cleaning.clean(content, base_url=old.url, policy=policy.cleaning_policy)
         for content in (old.content, new.content)
     )
-    before, after = cleaning.text_of(was), cleaning.text_of(becomes)
-    if before == after:
-        return "", "", was != becomes
-    pairs = zip(before, after, strict=False)
-    start = next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)))
-    return _cut(before, start), _cut(after, start), False
+    old_text, new_text = cleaning.text_of(old_html), cleaning.text_of(new_html)
+    if old_text == new_text:
+        return "", "", old_html != new_html
+    pairs = zip(old_text, new_text, strict=False)
+    start = next((position for position, (a, b) in enumerate(pairs) if a != b), min(len(old_text), len(new_text)))
+    return _excerpt(old_text, start), _excerpt(new_text, start), False
 
 
-def _cut(text: str, place: int) -> str:
-    start = max(0, place - BEFORE)
-    end = place + AFTER
+def _excerpt(text: str, position: int) -> str:
+    start = max(0, position - BEFORE)
+    end = position + AFTER
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 

@@ -1,7 +1,7 @@
-"""One check of a source: fetched and parsed once, for all feeds that show it.
+"""Checks one source: the document is fetched and parsed once for all of its feeds.
 
-fetch ─► unchanged? ─► full content ─► ingest ─► what is left to write, lease released ─► icons
-  └─ failed? the reason and the next check on every feed
+fetch ─► unchanged? ─► full content ─► ingest ─► write remaining columns, release the lease ─► icons
+  └─ failed? write the error and the time of the next check to every feed
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tidings.domain.times import SECOND, Instant
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.batching import Batcher, write_batch
 from tidings.services.clock import Clock
-from tidings.services.entries.full_content import WAITING_S, WORKER_S, FullContent
+from tidings.services.entries.full_content import USER_TIMEOUT_S, WORKER_TIMEOUT_S, FullContent
 from tidings.services.feeds.icons import Icons
 from tidings.services.polling.ingest import FetchedDocument, IngestQueue, as_feed_error
 from tidings.services.polling.next_check import Timing
@@ -45,10 +45,10 @@ class AlreadySubscribed(FeedError):
 
 
 class CheckRun(Struct):
-    """A check under way.
+    """A running check.
 
-    status: of the answer; 0 when there was none. results: by feed id, without feeds whose document is unchanged.
-    columns: still to be written. is_lost: another worker took the source over.
+    status: of the response, or 0. results: by feed id, without feeds whose document is unchanged. columns: columns of
+    feeds to write at the end. is_lost: another worker claimed the source meanwhile. is_outage: the network is down.
     """
 
     lease: SourceLease
@@ -72,16 +72,16 @@ class CheckRun(Struct):
         self.results |= {feed.id: CheckResult(error) for feed in feeds}
 
     def log(self, *, took: int) -> None:
-        """took: microseconds."""
+        """Log the check and count it in the metrics. took: microseconds."""
         stored, failed = self.stored, self.failed
         ways = {"lost": self.is_lost, "outage": self.is_outage, "stored": stored, "failed": failed}
         new = sum(len(one.new_ids) for one in stored)
         metrics.record_poll(next((way for way, is_so in ways.items() if is_so), "unchanged"), took / SECOND, new)
         about = {"source": self.lease.source_id, "feeds": len(self.lease.feeds), "took_ms": took // 1000}
         if self.is_lost:
-            log.info("source taken over", **about)
+            log.info("source claimed by another worker", **about)
             return
-        # A network that is down is reported once, not once for each feed.
+        # An outage of the network is logged once, not for each feed.
         write = log.debug if self.is_outage else log.warning
         for code, (count, reason) in _reasons(failed).items():
             write("feed failed", feed=self.lease.lead.id, code=code, failed=count, reason=reason, **about)
@@ -125,9 +125,9 @@ class FeedChecker:
         self._finishing = Batcher(partial(write_batch, database, finish))
 
     async def check(self, lease: SourceLease) -> dict[int, CheckResult]:
-        """Return results by feed id. However it ends, each feed has its next check, and the lease is released.
+        """Check a source and return the results by feed id. Each feed gets its next check, and the lease is released.
 
-        StoreUnavailable when nothing could be written about it: the lease then ends by itself.
+        Raises StoreUnavailable if nothing could be written; the lease then expires.
         """
         run = CheckRun(lease, self._clock(), Timing.draw(self._schedule, is_pushed=lease.is_pushed))
         try:
@@ -135,19 +135,19 @@ class FeedChecker:
                 request_for(lease.lead, shared_validators(lease.feeds)), is_cleared=bool(lease.worker)
             )
         except TidingsError as error:
-            self._note(run, error)
+            self._record_outcome(run, error)
             run.fail(lease.feeds, error)
         else:
-            self._note(run, None)
-            await self._take(run, response)
+            self._record_outcome(run, None)
+            await self._process(run, response)
         await self._finish(run)
         failed = run.failed
         if not run.is_lost:
-            well = [feed for feed in lease.feeds if feed.id not in failed]
-            await self._icons.look_if_due(well, is_awaited=not lease.worker)
+            succeeded = [feed for feed in lease.feeds if feed.id not in failed]
+            await self._icons.update_due(succeeded, is_user_waiting=not lease.worker)
         return {feed.id: run.results.get(feed.id, CheckResult()) for feed in lease.feeds}
 
-    async def _take(self, run: CheckRun, response: FetchResponse) -> None:
+    async def _process(self, run: CheckRun, response: FetchResponse) -> None:
         run.status = response.status
         feeds = await self._accepted(run, response)
         changed = []
@@ -158,21 +158,21 @@ class FeedChecker:
                 changed.append(feed)
         if changed:
             document = FetchedDocument(run.lease, changed, response, run.timing, instance=self._instance)
-            within_s = WORKER_S if run.lease.worker else WAITING_S
+            timeout_s = WORKER_TIMEOUT_S if run.lease.worker else USER_TIMEOUT_S
             if any(feed.crawler for feed in changed):
-                document.full_content = await self._full_content.of_document(document, within_s=within_s)
+                document.full_content = await self._full_content.of_document(document, timeout_s=timeout_s)
             run.results |= await self._ingest.add(document)
         elif feeds and response.links:
             await asyncio.to_thread(self._websub.record_offers, [CheckedDocument(run.lease.lead, response)])
 
     async def _accepted(self, run: CheckRun, response: FetchResponse) -> Sequence[Feed]:
-        """Return the feeds of the source, except where a redirect leads to what their user is subscribed to already."""
+        """Return the feeds of the source, except those redirected to another feed of the same user."""
         feeds = run.lease.feeds
         if response.url == run.lease.lead.feed_url:
             return feeds
         try:
             others = await asyncio.to_thread(self._others_at, response.url, feeds)
-        except Exception as error:  # noqa: BLE001 - `as_feed_error` logs what is a mistake of ours
+        except Exception as error:  # noqa: BLE001 - `as_feed_error` logs unexpected errors
             run.fail(feeds, as_feed_error(error, feeds))
             return []
         for feed in feeds:
@@ -187,15 +187,15 @@ class FeedChecker:
         return {feed_id: other for feed_id, other in found.items() if other not in (None, feed_id)}
 
     async def _finish(self, run: CheckRun) -> None:
-        """Write the reason and the next check on every feed that failed, and all that is left to write."""
+        """Write the error and the next check of every failed feed, and the remaining columns."""
         failed = run.failed
         if unwritten := [error for error in failed.values() if isinstance(error, StoreUnavailable)]:
-            # The lease ends by itself, and the source is taken again.
+            # The lease expires, and the source is claimed again.
             raise unwritten[0]
         unreached = self._add_failures(run, failed)
         stored = run.stored
         if len(run.lease.feeds) == 1 and stored:
-            # Written whole, with its feed, in one transaction.
+            # `store` has written everything and released the lease.
             run.is_lost = stored[0].is_lost
         else:
             run.is_lost = not await self._finishing.add((run.lease, run.columns))
@@ -204,7 +204,7 @@ class FeedChecker:
             await self._outages.settle(unreached)
 
     def _add_failures(self, run: CheckRun, failed: Mapping[int, TidingsError]) -> list[FailedCheck]:
-        """Return failures to reach a host: they are taken back if it turns out that the network is down."""
+        """Add the columns of failed feeds to the run. Returns failures to reach a host, which an outage reverts."""
         unreached = []
         for feed in run.lease.feeds:
             error = failed.get(feed.id)
@@ -213,7 +213,7 @@ class FeedChecker:
             columns: dict[str, Any] = {}
             if run.lease.worker and self._outages.explains(error):
                 run.is_outage = True
-                columns = {"next_check_at": self._outages.try_again_at()}
+                columns = {"next_check_at": self._outages.retry_at()}
             elif not isinstance(error, HostClosed):
                 columns = run.timing.after_failure(feed, error, self._clock())
                 if isinstance(error, FetchError) and not error.was_connected:
@@ -222,13 +222,14 @@ class FeedChecker:
                 run.columns.append((feed, columns))
         return unreached
 
-    def _note(self, run: CheckRun, error: TidingsError | None) -> None:
-        """A worker asks so many hosts that it can recognise a network that is down; a single refresh cannot."""
+    def _record_outcome(self, run: CheckRun, error: TidingsError | None) -> None:
+        """Pass the outcome to the detection of outages. A refresh by a user contacts too few hosts to detect any."""
         if run.lease.worker and not isinstance(error, HostClosed):
-            self._outages.note(host_of(run.lease.lead.feed_url), error)
+            self._outages.record(host_of(run.lease.lead.feed_url), error)
 
 
 def request_for(feed: Feed, validators: Validators) -> FetchRequest:
+    """Return the request for the document of a feed, with all of its fetch options."""
     return FetchRequest(
         url=feed.feed_url,
         etag=validators.etag,
@@ -255,7 +256,7 @@ def _already_subscribed(url: str, other: int) -> AlreadySubscribed:
 
 
 def _reasons(failed: Mapping[int, TidingsError]) -> dict[str, tuple[int, str]]:
-    """Return how many feeds failed for a reason, and the message of the first, by the code of the error."""
+    """Return the number of failed feeds and the message of the first one, by error code."""
     found: dict[str, tuple[int, str]] = {}
     for error in failed.values():
         count, reason = found.get(error.code, (0, error.message))

@@ -13,7 +13,7 @@ from tidings.domain.errors import TidingsError
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.sources import SourceLease, feed_fetch_key
 from tidings.domain.times import SECOND, Instant
-from tidings.services.accounts.users import named
+from tidings.services.accounts.users import by_name
 from tidings.services.clock import Clock
 from tidings.services.feeds import feeds as feed_service
 from tidings.services.feeds.categories import owned as owned_category
@@ -130,7 +130,7 @@ class Polling:
         Raises NotFound for an unknown username.
         """
         with self._database.reading() as db:
-            owners = users.list_all(db) if username is None else [named(db, username)]
+            owners = users.list_all(db) if username is None else [by_name(db, username)]
             found = [feed for owner in owners for feed in feeds.list_all(db, owner.id) if not feed.disabled]
         by_source: defaultdict[bytes, list[Feed]] = defaultdict(list)
         for feed in found:

@@ -1,4 +1,4 @@
-"""Makes entries of a document ready to be stored, once for all feeds that want them alike, within a limit of memory."""
+"""Prepares entries of a document for storage, once for all feeds with the same rules, within a limit of memory."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tidings.domain.times import Instant
 
 log = structlog.get_logger()
 
-# Bytes of clean texts. The largest of 200 real feeds comes to a tenth of it.
-MOST_AT_ONCE: Final = 64 * 2**20
+# Bytes of cleaned content. The largest of 200 real feeds needs a tenth of it.
+MAX_CONTENT_BYTES: Final = 64 * 2**20
 
 Key = TypeVar("Key")
 
 
 class EntryBuilder:
-    """Of one document: what one feed got is used again for feeds with the same rules and settings."""
+    """Prepares the entries of one document, and reuses prepared entries for feeds with the same rules and settings."""
 
     def __init__(self, instance: InstanceSettings = DEFAULT_INSTANCE) -> None:
         self._instance = instance
@@ -48,10 +48,10 @@ class EntryBuilder:
         *,
         articles: Mapping[bytes, Article] | None = None,
     ) -> PreparedFeedUpdate:
-        """Return new and changed entries made ready, without a lease and without columns of the feed.
+        """Return the update of one feed, with its new and changed entries prepared, and without a lease.
 
-        articles: from pages of new entries, by hash. Where not all entries fit into memory, the columns say that the
-        same document is to be read again.
+        articles: full content of new entries, by hash. If not all entries fit into memory, the columns of the update
+        clear the validators, so that the next check reads the document again.
         """
         if not changes.new and not changes.changed:
             return PreparedFeedUpdate(user, feed, None, now, {}, changes)
@@ -71,9 +71,9 @@ class EntryBuilder:
         errors: list[str],
         articles: Mapping[Key, Article] | None = None,
     ) -> tuple[dict[Key, ReadyEntry], bool]:
-        """Return the first of the entries that fit into memory, at least one, and whether these are all.
+        """Return the first entries that fit into memory, at least one, and whether they are all.
 
-        entries: by hash or by id. errors: rule errors are appended.
+        entries: by hash or by id. errors: rule errors are appended to it.
         """
         ready: dict[Key, ReadyEntry] = {}
         size = count = 0
@@ -84,7 +84,7 @@ class EntryBuilder:
             if made.entry is not None:
                 ready[key] = made.entry
                 size += sys.getsizeof(made.entry.content)
-                if size > MOST_AT_ONCE:
+                if size > MAX_CONTENT_BYTES:
                     break
         return ready, count == len(entries)
 
@@ -98,7 +98,7 @@ class EntryBuilder:
         if made is None:
             made = prepare(entry, policy, feed=feed, now=now)
             self._size += sys.getsizeof(made.entry.content) if made.entry else 0
-            if self._size <= MOST_AT_ONCE:
+            if self._size <= MAX_CONTENT_BYTES:
                 self._built[key] = made
         return made
 

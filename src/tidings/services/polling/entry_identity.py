@@ -1,4 +1,4 @@
-"""Switches how a feed tells its entries apart: by address instead of id, or back."""
+"""Switches how a feed identifies its entries: by address instead of id, or back."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tidings.storage.polling import feed_store
 
 
 def switched(db: Write, feed: Feed, *, by_url: bool) -> dict[str, Any]:
-    """Return the columns of the feed to change; its entries are changed here. The caller holds the feed's counters.
+    """Change the hashes of the stored entries and return the columns of the feed to change.
 
-    The addresses of stored entries are known. Their ids are known again once a document names them: until then they
-    go by their addresses, which is what `once_matched_by_url` is for. Either way the next document is read even if it
-    is the same: it may be the last to name both.
+    The caller has locked the counters of the feed. Addresses of stored entries are known, their ids are not: until a
+    document contains them again, entries are found by address, because of `once_matched_by_url`. The validators are
+    cleared so that the next document is read even if it is unchanged: it may be the last with both id and address.
     """
     if not by_url:
         return {**NO_VALIDATORS, "once_matched_by_url": True}

@@ -1,4 +1,4 @@
-"""Documents fetched a moment ago: whoever subscribes to what was just discovered does not fetch it twice."""
+"""Caches documents that discovery fetched, so that subscribing does not fetch them again."""
 
 from __future__ import annotations
 
@@ -10,47 +10,50 @@ from tidings.domain.times import MINUTE, Instant
 from tidings.net.fetch import FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 
-KEPT = 5 * MINUTE
-MOST_BYTES = 32 * 2**20
+KEEP_FOR = 5 * MINUTE
+MAX_BYTES = 32 * 2**20
 
 
 class CacheEntry(Struct, frozen=True):
+    """until: when the entry expires."""
+
     response: FetchResponse
     until: Instant
 
 
 class RecentDocuments:
-    """Of one process. Used from its event loop only.
+    """The cache of one process, used only in its event loop.
 
-    What one user fetched, with whatever credentials, is nobody else's: the user is part of the key, and so is
-    everything of the request that may change the answer.
+    The key contains the user and everything of the request that may change the response, so that no user gets a
+    document that another one fetched with credentials.
     """
 
-    def __init__(self, clock: Clock, *, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, clock: Clock, *, max_bytes: int = MAX_BYTES) -> None:
         self._clock = clock
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._bytes = 0
-        self._kept: OrderedDict[tuple[object, ...], CacheEntry] = OrderedDict()
+        self._entries: OrderedDict[tuple[object, ...], CacheEntry] = OrderedDict()
 
-    def keep(self, user_id: int, request: FetchRequest, response: FetchResponse) -> None:
-        self._forget(_key(user_id, request))
-        if len(response.body) > self._most_bytes:
+    def add(self, user_id: int, request: FetchRequest, response: FetchResponse) -> None:
+        """Store a document; the oldest ones are removed to make room."""
+        self._pop(_key(user_id, request))
+        if len(response.body) > self._max_bytes:
             return
-        self._kept[_key(user_id, request)] = CacheEntry(response, Instant(self._clock() + KEPT))
+        self._entries[_key(user_id, request)] = CacheEntry(response, Instant(self._clock() + KEEP_FOR))
         self._bytes += len(response.body)
         now = self._clock()
-        while self._bytes > self._most_bytes or next(iter(self._kept.values())).until <= now:
-            self._forget(next(iter(self._kept)))
+        while self._bytes > self._max_bytes or next(iter(self._entries.values())).until <= now:
+            self._pop(next(iter(self._entries)))
 
     def take(self, user_id: int, request: FetchRequest) -> FetchResponse | None:
-        """Once: the next one to ask wants to know what is new."""
-        kept = self._forget(_key(user_id, request))
-        return kept.response if kept and kept.until > self._clock() else None
+        """Remove and return a document, or return None. It is removed because a second request wants a newer one."""
+        entry = self._pop(_key(user_id, request))
+        return entry.response if entry and entry.until > self._clock() else None
 
-    def _forget(self, key: tuple[object, ...]) -> CacheEntry | None:
-        kept = self._kept.pop(key, None)
-        self._bytes -= len(kept.response.body) if kept else 0
-        return kept
+    def _pop(self, key: tuple[object, ...]) -> CacheEntry | None:
+        entry = self._entries.pop(key, None)
+        self._bytes -= len(entry.response.body) if entry else 0
+        return entry
 
 
 def _key(user_id: int, request: FetchRequest) -> tuple[object, ...]:

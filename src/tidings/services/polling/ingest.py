@@ -1,8 +1,8 @@
-"""From fetched documents to stored entries: several documents at a time share one look-up and one transaction.
+"""Turns fetched documents into stored entries: several documents share one look-up and one transaction.
 
-documents that wait ─► parse ─► identify ─► look up known entries ─► diff ─► build ─► store ─► hubs noted
+waiting documents ─► parse ─► identify ─► look up known entries ─► diff ─► build ─► store ─► record hubs
 
-A failure of one feed is its own: its result carries the reason, the other feeds get their entries.
+If one feed fails, its result holds the error, and the other feeds still get their entries.
 """
 
 from __future__ import annotations
@@ -40,20 +40,21 @@ from tidings.storage.polling import feed_store
 
 log = structlog.get_logger()
 
-# Bytes of documents that are ingested together: a larger one is alone.
-MOST_BYTES = 2 * 2**20
-# Documents at a time: about half of what a worker fetches at the same time, so that the next ones arrive meanwhile.
-MOST_DOCUMENTS = 8
-# Feeds that are written together: how long others wait for the database, and how much is in memory.
-MOST_FEEDS = 25
-# Writing the rows of an entry without text takes as long as writing so many characters of text.
-ROWS_AS_CHARACTERS = 1_000
+# Most bytes of documents in one batch; a larger document is a batch of its own.
+MAX_BYTES = 2 * 2**20
+# Most documents in one batch: about half of what a worker fetches at the same time, so that the next ones arrive
+# meanwhile.
+MAX_DOCUMENTS = 8
+# Most feeds in one transaction: limits how long others wait for the database, and the memory used.
+MAX_FEEDS = 25
+# Writing the rows of an entry without content takes as long as writing this many characters of content.
+ENTRY_OVERHEAD_CHARACTERS = 1_000
 
 
 class FetchedDocument:
-    """A document to ingest, for those feeds of its source that have another one so far.
+    """A document to ingest, for those feeds of its source for which it has changed.
 
-    full_content: articles of new entries by feed id and entry hash. results: by feed id, filled while it is ingested.
+    full_content: articles of new entries by feed id and entry hash. results: by feed id, filled during ingestion.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class FetchedDocument:
         self._parsed: ParsedFeed | FeedError | None = None
 
     def parsed(self, now: Instant) -> ParsedFeed:
-        """Parse it when it is first needed; a document that cannot be parsed raises its FeedError each time."""
+        """Return the parsed document; it is parsed once. Raises FeedError, each time, if it cannot be parsed."""
         if self._parsed is None:
             try:
                 self._parsed = parse(self.response, now)
@@ -100,7 +101,7 @@ Member: TypeAlias = tuple[FetchedDocument, Feed]
 
 
 class IngestQueue:
-    """Documents wait here while others are ingested."""
+    """Ingests documents in batches: the next batch is collected while one is ingested."""
 
     def __init__(self, database: Database, clock: Clock, websub: WebSub) -> None:
         self._database = database
@@ -108,15 +109,15 @@ class IngestQueue:
         self._websub = websub
         self._batcher = Batcher(
             self._ingest,
-            # One thread: parsing is work for Python, and several threads would hold the database while they wait for
-            # each other. Another core is another worker's.
+            # One thread: parsing needs the interpreter, and several threads would hold the database while they wait for
+            # each other. Other workers use the other cores.
             executor=ThreadPoolExecutor(1, thread_name_prefix="ingest"),
-            weight=lambda document: max(len(document.response.body), MOST_BYTES // MOST_DOCUMENTS),
-            max_weight=MOST_BYTES,
+            weight=lambda document: max(len(document.response.body), MAX_BYTES // MAX_DOCUMENTS),
+            max_weight=MAX_BYTES,
         )
 
     async def add(self, document: FetchedDocument) -> Mapping[int, CheckResult]:
-        """Return results by feed id, once everything is written; without feeds whose user is gone."""
+        """Ingest a document and return results by feed id, without feeds whose user was deleted."""
         return await self._batcher.add(document)
 
     def _ingest(self, documents: Sequence[FetchedDocument]) -> list[Mapping[int, CheckResult]]:
@@ -139,7 +140,7 @@ class IngestQueue:
     def _ingest_entries(self, members: Sequence[Member], entries: Mapping[int, Sequence[IdentifiedEntry]]) -> None:
         """entries: of each feed, by its id."""
         with self._database.reading() as db:
-            known = feed_store.look_up(db, {feed_id: _hashes(some) for feed_id, some in entries.items()})
+            known = feed_store.look_up(db, {feed_id: _hashes(of_feed) for feed_id, of_feed in entries.items()})
             owners = users.get_many(db, {feed.user_id for _, feed in members})
         updates: list[tuple[Member, PreparedFeedUpdate]] = []
         size = 0
@@ -151,7 +152,7 @@ class IngestQueue:
                 update = build_update(owners[feed.user_id], feed, document, changes, self._clock())
                 updates.append(((document, feed), update))
                 size += _size(update)
-            if size > MOST_BYTES:
+            if size > MAX_BYTES:
                 self._store(updates)
                 updates, size = [], 0
         self._store(updates)
@@ -170,7 +171,7 @@ class IngestQueue:
 
 
 def parse(response: FetchResponse, now: Instant) -> ParsedFeed:
-    """Raises FeedError."""
+    """Return the parsed document of a response. Raises FeedError."""
     return formats.parse_feed(response.body, url=response.url, charset=response.charset or None, now=now)
 
 
@@ -183,7 +184,7 @@ def find_changes(db: Read, feed: Feed, document: ParsedFeed) -> ChangeSet:
 def build_update(
     user: User, feed: Feed, document: FetchedDocument, changes: ChangeSet, now: Instant
 ) -> PreparedFeedUpdate:
-    """Return what a document brings to one feed; entries without changes are not looked at again."""
+    """Return the update of one feed by a document, with the columns of the feed and its new and changed entries."""
     parsed, response = document.parsed(now), document.response
     articles = document.full_content.get(feed.id)
     update = document.builder.update(user, feed, changes, now, articles=articles)
@@ -213,8 +214,8 @@ def _hashes(entries: Iterable[IdentifiedEntry]) -> list[bytes]:
 
 
 def _size(update: PreparedFeedUpdate) -> int:
-    """Characters to be written, about."""
-    return sum(ROWS_AS_CHARACTERS + len(entry.content) for entry in (*update.new, *update.changed.values()))
+    """Return the size of an update, in about the number of characters to write."""
+    return sum(ENTRY_OVERHEAD_CHARACTERS + len(entry.content) for entry in (*update.new, *update.changed.values()))
 
 
 def _checked(document: FetchedDocument, now: Instant) -> CheckedDocument:
@@ -223,10 +224,10 @@ def _checked(document: FetchedDocument, now: Instant) -> CheckedDocument:
 
 
 def _batches(members: Iterable[Member]) -> Iterator[list[Member]]:
-    """Yield as many members as are written together; no feed is twice in a batch."""
+    """Yield batches of members for one transaction each; no feed occurs twice in a batch."""
     batch: dict[int, Member] = {}
     for document, feed in members:
-        if len(batch) == MOST_FEEDS or feed.id in batch:
+        if len(batch) == MAX_FEEDS or feed.id in batch:
             yield list(batch.values())
             batch = {}
         batch[feed.id] = document, feed
@@ -235,17 +236,17 @@ def _batches(members: Iterable[Member]) -> Iterator[list[Member]]:
 
 @contextmanager
 def _failing(*members: Member) -> Iterator[None]:
-    """What is raised in here fails the checks of these feeds."""
+    """Turn an exception into failed results of these feeds."""
     try:
         yield
-    except Exception as error:  # noqa: BLE001 - `as_feed_error` logs what is a mistake of ours
+    except Exception as error:  # noqa: BLE001 - `as_feed_error` logs unexpected errors
         reason = as_feed_error(error, [feed for _, feed in members])
         for document, feed in members:
             document.results[feed.id] = CheckResult(reason)
 
 
 def as_feed_error(error: Exception, feeds: Sequence[Feed]) -> TidingsError:
-    """Return what the feeds show as the reason of their failure. What is no error of the feed is logged."""
+    """Return the error to store with the feeds. An unexpected exception is logged."""
     if isinstance(error, TidingsError):
         return error
     log.error("feed check crashed", feed=feeds[0].id, feeds=len(feeds), exc_info=error)

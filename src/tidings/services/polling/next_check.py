@@ -1,4 +1,4 @@
-"""Columns of a feed after a check: validators, the next check, failures."""
+"""Computes the columns of a feed after a check: validators, the next check, failures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Timing(Struct, frozen=True):
         return cls(schedule, random.random(), is_pushed)  # noqa: S311 - nothing secret about it
 
     def after_unchanged(self, feed: Feed, response: FetchResponse, now: Instant) -> dict[str, Any]:
-        """Return the columns of a feed whose document is unchanged: what that asked for still holds."""
+        """Return the columns of a feed whose document is unchanged; its polling hints still apply."""
         rate = rate_of(feed)
         started: dict[str, Any] = {}
         if not rate.is_known:
@@ -55,9 +55,9 @@ class Timing(Struct, frozen=True):
     def after_document(
         self, feed: Feed, response: FetchResponse, document: ParsedFeed, new: Iterable[Instant | None], now: Instant
     ) -> dict[str, Any]:
-        """Return the columns of a feed with another document than before.
+        """Return the columns of a feed whose document has changed.
 
-        new: when the entries that are about to be stored were published.
+        new: the publication times of its new entries.
         """
         rate, dates = rate_of(feed), tuple(new)
         if not rate.is_known:
@@ -93,7 +93,7 @@ class Timing(Struct, frozen=True):
         message = error.text
         limit = self.schedule.error_limit
         if isinstance(error, FeedGone) or (limit and errors >= limit):
-            # The publisher, or the operator, wants an end of it. Whoever knows better switches the feed on again.
+            # The publisher removed the feed, or it failed more often than the operator allows.
             values["disabled"] = True
             message = join_sentences(message, SWITCHED_OFF)
         text = message.english()
@@ -141,7 +141,7 @@ class Timing(Struct, frozen=True):
 
 
 def after_push(feed: Feed, new: Iterable[Instant | None], now: Instant) -> dict[str, Any]:
-    """Return the columns of a feed after a push: it says how often the feed has news, and nothing about checks."""
+    """Return the columns of a feed after a push: only its publish rate, since a push is no check."""
     return _rate_columns(publish_rate.update_rate(rate_of(feed), tuple(new), since=feed.checked_at, now=now))
 
 
@@ -152,7 +152,7 @@ def rate_of(feed: Feed) -> PublishRate:
 def first_columns(
     timing: Timing, response: FetchResponse, document: ParsedFeed, user_interval_minutes: int, now: Instant
 ) -> dict[str, Any]:
-    """Return the columns of a new feed, whose document was fetched to subscribe to it."""
+    """Return the columns of a new feed, whose document was fetched when the user subscribed."""
     rate = publish_rate.rate_of_document((entry.published_at for entry in document.entries), now)
     next_check_at = next_check.after_check(
         now,

@@ -1,7 +1,7 @@
-"""When the network is down no feed is punished: what was written on those that failed first is taken back.
+"""Detects outages of our own network: feeds do not count failures then, and those already counted are reverted.
 
-a host could not be reached ─► one of many in a row? ─► no: the feed has its failure, and it is remembered
-                                      └─ yes: the network is down; failures are taken back, and no more counted
+a host is unreachable ─► were many in a row? ─┬─ no: count the failure of the feed, and remember it
+                                              └─ yes: the network is down; revert remembered failures, count no more
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from tidings.storage.polling import sources
 
 log = structlog.get_logger()
 
-# Then somebody should hear of it: where all of a few hosts are gone for good, nothing else ever says so.
-LONGEST = 2 * DAY
-# A streak ends after few hosts; one of them may have very many feeds.
-MOST_FAILED = 5_000
+# After this time failures are counted again: with few feeds, all hosts may be gone for good, and users must see that.
+MAX_OUTAGE = 2 * DAY
+# Most failures remembered. Few hosts make an outage, but one of them may have very many feeds.
+MAX_REMEMBERED = 5_000
 
 
 class FailedCheck(Struct, frozen=True):
-    """A failure to reach a host, as written. feed: as it was before."""
+    """A stored failure to reach a host. feed: the feed before the failure. next_check_at: as stored."""
 
     feed: Feed
     next_check_at: Instant
 
 
 class Outages:
-    """Of one process that polls. Belongs to its event loop."""
+    """The outage detection of one worker, used only in its event loop."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -46,8 +46,8 @@ class Outages:
         self._detector = OutageDetector()
         self._failed: list[FailedCheck] = []
 
-    def note(self, host: str, error: TidingsError | None) -> None:
-        """What came of asking a host."""
+    def record(self, host: str, error: TidingsError | None) -> None:
+        """Record the outcome of a request. error: None if it succeeded."""
         now, since = self._clock(), self._detector.down_since
         if error is None or (isinstance(error, FetchError) and error.proves_network_is_up):
             self._failed.clear()
@@ -59,26 +59,27 @@ class Outages:
             )
 
     def explains(self, error: TidingsError) -> bool:
-        """Whether it is the network's fault rather than the feed's."""
-        return self._is_to_blame and isinstance(error, FetchError) and not error.was_connected
+        """Return whether the network, not the feed, is the cause of an error."""
+        return self._is_down and isinstance(error, FetchError) and not error.was_connected
 
     @property
-    def _is_to_blame(self) -> bool:
+    def _is_down(self) -> bool:
         since = self._detector.down_since
-        return since is not None and self._clock() - since <= LONGEST
+        return since is not None and self._clock() - since <= MAX_OUTAGE
 
-    def try_again_at(self) -> Instant:
+    def retry_at(self) -> Instant:
+        """Return when to check a feed again during an outage."""
         now = self._clock()
         return next_check.during_outage(now, self._detector.down_since or now, random_fraction=random.random())  # noqa: S311
 
     async def settle(self, failed: Iterable[FailedCheck]) -> None:
-        """failed: on whom a failure to reach their host was just written."""
-        self._failed = [*self._failed, *failed][-MOST_FAILED:]
-        if self._is_to_blame and self._failed:
-            taken, self._failed = self._failed, []
-            await asyncio.to_thread(self._take_back, taken)
+        """Remember failures that were just stored; during an outage, revert all remembered ones."""
+        self._failed = [*self._failed, *failed][-MAX_REMEMBERED:]
+        if self._is_down and self._failed:
+            reverted, self._failed = self._failed, []
+            await asyncio.to_thread(self._revert, reverted)
 
-    def _take_back(self, failed: list[FailedCheck]) -> None:
+    def _revert(self, failed: list[FailedCheck]) -> None:
         with self._database.writing() as db:
             for one in sorted(failed, key=lambda one: one.feed.id):
-                sources.revert_failure(db, one.feed, written=one.next_check_at, next_check_at=self.try_again_at())
+                sources.revert_failure(db, one.feed, written=one.next_check_at, next_check_at=self.retry_at())

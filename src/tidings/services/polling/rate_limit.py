@@ -1,6 +1,6 @@
-"""Asking hosts politely: who said "not before" is left alone, whoever of us would ask.
+"""Honours the rate limits of hosts: after a 429, no process sends requests to the host until Retry-After has passed.
 
-A 429 closes its host for every process that shares the database, until the moment that Retry-After names.
+The pause is stored in the database, which all processes share.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tidings.storage.polling import host_limits, sources
 log = structlog.get_logger()
 
 TOO_MANY_REQUESTS = 429
-# For who says "too many" without saying until when.
+# After a 429 without Retry-After.
 DEFAULT_PAUSE = 60 * SECOND
 
 
 class HostClosed(HttpError):
-    """Nothing was asked: the host wants to be left alone for another `retry_after_s`."""
+    """No request was sent: the host accepts none for another `retry_after_s` seconds."""
 
     code = "host-closed"
 
@@ -49,19 +49,19 @@ class HostClosed(HttpError):
 
 
 class PoliteFetcher:
-    """A `Fetcher` in company. Belongs to one event loop, as that does."""
+    """A `Fetcher` that honours the rate limits of hosts. Belongs to one event loop, as that does."""
 
     def __init__(self, fetcher: Fetcher, database: Database, clock: Clock) -> None:
         self._fetcher = fetcher
         self._database = database
         self._clock = clock
-        # What this process was told itself counts at once.
+        # Until when each host is paused, as far as this process has seen itself.
         self._closed: dict[str, Instant] = {}
 
     async def get(self, request: FetchRequest, *, is_cleared: bool = False) -> FetchResponse:
-        """As `Fetcher.get`, and HostClosed where nothing was asked.
+        """Fetch a document as `Fetcher.get` does. Raises HostClosed if the host accepts no requests now.
 
-        is_cleared: the database was asked about the host just now.
+        is_cleared: the caller has just checked the host in the database.
         """
         host = host_of(request.url)
         await self._ensure_open(host, request.url, look=not is_cleared)
@@ -89,14 +89,14 @@ class PoliteFetcher:
         pause = DEFAULT_PAUSE if retry_after_s is None else min(retry_after_s * SECOND, DAY)
         until = Instant(now + pause)
         self._closed[host] = max(until, self._closed.get(host, until))
-        log.warning("host asks to be left alone", host=host, for_s=pause // SECOND)
-        await asyncio.to_thread(self._tell_everybody, host, until)
+        log.warning("host limits requests", host=host, for_s=pause // SECOND)
+        await asyncio.to_thread(self._store, host, until)
 
     def _closed_until(self, host: str) -> Instant:
         with self._database.reading() as db:
             return host_limits.asked_until(db, host) or Instant(0)
 
-    def _tell_everybody(self, host: str, until: Instant) -> None:
+    def _store(self, host: str, until: Instant) -> None:
         with self._database.writing() as db:
             host_limits.close(db, {host: until}, asked=True)
             sources.postpone_host(db, host, until)

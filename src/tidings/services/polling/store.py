@@ -1,6 +1,6 @@
-"""Writes what documents bring to feeds: many feeds in one transaction.
+"""Stores the updates of many feeds in one transaction.
 
-lock counters ─► still ours? ─► columns of feeds ─► renamed, new and changed entries ─► events ─► release leases
+lock counters ─► check leases ─► columns of feeds ─► renamed, new and changed entries ─► events ─► release leases
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from tidings.storage.feeds import feeds
 from tidings.storage.polling import claims, feed_store, sources
 from tidings.storage.polling.feed_store import CurrentFeed
 
-# Columns of a feed that are to be written.
+# A feed and the values of its columns to write.
 FeedColumns: TypeAlias = tuple[Feed, Mapping[str, Any]]
 
 
 class CheckResult(Struct, frozen=True):
-    """The outcome of a check for one feed. error: why it failed, if it did.
+    """The result of a check for one feed. error: None if it succeeded.
 
-    changed: how many entries were. skipped: items that could not be read. is_lost: the feed was deleted, or another
-    worker took its source over: nothing was written.
+    changed: number of changed entries. skipped: number of items that could not be read. is_lost: nothing was written,
+    because the feed was deleted or another worker claimed its source.
     """
 
     error: TidingsError | None = None
@@ -42,9 +42,9 @@ class CheckResult(Struct, frozen=True):
 
 
 def store(db: Write, updates: Sequence[PreparedFeedUpdate]) -> list[CheckResult]:
-    """Write updates of different feeds; return the results in the same order.
+    """Write updates of different feeds and return the results in the same order.
 
-    The lease of a source with a single feed is released, since nothing else of its check is left to write.
+    Releases the lease of a source with a single feed, since nothing else of its check remains to be written.
     """
     current = _lock(db, [one.feed for one in updates])
     # Transactions that lock rows of several feeds do so in this order.
@@ -64,9 +64,9 @@ def store(db: Write, updates: Sequence[PreparedFeedUpdate]) -> list[CheckResult]
 
 
 def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]]) -> list[bool]:
-    """Write what is left of checks and release their leases; False for a check that lost its lease.
+    """Write the remaining columns of checks and release their leases.
 
-    Nothing is written of a check that lost its lease.
+    Returns for each check whether it was written; False if it lost its lease.
     """
     leased: defaultdict[str, list[int]] = defaultdict(list)
     for lease, _ in checks:
@@ -84,10 +84,10 @@ def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]
 def record(db: Write, results: Sequence[FeedColumns]) -> None:
     """Write columns of feeds."""
     feed_store.record(db, [(feed, _without_address(columns)) for feed, columns in results])
-    # All feeds are locked by now: they come before sources.
+    # Rows of feeds are locked before those of sources, and all feeds are locked now.
     for feed, columns in results:
         if "feed_url" in columns:
-            # Moved for good: it is fetched from another source from now on.
+            # Moved permanently: the feed gets another source.
             feeds.change(db, feed.user_id, feed.id, feed_url=columns["feed_url"])
 
 
@@ -96,9 +96,9 @@ def _without_address(columns: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _lock(db: Write, batch: Sequence[Feed]) -> dict[int, CurrentFeed]:
-    """Return feeds as they are now, by id, locked until the transaction ends.
+    """Lock feeds until the transaction ends, and return their current state by id.
 
-    Left out are deleted feeds, and feeds that tell entries apart otherwise by now: those have other hashes.
+    Omits deleted feeds, and feeds whose `match_entries_by_url` was changed, since their entries have other hashes now.
     """
     held = counters.lock_each(db, ((feed.user_id, feed.id) for feed in batch))
     current = feed_store.current(db, held) if held else {}
@@ -114,7 +114,7 @@ def _holds_lease(update: PreparedFeedUpdate, current: Mapping[int, CurrentFeed])
 
 
 def _rename(db: Write, updates: Iterable[PreparedFeedUpdate]) -> None:
-    """Give entries that were stored under another hash the one by which their feed knows them now."""
+    """Change the hashes of stored entries that their feed now identifies in another way."""
     for one in updates:
         feed_store.rename(db, one.feed.user_id, one.feed.id, one.changes.renamed)
         feed_store.rename_deleted(db, one.feed.id, one.changes.renamed_deleted)
@@ -123,7 +123,7 @@ def _rename(db: Write, updates: Iterable[PreparedFeedUpdate]) -> None:
 def _add_new(
     db: Write, updates: Sequence[PreparedFeedUpdate], current: Mapping[int, CurrentFeed]
 ) -> dict[int, list[int]]:
-    """Return the ids of new entries by feed id. What another check stored meanwhile is left out."""
+    """Add new entries, without those that another check stored meanwhile. Returns their ids by feed id."""
     known = feed_store.look_up(db, {one.feed.id: [entry.hash for entry in one.new] for one in updates})
     missing = [
         replace(one, new=[entry for entry in one.new if entry.hash not in known[one.feed.id]]) for one in updates
@@ -132,9 +132,9 @@ def _add_new(
 
 
 def _release(db: Write, updates: Sequence[PreparedFeedUpdate], current: Mapping[int, CurrentFeed]) -> None:
-    """Release sources with a single feed, whether or not the lease still held: then changes of users count at once.
+    """Release the leases of sources with a single feed, even lost ones, so that changes by users take effect at once.
 
-    Sources without a lease are due when their feeds say now.
+    Sources that were checked without a lease get their next check from their feeds.
     """
     leased: defaultdict[str, list[int]] = defaultdict(list)
     unleased: list[int] = []

@@ -15,7 +15,7 @@ from tidings.http import forms
 from tidings.http.endpoints import Routes
 from tidings.http.requests import Request
 from tidings.services import Services
-from tidings.services.feeds.opml import MOST_REMARKS, OpmlImportResult
+from tidings.services.feeds.opml import MAX_REMARKS, OpmlImportResult
 from tidings.storage.feeds import health
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.field_errors import field_error
@@ -79,8 +79,8 @@ def _import_page(
         "title": _("Import and export"),
         "place": "import",
         "done": done,
-        "lines": lines[:MOST_REMARKS],
-        "more_lines": max(0, len(lines) - MOST_REMARKS),
+        "lines": lines[:MAX_REMARKS],
+        "more_lines": max(0, len(lines) - MAX_REMARKS),
         **progress(context),
     }
     return PageResponse("import.html", values, status=400 if problem else 200, problem=problem)

@@ -9,7 +9,7 @@ from tidings.domain.errors import InvalidInput
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.services.accounts.users import owned
+from tidings.services.accounts.users import by_id
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
 from tidings.web.pages.settings.fields import form_error
@@ -83,7 +83,7 @@ def delete_user(caller: User, services: Services, user_id: int) -> PageResponse 
 
 def _user(services: Services, user_id: int) -> User:
     with services.reading() as db:
-        return owned(db, user_id)
+        return by_id(db, user_id)
 
 
 def _form(user: User | None, form: UserForm, problem: InvalidInput | None = None) -> PageResponse:
