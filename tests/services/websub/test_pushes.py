@@ -21,7 +21,7 @@ from tidings.domain.polling.cache_headers import Link
 from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 from tidings.domain.websub.subscriptions import HubSubscription
 from tidings.net.fetch import FetchResponse
-from tidings.services.websub.pushes import MOST_ATTEMPTS, MOST_WAITING
+from tidings.services.websub.pushes import MAX_ATTEMPTS, MAX_WAITING
 from tidings.services.websub.subscriptions import CheckedDocument
 from tidings.settings import load
 from tidings.settings_views import websub_callback_base
@@ -131,7 +131,7 @@ def test_a_push_that_kills_workers_is_given_up_and_the_feed_polled(world: World)
     feed = world.feed(world.person("alice"))
     world.offered(feed)
     world.push(world.active(), ["One"])
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         with world.database.writing() as db:
             assert pushes.claim(db, now=world.now, until=world.now) is not None
 
@@ -160,12 +160,12 @@ def test_a_hub_that_floods_us_fills_no_disk(world: World) -> None:
     feed = world.feed(world.person("alice"))
     world.offered(feed)
     subscription = world.active()
-    for number in range(MOST_WAITING + 5):
+    for number in range(MAX_WAITING + 5):
         assert world.push(subscription, [f"Item {number}"])
         assert world.push(subscription, [f"Item {number}"])
 
     with world.database.reading() as db:
-        assert pushes.count(db, subscription.id) == MOST_WAITING
+        assert pushes.count(db, subscription.id) == MAX_WAITING
     assert world.again(feed).next_check_at == feed.checked_at + 5 * MINUTE
 
 

@@ -45,7 +45,7 @@ INDEX_BATCH = 50
 
 
 class CleanupSettings(Struct, frozen=True):
-    """interval: between two runs. max_entries: most entries that one run removes."""
+    """interval: time between two runs. max_entries: most entries that one run removes."""
 
     retention: Retention = Retention(timedelta(days=60), timedelta(days=180))
     interval: timedelta = timedelta(hours=24)
@@ -53,7 +53,10 @@ class CleanupSettings(Struct, frozen=True):
 
 
 class CleanupStep(Struct, frozen=True):
-    """What a transaction removed. what: entries, tombstones, icons, deliveries, sessions, or pages of the file."""
+    """The rows that one transaction removed. what: their kind, such as entries, or pages of the SQLite file.
+
+    took_s: duration in seconds.
+    """
 
     what: str
     count: int
@@ -85,6 +88,7 @@ class Cleanup:
             return scheduled_jobs.renew(db, JOB_NAME, worker, Instant(self._clock() + LEASE))
 
     def finish(self, worker: str, removed_entries: int) -> None:
+        """Release the lease of a finished run and schedule the next one."""
         now = self._clock()
         is_done = removed_entries < self._settings.max_entries
         wait = self._settings.interval // timedelta(microseconds=1) if is_done else CONTINUE_DELAY
@@ -110,43 +114,43 @@ class Cleanup:
         yield from self._until_none("index", search_index.remove_deleted, INDEX_BATCH)
         yield from self._space()
 
-    def _entries(self, most: int) -> Iterator[CleanupStep]:
+    def _entries(self, max_entries: int) -> Iterator[CleanupStep]:
         with self._database.reading() as db:
             users = cleanup.user_ids(db)
-        left = most
+        remaining = max_entries
         for user_id in users:
-            for walk in self._walks(user_id):
-                for step in walk.steps(left):
-                    left -= step.count
+            for removal in self._removals(user_id):
+                for step in removal.steps(remaining):
+                    remaining -= step.count
                     yield step
-                    if left <= 0:
+                    if remaining <= 0:
                         return
 
-    def _walks(self, user_id: int) -> Iterator[_Walk]:
-        """Yield searches for expired entries: one per user and status, and one per feed with its own retention."""
-        now, kept = self._clock(), self._settings.retention
+    def _removals(self, user_id: int) -> Iterator[_Removal]:
+        """Yield removals of expired entries: one per user and status, and one per feed with its own retention."""
+        now, default = self._clock(), self._settings.retention
         with self._database.reading() as db:
             overrides = cleanup.retention_overrides(db, user_id)
         for status in (EntryStatus.READ, EntryStatus.REMOVED, EntryStatus.UNREAD):
-            own = {
+            days_by_feed = {
                 one.feed_id: days
                 for one in overrides
                 if (days := one.keep_unread_days if status == EntryStatus.UNREAD else one.keep_read_days) is not None
             }
-            if (before := kept.cutoff(status, now)) is not None:
-                yield _Walk(self._database, self._clock, user_id, status, before, overridden=tuple(own))
-            for feed_id, days in sorted(own.items()):
-                if (before := kept.cutoff(status, now, days)) is not None:
-                    yield _Walk(self._database, self._clock, user_id, status, before, feed_id=feed_id)
+            if (before := default.cutoff(status, now)) is not None:
+                yield _Removal(self._database, self._clock, user_id, status, before, overridden=tuple(days_by_feed))
+            for feed_id, days in sorted(days_by_feed.items()):
+                if (before := default.cutoff(status, now, days)) is not None:
+                    yield _Removal(self._database, self._clock, user_id, status, before, feed_id=feed_id)
 
     def _tombstones(self) -> Iterator[CleanupStep]:
-        place = (0, b"")
+        position = (0, b"")
         while True:
             with self._database.reading() as db:
-                page = tombstones.list_all(db, place)
+                page = tombstones.list_all(db, position)
             if not page:
                 return
-            place = (page[-1].feed_id, page[-1].hash)
+            position = (page[-1].feed_id, page[-1].hash)
             old = [one for one in page if retention.is_tombstone_expired(one.seen_at, one.parsed_at)]
             if not old:
                 # Reading takes time as well: pause, so that other writers proceed.
@@ -179,8 +183,11 @@ class Cleanup:
         return _write(self._database, what, remove)
 
 
-class _Walk:
-    """Removes expired entries of one user and status, in index order. before: entries changed later stay."""
+class _Removal:
+    """Removes expired entries of one user and status, in index order. before: entries changed later stay.
+
+    feed_id: only entries of this feed. overridden: without entries of these feeds, which have their own retention.
+    """
 
     def __init__(
         self,
@@ -201,18 +208,18 @@ class _Walk:
         self._feed_id = feed_id
         self._overridden = overridden
 
-    def steps(self, most: int) -> Iterator[CleanupStep]:
-        """most: largest number of entries to remove."""
+    def steps(self, max_entries: int) -> Iterator[CleanupStep]:
+        """Yield steps that remove up to `max_entries` entries together."""
         reached, size = Instant(-(2**62)), MAX_BATCH // 5
-        while found := self._found(reached, min(size, most)):
+        while found := self._find(reached, min(size, max_entries)):
             step = _write(self._database, "entries", partial(self._remove, found=found))
             yield step
-            most -= step.count
+            max_entries -= step.count
             reached = found[-1].at
             if step.count:
                 size = retention.next_batch_size(size, step.took_s)
 
-    def _found(self, reached: Instant, limit: int) -> list[ExpiredEntry]:
+    def _find(self, reached: Instant, limit: int) -> list[ExpiredEntry]:
         if limit <= 0:
             return []
         with self._database.reading() as db:

@@ -15,17 +15,17 @@ from tidings.storage.engine import disk_space
 from tidings.storage.engine.database import Database
 from tidings.storage.maintenance import scheduled_jobs, status
 
-# A backlog of a few minutes is no delay.
+# Sources due for less than this are normal under load.
 OVERDUE_AFTER = 5 * MINUTE
-RATE_OVER = HOUR
+RATE_PERIOD = HOUR
 
 
 class ServiceStatus(Struct, frozen=True, kw_only=True):
-    """Numbers of all users together. due, overdue, claimed: of what is fetched, once for all feeds that show it.
+    """The state of the service, for all users together. due, overdue, claimed: numbers of sources.
 
-    oldest_overdue_s, oldest_delivery_s: seconds that the longest waiting one waits, 0 when none does.
-    polls_last_hour: feeds checked within the last hour; one checked twice counts once.
-    entries_read: what was read and is still kept. last_tidied_s: seconds since, null when it never was.
+    oldest_overdue_s, oldest_delivery_s: the longest wait in seconds, 0 if none waits.
+    polls_last_hour: feeds checked within the last hour; a feed checked twice counts once.
+    entries_read: read entries that are still stored. last_tidied_s: seconds since the last cleanup, null before it.
     """
 
     database_engine: str
@@ -59,22 +59,23 @@ class StatusReader:
         self._database = database
         self._clock = clock
         self._cache_for_s = cache_for.total_seconds()
-        self._looking = threading.Lock()
-        self._looked_at = 0.0
-        self._last: ServiceStatus | None = None
+        self._lock = threading.Lock()
+        self._cached_at = 0.0
+        self._cached: ServiceStatus | None = None
 
     def cached(self) -> ServiceStatus:
         """Return the state, at most `cache_for` old. Raises StoreUnavailable."""
-        with self._looking:
-            if self._last is None or time.monotonic() - self._looked_at > self._cache_for_s:
-                self._last, self._looked_at = self.read(), time.monotonic()
-            return self._last
+        with self._lock:
+            if self._cached is None or time.monotonic() - self._cached_at > self._cache_for_s:
+                self._cached, self._cached_at = self.read(), time.monotonic()
+            return self._cached
 
     def read(self) -> ServiceStatus:
+        """Return the state, read from the database now. Raises StoreUnavailable."""
         now = self._clock()
         with self._database.reading() as db:
             queue = status.poll_queue_counts(db, now, overdue_after=OVERDUE_AFTER)
-            feeds = status.feed_counts(db, since=Instant(now - RATE_OVER))
+            feeds = status.feed_counts(db, since=Instant(now - RATE_PERIOD))
             unread, read = status.entry_counts(db)
             deliveries = status.delivery_counts(db)
             tidied_at = scheduled_jobs.finished_at(db, JOB_NAME)
@@ -111,14 +112,14 @@ GAUGES = {
     "tidings_feeds_disabled": ("feeds_disabled", "Feeds that are switched off."),
     "tidings_feeds_failing": ("feeds_failing", "Feeds whose last check did not succeed."),
     "tidings_entries_unread": ("entries_unread", "Unread entries of all users."),
-    "tidings_entries_read": ("entries_read", "Entries that were read and are kept."),
-    "tidings_polls_due": ("due", "Documents whose next check has come."),
-    "tidings_polls_overdue": ("overdue", "Documents whose next check has been due for more than five minutes."),
-    "tidings_polls_oldest_overdue_seconds": ("oldest_overdue_s", "For how long the longest waiting check is due."),
-    "tidings_polls_claimed": ("claimed", "Documents that workers hold at the moment."),
-    "tidings_workers_claiming": ("workers", "Workers that hold documents at the moment."),
-    "tidings_deliveries_pending": ("deliveries_pending", "Deliveries that are still to be made."),
-    "tidings_deliveries_oldest_pending_seconds": ("oldest_delivery_s", "How long the longest waiting one waits."),
+    "tidings_entries_read": ("entries_read", "Read entries that are still stored."),
+    "tidings_polls_due": ("due", "Documents that are due for a check."),
+    "tidings_polls_overdue": ("overdue", "Documents that have been due for a check for more than five minutes."),
+    "tidings_polls_oldest_overdue_seconds": ("oldest_overdue_s", "How long the oldest due check has been due."),
+    "tidings_polls_claimed": ("claimed", "Documents that workers have claimed."),
+    "tidings_workers_claiming": ("workers", "Workers that have claimed documents."),
+    "tidings_deliveries_pending": ("deliveries_pending", "Deliveries that are pending."),
+    "tidings_deliveries_oldest_pending_seconds": ("oldest_delivery_s", "Age of the oldest pending delivery."),
     "tidings_database_bytes": ("database_bytes", "Size of the database."),
 }
 

@@ -1,1 +1,1 @@
-"""WebSub: subscriptions at hubs, and what hubs push."""
+"""WebSub: subscriptions at hubs, and the documents that hubs push."""

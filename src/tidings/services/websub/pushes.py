@@ -1,7 +1,7 @@
-"""What WebSub hubs send: verified requests, and pushed documents on their way to the entries of feeds.
+"""Handles requests of WebSub hubs: verifies subscriptions, and stores pushed documents as entries of feeds.
 
-web:     push ─► known? ─► genuine? ─► kept in the database ─► 202
-worker:  kept ─► parsed, once for all feeds ─► stored for each ─► forgotten
+web:     push ─► known subscription? ─► valid signature? ─► store the push in the database ─► 202
+worker:  push ─► parse it once for all feeds ─► store the entries of each feed ─► delete the push
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from tidings.storage.websub.pushes import Push
 
 log = structlog.get_logger()
 
-# Of one subscription. A hub that sends more before a worker gets to them has us look at the document itself.
-MOST_WAITING = 20
-# A push that ended a worker so often is not to blame somebody else: the feeds are polled instead.
-MOST_ATTEMPTS = 3
+# Most pushes of one subscription that wait for a worker; after that the feeds are polled instead.
+MAX_WAITING = 20
+# After this many attempts that crashed a worker, a push is deleted and the feeds are polled instead.
+MAX_ATTEMPTS = 3
 LEASE = 5 * MINUTE
-# A hub must not make us ask the publisher more often than this, however useless what it pushes.
-POLLED_AFTER = 5 * MINUTE
-LONGEST_CHALLENGE = 2048
+# The shortest time between two polls that pushes cause, so that a hub cannot make us overload the publisher.
+MIN_POLL_INTERVAL = 5 * MINUTE
+MAX_CHALLENGE_LENGTH = 2048
 
 
 class Pushes:
-    """is_on: whether hubs are asked for anything at all."""
+    """is_on: whether WebSub is switched on."""
 
     def __init__(
         self, database: Database, clock: Clock, *, is_on: bool, instance: InstanceSettings = DEFAULT_INSTANCE
@@ -62,31 +62,33 @@ class Pushes:
         self._is_on = is_on
 
     def subscription(self, token: str) -> HubSubscription | None:
-        """Whose callback this is."""
+        """Return the subscription whose callback address has this token, or None."""
         with self._database.reading() as db:
             return subscriptions.by_token(db, token)
 
     def accepts(self, subscription: HubSubscription) -> bool:
-        """Whether pushes are agreed on with the hub. A lease that ran out is the hub's business."""
+        """Return whether the hub may push. Pushes after the end of the lease are accepted too."""
         return self._is_on and subscription.state == SubscriptionState.ACTIVE
 
-    def verify(self, token: str, said: Mapping[str, str]) -> str | None:
-        """What to answer a hub that asks whether it was us; None: it was not.
+    def verify(self, token: str, parameters: Mapping[str, str]) -> str | None:
+        """Handle the verification of intent. Returns the body of the response, or None if we did not send the request.
 
-        said: hub.mode, hub.topic and so on, as they came. A denial is acknowledged with nothing.
+        parameters: hub.mode, hub.topic and so on, as received. A denial is answered with "".
         Source: WebSub, sections 5.2 and 5.3.
         """
         subscription, now = self.subscription(token), self._clock()
-        if subscription is None or not self._is_on or said.get("hub.topic") != subscription.topic:
+        if subscription is None or not self._is_on or parameters.get("hub.topic") != subscription.topic:
             return None
-        mode, challenge = said.get("hub.mode", ""), said.get("hub.challenge", "")
+        mode, challenge = parameters.get("hub.mode", ""), parameters.get("hub.challenge", "")
         if mode == HubMode.DENIED:
-            self._deny(subscription, said.get("hub.reason", ""), now)
+            self._deny(subscription, parameters.get("hub.reason", ""), now)
             return ""
-        if not 0 < len(challenge) <= LONGEST_CHALLENGE or not is_awaited(subscription, mode, now):
+        if not 0 < len(challenge) <= MAX_CHALLENGE_LENGTH or not is_awaited(subscription, mode, now):
             return None
         if mode == HubMode.SUBSCRIBE:
-            changes = verified_columns(said.get("hub.lease_seconds", ""), now=now, random_fraction=random.random())  # noqa: S311
+            changes = verified_columns(
+                parameters.get("hub.lease_seconds", ""), now=now, random_fraction=random.random()
+            )  # noqa: S311
             with self._database.writing() as db:
                 subscriptions.change(db, subscription.id, **changes)
         log.info("hub verified", subscription=subscription.id, mode=mode)
@@ -101,9 +103,9 @@ class Pushes:
         log.warning("hub denied", subscription=subscription.id, reason=changes["last_error"])
 
     def receive(self, subscription: HubSubscription, body: bytes, *, signature: str, charset: str) -> bool:
-        """Kept until a worker stores it. False for one that the hub did not sign: then nothing happened.
+        """Store a push for the workers. Returns False, and does nothing, if its signature is not valid.
 
-        signature: of the body as it came (X-Hub-Signature).
+        signature: the value of X-Hub-Signature.
         """
         if not is_genuine(subscription.secret, body, signature):
             log.warning("push ignored", subscription=subscription.id, reason="its signature is wrong or missing")
@@ -111,20 +113,20 @@ class Pushes:
         now = self._clock()
         digest = hashlib.blake2b(body, digest_size=16).digest()
         with self._database.writing() as db:
-            is_kept = bool(body) and pushes.count(db, subscription.id) < MOST_WAITING
-            if is_kept:
+            is_stored = bool(body) and pushes.count(db, subscription.id) < MAX_WAITING
+            if is_stored:
                 pushes.add(db, subscription.id, body, digest=digest, charset=charset, now=now)
-        if not is_kept:
-            # Some hubs only ring the bell; and what there is no room for is found by polling.
+        if not is_stored:
+            # Some hubs push an empty body as a notification.
             self.poll_instead(subscription)
         return True
 
     def poll_instead(self, subscription: HubSubscription) -> None:
-        """Something was pushed that is of no use: the publisher is asked for it, soon but not again and again."""
-        self._make_due(readers_of(self._database, subscription.id))
+        """Make the feeds of a subscription due soon, because a push cannot be used."""
+        self._make_due(feeds_of(self._database, subscription.id))
 
     def store_next(self) -> bool:
-        """One push that waits; False when there is none."""
+        """Store the entries of one waiting push. Returns False if there is none."""
         now = self._clock()
         with self._database.reading() as db:
             if not pushes.any_free(db, now):
@@ -133,66 +135,67 @@ class Pushes:
             push = pushes.claim(db, now=now, until=Instant(now + LEASE))
         if push is None:
             return False
-        readers = readers_of(self._database, push.subscription_id)
-        is_of_use = self._store(push, readers) if push.attempts <= MOST_ATTEMPTS else self._give_up(push, readers)
+        feeds = feeds_of(self._database, push.subscription_id)
+        is_document = self._store(push, feeds) if push.attempts <= MAX_ATTEMPTS else self._give_up(push, feeds)
         with self._database.writing() as db:
             pushes.remove(db, push.id)
-            if not readers:
-                # Nobody reads it any more: the hub is told.
+            if not feeds:
+                # No feed uses the subscription: unsubscribe now.
                 subscriptions.make_subscriptions_due(db, [push.subscription_id], now)
-            elif is_of_use:
+            elif is_document:
                 subscriptions.change(db, push.subscription_id, last_push_at=now)
         return True
 
-    def _give_up(self, push: Push, readers: Sequence[Feed]) -> bool:
+    def _give_up(self, push: Push, feeds: Sequence[Feed]) -> bool:
         log.error("push given up", subscription=push.subscription_id, attempts=push.attempts - 1)
-        self._make_due(readers)
+        self._make_due(feeds)
         return False
 
-    def _store(self, push: Push, readers: Sequence[Feed]) -> bool:
-        """Whether the push was a document. Feeds that it could not be stored for are polled at once."""
+    def _store(self, push: Push, feeds: Sequence[Feed]) -> bool:
+        """Store the entries of a push. Returns whether it was a document. Feeds that failed become due soon."""
         by_address: defaultdict[str, list[Feed]] = defaultdict(list)
-        for feed in readers:
+        for feed in feeds:
             by_address[feed.feed_url].append(feed)
-        left: list[Feed] = []
-        for address, alike in by_address.items():
+        failed: list[Feed] = []
+        for address, same_address in by_address.items():
             try:
                 document = formats.parse_feed(push.body, url=address, charset=push.charset or None, now=self._clock())
             except FeedError as error:
                 log.warning("push not readable", subscription=push.subscription_id, reason=error.message)
-                self._make_due(readers)
+                self._make_due(feeds)
                 return False
             builder = EntryBuilder(self._instance)
-            left += [feed for feed in alike if not self._store_for(feed, document, builder)]
-        self._make_due(left)
-        return bool(readers)
+            failed += [feed for feed in same_address if not self._store_for(feed, document, builder)]
+        self._make_due(failed)
+        return bool(feeds)
 
     def _store_for(self, feed: Feed, document: ParsedFeed, builder: EntryBuilder) -> bool:
-        """False when a poll has to do it. One feed's trouble does not keep others from their entries."""
+        """Store the entries of one feed. Returns False if the feed has to be polled instead."""
         if feed.crawler:
-            return False  # whole articles are looked for with the poller's patience
+            return False  # the poller has more time to fetch full content
         try:
             new, changed = store_push(self._database, feed, document, builder, self._clock())
         except StoreUnavailable:
             raise
         except Exception:
-            log.exception("push crashed", feed=feed.id)
+            log.exception("storing a push crashed", feed=feed.id)
             return False
         log.info("feed pushed", feed=feed.id, new=new, changed=changed)
         return True
 
-    def _make_due(self, readers: Iterable[Feed]) -> None:
+    def _make_due(self, feeds: Iterable[Feed]) -> None:
+        """Make feeds due as soon as MIN_POLL_INTERVAL after their last check."""
         now = self._clock()
-        soon: defaultdict[Instant, list[int]] = defaultdict(list)
-        for feed in readers:
-            soon[Instant(max(now, feed.checked_at + POLLED_AFTER))].append(feed.id)
-        for at, feed_ids in soon.items():
+        by_time: defaultdict[Instant, list[int]] = defaultdict(list)
+        for feed in feeds:
+            by_time[Instant(max(now, feed.checked_at + MIN_POLL_INTERVAL))].append(feed.id)
+        for at, feed_ids in by_time.items():
             with self._database.writing() as db:
                 subscriptions.make_feeds_due(db, feed_ids, at)
 
 
-def readers_of(database: Database, subscription_id: int) -> list[Feed]:
-    """Those that are enabled and whose own documents offered the subscription."""
+def feeds_of(database: Database, subscription_id: int) -> list[Feed]:
+    """Return the enabled feeds whose documents offer the subscription."""
     with database.reading() as db:
         return subscriptions.feeds_of(db, subscription_id)
 
@@ -200,10 +203,10 @@ def readers_of(database: Database, subscription_id: int) -> list[Feed]:
 def store_push(
     database: Database, feed: Feed, document: ParsedFeed, builder: EntryBuilder, now: Instant
 ) -> tuple[int, int]:
-    """Store the entries of a pushed document for one feed; return how many are new, and how many changed.
+    """Store the entries of a pushed document for one feed. Returns the numbers of new and of changed entries.
 
-    A push often holds only the newest entries, so nothing else follows from it but how often the feed has news: its
-    title, validators, body digest and next check stay as the last check left them.
+    A push often holds only the newest entries, so it changes nothing else but the publish rate of the feed: title,
+    validators, body digest and next check stay as they are.
     """
     with database.reading() as db:
         user = users.get(db, feed.user_id)

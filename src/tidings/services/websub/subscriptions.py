@@ -1,6 +1,6 @@
-"""Subscriptions at WebSub hubs: noticed in what is polled, asked for, renewed, and ended when nobody reads them.
+"""Subscriptions at WebSub hubs: found in polled documents, requested, renewed, and ended when no feed uses them.
 
-What hubs send back, to verify and to push, is `services.websub.pushes`'.
+`services.websub.pushes` handles the requests that hubs send.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ log = structlog.get_logger()
 
 # Below BASE_URL; the token follows.
 CALLBACK = "/websub/"
-# Requests of one round, side by side: a thousand new feeds are asked for in some minutes, and no hub is overrun.
-AT_ONCE = 8
-# Subscriptions that a round of looking after may find adrift.
-SWEPT_AT_ONCE = 200
+# Requests sent at the same time: few enough not to overload a hub, and enough for a thousand new feeds in some minutes.
+MAX_CONCURRENT_REQUESTS = 8
+# Most subscriptions that one search for unused ones returns.
+MAX_EXPIRED = 200
 
 
 class HubRequest(Struct, frozen=True):
-    """What a hub is to be asked, and when that was decided."""
+    """A request to send to a hub. asked_at: when it was decided, as stored."""
 
     subscription: HubSubscription
     mode: HubMode
@@ -50,10 +50,10 @@ class HubRequest(Struct, frozen=True):
 
 
 class CheckedDocument(Struct, frozen=True):
-    """A document that a check read. feed: any of those that show it.
+    """A document of a check. feed: any feed of its source.
 
-    document: None when it was not parsed. has_news: it has entries that no hub pushed. has_hub: a hub may be known
-    for it.
+    document: None if it was not parsed. has_news: it has new entries, which no hub pushed. has_hub: it may have offered
+    a hub before.
     """
 
     feed: Feed
@@ -64,7 +64,7 @@ class CheckedDocument(Struct, frozen=True):
 
 
 class WebSub:
-    """callback_base: the address of this service as hubs reach it, without a slash at its end; "" for nowhere."""
+    """callback_base: the URL of this service as hubs reach it, without a trailing slash; "" if WebSub is off."""
 
     def __init__(self, database: Database, hubs: HubClient, clock: Clock, *, callback_base: str) -> None:
         self._database = database
@@ -77,24 +77,24 @@ class WebSub:
         return bool(self._callback_base)
 
     async def disconnect(self) -> None:
-        """Inside the event loop that asked hubs."""
+        """Close connections to hubs. Call it inside the event loop that opened them."""
         await self._hubs.close()
 
     def record_offers(self, seen: Sequence[CheckedDocument]) -> None:
         """Record the hubs that documents offer now, even while this service cannot subscribe."""
         offers = {one.feed.id: find_offer(one.feed, one.response.links, one.document) for one in seen}
-        # What offers nothing is looked up only where there is something to withdraw.
-        told = [one for one in seen if offers[one.feed.id] or (one.document is not None and one.has_hub)]
-        if not told:
+        # A document without offers matters only if there may be offers to withdraw.
+        relevant = [one for one in seen if offers[one.feed.id] or (one.document is not None and one.has_hub)]
+        if not relevant:
             return
-        with _passed_over(told[0].feed):
+        with _logged_errors(relevant[0].feed):
             with self._database.reading() as db:
-                known = subscriptions.offered_for_each(db, [one.feed.id for one in told])
-            for one in told:
-                with _passed_over(one.feed):
-                    self._remember(one, set(hub_topic_pairs(offers[one.feed.id])), known.get(one.feed.id, {}))
+                known = subscriptions.offered_for_each(db, [one.feed.id for one in relevant])
+            for one in relevant:
+                with _logged_errors(one.feed):
+                    self._store_offers(one, set(hub_topic_pairs(offers[one.feed.id])), known.get(one.feed.id, {}))
 
-    def _remember(
+    def _store_offers(
         self, seen: CheckedDocument, offers: set[tuple[str, str]], known: Mapping[tuple[str, str], int]
     ) -> None:
         feed_id = seen.feed.id
@@ -110,49 +110,52 @@ class WebSub:
             subscriptions.remove_offers(db, feed_id, [id_ for address, id_ in known.items() if address not in offers])
 
     def disable(self) -> None:
-        """Ask no hub any more and accept no push: feeds are polled as if there were no hubs."""
+        """Poll all feeds as often as feeds without a hub."""
         with self._database.writing() as db:
             subscriptions.stop_relying_on_all_pushes(db)
 
     def expire_unused(self) -> int:
-        """Find subscriptions that no feed needs any more, or again; return how many hubs are to be asked."""
+        """Make subscriptions due that no feed uses any more, or that a feed uses again. Returns their number."""
         now = self._clock()
         with self._database.reading() as db:
-            found = subscriptions.find_orphaned(db, now=now, limit=SWEPT_AT_ONCE)
+            found = subscriptions.find_orphaned(db, now=now, limit=MAX_EXPIRED)
         if found:
             with self._database.writing() as db:
                 subscriptions.make_subscriptions_due(db, found, now)
         return len(found)
 
     async def send_due_requests(self) -> int:
-        """One round of requests to hubs; how many subscriptions were dealt with."""
-        dealt_with, requests = await asyncio.to_thread(self._decide)
-        await asyncio.gather(*(self._ask(request) for request in requests))
-        return dealt_with
+        """Send the requests that are due, up to a limit. Returns the number of subscriptions processed."""
+        count, requests = await asyncio.to_thread(self._decide)
+        await asyncio.gather(*(self._send(request) for request in requests))
+        return count
 
     def _decide(self) -> tuple[int, list[HubRequest]]:
-        """Everything is written before a hub is asked: it may verify before it answers, and we may die in between."""
+        """Store the next step of due subscriptions, and return their number and the requests to send.
+
+        Stored before requests are sent: a hub may verify before it responds, and this process may crash in between.
+        """
         now = self._clock()
         with self._database.reading() as db:
             if not subscriptions.any_due(db, now):
                 return 0, []
         with self._database.writing() as db:
-            due = subscriptions.due(db, now=now, limit=AT_ONCE)
+            due = subscriptions.due(db, now=now, limit=MAX_CONCURRENT_REQUESTS)
             decided = [_decide(db, subscription, now, is_wanted=is_read) for subscription, is_read in due]
         return len(due), [request for request in decided if request is not None]
 
-    async def _ask(self, request: HubRequest) -> None:
+    async def _send(self, request: HubRequest) -> None:
         subscription, mode = request.subscription, request.mode
         sent = request_form(subscription, mode, f"{self._callback_base}{CALLBACK}{subscription.token}")
         try:
             await self._hubs.send(subscription.hub, sent, now=request.asked_at)
         except TidingsError as error:
             log.warning("hub not reached", subscription=subscription.id, mode=mode.value, reason=error.message)
-            await asyncio.to_thread(self._remember_failure, request, error)
+            await asyncio.to_thread(self._store_failure, request, error)
         else:
             log.info("hub asked", subscription=subscription.id, mode=mode.value)
 
-    def _remember_failure(self, request: HubRequest, error: TidingsError) -> None:
+    def _store_failure(self, request: HubRequest, error: TidingsError) -> None:
         values: dict[str, object] = {"last_error": error.message}
         if request.mode is HubMode.SUBSCRIBE and isinstance(error, HttpError) and error.retry_after_s:
             wait = min(error.retry_after_s * SECOND, DAY)
@@ -162,14 +165,14 @@ class WebSub:
 
 
 @contextmanager
-def _passed_over(feed: Feed) -> Iterator[None]:
-    """Trouble with hubs is no trouble of the check, which went well: they are noticed with the next document."""
+def _logged_errors(feed: Feed) -> Iterator[None]:
+    """Log errors instead of raising them: the check itself succeeded, and the next document offers the hubs again."""
     try:
         yield
     except StoreUnavailable as error:
-        log.error("hubs not noticed", feed=feed.id, reason=error.message)  # noqa: TRY400 - the message says it all
+        log.error("hubs not stored", feed=feed.id, reason=error.message)  # noqa: TRY400 - the message says it all
     except Exception:
-        log.exception("hubs not noticed", feed=feed.id)
+        log.exception("hubs not stored", feed=feed.id)
 
 
 def _decide(db: Write, subscription: HubSubscription, now: Instant, *, is_wanted: bool) -> HubRequest | None:
