@@ -22,8 +22,10 @@ MAX_REMARKS = 100
 
 
 class OpmlImportResult(Struct, frozen=True):
-    """The result of an import. new: number of feeds stored. known: number of feeds skipped as already subscribed to or
-    listed twice. unusable: remarks on feeds that were skipped. ignored_settings: remarks on settings that were not imported.
+    """The result of an import.
+
+    new: number of feeds stored. known: number of feeds skipped as already subscribed to or listed twice. unusable:
+    remarks on feeds that were skipped. ignored_settings: remarks on settings that were not imported.
     """
 
     new: int

@@ -86,9 +86,8 @@ class Pushes:
         if not 0 < len(challenge) <= MAX_CHALLENGE_LENGTH or not is_awaited(subscription, mode, now):
             return None
         if mode == HubMode.SUBSCRIBE:
-            changes = verified_columns(
-                parameters.get("hub.lease_seconds", ""), now=now, random_fraction=random.random()
-            )  # noqa: S311
+            lease_s = parameters.get("hub.lease_seconds", "")
+            changes = verified_columns(lease_s, now=now, random_fraction=random.random())  # noqa: S311 - spreads load
             with self._database.writing() as db:
                 subscriptions.change(db, subscription.id, **changes)
         log.info("hub verified", subscription=subscription.id, mode=mode)
