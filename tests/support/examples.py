@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
-import select
 from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from support.people import Answer, Cast, answer_to, basic, call
+from support.people import Answer, Cast, answers_to, basic, call
 from support.publisher import Publisher
 from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
 from support.running import RunningService
@@ -80,19 +76,8 @@ def _errors(scene: ResourceFactory) -> list[Answer]:
 
 def _refused_guess(service: RunningService) -> Answer:
     """Guess passwords until the service refuses to verify one. Returns that response, without awaiting the others."""
-    with ExitStack() as stack:
-        guesses = {}
-        for number in range(GUESSES):
-            guess = http.client.HTTPConnection(urlsplit(service.url).netloc, timeout=60)
-            stack.callback(guess.close)
-            guess.request("GET", "/v1/me", headers=basic("ada", f"guess {number}"))
-            guesses[guess.sock] = guess
-        while guesses:
-            for answered in select.select(list(guesses), [], [], 60)[0]:
-                answer = answer_to(guesses.pop(answered))
-                if answer.status == 429:
-                    return answer
-    raise AssertionError(f"none of {GUESSES} guesses was refused")
+    guesses = [basic("ada", f"guess {number}") for number in range(GUESSES)]
+    return next(answer for answer in answers_to(service.url, "/v1/me", guesses) if answer.status == 429)
 
 
 def _shown(answer: Answer, site: Publisher) -> Any:

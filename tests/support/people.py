@@ -7,7 +7,9 @@ import http.client
 import itertools
 import json
 import secrets
-from collections.abc import Iterable, Mapping
+import select
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -48,14 +50,35 @@ def call(
     connection = http.client.HTTPConnection(host, timeout=60)
     try:
         connection.request(method, path, body=body, headers=dict(headers or {}))
-        answer = answer_to(connection)
+        answer = _answer_to(connection)
         note(method, path, answer.status)
         return answer
     finally:
         connection.close()
 
 
-def answer_to(connection: http.client.HTTPConnection) -> Answer:
+def answers_to(url: str, path: str, requests: Iterable[Mapping[str, str]]) -> Iterator[Answer]:
+    """Send GET requests at the same time and yield the responses as they come. The caller need not await them all.
+
+    requests: the headers of each.
+    """
+    with ExitStack() as stack:
+        waiting = {}
+        for headers in requests:
+            connection = http.client.HTTPConnection(urlsplit(url).netloc)
+            stack.callback(connection.close)
+            connection.request("GET", path, headers=dict(headers))
+            waiting[connection.sock] = connection
+        while waiting:
+            answered, _, _ = select.select(list(waiting), [], [], 60)
+            assert answered, "no response within a minute"
+            for socket in answered:
+                answer = _answer_to(waiting.pop(socket))
+                note("GET", path, answer.status)
+                yield answer
+
+
+def _answer_to(connection: http.client.HTTPConnection) -> Answer:
     """Read the response to the request that was sent on the connection."""
     answer = connection.getresponse()
     headers = {name.lower(): value for name, value in answer.getheaders()}

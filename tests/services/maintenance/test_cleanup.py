@@ -362,8 +362,10 @@ def test_icons_that_no_feed_shows_go(shelf: FeedFixture, clock: Years) -> None:
 
 def test_an_sqlite_file_gets_smaller(clock: Years, tmp_path: Path) -> None:
     file = tmp_path / "tidings.db"
+    migrated = Database(f"sqlite:///{file}")
+    migrate.upgrade(migrated)
+    migrated.close()
     database = Database(f"sqlite:///{file}")
-    migrate.upgrade(database)
     shelf = FeedFixture.create(database)
     for _ in range(3):
         shelf.add(*(ready("Entry", content="x" * 900) for _ in range(500)))

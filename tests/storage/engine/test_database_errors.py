@@ -36,8 +36,10 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def on_sqlite(file: Path) -> Iterator[Database]:
+    migrated = Database(f"sqlite:///{file}")
+    migrate.upgrade(migrated)
+    migrated.close()
     opened = Database(f"sqlite:///{file}")
-    migrate.upgrade(opened)
     yield opened
     opened.close()
 
