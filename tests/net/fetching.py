@@ -12,6 +12,8 @@ from tidings.net.guard import AddressGuard, Lookup
 T = TypeVar("T")
 
 USER_AGENT = "Tidings/test"
+# Ends a test whose fetch would never end.
+NEVER_ENDS_S = 60
 
 
 class Only(AddressGuard):
@@ -53,7 +55,7 @@ def with_fetcher(
 
     async def run() -> T:
         async with Fetcher(FetchSettings(**everything), guard=guard, lookup=lookup) as fetcher:
-            return await use(fetcher)
+            return await asyncio.wait_for(use(fetcher), NEVER_ENDS_S)
 
     return asyncio.run(run())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import time
 from base64 import b64encode
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -548,12 +547,8 @@ def test_connecting_has_its_own_timeout(site: Publisher) -> None:
     # Nobody answers the handshake: the publisher waits for a request it can read.
     url = site.url("/").replace("http:", "https:")
 
-    began = time.monotonic()
-
-    fetch_error(FetchTimeout, url, settings={"connect_timeout_s": 0.3, "timeout_s": 300})
-
-    # Nothing but the limit for connecting ends this before five minutes are over.
-    assert time.monotonic() - began < 100
+    # Nothing but the limit for connecting ends this: the test does not wait for an hour.
+    fetch_error(FetchTimeout, url, settings={"connect_timeout_s": 0.3, "timeout_s": 3600})
 
 
 @pytest.mark.parametrize(

@@ -37,22 +37,24 @@ def test_data_that_arrived_during_a_suspension_is_read(timeout_s: float, site: P
 
 def test_a_server_that_hangs_after_a_suspension_still_times_out(site: Publisher) -> None:
     site.script("/", Hang())
-    began = time.monotonic()
 
     with pytest.raises(FetchTimeout):
         fetch_standing_still(site.url("/"), timeout_s=0.5)
 
-    assert time.monotonic() - began < 20
 
-
-def test_a_timeout_of_several_steps_is_exact(site: Publisher) -> None:
+def test_a_timeout_of_several_steps_ends_a_fetch_that_hangs(site: Publisher) -> None:
     site.script("/", Hang())
-    began = time.monotonic()
 
     with pytest.raises(FetchTimeout):
         with_fetcher(lambda fetcher: fetcher.get(FetchRequest(url=site.url("/"), timeout_s=2 * STEP_S + 0.2)))
 
-    assert 2 * STEP_S < time.monotonic() - began < 20
+
+def test_a_timeout_of_many_steps_is_not_over_after_one(site: Publisher) -> None:
+    site.serve("/", FEED, after_s=STEP_S + 0.2)
+
+    found = with_fetcher(lambda fetcher: fetcher.get(FetchRequest(url=site.url("/"), timeout_s=30 * STEP_S)))
+
+    assert found.body == FEED.encode()
 
 
 def test_a_slightly_late_timer_is_no_suspension() -> None:
@@ -61,10 +63,8 @@ def test_a_slightly_late_timer_is_no_suspension() -> None:
             time.sleep(0.5)  # noqa: ASYNC251 - nobody else is here
             await asyncio.sleep(60)
 
-    began = time.monotonic()
     with pytest.raises(TimeoutError):
         asyncio.run(use())
-    assert time.monotonic() - began < 20
 
 
 def test_the_timer_is_cancelled_when_the_block_ends() -> None:

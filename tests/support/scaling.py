@@ -8,12 +8,32 @@ from collections.abc import Callable
 # Below this, what is measured is the clock.
 SHORTEST_S = 0.002
 TIMES = 8
+TRIES = 3
 
 
 def assert_linear(run: Callable[[int], object], size: int) -> None:
     """Fail if eight times the input takes over three times eight times as long; squared growth takes 64 times."""
-    small, large = (min(_took_s(run, each) for _ in range(3)) for each in (size, TIMES * size))
-    assert large <= 3 * TIMES * max(small, SHORTEST_S), f"{size}: {small:.4f} s, {TIMES * size}: {large:.4f} s"
+    _assert_growth(run, size, factor=3 * TIMES)
+
+
+def assert_constant(run: Callable[[int], object], size: int) -> None:
+    """Fail if eight times the input takes over four times as long; linear growth takes eight times."""
+    _assert_growth(run, size, factor=TIMES / 2)
+
+
+def assert_squared(run: Callable[[int], object], size: int) -> None:
+    """Fail if eight times the input takes over three times 64 times as long: for depths that have a limit."""
+    _assert_growth(run, size, factor=3 * TIMES**2)
+
+
+def _assert_growth(run: Callable[[int], object], size: int, *, factor: float) -> None:
+    """Compare the shortest of the measurements so far. A second and third one are made only when the first is bad."""
+    small = large = float("inf")
+    for _ in range(TRIES):
+        small, large = min(small, _took_s(run, size)), min(large, _took_s(run, TIMES * size))
+        if large <= factor * max(small, SHORTEST_S):
+            return
+    raise AssertionError(f"{size}: {small:.4f} s, {TIMES * size}: {large:.4f} s")
 
 
 def _took_s(run: Callable[[int], object], size: int) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import time
 from typing import Any
 
 import msgspec
@@ -224,12 +223,10 @@ def test_a_hostile_document_is_refused_quickly(opening: str) -> None:
         opml.read(b"<opml>" + opening.encode() * 200_000 if opening == "<outline " else opening.encode() * 200_000)
 
 
-def test_more_feeds_than_one_transaction_should_hold_are_refused_at_once() -> None:
-    before = time.process_time()
-
+def test_more_feeds_than_one_transaction_should_hold_are_refused_before_they_are_parsed() -> None:
+    # A parser would complain of the end.
     with pytest.raises(InvalidInput, match="several parts"):
-        opml.read(document("<outline xmlUrl='http://a/'/>" * (opml.MAX_FEEDS + 1)))
-    assert time.process_time() - before < 1
+        opml.read(b"<opml>" + b"<outline xmlUrl='http://a/'/>" * (opml.MAX_FEEDS + 1))
 
 
 def test_folders_too_deep_for_one_name_are_reported() -> None:
