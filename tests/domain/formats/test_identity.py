@@ -16,7 +16,8 @@ def hash_of(text: str) -> str:
 @pytest.mark.parametrize(
     ("inside", "identity"),
     [
-        ("<guid> tag:1 </guid><link>https://site.example/1</link>", " tag:1 "),
+        ("<guid> tag:1 </guid><link>https://site.example/1</link>", "tag:1"),
+        ("<guid>https://site.example/1?a=1&amp;utm_source=feed</guid>", "https://site.example/1?a=1"),
         ("<link> /1 </link><title>t</title>", "/1"),
         ('<atom:link href="/2"/>', "/2"),
         (
@@ -63,17 +64,49 @@ def test_a_json_item_is_known_by_the_first_that_it_has(fields: str, identity: st
     assert found.entries[0].hash == hash_of(identity)
 
 
-def test_a_repeated_guid_is_combined_with_the_url() -> None:
+def test_entries_that_share_a_guid_are_told_apart_by_their_addresses() -> None:
     items = "".join(f"<item><guid>same</guid><link>https://site.example/{n}</link></item>" for n in (1, 2, 3))
 
-    found = [entry.hash for entry in feed(rss(items)).entries]
+    found = feed(rss(items))
 
-    assert found == [
-        hash_of("same"),
+    assert [entry.hash for entry in found.entries] == [
+        hash_of("same|https://site.example/1"),
         hash_of("same|https://site.example/2"),
         hash_of("same|https://site.example/3"),
     ]
-    assert found == [entry.hash for entry in feed(rss(items)).entries]
+    assert all(found.other_hashes[entry.hash] == (hash_of("same"),) for entry in found.entries)
+
+
+def test_entries_that_share_guid_and_address_are_told_apart_by_their_texts() -> None:
+    link = "<guid>same</guid><link>https://site.example/</link>"
+    items = "".join(f"<item>{link}<title>{title}</title></item>" for title in ("a", "b", "b", "c"))
+
+    found = feed(rss(items))
+
+    assert [entry.title for entry in found.entries] == ["a", "b", "c"]
+    assert found.entries[0].hash == hash_of("same|https://site.example/|a")
+
+
+@pytest.mark.parametrize(
+    ("guid", "others"),
+    [
+        ("https://site.example/1", ["http://site.example/1"]),
+        ("http://site.example/1", ["https://site.example/1"]),
+        (
+            " http://site.example/1?utm_source=a ",
+            [
+                " http://site.example/1?utm_source=a ",
+                "http://site.example/1?utm_source=a",
+                "https://site.example/1",
+            ],
+        ),
+        ("tag:1", []),
+    ],
+)
+def test_an_entry_may_be_stored_under_another_spelling_of_its_guid(guid: str, others: list[str]) -> None:
+    found = feed(rss(f"<item><guid>{guid}</guid><title>t</title></item>"))
+
+    assert found.other_hashes.get(found.entries[0].hash, ()) == tuple(map(hash_of, others))
 
 
 def test_a_link_that_all_items_share_does_not_make_them_one() -> None:
@@ -105,10 +138,9 @@ def test_entries_without_id_and_link_do_not_collapse(document: str) -> None:
 
 
 def test_an_entry_that_is_repeated_unchanged_is_kept_once() -> None:
-    assert [entry.title for entry in feed(rss("<item><guid>1</guid><title>new</title></item>" * 3)).entries] == [
-        "new",
-        "new",
-    ]
+    found = feed(rss("<item><guid>1</guid><title>new</title></item>" * 3))
+
+    assert [(entry.title, entry.hash) for entry in found.entries] == [("new", hash_of("1"))]
 
 
 def test_empty_items_are_skipped_and_counted() -> None:

@@ -210,6 +210,27 @@ def test_a_limit_of_errors_switches_the_feed_off_and_says_so(house: ScheduleFixt
     assert SWITCHED_OFF.english() in second.parsing_error_message
 
 
+def test_a_successful_refresh_enables_a_feed_that_was_gone(house: ScheduleFixture) -> None:
+    feed_id = house.subscribe("/feed.xml", Answer(document(house)))
+    house.site.script("/feed.xml", Answer("gone", status=410))
+
+    assert house.check(feed_id).disabled
+    house.site.serve("/feed.xml", document(house))
+    found = house.check(feed_id)
+
+    assert (found.disabled, found.parsing_error_message) == (False, "")
+
+
+def test_a_successful_refresh_leaves_a_feed_disabled_that_its_user_disabled(house: ScheduleFixture) -> None:
+    feed_id = house.subscribe("/feed.xml", Answer(document(house)))
+    house.site.script("/feed.xml", ERROR)
+    house.check(feed_id)
+    house.services.feeds.update(house.user.id, feed_id, {"disabled": True})
+    house.site.serve("/feed.xml", document(house))
+
+    assert house.check(feed_id).disabled
+
+
 def test_an_interval_of_the_user_wins_over_all_but_retry_after(house: ScheduleFixture) -> None:
     text = document(house, extra="<ttl>600</ttl><skipDays><day>Wednesday</day><day>Thursday</day></skipDays>")
     headers = {"Cache-Control": "max-age=80000"}

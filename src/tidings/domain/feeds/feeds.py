@@ -84,6 +84,7 @@ class ParsedFeed(Struct, frozen=True, kw_only=True):
     hubs: tuple[str, ...] = ()
     hints: PublisherHints = PublisherHints()
     entries: tuple[ParsedEntry, ...] = ()
+    other_hashes: dict[str, tuple[str, ...]] = {}
     skipped: int = 0
 
 

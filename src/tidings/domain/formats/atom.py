@@ -70,7 +70,7 @@ def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instan
     entry_elements = [root] if is_single_entry else fields.get("entry", [])
     links = read_links(fields)
     feed = _read_feed(fields, names, links, url, now)
-    entries, skipped = build_entries(read_entry(each, feed) for each in entry_elements)
+    built = build_entries(read_entry(each, feed) for each in entry_elements)
     base_url = feed.declared_base or url
     return ParsedFeed(
         format=FeedFormat.ATOM,
@@ -82,8 +82,9 @@ def read_atom(root: _Element, *, url: str, is_cut_off: bool = False, now: Instan
         self_url=next(_link_urls(links, "self", base_url), ""),
         hubs=tuple(dict.fromkeys(_link_urls(links, "hub", base_url))),
         hints=read_hints(fields, names),
-        entries=entries,
-        skipped=skipped + is_cut_off,
+        entries=built.entries,
+        other_hashes=built.other_hashes,
+        skipped=built.skipped + is_cut_off,
     )
 
 
@@ -132,8 +133,10 @@ def read_entry(element: _Element, feed: FeedDefaults) -> UnhashedEntry | None:
         enclosures=unique_by_url(_enclosures(links, media, base)),
         duration_minutes=parse_duration_minutes(fields.text(*priorities.duration)),
     )
-    entry_text = "" if entry_id else title + fields.text(*priorities.dates) + content or all_values(element)
-    return UnhashedEntry(EntryIdentity(id=entry_id, link=link, url=url, text=entry_text), entry)
+    texts = (title, "" if entry_id else fields.text(*priorities.dates), content)
+    if not (entry_id or any(texts)):
+        texts = (all_values(element), "", "")
+    return UnhashedEntry(EntryIdentity(id=entry_id, link=link, url=url, texts=texts), entry)
 
 
 def _language(element: _Element, body: _Element | None, feed: FeedDefaults) -> str:

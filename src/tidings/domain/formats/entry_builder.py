@@ -41,8 +41,19 @@ class UnhashedEntry(Struct, frozen=True):
     entry: ParsedEntry
 
 
-def build_entries(items: Iterable[UnhashedEntry | None]) -> tuple[tuple[ParsedEntry, ...], int]:
-    """Returns the entries in document order, and the number of unusable items (None, or without any identity).
+class BuiltEntries(Struct, frozen=True):
+    """entries: in document order. other_hashes: of those that may be stored under others, by hash.
+
+    skipped: number of unusable items.
+    """
+
+    entries: tuple[ParsedEntry, ...]
+    other_hashes: dict[str, tuple[str, ...]]
+    skipped: int
+
+
+def build_entries(items: Iterable[UnhashedEntry | None]) -> BuiltEntries:
+    """Returns the entries of the items; None stands for an unusable item, as does an item without any identity.
 
     Items after the first `MAX_ENTRIES` are ignored. Of repeated entries the first is kept, which is the newest in most
     feeds.
@@ -54,12 +65,15 @@ def build_entries(items: Iterable[UnhashedEntry | None]) -> tuple[tuple[ParsedEn
         else:
             usable.append(item)
     entries: dict[str, ParsedEntry] = {}
-    for item, hash_ in zip(usable, entry_hashes([item.identity for item in usable]), strict=True):
-        if not hash_:
+    others: dict[str, tuple[str, ...]] = {}
+    for item, hashes in zip(usable, entry_hashes([item.identity for item in usable]), strict=True):
+        if not hashes.hash:
             skipped += 1
-        elif hash_ not in entries:
-            entries[hash_] = limit_entry(replace(item.entry, hash=hash_))
-    return tuple(entries.values()), skipped
+        elif hashes.hash not in entries:
+            entries[hashes.hash] = limit_entry(replace(item.entry, hash=hashes.hash))
+            if hashes.others:
+                others[hashes.hash] = hashes.others
+    return BuiltEntries(tuple(entries.values()), others, skipped)
 
 
 def unique_sorted(values: Iterable[str]) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ def read_json_feed(source: str, *, url: str, now: Instant | None = None) -> Pars
         now=now,
     )
     items = document.get("items")
-    entries, skipped = build_entries(_read_item(item, feed) for item in (items if isinstance(items, list) else ()))
+    built = build_entries(_read_item(item, feed) for item in (items if isinstance(items, list) else ()))
     return ParsedFeed(
         format=FeedFormat.JSON,
         title=text.title_to_text(as_text(document.get("title"))) or feed.site_url,
@@ -56,8 +56,9 @@ def read_json_feed(source: str, *, url: str, now: Instant | None = None) -> Pars
         icon_url=absolute_url(as_text(document.get("favicon")) or as_text(document.get("icon")), url),
         self_url=absolute_url(as_text(document.get("feed_url")), url),
         hubs=tuple(dict.fromkeys(_hubs(document, url))),
-        entries=entries,
-        skipped=skipped + is_cut_off,
+        entries=built.entries,
+        other_hashes=built.other_hashes,
+        skipped=built.skipped + is_cut_off,
     )
 
 
@@ -95,7 +96,7 @@ def _read_item(item: object, feed: JsonFeedDefaults) -> UnhashedEntry | None:
 def _identity(item: _Object, url: str, entry_text: str) -> EntryIdentity:
     key = next((found for key in ("id", "url", "external_url") if (found := as_text(item.get(key)).strip())), "")
     rest = as_text(item.get("title")) + as_text(item.get("date_published"))
-    return EntryIdentity(id=key, url=url, text=entry_text.strip() or rest)
+    return EntryIdentity(id=key, url=url, texts=(entry_text.strip() or rest,))
 
 
 def _first_web_url(item: _Object, feed: JsonFeedDefaults) -> str:

@@ -37,7 +37,7 @@ def read_rss(
     items = _items(outer, fields)
     if any(map(dates.is_ambiguous, _dates(items[:1], names))) and dates.has_year_first(_dates(items, names)):
         channel = replace(channel, has_year_first=True)
-    entries, skipped = build_entries(read_item(item, channel) for item in items)
+    built = build_entries(read_item(item, channel) for item in items)
     base_url = base or url
     return ParsedFeed(
         format=feed_format,
@@ -49,8 +49,9 @@ def read_rss(
         self_url=next(_link_urls(fields, "self", base_url), ""),
         hubs=tuple(dict.fromkeys(_link_urls(fields, "hub", base_url))),
         hints=read_hints(fields, names),
-        entries=entries,
-        skipped=skipped + is_cut_off,
+        entries=built.entries,
+        other_hashes=built.other_hashes,
+        skipped=built.skipped + is_cut_off,
     )
 
 

@@ -108,11 +108,11 @@ def _identity(
     # RSS 1.0 has no guid.
     guid = "" if feed_format is FeedFormat.RDF else fields.raw_text("guid")
     if guid:
-        return EntryIdentity(id=guid, link=link, url=url)
-    joined = "".join(texts)
-    rest = "" if link or joined else all_values(fields.element)
+        return EntryIdentity(id=guid, link=link, url=url, texts=texts)
+    if not link and not any(texts):
+        texts = (all_values(fields.element), "")
     date = "" if link else fields.text(*priorities.dates)
-    return EntryIdentity(link=link, url=url, text=joined or rest, date=date)
+    return EntryIdentity(link=link, url=url, texts=texts, date=date)
 
 
 def _item_url(link: str, fields: ElementFields, enclosures: tuple[ParsedEnclosure, ...], base: str) -> str:

@@ -32,6 +32,12 @@ class KnownEntries(Struct, frozen=True):
     def __contains__(self, hash_: bytes) -> bool:
         return hash_ in self.ids or hash_ in self.deleted
 
+    def __or__(self, other: KnownEntries) -> KnownEntries:
+        """Returns the result of both look-ups."""
+        return KnownEntries(
+            {**self.ids, **other.ids}, {**self.fingerprints, **other.fingerprints}, self.deleted | other.deleted
+        )
+
 
 class ChangeSet(Struct, frozen=True):
     """The changes that a document makes to a feed, oldest entries first.
@@ -105,9 +111,9 @@ def _find_renamed(
     taken = {one.hash for one in entries}
     renamed: dict[bytes, bytes] = {}
     renamed_deleted: dict[bytes, bytes] = {}
-    for one in entries:
-        if one.hash in known:
-            continue
+    unknown = [one for one in reversed(entries) if one.other_hashes and one.hash not in known]
+    # Of several entries that may be the stored one, it is the unchanged one, else the oldest.
+    for one in sorted(unknown, key=lambda one: not _is_unchanged(one, known)):
         others = [other for other in one.other_hashes if other not in taken]
         if (old := next((other for other in others if other in known.ids), None)) is not None:
             renamed[one.hash] = old
@@ -117,3 +123,8 @@ def _find_renamed(
             continue
         taken.add(old)
     return renamed, renamed_deleted
+
+
+def _is_unchanged(entry: IdentifiedEntry, known: KnownEntries) -> bool:
+    stored = [known.fingerprints[other] for other in entry.other_hashes if other in known.ids]
+    return bool(stored) and fingerprint(entry.entry) in stored

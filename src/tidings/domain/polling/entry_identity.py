@@ -51,11 +51,11 @@ def identify_entries(feed: Feed, document: ParsedFeed) -> list[IdentifiedEntry]:
     """Returns the entries of the document, in its order, each with its hashes."""
     entries = document.entries
     if not (feed.match_entries_by_url or feed.once_matched_by_url):
-        return [IdentifiedEntry(entry) for entry in entries]
+        return [IdentifiedEntry(entry, _to_bytes(document.other_hashes.get(entry.hash, ()))) for entry in entries]
     urls = [canonical_url(entry.url) for entry in entries]
     by_url = _url_hashes(entries, urls)
     candidates = [
-        (entry.hash, *hashes)
+        (entry.hash, *hashes, *document.other_hashes.get(entry.hash, ()))
         for entry, *hashes in zip(
             entries,
             by_url,

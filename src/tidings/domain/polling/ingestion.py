@@ -25,6 +25,8 @@ from tidings.domain.rules import pipeline
 from tidings.domain.rules.rule_entry import DEFAULT_INVIDIOUS_HOST
 from tidings.domain.times import Instant
 
+# Stands for the date of an entry without one in its fingerprint; every other date is left out.
+_NO_DATE = Instant(0)
 _VISIBLE_MEDIA = re.compile("<(?:audio|iframe|img|math|picture|video)[ >]")
 
 
@@ -114,9 +116,10 @@ class EntryPolicy(Struct, frozen=True):
 def fingerprint(entry: ParsedEntry) -> bytes:
     """Returns 16 bytes that change when the publisher changes the entry.
 
-    The date is left out, because only the first one is stored, and so is the hash, which depends on a setting.
+    Of the date it depends only on whether there is one, because only the first one is stored. The hash is left out,
+    since it depends on a setting.
     """
-    content = msgspec.structs.replace(entry, published_at=None, hash="")
+    content = msgspec.structs.replace(entry, published_at=_NO_DATE if entry.published_at is None else None, hash="")
     return sha256(msgspec.msgpack.encode(content)).digest()[:16]
 
 

@@ -21,7 +21,7 @@ from tidings.domain.articles import Article
 from tidings.domain.errors import FeedError, InvalidInput, TidingsError
 from tidings.domain.feeds.feeds import EditedFeedField, Feed, ParsedFeed
 from tidings.domain.messages import msg
-from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate, diff_entries
+from tidings.domain.polling.changes import ChangeSet, KnownEntries, PreparedFeedUpdate, diff_entries
 from tidings.domain.polling.entry_identity import IdentifiedEntry, identify_entries
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.polling.sources import SourceLease
@@ -140,7 +140,7 @@ class IngestQueue:
     def _ingest_entries(self, members: Sequence[Member], entries: Mapping[int, Sequence[IdentifiedEntry]]) -> None:
         """entries: of each feed, by its id."""
         with self._database.reading() as db:
-            known = feed_store.look_up(db, {feed_id: _hashes(of_feed) for feed_id, of_feed in entries.items()})
+            known = _look_up(db, entries)
             owners = users.get_many(db, {feed.user_id for _, feed in members})
         updates: list[tuple[Member, PreparedFeedUpdate]] = []
         size = 0
@@ -178,7 +178,7 @@ def parse(response: FetchResponse, now: Instant) -> ParsedFeed:
 def find_changes(db: Read, feed: Feed, document: ParsedFeed) -> ChangeSet:
     """Return what a document changes in one feed."""
     entries = identify_entries(feed, document)
-    return diff_entries(feed, entries, feed_store.look_up(db, {feed.id: _hashes(entries)})[feed.id])
+    return diff_entries(feed, entries, _look_up(db, {feed.id: entries})[feed.id])
 
 
 def build_update(
@@ -209,8 +209,20 @@ def _followed(feed: Feed, document: ParsedFeed) -> dict[str, Any]:
     return followed
 
 
-def _hashes(entries: Iterable[IdentifiedEntry]) -> list[bytes]:
-    return [hash_ for one in entries for hash_ in (one.hash, *one.other_hashes)]
+def _look_up(db: Read, entries: Mapping[int, Sequence[IdentifiedEntry]]) -> dict[int, KnownEntries]:
+    """Return what is stored of the entries of each feed, by feed id.
+
+    Other hashes are looked up only for entries that are not stored under their own: usually none, or a few new ones.
+    """
+    known = feed_store.look_up(db, {feed_id: [one.hash for one in some] for feed_id, some in entries.items()})
+    others = {
+        feed_id: [other for one in some if one.hash not in known[feed_id] for other in one.other_hashes]
+        for feed_id, some in entries.items()
+    }
+    others = {feed_id: hashes for feed_id, hashes in others.items() if hashes}
+    for feed_id, found in feed_store.look_up(db, others).items() if others else ():
+        known[feed_id] |= found
+    return known
 
 
 def _size(update: PreparedFeedUpdate) -> int:

@@ -136,6 +136,8 @@ class Timing(Struct, frozen=True):
             "took_ms": response.took_ms,
             "etag_header": response.etag,
             "last_modified_header": response.last_modified,
+            # The user refreshed a feed that was switched off because it failed: it works again.
+            **({"disabled": False} if was_switched_off(feed) else {}),
             **redirects.redirect_columns(feed, response.permanent_url),
         }
 
@@ -143,6 +145,11 @@ class Timing(Struct, frozen=True):
 def after_push(feed: Feed, new: Iterable[Instant | None], now: Instant) -> dict[str, Any]:
     """Return the columns of a feed after a push: only its publish rate, since a push is no check."""
     return _rate_columns(publish_rate.update_rate(rate_of(feed), tuple(new), since=feed.checked_at, now=now))
+
+
+def was_switched_off(feed: Feed) -> bool:
+    """Return whether a failed check disabled the feed, and not its user."""
+    return feed.disabled and feed.parsing_error_message.endswith(SWITCHED_OFF.english())
 
 
 def rate_of(feed: Feed) -> PublishRate:

@@ -139,21 +139,26 @@ def _columns(entry: ReadyEntry) -> dict[str, Any]:
 
 
 def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: Instant) -> None:
-    """Write changes by the publisher, except to fields that the user edited. Status, star and dates stay.
+    """Write changes by the publisher, except to fields that the user edited. Status and star stay, and so does the
+    date, unless the entry had none when it was stored.
 
     changed: by entry id. The caller has locked the feed's counters. The user may have edited or deleted entries since
     the look-up.
     """
     if not changed:
         return
-    present = {row["id"]: row["edited"] for row in db.rows(_select_edited, user=user_id, ids=list(changed))}
+    present = {row["id"]: row for row in db.rows(_select_edited, user=user_id, ids=list(changed))}
     for id_, entry in changed.items():
-        if id_ not in present:
+        if (stored := present.get(id_)) is None:
             continue
-        edited = EditedEntryField(present[id_])
+        edited = EditedEntryField(stored["edited"])
         values = _columns(entry) | {"changed_at": now}
-        for kept in ("hash", "status", "starred", "published_at"):
+        for kept in ("hash", "status", "starred"):
             del values[kept]
+        # An entry without a date gets the time at which it is read.
+        was_undated, is_undated = stored["published_at"] == stored["created_at"], entry.published_at == now
+        if is_undated or not was_undated:
+            del values["published_at"]
         if EditedEntryField.TITLE in edited:
             del values["title"]
         if EditedEntryField.CONTENT in edited:
@@ -165,7 +170,7 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
     search_index.note_changed(db, user_id, list(changed))
 
 
-_select_edited = select(entries.c.id, entries.c.edited).where(
+_select_edited = select(entries.c.id, entries.c.edited, entries.c.published_at, entries.c.created_at).where(
     entries.c.user_id == bindparam("user"),
     entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True)),
 )

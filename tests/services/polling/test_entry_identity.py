@@ -1,0 +1,109 @@
+"""Which entry of a document is which stored entry, over several checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from support.polling_fixtures import PollingFixture
+from support.publisher import Publisher
+from tidings.storage.engine.database import Database
+from tidings.storage.schema import entries
+
+
+class WatchedFeed:
+    """A feed whose document changes between checks."""
+
+    def __init__(self, fixture: PollingFixture, site: Publisher) -> None:
+        self.fixture = fixture
+        self.site = site
+        self.feed_id = 0
+
+    def publish(self, *items: str) -> None:
+        """Publish the items, the newest first, and check the feed."""
+        inside = "".join(f"<item>{item}</item>" for item in items)
+        self.site.serve("/feed.xml", f"<rss version='2.0'><channel><title>T</title>{inside}</channel></rss>".encode())
+        if not self.feed_id:
+            self.feed_id = self.fixture.subscribe(self.fixture.user("alice"), self.site.url("/feed.xml"))
+        self.fixture.due_again()
+        self.fixture.poll()
+
+    def mark_all_as_read(self) -> None:
+        with self.fixture.database.writing() as db:
+            db.run(update(entries).values(status=1))
+
+    def stored(self, *columns: str) -> list[Any]:
+        """Returns the columns of the entries, in the order in which they came in."""
+        with self.fixture.database.reading() as db:
+            found = db.rows(select(*(entries.c[name] for name in columns)).order_by(entries.c.id))
+        return [tuple(row[name] for name in columns) for row in found]
+
+
+@pytest.fixture
+def feed(database: Database, database_url: str, tmp_path: Path, site: Publisher) -> WatchedFeed:
+    return WatchedFeed(PollingFixture(database, database_url, tmp_path), site)
+
+
+def test_a_new_entry_with_a_shared_guid_does_not_take_over_the_state_of_the_older_one(feed: WatchedFeed) -> None:
+    old = "<guid>g</guid><link>https://site.example/1</link><title>Old</title>"
+    new = "<guid>g</guid><link>https://site.example/2</link><title>New</title>"
+    newest = "<guid>g</guid><link>https://site.example/2</link><title>Newest</title>"
+
+    feed.publish(old)
+    feed.mark_all_as_read()
+    feed.publish(new, old)
+    assert feed.stored("title", "status") == [("Old", 1), ("New", 0)]
+
+    feed.publish(newest, new, old)
+    feed.publish(newest, new, old)
+    assert feed.stored("title", "status") == [("Old", 1), ("New", 0), ("Newest", 0)]
+
+    feed.publish(newest, new)
+    assert feed.stored("title", "status") == [("Old", 1), ("New", 0), ("Newest", 0)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("http://site.example/1", "https://site.example/1"),
+        ("https://site.example/1", "http://site.example/1"),
+        ("tag:1", " tag:1\n"),
+        (" tag:1", "tag:1"),
+        ("https://site.example/1?a=1&amp;utm_source=x", "http://site.example/1?a=1&amp;utm_source=y"),
+    ],
+)
+def test_another_spelling_of_a_guid_is_the_same_entry(feed: WatchedFeed, before: str, after: str) -> None:
+    feed.publish(f"<guid isPermaLink='false'>{before}</guid><title>One</title>")
+    feed.mark_all_as_read()
+    feed.publish(f"<guid isPermaLink='false'>{after}</guid><title>One, corrected</title>")
+
+    assert feed.stored("title", "status") == [("One, corrected", 1)]
+
+
+def test_two_guids_that_differ_in_their_scheme_are_two_entries(feed: WatchedFeed) -> None:
+    items = [f"<guid>{scheme}://site.example/1</guid><title>{scheme}</title>" for scheme in ("http", "https")]
+
+    feed.publish(*items)
+    feed.publish(*items)
+
+    assert sorted(feed.stored("title")) == [("http",), ("https",)]
+
+
+def test_a_date_that_appears_later_is_taken_over(feed: WatchedFeed) -> None:
+    undated, dated = "<guid>1</guid><title>One</title>", "<pubDate>Fri, 02 Jan 2026 00:00:00 GMT</pubDate>"
+
+    feed.publish(undated)
+    ((stored_at, created_at),) = feed.stored("published_at", "created_at")
+    assert stored_at == created_at
+
+    feed.publish(undated.replace("One", "Two"))
+    assert feed.stored("published_at", "title") == [(stored_at, "Two")]
+
+    feed.publish(undated + dated)
+    assert feed.stored("published_at") == [(1767312000000000,)]
+
+    feed.publish(undated + dated.replace("02", "03").replace("Fri", "Sat"))
+    assert feed.stored("published_at") == [(1767312000000000,)]
