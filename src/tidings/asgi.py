@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from tidings.api import replies
 from tidings.api.app import PREFIX, Api
-from tidings.api.endpoints.health import ALIVE, READY, HealthChecks, is_alive, is_ready
+from tidings.api.endpoints.health import ALIVE, READY, HealthCheck, WithinLimit, alive, is_ready
 from tidings.http.responses import empty, send_response
 from tidings.services import Services
 from tidings.web.app import Pages
@@ -40,8 +40,8 @@ def application(
     base_path: str,
 ) -> ASGIApp:
     """Return the application. base_path: "", or the path without a trailing slash below which it is served."""
-    alive, ready = HealthChecks(is_alive), HealthChecks(partial(is_ready, services))
-    health = dict.fromkeys(ALIVE, alive) | dict.fromkeys(READY, ready)
+    ready = HealthCheck(WithinLimit(partial(is_ready, services)))
+    health = dict.fromkeys(ALIVE, HealthCheck(alive)) | dict.fromkeys(READY, ready)
     routes_below_base: list[BaseRoute] = [
         Mount(PREFIX, api),
         *(Route(path, api) for path in UNPREFIXED),

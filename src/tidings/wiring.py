@@ -58,6 +58,7 @@ from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.maintenance.cleanup import Cleanup
 from tidings.services.maintenance.clock_repair import ClockRepair, ScheduleLimits
+from tidings.services.maintenance.readiness import Readiness
 from tidings.services.maintenance.status import StatusReader
 from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.claims import HostLimits, Polling
@@ -76,7 +77,7 @@ from tidings.settings_views import (
     site_config,
     websub_callback_base,
 )
-from tidings.storage import migrate
+from tidings.storage import migrate, revision
 from tidings.storage.engine import disk_space
 from tidings.storage.engine.database import Database
 from tidings.storage.entries import search_index as search_index_storage
@@ -120,12 +121,17 @@ class Application:
         """Raise StartError unless the database has the current schema."""
         migrate.check(self.database)
 
+    def expect_schema(self) -> None:
+        """Refuse writes from now on when the SQLite file has another schema than this version of Tidings."""
+        self.database.expect_revision(revision.current())
+
     def ping(self) -> None:
         """Raise StoreUnavailable if the database does not answer."""
         self.database.ping()
 
     def run_worker(self, stop: threading.Event, name: str) -> None:
         """Run the worker loops until `stop` is set. name: holds the leases; "" to generate one."""
+        self.expect_schema()
         start_metrics(self._settings)
         sys.setswitchinterval(THREAD_SWITCH_INTERVAL_S)
         asyncio.run(self._poll(stop, name or worker_name()))
@@ -271,6 +277,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         status=StatusReader(database, clock, cache_for=settings.metrics_refresh_interval),
         cleanup=Cleanup(database, clock, cleaning),
         clock_repair=ClockRepair(database, clock, waits),
+        readiness=Readiness(database, clock),
         integrations=integrations,
         apprise_sender=apprise_sender,
         deliveries=Deliveries(database, event_sender, clock),
@@ -298,7 +305,9 @@ def build_pages(services: Services, settings: Settings, assets: Assets) -> Pages
 def asgi_app(settings: Settings) -> ASGIApp:
     """Return the application that a web worker runs. ASGI's lifespan closes it when the server stops."""
     start_metrics(settings)
-    services = Application(settings).services
+    served = Application(settings)
+    served.expect_schema()
+    services = served.services
     api = Api(
         services,
         ROUTES,

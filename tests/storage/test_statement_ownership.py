@@ -33,6 +33,7 @@ from tidings import storage
 from tidings.api import ROUTES
 from tidings.api.openapi import operations_of
 from tidings.storage.engine import engines
+from tidings.storage.engine.postgresql import PostgresPool
 from tidings.storage.schema.base import metadata
 from tidings.web import ROUTES as PAGES
 
@@ -105,7 +106,7 @@ def dialect(engine: str) -> Dialect:
     """Return the dialect as the service configures it. Nothing connects."""
     if engine == "sqlite":
         return engines.sqlite(engines.driver_url("sqlite:///unused"), 1, file=engines.DatabaseFile("unused")).dialect
-    return engines.postgresql(engines.driver_url("postgresql://user@localhost/unused"), 1).dialect
+    return PostgresPool(engines.driver_url("postgresql://user@localhost/unused"), 1).engine.dialect
 
 
 def kept_statements() -> Iterator[tuple[str, str, ClauseElement]]:

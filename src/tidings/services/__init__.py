@@ -33,6 +33,7 @@ from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.maintenance.cleanup import Cleanup
 from tidings.services.maintenance.clock_repair import ClockRepair
+from tidings.services.maintenance.readiness import Readiness
 from tidings.services.maintenance.status import StatusReader
 from tidings.services.polling.claims import Polling
 from tidings.services.polling.rate_limit import PoliteFetcher
@@ -74,6 +75,7 @@ class Services:
     status: StatusReader
     cleanup: Cleanup
     clock_repair: ClockRepair
+    readiness: Readiness
     integrations: Integrations
     apprise_sender: AppriseSender
     deliveries: Deliveries
@@ -84,10 +86,6 @@ class Services:
         """Yield a read-only view of the database."""
         with self.database.reading() as db:
             yield db
-
-    def ping(self) -> None:
-        """Raise StoreUnavailable if the database does not answer."""
-        self.database.ping()
 
     async def disconnect(self) -> None:
         """Close connections and child processes. Call it inside the event loop that used them."""

@@ -259,7 +259,10 @@ def _sqlite_file(rest: str) -> Path:
 def _postgresql_rest(rest: str) -> str:
     if "#" in rest:
         raise InvalidValue("write a # in the user name or password as %23, and a / as %2F")
-    if len(_split(f"postgresql://{rest}").path) < 2:
+    places, slash, name = rest.partition("/")
+    user, at, hosts = places.rpartition("@")
+    # Several hosts, as libpq writes them: a:5432,b:5432.
+    if any(len(_split(f"postgresql://{user}{at}{host}{slash}{name}").path) < 2 for host in hosts.split(",")):
         raise InvalidValue("it names no database")
     return rest
 

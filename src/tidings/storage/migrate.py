@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
@@ -14,11 +12,10 @@ from sqlalchemy.exc import DBAPIError
 from tidings.domain.errors import StartError, StoreUnavailable
 from tidings.storage.engine import database_errors, locks
 from tidings.storage.engine.database import Database, Write
+from tidings.storage.revision import MIGRATIONS
 
 # Advisory lock of migrations, any number that no other lock in this database uses.
 LOCK_ID = 7_483_464_737
-
-MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 def upgrade(database: Database) -> list[str]:

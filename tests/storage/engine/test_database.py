@@ -17,7 +17,7 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.domain.times import Instant
 from tidings.storage import migrate
 from tidings.storage.accounts import users
-from tidings.storage.engine import engines
+from tidings.storage.engine import postgresql
 from tidings.storage.engine.database import Database, columns
 from tidings.storage.engine.engines import driver_url
 from tidings.storage.feeds import categories, feeds
@@ -122,7 +122,7 @@ def cut_off(database: Database) -> None:
 def test_an_idle_connection_that_was_cut_is_replaced(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     if database.is_sqlite:
         pytest.skip("SQLite is a file")
-    monkeypatch.setattr(engines, "PING_AFTER_IDLE_S", 0)
+    monkeypatch.setattr(postgresql, "PING_AFTER_IDLE_S", 0)
     add(database, "alice")
     cut_off(database)
 
@@ -134,7 +134,7 @@ def test_an_idle_connection_that_was_cut_is_replaced(database: Database, monkeyp
 def test_a_connection_cut_a_moment_ago_fails_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     if database.is_sqlite:
         pytest.skip("SQLite is a file")
-    monkeypatch.setattr(engines, "PING_AFTER_IDLE_S", 3600)
+    monkeypatch.setattr(postgresql, "PING_AFTER_IDLE_S", 3600)
     add(database, "alice")
     cut_off(database)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -17,6 +17,10 @@ from tidings.services import Services
 ALIVE = ("/healthz", "/liveness")
 READY = ("/healthcheck", "/readiness", "/readyz")
 
+# Monitors ask every few seconds, and many give up after two or three.
+READY_LIMIT_S = 1.5
+RETRY_AFTER_S = 5
+
 routes = Routes("Health")
 
 _OK = Media("text/plain", {"type": "string", "const": "OK"})
@@ -28,12 +32,16 @@ def is_alive() -> Response:
 
 
 def is_ready(services: Services) -> Response:
-    """OK while the database answers."""
+    """OK while the database answers within two seconds, takes writes, and has the schema of this version."""
     try:
-        services.ping()
+        services.readiness.check()
     except StoreUnavailable:
-        return PlainTextResponse("the database does not answer", 503)
+        return _not_ready("the database cannot be used")
     return PlainTextResponse("OK")
+
+
+def _not_ready(reason: str) -> Response:
+    return PlainTextResponse(reason, 503, {"Retry-After": str(RETRY_AFTER_S)})
 
 
 for _path in ALIVE:
@@ -42,15 +50,40 @@ for _path in READY:
     routes.get(_path, is_open=True, answers={200: _OK, 503: Media("text/plain", {"type": "string"})})(is_ready)
 
 
-class HealthChecks:
-    """An ASGI application that returns the response of `check`, which runs in a thread."""
+class HealthCheck:
+    """An ASGI application that returns the response of `check`."""
 
-    def __init__(self, check: Callable[[], Response]) -> None:
+    def __init__(self, check: Callable[[], Awaitable[Response]]) -> None:
         self._check = check
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] in ("GET", "HEAD"):
-            response = await asyncio.to_thread(self._check)
+            response = await self._check()
         else:
             response = replies.failure(405, "This address takes GET and HEAD only.", {"Allow": "GET, HEAD"})
         await send_response(response, scope, receive, send)
+
+
+class WithinLimit:
+    """Runs a check in a thread and waits READY_LIMIT_S for it.
+
+    One runs at a time: while one hangs, others wait for its result, so that a database that hangs does not take all
+    threads.
+    """
+
+    def __init__(self, check: Callable[[], Response]) -> None:
+        self._check = check
+        self._running: asyncio.Future[Response] | None = None
+
+    async def __call__(self) -> Response:
+        if self._running is None or self._running.done():
+            self._running = asyncio.ensure_future(asyncio.to_thread(self._check))
+        try:
+            return await asyncio.wait_for(asyncio.shield(self._running), READY_LIMIT_S)
+        except TimeoutError:
+            return _not_ready("the database does not answer in time")
+
+
+async def alive() -> Response:
+    """As `is_alive`, without a thread: it answers while all threads wait."""
+    return is_alive()

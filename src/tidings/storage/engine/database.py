@@ -13,6 +13,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, TypeVar
 
+import psycopg
 from msgspec import Struct
 from sqlalchemy import (
     Column,
@@ -30,9 +31,9 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from tidings import metrics
 from tidings.domain.errors import InvalidInput, StoreUnavailable
 from tidings.domain.messages import msg
-from tidings.storage.engine import database_errors, engines
+from tidings.storage.engine import database_errors, engines, postgresql
 from tidings.storage.engine.database_errors import Cause, CauseLog
-from tidings.storage.engine.engines import Engines, FileReplaced
+from tidings.storage.engine.engines import DatabaseReplaced, Engines
 
 _ONE = select(literal(1))
 _causes = CauseLog()
@@ -210,6 +211,19 @@ class Database:
         with self.reading() as db:
             db.scalar(_ONE)
 
+    def expect_revision(self, revision: str) -> None:
+        """Refuse writes to an SQLite file whose schema has another revision from now on."""
+        self._engines.expect_revision(revision)
+
+    def listen(self, channel: str) -> psycopg.Connection[Any] | None:
+        """Return a connection that listens on a channel of PostgreSQL; None through a pooler, which passes none on."""
+        connection = self._engines.postgres.connect()
+        if postgresql.is_pooled(connection):
+            connection.close()
+            return None
+        connection.execute(f"LISTEN {channel}")
+        return connection
+
     def close(self) -> None:
         self._engines.close()
 
@@ -223,7 +237,7 @@ def _translated_errors() -> Iterator[None]:
         raise InvalidInput(
             msg("Somebody else changed the same thing at this moment: look again, then repeat.")
         ) from error
-    except (*database_errors.DRIVER_ERRORS, SQLAlchemyError, FileReplaced) as error:
+    except (*database_errors.DRIVER_ERRORS, SQLAlchemyError, DatabaseReplaced) as error:
         cause = database_errors.cause_of(error)
         if cause is None:
             raise

@@ -20,7 +20,7 @@ from msgspec import Struct
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from tidings.storage.engine.engines import FileReplaced
+from tidings.storage.engine.engines import DatabaseReplaced
 
 log = structlog.get_logger()
 
@@ -63,7 +63,7 @@ DRIVER_ERRORS: Final = (sqlite3.Error, psycopg.Error)
 
 def cause_of(error: BaseException) -> Cause | None:
     """Return why the database is unavailable, or None for an error of the statement or its data."""
-    if isinstance(error, FileReplaced):
+    if isinstance(error, DatabaseReplaced):
         return Cause("", str(error))
     if isinstance(error, PoolTimeout):
         return Cause("", "all connections of this process are in use")

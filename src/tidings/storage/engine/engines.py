@@ -10,22 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psycopg
-from sqlalchemy import URL, Connection, Engine, Integer, create_engine, event, make_url
-from sqlalchemy.exc import InvalidatePoolError
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 
 from tidings.domain.errors import StartError
+from tidings.storage.engine.postgresql import PostgresPool, parse_url
 
 # How long a writer of SQLite waits for another process's transaction. Ours take milliseconds; a lost write is a bug.
 BUSY_TIMEOUT_S = 30
 BUSY_RETRY_S = 0.001
-
-# Between two statements of a transaction pass milliseconds: a process that takes longer has been suspended.
-IDLE_TRANSACTION_TIMEOUT_S = 10
-
-# A connection to PostgreSQL that was unused for this long may be broken, and is tested before use.
-PING_AFTER_IDLE_S = 1.0
 
 
 def driver_url(url: str) -> URL:
@@ -33,10 +25,10 @@ def driver_url(url: str) -> URL:
 
     Raises StartError for any other engine, and for an SQLite database in memory.
     """
+    if url.startswith(("postgresql:", "postgres:", "postgresql+")):
+        return parse_url(url)
     parsed = make_url(url)
     backend = parsed.get_backend_name()
-    if backend in ("postgresql", "postgres"):
-        return parsed.set(drivername="postgresql+psycopg")
     if backend == "sqlite" and parsed.database and parsed.database != ":memory:":
         return parsed.set(drivername="sqlite")
     raise StartError(
@@ -46,44 +38,6 @@ def driver_url(url: str) -> URL:
 
 def is_sqlite(connection: Connection) -> bool:
     return connection.dialect.name == "sqlite"
-
-
-class _UntypedInteger(Integer):
-    """A parameter without a cast. Cast to INTEGER, an id of 2^31 or more would be an error instead of not found."""
-
-    render_bind_cast = False
-
-
-def postgresql(url: URL, pool_size: int) -> Engine:
-    engine = create_engine(url, pool_size=pool_size, max_overflow=0, hide_parameters=True)
-    engine.dialect.colspecs = {**engine.dialect.colspecs, Integer: _UntypedInteger}
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: Any) -> None:
-        # The default cost is made for spinning disks: with it, a page of unread entries is selected by sorting all of
-        # them instead of reading an index. JIT compilation takes longer than any of our statements runs.
-        connection.execute("SET random_page_cost = 1.1")
-        connection.execute("SET jit = off")
-        # A process that was suspended inside a transaction loses the transaction and its locks.
-        connection.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_TRANSACTION_TIMEOUT_S}s'")
-        connection.commit()
-
-    @event.listens_for(engine, "checkin")
-    def note_idle(_connection: Any, record: ConnectionPoolEntry) -> None:
-        record.info["idle_since"] = time.monotonic()
-
-    # `pool_pre_ping` would cost one more round trip for every checkout, also of connections used a moment ago.
-    @event.listens_for(engine, "checkout")
-    def ping_idle(connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
-        idle_since = record.info.get("idle_since")
-        if idle_since is not None and time.monotonic() - idle_since > PING_AFTER_IDLE_S:
-            try:
-                engine.dialect.do_ping(connection)
-            except psycopg.Error as error:
-                # The pool makes a new connection, and discards the others as well.
-                raise InvalidatePoolError from error
-
-    return engine
 
 
 def _begin(connection: Connection) -> None:
@@ -115,19 +69,52 @@ def _begin_writing(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-class FileReplaced(Exception):
+class DatabaseReplaced(Exception):
+    """The database is not the one that this process began to work with."""
+
+
+class SchemaReplaced(DatabaseReplaced):
+    """The schema has another revision: a backup was restored, or another version of Tidings migrated it."""
+
+    def __init__(self, found: str | None, expected: str) -> None:
+        super().__init__(
+            f"the database has schema {found or 'none'}, this version of Tidings needs {expected}: restart Tidings"
+        )
+
+
+class FileReplaced(DatabaseReplaced):
     """The file of an open SQLite database was deleted, or another one is in its place."""
 
 
 class DatabaseFile:
     """The identity of an SQLite file, its device and inode, from when it was first seen.
 
+    revision: of the schema that the database must have; "" for any.
     Open connections keep using a file that was deleted. What they wrote would be lost when the process ends.
     """
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
+        self.revision = ""
         self._seen: tuple[int, int] | None = None
+
+    def check_schema(self, connection: Connection) -> None:
+        """Raise SchemaReplaced if another database was copied into the file, which keeps its inode.
+
+        Does nothing without a `revision`. Costs some 10 µs for each transaction that writes.
+        """
+        if not self.revision:
+            return
+        raw = connection.connection.driver_connection
+        assert isinstance(raw, sqlite3.Connection)
+        try:
+            found = raw.execute("SELECT version_num FROM alembic_version").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
+                raise
+            found = None
+        if found is None or found[0] != self.revision:
+            raise SchemaReplaced(found and found[0], self.revision)
 
     def check(self) -> None:
         """Raise FileReplaced if the file was deleted or replaced."""
@@ -172,6 +159,7 @@ def sqlite(url: URL, pool_size: int, *, file: DatabaseFile, is_writer: bool = Fa
     event.listen(engine, "begin", _begin_writing if is_writer else _begin)
     if is_writer:
         event.listen(engine, "begin", lambda _connection: file.check())
+        event.listen(engine, "begin", file.check_schema)
         event.listen(engine, "commit", lambda _connection: file.check())
     return engine
 
@@ -180,6 +168,7 @@ class Engines:
     """The connection pools of one database.
 
     reader: a connection reads one snapshot; on PostgreSQL one per statement. writer: a connection is a transaction.
+    postgres: the pool of both, only on PostgreSQL.
     write_lock: SQLite has one writer at a time; the threads of this process wait here. None on PostgreSQL.
     """
 
@@ -188,13 +177,21 @@ class Engines:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.write_lock = threading.Lock() if self.is_sqlite else None
         if self.is_sqlite:
-            file = DatabaseFile(str(self.url.database))
-            self.reader = sqlite(self.url, pool_size, file=file)
-            self.writer = sqlite(self.url, 1, file=file, is_writer=True)
+            self._file = DatabaseFile(str(self.url.database))
+            self._reader = sqlite(self.url, pool_size, file=self._file)
+            self.writer = sqlite(self.url, 1, file=self._file, is_writer=True)
         else:
-            self.writer = postgresql(self.url, pool_size)
-            # A read is mostly one statement: BEGIN and COMMIT around it would triple its round trips.
-            self.reader = self.writer.execution_options(isolation_level="AUTOCOMMIT")
+            self.postgres = PostgresPool(self.url, pool_size)
+            self.writer = self.postgres.engine
+
+    @property
+    def reader(self) -> Engine:
+        return self._reader if self.is_sqlite else self.postgres.reader
+
+    def expect_revision(self, revision: str) -> None:
+        """Refuse writes to an SQLite file whose schema has another revision from now on."""
+        if self.is_sqlite:
+            self._file.revision = revision
 
     def prepare_file(self) -> None:
         """Set the permanent properties of an SQLite file, before its first table is created.

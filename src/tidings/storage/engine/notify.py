@@ -43,6 +43,7 @@ class Listener:
         self._database = database
         self._channel = channel
         self._connection: psycopg.Connection[Any] | None = None
+        self._is_unheard = False
         self._counter: sqlite3.Connection | None = None
         self._commits = 0
         self._closed = threading.Event()
@@ -52,7 +53,7 @@ class Listener:
         try:
             if self._database.is_sqlite:
                 return self._wait_for_commit()
-            return any(True for _ in self._listening().notifies(timeout=MAX_WAIT_S, stop_after=1))
+            return self._wait_for_notification()
         except (psycopg.Error, sqlite3.Error):
             # The database is unavailable: other parts log that.
             self.disconnect()
@@ -67,12 +68,15 @@ class Listener:
     def is_closed(self) -> bool:
         return self._closed.is_set()
 
-    def _listening(self) -> psycopg.Connection[Any]:
+    def _wait_for_notification(self) -> bool:
+        """Through a pooler none arrives: workers then notice a refresh when they look for due sources."""
+        if self._connection is None and not self._is_unheard:
+            self._connection = self._database.listen(self._channel)
+            self._is_unheard = self._connection is None
         if self._connection is None:
-            url = self._database.url.set(drivername="postgresql").render_as_string(hide_password=False)
-            self._connection = psycopg.connect(url, autocommit=True)
-            self._connection.execute(f"LISTEN {self._channel}")
-        return self._connection
+            self._closed.wait(MAX_WAIT_S)
+            return False
+        return any(True for _ in self._connection.notifies(timeout=MAX_WAIT_S, stop_after=1))
 
     def _wait_for_commit(self) -> bool:
         if self._counter is None:

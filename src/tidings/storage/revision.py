@@ -1,0 +1,35 @@
+"""The revision of the schema: the one of this version of Tidings, and the one of a database."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError, ProgrammingError
+
+from tidings.storage.engine import database_errors
+from tidings.storage.engine.database import Read
+from tidings.storage.engine.engines import SchemaReplaced
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+_read = text("SELECT version_num FROM alembic_version")
+
+
+@cache
+def current() -> str:
+    """Return the revision of this version of Tidings: the files of migrations begin with theirs."""
+    return max(path.name.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
+
+
+def check(db: Read) -> None:
+    """Raise SchemaReplaced, which `Database` makes a StoreUnavailable, if the database has another revision."""
+    try:
+        found = db.scalar(_read)
+    except (OperationalError, ProgrammingError) as error:
+        if database_errors.cause_of(error) is not None:
+            raise
+        # There is no such table.
+        found = None
+    if found != current():
+        raise SchemaReplaced(found, current())
