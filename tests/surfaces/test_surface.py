@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from ipaddress import ip_network
@@ -23,6 +25,7 @@ from tidings.http.requests import Request
 from tidings.http.surface import Surface
 
 routes = Routes()
+RELEASED = threading.Event()
 KEY = {"Authorization": "GoogleLogin auth=alice/secret"}
 
 
@@ -82,6 +85,11 @@ def show_long() -> Response:
     return PlainTextResponse("x" * 2_000)
 
 
+@routes.get("/mobile/slow")
+def wait_for_release() -> None:
+    assert RELEASED.wait(timeout=10)
+
+
 @routes.get("/mobile/broken")
 def fail() -> None:
     raise ZeroDivisionError("secret detail")
@@ -123,6 +131,35 @@ def test_a_body_is_limited(client: TestClient) -> None:
 def test_a_response_may_be_streamed_and_a_long_one_is_compressed(client: TestClient) -> None:
     assert client.get("/mobile/export").text == "alice 0\nalice 1\nalice 2\n"
     assert client.get("/mobile/long", headers={"Accept-Encoding": "gzip"}).headers["content-encoding"] == "gzip"
+
+
+def test_more_requests_than_may_wait_are_refused_at_once() -> None:
+    class Small(Mobile):
+        max_waiting = 3
+
+    async def ask(surface: Surface[Name], path: str) -> tuple[int, str]:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": b""}
+
+        headers = [(name.lower().encode(), value.encode()) for name, value in KEY.items()]
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": headers}
+        await surface(scope | {"http_version": "1.1", "client": ("127.0.0.1", 1)}, receive, send)
+        return sent[0]["status"], dict(sent[0]["headers"]).get(b"retry-after", b"").decode()
+
+    async def all_statuses() -> list[tuple[int, str]]:
+        with closing(Small()) as surface:
+            waiting = [asyncio.create_task(ask(surface, "/slow")) for _ in range(Small.max_waiting)]
+            await asyncio.sleep(0)
+            refused = await ask(surface, "/items/1")
+            RELEASED.set()
+            return [refused, *(await asyncio.gather(*waiting)), await ask(surface, "/items/1")]
+
+    assert asyncio.run(all_statuses()) == [(503, "2"), (200, ""), (200, ""), (200, ""), (200, "")]
 
 
 def test_head_has_the_headers_of_get(client: TestClient) -> None:

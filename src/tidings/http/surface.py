@@ -52,6 +52,10 @@ class BoundEndpoint(Generic[C]):
         return self.declared.handler(**arguments(self._plan, call))
 
 
+BUSY = "There are too many requests at the moment. Try again in a few seconds."
+BUSY_RETRY_AFTER_S = 2
+
+
 class Surface(Generic[C]):
     """An ASGI application of declared endpoints. C: type of the context of a request, which `identify` returns.
 
@@ -61,6 +65,8 @@ class Surface(Generic[C]):
 
     headers: ClassVar[RawHeaders] = ()
     body_limit: ClassVar[int] = 2**20
+    # Requests that may wait for a thread at the same time. More would wait for seconds: they are refused with 503.
+    max_waiting: ClassVar[int] = 256
     # Prefix of the media types that are compressed; "" for all.
     compressed: ClassVar[str] = ""
 
@@ -82,6 +88,7 @@ class Surface(Generic[C]):
             route = _route(one, prefix)
             self._routes[route.path.count("/")].append((route, one))
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._waiting = 0
 
     # Hooks of a surface.
 
@@ -119,6 +126,10 @@ class Surface(Generic[C]):
         status = call.endpoint.status
         return empty(status) if result is None else json(result, status)
 
+    def refuse(self) -> Response:
+        """Return the response to a request for which there is no capacity. Runs in the event loop."""
+        return json({"error_message": BUSY}, 503, {"Retry-After": str(BUSY_RETRY_AFTER_S)})
+
     def within(self, context: C) -> AbstractContextManager[None]:  # noqa: ARG002
         """Return the context manager in which handler and rendering run, such as the language of the user."""
         return nullcontext()
@@ -132,7 +143,7 @@ class Surface(Generic[C]):
         started = time.perf_counter()
         request = Request(scope, receive)
         found = self._find(scope)
-        response = await self._answer(request, found)
+        response = self.refuse() if self._waiting >= self.max_waiting else await self._answer(request, found)
         await send_response(response, scope, receive, send, self.headers)
         route = "none" if isinstance(found, HTTPException) else found[0].declared.path
         metrics.record_request(route, request.method, response.status_code, time.perf_counter() - started)
@@ -228,7 +239,11 @@ class Surface(Generic[C]):
         return response
 
     async def _in_thread(self, function: Callable[..., R], *given: Any) -> R:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *given)
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, function, *given)
+        finally:
+            self._waiting -= 1
 
 
 def _route(bound: BoundEndpoint[C], prefix: str) -> Route:

@@ -25,7 +25,7 @@ from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
 from tidings.http.requests import Network, Request
 from tidings.http.responses import empty, json
-from tidings.http.surface import Surface
+from tidings.http.surface import BUSY, BUSY_RETRY_AFTER_S, Surface
 from tidings.services import Services
 from tidings.web import cookies, security
 from tidings.web.assets import Assets
@@ -105,6 +105,10 @@ class Pages(Surface[RequestContext]):
                 raise form_error
             if not security.is_valid_token(_field(context, security.TOKEN_FIELD), context.csrf):
                 raise Forbidden(msg("This form is too old. Nothing was changed: open the page again, then repeat."))
+
+    def refuse(self) -> Response:
+        # In English, since looking up the language of the user would have to wait as well.
+        return PlainTextResponse(BUSY, 503, {"Retry-After": str(BUSY_RETRY_AFTER_S)})
 
     def within(self, context: RequestContext) -> AbstractContextManager[None]:
         return use_language(context.language)
