@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 from tidings.api import replies
 from tidings.api.app import PREFIX, Api
 from tidings.api.endpoints.health import ALIVE, READY, HealthCheck, WithinLimit, alive, is_ready
+from tidings.greader.app import GoogleReader
 from tidings.http.responses import empty, send_response
 from tidings.services import Services
 from tidings.web.app import Pages
@@ -25,12 +26,20 @@ UNPREFIXED = ("/feeds/{feed_id}/entries/import", "/integrations/status")
 # Orchestrators request these at the root, whatever the base path is.
 AT_ROOT = (*ALIVE, *(path for path in READY if path != "/healthcheck"))
 
+# Where clients look for the Google Reader API: at the root as of Miniflux, and below the prefix as of FreshRSS. Clients
+# that add the prefix double it when the user typed it already.
+READER_PATHS = ("/accounts/ClientLogin", "/reader/api/0/{rest:path}")
+READER_PREFIX = "/api/greader.php"
+# Paths that may end with the address of a feed.
+WITH_ADDRESSES = ("/reader/api/0/", f"{READER_PREFIX}/")
+
 _NOT_NORMALIZED = re.compile(r"//|/\.{1,2}(/|$)")
 
 
 def application(
     services: Services,
     api: Api,
+    reader: GoogleReader,
     pages: Pages,
     *,
     static: ASGIApp,
@@ -46,6 +55,10 @@ def application(
         Mount(PREFIX, api),
         *(Route(path, api) for path in UNPREFIXED),
         *(Route(path, check) for path, check in health.items()),
+        *(Route(path, reader) for path in READER_PATHS),
+        Mount(READER_PREFIX * 2, reader),
+        Mount(READER_PREFIX, reader),
+        Route(READER_PREFIX, _AddSlash(reader)),
         Mount("/websub", websub),
         Route("/metrics", metrics),
         Route("/docs/api", reference),
@@ -58,18 +71,18 @@ def application(
         routes,
         redirect_slashes=False,
         default=_not_found if base_path else below_base,
-        lifespan=_lifespan(services, api, pages),
+        lifespan=_lifespan(services, api, reader, pages),
     )
 
 
-def _lifespan(services: Services, api: Api, pages: Pages) -> Lifespan[Any]:
+def _lifespan(services: Services, *surfaces: Api | GoogleReader | Pages) -> Lifespan[Any]:
     @asynccontextmanager
     async def lifespan(_app: object) -> AsyncIterator[None]:
         """Close the connections and threads of this process when the server stops."""
         yield
         await services.close()
-        api.close()
-        pages.close()
+        for surface in surfaces:
+            surface.close()
 
     return lifespan
 
@@ -91,7 +104,10 @@ class _AddSlash:
 
 
 class NormalizePath:
-    """Redirects paths with empty or dot segments to their normalized form, and /v1 to /v1/."""
+    """Redirects paths with empty or dot segments to their normalized form, and /v1 to /v1/.
+
+    Paths with addresses of feeds are left as they are.
+    """
 
     def __init__(self, app: ASGIApp, base_path: str) -> None:
         self._app = app
@@ -99,7 +115,8 @@ class NormalizePath:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"][len(self._base_path) :]
-        if path == PREFIX or _NOT_NORMALIZED.search(path):
+        is_address = path.startswith(WITH_ADDRESSES)
+        if path == PREFIX or (_NOT_NORMALIZED.search(path) and not is_address):
             location = self._base_path + _normalize(path)
             await send_response(_redirect(location, scope["query_string"]), scope, receive, send)
         else:

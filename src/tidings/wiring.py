@@ -21,6 +21,8 @@ from tidings.api.endpoints.metrics import Metrics
 from tidings.api.endpoints.websub import CallbackLimits, Callbacks
 from tidings.api.reference import openapi
 from tidings.domain.integrations.providers import apprise
+from tidings.greader import ROUTES as READER_ROUTES
+from tidings.greader.app import GoogleReader
 from tidings.http.front_door import FrontDoor
 from tidings.net.fetch import Fetcher, FetchSettings
 from tidings.net.guard import AddressGuard
@@ -101,6 +103,7 @@ LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
 THREAD_SWITCH_INTERVAL_S = 0.001
 # Most of an API request is spent in C or in the database; more threads only wait for each other.
 API_THREADS = 8
+READER_THREADS = 8
 # A page is mostly rendered in Python.
 PAGE_THREADS = 4
 
@@ -315,6 +318,13 @@ def asgi_app(settings: Settings) -> ASGIApp:
         trusted=settings.trusted_reverse_proxy_networks,
         base_url=settings.base_url,
     )
+    reader = GoogleReader(
+        services,
+        READER_ROUTES,
+        threads=READER_THREADS,
+        trusted=settings.trusted_reverse_proxy_networks,
+        base_url=settings.base_url,
+    )
     base_path = urlsplit(settings.base_url).path.rstrip("/")
     limits = CallbackLimits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
     assets = Assets()
@@ -322,6 +332,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
     application = asgi.application(
         services,
         api,
+        reader,
         pages,
         static=StaticFiles(assets, pages),
         websub=Callbacks(services.pushes, limits),

@@ -144,6 +144,22 @@ def test_ids_are_read_from_an_index(archive: Archive, name: str) -> None:
     assert [plan.complaints() for plan in plans if plan.complaints()] == []
 
 
+STREAMS = ("none", "unread", "read", "starred", "not starred", "unread and starred", "feed", "category",
+           "unread of a category", "after an id", "unread after an id")  # fmt: skip
+
+
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize("name", STREAMS)
+def test_ten_thousand_ids_of_a_stream_are_read_from_an_index(archive: Archive, name: str, direction: Direction) -> None:
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        entry_lists.id_page(db, archive.user_id, which(archive, name), direction=direction, limit=10_001)
+
+    assert [plan.complaints() for plan in plans if plan.complaints()] == []
+    if archive.database.is_sqlite and name in ("none", "unread", "read", "after an id", "unread after an id"):
+        assert "COVERING INDEX" in json.dumps(plans[0].plan)
+        assert "TEMP B-TREE" not in json.dumps(plans[0].plan)
+
+
 READS: dict[str, Callable[[Read, Archive], object]] = {
     "what hubs send": lambda db, archive: (
         subscriptions.any_due(db, Instant(NOW + 4_000 * SECOND)),
@@ -151,6 +167,10 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
         subscriptions.feeds_of(db, 77),
         subscriptions.offered_for_each(db, [archive.feed_id, archive.feed_id + 1]),
         subscriptions.hubs_of(db, sources.of_feeds(db, [archive.feed_id]), NOW),
+    ),
+    "since when a client has not looked": lambda db, archive: (
+        entry_lists.is_older_than_all(db, archive.user_id, RECENTLY),
+        entry_lists.first_id_created_after(db, archive.user_id, RECENTLY),
     ),
     "an entry": lambda db, archive: entries.get(db, archive.user_id, 5),
     "counters": lambda db, archive: counters.list_all(db, archive.user_id),
@@ -183,6 +203,10 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
     ),
     "marking what is old read": lambda db, a: entries.mark_read(db, a.user_id, published_before=LAST_WEEK, now=NOW),
     "marking all read": lambda db, a: entries.mark_read(db, a.user_id, now=NOW),
+    "marking what was stored before read": lambda db, a: (
+        entries.mark_read(db, a.user_id, created_before=RECENTLY, now=NOW),
+        entries.mark_read(db, a.user_id, created_before=NOW, starred=True, now=NOW),
+    ),
     "taking a mark back": lambda db, a: (
         entries.mark_read(db, a.user_id, feed_id=a.feed_id, now=Instant(NOW + 7)),
         read_state.undo_mark_read(db, a.user_id, Instant(NOW + 7), now=Instant(NOW + 8)),

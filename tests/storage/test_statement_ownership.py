@@ -23,6 +23,7 @@ from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.sql.selectable import CompoundSelect, Select
 
+from greader.apps import READING_LIST, STARRED, App, label
 from support.databases import Databases
 from support.people import Cast
 from support.publisher import Publisher
@@ -32,6 +33,7 @@ from support.visitors import Visitor
 from tidings import storage
 from tidings.api import ROUTES
 from tidings.api.openapi import operations_of
+from tidings.greader import ROUTES as READER_ROUTES
 from tidings.storage.engine import engines
 from tidings.storage.engine.postgresql import PostgresPool
 from tidings.storage.schema.base import metadata
@@ -181,7 +183,7 @@ def recorded(databases: Databases, folder: Path) -> Iterator[tuple[RunningServic
 
 
 def ask_everything(service: RunningService, site: Publisher) -> None:
-    """Request every route of the API and the pages, as the owner of the resources and as a stranger."""
+    """Request every route of all surfaces, as the owner of the resources and as a stranger."""
     alice, bob = Cast(service).person("alice", is_admin=True), Cast(service).person("bob")
     scene = ResourceFactory(alice, site)
     for method in ("GET", "PUT", "POST"):
@@ -201,6 +203,17 @@ def ask_everything(service: RunningService, site: Publisher) -> None:
                 visitor.get(path)
             elif "sign-out" not in path:
                 visitor.post(path)
+        ask_reader(App(person).sign_in(), scene)
+
+
+def ask_reader(app: App, scene: ResourceFactory) -> None:
+    """Request every route of the Google Reader API for several kinds of streams."""
+    number = scene.id_of("feed_id")
+    for stream in (f"feed/{number}", f"feed/{scene.site.url('/feed.xml')}", label("All"), STARRED, READING_LIST):
+        given = {"s": stream, "i": str(scene.id_of("entry_id")), "a": STARRED, "xt": label("All"), "ot": "1600000000"}
+        for route in READER_ROUTES:
+            path = route.path.removeprefix("/reader/api/0/").replace("{stream:path}", stream)
+            app.call(route.method, path, given, query={**given, "ac": "edit", "n": "1", "c": "9"})
 
 
 def _in_path(scene: ResourceFactory, parameter: str) -> str:

@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from tidings.domain.errors import NotFound, TidingsError, Unauthorized
 from tidings.domain.messages import verbatim
-from tidings.http.binding import Form
+from tidings.http.binding import Form, QueryOrForm
 from tidings.http.endpoints import Endpoint, Routes
 from tidings.http.queries import Query
 from tidings.http.requests import Request
@@ -68,6 +68,26 @@ def edit(who: Name, form: Edit) -> Response:
     return PlainTextResponse(f"{who.text} {form.a} {' '.join(form.i)}")
 
 
+class Mark(QueryOrForm, frozen=True):
+    s: str = ""
+    i: tuple[str, ...] = ()
+
+
+@routes.post("/mobile/mark")
+def mark(query: Mark) -> dict[str, Any]:
+    return {"s": query.s, "i": query.i}
+
+
+@routes.get("/mobile/stream/{name:path}")
+def show_stream(name: str) -> dict[str, str]:
+    return {"name": name}
+
+
+@routes.get("/mobile/stream/own")
+def show_own_stream() -> dict[str, str]:
+    return {"own": "yes"}
+
+
 @routes.get("/mobile/items/{item_id}")
 def show(item_id: int, query: Ask) -> dict[str, Any]:
     if item_id == 404:
@@ -112,6 +132,22 @@ def test_credentials_are_checked_before_the_route(client: TestClient, path: str)
 def test_a_form_and_a_query_may_repeat_a_name(client: TestClient) -> None:
     assert client.post("/mobile/edit", data={"i": ["1", "2"], "a": "read"}).text == "alice read 1 2"
     assert client.get("/mobile/items/7?s=a&s=b&n=x").json() == {"id": 7, "s": ["a", "b"], "n": None}
+
+
+def test_parameters_may_stand_in_the_query_and_in_the_form(client: TestClient) -> None:
+    answer = client.post("/mobile/mark?s=query&i=1", data={"s": "form", "i": ["2", "3"]})
+
+    assert answer.json() == {"s": "query", "i": ["1", "2", "3"]}
+    assert client.post("/mobile/mark?s=query").json() == {"s": "query", "i": []}
+
+
+def test_the_rest_of_a_path_may_have_slashes(client: TestClient) -> None:
+    for rest in ("feed/1", "feed/http://example.org/a//b", "a", ""):
+        assert client.get(f"/mobile/stream/{rest}").json() == {"name": rest}
+    assert client.get("/mobile/stream/feed%2F1%3Fa%3Db").json() == {"name": "feed/1?a=b"}
+    assert client.get("/mobile/stream/own").json() == {"own": "yes"}
+    refused = client.post("/mobile/stream/feed/1")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
 
 
 def test_errors_are_rendered_by_the_surface(client: TestClient) -> None:

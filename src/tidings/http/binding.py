@@ -2,8 +2,9 @@
 
 request: Request      the request itself, for the few that need its raw form
 <name>_id: int        from the path; InvalidPathId unless a whole number of 1 to 2^63 - 1
-<name>: str           from the path
+<name>: str           from the path; of a path that ends with {name:path}, all of the rest
 query: Query          from the query string
+query: QueryOrForm    from the query string and the body, a form
 form: Form            from the body, a form; a value that cannot be parsed counts as not sent
 body: Struct          from the body, JSON
 body: LazyBody[Struct] the same, decoded by the handler itself, after it has checked that the resource exists
@@ -36,6 +37,10 @@ class InvalidPathId(InvalidInput):
 
 class Form(Query, frozen=True):
     """Fields of a form: `str`, `int | None`, `bool | None` (a checkbox has the value 1), `tuple[str, ...]`."""
+
+
+class QueryOrForm(Query, frozen=True):
+    """Fields from the query string and from the body, a form; of both the query string comes first."""
 
 
 class LazyBody(Generic[T]):
@@ -91,6 +96,8 @@ def _source(name: str, hint: Any, sources: Mapping[Any, Source[C]]) -> tuple[int
         return 2, lambda call: LazyBody(call.request.content, shape)
     if issubclass(hint, Form):
         return 2, lambda call: queries.read(hint, forms.fields(call.request))
+    if issubclass(hint, QueryOrForm):
+        return 2, lambda call: queries.read(hint, [*call.request.query, *forms.fields(call.request)])
     if issubclass(hint, Query):
         return 2, lambda call: queries.read(hint, call.request.query)
     if issubclass(hint, Struct):

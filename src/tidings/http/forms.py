@@ -17,7 +17,8 @@ from tidings.domain.messages import msg
 from tidings.http.requests import Request
 
 MULTIPART = "multipart/form-data"
-MAX_FIELDS = 10_000
+# A client of the Google Reader API sends up to 10,000 ids at once, and a few fields more.
+MAX_FIELDS = 20_000
 MAX_PARTS = 100
 # Bytes of the headers of one part, and of the Content-Type of the request, which contains the boundary.
 MAX_PART_HEADERS_SIZE = 8_000

@@ -84,9 +84,12 @@ class Surface(Generic[C]):
         bound = [BoundEndpoint(endpoint, sources) for endpoint in ordered]
         # By number of slashes, so that a request is compared with few routes.
         self._routes: defaultdict[int, list[tuple[Route, BoundEndpoint[C]]]] = defaultdict(list)
+        # Paths that end with {name:path}, which has slashes itself.
+        self._open_ended: list[tuple[Route, BoundEndpoint[C]]] = []
         for one in bound:
             route = _route(one, prefix)
-            self._routes[route.path.count("/")].append((route, one))
+            same = self._open_ended if route.path.endswith(":path}") else self._routes[route.path.count("/")]
+            same.append((route, one))
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._waiting = 0
 
@@ -151,7 +154,7 @@ class Surface(Generic[C]):
     def _find(self, scope: Scope) -> tuple[BoundEndpoint[C], dict[str, str]] | HTTPException:
         allowed: set[str] = set()
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        for route, bound in self._routes.get(path.count("/"), ()):
+        for route, bound in (*self._routes.get(path.count("/"), ()), *self._open_ended):
             match, child_scope = route.matches(scope)
             if match is Match.FULL:
                 return bound, child_scope["path_params"]

@@ -95,6 +95,7 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
 
     statuses: empty means read or unread. Times and ids are exclusive bounds.
     globally_visible: leave out entries whose feed or category is hidden globally.
+    excluded_feed_ids: leave out entries of these feeds.
     tags: results of `tag_key`; an entry must have all of them.
     """
 
@@ -106,9 +107,12 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
     published_after: Instant | None = None
     changed_before: Instant | None = None
     changed_after: Instant | None = None
+    created_before: Instant | None = None
+    created_after: Instant | None = None
     before_entry_id: int | None = None
     after_entry_id: int | None = None
     globally_visible: bool = False
+    excluded_feed_ids: tuple[int, ...] = ()
     tags: tuple[str, ...] = ()
     search: str = ""
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from tidings.domain.entries.entries import Entry, EntryFilter, PageRequest
+from msgspec import structs
+
+from tidings.domain.entries.entries import Direction, Entry, EntryFilter, PageRequest
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import msg
 from tidings.services.entries.entries import unknown_feed
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.storage.engine.database import Database, Read
-from tidings.storage.entries import entry_lists
+from tidings.storage.entries import entries, entry_lists
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import categories, feeds
 
@@ -30,6 +32,25 @@ class EntryLists:
     def rows(self, filter_: EntryFilter, page: PageRequest) -> list[Entry]:
         """Return entries without their bodies and without the total number."""
         return entry_lists.rows(self.db, self._user_id, filter_, page)
+
+    def ids(self, which: EntryFilter, *, direction: Direction, limit: int) -> list[int]:
+        """Return ids in their order. Ids rise with the time at which entries were stored."""
+        since = which.created_after
+        if since is not None and entry_lists.is_older_than_all(self.db, self._user_id, since):
+            which = structs.replace(which, created_after=None)
+        elif since is not None:
+            first = entry_lists.first_id_created_after(self.db, self._user_id, since)
+            if first is None:
+                return []
+            which = structs.replace(which, after_entry_id=max(first - 1, which.after_entry_id or 0))
+        return entry_lists.id_page(self.db, self._user_id, which, direction=direction, limit=limit)
+
+    def count(self, which: EntryFilter) -> int:
+        return entry_lists.ids(self.db, self._user_id, which, limit=1, offset=0)[0]
+
+    def chosen(self, entry_ids: Sequence[int]) -> EntryPage:
+        """Return those of these entries that are the user's, with their bodies and enclosures, in no order."""
+        return entry_lists.with_bodies(self.db, entries.get_many(self.db, self._user_id, entry_ids))
 
 
 class EntryListReader:

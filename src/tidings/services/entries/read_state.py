@@ -58,6 +58,24 @@ class ReadMarker:
             )
             return MarkReadResult(count, now)
 
+    def mark_stored_read(self, user_id: int, which: EntryFilter, before: Instant) -> MarkReadResult:
+        """Mark the unread entries that were stored before a moment as read: a client has seen no later ones.
+
+        which: its feed, category and star count.
+        """
+        now = self._clock()
+        with self._database.writing() as db:
+            count = entries.mark_read(
+                db,
+                user_id,
+                feed_id=which.feed_id,
+                category_id=which.category_id,
+                created_before=before,
+                starred=which.starred,
+                now=now,
+            )
+            return MarkReadResult(count, now)
+
     def undo(self, user_id: int, moment: Instant) -> int:
         """Mark the entries of an earlier call unread again. Returns their number."""
         with self._database.writing() as db:

@@ -9,7 +9,7 @@ from tidings.domain.text import normalize_for_search
 from tidings.services.clock import Clock
 from tidings.storage.engine.database import Database, Read, Write
 from tidings.storage.entries import counters, entries
-from tidings.storage.feeds import categories
+from tidings.storage.feeds import bulk, categories, feeds
 
 
 class Categories:
@@ -54,6 +54,29 @@ class Categories:
             counters.lock_all(db, user_id)
             if not categories.remove(db, user_id, category_id):
                 raise unknown(category_id)
+
+    def dissolve(self, user_id: int, category_id: int) -> None:
+        """Delete a category; its feeds move to the first of the others. Raises InvalidInput for the only one."""
+        with self._database.writing() as db:
+            counters.lock_all(db, user_id)
+            owned(db, user_id, category_id)
+            others = [one for one in categories.list_all(db, user_id) if one.id != category_id]
+            if not others:
+                raise InvalidInput(msg("This is your only category: its feeds have nowhere to go."))
+            feed_ids = [feed.id for feed in feeds.of_category(db, user_id, category_id)]
+            bulk.move(db, user_id, feed_ids, others[0].id)
+            categories.remove(db, user_id, category_id)
+
+    def ensure(self, user_id: int, title: str) -> Category:
+        """Return the category with this title, compared without case; a new one if there is none."""
+        title = validate_title(title)
+        key = normalize_for_search(title)
+        with self._database.writing() as db:
+            known = categories.by_key(db, user_id, key)
+            if known is not None:
+                return known
+            number = categories.add(db, user_id, title=title, title_key=key, hide_globally=False)
+        return Category(number, user_id, title, hide_globally=False)
 
     def mark_read(self, user_id: int, category_id: int) -> int:
         """Mark entries read, except those dated in the future. Returns their number. Raises NotFound."""

@@ -47,6 +47,14 @@ _FETCH_FIELDS = (
 )
 
 
+class SubscriptionExists(InvalidInput):
+    """feed_id: of the subscription that there is."""
+
+    def __init__(self, feed_id: int) -> None:
+        super().__init__(msg("You are subscribed to this feed already (feed {id}).", id=feed_id), field="feed_url")
+        self.feed_id = feed_id
+
+
 class _NewFeed(Struct, frozen=True):
     """A feed to be stored. values: its columns. entries: by hash, oldest first."""
 
@@ -232,7 +240,7 @@ def _ensure_category(db: Read, user_id: int, category_id: int) -> None:
 def _ensure_new(db: Read, user_id: int, feed_url: str) -> None:
     known = feeds.id_by_url(db, user_id, feed_url)
     if known is not None:
-        raise InvalidInput(msg("You are subscribed to this feed already (feed {id}).", id=known), field="feed_url")
+        raise SubscriptionExists(known)
 
 
 def _from_publisher(document: ParsedFeed, response: FetchResponse, feed_url: str) -> dict[str, Any]:

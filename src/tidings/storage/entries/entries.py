@@ -105,6 +105,8 @@ def mark_read(
     feed_id: int | None = None,
     category_id: int | None = None,
     published_before: Instant | None = None,
+    created_before: Instant | None = None,
+    starred: bool | None = None,
     except_feed_ids: Sequence[int] = (),
     page: PageRequest | None = None,
     now: Instant,
@@ -123,6 +125,10 @@ def mark_read(
         conditions.append(entries.c.category_id == category_id)
     if published_before is not None:
         conditions.append(entries.c.published_at < published_before)
+    if created_before is not None:
+        conditions.append(entries.c.created_at < created_before)
+    if starred is not None:
+        conditions.append(literal_column(f"entries.starred = {str(starred).lower()}"))
     if except_feed_ids:
         conditions.append(entries.c.feed_id.not_in(except_feed_ids))
     cursor: dict[str, int] = {}

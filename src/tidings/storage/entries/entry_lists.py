@@ -11,7 +11,8 @@ from typing import Any, cast
 from msgspec import Struct
 from sqlalchemy import Select, bindparam, func, select
 
-from tidings.domain.entries.entries import Enclosure, Entry, EntryFilter, EntryStatus, PageRequest
+from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, EntryStatus, PageRequest
+from tidings.domain.times import Instant
 from tidings.storage.engine import full_text
 from tidings.storage.engine.database import Read, columns
 from tidings.storage.engine.id_list import in_list
@@ -22,12 +23,13 @@ from tidings.storage.entries.list_statements import (
     EntryListQuery,
     count_statement,
     cursor_parameters,
+    id_page_statement,
     ids_statement,
     page_statement,
 )
 from tidings.storage.entries.search_plan import SearchMatches, find_matches
 from tidings.storage.feeds import feeds as feed_rows
-from tidings.storage.schema import enclosures, entry_contents, feed_counters, feeds
+from tidings.storage.schema import enclosures, entries, entry_contents, feed_counters, feeds
 
 
 class EntryPage(Struct, frozen=True):
@@ -67,7 +69,7 @@ def rows(db: Read, user_id: int, which: EntryFilter, page: PageRequest) -> list[
 
 def _bound_query(db: Read, user_id: int, which: EntryFilter) -> _BoundQuery | None:
     """Return None if nothing can match."""
-    hidden = feed_rows.hidden(db, user_id) if which.globally_visible else []
+    hidden = [*which.excluded_feed_ids, *(feed_rows.hidden(db, user_id) if which.globally_visible else ())]
     questions = search_index.questions(db, user_id, which.search)
     question = questions[""]
     if which.search and question == EMPTY_QUERY:
@@ -130,6 +132,35 @@ def ids(db: Read, user_id: int, which: EntryFilter, *, limit: int, offset: int) 
     return _total(db, shape, which, parameters), found
 
 
+def id_page(db: Read, user_id: int, which: EntryFilter, *, direction: Direction, limit: int) -> list[int]:
+    """Return ids in their order, up to `limit`. A search in the filter is ignored. Nothing is counted."""
+    hidden = list(which.excluded_feed_ids)
+    shape = EntryListQuery.of(which, hidden=bool(hidden))
+    parameters = _parameters(user_id, which, hidden)
+    return db.scalars(id_page_statement(shape, direction), **parameters, limit=limit, offset=0)
+
+
+def is_older_than_all(db: Read, user_id: int, moment: Instant) -> bool:
+    """Whether all entries of the user were stored after a moment. True if there are none."""
+    oldest: int | None = db.scalar(_select_oldest, user=user_id)
+    return oldest is None or oldest > moment
+
+
+def first_id_created_after(db: Read, user_id: int, moment: Instant) -> int | None:
+    """Return the lowest id of the entries that were stored after a moment, None if there are none."""
+    found: int | None = db.scalar(_select_first_id, user=user_id, moment=moment)
+    return found
+
+
+_select_oldest = (
+    select(entries.c.created_at)
+    .where(entries.c.user_id == bindparam("user"))
+    .order_by(entries.c.created_at, entries.c.id)
+    .limit(1)
+)
+_select_first_id = select(func.min(entries.c.id)).where(
+    entries.c.user_id == bindparam("user"), entries.c.created_at > bindparam("moment")
+)
 _select_contents = select(entry_contents.c.entry_id, entry_contents.c.content).where(
     in_list(entry_contents.c.entry_id, "ids")
 )

@@ -68,6 +68,9 @@ BOUNDS: dict[str, ColumnElement[bool]] = {
     # Mostly leaves out few entries, so its index would not help.
     "changed_before": full_text.without_index(entries.c.changed_at) < bindparam("changed_before"),
     "changed_after": entries.c.changed_at > bindparam("changed_after"),
+    # Lists by id are bounded by an id as well (`entry_lists.first_id_created_after`), so this index would not help.
+    "created_before": full_text.without_index(entries.c.created_at) < bindparam("created_before"),
+    "created_after": full_text.without_index(entries.c.created_at) > bindparam("created_after"),
     "before_entry_id": entries.c.id < bindparam("before_entry_id"),
     "after_entry_id": entries.c.id > bindparam("after_entry_id"),
 }
@@ -92,6 +95,16 @@ _BY_CATEGORY = {Order.CATEGORY_ID, Order.CATEGORY_TITLE}
 def page_statement(shape: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
     """Return the SELECT of a page. Parameters: limit, offset, and those of the cursor if there is one."""
     return _ordered(select(*columns(entries, Entry)), shape, order, direction, has_cursor=has_cursor)
+
+
+@lru_cache(maxsize=256)
+def id_page_statement(shape: EntryListQuery, direction: Direction) -> Select[Any]:
+    """Return the SELECT of the ids of a page in the order of the ids. Parameters: limit and offset."""
+    # Starred entries are few: read from their own index and sorted, not picked out of all entries in order.
+    order = full_text.without_index(entries.c.id) if shape.starred else entries.c.id
+    statement = select(entries.c.id).where(*_conditions(shape))
+    statement = statement.order_by(order.desc() if direction is Direction.DESC else order.asc())
+    return statement.limit(bindparam("limit")).offset(bindparam("offset"))
 
 
 @lru_cache(maxsize=512)

@@ -1,0 +1,163 @@
+"""The Google Reader API as a surface: who may call, and its answers.
+
+    OPTIONS ─► Authorization: GoogleLogin ─► route ─► body ─► T of a POST ─► handler
+                401 on any other call        404/405   400     401            a struct becomes JSON
+
+A call is let in by its header; a POST also by its edit token alone. Cookies count for nothing here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import structlog
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import (
+    Forbidden,
+    NotFound,
+    SignInThrottled,
+    StoreUnavailable,
+    TidingsError,
+    Unauthorized,
+)
+from tidings.greader.credentials import PasswordCheck, PublicUrl, ReaderCaller, is_accepted_edit_token, token_of
+from tidings.http import forms
+from tidings.http.binding import Call
+from tidings.http.endpoints import Endpoint
+from tidings.http.requests import Network, Request, RequestTooSlow
+from tidings.http.responses import empty, raw
+from tidings.http.surface import Surface
+from tidings.services import Services
+from tidings.services.accounts.app_logins import UNKNOWN_TOKEN, AppLogin
+from tidings.services.accounts.authentication import Credentials
+
+log = structlog.get_logger()
+
+# Argon2 is slow on purpose: guessing may keep this many threads busy and no more.
+PASSWORD_THREADS = 2
+BAD_TOKEN = {"X-Reader-Google-Bad-Token": "true", "Google-Bad-Token": "true"}
+
+# First match wins.
+STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
+    (Unauthorized, 401),
+    (SignInThrottled, 429),
+    (Forbidden, 403),
+    (NotFound, 404),
+    (RequestTooSlow, 408),
+    (StoreUnavailable, 503),
+    (TidingsError, 400),
+)
+
+
+class GoogleReader(Surface[ReaderCaller]):
+    """trusted: proxies whose X-Forwarded-For is believed. base_url: as people type it."""
+
+    headers = raw({
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Allow-Methods": "GET, POST",
+        "Access-Control-Allow-Headers": "Authorization, Content-Type",
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+    })  # fmt: skip
+    # An OPML of ten thousand feeds has 3 MB; ten thousand long ids have half of one.
+    body_limit = 32 * 2**20
+    # Of a caller who is not known before the body was read.
+    unknown_body_limit = 2**20
+
+    def __init__(
+        self,
+        services: Services,
+        endpoints: Iterable[Endpoint],
+        *,
+        threads: int,
+        trusted: Sequence[Network] = (),
+        base_url: str = "",
+    ) -> None:
+        site, check = PublicUrl(base_url.rstrip("/")), PasswordCheck(self._sign_in)
+        sources: dict[Any, Any] = {
+            ReaderCaller: lambda call: call.context,
+            User: lambda call: call.context.user,
+            Services: lambda _call: services,
+            PublicUrl: lambda _call: site,
+            PasswordCheck: lambda _call: check,
+        }
+        super().__init__(endpoints, sources, name="greader", threads=threads)
+        self._logins = services.app_logins
+        self._trusted = trusted
+        self._password_threads = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="app-passwords")
+
+    def close(self) -> None:
+        super().close()
+        self._password_threads.shutdown(cancel_futures=True)
+
+    def answer_early(self, request: Request) -> Response | None:
+        return empty(204, {"Access-Control-Max-Age": "3600"}) if request.method == "OPTIONS" else None
+
+    def identify(self, request: Request, endpoint: Endpoint | None) -> ReaderCaller:
+        address = request.address(self._trusted)
+        token = token_of(request)
+        if endpoint is not None and endpoint.is_open:
+            return ReaderCaller(address)
+        if token:
+            return ReaderCaller(address, self._logins.by_token(token, address))
+        if endpoint is None or request.method != "POST":
+            raise Unauthorized(UNKNOWN_TOKEN)
+        # Its edit token is in the body.
+        return ReaderCaller(address)
+
+    def limit(self, call: Call[ReaderCaller]) -> int:
+        own = super().limit(call)
+        return own if call.context.login else min(own, self.unknown_body_limit)
+
+    def accept(self, call: Call[ReaderCaller]) -> None:
+        super().accept(call)
+        if call.endpoint.is_open or call.request.method != "POST":
+            return
+        sent = _edit_token(call)
+        if call.context.login is None:
+            if not sent:
+                raise Unauthorized(UNKNOWN_TOKEN)
+            call.context.login = self._logins.by_token(sent, call.context.address)
+        elif not is_accepted_edit_token(sent, call.context.login.token):
+            raise Unauthorized(UNKNOWN_TOKEN)
+
+    def render(self, call: Call[ReaderCaller], result: Any) -> Response:
+        if isinstance(result, str):
+            return PlainTextResponse(result, call.endpoint.status)
+        return super().render(call, result)
+
+    def render_error(self, error: Exception, request: Request, context: ReaderCaller | None) -> Response:  # noqa: ARG002
+        """One line of text: clients show it as it is."""
+        if isinstance(error, Unauthorized):
+            return PlainTextResponse("Unauthorized", 401, BAD_TOKEN)
+        if isinstance(error, SignInThrottled):
+            return PlainTextResponse(error.message, 429, {"Retry-After": str(error.retry_after_s)})
+        if isinstance(error, TidingsError):
+            status = next(status for kind, status in STATUSES if isinstance(error, kind))
+            return PlainTextResponse(error.message.replace("\n", " "), status)
+        if isinstance(error, HTTPException):
+            return PlainTextResponse(error.detail, error.status_code, error.headers)
+        log.error("request failed", method=request.method, path=request.scope["path"], exc_info=error)
+        return PlainTextResponse("Internal Server Error", 500)
+
+    async def _sign_in(self, given: Credentials) -> AppLogin:
+        """Raises Unauthorized or SignInThrottled."""
+        login = await self._in_thread(self._logins.recognise, given)
+        if login is not None:
+            return login
+        await asyncio.sleep(await self._in_thread(self._logins.start_attempt, given))
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._password_threads, self._logins.verify, given)
+
+
+def _edit_token(call: Call[ReaderCaller]) -> str:
+    """Field T, "" if there is none. A body that is no form has none: it stands in the query then."""
+    pairs = [*call.request.query, *(() if call.endpoint.takes else forms.fields(call.request))]
+    return next((value for name, value in pairs if name == "T"), "").strip()

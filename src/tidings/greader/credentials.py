@@ -1,0 +1,59 @@
+"""Who is calling: the tokens of the Google Reader API, as headers and forms carry them."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from msgspec import Struct
+
+from tidings.domain.accounts.users import User
+from tidings.http.requests import Request
+from tidings.services.accounts.app_logins import AppLogin
+from tidings.services.accounts.authentication import Credentials
+
+# Clients differ in blanks and in the case of letters.
+_HEADER: Final = re.compile(r"\s*GoogleLogin\s+auth\s*=\s*\"?([^\s\",]+)", re.IGNORECASE)
+# Reeder sends this instead of an edit token.
+_PLACEHOLDER: Final = "x"
+
+
+class ReaderCaller(Struct):
+    """login: None where no credentials are needed, and before the body of a POST was read."""
+
+    address: str
+    login: AppLogin | None = None
+
+    @property
+    def user(self) -> User:
+        assert self.login is not None
+        return self.login.user
+
+
+class PublicUrl(Struct, frozen=True):
+    """text: the address of the service as people type it, without a slash at its end."""
+
+    text: str
+
+
+class PasswordCheck(Struct, frozen=True):
+    """verify: returns the login of a name and a password; raises Unauthorized or SignInThrottled."""
+
+    verify: Callable[[Credentials], Awaitable[AppLogin]]
+
+
+def token_of(request: Request) -> str:
+    """Return the token of the header `Authorization: GoogleLogin auth=…`, "" without one."""
+    found = _HEADER.match(request.headers.get("authorization", ""))
+    return found[1] if found else ""
+
+
+def is_accepted_edit_token(sent: str, token: str) -> bool:
+    """Whether a POST with a valid header may have this T.
+
+    Several clients send none, an empty one or a placeholder. That is safe: the header is a secret that no browser adds
+    by itself, which is what the edit token was against. A wrong one is refused, so that a client asks for a new one.
+    """
+    return sent in ("", _PLACEHOLDER) or hmac.compare_digest(sent.encode(), token.encode())

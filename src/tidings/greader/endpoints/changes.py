@@ -1,0 +1,95 @@
+"""Changes of entries: read and starred, of some or of a whole stream. A repeated change changes nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct
+
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import verbatim
+from tidings.domain.times import Instant
+from tidings.greader import item_ids, streams
+from tidings.greader.streams import Bounds
+from tidings.http.binding import QueryOrForm
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+
+routes = Routes("Changes")
+
+# State: the status of an entry that has it, and of one that has lost it.
+_STATUSES: Final = {
+    "read": (EntryStatus.READ, EntryStatus.UNREAD),
+    "unread": (EntryStatus.UNREAD, EntryStatus.READ),
+    "kept-unread": (EntryStatus.UNREAD, EntryStatus.READ),
+}
+
+
+class EditTag(QueryOrForm, frozen=True):
+    """i: entries. a, r: states to add and to remove."""
+
+    i: tuple[str, ...] = ()
+    a: tuple[str, ...] = ()
+    r: tuple[str, ...] = ()
+
+
+class MarkAll(QueryOrForm, frozen=True):
+    """s: a stream. ts: entries that were stored later stay unread; now when not sent."""
+
+    s: str = ""
+    ts: str = ""
+
+
+class NewState(Struct, frozen=True):
+    """None: as it is."""
+
+    status: EntryStatus | None = None
+    starred: bool | None = None
+
+
+@routes.post("/reader/api/0/edit-tag")
+def edit_tags(caller: User, services: Services, query: EditTag) -> str:
+    """Set states of entries. Entries that the caller does not have are passed over, and so are tags without a meaning.
+
+    Labels of single entries do not exist here: a label is a folder of feeds.
+    """
+    if not query.i:
+        raise InvalidInput(verbatim("i: send the ids of items."), field="i")
+    ids = item_ids.parse_all(query.i)
+    state = new_state(query.a, query.r)
+    if ids and state != NewState():
+        services.entries.update(caller.id, ids, status=state.status, starred=state.starred)
+    return "OK"
+
+
+def new_state(added: Iterable[str], removed: Iterable[str]) -> NewState:
+    """What is added counts more than what is removed; the last one counts."""
+    status: EntryStatus | None = None
+    starred: bool | None = None
+    changes = [(text, False) for text in removed] + [(text, True) for text in added]
+    for text, is_added in changes:
+        stream = streams.parse(text)
+        if stream.kind != "state":
+            continue
+        if stream.name == "starred":
+            starred = is_added
+        elif stream.name in _STATUSES:
+            with_state, without_state = _STATUSES[stream.name]
+            status = with_state if is_added else without_state
+    return NewState(status, starred)
+
+
+@routes.post("/reader/api/0/mark-all-as-read")
+def mark_all_read(caller: User, services: Services, query: MarkAll) -> str:
+    """Mark the entries of a stream as read that were stored up to `ts`."""
+    if not query.s.strip():
+        raise InvalidInput(verbatim("s: send a stream."), field="s")
+    until = streams.moment(query.ts) or services.clock()
+    with services.reading() as db:
+        which = streams.entry_filter(db, caller.id, query.s, Bounds())
+    if which is not None and EntryStatus.UNREAD in which.statuses:
+        services.read_marker.mark_stored_read(caller.id, which, Instant(until + 1))
+    return "OK"

@@ -1,0 +1,192 @@
+"""Streams: their items, or the ids of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from itertools import islice
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType, structs
+from starlette.responses import Response
+
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import Direction
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import verbatim
+from tidings.domain.times import SECOND
+from tidings.greader import item_ids, streams
+from tidings.greader.items import Item, ItemBuilder
+from tidings.greader.streams import Bounds
+from tidings.http.binding import QueryOrForm
+from tidings.http.endpoints import Routes
+from tidings.http.responses import JSON
+from tidings.services import Services
+from tidings.services.entries.listing import EntryLists
+
+routes = Routes("Streams")
+
+USUAL_COUNT: Final = 20
+MOST_IDS: Final = 10_000
+MOST_ITEMS: Final = 1_000
+# Streams of one request.
+MOST_STREAMS: Final = 100
+# Items that are read and encoded at a time.
+_AT_ONCE: Final = 500
+
+
+class StreamQuery(QueryOrForm, frozen=True):
+    """s: streams, none for all entries. n: how many. c: where the page before ended. r: o for oldest first.
+
+    ot, nt: when entries were stored, at the earliest and at the latest. it, xt: streams to be in, and not to be in.
+    """
+
+    s: tuple[str, ...] = ()
+    n: int | None = None
+    c: str = ""
+    r: str = ""
+    ot: str = ""
+    nt: str = ""
+    it: tuple[str, ...] = ()
+    xt: tuple[str, ...] = ()
+
+    @property
+    def direction(self) -> Direction:
+        return Direction.ASC if self.r == "o" else Direction.DESC
+
+    @property
+    def bounds(self) -> Bounds:
+        since, until = streams.moment(self.ot), streams.moment(self.nt)
+        return Bounds(include=self.it, exclude=self.xt, since=since, until=until)
+
+    def count(self, most: int) -> int:
+        return min(self.n or USUAL_COUNT, most)
+
+    @property
+    def cursor(self) -> int | None:
+        """The last id of the page before; None on the first."""
+        digits = "".join(letter for letter in self.c[:100] if letter in "0123456789")
+        return min(int(digits), 2**31 - 1) if digits else None
+
+
+class ItemsQuery(QueryOrForm, frozen=True):
+    i: tuple[str, ...] = ()
+    r: str = ""
+
+
+class ItemRef(Struct, frozen=True):
+    """id: decimal."""
+
+    id: str
+
+
+class ItemRefs(Struct, frozen=True, rename="camel"):
+    """continuation: absent on the last page."""
+
+    item_refs: list[ItemRef]
+    continuation: str | UnsetType = UNSET
+
+
+class StreamContents(Struct, frozen=True):
+    """updated: Unix seconds. continuation: absent on the last page."""
+
+    id: str
+    updated: int
+    items: list[Item]
+    continuation: str | UnsetType = UNSET
+    direction: str = "ltr"
+
+
+class IdPage(Struct, frozen=True):
+    ids: list[int]
+    has_more: bool
+
+    @property
+    def continuation(self) -> str | UnsetType:
+        return str(self.ids[-1]) if self.has_more else UNSET
+
+
+@routes.get("/reader/api/0/stream/items/ids")
+def list_item_ids(caller: User, services: Services, query: StreamQuery) -> ItemRefs:
+    """Ids of a stream, in the order in which entries were stored."""
+    with services.listing.open(caller.id) as lists:
+        page = _ids(lists, caller.id, query.s, query, query.count(MOST_IDS))
+    return ItemRefs([ItemRef(str(number)) for number in page.ids], page.continuation)
+
+
+routes.post("/reader/api/0/stream/items/ids")(list_item_ids)
+
+
+@routes.get("/reader/api/0/stream/items/count")
+def count_items(caller: User, services: Services, query: StreamQuery) -> str:
+    """How many entries a stream has."""
+    with services.listing.open(caller.id) as lists:
+        which = streams.entry_filter(lists.db, caller.id, "".join(query.s[:1]), query.bounds)
+        return str(lists.count(which) if which else 0)
+
+
+@routes.get("/reader/api/0/stream/contents")
+def list_stream(caller: User, services: Services, query: StreamQuery) -> StreamContents:
+    """Items of the streams of the query; without one, of all entries."""
+    return _contents(caller, services, query.s or (streams.READING_LIST,), query)
+
+
+@routes.get("/reader/api/0/stream/contents/{stream:path}")
+def list_named_stream(caller: User, services: Services, stream: str, query: StreamQuery) -> StreamContents:
+    """Items of the stream in the path, escaped or not."""
+    return _contents(caller, services, (stream or streams.READING_LIST,), query)
+
+
+routes.post("/reader/api/0/stream/contents")(list_stream)
+routes.post("/reader/api/0/stream/contents/{stream:path}")(list_named_stream)
+
+
+def _contents(caller: User, services: Services, wanted: Sequence[str], query: StreamQuery) -> StreamContents:
+    with services.listing.open(caller.id) as lists:
+        page = _ids(lists, caller.id, wanted, query, query.count(MOST_ITEMS))
+        builder = ItemBuilder(lists.db, caller.id)
+        items = builder.items(lists.chosen(page.ids), newest_first=query.direction is Direction.DESC)
+    return StreamContents(wanted[0], services.clock() // SECOND, items, page.continuation)
+
+
+def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQuery, count: int) -> IdPage:
+    """One more than the page has tells whether another follows. Of several streams each entry comes once."""
+    if len(wanted) > MOST_STREAMS:
+        raise InvalidInput(verbatim(f"s: send {MOST_STREAMS} streams at most."), field="s")
+    is_newest_first = query.direction is Direction.DESC
+    found: list[list[int]] = []
+    for stream in wanted or ("",):
+        which = streams.entry_filter(lists.db, user_id, stream, query.bounds)
+        if which is not None:
+            place = {"before_entry_id" if is_newest_first else "after_entry_id": query.cursor}
+            found.append(lists.ids(structs.replace(which, **place), direction=query.direction, limit=count + 1))
+    if len(found) == 1:
+        ids = found[0]
+    else:
+        ids = list(islice(dict.fromkeys(merge(*found, reverse=is_newest_first)), count + 1))
+    return IdPage(ids[:count], has_more=len(ids) > count)
+
+
+@routes.post("/reader/api/0/stream/items/contents")
+def list_items(caller: User, services: Services, query: ItemsQuery) -> Response:
+    """Items by id, however many. Those that the caller does not have are left out."""
+    newest_first = query.r != "o"
+    ids = sorted(item_ids.parse_all(query.i), reverse=newest_first)
+    head = StreamContents(streams.READING_LIST, services.clock() // SECOND, [])
+    before, after = msgspec.json.encode(head).split(b"[]", 1)
+    with services.listing.open(caller.id) as lists:
+        parts = _encoded(lists, ItemBuilder(lists.db, caller.id), ids, newest_first=newest_first)
+        body = before + b"[" + b",".join(parts) + b"]" + after
+    return Response(body, media_type=JSON)
+
+
+routes.get("/reader/api/0/stream/items/contents")(list_items)
+
+
+def _encoded(lists: EntryLists, builder: ItemBuilder, ids: list[int], *, newest_first: bool) -> Iterator[bytes]:
+    """Encoded in portions: a client may ask for ten thousand items, which as objects take three times the memory."""
+    for start in range(0, len(ids), _AT_ONCE):
+        items = builder.items(lists.chosen(ids[start : start + _AT_ONCE]), newest_first=newest_first)
+        if items:
+            yield msgspec.json.encode(items)[1:-1]

@@ -1,0 +1,72 @@
+"""Folders, which are categories: listed, renamed and removed."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import verbatim
+from tidings.greader import streams
+from tidings.greader.streams import LABEL, STARRED
+from tidings.http.binding import QueryOrForm
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.storage.feeds import categories
+
+routes = Routes("Folders")
+
+
+class Tag(Struct, frozen=True):
+    """type: folder for a category, none for a state."""
+
+    id: str
+    type: str | UnsetType = UNSET
+
+
+class Tags(Struct, frozen=True):
+    tags: list[Tag]
+
+
+class Rename(QueryOrForm, frozen=True):
+    """s: the folder. dest: its new name, as a label. t: the folder, as older clients send it."""
+
+    s: str = ""
+    t: str = ""
+    dest: str = ""
+
+
+class Disable(QueryOrForm, frozen=True):
+    s: tuple[str, ...] = ()
+    t: tuple[str, ...] = ()
+
+
+@routes.get("/reader/api/0/tag/list")
+def list_tags(caller: User, services: Services) -> Tags:
+    """The starred state, and a folder for each category."""
+    with services.reading() as db:
+        folders = categories.list_all(db, caller.id)
+    return Tags([Tag(STARRED), *(Tag(LABEL + one.title, "folder") for one in folders)])
+
+
+@routes.post("/reader/api/0/rename-tag")
+def rename_tag(caller: User, services: Services, query: Rename) -> str:
+    """Rename a folder."""
+    name, new_name = (streams.label_name(text) for text in (query.s or query.t, query.dest))
+    with services.reading() as db:
+        found = streams.folder(db, caller.id, name)
+    services.categories.update(caller.id, found.id, title=new_name)
+    return "OK"
+
+
+@routes.post("/reader/api/0/disable-tag")
+def disable_tag(caller: User, services: Services, query: Disable) -> str:
+    """Remove folders; their feeds move to the first of the others."""
+    names = [streams.label_name(text) for text in (*query.s, *query.t)]
+    if not names:
+        raise InvalidInput(verbatim("s: send a label."), field="s")
+    with services.reading() as db:
+        found = [streams.folder(db, caller.id, name) for name in names]
+    for one in {folder.id for folder in found}:
+        services.categories.dissolve(caller.id, one)
+    return "OK"

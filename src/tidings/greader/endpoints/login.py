@@ -1,0 +1,56 @@
+"""Signing in, and the addresses that people try first."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from starlette.responses import PlainTextResponse, Response
+
+from tidings.greader.credentials import PasswordCheck, ReaderCaller
+from tidings.http.binding import QueryOrForm
+from tidings.http.endpoints import Routes
+from tidings.http.requests import Request
+from tidings.http.responses import json
+from tidings.services.accounts.authentication import Credentials
+
+routes = Routes("Sign in")
+
+SMALL_BODY = 2**14
+
+
+class LoginForm(QueryOrForm, frozen=True):
+    """output: json for JSON. What else clients send (service, source, accountType …) counts for nothing."""
+
+    Email: str = ""
+    Passwd: str = ""
+    output: str = ""
+
+
+class LoginOut(Struct, frozen=True):
+    SID: str
+    LSID: str
+    Auth: str
+
+
+@routes.get("/accounts/ClientLogin", is_open=True)
+async def sign_in(caller: ReaderCaller, check: PasswordCheck, query: LoginForm) -> Response:
+    """Sign in with a name and an API password, or the account's. All three values are the token."""
+    given = Credentials(username=query.Email.strip(), password=query.Passwd, address=caller.address)
+    login = await check.verify(given)
+    if query.output == "json":
+        return json(LoginOut(login.token, login.token, login.token))
+    return PlainTextResponse("".join(f"{name}={login.token}\n" for name in ("SID", "LSID", "Auth")))
+
+
+routes.post("/accounts/ClientLogin", is_open=True, body_limit=SMALL_BODY)(sign_in)
+
+
+@routes.get("/", is_open=True)
+def show_that_it_is_here() -> str:
+    """What people see who open the address of the API in a browser."""
+    return "OK"
+
+
+@routes.get("/check/compatibility", is_open=True)
+def check_compatibility(request: Request) -> str:
+    """Whether a proxy in front of us lets the header Authorization through."""
+    return "PASS" if request.headers.get("authorization") else "FAIL: no Authorization header arrived here."

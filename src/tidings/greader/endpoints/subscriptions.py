@@ -1,0 +1,232 @@
+"""Subscriptions: listed, counted, made, changed and ended, and as OPML."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType, field
+from starlette.responses import Response
+
+from tidings.domain.accounts.users import User
+from tidings.domain.errors import InvalidInput, TidingsError
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.messages import verbatim
+from tidings.greader import streams
+from tidings.greader.credentials import PublicUrl
+from tidings.greader.streams import FEED, LABEL, READING_LIST
+from tidings.http.binding import QueryOrForm
+from tidings.http.endpoints import Media, Routes
+from tidings.http.requests import Request
+from tidings.services import Services
+from tidings.services.feeds.feeds import SubscriptionExists
+from tidings.storage.entries import counters
+from tidings.storage.feeds import categories, feeds
+
+routes = Routes("Subscriptions")
+
+
+class FolderOut(Struct, frozen=True):
+    id: str
+    label: str
+
+
+class Subscription(Struct, frozen=True):
+    """icon_url: absent while no icon is known. firstitemmsec: when it was subscribed to."""
+
+    id: str
+    title: str
+    categories: list[FolderOut]
+    url: str
+    html_url: str = field(name="htmlUrl")
+    sortid: str
+    firstitemmsec: str
+    icon_url: str | UnsetType = field(default=UNSET, name="iconUrl")
+
+
+class Subscriptions(Struct, frozen=True):
+    subscriptions: list[Subscription]
+
+
+class UnreadCount(Struct, frozen=True, rename="camel"):
+    """newest_item_timestamp_usec: when the feed had new entries last."""
+
+    id: str
+    count: int
+    newest_item_timestamp_usec: str
+
+
+class UnreadCounts(Struct, frozen=True):
+    max: int
+    unreadcounts: list[UnreadCount]
+
+
+class Edit(QueryOrForm, frozen=True):
+    """ac: subscribe, unsubscribe or edit. s: feeds. t: titles, in the order of s. a, r: a label to add, to remove."""
+
+    ac: str = ""
+    s: tuple[str, ...] = ()
+    t: tuple[str, ...] = ()
+    a: str = ""
+    r: str = ""
+
+
+class QuickAdd(QueryOrForm, frozen=True):
+    quickadd: str = ""
+
+
+class AddedOut(Struct, frozen=True, rename="camel"):
+    """What came of an address. num_results: how many subscriptions were made, 0 or 1."""
+
+    num_results: int
+    query: str
+    stream_id: str | UnsetType = UNSET
+    stream_name: str | UnsetType = UNSET
+    error: str | UnsetType = UNSET
+
+
+@routes.get("/reader/api/0/subscription/list")
+def list_subscriptions(caller: User, services: Services, site: PublicUrl) -> Subscriptions:
+    """All feeds, with the folder of each."""
+    with services.reading() as db:
+        mine = feeds.list_all(db, caller.id)
+        titles = {one.id: one.title for one in categories.list_all(db, caller.id)}
+        icons = feeds.icon_names(db, caller.id)
+    return Subscriptions([_subscription(feed, titles[feed.category_id], icons.get(feed.id), site) for feed in mine])
+
+
+def _subscription(feed: Feed, folder: str, icon: str | None, site: PublicUrl) -> Subscription:
+    return Subscription(
+        id=f"{FEED}{feed.id}",
+        title=feed.title,
+        categories=[FolderOut(LABEL + folder, folder)],
+        url=feed.feed_url,
+        html_url=feed.site_url,
+        sortid=f"{feed.id:08X}",
+        firstitemmsec=str(feed.created_at // 1000),
+        icon_url=f"{site.text}/feed-icon/{icon}" if icon else UNSET,
+    )
+
+
+@routes.get("/reader/api/0/unread-count")
+def count_unread(caller: User, services: Services) -> UnreadCounts:
+    """Unread entries of each feed and folder, and of all. Clients poll it to learn which feeds have news."""
+    with services.reading() as db:
+        unread = {one.feed_id: one.unread for one in counters.list_all(db, caller.id)}
+        mine = feeds.list_all(db, caller.id)
+        titles = {one.id: one.title for one in categories.list_all(db, caller.id)}
+    parts: dict[str, tuple[int, int]] = {}
+    for feed in mine:
+        newest = max(feed.news_at or 0, feed.created_at)
+        for stream in (f"{FEED}{feed.id}", LABEL + titles[feed.category_id], READING_LIST):
+            count, latest = parts.get(stream, (0, 0))
+            parts[stream] = count + unread.get(feed.id, 0), max(latest, newest)
+    parts.setdefault(READING_LIST, (0, 0))
+    found = [UnreadCount(stream, count, str(newest)) for stream, (count, newest) in parts.items()]
+    return UnreadCounts(parts[READING_LIST][0], found)
+
+
+@routes.post("/reader/api/0/subscription/edit")
+async def edit_subscription(caller: User, services: Services, query: Edit) -> str:
+    """Subscribe, unsubscribe, rename, or move to a folder. Subscribing to a feed that is there is no error."""
+    if not query.s:
+        raise InvalidInput(verbatim("s: send a feed."), field="s")
+    for number, text in enumerate(query.s):
+        title = query.t[number] if number < len(query.t) else ""
+        await _edit(caller, services, query, streams.parse(text), title)
+    return "OK"
+
+
+async def _edit(caller: User, services: Services, query: Edit, stream: streams.Stream, title: str) -> None:
+    if stream.kind != "feed":
+        raise InvalidInput(verbatim("s: send a feed, as feed/ with its number or address."), field="s")
+    if query.ac == "subscribe" and not stream.name.isdigit():
+        feed_id, _is_new = await _subscribe(caller, services, stream.name)
+    elif query.ac in ("subscribe", "unsubscribe", "edit"):
+        feed_id = await asyncio.to_thread(_feed_id, services, caller.id, stream)
+    else:
+        raise InvalidInput(verbatim("ac: send subscribe, unsubscribe or edit."), field="ac")
+    if query.ac == "unsubscribe":
+        await asyncio.to_thread(services.feeds.delete, caller.id, feed_id)
+    else:
+        await asyncio.to_thread(_change, services, caller.id, feed_id, query, title)
+
+
+def _feed_id(services: Services, user_id: int, stream: streams.Stream) -> int:
+    with services.reading() as db:
+        return streams.feed_id(db, user_id, stream)
+
+
+def _change(services: Services, user_id: int, feed_id: int, query: Edit, title: str) -> None:
+    given: dict[str, Any] = {}
+    if title.strip():
+        given["title"] = title
+    if query.a:
+        given["category_id"] = services.categories.ensure(user_id, streams.label_name(query.a)).id
+    elif query.r:
+        category_id = _folder_after_removal(services, user_id, feed_id, streams.label_name(query.r))
+        given |= {} if category_id is None else {"category_id": category_id}
+    if given:
+        services.feeds.update(user_id, feed_id, given)
+
+
+def _folder_after_removal(services: Services, user_id: int, feed_id: int, label: str) -> int | None:
+    """The first folder, if the feed is in the one that it is taken out of: each feed is in one."""
+    with services.reading() as db:
+        found = streams.folder(db, user_id, label)
+        feed = feeds.get(db, user_id, feed_id)
+        first = categories.first(db, user_id)
+    return first.id if first and feed and feed.category_id == found.id else None
+
+
+@routes.post("/reader/api/0/subscription/quickadd")
+async def add_quickly(caller: User, services: Services, query: QuickAdd) -> AddedOut:
+    """Subscribe to a feed, or to the first one that a page has. What went wrong is told in `error`."""
+    asked = query.quickadd.strip()
+    try:
+        feed_id, is_new = await _subscribe(caller, services, asked.removeprefix(FEED))
+    except TidingsError as error:
+        return AddedOut(0, asked, error=error.message)
+    feed = await asyncio.to_thread(_feed, services, caller.id, feed_id)
+    if feed is None:
+        return AddedOut(0, asked, error="The feed was removed at this moment.")
+    if not is_new:
+        # Capy Reader and NetNewsWire look for these words.
+        return AddedOut(0, asked, error=f"Already subscribed! {feed.feed_url}")
+    return AddedOut(1, asked, f"{FEED}{feed.id}", feed.title)
+
+
+async def _subscribe(caller: User, services: Services, address: str) -> tuple[int, bool]:
+    """Return the id of the feed, and whether it is new. Raises InvalidInput, NotFound or FetchError."""
+    url = address if "://" in address or not address else f"https://{address}"
+    known = await asyncio.to_thread(_known, services, caller.id, url)
+    if known is not None:
+        return known, False
+    try:
+        found = await services.discovery.find(caller.id, {"url": url})
+        return await services.feeds.create(caller, {"feed_url": found[0].url}), True
+    except SubscriptionExists as error:
+        return error.feed_id, False
+
+
+def _feed(services: Services, user_id: int, feed_id: int) -> Feed | None:
+    with services.reading() as db:
+        return feeds.get(db, user_id, feed_id)
+
+
+def _known(services: Services, user_id: int, url: str) -> int | None:
+    with services.reading() as db:
+        return feeds.id_by_url(db, user_id, url)
+
+
+@routes.get("/reader/api/0/subscription/export")
+def export_subscriptions(caller: User, services: Services) -> Response:
+    """All feeds as OPML."""
+    attached = {"Content-Disposition": 'attachment; filename="subscriptions.opml"'}
+    return Response(services.opml.export(caller.id), 200, attached, "text/xml; charset=utf-8")
+
+
+@routes.post("/reader/api/0/subscription/import", takes=(Media("text/xml"),))
+def import_subscriptions(caller: User, services: Services, request: Request) -> str:
+    """Subscribe to the feeds of an OPML document, the body itself."""
+    return f"OK: {services.opml.import_(caller.id, request.content).message}"

@@ -1,0 +1,48 @@
+"""Ids of items, in the forms in which clients send them.
+
+tag:google.com,2005:reader/item/000000000000002a   16 hex digits, or fewer
+000000000000002a                                   the same without its beginning
+42                                                 decimal
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable
+from typing import Final
+
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import verbatim
+
+PREFIX: Final = "tag:google.com,2005:reader/item/"
+_HEX: Final = frozenset(string.hexdigits)
+# Ids of entries stay below.
+_LIMIT: Final = 2**31
+
+
+def long_form(entry_id: int) -> str:
+    return f"{PREFIX}{entry_id:016x}"
+
+
+def parse(text: str) -> int | None:
+    """Return the id of an entry; None for a number that no entry can have. Raises InvalidInput for no number.
+
+    16 digits are hexadecimal if one of them is a letter or the first is 0: no decimal id of ours has as many.
+    """
+    sent = text.strip()
+    digits = sent.removeprefix(PREFIX)
+    is_long = digits != sent
+    is_bare_hex = len(digits) == 16 and (digits[0] == "0" or not digits.isdigit())
+    if is_long or is_bare_hex:
+        number = int(digits, 16) if 0 < len(digits) <= 16 and _HEX.issuperset(digits) else None
+    else:
+        unsigned = digits.removeprefix("-")
+        number = int(digits) if unsigned.isascii() and unsigned.isdigit() and len(unsigned) < 20 else None
+    if number is None:
+        raise InvalidInput(verbatim(f"i: {text[:80]!r} is no item id."), field="i")
+    return number if 0 < number < _LIMIT else None
+
+
+def parse_all(texts: Iterable[str]) -> list[int]:
+    """Return each id once, without those that no entry can have."""
+    return list(dict.fromkeys(found for found in map(parse, texts) if found is not None))

@@ -1,0 +1,182 @@
+"""Streams: the lists of the Google Reader API, and what they are as filters of entries.
+
+    feed/12  feed/https://example.org/feed.xml  user/-/label/NAME  user/-/state/com.google/STATE
+
+A label is a folder, which is a category. Instead of "-" clients also send a name or a number, which count for nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct, structs
+
+from tidings.domain.entries.entries import EntryFilter, EntryStatus
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.domain.feeds.categories import Category
+from tidings.domain.messages import verbatim
+from tidings.domain.text import normalize_for_search, reject_nul
+from tidings.domain.times import LATEST, SECOND, Instant
+from tidings.storage.engine.database import Read
+from tidings.storage.feeds import categories, feeds
+
+STATE: Final = "user/-/state/com.google/"
+READING_LIST: Final = STATE + "reading-list"
+READ: Final = STATE + "read"
+STARRED: Final = STATE + "starred"
+LABEL: Final = "user/-/label/"
+FEED: Final = "feed/"
+
+_USER: Final = re.compile(r"user/[^/]*/(label|state/com\.google|state/org\.freshrss)/(.+)", re.DOTALL)
+_BOTH: Final = (EntryStatus.UNREAD, EntryStatus.READ)
+_STATUS: Final = {"read": EntryStatus.READ, "unread": EntryStatus.UNREAD, "kept-unread": EntryStatus.UNREAD}
+_EVERYTHING: Final = ("reading-list", "main")
+
+
+class Stream(Struct, frozen=True):
+    """kind: feed, label or state. name: an id or an address, a title, or a state."""
+
+    kind: str
+    name: str
+
+
+class Bounds(Struct, frozen=True, kw_only=True):
+    """Which part of a stream. include, exclude: other streams. since, until: when entries were stored, inclusive."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    since: Instant | None = None
+    until: Instant | None = None
+
+
+def parse(text: str) -> Stream:
+    """Raises InvalidInput for what is no stream. "" is the reading list."""
+    if not text.strip():
+        return Stream("state", "reading-list")
+    reject_nul(text, field="s")
+    if text.startswith(FEED) and len(text) > len(FEED):
+        return Stream("feed", text.removeprefix(FEED))
+    found = _USER.fullmatch(text)
+    if found is None:
+        raise InvalidInput(verbatim(f"{text[:80]!r} is no stream."), field="s")
+    return Stream("label" if found[1] == "label" else "state", found[2])
+
+
+def label_name(text: str) -> str:
+    """Return the name of a label, given as a stream or alone. Raises InvalidInput for any other stream."""
+    if not text.startswith(("user/", FEED)):
+        return text
+    stream = parse(text)
+    if stream.kind != "label":
+        raise InvalidInput(verbatim(f"{text[:80]!r} is no label."), field="s")
+    return stream.name
+
+
+def moment(text: str) -> Instant | None:
+    """Return a time that a client sent, None for no number.
+
+    Seconds; clients send milliseconds, microseconds and nanoseconds as well, told apart by their number of digits.
+    """
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 30):
+        return None
+    scale, divisor = next((scale, part) for most, scale, part in _SCALES if len(digits) <= most)
+    return Instant(min(int(digits) * scale // divisor, LATEST))
+
+
+# Up to this many digits: what to multiply with and to divide by.
+_SCALES: Final = ((11, SECOND, 1), (14, 1000, 1), (17, 1, 1), (30, 1, 1000))
+
+
+def feed_id(db: Read, user_id: int, stream: Stream) -> int:
+    """Return the id of a user's feed. Raises NotFound."""
+    if stream.name.isascii() and stream.name.isdigit():
+        number = int(stream.name) if len(stream.name) < 11 else 0
+        found = number if 0 < number < 2**31 and feeds.get(db, user_id, number) else None
+    else:
+        found = feeds.id_by_url(db, user_id, stream.name)
+    if found is None:
+        raise NotFound(verbatim("There is no such feed."))
+    return found
+
+
+def folder(db: Read, user_id: int, name: str) -> Category:
+    """Return a user's category, whose title is compared without case. Raises NotFound."""
+    found = categories.by_key(db, user_id, normalize_for_search(name))
+    if found is None:
+        raise NotFound(verbatim("There is no such folder."))
+    return found
+
+
+def entry_filter(db: Read, user_id: int, stream: str, bounds: Bounds) -> EntryFilter | None:
+    """Return the filter of a stream and its bounds, None if nothing can match. Raises NotFound and InvalidInput."""
+    which: EntryFilter | None = EntryFilter(
+        statuses=_BOTH,
+        created_after=None if bounds.since is None else Instant(bounds.since - 1),
+        created_before=None if bounds.until is None else Instant(bounds.until + 1),
+    )
+    for text in (stream, *_given(bounds.include)):
+        which = which and _within(which, _condition(db, user_id, parse(text)))
+    for text in _given(bounds.exclude):
+        which = which and _without(db, user_id, which, parse(text))
+    return which
+
+
+def _given(texts: Iterable[str]) -> Iterable[str]:
+    return (text for text in texts if text.strip())
+
+
+def _condition(db: Read, user_id: int, stream: Stream) -> EntryFilter | None:
+    """None for states that no entry ever has, such as like."""
+    if stream.kind == "feed":
+        return EntryFilter(statuses=_BOTH, feed_id=feed_id(db, user_id, stream))
+    if stream.kind == "label":
+        return EntryFilter(statuses=_BOTH, category_id=folder(db, user_id, stream.name).id)
+    if stream.name in _EVERYTHING:
+        return EntryFilter(statuses=_BOTH)
+    if stream.name == "starred":
+        return EntryFilter(statuses=_BOTH, starred=True)
+    status = _STATUS.get(stream.name)
+    return None if status is None else EntryFilter(statuses=(status,))
+
+
+def _within(one: EntryFilter, other: EntryFilter | None) -> EntryFilter | None:
+    """Entries that are in both."""
+    if other is None:
+        return None
+    statuses = tuple(status for status in one.statuses if status in other.statuses)
+    values: dict[str, int | bool | None] = {}
+    for name in ("feed_id", "category_id", "starred"):
+        ours, theirs = getattr(one, name), getattr(other, name)
+        if None not in (ours, theirs) and ours != theirs:
+            return None
+        values[name] = theirs if ours is None else ours
+    return structs.replace(one, statuses=statuses, **values) if statuses else None
+
+
+def _without(db: Read, user_id: int, which: EntryFilter, stream: Stream) -> EntryFilter | None:
+    """Entries that are not in the stream. What does not exist excludes nothing."""
+    if stream.kind == "state":
+        return _without_state(which, stream.name)
+    try:
+        excluded = _feeds_of(db, user_id, stream)
+    except NotFound:
+        return which
+    return structs.replace(which, excluded_feed_ids=(*which.excluded_feed_ids, *excluded))
+
+
+def _without_state(which: EntryFilter, state: str) -> EntryFilter | None:
+    if state in _EVERYTHING:
+        return None
+    if state == "starred":
+        return None if which.starred else structs.replace(which, starred=False)
+    statuses = tuple(status for status in which.statuses if status != _STATUS.get(state))
+    return structs.replace(which, statuses=statuses) if statuses else None
+
+
+def _feeds_of(db: Read, user_id: int, stream: Stream) -> list[int]:
+    if stream.kind == "feed":
+        return [feed_id(db, user_id, stream)]
+    return [feed.id for feed in feeds.of_category(db, user_id, folder(db, user_id, stream.name).id)]

@@ -1,0 +1,154 @@
+"""Changes of entries: repeated ones change nothing, and nobody else's entries are touched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from greader.apps import KEPT_UNREAD, READ, READING_LIST, STARRED, App, label, long_id
+from support.people import Person
+from support.publisher import Publisher
+
+TRACKING = "user/-/state/com.google/tracking-kept-unread"
+TITLES = ["One", "Two", "Three", "Four"]
+
+
+def states(person: Person) -> dict[str, tuple[str, bool]]:
+    return {entry["title"]: (entry["status"], entry["starred"]) for entry in person.entries()}
+
+
+def ids_by_title(person: Person) -> dict[str, int]:
+    return {entry["title"]: entry["id"] for entry in person.entries()}
+
+
+def counters(person: Person) -> Any:
+    return person.get("/v1/feeds/counters")
+
+
+def test_reading_and_starring_set_what_they_say_and_repeating_changes_nothing(
+    app: App, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, TITLES)
+    mine = ids_by_title(alice)
+    one, two = long_id(mine["One"]), str(mine["Two"])
+
+    for _ in range(2):
+        assert app.post("edit-tag", [("i", one), ("i", two), ("a", READ), ("a", STARRED)]) == "OK"
+        assert states(alice) == {
+            "One": ("read", True),
+            "Two": ("read", True),
+            "Three": ("unread", False),
+            "Four": ("unread", False),
+        }
+    for _ in range(2):
+        assert app.post("edit-tag", [("i", one), ("r", STARRED)]) == "OK"
+        assert states(alice)["One"] == ("read", False)
+    assert set(counters(alice)["unreads"].values()) == {2}
+
+
+def test_newsboat_s_way_of_marking_works_both_ways(app: App, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, TITLES)
+    one = [("i", long_id(ids_by_title(alice)["One"])), ("T", app.token)]
+
+    app.post("edit-tag", [*one, ("a", READ), ("r", KEPT_UNREAD)])
+    assert states(alice)["One"][0] == "read"
+    app.post("edit-tag", [*one, ("r", READ), ("a", KEPT_UNREAD), ("a", TRACKING)])
+    assert states(alice)["One"][0] == "unread"
+
+
+def test_tags_without_a_meaning_and_unknown_items_are_passed_over(
+    app: App, alice: Person, bob: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, TITLES)
+    bob.has_feed(site, TITLES)
+    before = states(alice)
+    like = "user/-/state/com.google/like"
+    for pairs in (
+        [("i", str(one)) for one in (*ids_by_title(bob).values(), 2147483000, 0)] + [("a", READ), ("a", STARRED)],
+        [("i", str(one)) for one in ids_by_title(alice).values()] + [("a", like), ("r", like), ("a", label("Later"))],
+    ):
+        assert app.post("edit-tag", pairs) == "OK"
+
+    assert states(alice) == before
+    assert states(bob) == before
+    assert app.get("tag/list") == App(alice).sign_in().get("tag/list")
+
+
+@pytest.mark.parametrize("fields", [{}, {"a": READ}, {"i": "x", "a": READ}, {"i": "1", "a": "read"}])
+def test_a_change_that_cannot_be_understood_is_400(app: App, fields: dict[str, str]) -> None:
+    answer = app.call("POST", "edit-tag", fields)
+
+    assert answer.status == 400
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert len(answer.body.splitlines()) == 1
+
+
+def test_ten_thousand_items_may_be_marked_at_once(app: App, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, TITLES)
+    mine = [("i", str(number)) for number in ids_by_title(alice).values()]
+    others = [("i", str(number)) for number in range(2_000_000_000, 2_000_009_996)]
+
+    assert app.post("edit-tag", [*others, *mine, ("a", READ), ("T", app.token), ("ac", "edit-tags")]) == "OK"
+    assert {status for status, _ in states(alice).values()} == {"read"}
+
+
+def test_a_whole_stream_is_marked_read(app: App, alice: Person, bob: Person, site: Publisher) -> None:
+    tech = alice.has_category("Tech")
+    first = alice.has_feed(site, ["One"])
+    alice.has_feed(site, ["Two"], category_id=tech["id"])
+    alice.has_feed(site, ["Three", "Four"])
+    bob.has_feed(site, ["One"])
+    mine = ids_by_title(alice)
+    alice.put("/v1/entries", {"entry_ids": [mine["Four"]], "starred": True})
+
+    def unread_after(stream: str) -> set[str]:
+        assert app.post("mark-all-as-read", {"s": stream, "T": app.token}) == "OK"
+        return {title for title, (status, _) in states(alice).items() if status == "unread"}
+
+    assert unread_after("user/-/state/com.google/like") == {"One", "Two", "Three", "Four"}
+    assert unread_after(READ) == {"One", "Two", "Three", "Four"}
+    assert unread_after(f"feed/{first['id']}") == {"Two", "Three", "Four"}
+    assert unread_after(label("tech")) == {"Three", "Four"}
+    assert unread_after(STARRED) == {"Three"}
+    assert unread_after(READING_LIST) == set()
+    assert unread_after(READING_LIST) == set()
+    assert counters(alice)["unreads"] == {}
+    assert states(bob)["One"][0] == "unread"
+
+
+@pytest.mark.parametrize("digits", [10, 13, 16, 19])
+def test_what_was_stored_after_the_client_looked_stays_unread(
+    app: App, alice: Person, site: Publisher, digits: int
+) -> None:
+    alice.has_feed(site, ["Old", "New"])
+    mine = ids_by_title(alice)
+    with alice.service.services.database.writing() as db:
+        for title, moment in (("Old", 1_700_000_000), ("New", 1_700_000_100)):
+            set_stored_at = text("UPDATE entries SET created_at = :at WHERE id = :id")
+            db.run(set_stored_at, at=moment * 1_000_000, id=mine[title])
+
+    ts = "1700000050".ljust(digits, "0")
+    assert app.post("mark-all-as-read", {"s": READING_LIST, "ts": ts}) == "OK"
+
+    assert {title: status for title, (status, _) in states(alice).items()} == {"Old": "read", "New": "unread"}
+
+
+@pytest.mark.parametrize("ts", ["", "0", "soon"])
+def test_without_a_time_everything_that_is_there_is_marked_read(
+    app: App, alice: Person, site: Publisher, ts: str
+) -> None:
+    alice.has_feed(site, TITLES)
+
+    assert app.post("mark-all-as-read", {"s": READING_LIST, "ts": ts}) == "OK"
+    assert {status for status, _ in states(alice).values()} == {"read"}
+
+
+def test_marking_needs_a_stream_that_exists(app: App, bob: Person, site: Publisher) -> None:
+    bobs = bob.has_feed(site)
+
+    assert app.call("POST", "mark-all-as-read", {}).status == 400
+    assert app.call("POST", "mark-all-as-read", {"s": "x"}).status == 400
+    assert app.call("POST", "mark-all-as-read", {"s": f"feed/{bobs['id']}"}).status == 404
+    assert set(states(bob).values()) == {("unread", False)}

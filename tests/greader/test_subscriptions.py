@@ -1,0 +1,275 @@
+"""Subscriptions and folders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from greader.apps import READING_LIST, STARRED, App, label
+from support.people import Person, rss
+from support.publisher import Publisher
+from support.resource_factory import OPML, ResourceFactory
+
+
+def folders(person: Person) -> dict[str, str]:
+    """The folder of each feed, by title."""
+    return {feed["title"]: feed["category"]["title"] for feed in person.get("/v1/feeds")}
+
+
+def a_feed(site: Publisher, path: str = "/new.xml", title: str = "Tides") -> str:
+    site.serve(path, f"<rss version='2.0'><channel><title>{title}</title></channel></rss>")
+    return site.url(path)
+
+
+def test_a_subscription_has_what_clients_insist_on(app: App, alice: Person, site: Publisher) -> None:
+    feed = ResourceFactory(alice, site).feed
+    (found,) = app.get("subscription/list")["subscriptions"]
+
+    icon = feed["icon"]["external_icon_id"]
+    assert found.pop("iconUrl") == f"{alice.service.url}/feed-icon/{icon}"
+    assert found.pop("firstitemmsec").isdigit()
+    assert found == {
+        "id": f"feed/{feed['id']}",
+        "title": "Weather notes",
+        "categories": [{"id": label("All"), "label": "All"}],
+        "url": feed["feed_url"],
+        "htmlUrl": feed["site_url"],
+        "sortid": f"{feed['id']:08X}",
+    }
+
+
+def test_without_an_icon_there_is_no_address_of_one(app: App, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site)
+
+    assert "iconUrl" not in app.get("subscription/list")["subscriptions"][0]
+
+
+def test_tags_are_the_star_and_the_folders(app: App, alice: Person) -> None:
+    alice.has_category("Tech / News")
+
+    assert app.get("tag/list") == {
+        "tags": [
+            {"id": STARRED},
+            {"id": label("All"), "type": "folder"},
+            {"id": label("Tech / News"), "type": "folder"},
+        ]
+    }
+
+
+def test_unread_entries_are_counted_by_feed_folder_and_all(app: App, alice: Person, site: Publisher) -> None:
+    tech = alice.has_category("Tech")
+    one, two = alice.has_feed(site, ["a", "b"]), alice.has_feed(site, ["c"], category_id=tech["id"])
+    alice.put("/v1/entries", {"entry_ids": [alice.entries(feed_id=one["id"])[0]["id"]], "status": "read"})
+    found = app.get("unread-count", {"all": "true"})
+
+    assert found["max"] == 2
+    assert {part["id"]: part["count"] for part in found["unreadcounts"]} == {
+        f"feed/{one['id']}": 1,
+        f"feed/{two['id']}": 1,
+        label("All"): 1,
+        label("Tech"): 1,
+        READING_LIST: 2,
+    }
+    assert all(len(part["newestItemTimestampUsec"]) == 16 for part in found["unreadcounts"])
+
+
+def test_nothing_to_count_is_still_an_answer(app: App) -> None:
+    assert app.get("unread-count") == {
+        "max": 0,
+        "unreadcounts": [{"id": READING_LIST, "count": 0, "newestItemTimestampUsec": "0"}],
+    }
+
+
+def test_a_feed_is_subscribed_to_named_and_put_into_a_new_folder(app: App, alice: Person, site: Publisher) -> None:
+    fields = {"ac": "subscribe", "s": f"feed/{a_feed(site)}", "t": "My tides", "a": label("Sea"), "T": app.token}
+
+    assert app.post("subscription/edit", fields) == "OK"
+    assert folders(alice) == {"My tides": "Sea"}
+    # NetNewsWire adds quickly and then subscribes.
+    assert app.post("subscription/edit", fields) == "OK"
+    assert app.post("subscription/edit", {**fields, "t": "Tides", "a": label("all")}) == "OK"
+    assert folders(alice) == {"Tides": "All"}
+
+
+def test_parameters_may_stand_in_the_address(app: App, alice: Person, site: Publisher) -> None:
+    query = {"ac": "subscribe", "s": f"feed/{a_feed(site)}", "a": label("Sea")}
+
+    assert app.post("subscription/edit", query=query) == "OK"
+    assert folders(alice) == {"Tides": "Sea"}
+
+
+def test_several_feeds_are_edited_at_once(app: App, alice: Person, site: Publisher) -> None:
+    first, second = alice.has_feed(site), alice.has_feed(site)
+    pairs = [("s", f"feed/{first['id']}"), ("s", f"feed/{second['feed_url']}"), ("t", "A"), ("t", "B")]
+
+    assert app.post("subscription/edit", [("ac", "edit"), *pairs, ("a", label("Both"))]) == "OK"
+    assert folders(alice) == {"A": "Both", "B": "Both"}
+    assert app.post("subscription/edit", [("ac", "unsubscribe"), *pairs]) == "OK"
+    assert folders(alice) == {}
+
+
+def test_out_of_its_folder_a_feed_goes_to_the_first_one(app: App, alice: Person, site: Publisher) -> None:
+    sea = alice.has_category("Sea")
+    feed = alice.has_feed(site, category_id=sea["id"])
+    edit = {"ac": "edit", "s": f"feed/{feed['id']}"}
+    alice.has_category("Hills")
+
+    app.post("subscription/edit", {**edit, "r": label("Hills")})
+    assert folders(alice) == {"A feed": "Sea"}
+    app.post("subscription/edit", {**edit, "r": label("Sea")})
+    assert folders(alice) == {"A feed": "All"}
+    app.post("subscription/edit", {**edit, "r": label("All"), "a": label("Hills")})
+    assert folders(alice) == {"A feed": "Hills"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({}, 400),
+        ({"ac": "edit"}, 400),
+        ({"ac": "edit", "s": "feed/{feed}", "a": "user/-/label/"}, 400),
+        ({"ac": "edit", "s": "feed/{feed}", "a": "user/-/state/com.google/read"}, 400),
+        ({"ac": "edit", "s": "user/-/label/All", "t": "x"}, 400),
+        ({"ac": "shout", "s": "feed/{feed}"}, 400),
+        ({"ac": "edit", "s": "feed/{feed}", "r": "user/-/label/Nowhere"}, 404),
+        ({"ac": "edit", "s": "feed/2147483000", "t": "x"}, 404),
+        ({"ac": "edit", "s": "feed/{bobs}", "t": "x"}, 404),
+        ({"ac": "unsubscribe", "s": "feed/{bobs}"}, 404),
+        ({"ac": "subscribe", "s": "feed/{bobs}"}, 404),
+        ({"ac": "subscribe", "s": "feed/{site}/missing.xml"}, 400),
+        ({"ac": "subscribe", "s": "feed/javascript:alert(1)"}, 400),
+    ],
+)
+def test_an_edit_that_cannot_be_made_says_why(
+    app: App, alice: Person, bob: Person, site: Publisher, fields: dict[str, str], status: int
+) -> None:
+    feed, bobs = alice.has_feed(site), bob.has_feed(site)
+    places = {"{feed}": str(feed["id"]), "{bobs}": str(bobs["id"]), "{site}": site.url("")}
+
+    def filled(value: str) -> str:
+        for name, real in places.items():
+            value = value.replace(name, real)
+        return value
+
+    answer = app.call("POST", "subscription/edit", {name: filled(value) for name, value in fields.items()})
+
+    assert (answer.status, answer.headers["content-type"]) == (status, "text/plain; charset=utf-8")
+    assert len(answer.body.splitlines()) == 1
+    assert folders(alice) == folders(bob) == {"A feed": "All"}
+
+
+def test_an_address_is_added_quickly(app: App, alice: Person, site: Publisher) -> None:
+    url = a_feed(site)
+    made = app.call("POST", "subscription/quickadd", {"quickadd": url}).json()
+    again = app.call("POST", "subscription/quickadd", query={"quickadd": f"feed/{url}"}).json()
+
+    (feed,) = alice.get("/v1/feeds")
+    assert made == {"numResults": 1, "query": url, "streamId": f"feed/{feed['id']}", "streamName": "Tides"}
+    assert again == {"numResults": 0, "query": f"feed/{url}", "error": f"Already subscribed! {url}"}
+
+
+def test_the_feed_of_a_page_is_added_quickly(app: App, alice: Person, site: Publisher) -> None:
+    ResourceFactory(alice, site)
+    alice.delete(f"/v1/feeds/{alice.get('/v1/feeds')[0]['id']}")
+
+    made = app.call("POST", "subscription/quickadd", {"quickadd": site.url("/rain")}).json()
+
+    assert (made["numResults"], made["streamName"]) == (1, "Weather notes")
+    again = app.call("POST", "subscription/quickadd", {"quickadd": site.url("/rain")}).json()
+    assert again["error"].startswith("Already subscribed! ")
+
+
+@pytest.mark.parametrize("address", ["", " ", "feed/", "{site}/missing", "ftp://example.org/", "http://", "\0"])
+def test_what_cannot_be_added_is_told_in_the_answer(app: App, site: Publisher, address: str) -> None:
+    answer = app.call("POST", "subscription/quickadd", {"quickadd": address.replace("{site}", site.url(""))})
+
+    if answer.status == 200:
+        assert answer.json()["numResults"] == 0
+        assert answer.json()["error"]
+    else:
+        assert (answer.status, address) == (400, "\0")
+
+
+def test_a_folder_is_renamed(app: App, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site)
+
+    assert app.post("rename-tag", {"s": label("All"), "dest": label("Everything / else")}) == "OK"
+    assert folders(alice) == {"A feed": "Everything / else"}
+    assert app.post("rename-tag", {"t": "everything / ELSE", "dest": "All"}) == "OK"
+    assert folders(alice) == {"A feed": "All"}
+
+
+def test_a_folder_takes_no_name_that_another_has(app: App, alice: Person) -> None:
+    alice.has_category("Sea")
+
+    assert app.call("POST", "rename-tag", {"s": label("Sea"), "dest": label("ALL")}).status == 400
+    assert app.call("POST", "rename-tag", {"s": label("Sea"), "dest": ""}).status == 400
+    assert app.call("POST", "rename-tag", {"s": label("Nothing"), "dest": label("x")}).status == 404
+    assert app.call("POST", "rename-tag", {"s": STARRED, "dest": label("x")}).status == 400
+
+
+def test_feeds_of_a_removed_folder_move_to_another(app: App, alice: Person, bob: Person, site: Publisher) -> None:
+    sea = alice.has_category("Sea")
+    alice.has_feed(site, ["One"], category_id=sea["id"])
+    bob.has_category("Bob's")
+
+    assert app.call("POST", "disable-tag", {"s": label("Bob's")}).status == 404
+    assert app.post("disable-tag", {"s": label("Sea")}) == "OK"
+    assert folders(alice) == {"A feed": "All"}
+    assert len(app.ids(label("All"))) == 1
+    assert [one["title"] for one in alice.get("/v1/categories")] == ["All"]
+    assert app.call("POST", "disable-tag", {"s": label("All")}).status == 400
+    assert app.call("POST", "disable-tag").status == 400
+    assert folders(alice) == {"A feed": "All"}
+
+
+def test_subscriptions_come_and_go_as_opml(app: App, alice: Person, bobs: App, bob: Person, site: Publisher) -> None:
+    assert app.post("subscription/import", raw=OPML.encode()).startswith("OK")
+    assert folders(alice) == {"Buoys": "Sea"}
+
+    exported = app.call("GET", "subscription/export")
+    assert exported.headers["content-type"] == "text/xml; charset=utf-8"
+    assert exported.headers["content-disposition"].startswith("attachment; filename=")
+    assert bobs.post("subscription/import", raw=exported.body).startswith("OK")
+    assert folders(bob) == {"Buoys": "Sea"}
+
+
+@pytest.mark.parametrize("body", [b"", b"<opml", b"\xff\xfe", b"i=1&T=x"])
+def test_what_is_no_opml_is_400(app: App, body: bytes) -> None:
+    assert app.call("POST", "subscription/import", raw=body).status == 400
+
+
+def test_what_clients_ask_for_without_needing_it_is_empty(app: App) -> None:
+    answers: dict[str, Any] = {path: app.get(path) for path in ("preference/list", "friend/list")}
+
+    assert answers == {"preference/list": {"prefs": []}, "friend/list": {"friends": []}}
+    assert app.get("preference/stream/list") == {"streamprefs": {}}
+
+
+def test_the_caller_is_told_in_texts(app: App, alice: Person) -> None:
+    number = str(alice.id)
+
+    assert app.call("GET", "user-info").json() == {
+        "userId": number,
+        "userName": alice.user.username,
+        "userProfileId": number,
+        "userEmail": "",
+    }
+
+
+def test_a_new_entry_moves_the_time_of_its_feed(app: App, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ["One"])
+
+    def moment() -> str:
+        parts = app.get("unread-count")["unreadcounts"]
+        found: str = next(part["newestItemTimestampUsec"] for part in parts if part["id"] == f"feed/{feed['id']}")
+        return found
+
+    before = moment()
+    alice.put(f"/v1/feeds/{feed['id']}/refresh")
+    assert moment() == before
+    site.serve(feed["feed_url"].removeprefix(site.url("")), rss(["Two", "One"], feed["feed_url"]))
+    alice.put(f"/v1/feeds/{feed['id']}/refresh")
+    assert len(app.ids()) == 2
+    assert moment() > before
