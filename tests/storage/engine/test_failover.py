@@ -1,0 +1,121 @@
+"""A PostgreSQL server fails and its standby takes over: writes come back by themselves."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from support.people import Cast
+from support.postgres import Cluster, PostgresMissing, create_database
+from support.running import free_port, running_service
+from tidings.domain.errors import StoreUnavailable
+from tidings.domain.times import Instant
+from tidings.storage import migrate
+from tidings.storage.accounts import users
+from tidings.storage.engine.database import Database
+
+
+class Pair:
+    """A server and its standby."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        folders = [
+            Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tidings-ha-", ignore_cleanup_errors=True)))
+            for _ in range(2)
+        ]
+        ports = free_port(), free_port()
+        self.primary = Cluster(folders[0], port=ports[0])
+        self.primary.start()
+        stack.callback(_stop, self.primary)
+        self.standby = Cluster(folders[1], port=ports[1], standby_of=self.primary)
+        self.standby.start()
+        stack.callback(_stop, self.standby)
+        create_database(self.primary.url, "tidings")
+        self.url = f"postgresql://tidings@127.0.0.1:{ports[1]},127.0.0.1:{ports[0]}/tidings"
+        database = Database(self.url)
+        migrate.upgrade(database)
+        database.close()
+
+    def wait_for_standby(self) -> None:
+        """Until it has all that was written."""
+        with psycopg.connect(self.primary.url) as connection:
+            (written,) = connection.execute("SELECT pg_current_wal_insert_lsn()").fetchone() or ("",)
+        with psycopg.connect(self.standby.url, autocommit=True) as connection:
+            until(
+                lambda: (
+                    connection.execute("SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", [written]).fetchone() == (True,)
+                )
+            )
+
+
+def _stop(cluster: Cluster) -> None:
+    """A test may have stopped it already."""
+    with suppress(PostgresMissing):
+        cluster.stop()
+
+
+@pytest.fixture
+def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
+    if request.config.getoption("--without-postgresql"):
+        pytest.skip("without PostgreSQL")
+    with ExitStack() as stack:
+        yield Pair(stack)
+
+
+def until(is_done: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if is_done():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not happen within a minute")
+
+
+def test_writes_go_to_the_standby_that_was_promoted(pair: Pair, tmp_path: Path) -> None:
+    with running_service(pair.url, tmp_path) as service:
+        alice = Cast(service).person("alice", is_admin=True)
+        alice.post("/v1/categories", {"title": "before"})
+        pair.wait_for_standby()
+        pair.primary.stop()
+        assert alice.call("POST", "/v1/categories", {"title": "lost"}).status == 503
+
+        pair.standby.promote()
+
+        until(lambda: alice.call("POST", "/v1/categories", {"title": "after"}).status == 201)
+        assert {"before", "after"} <= {category["title"] for category in alice.get("/v1/categories")}
+
+
+def test_open_connections_to_a_server_that_became_read_only_are_given_up(pair: Pair) -> None:
+    """As when the old server lives on: its open connections would refuse writes for ever."""
+    database = Database(pair.url, pool_size=2)
+    add(database, "before")
+    pair.wait_for_standby()
+    pair.standby.promote()
+    with psycopg.connect(pair.primary.url, autocommit=True) as above:
+        above.execute("ALTER SYSTEM SET default_transaction_read_only = on")
+        above.execute("SELECT pg_reload_conf()")
+
+    def is_written() -> bool:
+        try:
+            add(database, "after")
+        except StoreUnavailable:
+            return False
+        return True
+
+    with database.reading() as db:
+        until(lambda: db.scalar(text("SHOW default_transaction_read_only")) == "on")
+    until(is_written)
+    with database.reading() as db:
+        assert users.by_name(db, "before") is not None
+    database.close()
+
+
+def add(database: Database, name: str) -> None:
+    with database.writing() as db:
+        users.add(db, username=name, password_hash="x", is_admin=False, now=Instant(0))
