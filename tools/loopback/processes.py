@@ -32,7 +32,10 @@ class Process:
 
 @dataclass(frozen=True)
 class Usage:
-    """Of all processes of a service. memory_bytes: proportional set size, so that shared pages count once."""
+    """Of all processes of a service. memory_bytes: proportional set size, so that shared pages count once.
+
+    descriptors: without the connections of clients, whose number the clients decide.
+    """
 
     memory_bytes: int
     descriptors: int
@@ -52,16 +55,32 @@ def tree(root: int) -> list[Process]:
     return found
 
 
-def usage(pids: list[int]) -> Usage:
-    """Processes that end meanwhile do not count."""
+def usage(pids: list[int], *, port: int) -> Usage:
+    """Processes that end meanwhile do not count. port: at which the service listens."""
+    connections = {f"socket:[{inode}]" for inode in _inodes_of_connections(port)}
     memory = descriptors = threads = processes = 0
     for pid in pids:
         with suppress(OSError):
             memory += _number(pid, "smaps_rollup", "Pss") * 1024
-            descriptors += len(list((PROC / str(pid) / "fd").iterdir()))
+            descriptors += sum(_target(each) not in connections for each in (PROC / str(pid) / "fd").iterdir())
             threads += _number(pid, "status", "Threads")
             processes += 1
     return Usage(memory, descriptors, threads, processes)
+
+
+def _inodes_of_connections(port: int) -> Iterator[str]:
+    """Inodes of the sockets whose local port this is, as in proc(5), /proc/net/tcp; the listening one included."""
+    for line in (PROC / "net" / "tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if int(fields[1].rpartition(":")[2], 16) == port:
+            yield fields[9]
+
+
+def _target(descriptor: Path) -> str:
+    try:
+        return str(descriptor.readlink())
+    except OSError:  # closed meanwhile
+        return ""
 
 
 def is_stopped(pid: int) -> bool:

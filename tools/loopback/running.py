@@ -34,7 +34,8 @@ class Service:
         self.headers: dict[str, str] = {}
 
     def usage(self) -> Usage:
-        return usage([process.pid for process in self.command.processes()])
+        port = int(self.url.rpartition(":")[2])
+        return usage([process.pid for process in self.command.processes()], port=port)
 
     async def ask(self, method: str, path: str, body: object = None, **arguments: Any) -> Any:
         """JSON of an answer; raises aiohttp.ClientResponseError for anything but a 2xx."""
