@@ -35,7 +35,7 @@ FLOORS: Final[dict[str, dict[str, float]]] = {
     },
     "hostile": {"harmless": 1, "cleaned twice": 1},
     "bodies": {"harmless": 1, "cleaned twice": 1},
-    "articles": {"words (F1)": 0.975, "pictures kept": 0.95},
+    "articles": {"words (F1)": 0.98, "pictures kept": 0.95},
 }
 
 # Of feeds, in a second of one core: parsed, cleaned and known again. Asked for by `python -m scoring` only, not by the

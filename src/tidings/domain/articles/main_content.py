@@ -5,14 +5,13 @@ parse ─► number elements ─► readability ─► restore lost media ─►
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
-from readability import Document
-from readability.readability import Unparseable
 
 from tidings.domain.articles import lost_media
+from tidings.domain.articles.tree_readability import run_readability, text_length
 
 # A result that is shorter than this (characters) and a smaller share of its page is only a part of the article.
 MIN_ARTICLE_CHARS: Final = 500
@@ -31,7 +30,7 @@ def find_article(html: str) -> str:
         unseen.drop_tree()
     lost_media.resolve_lazy_images(page)
     lost_media.number_elements(page)
-    article = _run_readability(page)
+    article = run_readability(page)
     if article is not None:
         lost_media.restore_media(article, page)
     part = _most_of_page(page, article)
@@ -50,49 +49,22 @@ def parse_page(html: str) -> HtmlElement | None:
         return None
 
 
-def _run_readability(page: HtmlElement) -> HtmlElement | None:
-    """Returns the element that readability builds; None if it finds none. Raises MemoryError."""
-    document = _TreeReadability(page)
-    try:
-        document.summary(html_partial=True)
-    except Unparseable as error:
-        if isinstance(error.__context__, MemoryError):
-            raise MemoryError from error  # noqa: TRY004 - not a matter of types
-        return None
-    return document.article
-
-
-class _TreeReadability(Document):  # type: ignore[misc]
-    """Keeps the tree of the article and skips readability's own cleaning, which `cleaning` does faster."""
-
-    article: HtmlElement | None = None
-
-    def get_clean_html(self) -> Any:
-        self.article = self.html
-        return etree.tostring(self.html, encoding="unicode", method="html")
-
-
 def _most_of_page(page: HtmlElement, article: HtmlElement | None) -> HtmlElement | None:
     """Returns the smallest element with most of the page's text if the article is only a part of that text, else None.
 
     Readability scores paragraphs; text in table cells or separated by line breaks has none.
     """
     part: HtmlElement | None = page.find("body")
-    found = 0 if article is None else _text_length(article)
+    found = 0 if article is None else text_length(article)
     if part is None or found >= MIN_ARTICLE_CHARS:
         return None
-    most = MIN_PAGE_SHARE * _text_length(part)
+    most = MIN_PAGE_SHARE * text_length(part)
     if found >= most:
         return None
     while (
-        inner := next((child for child in part if isinstance(child.tag, str) and _text_length(child) >= most), None)
+        inner := next((child for child in part if isinstance(child.tag, str) and text_length(child) >= most), None)
     ) is not None:
         part = inner
-    in_links = sum(_text_length(link) for link in part.iter("a"))
-    is_text = _text_length(part) > MIN_TEXT_RATIO * found and in_links <= MAX_LINK_SHARE * _text_length(part)
+    in_links = sum(text_length(link) for link in part.iter("a"))
+    is_text = text_length(part) > MIN_TEXT_RATIO * found and in_links <= MAX_LINK_SHARE * text_length(part)
     return part if is_text else None
-
-
-def _text_length(tree: HtmlElement) -> int:
-    """Returns the number of characters of text; several blanks count as one."""
-    return len(" ".join(tree.text_content().split()))

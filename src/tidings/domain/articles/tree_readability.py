@@ -1,0 +1,190 @@
+"""Readability for a tree: keeps the tree of the article, is faster, and shields parts of texts from lists of names.
+
+Readability drops elements whose class or id looks unlikely for an article ("comment", "twitter"), and lists, tables and
+boxes with little text or many links. Both also apply to parts of sentences, to quotations and to data. This subclass
+replaces the steps of readability that decide so. It removes nothing for safety: the result is cleaned later.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from lxml import etree
+from lxml.html import HtmlElement
+from readability import Document
+from readability.readability import REGEXES, Unparseable
+
+from tidings.domain.cleaning.name_sets import name_set
+
+# Inside these an element belongs to a sentence, a quotation or a table, whatever its name.
+_TEXTS: Final = name_set("p pre code blockquote q h1 h2 h3 h4 h5 h6 figcaption dd dt td th math")
+_NEVER_UNLIKELY: Final = frozenset({"html", "body", "a", "blockquote", "q"})
+
+_NAMED: Final = etree.XPath("descendant::*[@class or @id]")
+_HIDDEN: Final = etree.XPath("descendant::*[@hidden or @style or @role]")
+_TEXT: Final = etree.XPath("normalize-space()", smart_strings=False)
+_CONTENT_INSIDE: Final = etree.XPath("boolean(descendant-or-self::*[self::main or self::article or self::math])")
+
+# Source: WAI-ARIA 1.2, section 5.3 (categorization of roles).
+_SIDE_ROLES: Final = frozenset({"alertdialog", "complementary", "dialog", "menu", "menubar", "navigation"})
+
+# Names of what lies over the page: dialogs, the controls of players, requests for consent.
+_OVERLAY: Final = re.compile(
+    r"(?<![a-z])(?:modal|newsletter|vjs-|(?:cookie|gdpr)-(?:banner|bar|consent|notice))", re.IGNORECASE
+)
+
+# A list or a table with more of its text in links leads elsewhere.
+_MAX_LINK_SHARE: Final = 0.3
+# Of the text of an element around the best candidate.
+_MAX_CLIMB: Final = 3
+_MIN_ADDED_SHARE: Final = 0.1
+_MAX_OTHER_SHARE: Final = 0.5
+_MIN_PARAGRAPH_CHARS: Final = 60
+_MIN_ITEMS: Final = 2
+_MIN_TABLE_CELLS: Final = 4
+
+
+def run_readability(page: HtmlElement) -> HtmlElement | None:
+    """Returns the element that readability builds; None if it finds none. Raises MemoryError."""
+    document = _TreeReadability(page)
+    try:
+        document.summary(html_partial=True)
+    except Unparseable as error:
+        if isinstance(error.__context__, MemoryError):
+            raise MemoryError from error  # noqa: TRY004 - not a matter of types
+        return None
+    return document.article
+
+
+def text_length(element: HtmlElement) -> int:
+    """Returns the number of characters of text; several blanks count as one."""
+    return len(_TEXT(element))
+
+
+class _TreeReadability(Document):  # type: ignore[misc]
+    article: HtmlElement | None = None
+
+    def get_clean_html(self) -> Any:
+        self.article = self.html
+        return etree.tostring(self.html, encoding="unicode", method="html")
+
+    def _parse(self, page: HtmlElement) -> HtmlElement:
+        """Returns a copy of the page without hidden elements."""
+        page = copy.deepcopy(page)
+        hides = REGEXES["displayNoneRe"].search
+        for element in _HIDDEN(page):
+            role = element.get("role", "").strip().lower()
+            if element.get("hidden") is not None or role in _SIDE_ROLES or hides(element.get("style", "")):
+                element.drop_tree()
+        return page
+
+    def remove_unlikely_candidates(self) -> None:
+        is_unlikely, is_likely = REGEXES["unlikelyCandidatesRe"].search, REGEXES["okMaybeItsACandidateRe"].search
+        for element in _NAMED(self.html):
+            names = f"{element.get('class', '')} {element.get('id', '')}"
+            if (_OVERLAY.search(names) or (is_unlikely(names) and not is_likely(names))) and not _is_shielded(element):
+                element.drop_tree()
+
+    def get_link_density(self, elem: HtmlElement) -> float:
+        in_links = sum(len(_TEXT(link)) for link in elem.iterdescendants("a") if not _stays_on_page(link))
+        return in_links / max(len(_TEXT(elem)), 1) if in_links else 0.0
+
+    def score_paragraphs(self) -> dict[HtmlElement, dict[str, Any]]:
+        """Returns the elements that may be the article, with their scores: points for the paragraphs inside."""
+        candidates: dict[HtmlElement, dict[str, Any]] = {}
+        for name in ("p", "pre", "td", "blockquote"):
+            for paragraph in self.html.iterdescendants(name):
+                text = _TEXT(paragraph)
+                if len(text) < self.min_text_length:
+                    continue
+                points = 2 + text.count(",") + min(len(text) / 100, 3)
+                for holder in list(paragraph.iterancestors())[:2]:
+                    if holder not in candidates:
+                        candidates[holder] = self.score_node(holder)
+                    candidates[holder]["content_score"] += points
+                    points /= 2
+        for element, candidate in candidates.items():
+            candidate["content_score"] *= 1 - self.get_link_density(element)
+        return candidates
+
+    def select_best_candidate(self, candidates: dict[HtmlElement, dict[str, Any]]) -> dict[str, Any] | None:
+        """Returns the best candidate, or the element around it that has paragraphs before it and little else.
+
+        Paragraphs after it are more often those of another article. A table of data is an article with what is around.
+        """
+        best: dict[str, Any] | None = super().select_best_candidate(candidates)
+        if best is None:
+            return None
+        table = next((one for one in (best["elem"], *best["elem"].iterancestors()) if one.tag == "table"), None)
+        if table is not None and self._is_data_table(table) and (around := table.getparent()) is not None:
+            best = candidates.setdefault(around, self.score_node(around))
+        for ancestor in list(best["elem"].iterancestors())[:_MAX_CLIMB]:
+            if best["elem"].tag == "article" or ancestor.tag in ("body", "html", "form", "aside", "nav"):
+                break
+            inside = self._paragraph_chars(best["elem"].iterdescendants("p"))
+            before = self._paragraph_chars(_paragraphs_before(best["elem"], ancestor))
+            other = text_length(ancestor) - text_length(best["elem"]) - before
+            if before >= _MIN_ADDED_SHARE * inside and other <= _MAX_OTHER_SHARE * before:
+                best = candidates.setdefault(ancestor, self.score_node(ancestor))
+        return best
+
+    def _paragraph_chars(self, paragraphs: Iterable[HtmlElement]) -> int:
+        """Returns the number of characters in those paragraphs that are neither short nor lists of links."""
+        found = 0
+        for paragraph in paragraphs:
+            chars = text_length(paragraph)
+            if chars >= _MIN_PARAGRAPH_CHARS and self.get_link_density(paragraph) <= _MAX_LINK_SHARE:
+                found += chars
+        return found
+
+    def get_preserved_elements(self, node: HtmlElement) -> dict[HtmlElement, bool]:
+        """Returns the elements of the article that are kept whatever their length, classes or links."""
+        return {
+            element: True
+            for element in node.iterdescendants("ul", "table", "div", "section")
+            if self._is_preserved(element)
+        }
+
+    def _is_preserved(self, element: HtmlElement) -> bool:
+        if element.tag == "ul":
+            return self.is_toc_list(element) or self._is_list_of_words(element)
+        if element.tag == "table":
+            return self._is_data_table(element)
+        return bool(self.is_quote_lead(element))
+
+    def _is_list_of_words(self, element: HtmlElement) -> bool:
+        items = element.findall("li")
+        return (
+            len(items) >= _MIN_ITEMS
+            and self.class_weight(element) >= 0
+            and all(_TEXT(item) for item in items)
+            and self.get_link_density(element) <= _MAX_LINK_SHARE
+        )
+
+    def _is_data_table(self, element: HtmlElement) -> bool:
+        if next(element.iterdescendants("table", "form"), None) is not None or self.class_weight(element) < 0:
+            return False
+        cells = sum(1 for _ in element.iterdescendants("td", "th"))
+        return cells >= _MIN_TABLE_CELLS and self.get_link_density(element) <= _MAX_LINK_SHARE
+
+
+def _paragraphs_before(element: HtmlElement, ancestor: HtmlElement) -> Iterator[HtmlElement]:
+    for line in (element, *element.iterancestors()):
+        if line is ancestor:
+            return
+        for sibling in line.itersiblings(preceding=True):
+            yield from sibling.iter("p")
+
+
+def _stays_on_page(link: HtmlElement) -> bool:
+    return link.get("href", "").startswith("#")
+
+
+def _is_shielded(element: HtmlElement) -> bool:
+    """Returns whether an element belongs to a text or holds the article, so that its name says nothing."""
+    if element.tag in _NEVER_UNLIKELY or any(ancestor.tag in _TEXTS for ancestor in element.iterancestors()):
+        return True
+    return bool(_CONTENT_INSIDE(element))
