@@ -40,7 +40,7 @@ FEEDS, ENTRIES, NEW = 500, 30, 5
 TURNS = 3
 REFERENCE = "the reference"
 FAR_AWAY = Instant(4_000_000_000_000_000)
-LONGEST_S = 300.0
+TIMEOUT_S = 300.0
 PEER = Path(os.environ.get("TIDINGS_PEER", Path(__file__).parents[2] / "shared" / "tools" / "peer"))
 
 FIRST, VALIDATED, PLAIN, SOME = "first fetch", "unchanged, validators", "unchanged, none", f"{NEW} new of {ENTRIES}"
@@ -162,7 +162,7 @@ class Series:
             notify.notify(db, notify.FEEDS)
         while (checked := self._checked_since(due_at)) < FEEDS:
             took_s = time.monotonic() - started
-            if took_s > LONGEST_S:
+            if took_s > TIMEOUT_S:
                 raise TimeoutError(f"only {checked} of {FEEDS} feeds were polled")
             # To look takes a millisecond or two of what is measured: the nearer the end, the more often.
             left_s = took_s * (FEEDS - checked) / checked if checked else 0.0

@@ -50,7 +50,7 @@ STILL_USED: frozenset[str] = frozenset()
 
 
 def public_classes(source: Path) -> Iterator[tuple[str, str]]:
-    """Yield (class name, path below `source`) of each class of a module's own level."""
+    """Yields (class name, path below `source`) of each class of a module's own level."""
     for path in sorted(source.rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
@@ -58,7 +58,7 @@ def public_classes(source: Path) -> Iterator[tuple[str, str]]:
 
 
 def shared_names(classes: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the places of each class name that has more than one, the providers' `Settings` left out."""
+    """Returns the places of each class name that has more than one, the providers' `Settings` left out."""
     places = defaultdict(list)
     for name, place in classes:
         if name == SETTINGS_OF_A_PROVIDER and place.startswith(PROVIDERS):
@@ -68,7 +68,7 @@ def shared_names(classes: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def old_names(tree: ast.AST) -> Iterator[str]:
-    """Yield the replaced names that a module defines again."""
+    """Yields the replaced names that a module defines again."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and node.name.lstrip("_") in OLD_CLASSES:
             yield f"class {node.name}"
@@ -77,7 +77,7 @@ def old_names(tree: ast.AST) -> Iterator[str]:
 
 
 def old_names_of_file(path: Path) -> Iterator[str]:
-    """Yield what a Python file defines or is named by a replaced name."""
+    """Yields what a Python file defines or is named by a replaced name."""
     if path.stem in OLD_MODULES:
         yield "module"
     yield from old_names(ast.parse(path.read_text(encoding="utf-8")))

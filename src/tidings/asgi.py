@@ -48,7 +48,7 @@ def application(
     reference: ASGIApp,
     base_path: str,
 ) -> ASGIApp:
-    """Return the application. base_path: "", or the path without a trailing slash below which it is served."""
+    """Returns the application. base_path: "", or the path without a trailing slash below which it is served."""
     ready = HealthCheck(WithinLimit(partial(is_ready, services)))
     health = dict.fromkeys(ALIVE, HealthCheck(alive)) | dict.fromkeys(READY, ready)
     routes_below_base: list[BaseRoute] = [
@@ -135,7 +135,7 @@ def _normalize(path: str) -> str:
 
 
 def _redirect(path: str, query: bytes) -> Response:
-    """Return a redirect to the path with the same query; 307 keeps method and body (RFC 9110, section 15.4.8).
+    """Returns a redirect to the path with the same query; 307 keeps method and body (RFC 9110, section 15.4.8).
 
     path: decoded, as ASGI passes it; it is percent-encoded again here.
     """

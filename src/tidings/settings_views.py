@@ -17,7 +17,7 @@ from tidings.web.context import SiteConfig
 
 
 def instance_settings(settings: Settings) -> InstanceSettings:
-    """Return the settings that decide how entries are cleaned and which players they may embed."""
+    """Returns the settings that decide how entries are cleaned and which players they may embed."""
     invidious, youtube = settings.invidious_instance, settings.youtube_embed_url_override
     player_hosts = (urlsplit(f"//{invidious}").hostname or "", urlsplit(youtube).hostname or "")
     policy = CleaningPolicy(
@@ -40,7 +40,7 @@ def site_config(settings: Settings) -> SiteConfig:
 
 
 def websub_callback_base(settings: Settings) -> str:
-    """Return the URL below which hubs reach this service; "" if WebSub is off or hubs could not reach it."""
+    """Returns the URL below which hubs reach this service; "" if WebSub is off or hubs could not reach it."""
     is_on = settings.websub is WebSubMode.ON
     if settings.websub is WebSubMode.AUTO:
         is_on = is_public_address(settings.base_url)
@@ -69,7 +69,7 @@ def cleanup_settings(settings: Settings) -> CleanupSettings:
 
 
 def metrics_access(settings: Settings) -> Access | None:
-    """Return who may read /metrics, or None if metrics are off."""
+    """Returns who may read /metrics, or None if metrics are off."""
     if not settings.metrics_collector:
         return None
     return Access(

@@ -121,7 +121,7 @@ class Application:
         return migrate.upgrade(self.database)
 
     def check(self) -> None:
-        """Raise StartError unless the database has the current schema."""
+        """Raises StartError unless the database has the current schema."""
         migrate.check(self.database)
 
     def expect_schema(self) -> None:
@@ -129,7 +129,7 @@ class Application:
         self.database.expect_revision(revision.current())
 
     def ping(self) -> None:
-        """Raise StoreUnavailable if the database does not answer."""
+        """Raises StoreUnavailable if the database does not answer."""
         self.database.ping()
 
     def run_worker(self, stop: threading.Event, name: str) -> None:
@@ -191,7 +191,7 @@ class Application:
 
 @contextmanager
 def build(settings: Settings) -> Iterator[Application]:
-    """Yield the application, and close it at the end."""
+    """Yields the application, and close it at the end."""
     application = Application(settings)
     try:
         yield application
@@ -200,7 +200,7 @@ def build(settings: Settings) -> Iterator[Application]:
 
 
 def build_services(database: Database, settings: Settings, *, clock: Clock = system_clock) -> Services:
-    """Return all services, connected to each other."""
+    """Returns all services, connected to each other."""
     fetch_settings = FetchSettings(
         user_agent=settings.http_client_user_agent,
         allow_private_networks=settings.fetcher_allow_private_networks,
@@ -306,7 +306,7 @@ def build_pages(services: Services, settings: Settings, assets: Assets) -> Pages
 
 
 def asgi_app(settings: Settings) -> ASGIApp:
-    """Return the application that a web worker runs. ASGI's lifespan closes it when the server stops."""
+    """Returns the application that a web worker runs. ASGI's lifespan closes it when the server stops."""
     start_metrics(settings)
     served = Application(settings)
     served.expect_schema()

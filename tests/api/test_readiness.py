@@ -44,7 +44,7 @@ def ready(person: Person) -> Answer:
 
 
 def eventually(person: Person, status: int) -> Answer:
-    """Return the first answer with this status: a write that succeeded lately is not repeated for some seconds."""
+    """Returns the first answer with this status: a write that succeeded lately is not repeated for some seconds."""
     answer, left = ready(person), 300
     while answer.status != status and left:
         time.sleep(0.1)

@@ -25,7 +25,7 @@ _INSTALL: Final = (
     (*_APT, "update"),
     (*_APT, "-o", "DPkg::Lock::Timeout=120", "install", "--yes", "--no-install-recommends", "chromium"),
 )
-_LONGEST_S: Final = 600
+_TIMEOUT_S: Final = 600
 
 
 class ChromiumMissing(Exception):
@@ -46,7 +46,7 @@ def chromium() -> Iterator[Browser]:
 
 @cache
 def program() -> Path:
-    """Return the path of Chromium, which is installed first if that is possible."""
+    """Returns the path of Chromium, which is installed first if that is possible."""
     found = _on_path()
     if found is None:
         with _locked():
@@ -77,7 +77,7 @@ def _installed() -> Path:
         try:
             done = subprocess.run(
                 command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-                timeout=_LONGEST_S, check=False,
+                timeout=_TIMEOUT_S, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise ChromiumMissing(f"chromium could not be installed: `{' '.join(command)}` took too long") from None

@@ -19,7 +19,7 @@ from support.running import RunningService, environment_for, running
 
 
 def children(pid: int) -> dict[int, str]:
-    """Return the command lines of the running children of a process, by process id."""
+    """Returns the command lines of the running children of a process, by process id."""
     found = {}
     for thread in Path(f"/proc/{pid}/task").iterdir():
         for child in map(int, (thread / "children").read_text(encoding="ascii").split()):

@@ -44,8 +44,8 @@ messages = st.recursive(
         (msg("Nothing to fill."), "Nothing to fill."),
         (msg("{host} is away.", host="n.example"), "n.example is away."),
         (msg("{id} is no id.", id=12345), "12345 is no id."),
-        (msg("{most:,} at most.", most=12345), "12,345 at most."),
-        (msg("{least} to {most:,}.", least=0.25, most=2_147_483_647), "0.25 to 2,147,483,647."),
+        (msg("{max:,} at most.", max=12345), "12,345 at most."),
+        (msg("{min} to {max:,}.", min=0.25, max=2_147_483_647), "0.25 to 2,147,483,647."),
         (msg("Rule {number}: {reason}", number=3, reason=msg("{what} is empty.", what="It")), "Rule 3: It is empty."),
         (join_sentences(msg("It is away."), msg("Try {when}.", when="later")), "It is away. Try later."),
         (prefix_field("limit", msg("send a number.")), "limit: send a number."),
@@ -117,7 +117,7 @@ def test_an_error_is_its_message_in_english() -> None:
 
 
 def test_an_error_of_a_field_names_it() -> None:
-    error = InvalidField("limit", msg("{most:,} at most.", most=1000))
+    error = InvalidField("limit", msg("{max:,} at most.", max=1000))
     assert error.message == "limit: 1,000 at most."
     assert (error.field, error.problem.english()) == ("limit", "1,000 at most.")
 

@@ -41,7 +41,7 @@ def postgresql(database: Database) -> Database:
 
 @pytest.fixture
 def shelves(postgresql: Database) -> list[FeedFixture]:
-    """Return feeds of one user, each with its own source, all claimed."""
+    """Returns feeds of one user, each with its own source, all claimed."""
     first = FeedFixture.create(postgresql)
     shelves = [first, first.another_feed()]
     with postgresql.writing() as db:

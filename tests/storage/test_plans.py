@@ -32,7 +32,7 @@ from tidings.storage.polling import claims, sources
 from tidings.storage.websub import subscriptions
 
 # Sorting more than this of what a filter lets through is no list of a page any more.
-MOST_SORTED = 7_000
+MAX_SORTED = 7_000
 LARGE = {
     "entries",
     "entry_contents",
@@ -360,7 +360,7 @@ def forget_undone_writes(database: Database) -> None:
 
 @contextmanager
 def explained(database: Database) -> Iterator[list[Plan]]:
-    """Yield the plans of all statements that run in the block, taken before each runs."""
+    """Yields the plans of all statements that run in the block, taken before each runs."""
     plans: list[Plan] = []
     is_explaining = False
 
@@ -437,7 +437,7 @@ class Plan:
         raise NotImplementedError
 
     def complaints(self) -> str:
-        """Return the faults as text, "" if there are none."""
+        """Returns the faults as text, "" if there are none."""
         found = list(self.faults())
         return f"{'; '.join(found)}\n{self.statement}\n{json.dumps(self.plan, indent=1)}" if found else ""
 
@@ -467,7 +467,7 @@ class PostgresPlan(Plan):
         kind = node["Node Type"]
         if kind == "Seq Scan" and node["Relation Name"] in LARGE and node["Relation Name"] in self._filled():
             yield f"reads all of {node['Relation Name']}"
-        if kind == "Sort" and node["Plan Rows"] > MOST_SORTED:
+        if kind == "Sort" and node["Plan Rows"] > MAX_SORTED:
             yield f"sorts {node['Plan Rows']} rows"
         for part in node.get("Plans", ()):
             yield from self._faults_of(part)

@@ -32,7 +32,7 @@ class ProgramMissing(Exception):
 
 @cache
 def program(name: str) -> Path:
-    """Return where a program is; it is installed first if root runs the tests. Raises ProgramMissing."""
+    """Returns where a program is; it is installed first if root runs the tests. Raises ProgramMissing."""
     found = shutil.which(name, path=_PATH)
     if found:
         return Path(found)

@@ -60,14 +60,14 @@ class FeedFixture:
         with self.database.writing() as db:
             return feed_store.add(db, self.user_id, self.feed_id, self.category_id, new, now=NOW)
 
-    def titles(self, search: str = "", page: PageRequest | None = None, **which: Any) -> list[str]:
+    def titles(self, search: str = "", page: PageRequest | None = None, **filters: Any) -> list[str]:
         with self.database.reading() as db:
-            found = entry_lists.page(db, self.user_id, EntryFilter(search=search, **which), page or PageRequest())
+            found = entry_lists.page(db, self.user_id, EntryFilter(search=search, **filters), page or PageRequest())
         return [entry.title for entry in found.entries]
 
-    def total(self, search: str = "", **which: Any) -> int:
+    def total(self, search: str = "", **filters: Any) -> int:
         with self.database.reading() as db:
-            return entry_lists.page(db, self.user_id, EntryFilter(search=search, **which), PageRequest(limit=1)).total
+            return entry_lists.page(db, self.user_id, EntryFilter(search=search, **filters), PageRequest(limit=1)).total
 
 
 def _feed(db: Any, user_id: int, category_id: int) -> int:

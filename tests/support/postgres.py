@@ -117,7 +117,7 @@ def _binaries() -> Path:
 
 
 def ordinary_user() -> str | None:
-    """Return the user to run PostgreSQL as: it refuses to run as root."""
+    """Returns the user to run PostgreSQL as: it refuses to run as root."""
     if os.geteuid() != 0:
         return None
     names = {entry.pw_name for entry in pwd.getpwall()}

@@ -67,7 +67,7 @@ class Rerouted(Sender):
 
 
 def saved(url: str = URL, title: str = TITLE, content: str = "<p>Take an umbrella.</p>") -> Event:
-    """Return the event of a user saving an entry."""
+    """Returns the event of a user saving an entry."""
     feed = events.feed_payload(a_feed(), Category(3, 7, "Sky", hide_globally=False), format_time=_show)
     told = events.entry_payload(_entry(1, title, url), content, [], format_time=_show)
     return _event(events.SAVE_ENTRY, events.EVENTS[events.SAVE_ENTRY].body(feed, told))

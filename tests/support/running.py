@@ -62,14 +62,14 @@ class RunningService:
         raise AssertionError(f"the service was not ready within {within_s} s:\n{self.log}")
 
     def stop(self, how: signal.Signals = signal.SIGTERM, within_s: float = 60) -> int:
-        """Return the exit code. within_s: guards against a service that does not end; how quick it is shows the log."""
+        """Returns the exit code. within_s: only guards against a service that never ends."""
         if self.process.poll() is None:
             self.process.send_signal(how)
         return self.process.wait(within_s)
 
 
 def environment_for(database_url: str, folder: Path, **settings: str) -> dict[str, str]:
-    """Return the environment that the service needs, without the variables of the test run."""
+    """Returns the environment that the service needs, without the variables of the test run."""
     port = free_port()
     return {
         "PATH": os.environ["PATH"],

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 # Below this, what is measured is the clock.
-SHORTEST_S = 0.002
+MIN_DURATION_S = 0.002
 TIMES = 8
 TRIES = 3
 
@@ -31,7 +31,7 @@ def _assert_growth(run: Callable[[int], object], size: int, *, factor: float) ->
     small = large = float("inf")
     for _ in range(TRIES):
         small, large = min(small, _took_s(run, size)), min(large, _took_s(run, TIMES * size))
-        if large <= factor * max(small, SHORTEST_S):
+        if large <= factor * max(small, MIN_DURATION_S):
             return
     raise AssertionError(f"{size}: {small:.4f} s, {TIMES * size}: {large:.4f} s")
 

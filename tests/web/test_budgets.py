@@ -10,7 +10,7 @@ from tidings.domain.times import MINUTE, Instant
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
 from tidings.web.assets import Assets
-from tidings.web.sidebar import MOST_FEEDS
+from tidings.web.sidebar import MAX_UNFOLDED_FEEDS
 
 HTML, SCRIPT, STYLE = 150_000, 40_000, 50_000
 TITLE = "A title of eighty characters, as newspapers like to write them on a long weekend"
@@ -22,7 +22,7 @@ def has_much(person: Person) -> None:
     services = person.service.services
     category = services.categories.create(person.id, "Newspapers").id
     now = services.clock()
-    for number in range(MOST_FEEDS):
+    for number in range(MAX_UNFOLDED_FEEDS):
         with services.database.writing() as db:
             feed_id = feeds.add(
                 db, person.id, category_id=category, feed_url=f"http://127.0.0.1:1/{number}",
@@ -47,7 +47,7 @@ def test_a_page_of_a_hundred_entries_is_light(reader: Visitor, alice: Person) ->
     page = reader.page("/unread")
 
     assert page.count('class="row unread"') == 100
-    assert page.count("The daily newspaper") >= 100 + MOST_FEEDS
+    assert page.count("The daily newspaper") >= 100 + MAX_UNFOLDED_FEEDS
     assert len(page.encode()) < HTML
 
 

@@ -48,7 +48,7 @@ def polled(database: Database) -> int:
 
 
 def held(database: Database) -> int:
-    """Return how many sources are leased to a worker."""
+    """Returns how many sources are leased to a worker."""
     with database.reading() as db:
         return int(db.scalar(select(func.count()).select_from(sources).where(sources.c.claimed_until.is_not(None))))
 

@@ -11,8 +11,8 @@ from chaos.reading import Reader
 
 MICROSECONDS = 1_000_000
 # A feed that nothing is wrong with is checked at least once a day.
-LONGEST_WAIT_S = 2 * 86_400
-LONGEST_LEASE_S = 600
+MAX_WAIT_S = 2 * 86_400
+MAX_LEASE_S = 600
 OVERDUE_S = 120
 
 # Check: what each row that comes back says, and the query. Both engines read them.
@@ -152,9 +152,9 @@ def stuck_leases(database: Reader, now_s: float | None = None) -> Iterator[Loss]
     now = int((now_s or time.time()) * MICROSECONDS)
     moments = {
         "now": now,
-        "lease": now + LONGEST_LEASE_S * MICROSECONDS,
+        "lease": now + MAX_LEASE_S * MICROSECONDS,
         "overdue": now - OVERDUE_S * MICROSECONDS,
-        "ahead": now + LONGEST_WAIT_S * MICROSECONDS,
+        "ahead": now + MAX_WAIT_S * MICROSECONDS,
     }
     for text, sql in LEASES:
         yield from (Loss("lease stuck", text.format(*row)) for row in database.rows(sql.format(**moments)))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from chaos.checks import CHECKS
 from chaos.storm import KINDS, Outcome
 
-MOST_LINES = 5
+MAX_LINES = 5
 
 
 def table(outcome: Outcome) -> str:
@@ -38,9 +38,9 @@ def _counts(outcome: Outcome) -> Iterator[str]:
     counts: Counter[str] = Counter()
     for loss in outcome.losses:
         counts[loss.check] += 1
-        if counts[loss.check] <= MOST_LINES:
+        if counts[loss.check] <= MAX_LINES:
             yield f"LOST  {loss.check}: {loss.what}"
-    yield from (f"LOST  {check}: {n - MOST_LINES} more" for check, n in counts.items() if n > MOST_LINES)
+    yield from (f"LOST  {check}: {n - MAX_LINES} more" for check, n in counts.items() if n > MAX_LINES)
 
 
 def _facts(outcome: Outcome, lost: Counter[str]) -> Iterable[tuple[object, ...]]:

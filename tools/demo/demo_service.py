@@ -23,7 +23,7 @@ from support.running import RunningService, environment_for, running
 # Of the entries, newest first: which are read, and which have a star.
 _READ_EVERY, _STARRED = 3, frozenset({"The pencil and the tide machine", "A letter that took nine months to draw",
     "Dark enough: a map of the north", "Feeds, twenty-five years on", "Margins, measured"})  # fmt: skip
-_LONGEST_S = 60
+_TIMEOUT_S = 60
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _furnish(owner: Person, publisher: Publisher) -> None:
     wait_until(lambda: owner.get(f"/v1/feeds/{lost}")["parsing_error_count"] > 0)
 
 
-def wait_until(condition: Callable[[], bool], within_s: float = _LONGEST_S) -> None:
+def wait_until(condition: Callable[[], bool], within_s: float = _TIMEOUT_S) -> None:
     deadline = time.monotonic() + within_s
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"

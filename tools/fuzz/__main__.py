@@ -11,7 +11,7 @@ from pathlib import Path
 
 import atheris
 
-from fuzz.limits import LONGEST_INPUT
+from fuzz.limits import MAX_INPUT_BYTES
 
 TARGETS = ("parser", "cleaner")
 FOLDER = Path(__file__).parents[2] / "build" / "fuzz"
@@ -27,12 +27,12 @@ def main() -> int:
     seeds, words = FOLDER / name, FOLDER / f"{name}.words"
     seeds.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(target.seeds()):
-        (seeds / f"seed-{number}").write_bytes(seed[:LONGEST_INPUT])
+        (seeds / f"seed-{number}").write_bytes(seed[:MAX_INPUT_BYTES])
     words.write_text("".join(f'"{_escaped(word)}"\n' for word in target.WORDS))
     options = [
         str(seeds),
         f"-max_total_time={seconds}",
-        f"-max_len={LONGEST_INPUT}",
+        f"-max_len={MAX_INPUT_BYTES}",
         f"-dict={words}",
         f"-artifact_prefix={FOLDER}/{name}-",
         # For what never ends. What only takes too long is noticed by the checks, which look at processor time.

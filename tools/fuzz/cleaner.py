@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from domain.cleaning.trees import PAGE, dangers, tree
-from fuzz.limits import LONGEST_INPUT, in_time
+from fuzz.limits import MAX_INPUT_BYTES, in_time
 from scoring import hostile
 from tidings.domain.cleaning import CleanedHtml, CleaningPolicy, clean_with_text, text_of
 from tidings.domain.cleaning.text import normalize_words
@@ -36,7 +36,7 @@ def seeds() -> Iterator[bytes]:
     yield from (finding.read_bytes() for finding in sorted(FINDINGS.glob("cleaner-*/input")))
     if hostile.PAYLOADS.exists():
         yield from (b"\0" + payload.encode(errors="replace") for payload in hostile.payloads())
-        yield from (b"\0" + body.encode(errors="replace")[: LONGEST_INPUT // 4] for body in hostile.bodies())
+        yield from (b"\0" + body.encode(errors="replace")[: MAX_INPUT_BYTES // 4] for body in hostile.bodies())
 
 
 def check(data: bytes) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-LONGEST_INPUT: Final = 16_384
+MAX_INPUT_BYTES: Final = 16_384
 SECONDS: Final = 2.0
 
 

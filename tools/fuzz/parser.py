@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from fuzz.limits import LONGEST_INPUT, in_time
+from fuzz.limits import MAX_INPUT_BYTES, in_time
 from scoring.archives import members
 from tidings.domain.errors import FeedError
 from tidings.domain.feeds.feeds import ParsedEntry, ParsedFeed
@@ -38,7 +38,7 @@ def seeds() -> Iterator[bytes]:
     yield from (finding.read_bytes() for finding in sorted(FINDINGS.glob("parser-*/input")))
     try:
         for archive in ("feeds-expected", "feeds-expressions", "feeds-real"):
-            yield from (b"\0" + body[: LONGEST_INPUT - 1] for _, body in members(archive))
+            yield from (b"\0" + body[: MAX_INPUT_BYTES - 1] for _, body in members(archive))
     except FileNotFoundError:
         return
 

@@ -16,7 +16,7 @@ from email.utils import format_datetime
 PARAGRAPH = "Rain from the west, later clearing, with a fresh wind along the coast and some sun inland. "
 FAULTS = ("hang", "drip", "reset", "cut", "garbage", "error", "busy", "silence")
 # How long one faulty response keeps a connection.
-LONGEST_FAULT_S = 30
+MAX_FAULT_S = 30
 
 
 class Publisher:
@@ -119,10 +119,10 @@ class Publisher:
         head = f"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         if fault in {"hang", "silence"}:
             writer.write(head if fault == "hang" else b"")
-            await asyncio.sleep(LONGEST_FAULT_S)
+            await asyncio.sleep(MAX_FAULT_S)
         elif fault == "drip":
             writer.write(head)
-            for place in range(LONGEST_FAULT_S):
+            for place in range(MAX_FAULT_S):
                 writer.write(body[place : place + 1])
                 await writer.drain()
                 await asyncio.sleep(1)

@@ -24,7 +24,7 @@ ARCHIVE = "articles"
 # Where the pages of the corpus say they are.
 ADDRESS = "http://fakehost/test/page.html"
 # Of the pictures of a page, the part that has to come along.
-MOST = 0.5
+MIN_KEPT_SHARE = 0.5
 
 _WORD = re.compile(r"\w+")
 
@@ -84,7 +84,7 @@ def pictures(html: str) -> set[str]:
 
 def overall(found: list[Score]) -> tuple[float, float]:
     """F1 over all pages; the part of the pages with pictures that keep most of them."""
-    kept = [one.pictures >= MOST for one in found if one.pictures is not None]
+    kept = [one.pictures >= MIN_KEPT_SHARE for one in found if one.pictures is not None]
     return mean(one.f1 for one in found), sum(kept) / len(kept)
 
 

@@ -8,7 +8,7 @@ from loopback.processes import Usage
 from loopback.readings import growth
 
 # The allocator and caches settle late: what leaks grows on.
-MOST_GROWTH = {"memory": 1.15, "descriptors": 1.15, "threads": 1.15}
+MAX_GROWTH = {"memory": 1.15, "descriptors": 1.15, "threads": 1.15}
 MIB = 2**20
 
 
@@ -20,11 +20,11 @@ class Report:
     def tell(self, name: str, value: object) -> None:
         self.lines.append(f"{name:<44}{value!s:>16}")
 
-    def bound(self, name: str, value: float, most: float, unit: str = "") -> None:
+    def bound(self, name: str, value: float, maximum: float, unit: str = "") -> None:
         """A value that must not be above `most`."""
-        self.tell(f"{name} (at most {most:g}{unit})", f"{value:.3g}{unit}")
-        if value > most:
-            self.breaches.append(f"{name}: {value:.3g}{unit}, more than {most:g}{unit}")
+        self.tell(f"{name} (at most {maximum:g}{unit})", f"{value:.3g}{unit}")
+        if value > maximum:
+            self.breaches.append(f"{name}: {value:.3g}{unit}, more than {maximum:g}{unit}")
 
     def usage(self, samples: list[Usage]) -> None:
         """Of memory, descriptors and threads: the course in ten steps, and how they grew."""
@@ -40,7 +40,7 @@ class Report:
             "threads": [sample.threads for sample in samples],
         }
         for name, values in courses.items():
-            self.bound(f"growth of {name}", growth(values), MOST_GROWTH[name], " times")
+            self.bound(f"growth of {name}", growth(values), MAX_GROWTH[name], " times")
 
     def text(self) -> str:
         return "\n".join([*self.lines, *(f"BREACH  {text}" for text in self.breaches)]) + "\n"

@@ -23,8 +23,8 @@ FEEDS, ENTRIES = 60, 30
 PAUSE_S = (2.0, 8.0)
 TIMEOUT_S = 60
 # An overloaded service says so at once, it does not let clients queue first.
-LONGEST_REFUSAL_S = 2.0
-LONGEST_ANSWER_S = 5.0
+MAX_REFUSAL_S = 2.0
+MAX_ANSWER_S = 5.0
 SAMPLE_EVERY_S = 3.0
 
 
@@ -151,11 +151,11 @@ def report_on(answers: ResponseCounts, samples: list[Usage], count: int, seconds
     wrong = sum(n for status, n in answers.statuses.items() if status >= "500" and status != "503")
     report.tell("refused with 503", len(answers.refusals))
     served = [took for times in answers.times.values() for took in times]
-    report.bound("99 % of what is served, within", percentile(served, 0.99), LONGEST_ANSWER_S, " s")
+    report.bound("99 % of what is served, within", percentile(served, 0.99), MAX_ANSWER_S, " s")
     report.bound("5xx other than 503", wrong, 0)
     report.bound("4xx", sum(n for status, n in answers.statuses.items() if status.startswith("4")), 0)
     report.bound("503 without Retry-After", answers.without_retry_after, 0)
-    report.bound("slowest 503", max(answers.refusals, default=0), LONGEST_REFUSAL_S, " s")
+    report.bound("slowest 503", max(answers.refusals, default=0), MAX_REFUSAL_S, " s")
     report.bound(f"no answer {dict(answers.errors) or ''}".strip(), sum(answers.errors.values()), 0)
     report.usage(samples)
     return report

@@ -14,7 +14,7 @@ from loopback.running import Service, service
 from soak.breaches import Report
 
 # Feeds are due once a minute here; a check may be late by jitter, batches and a busy machine.
-LONGEST_GAP_S = 150.0
+MAX_GAP_S = 150.0
 PUBLISH_EVERY_S = 1.0
 GOOD_HOST, BAD_HOST = "127.0.0.1", "127.0.0.2"
 
@@ -79,7 +79,7 @@ class Measured:
         report.tell("of these misbehaved", ", ".join(f"{k} {n}" for k, n in self._publisher.faults.most_common()))
         report.tell("good feeds: seconds between checks, median", f"{percentile(self.gaps, 0.5):.0f}")
         report.tell("good feeds: the same, 99th percentile", f"{percentile(self.gaps, 0.99):.0f}")
-        report.bound("good feeds: longest time without a check", max(self.gaps, default=0), LONGEST_GAP_S, " s")
+        report.bound("good feeds: longest time without a check", max(self.gaps, default=0), MAX_GAP_S, " s")
         report.bound("good feeds never checked", len(never), 0)
         report.bound("entries published and not there", missing, 0)
         report.usage(samples)
@@ -87,7 +87,7 @@ class Measured:
 
     async def missing(self, running: Service) -> int:
         """Entries of good feeds that are not there when each of them was checked once more."""
-        deadline = time.monotonic() + LONGEST_GAP_S
+        deadline = time.monotonic() + MAX_GAP_S
         wanted = sum(self._publisher.count(number) for number in self._good)
         missing = wanted
         while missing and time.monotonic() < deadline:

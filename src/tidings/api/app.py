@@ -109,7 +109,7 @@ class Api(Surface[Caller]):
         return replies.failure(500, "Something went wrong on our side; the log of the server has the details.")
 
     def _refuse_cross_site(self, request: Request, credentials: Credentials) -> None:
-        """Raise Forbidden for a change with a password that a page of another site made the browser send.
+        """Raises Forbidden for a change with a password that a page of another site made the browser send.
 
         Browsers attach a remembered password to such requests, but never an API key.
         """

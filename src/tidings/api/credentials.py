@@ -12,7 +12,7 @@ from tidings.services.accounts.authentication import WRONG_PASSWORD, Credentials
 
 
 def credentials_of(request: Request, trusted: Sequence[Network]) -> Credentials:
-    """Return the credentials of a request. Raises Unauthorized if they cannot be decoded.
+    """Returns the credentials of a request. Raises Unauthorized if they cannot be decoded.
 
     trusted: proxies whose X-Forwarded-For is used.
     """

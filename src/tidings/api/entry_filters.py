@@ -60,7 +60,7 @@ class EntriesQuery(Query, frozen=True):
     globally_visible: bool | None = None
 
     def filter(self) -> EntryFilter:
-        """Return the filter without feed and category, which the path may name as well."""
+        """Returns the filter without feed and category, which the path may name as well."""
         return EntryFilter(
             statuses=tuple(sorted({_status(word) for word in self.status if word.strip()})),
             starred=self.starred,
@@ -122,7 +122,7 @@ def _choice(kind: type[Choice], word: str, field: str) -> Choice:
 
 
 def _bound(tightest: Callable[[list[int]], int], field: str, *seconds: int | None) -> Instant | None:
-    """Return the tighter of the bounds; 0 counts as not sent. Raises InvalidInput beyond the year 9999."""
+    """Returns the tighter of the bounds; 0 counts as not sent. Raises InvalidInput beyond the year 9999."""
     given = [second for second in seconds if second]
     if not given:
         return None

@@ -56,7 +56,7 @@ SECURITY = {
 
 
 def document(routes: Iterable[Endpoint], *, server: str = "/", examples: Examples | None = None) -> dict[str, Any]:
-    """Return the OpenAPI document.
+    """Returns the OpenAPI document.
 
     server: the URL below which the paths lie. examples: by operation; those of errors under "errors".
     """
@@ -83,7 +83,7 @@ def document(routes: Iterable[Endpoint], *, server: str = "/", examples: Example
 
 
 def operations_of(routes: Iterable[Endpoint]) -> dict[str, Endpoint]:
-    """Return endpoints by operationId: the name of the handler; later routes of a handler add how they differ."""
+    """Returns endpoints by operationId: the name of the handler; later routes of a handler add how they differ."""
     names: dict[str, Endpoint] = {}
     for route in routes:
         name = route.handler.__name__
@@ -96,7 +96,7 @@ def operations_of(routes: Iterable[Endpoint]) -> dict[str, Endpoint]:
 
 
 def successes(route: Endpoint) -> dict[int, Any]:
-    """Return the body of each success by status: the type of a JSON body, a Media, or None."""
+    """Returns the body of each success by status: the type of a JSON body, a Media, or None."""
     if route.answers:
         return route.answers
     answer = get_type_hints(route.handler)["return"]
@@ -106,7 +106,7 @@ def successes(route: Endpoint) -> dict[int, Any]:
 
 
 def failures(route: Endpoint) -> list[int]:
-    """Return the statuses of errors."""
+    """Returns the statuses of errors."""
     statuses = {status_of(error) for error in route.raises}
     if not route.is_open:
         statuses |= {status_of(Unauthorized), status_of(SignInThrottled), status_of(StoreUnavailable)}
@@ -138,7 +138,7 @@ def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[s
 
 
 def _signature(handler: Callable[..., Any]) -> dict[str, Any]:
-    """Return the type hints of the parameters, which `binding` uses as well."""
+    """Returns the type hints of the parameters, which `binding` uses as well."""
     hints = get_type_hints(handler)
     return {name: hints[name] for name in inspect.signature(handler).parameters}
 
@@ -191,13 +191,13 @@ def _content(schema: Schema, example: Any) -> dict[str, Any]:
 
 
 def _hints(route: Endpoint) -> Iterable[Any]:
-    """Yield the types of all JSON bodies."""
+    """Yields the types of all JSON bodies."""
     yield from (hint for hint in successes(route).values() if hint is not None and not isinstance(hint, Media))
     yield from (shape for hint in _signature(route.handler).values() if (shape := _body(hint)) is not None)
 
 
 def _summary(handler: Callable[..., Any]) -> tuple[str, str]:
-    """Return the summary (the first sentence of the docstring) and the description (the rest)."""
+    """Returns the summary (the first sentence of the docstring) and the description (the rest)."""
     text = " ".join((handler.__doc__ or handler.__name__.replace("_", " ")).split())
     first, *rest = re.split(r"(?<=[.!?]) (?=[A-Z0-9])", text, maxsplit=1)
     return first.removesuffix("."), " ".join(rest)

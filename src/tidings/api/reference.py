@@ -27,7 +27,7 @@ def get_openapi(request: Request) -> Response:
 
 
 def documented_endpoints() -> list[Endpoint]:
-    """Return the endpoints that the document describes."""
+    """Returns the endpoints that the document describes."""
     from tidings.api import ROUTES
 
     return [*ROUTES, *health.routes.all]
@@ -35,7 +35,7 @@ def documented_endpoints() -> list[Endpoint]:
 
 @cache
 def openapi(server: str = "/") -> dict[str, Any]:
-    """Return the document. server: the URL below which the paths lie."""
+    """Returns the document. server: the URL below which the paths lie."""
     # Recorded from a running service by `make contracts`.
     examples = json.loads(files("tidings.api").joinpath("examples.json").read_bytes())
     return document(documented_endpoints(), server=server, examples=examples)

@@ -43,12 +43,12 @@ class ErrorBody(Struct, frozen=True):
 
 
 def failure(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    """Return an error response."""
+    """Returns an error response."""
     return json(ErrorBody(message), status, headers)
 
 
 def from_error(error: TidingsError) -> Response:
-    """Return the response for an error."""
+    """Returns the response for an error."""
     status = status_of(type(error))
     if isinstance(error, SignInThrottled):
         return failure(status, error.message, {"Retry-After": str(error.retry_after_s)})
@@ -62,5 +62,5 @@ def _message_with_field(error: TidingsError) -> str:
 
 
 def status_of(error: type[TidingsError]) -> int:
-    """Return the HTTP status of a kind of error."""
+    """Returns the HTTP status of a kind of error."""
     return next(status for kind, status in STATUSES if issubclass(error, kind))

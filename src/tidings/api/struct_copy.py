@@ -38,7 +38,7 @@ class StructCopy(Generic[T]):
 
 
 def _several(getter: Callable[..., Callable[[Any], Any]], keys: Any) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a getter that always returns a tuple; that of the standard library does so for several keys only."""
+    """Returns a getter that always returns a tuple; that of the standard library does so for several keys only."""
     if len(keys) > 1:
         return getter(*keys)
     if not keys:

@@ -26,7 +26,7 @@ def prepare(settings: Settings) -> None:
 
 
 def open_application(settings: Settings) -> AbstractContextManager[Application]:
-    """Return a context manager that opens the application and closes it at the end."""
+    """Returns a context manager that opens the application and closes it at the end."""
     # Imported here, so that `--help` does not wait for the import of the whole service.
     from tidings import wiring
 

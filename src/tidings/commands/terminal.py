@@ -38,7 +38,7 @@ def print_error(line: str, log_format: LogFormat = LogFormat.TEXT) -> None:
 
 
 def read_password(username: str, source: Path | None) -> str:
-    """Return a password: the first line of the file `source`, else typed twice at a terminal, else a line of stdin.
+    """Returns a password: the first line of the file `source`, else typed twice at a terminal, else a line of stdin.
 
     Raises InvalidInput if there is none, if the two differ, or if the file cannot be read.
     """
@@ -75,7 +75,7 @@ def confirm(question: str) -> bool:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Progress]:
-    """Yield a function that updates a progress bar on stderr; without a terminal it does nothing.
+    """Yields a function that updates a progress bar on stderr; without a terminal it does nothing.
 
     Set up logs inside the context: log lines then appear above the bar instead of in the middle of it.
     """

@@ -1,6 +1,6 @@
 """Messages for people: a gettext template and its values, rendered by each surface in its own language.
 
-    raise InvalidInput(msg("This file holds more than {most:,} feeds.", most=10_000))
+    raise InvalidInput(msg("This file holds more than {max:,} feeds.", max=10_000))
 
     API, log, terminal  ─► message.english()
     pages               ─► web.message_translation.translated(message)

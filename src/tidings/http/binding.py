@@ -50,7 +50,7 @@ class LazyBody(Generic[T]):
         self._raw, self._shape = raw, shape
 
     def read(self) -> T:
-        """Return the decoded body. Raises InvalidInput."""
+        """Returns the decoded body. Raises InvalidInput."""
         return json_body.decode(self._raw, self._shape)
 
 
@@ -69,7 +69,7 @@ Plan = list[tuple[str, Source[C]]]
 
 
 def plan(handler: Callable[..., Any], sources: Mapping[Any, Source[C]]) -> Plan[C]:
-    """Return where each argument of a handler comes from. Path ids come before the body, so that their errors win."""
+    """Returns where each argument of a handler comes from. Path ids come before the body, so that their errors win."""
     hints = get_type_hints(handler)
     names = inspect.signature(handler).parameters
     found = [(name, *_source(name, hints[name], sources)) for name in names]
@@ -77,12 +77,12 @@ def plan(handler: Callable[..., Any], sources: Mapping[Any, Source[C]]) -> Plan[
 
 
 def arguments(planned: Plan[C], call: Call[C]) -> dict[str, Any]:
-    """Return the arguments of a call. Raises InvalidInput."""
+    """Returns the arguments of a call. Raises InvalidInput."""
     return {name: source(call) for name, source in planned}
 
 
 def _source(name: str, hint: Any, sources: Mapping[Any, Source[C]]) -> tuple[int, Source[C]]:
-    """Return the rank, by which arguments are ordered, and the source."""
+    """Returns the rank, by which arguments are ordered, and the source."""
     if hint in sources:
         return 0, sources[hint]
     if hint is Request:
@@ -106,7 +106,7 @@ def _source(name: str, hint: Any, sources: Mapping[Any, Source[C]]) -> tuple[int
 
 
 def parse_id(name: str, text: str, *, error: type[InvalidInput] = InvalidInput) -> int:
-    """Return the id that a text contains. Raises `error` unless it is a whole number from 1 to 2^63 - 1."""
+    """Returns the id that a text contains. Raises `error` unless it is a whole number from 1 to 2^63 - 1."""
     if text.isascii() and text.isdigit() and len(text) < 20 and text[0] != "0" and int(text) < INT64:
         return int(text)
     what = name.removesuffix("_id")

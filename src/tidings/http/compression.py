@@ -34,12 +34,12 @@ def compress(response: Response, accepted: str, media_types: str = "") -> None:
 
 
 def encoded(body: bytes, coding: str) -> bytes:
-    """Return the body compressed. coding: br, gzip or deflate."""
+    """Returns the body compressed. coding: br, gzip or deflate."""
     return _CODERS[coding](body)
 
 
 def coding_for(accepted: str) -> str | None:
-    """Return the coding that the client prefers; None if it accepts none of ours."""
+    """Returns the coding that the client prefers; None if it accepts none of ours."""
     weights: dict[str, float] = {}
     for part in accepted.lower().split(","):
         coding, _, parameters = part.partition(";")

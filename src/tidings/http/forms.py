@@ -27,12 +27,12 @@ _CHUNK = 2**16
 
 
 def kind_of(request: Request) -> str:
-    """Return the media type of the body, in lower case and without parameters."""
+    """Returns the media type of the body, in lower case and without parameters."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def fields(request: Request) -> list[tuple[str, str]]:
-    """Return names and values in the order sent, without files.
+    """Returns names and values in the order sent, without files.
 
     Raises InvalidInput for a body that is no form or not UTF-8, and for NUL characters.
     """
@@ -45,7 +45,7 @@ def fields(request: Request) -> list[tuple[str, str]]:
 
 
 def file(request: Request, name: str) -> bytes | None:
-    """Return the content of a field or uploaded file; None if the form has no such field."""
+    """Returns the content of a field or uploaded file; None if the form has no such field."""
     match read(request).get(name):
         case UploadFile() as upload:
             upload.file.seek(0)
@@ -78,9 +78,9 @@ def _multipart(request: Request) -> FormData:
     except MultiPartException as error:
         raise InvalidInput(
             msg(
-                "This form cannot be read: it is damaged, has more than {most} parts, "
+                "This form cannot be read: it is damaged, has more than {max} parts, "
                 "or a part with more than {size} kB of headers.",
-                most=MAX_PARTS,
+                max=MAX_PARTS,
                 size=MAX_PART_HEADERS_SIZE // 1000,
             )
         ) from error

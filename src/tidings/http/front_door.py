@@ -26,7 +26,7 @@ _HOST: Final = re.compile(r"(?:[A-Za-z0-9._~%!$&'()*+,;=-]+|\[[0-9A-Fa-f:.]+\])(
 _TOKEN: Final = re.compile(r"(?<=/)[A-Za-z0-9_-]{20,}")
 # HTTP/1.0 in the spelling of ASGI, and of Granian.
 _WITHOUT_HOST: Final = ("1.0", "1")
-WARN_EVERY_S: Final = 600.0
+WARNING_INTERVAL_S: Final = 600.0
 
 
 class FrontDoor:
@@ -69,14 +69,14 @@ class FrontDoor:
         if not is_forwarded or is_within(peer, self._trusted):
             return
         now = time.monotonic()
-        if self._warned_at is None or now - self._warned_at > WARN_EVERY_S:
+        if self._warned_at is None or now - self._warned_at > WARNING_INTERVAL_S:
             self._warned_at = now
             hint = "if this is your proxy, name it in TIDINGS_TRUSTED_REVERSE_PROXY_NETWORKS"
             log.warning("X-Forwarded-For ignored", peer=peer, hint=hint)
 
 
 def is_host_valid(scope: Scope) -> bool:
-    """Return whether there is one Host header, with a host and a port only.
+    """Returns whether there is one Host header, with a host and a port only.
 
     Source: RFC 9112, section 3.2; HTTP/1.0 may leave it out.
     """

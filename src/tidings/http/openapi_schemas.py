@@ -43,18 +43,18 @@ class Schemas:
         self.components = {_public_name(name): _component(schema, structs[name]) for name, schema in components.items()}
 
     def of(self, hint: Any) -> Schema:
-        """Return the schema of a type."""
+        """Returns the schema of a type."""
         several = [self._by_hint[repr(one)] for one in alternatives(hint)]
         return several[0] if len(several) == 1 else {"anyOf": several}
 
 
 def alternatives(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union. msgspec has no schema for `list[A] | list[B]`, which JSON cannot tell apart."""
+    """Returns the members of a union. msgspec has no schema for `list[A] | list[B]`, which JSON cannot tell apart."""
     return get_args(hint) if get_origin(hint) in (UnionType, Union) else (hint,)
 
 
 def parameters(query: type[Query]) -> list[Schema]:
-    """Return the query parameters of an operation."""
+    """Returns the query parameters of an operation."""
     _, descriptions = _descriptions(query)
     hints = get_type_hints(query, include_extras=True)
     return [_parameter(name, hints[name], descriptions.get(name, "")) for name in query.__struct_fields__]
@@ -73,7 +73,7 @@ def _parameter(name: str, hint: Any, description: str) -> Schema:
 
 
 def _structs(hint: Any) -> Iterable[tuple[str, type[Struct]]]:
-    """Yield every struct within a type, with the name that msgspec gives it."""
+    """Yields every struct within a type, with the name that msgspec gives it."""
     seen: set[Any] = set()
     waiting = [hint]
     while waiting:
@@ -87,7 +87,7 @@ def _structs(hint: Any) -> Iterable[tuple[str, type[Struct]]]:
 
 
 def _public_name(name: str) -> str:
-    """Return the public name of a struct: `Feed` for `FeedOut`."""
+    """Returns the public name of a struct: `Feed` for `FeedOut`."""
     return name.removesuffix("Out")
 
 
@@ -110,7 +110,7 @@ def _component(schema: Schema, struct: type[Struct]) -> Schema:
 
 
 def _simplified(schema: Any) -> Any:
-    """Return a schema with `null` in the type, public names, and `format: int64` instead of its bounds."""
+    """Returns a schema with `null` in the type, public names, and `format: int64` instead of its bounds."""
     if isinstance(schema, list):
         return [_simplified(one) for one in schema]
     if not isinstance(schema, dict):
@@ -132,13 +132,13 @@ def _simplified(schema: Any) -> Any:
 
 
 def _required(schema: Schema) -> Schema:
-    """Return the schema of a field that must be neither null nor empty."""
+    """Returns the schema of a field that must be neither null nor empty."""
     kind = schema["type"][0]
     return {**schema, "type": kind, "minItems" if kind == "array" else "minLength": 1}
 
 
 def _descriptions(struct: type[Struct]) -> tuple[str, dict[str, str]]:
-    """Return the description of a struct, and those of its fields, from its docstring."""
+    """Returns the description of a struct, and those of its fields, from its docstring."""
     text = " ".join(struct.__doc__.split()) if struct.__doc__ and "__doc__" in vars(struct) else ""
     names = "|".join(struct.__struct_fields__)
     about = rf"(?:{names})(?:(?:, | and )(?:{names}))*"

@@ -24,7 +24,7 @@ class Query(Struct, frozen=True):
 
 
 def read(shape: type[Q], pairs: Sequence[tuple[str, str]]) -> Q:
-    """Return the parameters. pairs: names and values, in the order sent."""
+    """Returns the parameters. pairs: names and values, in the order sent."""
     sent: dict[str, list[str]] = {}
     for name, value in pairs:
         sent.setdefault(name, []).append(value)
@@ -43,7 +43,7 @@ def _number(values: list[str]) -> int | None:
 
 
 def boolean(values: list[str]) -> bool | None:
-    """Return the first value as a boolean; None if it is none."""
+    """Returns the first value as a boolean; None if it is none."""
     return _BOOLEANS.get(values[0].strip())
 
 

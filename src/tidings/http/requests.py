@@ -38,7 +38,7 @@ class BodyPace(Struct, frozen=True):
     bytes_per_s: float = 1_000.0
 
     def time_s(self, size: int) -> float:
-        """Return how many seconds after the start the chunk that follows `size` bytes may arrive."""
+        """Returns how many seconds after the start the chunk that follows `size` bytes may arrive."""
         return min(self.limit_s, self.grace_s + size / self.bytes_per_s)
 
 
@@ -114,7 +114,7 @@ class Request(StarletteRequest):
             ) from error
 
     def address(self, trusted: Sequence[Network]) -> str:
-        """Return the address of the client; a trusted reverse proxy forwards it in X-Forwarded-For."""
+        """Returns the address of the client; a trusted reverse proxy forwards it in X-Forwarded-For."""
         client = self.scope.get("client")
         peer: str = client[0] if client else ""
         # The last header is the one that the proxy itself wrote or appended to.
@@ -123,7 +123,7 @@ class Request(StarletteRequest):
 
 
 async def _read_body(receive: Receive, limit: int, pace: BodyPace) -> bytes:
-    """Return the body. Raises TimeoutError if it arrives too slowly. Uses no thread while it waits."""
+    """Returns the body. Raises TimeoutError if it arrives too slowly. Uses no thread while it waits."""
     chunks: list[bytes] = []
     size = 0
     started = asyncio.get_running_loop().time()
@@ -142,7 +142,7 @@ async def _read_body(receive: Receive, limit: int, pace: BodyPace) -> bytes:
 
 
 def is_within(address: str, networks: Sequence[Network]) -> bool:
-    """Return whether an IP address belongs to one of the networks; False for any other text."""
+    """Returns whether an IP address belongs to one of the networks; False for any other text."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

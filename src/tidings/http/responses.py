@@ -18,17 +18,17 @@ RawHeaders = Sequence[tuple[bytes, bytes]]
 
 
 def json(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Return a JSON response."""
+    """Returns a JSON response."""
     return Response(msgspec.json.encode(value), status, headers, JSON)
 
 
 def empty(status: int, headers: dict[str, str] | None = None) -> Response:
-    """Return a response without a body. 204 and 304 have no Content-Type (RFC 9110, section 8.3)."""
+    """Returns a response without a body. 204 and 304 have no Content-Type (RFC 9110, section 8.3)."""
     return Response(b"", status, headers, None if status in (204, 304) else JSON)
 
 
 def raw(headers: dict[str, str]) -> RawHeaders:
-    """Return headers in the form of ASGI, for headers that every response of a surface has."""
+    """Returns headers in the form of ASGI, for headers that every response of a surface has."""
     return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
 
 

@@ -96,7 +96,7 @@ class Surface(Generic[C]):
     # Hooks of a surface.
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> C | None:
-        """Return the context of the caller; None if `identify_slowly` is needed. Runs in a thread."""
+        """Returns the context of the caller; None if `identify_slowly` is needed. Runs in a thread."""
         raise NotImplementedError
 
     async def identify_slowly(self, request: Request) -> C:
@@ -104,37 +104,37 @@ class Surface(Generic[C]):
         raise NotImplementedError
 
     def render_error(self, error: Exception, request: Request, context: C | None) -> Response:
-        """Return the response for an error: ours, Starlette's HTTPException (404, 405), or an unexpected one."""
+        """Returns the response for an error: ours, Starlette's HTTPException (404, 405), or an unexpected one."""
         raise NotImplementedError
 
     def answer_early(self, request: Request) -> Response | None:
-        """Return a response that needs neither credentials nor a route; None to go on."""
+        """Returns a response that needs neither credentials nor a route; None to go on."""
 
     def permit(self, call: Call[C]) -> None:
-        """Raise if the caller may not use the endpoint. Called before the body is read."""
+        """Raises if the caller may not use the endpoint. Called before the body is read."""
 
     def limit(self, call: Call[C]) -> int:
-        """Return the largest body in bytes; 0 to read none."""
+        """Returns the largest body in bytes; 0 to read none."""
         return self.body_limit if call.endpoint.body_limit is None else call.endpoint.body_limit
 
     def accept(self, call: Call[C]) -> None:
-        """Raise if the request is not acceptable. Called after the body was read."""
+        """Raises if the request is not acceptable. Called after the body was read."""
         if call.request.body_error is not None:
             raise call.request.body_error
 
     def render(self, call: Call[C], result: Any) -> Response:
-        """Return the response for the result of a handler."""
+        """Returns the response for the result of a handler."""
         if isinstance(result, Response):
             return result
         status = call.endpoint.status
         return empty(status) if result is None else json(result, status)
 
     def refuse(self) -> Response:
-        """Return the response to a request for which there is no capacity. Runs in the event loop."""
+        """Returns the response to a request for which there is no capacity. Runs in the event loop."""
         return json({"error_message": BUSY}, 503, {"Retry-After": str(BUSY_RETRY_AFTER_S)})
 
     def within(self, context: C) -> AbstractContextManager[None]:  # noqa: ARG002
-        """Return the context manager in which handler and rendering run, such as the language of the user."""
+        """Returns the context manager in which handler and rendering run, such as the language of the user."""
         return nullcontext()
 
     def close(self) -> None:

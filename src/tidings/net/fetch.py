@@ -111,9 +111,9 @@ class Fetcher:
             visited.add(target.url)
         raise TooManyRedirects(
             msg(
-                "{host} redirects more than {most} times. Use the final address of the document.",
+                "{host} redirects more than {max} times. Use the final address of the document.",
                 host=start.host,
-                most=self._settings.max_redirects,
+                max=self._settings.max_redirects,
             ),
             url=str(start),
         )

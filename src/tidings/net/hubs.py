@@ -85,7 +85,7 @@ class HubClient:
                 raise NetworkError(msg("{host} sent a redirect without an address.", host=target.host), url=str(target))
             target = target.follow(location)
         raise TooManyRedirects(
-            msg("{host} redirects more than {most} times.", host=start.host, most=_MAX_REDIRECTS),
+            msg("{host} redirects more than {max} times.", host=start.host, max=_MAX_REDIRECTS),
             url=str(start),
         )
 

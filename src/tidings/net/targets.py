@@ -80,7 +80,7 @@ def parse_target(address: str) -> Target:
     """Returns the target. Raises InvalidInput, with the reason, unless the address is a complete http(s) URL."""
     address = address.strip()
     if len(address) > MAX_URL_CHARS:
-        raise _invalid(msg("The address is longer than {most} characters.", most=MAX_URL_CHARS))
+        raise _invalid(msg("The address is longer than {max} characters.", max=MAX_URL_CHARS))
     if _CONTROL.search(address):
         raise _invalid(
             msg("The address contains a line break or another invisible character. Remove it and try again.")

@@ -71,7 +71,7 @@ def configure(level: LogLevel, log_format: LogFormat, stream: TextIO | None = No
 
 
 def granian_config(level: LogLevel) -> dict[str, Any]:
-    """Return Granian's logging configuration, which it applies in each process: all lines go where `configure` says."""
+    """Returns Granian's logging configuration for all its processes: lines go where `configure` says."""
     granian_level = "DEBUG" if level is LogLevel.DEBUG else "WARNING"
     propagate = {"handlers": [], "level": granian_level, "propagate": True}
     return {"formatters": {}, "handlers": {}, "loggers": {"_granian": propagate, "granian.access": propagate}}
@@ -85,7 +85,7 @@ def redact(_logger: Any, _method: str, event: Event) -> Event:
 
 
 def without_secrets(value: Any, depth: int = 0) -> Any:
-    """Return the value with secrets hidden, in nested mappings and sequences too. depth: levels above this one."""
+    """Returns the value with secrets hidden, in nested mappings and sequences too. depth: levels above this one."""
     if isinstance(value, str):
         if "://" not in value:
             return value
@@ -105,7 +105,7 @@ def without_secrets(value: Any, depth: int = 0) -> Any:
 
 
 def _has_content(value: Any) -> bool:
-    """Return whether a value could be a secret: `has_password=True` or `tokens=3` is none, text and bytes may be."""
+    """Returns whether a value could be a secret: `has_password=True` or `tokens=3` is none, text and bytes may be."""
     return not isinstance(value, bool | int | None)
 
 
@@ -128,7 +128,7 @@ def _text_error(_logger: Any, _method: str, event: Event) -> Event:
 
 
 def _short(filename: str) -> str:
-    """Return the last parts of a path: three for our files, two for those of libraries."""
+    """Returns the last parts of a path: three for our files, two for those of libraries."""
     names = 3 if "/tidings/" in filename else 2
     return "/".join(filename.rsplit("/", names)[-names:])
 
@@ -163,6 +163,6 @@ def _plain(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return the text in quotation marks and on one line, so that a value cannot forge another log line."""
+    """Returns the text in quotation marks and on one line, so that a value cannot forge another log line."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in escaped) + '"'

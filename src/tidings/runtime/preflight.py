@@ -62,7 +62,7 @@ def _create(folder: Path) -> None:
 
 
 def wait_for_database(ping: Callable[[], None], limit_s: float, stop: threading.Event) -> None:
-    """Return when the database answers, and at the latest after `limit_s` seconds or when `stop` is set.
+    """Returns when the database answers, and at the latest after `limit_s` seconds or when `stop` is set.
 
     ping: raises StoreUnavailable if it does not answer. The next use of the database reports that it still does not.
     """
@@ -79,7 +79,7 @@ def wait_for_database(ping: Callable[[], None], limit_s: float, stop: threading.
 
 
 def check_address(listen: ListenAddress) -> str:
-    """Return the numeric address to bind. Raises StartError if this process cannot listen there now."""
+    """Returns the numeric address to bind. Raises StartError if this process cannot listen there now."""
     host = _resolve(listen)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:

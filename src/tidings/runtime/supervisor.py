@@ -62,7 +62,7 @@ CANNOT_START = 78
 
 
 def worker_command() -> list[str]:
-    """Return the command of a worker process that stops when this process ends."""
+    """Returns the command of a worker process that stops when this process ends."""
     return [sys.executable, "-m", "tidings", "worker", "--stop-with", str(os.getpid())]
 
 
@@ -185,7 +185,7 @@ class WebServer(MPServer):
                 del self._restart_at[index]
 
     def _next_restart_s(self) -> float | None:
-        """Return the seconds until the next restart, or None if none is scheduled."""
+        """Returns the seconds until the next restart, or None if none is scheduled."""
         return max(0.0, min(self._restart_at.values()) - time.monotonic()) if self._restart_at else None
 
     def shutdown(self, exit_code: int = 0) -> None:
@@ -209,7 +209,7 @@ class RestartWait:
         self.is_first = True
 
     def after(self, ran_s: float) -> float:
-        """Return the seconds to wait before the next start, after a run of `ran_s` seconds."""
+        """Returns the seconds to wait before the next start, after a run of `ran_s` seconds."""
         if ran_s > max(SHORT_RUN_S, self._last_s):
             self._next_s = 0.0
         self.is_first = False
@@ -317,7 +317,7 @@ class RestartedProcess:
             wait_s = min(wait_s * 2, self._max_wait_s)
 
     def _run_once(self) -> int | str:
-        """Start the child and wait for its end. Return its exit code, or why it could not be started."""
+        """Start the child and wait for its end. Returns its exit code, or why it could not be started."""
         name = f"{socket.gethostname()}:{secrets.token_hex(6)}"
         with self._lock:
             if self._stopping.is_set():

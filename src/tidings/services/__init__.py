@@ -83,7 +83,7 @@ class Services:
 
     @contextmanager
     def reading(self) -> Iterator[Read]:
-        """Yield a read-only view of the database."""
+        """Yields a read-only view of the database."""
         with self.database.reading() as db:
             yield db
 

@@ -11,5 +11,5 @@ Clock = Callable[[], Instant]
 
 
 def system_clock() -> Instant:
-    """Return the current time in microseconds since 1970, UTC."""
+    """Returns the current time in microseconds since 1970, UTC."""
     return Instant(time.time_ns() // 1000)

@@ -10,7 +10,7 @@ from tidings.net.targets import may_share
 def request_for(
     feed: Feed, url: str, *, accept: str, max_body_size: int | None = None, timeout_s: float | None = None
 ) -> FetchRequest:
-    """Return a request with the options of the feed.
+    """Returns a request with the options of the feed.
 
     Its cookie and user agent are sent to its own publisher only, its password with the feed only.
     """

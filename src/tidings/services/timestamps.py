@@ -13,7 +13,7 @@ class TimeZone:
         self._is_utc = self._info.key in ("UTC", "GMT")
 
     def format(self, instant: Instant) -> str:
-        """Return the instant with `Z` or an offset, and up to six decimal places of a second."""
+        """Returns the instant with `Z` or an offset, and up to six decimal places of a second."""
         moment = to_datetime(instant)
         if self._is_utc:
             return moment.isoformat()[:-6] + "Z"
@@ -26,5 +26,5 @@ class TimeZone:
 
 @lru_cache(maxsize=1024)
 def time_zone(name: str) -> TimeZone:
-    """Return the time zone with this name of the IANA database; UTC if the name is unknown."""
+    """Returns the time zone with this name of the IANA database; UTC if the name is unknown."""
     return TimeZone(name)

@@ -42,7 +42,7 @@ class Loaded:
 
 
 def load(environ: Mapping[str, str], config_path: Path | None = None) -> Settings:
-    """Return the settings. Raises StartError if one cannot be used.
+    """Returns the settings. Raises StartError if one cannot be used.
 
     config_path: a settings file; if it is None, TIDINGS_CONFIG may name one.
     """
@@ -76,7 +76,7 @@ def load_with_origins(environ: Mapping[str, str], config_path: Path | None = Non
 
 
 def wanted_log_format() -> LogFormat:
-    """Return the log format of this process, even if other settings cannot be used; text if none is set."""
+    """Returns the log format of this process, even if other settings cannot be used; text if none is set."""
     name = f"{PREFIX}LOG_FORMAT"
     try:
         in_file = _from_file(Path(os.environ[CONFIG])) if os.environ.get(CONFIG) else {}
@@ -155,7 +155,7 @@ def _refuse_unknown(given: Mapping[str, RawValue]) -> None:
 
 
 def _find(option: Option, given: Mapping[str, RawValue]) -> RawValue | None:
-    """Return the value of an option in one source. An empty value means not set: Compose files often contain such."""
+    """Returns the value of an option in one source. An empty value means not set: Compose files often contain such."""
     direct = given.get(option.name)
     file = given.get(option.file_variant) if option.has_file_variant else None
     direct = direct if direct and direct.text else None

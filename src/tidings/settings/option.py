@@ -56,7 +56,7 @@ def option(
     mask: Callable[[str], str] | None = None,
     has_file_variant: bool = False,
 ) -> Value:
-    """Return a dataclass field with the declaration as metadata, typed as the value that it will hold."""
+    """Returns a dataclass field with the declaration as metadata, typed as the value that it will hold."""
     declared = {
         "parse": parse,
         "help": help,

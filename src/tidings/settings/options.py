@@ -22,7 +22,7 @@ MAX_DEFAULT_WORKERS = 2
 
 
 def _cores() -> int:
-    """Return the number of CPU cores this process may use, often fewer in a container than the machine has."""
+    """Returns the number of CPU cores this process may use, often fewer in a container than the machine has."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
@@ -30,7 +30,7 @@ def _cores() -> int:
 
 
 def _default_workers(database_url: str) -> int:
-    """Return the default of `worker_processes`.
+    """Returns the default of `worker_processes`.
 
     One more on PostgreSQL, which uses a core while another worker waits for the server. SQLite has one writer at a
     time, so that the additional worker would wait for the others.

@@ -67,7 +67,7 @@ class ListenAddress(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def reachable_locally(self) -> ListenAddress:
-        """Return the address that a browser on this machine can open: localhost instead of "every address"."""
+        """Returns the address that a browser on this machine can open: localhost instead of "every address"."""
         return self._replace(host="localhost") if self.host in WILDCARD_HOSTS else self
 
 
@@ -164,7 +164,7 @@ def days_or_never(given: str) -> timedelta | None:
 
 
 def folder(given: str) -> Path:
-    """Return the absolute path, so that it means the same to every process."""
+    """Returns the absolute path, so that it means the same to every process."""
     try:
         return Path(line(given)).expanduser().absolute()
     except RuntimeError:
@@ -235,7 +235,7 @@ def embed_url(given: str) -> str:
 
 
 def database_url(given: str) -> str:
-    """Return the normalized URL: sqlite:///<absolute path> or postgresql://…"""
+    """Returns the normalized URL: sqlite:///<absolute path> or postgresql://…"""
     scheme, separator, rest = line(given).partition("://")
     match scheme.lower() if separator else "":
         case "sqlite":
@@ -277,7 +277,7 @@ def _split(given: str) -> SplitResult:
 
 
 def mask_password(url: str) -> str:
-    """Return the URL with its password replaced by ***."""
+    """Returns the URL with its password replaced by ***."""
     without_userinfo = re.sub(r"(?<=://)([^/?#@:]*):[^/?#]*@", r"\1:***@", url)
     return re.sub(r"(?<=[?&])([a-z]*password=)[^&]*", r"\1***", without_userinfo, flags=re.IGNORECASE)
 
@@ -287,5 +287,5 @@ def mask_all(_text: str) -> str:
 
 
 def engine_of(url: str) -> DatabaseEngine:
-    """Return the engine of a database. url: as `database_url` returned it."""
+    """Returns the engine of a database. url: as `database_url` returned it."""
     return DatabaseEngine(url.partition("://")[0])

@@ -37,7 +37,7 @@ def upgrade(database: Database) -> list[str]:
 
 
 def check(database: Database) -> None:
-    """Raise StartError unless the schema is current: `web` and `worker` do not migrate."""
+    """Raises StartError unless the schema is current: `web` and `worker` do not migrate."""
     try:
         with database_errors.without_log(), database.reading() as db:
             revision = _known_revision(db.connection)
@@ -48,7 +48,7 @@ def check(database: Database) -> None:
 
 
 def describe(database: Database) -> str:
-    """Return the URL of the database without the password."""
+    """Returns the URL of the database without the password."""
     return database.url.render_as_string(hide_password=True)
 
 

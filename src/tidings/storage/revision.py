@@ -18,12 +18,12 @@ _read = text("SELECT version_num FROM alembic_version")
 
 @cache
 def current() -> str:
-    """Return the revision of this version of Tidings: the files of migrations begin with theirs."""
+    """Returns the revision of this version of Tidings: the files of migrations begin with theirs."""
     return max(path.name.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
 
 
 def check(db: Read) -> None:
-    """Raise SchemaReplaced, which `Database` makes a StoreUnavailable, if the database has another revision."""
+    """Raises SchemaReplaced, which `Database` makes a StoreUnavailable, if the database has another revision."""
     try:
         found = db.scalar(_read)
     except (OperationalError, ProgrammingError) as error:

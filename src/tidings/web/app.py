@@ -86,7 +86,7 @@ class Pages(Surface[RequestContext]):
         return context
 
     def limit(self, call: Call[RequestContext]) -> int:
-        """Return how many bytes of the body are read.
+        """Returns how many bytes of the body are read.
 
         0 for a form that is refused anyway; more than SMALL_BODY only for signed-in users.
         """
@@ -127,7 +127,7 @@ class Pages(Surface[RequestContext]):
                 return PlainTextResponse(_BROKEN, 500)
 
     def _form_error(self, call: Call[RequestContext]) -> TidingsError | None:
-        """Return why a form is refused before its body is read, or None."""
+        """Returns why a form is refused before its body is read, or None."""
         if security.is_cross_site(call.request, self._site.base_url):
             return Forbidden(msg("This form was sent by a page of somebody else. Nothing was changed."))
         if forms.kind_of(call.request) == forms.MULTIPART and not call.endpoint.takes_files:
@@ -164,7 +164,7 @@ def _redirected(context: RequestContext, redirect: Redirect) -> Response:
 
 
 def _to_sign_in(context: RequestContext) -> Redirect:
-    """Return the redirect to the sign-in page. It leads back to this page, or to the page that contains the form."""
+    """Returns the redirect to the sign-in page. It leads back to this page, or to the page that contains the form."""
     if context.request.method == "POST":
         return Redirect(_with_next(_field(context, "back")), notice=_("Your session has ended: sign in and try again."))
     return Redirect(_with_next("" if context.path == "/" else context.path))

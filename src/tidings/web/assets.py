@@ -45,16 +45,16 @@ class Assets:
         self._ready: dict[tuple[str, str], bytes] = {}
 
     def path(self, name: str) -> str:
-        """Return the path of a file, below the base path. Raises KeyError if there is no such file."""
+        """Returns the path of a file, below the base path. Raises KeyError if there is no such file."""
         self._files[name]
         return f"{PREFIX}{self.fingerprint}/{name}"
 
     def size(self, ending: str) -> int:
-        """Return the size in bytes of all files whose name ends with `ending`, uncompressed."""
+        """Returns the size in bytes of all files whose name ends with `ending`, uncompressed."""
         return sum(len(content) for name, content in self._files.items() if name.endswith(ending))
 
     def response(self, request: Request) -> Response | None:
-        """Return the response, or None if there is no such file.
+        """Returns the response, or None if there is no such file.
 
         An address with the fingerprint of another version gets the current file, which the browser must revalidate.
         """

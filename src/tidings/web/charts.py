@@ -52,17 +52,17 @@ class Calendar(Struct, frozen=True):
 
 def bars(days: Sequence[date], counts: Sequence[int]) -> list[Bar]:
     """Days without anything have none. What there is can be seen, however little."""
-    most = max(counts, default=0)
+    largest = max(counts, default=0)
     return [
         Bar(number + GAP / 2, HEIGHT - height, 1 - GAP, height, day, count)
         for number, (day, count) in enumerate(zip(days, counts, strict=True))
         if count
-        for height in (max(round(HEIGHT * count / most, 2), 1.0),)
+        for height in (max(round(HEIGHT * count / largest, 2), 1.0),)
     ]
 
 
 def calendar(days: Sequence[date], counts: Sequence[int], *, first_weekday: int) -> Calendar:
-    """Return the calendar, a column for each week. days: consecutive; first_weekday: 0 for Monday."""
+    """Returns the calendar, a column for each week. days: consecutive; first_weekday: 0 for Monday."""
     ranked = sorted(count for count in counts if count)
     monday = days[0] - timedelta(days=(days[0].weekday() - first_weekday) % 7)
     cells = []
@@ -76,5 +76,5 @@ def calendar(days: Sequence[date], counts: Sequence[int], *, first_weekday: int)
 
 
 def _level(count: int, ranked: Sequence[int]) -> int:
-    """Return the shade by rank among the days with entries, so that one extreme day does not make all others pale."""
+    """Returns the shade by rank among the days with entries, so that one extreme day does not make all others pale."""
     return -(-LEVELS * bisect_right(ranked, count) // len(ranked)) if count else 0

@@ -59,7 +59,7 @@ class SiteConfig(Struct, frozen=True):
     player_hosts: frozenset[str] = frozenset()
 
     def cookie(self, request: Request, name: str) -> str:
-        """Return the value of a cookie of ours, "" when the browser sent none. name: as in `cookies`."""
+        """Returns the value of a cookie of ours, "" when the browser sent none. name: as in `cookies`."""
         return request.cookies.get(cookies.cookie_name(name, self.base_path, is_secure=self.is_secure), "")
 
 
@@ -141,7 +141,7 @@ class RequestContext:
         return quote(self.request.path, safe="/:@!$&'()*+,;=~") + (f"?{query}" if query else "")
 
     def url(self, path: str, /, **query: Any) -> str:
-        """Return the address of a page of ours. Parameters that are None or "" are left out."""
+        """Returns the address of a page of ours. Parameters that are None or "" are left out."""
         given = {name: value for name, value in query.items() if value not in (None, "")}
         if given:
             before, hash_, fragment = path.partition("#")
@@ -149,7 +149,7 @@ class RequestContext:
         return self.site.base_path + path
 
     def path_of(self, url: str) -> str:
-        """Return the path below the base path of an address that `url` returned: where forms return to."""
+        """Returns the path below the base path of an address that `url` returned: where forms return to."""
         return url.removeprefix(self.site.base_path)
 
     def cookie(self, name: str) -> str:

@@ -20,7 +20,7 @@ UNDO = "tidings_undo"
 # The appearance chosen for this device.
 DEVICE = "tidings_view"
 
-LONGEST_NOTICE = 300
+MAX_NOTICE_CHARS = 300
 # The longest time that browsers keep a cookie (draft-ietf-httpbis-rfc6265bis, section 5.5).
 KNOWN_LASTS_S = 400 * 86_400
 
@@ -46,7 +46,7 @@ class Cookie(Struct, frozen=True):
 
 
 def cookie_name(name: str, path: str, *, is_secure: bool) -> str:
-    """Return the cookie's name with the prefix that browsers enforce.
+    """Returns the cookie's name with the prefix that browsers enforce.
 
     Pages on plain http and on sibling domains cannot set a cookie with such a prefix.
 
@@ -58,8 +58,8 @@ def cookie_name(name: str, path: str, *, is_secure: bool) -> str:
 
 
 def pack(text: str) -> str:
-    return quote(text[:LONGEST_NOTICE], safe="")
+    return quote(text[:MAX_NOTICE_CHARS], safe="")
 
 
 def unpack(value: str) -> str:
-    return unquote(value)[:LONGEST_NOTICE]
+    return unquote(value)[:MAX_NOTICE_CHARS]

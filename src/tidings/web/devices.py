@@ -10,8 +10,8 @@ from msgspec import Struct
 from tidings.domain.accounts.users import User
 from tidings.web.language import N_
 
-SMALLEST, LARGEST = 15, 22
-SIZES = tuple(str(size) for size in range(SMALLEST, LARGEST + 1))
+MIN_SIZE, MAX_SIZE = 15, 22
+SIZES = tuple(str(size) for size in range(MIN_SIZE, MAX_SIZE + 1))
 
 # By field: the values and their labels. "" follows the account.
 CHOICES: dict[str, dict[str, str]] = {
@@ -42,7 +42,7 @@ class Device(Struct, frozen=True):
 
     @classmethod
     def read(cls, cookie: str) -> Device:
-        """Return what the cookie says. Values that are not offered count as not chosen."""
+        """Returns what the cookie says. Values that are not offered count as not chosen."""
         given = dict(parse_qsl(cookie, max_num_fields=50)) if len(cookie) < 500 else {}
         return cls(**{name: given[name] for name, known in CHOICES.items() if given.get(name, "?") in known})
 
@@ -50,7 +50,7 @@ class Device(Struct, frozen=True):
         return urlencode(msgspec.structs.asdict(self))
 
     def for_user(self, user: User | None) -> Device:
-        """Return the appearance with the account's settings where the device has none."""
+        """Returns the appearance with the account's settings where the device has none."""
         theme, _, font = (user.theme if user else "system_serif").partition("_")
         return msgspec.structs.replace(
             self, theme=self.theme or theme, font=self.font or ("serif" if font == "serif" else "sans")

@@ -13,7 +13,7 @@ _FRAME = re.compile(r'<iframe [^>]*?src="([^"]+)"[^>]*></iframe>')
 
 
 def defer_players(content: str) -> str:
-    """Return cleaned HTML with each frame replaced by a link and a template element that keeps the frame."""
+    """Returns cleaned HTML with each frame replaced by a link and a template element that keeps the frame."""
     return _FRAME.sub(_link_to_player, content) if "<iframe" in content else content
 
 

@@ -79,14 +79,14 @@ class ListPage(Struct, frozen=True):
         return EntryCursor(moments[self.order], entry.id)
 
     def rows(
-        self, lists: EntryLists, limit: int, beyond: EntryCursor | None, *, backwards: bool = False
+        self, lists: EntryLists, limit: int, cursor: EntryCursor | None, *, backwards: bool = False
     ) -> list[Entry]:
-        """Return up to `limit` entries after a cursor. backwards: those before it, the nearest first."""
-        page = PageRequest(order=self.order, direction=self._order(backwards=backwards), limit=limit, cursor=beyond)
+        """Returns up to `limit` entries after a cursor. backwards: those before it, the nearest first."""
+        page = PageRequest(order=self.order, direction=self._order(backwards=backwards), limit=limit, cursor=cursor)
         return lists.rows(self.entry_filter, page)
 
-    def beyond(self, entry: Entry, *, backwards: bool) -> PageRequest:
-        """Return the request for the entries after an entry of this list, or before it."""
+    def page_from(self, entry: Entry, *, backwards: bool) -> PageRequest:
+        """Returns the request for the entries after an entry of this list, or before it."""
         return PageRequest(order=self.order, direction=self._order(backwards=backwards), cursor=self.cursor(entry))
 
     def _order(self, *, backwards: bool) -> Direction:
@@ -96,7 +96,7 @@ class ListPage(Struct, frozen=True):
 
 
 def parse_cursor(text: str) -> EntryCursor | None:
-    """Return the cursor that `format_cursor` wrote; None for any other text."""
+    """Returns the cursor that `format_cursor` wrote; None for any other text."""
     moment, _dot, entry_id = text.partition(".")
     is_cursor = moment.lstrip("-").isdecimal() and entry_id.isdecimal() and len(text) < 40 and text.isascii()
     # No entry has a value that does not fit its column.
@@ -185,7 +185,7 @@ def search(context: RequestContext, query: ListQuery) -> ListPage:
 
 
 def _search_scope(context: RequestContext, where: str) -> dict[str, int]:
-    """Return the feed or category to search in; {} for everywhere. Raises NotFound unless the user owns it."""
+    """Returns the feed or category to search in; {} for everywhere. Raises NotFound unless the user owns it."""
     kind, number = where[:1], where[1:]
     if kind not in ("f", "c") or not number.isascii() or not number.isdigit() or len(number) > 18:
         return {}

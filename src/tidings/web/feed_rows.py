@@ -80,7 +80,7 @@ def states(feeds: Sequence[FeedHealthData], now: Instant) -> list[tuple[FeedHeal
 
 
 def rhythm(weekly: Sequence[int]) -> str:
-    """Return how often entries appear: a day, a week, or in half a year when there is less than one a week."""
+    """Returns how often entries appear: a day, a week, or in half a year when there is less than one a week."""
     total = sum(weekly)
     if not total:
         return _("nothing in half a year")
@@ -92,7 +92,7 @@ def rhythm(weekly: Sequence[int]) -> str:
 
 
 def soon(moment: Instant, now: Instant) -> str:
-    """Return the time until a moment in words."""
+    """Returns the time until a moment in words."""
     left = moment - now
     if left < MINUTE:
         return _("now")
@@ -104,10 +104,10 @@ def soon(moment: Instant, now: Instant) -> str:
 
 
 def chart(weekly: Sequence[int]) -> Markup:
-    """Return an SVG chart: a bar for each week, scaled to the highest. A week with entries is never empty."""
-    most = max(weekly, default=0)
+    """Returns an SVG chart: a bar for each week, scaled to the highest. A week with entries is never empty."""
+    largest = max(weekly, default=0)
     bars = "".join(
-        f"M{place * _STEP} {_HEIGHT}v-{max(2, round(count * _HEIGHT / most))}h{_BAR}V{_HEIGHT}z"
+        f"M{place * _STEP} {_HEIGHT}v-{max(2, round(count * _HEIGHT / largest))}h{_BAR}V{_HEIGHT}z"
         for place, count in enumerate(weekly)
         if count
     )

@@ -10,7 +10,7 @@ from tidings.web.message_translation import translated
 
 
 def field_error(error: TidingsError, *, field: str = "", renamed: Mapping[str, str] | None = None) -> InvalidInput:
-    """Return the error for a form, without the name of the API's field: the form shows it beside a labelled field.
+    """Returns the error for a form, without the name of the API's field: the form shows it beside a labelled field.
 
     field: used when the error names none. renamed: API name to form name, where they differ.
     """

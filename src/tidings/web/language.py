@@ -46,12 +46,12 @@ def language(name: str) -> Language:
 
 
 def language_of_account(name: str) -> Language:
-    """Return the language of an account. name: the value of the user's setting."""
+    """Returns the language of an account. name: the value of the user's setting."""
     return language(CATALOGUES.get(name, SOURCE))
 
 
 def language_of_header(accepted: str) -> Language:
-    """Return the language for an Accept-Language header, which browsers send in order of preference."""
+    """Returns the language for an Accept-Language header, which browsers send in order of preference."""
     wanted = [part.partition(";")[0].strip().replace("-", "_") for part in accepted[:500].split(",")]
     found = negotiate_locale([name for name in wanted if name], [SOURCE, *CATALOGUES.values()])
     return language(found or SOURCE)
@@ -86,7 +86,7 @@ def current() -> Language:
 
 
 def gettext(message: str, /, **values: Any) -> str:
-    """Return the translation. values: for `%(name)s` in the message."""
+    """Returns the translation. values: for `%(name)s` in the message."""
     text = current().translations.gettext(message)
     return text % values if values else text
 

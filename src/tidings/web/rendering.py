@@ -111,7 +111,7 @@ def _known(context: RequestContext) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _icon(sprite: str, name: str) -> Markup:
-    """Return an icon. It stands beside text or in a labelled element, so screen readers skip it."""
+    """Returns an icon. It stands beside text or in a labelled element, so screen readers skip it."""
     return Markup('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>').format(sprite, name)
 
 
@@ -120,14 +120,14 @@ def _number(value: float) -> str:
 
 
 def size(count: int) -> str:
-    """Return a size in words: 46.1 MB, or 46,1 Mo in French. count: bytes."""
+    """Returns a size in words: 46.1 MB, or 46,1 Mo in French. count: bytes."""
     step = min((len(str(count)) - 1) // 3, len(_SIZES) - 1)
     shown = format_decimal(count / 1000**step, "#,##0.0" if step else "0", locale=language.current().locale)
     return language.gettext(_SIZES[step], count=shown)
 
 
 def _fingerprint(text: str) -> str:
-    """Return a short hash for addresses of content that browsers cache until it changes."""
+    """Returns a short hash for addresses of content that browsers cache until it changes."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:10]
 
 

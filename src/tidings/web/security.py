@@ -20,7 +20,7 @@ def new_token() -> str:
 
 
 def csrf_token(secret: str) -> str:
-    """Return the CSRF token for a secret that only this browser and we know. It does not reveal the secret."""
+    """Returns the CSRF token for a secret that only this browser and we know. It does not reveal the secret."""
     return hmac.new(secret.encode("utf-8", "replace"), b"tidings form", hashlib.sha256).hexdigest()[:40]
 
 
@@ -29,7 +29,7 @@ def is_valid_token(given: str, expected: str) -> bool:
 
 
 def is_cross_site(request: Request, base_url: str) -> bool:
-    """Return whether the browser says that the form was sent by a page of another site.
+    """Returns whether the browser says that the form was sent by a page of another site.
 
     Browsers without Sec-Fetch-Site, and those on plain http, say "null" as Origin because of our Referrer-Policy:
     then the token decides alone.
@@ -44,7 +44,7 @@ def is_cross_site(request: Request, base_url: str) -> bool:
 
 
 def local_path(path: str) -> str:
-    """Return the path if it leads to a page of ours, else ""."""
+    """Returns the path if it leads to a page of ours, else ""."""
     is_absolute = path.startswith("/") and not path.startswith("//")
     return path if is_absolute and path.isascii() and path.isprintable() and not set(path) & set('\\ "<>') else ""
 
@@ -54,7 +54,7 @@ _PLAYERS = " ".join(f"https://{host} https://www.{host}" for host in sorted(PLAY
 
 @lru_cache(maxsize=256)
 def page_headers(font_hosts: str = "", player_hosts: frozenset[str] = frozenset()) -> Mapping[str, str]:
-    """Return the security headers of a page.
+    """Returns the security headers of a page.
 
     font_hosts: further hosts for styles and fonts, separated by blanks; validated when the user set them.
 

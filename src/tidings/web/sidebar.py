@@ -12,7 +12,7 @@ from tidings.storage.feeds import categories, sidebar
 from tidings.storage.feeds.sidebar import SidebarFeed
 
 # With more feeds than this a page lists those of the open category only: a thousand of them would be most of the page.
-MOST_FEEDS = 120
+MAX_UNFOLDED_FEEDS = 120
 
 
 class CategoryLine(Struct, frozen=True):
@@ -56,7 +56,7 @@ class Sidebar(Struct, frozen=True):
             unread=sum(line.unread for line in lines if not line.hide_globally and line.category_id not in hidden),
             starred=sum(line.starred for line in lines),
             read=sum(line.read for line in lines),
-            has_all=len(lines) <= MOST_FEEDS,
+            has_all=len(lines) <= MAX_UNFOLDED_FEEDS,
         )
 
     def category(self, category_id: int) -> CategoryLine | None:

@@ -14,7 +14,7 @@ from tidings.web.language import _, current, ngettext
 
 
 def ago(instant: Instant, now: Instant, zone_name: str) -> str:
-    """Return 12 min, 3 h, 21 Nov or 21 Nov 2023. Future times are shown as a date."""
+    """Returns 12 min, 3 h, 21 Nov or 21 Nov 2023. Future times are shown as a date."""
     passed = now - instant
     # The clock of the database may be a little ahead of ours.
     if -MINUTE < passed < MINUTE:
@@ -27,7 +27,7 @@ def ago(instant: Instant, now: Instant, zone_name: str) -> str:
 
 
 def since(instant: Instant, now: Instant, zone_name: str) -> str:
-    """Return the same for use within a sentence: 12 min. ago."""
+    """Returns the same for use within a sentence: 12 min. ago."""
     passed = now - instant
     if not MINUTE <= passed < DAY:
         return ago(instant, now, zone_name)
@@ -45,13 +45,13 @@ def exact(instant: Instant, zone_name: str) -> str:
 
 
 def written(instant: Instant, zone_name: str) -> str:
-    """Return day and time in short: 21 Nov 2026, 18:40:07."""
+    """Returns day and time in short: 21 Nov 2026, 18:40:07."""
     moment = to_datetime(instant)
     return format_datetime(moment, "medium", tzinfo=zone_info(zone_name), locale=current().locale)
 
 
 def when(instant: Instant, now: Instant, zone_name: str, style: Callable[[Instant, Instant, str], str] = ago) -> Markup:
-    """Return a `<time>` element, exact on hover and for machines. style: the function above that makes its text."""
+    """Returns a `<time>` element, exact on hover and for machines. style: the function above that makes its text."""
     machine = to_datetime(instant).isoformat(timespec="seconds")[:-6] + "Z"
     shown, title = escape(style(instant, now, zone_name)), escape(exact(instant, zone_name))
     # `Markup.format` takes ten times as long, and a list has a hundred of these.

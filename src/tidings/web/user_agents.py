@@ -28,7 +28,7 @@ _SYSTEMS = (
 
 
 def browser_name(user_agent: str) -> str:
-    """Return for example "Firefox, Linux", or the User-Agent itself when it is not known."""
+    """Returns for example "Firefox, Linux", or the User-Agent itself when it is not known."""
     browser = next((name for mark, name in _BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
     if browser:

@@ -15,17 +15,17 @@ from tidings.worker import loops
 
 log = structlog.get_logger()
 
-# How soon it is noticed that the clock was set back.
-LOOK_AGAIN_S = 2.0
-# How often times are looked at without that: another machine's clock may have been wrong. It reads all feeds, which
-# takes 0.1 s for 100,000 on SQLite and 0.2 s on PostgreSQL.
-REPAIR_EVERY_S = 300.0
-# Setting the clock by less is what time synchronisation does.
+# How often the clock is compared with the monotonic clock.
+CHECK_INTERVAL_S = 2.0
+# How often stored times are checked without that: the clock of another machine may have been wrong. It reads all feeds,
+# which takes 0.1 s for 100,000 on SQLite and 0.2 s on PostgreSQL.
+REPAIR_INTERVAL_S = 300.0
+# Time synchronisation sets the clock by less than this.
 SET_BACK_S = 5.0
 
 
 class ClockWatch:
-    """clock: the time of day. elapsed: seconds of a clock that nobody sets."""
+    """Notices when the clock was set back and repairs stored times. elapsed: seconds of a monotonic clock."""
 
     def __init__(self, repair: ClockRepair, clock: Clock, *, elapsed: Callable[[], float] = time.monotonic) -> None:
         self._repair = repair
@@ -36,7 +36,7 @@ class ClockWatch:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run until `stop` is set."""
-        await loops.repeat(self._step, stop, unavailable="clock not looked at", crashed="looking at the clock crashed")
+        await loops.repeat(self._step, stop, unavailable="clock not checked", crashed="clock check crashed")
 
     async def _step(self) -> float:
         difference_s = self._measure()
@@ -46,10 +46,10 @@ class ClockWatch:
         if was_set_back or self._elapsed() >= self._next_repair_s:
             await asyncio.to_thread(self._correct, was_set_back)
             # Once more soon: what was being written while the clock was set is committed by then.
-            self._next_repair_s = self._elapsed() + (2 * LOOK_AGAIN_S if was_set_back else REPAIR_EVERY_S)
+            self._next_repair_s = self._elapsed() + (2 * CHECK_INTERVAL_S if was_set_back else REPAIR_INTERVAL_S)
         # Only now: a repair that failed is tried again.
         self._difference_s = difference_s
-        return LOOK_AGAIN_S
+        return CHECK_INTERVAL_S
 
     def _correct(self, was_set_back: bool) -> None:
         ahead_s = self._repair.ahead_s()

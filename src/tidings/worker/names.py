@@ -8,5 +8,5 @@ import socket
 
 
 def worker_name() -> str:
-    """Return a name that no other worker has or had. Process ids alone repeat, as in each new container."""
+    """Returns a name that no other worker has or had. Process ids alone repeat, as in each new container."""
     return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"

@@ -70,7 +70,7 @@ class Poller:
         log.info("poller stopped", worker=self.name)
 
     def _free(self) -> int:
-        """Return how many sources may be claimed: half of them to check, half to wait in the queue."""
+        """Returns how many sources may be claimed: half of them to check, half to wait in the queue."""
         return 2 * self._max_concurrent - len(self._running) - len(self._queue)
 
     async def _claim(self) -> None:

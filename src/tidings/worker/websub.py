@@ -54,7 +54,7 @@ class Subscriber:
         return await asyncio.to_thread(self._pushes.store_next)
 
     async def _disable(self) -> None:
-        """Return all feeds to polling after the operator switched WebSub off, and store the pushes received before."""
+        """Move all feeds back to polling and store the pushes received before: the operator switched WebSub off."""
         await asyncio.to_thread(self._websub.disable)
         while await self._store():
             pass

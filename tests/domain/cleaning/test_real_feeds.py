@@ -15,7 +15,7 @@ from tidings.domain.errors import FeedError
 from tidings.domain.formats import parse_feed
 
 ENOUGH = 2_000
-LONGEST = 60_000  # characters; the longest ones would take most of the time
+MAX_CHARS = 60_000  # characters; the longest ones would take most of the time
 
 
 @cache
@@ -30,7 +30,7 @@ def _bodies_in(document: bytes) -> list[str]:
         feed = parse_feed(document, url=PAGE)
     except FeedError:
         return []
-    return [entry.content for entry in feed.entries if "<" in entry.content and len(entry.content) < LONGEST]
+    return [entry.content for entry in feed.entries if "<" in entry.content and len(entry.content) < MAX_CHARS]
 
 
 @needs("feeds-real")

@@ -52,13 +52,13 @@ def test_a_text_is_split_into_terms(text: str, found: list[str]) -> None:
         ('rain -"heavy snow"', SearchQuery(words("rain"), ((Phrase(("heavi", "snow")),),))),
         ("-rain", SearchQuery((), words("rain"))),
         ("rain rain Rain", SearchQuery(words("rain"))),
-        ("rai*", SearchQuery(((Phrase(("rai",), is_open=True),),))),
-        ('"heavy rai"*', SearchQuery(((Phrase(("heavi", "rai"), is_open=True),),))),
-        ("-rai*", SearchQuery((), ((Phrase(("rai",), is_open=True),),))),
+        ("rai*", SearchQuery(((Phrase(("rai",), ends_with_prefix=True),),))),
+        ('"heavy rai"*', SearchQuery(((Phrase(("heavi", "rai"), ends_with_prefix=True),),))),
+        ("-rai*", SearchQuery((), ((Phrase(("rai",), ends_with_prefix=True),),))),
         ("r*", SearchQuery(words("r"))),
         ("e-mail", SearchQuery(((Phrase(("e", "mail")),),))),
         ("東京都", SearchQuery(((Phrase(("東京", "京都")),),))),
-        ("京", SearchQuery(((Phrase(("京",), is_open=True),),))),
+        ("京", SearchQuery(((Phrase(("京",), ends_with_prefix=True),),))),
         ("入門python", SearchQuery(((Phrase(("入門", "門", "python")),),))),
         ('"rain', SearchQuery(words("rain"))),
         ('rain"snow', SearchQuery(words("rain", "snow"))),
@@ -179,4 +179,4 @@ def test_stemming_is_thread_safe() -> None:
 def is_found(word: str, query: str) -> bool:
     (alternatives,) = parse_query(query).required
     (term,) = terms(word)
-    return any(term.startswith(one.terms[0]) if one.is_open else term == one.terms[0] for one in alternatives)
+    return any(term.startswith(one.terms[0]) if one.ends_with_prefix else term == one.terms[0] for one in alternatives)

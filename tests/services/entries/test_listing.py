@@ -17,11 +17,11 @@ SOURCE = Path(tidings.__file__).parent
 
 def test_what_came_in_a_moment_ago_is_found(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain", "Sun"])
-    which = EntryFilter(search="rain")
+    entry_filter = EntryFilter(search="rain")
 
-    with alice.service.services.listing.of(alice.id, which) as lists:
-        assert [entry.title for entry in lists.rows(which, PageRequest())] == ["Rain"]
-        assert lists.page(which, PageRequest()).total == 1
+    with alice.service.services.listing.of(alice.id, entry_filter) as lists:
+        assert [entry.title for entry in lists.rows(entry_filter, PageRequest())] == ["Rain"]
+        assert lists.page(entry_filter, PageRequest()).total == 1
 
 
 @pytest.mark.parametrize("field", ["feed_id", "category_id"])

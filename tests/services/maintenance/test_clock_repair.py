@@ -217,7 +217,7 @@ def test_a_worker_notices_that_its_clock_was_set_back(
     machine: Machine, site: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The times are near the real one, since PostgreSQL's own clock is compared with ours."""
-    monkeypatch.setattr(clock_watch, "LOOK_AGAIN_S", 0.05)
+    monkeypatch.setattr(clock_watch, "CHECK_INTERVAL_S", 0.05)
     machine.subscribe(site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml"))))
     real = system_clock()
     machine.now = Instant(real + HOUR)

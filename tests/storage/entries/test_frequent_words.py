@@ -41,7 +41,7 @@ def shelf(databases: Databases) -> Iterator[FeedFixture]:
 
 
 def _words(number: int) -> str:
-    """Return words: rain in all entries, sun in half, hail in one of ten, snow in the first twenty, fog in one."""
+    """Returns words: rain in all entries, sun in half, hail in one of ten, snow in the first twenty, fog in one."""
     words = ["rain", "wind"]
     words += ["sun"] if number % 2 else ["rain"]
     words += ["hail"] if number % 10 == 4 else []
@@ -77,34 +77,37 @@ FILTERED: dict[str, tuple[dict[str, Any], set[int]]] = {
 
 
 @pytest.mark.parametrize("name", FILTERED)
-@pytest.mark.parametrize("question", FOUND)
-def test_a_search_finds_the_same_however_frequent_it_is(shelf: FeedFixture, question: str, name: str) -> None:
+@pytest.mark.parametrize("query", FOUND)
+def test_a_search_finds_the_same_however_frequent_it_is(shelf: FeedFixture, query: str, name: str) -> None:
     given, those = FILTERED[name]
     given = {key: shelf.feed_id if key == "feed_id" else value for key, value in given.items()}
-    found = sorted(FOUND[question] & those)
+    found = sorted(FOUND[query] & those)
 
     with shelf.database.reading() as db:
         for limit, offset in ((25, 0), (101, 30), (20, 420)):
             page = PageRequest(direction=Direction.DESC, limit=limit, offset=offset)
-            listed = entry_lists.page(db, shelf.user_id, EntryFilter(search=question, **given), page)
+            listed = entry_lists.page(db, shelf.user_id, EntryFilter(search=query, **given), page)
             assert _numbers(listed.entries) == found[::-1][offset : offset + limit]
             assert listed.total == len(found)
 
 
-@pytest.mark.parametrize("question", FOUND)
-def test_a_search_continues_from_a_cursor(shelf: FeedFixture, question: str) -> None:
-    found = sorted(FOUND[question])
+@pytest.mark.parametrize("query", FOUND)
+def test_a_search_continues_from_a_cursor(shelf: FeedFixture, query: str) -> None:
+    found = sorted(FOUND[query])
     cursor = EntryCursor(Instant(NOW + 250 * SECOND), 2**40)
 
     with shelf.database.reading() as db:
         for limit in (1, 40):
             later = PageRequest(cursor=cursor, limit=limit)
             earlier = PageRequest(cursor=cursor, limit=limit, direction=Direction.DESC)
-            which = EntryFilter(search=question)
-            assert _numbers(entry_lists.rows(db, shelf.user_id, which, later)) == [n for n in found if n > 250][:limit]
+            entry_filter = EntryFilter(search=query)
+            assert (
+                _numbers(entry_lists.rows(db, shelf.user_id, entry_filter, later))
+                == [n for n in found if n > 250][:limit]
+            )
             expected = [n for n in found[::-1] if n <= 250][:limit]
-            assert _numbers(entry_lists.rows(db, shelf.user_id, which, earlier)) == expected
-            assert entry_lists.page(db, shelf.user_id, which, later).total == len(found)
+            assert _numbers(entry_lists.rows(db, shelf.user_id, entry_filter, earlier)) == expected
+            assert entry_lists.page(db, shelf.user_id, entry_filter, later).total == len(found)
 
 
 @pytest.mark.parametrize("order", Order)

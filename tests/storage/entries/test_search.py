@@ -141,30 +141,30 @@ def library(databases: Databases) -> Iterator[FeedFixture]:
         database.close()
 
 
-@pytest.mark.parametrize("question", FOUND)
-def test_a_query_finds_the_same_entries_on_both_engines(library: FeedFixture, question: str) -> None:
+@pytest.mark.parametrize("query", FOUND)
+def test_a_query_finds_the_same_entries_on_both_engines(library: FeedFixture, query: str) -> None:
     names = {title: name for name, (title, _) in LIBRARY.items()}
 
-    assert {names[title] for title in library.titles(question.strip())} == FOUND[question]
-    assert library.total(question.strip()) == len(FOUND[question])
+    assert {names[title] for title in library.titles(query.strip())} == FOUND[query]
+    assert library.total(query.strip()) == len(FOUND[query])
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
-    question=st.one_of(
+    query=st.one_of(
         st.text(), st.text(alphabet="\"*-():^+&|!<>\\'{}[]:~/ aZ9é東\0\ud800", max_size=40), st.binary().map(bytes.hex)
     )
 )
-def test_no_query_makes_a_search_fail(library: FeedFixture, question: str) -> None:
-    assert len(library.titles(question)) == library.total(question)
+def test_no_query_makes_a_search_fail(library: FeedFixture, query: str) -> None:
+    assert len(library.titles(query)) == library.total(query)
 
 
 @pytest.mark.parametrize(
-    "question",
+    "query",
     ["a" * 100_000, "a " * 50_000, '"' * 100_000, "東" * 100_000, "-a " * 30_000, "a* " * 30_000, "(" * 100_000, "e*"],
 )
-def test_a_very_long_query_is_answered(library: FeedFixture, question: str) -> None:
-    assert library.total(question) >= 0
+def test_a_very_long_query_is_answered(library: FeedFixture, query: str) -> None:
+    assert library.total(query) >= 0
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -390,7 +390,7 @@ IN_LANGUAGES = {
 
 
 @pytest.mark.parametrize(
-    ("question", "found"),
+    ("query", "found"),
     [
         ("haus", {"de", "de-AT"}),
         ("hausern", {"de", "de-AT"}),
@@ -406,13 +406,13 @@ IN_LANGUAGES = {
         ("news", set()),
     ],
 )
-def test_words_are_found_in_each_language_of_the_user(shelf: FeedFixture, question: str, found: set[str]) -> None:
+def test_words_are_found_in_each_language_of_the_user(shelf: FeedFixture, query: str, found: set[str]) -> None:
     made = {title: language for language, (title, _) in IN_LANGUAGES.items()}
     shelf.add(*(ready(title, text, language=language) for language, (title, text) in IN_LANGUAGES.items()))
     index(shelf.database)
 
-    assert {made[title] for title in shelf.titles(question)} == found
-    assert shelf.total(question) == len(found)
+    assert {made[title] for title in shelf.titles(query)} == found
+    assert shelf.total(query) == len(found)
 
 
 def test_an_entry_that_changes_its_language_is_found_by_its_new_words(shelf: FeedFixture) -> None:

@@ -153,10 +153,12 @@ def test_strangers_see_nothing_of_it(reader: Visitor, bob: Person, site: Publish
 def test_an_account_with_many_feeds_gets_those_of_the_open_category(
     reader: Visitor, alice: Person, site: Publisher
 ) -> None:
-    from tidings.web.sidebar import MOST_FEEDS
+    from tidings.web.sidebar import MAX_UNFOLDED_FEEDS
 
     large, other = alice.has_category("Large"), alice.has_category("Other")
-    lines = "".join(f'<outline text="Feed {n}" xmlUrl="{site.url(f"/{n}.xml")}"/>' for n in range(MOST_FEEDS + 1))
+    lines = "".join(
+        f'<outline text="Feed {n}" xmlUrl="{site.url(f"/{n}.xml")}"/>' for n in range(MAX_UNFOLDED_FEEDS + 1)
+    )
     opml = f'<opml version="2.0"><body><outline text="Large">{lines}</outline></body></opml>'
     assert alice.call("POST", "/v1/import", raw=opml.encode()).status == 201
 

@@ -142,7 +142,7 @@ def _pages(lab: Lab, alice: Possessions, bob: Person) -> Iterator[Result]:
 
 
 def _forms_with_ids(found: dict[str, str], alice: Possessions) -> list[pages.Form]:
-    """Return a form for each action that contains an id, deletions last."""
+    """Returns a form for each action that contains an id, deletions last."""
     forms: dict[str, pages.Form] = {}
     for path, html in found.items():
         for form in pages.forms(html, path):

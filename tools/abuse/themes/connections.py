@@ -85,7 +85,7 @@ def _open(service: Service, crowd: Crowd, count: int) -> list[socket.socket]:
 
 
 def _served(service: Service) -> str:
-    """Return why another client is not served, "" when it is."""
+    """Returns why another client is not served, "" when it is."""
     for path in ("/healthcheck", "/sign-in"):
         begun = time.monotonic()
         try:

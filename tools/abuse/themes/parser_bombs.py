@@ -24,10 +24,10 @@ from abuse.lab import Lab
 from abuse.people import Person, person
 from abuse.service import Service
 
-MOST_PROCESSOR_S: Final = 12
-MOST_MEMORY: Final = 500 * 2**20
+MAX_CPU_S: Final = 12
+MAX_MEMORY_BYTES: Final = 500 * 2**20
 THROUGH = (
-    f"more than {MOST_PROCESSOR_S} s of processor time or {MOST_MEMORY // 2**20} MiB, an answer 500, or a dead process"
+    f"more than {MAX_CPU_S} s of processor time or {MAX_MEMORY_BYTES // 2**20} MiB, an answer 500, or a dead process"
 )
 _ITEM = "<item><title>a</title><link>http://a.example/</link></item>"
 
@@ -241,9 +241,9 @@ def _measured(service: Service, attempt: Attempt, act: Callable[[], int]) -> Res
     trouble = []
     if status == 500 and attempt.tries.startswith(("POST", "GET", "PUT")):
         trouble.append("answered 500")
-    if used > MOST_PROCESSOR_S:
+    if used > MAX_CPU_S:
         trouble.append(f"{used:.1f} s of processor time")
-    if grown > MOST_MEMORY:
+    if grown > MAX_MEMORY_BYTES:
         trouble.append(f"{grown / 2**20:.0f} MiB")
     if not service.is_running or not processes <= set(service.processes()):
         trouble.append("a process ended")

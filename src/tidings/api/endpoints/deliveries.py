@@ -23,7 +23,7 @@ from tidings.storage.deliveries.outbox import ListedDelivery
 routes = Routes("Integrations")
 
 DEFAULT_LIMIT = 100
-MOST = 1000
+MAX_LIMIT = 1000
 
 
 class DeliveryOut(Struct, frozen=True):
@@ -66,7 +66,7 @@ class DeliveriesQuery(Query, frozen=True):
     """state: pending, delivered or failed; all when not sent. limit: 100 when not sent. before_id: exclusive."""
 
     state: Annotated[str, one_of(DeliveryState)] = ""
-    limit: Annotated[int | None, up_to(MOST)] = None
+    limit: Annotated[int | None, up_to(MAX_LIMIT)] = None
     offset: int | None = None
     before_id: int | None = None
 
@@ -76,8 +76,8 @@ def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) ->
     """Deliveries to other services, sent or waiting; the newest first."""
     if query.state not in ("", *DeliveryState):
         raise InvalidInput(verbatim(f"state: {query.state[:40]!r} is not pending, delivered or failed."), field="state")
-    if (query.limit or 0) > MOST:
-        raise InvalidInput(verbatim(f"limit: {MOST} at most."), field="limit")
+    if (query.limit or 0) > MAX_LIMIT:
+        raise InvalidInput(verbatim(f"limit: {MAX_LIMIT} at most."), field="limit")
     clock = time_zone(caller.timezone)
     with services.reading() as db:
         found = outbox.list_deliveries(

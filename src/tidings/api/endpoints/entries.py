@@ -150,26 +150,26 @@ def list_category_entries(caller: User, services: Services, category_id: int, qu
 def _list(
     caller: User, services: Services, query: EntriesQuery, *, feed_id: int = 0, category_id: int = 0
 ) -> EntryList:
-    """Return a page. Feed and category of path and query must both match; by contract an unknown one is a 400."""
+    """Returns a page. Feed and category of path and query must both match; by contract an unknown one is a 400."""
     feed_ids = {one for one in (feed_id, query.feed_id or 0) if one}
     category_ids = {one for one in (category_id, query.category_id or 0) if one}
     with services.listing.open(caller.id, search=query.search, feed_ids=feed_ids, category_ids=category_ids) as lists:
-        which, page = query.filter(), query.page()
+        entry_filter, page = query.filter(), query.page()
         if len(feed_ids) > 1 or len(category_ids) > 1:
             return EntryList(total=0, entries=[])
-        which = msgspec.structs.replace(
-            which, feed_id=next(iter(feed_ids), None), category_id=next(iter(category_ids), None)
+        entry_filter = msgspec.structs.replace(
+            entry_filter, feed_id=next(iter(feed_ids), None), category_id=next(iter(category_ids), None)
         )
-        found = lists.page(which, page)
+        found = lists.page(entry_filter, page)
         return EntryList(total=found.total, entries=serialize_page(lists.db, caller, found))
 
 
 @routes.get("/v1/entries/ids", raises=(InvalidInput,))
 def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryIds:
     """Ids only, newest first; at most 10,000 at a time."""
-    which, limit, offset = query.filter(), query.page_size(), query.offset or 0
+    entry_filter, limit, offset = query.filter(), query.page_size(), query.offset or 0
     with services.reading() as db:
-        total, ids = entry_lists.ids(db, caller.id, which, limit=limit, offset=offset)
+        total, ids = entry_lists.ids(db, caller.id, entry_filter, limit=limit, offset=offset)
     return EntryIds(total=total, entry_ids=ids)
 
 

@@ -117,7 +117,7 @@ class FeedSerializer:
         )
 
     def encoded(self, found: Iterable[Feed]) -> dict[int, msgspec.Raw]:
-        """Return encoded feeds by id, so that a page of entries encodes each feed once."""
+        """Returns encoded feeds by id, so that a page of entries encodes each feed once."""
         return {feed.id: msgspec.Raw(msgspec.json.encode(self.serialize(feed))) for feed in found}
 
 
@@ -180,7 +180,7 @@ class FeedUpdate(FeedFields, frozen=True, kw_only=True):
 
 
 def _given(body: FeedFields) -> dict[str, Any]:
-    """Return the members that were sent. For intervals and retention, null is a value: the default of feeds."""
+    """Returns the members that were sent. For intervals and retention, null is a value: the default of feeds."""
     given = sent(body)
     given |= {name: empty for name, empty in NUMBERS.items() if getattr(body, name) is None}
     return given

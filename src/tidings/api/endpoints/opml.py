@@ -43,7 +43,7 @@ def import_feeds(caller: User, services: Services, request: Request) -> Imported
 
 
 def document(request: Request) -> bytes:
-    """Return the OPML document: the body, or the file `file` of a form."""
+    """Returns the OPML document: the body, or the file `file` of a form."""
     if forms.kind_of(request) != forms.MULTIPART:
         return request.content
     content = forms.file(request, "file")

@@ -86,8 +86,8 @@ def _choice(name: str) -> Meta:
 
 
 def _range(name: str) -> Meta:
-    least, most = RANGES[name]
-    return up_to(most, minimum=least)
+    minimum, maximum = RANGES[name]
+    return up_to(maximum, minimum=minimum)
 
 
 class UserUpdate(Struct, frozen=True):

@@ -18,7 +18,7 @@ def validate_description(description: str) -> str:
     if not description.strip():
         raise InvalidField("description", msg("say what this key is for, with one visible character."))
     if len(description) > MAX_DESCRIPTION:
-        raise InvalidField("description", msg("too long, {most:,} characters at most.", most=MAX_DESCRIPTION))
+        raise InvalidField("description", msg("too long, {max:,} characters at most.", max=MAX_DESCRIPTION))
     return reject_nul(description, field="description")
 
 

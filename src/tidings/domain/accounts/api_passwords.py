@@ -27,7 +27,7 @@ GROUPS, GROUP_LENGTH = 4, 5
 
 
 def password_of(random_bytes: bytes) -> str:
-    """Return a password that is easy to type, such as "k3v7p-…". random_bytes: at least 20, five bits of each count."""
+    """Returns a password that is easy to type, as "k3v7p-…". random_bytes: at least 20, five bits of each are used."""
     letters = "".join(ALPHABET[byte % len(ALPHABET)] for byte in random_bytes[: GROUPS * GROUP_LENGTH])
     return "-".join(letters[start : start + GROUP_LENGTH] for start in range(0, len(letters), GROUP_LENGTH))
 
@@ -37,7 +37,7 @@ def checked_name(name: str) -> str:
     if not name:
         raise InvalidField("name", msg("say which app this password is for."))
     if len(name) > MAX_NAME:
-        raise InvalidField("name", msg("too long, {most:,} characters at most.", most=MAX_NAME))
+        raise InvalidField("name", msg("too long, {max:,} characters at most.", max=MAX_NAME))
     return reject_nul(name, field="name")
 
 
@@ -52,7 +52,7 @@ def password_digest(server_secret: bytes, user_id: int, password: str) -> bytes:
 
 
 def fever_key(username: str, password: str) -> str:
-    """Return what a Fever client sends: the MD5 of name and password in hex. The protocol has nothing else."""
+    """Returns what a Fever client sends: the MD5 of name and password in hex. The protocol has nothing else."""
     return hashlib.md5(f"{username}:{password}".encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
@@ -62,7 +62,7 @@ def fever_key_digest(server_secret: bytes, key: str) -> bytes:
 
 
 def reader_token(server_secret: bytes, username: str, user_id: int, stored: bytes) -> str:
-    """Return the token of the Google Reader API, `username/hex digits`. It is the same at each login.
+    """Returns the token of the Google Reader API, `username/hex digits`. It is the same at each login.
 
     stored: the digest of the API password, or the hash of the account's password. Without it there is no token: a
     removed or changed password ends all tokens that were derived from it.

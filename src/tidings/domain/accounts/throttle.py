@@ -64,7 +64,7 @@ class ThrottleDecision(Struct, frozen=True):
 
 
 def buckets_of(name: str, address: str, browser: str = "") -> tuple[Bucket, ...]:
-    """Return the buckets of an attempt; the first is that of the name at this network, or that of the browser.
+    """Returns the buckets of an attempt; the first is that of the name at this network, or that of the browser.
 
     browser: id of a browser that signed in as this user before, which a client cannot forge; "" for any other.
     """
@@ -81,7 +81,7 @@ def buckets_of(name: str, address: str, browser: str = "") -> tuple[Bucket, ...]
 
 
 def network_of(address: str) -> str:
-    """Return the addresses that one customer has: an IPv4 address, or an IPv6 network of 64 bits."""
+    """Returns the addresses that one customer has: an IPv4 address, or an IPv6 network of 64 bits."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -94,7 +94,7 @@ def network_of(address: str) -> str:
 
 
 def _key(*parts: str) -> bytes:
-    """Return a digest: a user may have typed the password into the field of the name."""
+    """Returns a digest: a user may have typed the password into the field of the name."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).digest()[:16]
 
 
@@ -108,7 +108,7 @@ class Throttle:
     def start_attempt(
         self, buckets: Sequence[Bucket], counts: Mapping[bytes, FailureCount], now: Instant
     ) -> ThrottleDecision:
-        """Return how long an attempt waits. It is in progress from now on, unless it is refused.
+        """Returns how long an attempt waits. It is in progress from now on, unless it is refused.
 
         counts: by the key of a bucket; a bucket without failures is missing.
         """
@@ -125,7 +125,7 @@ class Throttle:
         return ThrottleDecision(starts_at - now)
 
     def end_attempt(self, buckets: Sequence[Bucket], now: Instant) -> dict[bytes, Instant]:
-        """The attempt is no longer in progress. Return when the next attempt may run, by the key of each bucket."""
+        """The attempt is no longer in progress. Returns when the next attempt may run, by the key of each bucket."""
         for bucket in buckets:
             if started := self._in_progress.get(bucket.key):
                 started.pop(0)
@@ -138,7 +138,7 @@ class Throttle:
         self._next_attempt.pop(bucket.key, None)
 
     def _gap(self, bucket: Bucket, count: FailureCount | None, now: Instant) -> int:
-        """Return the microseconds between two attempts of the bucket, 0 while it has few failures."""
+        """Returns the microseconds between two attempts of the bucket, 0 while it has few failures."""
         recent = [started for started in self._in_progress.get(bucket.key, ()) if now - started < ATTEMPT_TIMEOUT]
         failures = (count.failures if count else 0) + max(0, len(recent) - FREE_CONCURRENT_ATTEMPTS)
         if failures < bucket.free_failures:

@@ -93,9 +93,9 @@ def _check_text(name: str, value: Any) -> None:
     if not isinstance(value, str):
         return
     reject_nul(value, field=name)
-    longest = MAX_FOREIGN_ID if name in FOREIGN_IDS else MAX_TEXT
-    if len(value) > longest:
-        raise InvalidField(name, msg("too long, {most:,} characters at most.", most=longest))
+    max_length = MAX_FOREIGN_ID if name in FOREIGN_IDS else MAX_TEXT
+    if len(value) > max_length:
+        raise InvalidField(name, msg("too long, {max:,} characters at most.", max=max_length))
 
 
 def _check_choice(name: str, value: Any) -> None:
@@ -108,9 +108,9 @@ def _check_choice(name: str, value: Any) -> None:
 def _check_range(name: str, value: Any) -> None:
     if name not in RANGES:
         return
-    least, most = RANGES[name]
-    if not least <= value <= most:
-        raise InvalidField(name, msg("send a number from {least:,} to {most:,}.", least=least, most=most))
+    minimum, maximum = RANGES[name]
+    if not minimum <= value <= maximum:
+        raise InvalidField(name, msg("send a number from {min:,} to {max:,}.", min=minimum, max=maximum))
 
 
 def selectable_zones(zones: Collection[str]) -> list[str]:

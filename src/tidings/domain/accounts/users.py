@@ -69,7 +69,7 @@ def validate_username(name: str) -> str:
         raise InvalidInput(msg("A user needs a username."), field="username")
     if len(lowered) > MAX_USERNAME:
         raise InvalidInput(
-            msg("This username is too long: {most} characters at most.", most=MAX_USERNAME), field="username"
+            msg("This username is too long: {max} characters at most.", max=MAX_USERNAME), field="username"
         )
     if name != name.strip() or not all(letter.isalnum() or letter in "_-@." for letter in lowered):
         raise InvalidInput(
@@ -96,11 +96,11 @@ def validate_password(password: str) -> str:
     """Returns the password. Raises InvalidInput if it has too few or too many characters."""
     if len(password) < MIN_PASSWORD:
         raise InvalidInput(
-            msg("The password is too short: {least} characters at least.", least=MIN_PASSWORD),
+            msg("The password is too short: {min} characters at least.", min=MIN_PASSWORD),
             field="password",
         )
     if len(password) > MAX_PASSWORD:
         raise InvalidInput(
-            msg("The password is too long: {most} characters at most.", most=MAX_PASSWORD), field="password"
+            msg("The password is too long: {max} characters at most.", max=MAX_PASSWORD), field="password"
         )
     return password

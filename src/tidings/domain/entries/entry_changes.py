@@ -144,7 +144,7 @@ def _published_at(seconds: int, now: Instant) -> Instant:
 
 def _tags(tags: list[str]) -> tuple[str, ...]:
     if len(tags) > MAX_TAGS:
-        raise InvalidField("tags", msg("too many, {most:,} at most.", most=MAX_TAGS))
+        raise InvalidField("tags", msg("too many, {max:,} at most.", max=MAX_TAGS))
     for tag in tags:
         _check(tag, "tags")
     return tuple(tags)
@@ -153,4 +153,4 @@ def _tags(tags: list[str]) -> tuple[str, ...]:
 def _check(text: str, field: str) -> None:
     reject_nul(text, field=field)
     if len(text) > MAX_TEXT:
-        raise InvalidField(field, msg("too long, {most:,} characters at most.", most=MAX_TEXT))
+        raise InvalidField(field, msg("too long, {max:,} characters at most.", max=MAX_TEXT))

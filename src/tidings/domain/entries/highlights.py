@@ -52,7 +52,9 @@ class Highlighter:
     def __init__(self, query: SearchQuery, group: str = "") -> None:
         self._group = group
         phrases = [phrase for any_of in query.required for phrase in any_of]
-        self._prefixes = tuple(phrase.terms[0] for phrase in phrases if phrase.is_open and len(phrase.terms) == 1)
+        self._prefixes = tuple(
+            phrase.terms[0] for phrase in phrases if phrase.ends_with_prefix and len(phrase.terms) == 1
+        )
         self._terms = {phrase.terms[0] for phrase in phrases if len(phrase.terms) == 1}
         self._phrases: dict[str, list[Phrase]] = {}
         for phrase in phrases:
@@ -138,7 +140,7 @@ def _is_phrase(phrase: Phrase, tokens: list[_Token]) -> bool:
         return False
     *before, last = zip(phrase.terms, tokens, strict=True)
     expected, token = last
-    last_matches = token.term == expected or (phrase.is_open and _begins(token, (expected,)))
+    last_matches = token.term == expected or (phrase.ends_with_prefix and _begins(token, (expected,)))
     return last_matches and all(term == one.term for term, one in before)
 
 

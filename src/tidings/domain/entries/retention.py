@@ -57,7 +57,7 @@ def is_allowed(days: int) -> bool:
 def validate_days(days: int, *, field: str) -> int:
     """Returns the number of days. Raises InvalidInput if it is not valid."""
     if not is_allowed(days):
-        raise InvalidField(field, msg("send days from 1 to {most}, -1 for ever, or null.", most=MAX_DAYS))
+        raise InvalidField(field, msg("send days from 1 to {max}, -1 for ever, or null.", max=MAX_DAYS))
     return days
 
 

@@ -75,10 +75,10 @@ _CYRILLIC_LETTERS = "".join(map(chr, range(0x430, 0x450)))
 
 
 class Phrase(Struct, frozen=True):
-    """Terms that follow each other. is_open: the last one is a prefix."""
+    """Terms that follow each other. ends_with_prefix: the last one stands for all words that begin with it."""
 
     terms: tuple[str, ...]
-    is_open: bool = False
+    ends_with_prefix: bool = False
 
 
 class SearchQuery(Struct, frozen=True):
@@ -125,13 +125,16 @@ def _alternatives(text: str, group: str, *, is_prefix: bool) -> tuple[Phrase, ..
     last = words[-1]
     if _IS_UNSPACED.match(last):
         # A single character is the prefix of a pair. Of several, the pairs suffice without the last single character.
-        return (Phrase((*start, *(_terms_of(last, group)[:-1] or last)), is_open=len(last) == 1),)
+        return (Phrase((*start, *(_terms_of(last, group)[:-1] or last)), ends_with_prefix=len(last) == 1),)
     if not is_prefix:
         return (Phrase((*start, _term(last, group))),)
     plain = _plain(last)
     if len(plain) < MIN_PREFIX:
         return (Phrase((*start, plain)),)
-    return (Phrase((*start, plain), is_open=True), *(Phrase((*start, other)) for other in _shorter_stems(plain, group)))
+    return (
+        Phrase((*start, plain), ends_with_prefix=True),
+        *(Phrase((*start, other)) for other in _shorter_stems(plain, group)),
+    )
 
 
 def _shorter_stems(prefix: str, group: str) -> Iterable[str]:

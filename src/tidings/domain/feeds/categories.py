@@ -33,6 +33,6 @@ def validate_title(title: str) -> str:
         )
     if len(title) > MAX_TITLE or max(len(title.encode()), len(normalize_for_search(title).encode())) > MAX_KEY_BYTES:
         raise InvalidInput(
-            msg("This category title is too long: {most} characters at most.", most=MAX_TITLE), field="title"
+            msg("This category title is too long: {max} characters at most.", max=MAX_TITLE), field="title"
         )
     return reject_nul(title, field="title")

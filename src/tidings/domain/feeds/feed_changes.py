@@ -71,7 +71,7 @@ def validate_web_url(url: str, *, field: str) -> str:
     if not is_usable or not url.startswith(("http://", "https://")) or any(letter.isspace() for letter in url):
         raise InvalidField(field, msg("send a complete address that begins with http:// or https://."))
     if len(url.encode()) > MAX_URL:
-        raise InvalidField(field, msg("this address is too long, {most} bytes at most.", most=MAX_URL))
+        raise InvalidField(field, msg("this address is too long, {max} bytes at most.", max=MAX_URL))
     return url
 
 
@@ -93,7 +93,7 @@ def _check_text(name: str, value: Any) -> None:
     if "\0" in value:
         raise InvalidInput(msg("{name} holds a NUL character: remove it.", name=name), field=name)
     if len(value) > MAX_TEXT:
-        raise InvalidField(name, msg("too long, {most} characters at most.", most=MAX_TEXT))
+        raise InvalidField(name, msg("too long, {max} characters at most.", max=MAX_TEXT))
 
 
 def _check_numbers(values: Mapping[str, Any]) -> None:
@@ -109,9 +109,9 @@ def _check_interval(minutes: int) -> None:
         raise InvalidField(
             "check_interval_minutes",
             msg(
-                "send {least} to {most:,} minutes, or 0 to leave it to the feed.",
-                least=MIN_USER_INTERVAL_MINUTES,
-                most=MAX_USER_INTERVAL_MINUTES,
+                "send {min} to {max:,} minutes, or 0 to leave it to the feed.",
+                min=MIN_USER_INTERVAL_MINUTES,
+                max=MAX_USER_INTERVAL_MINUTES,
             ),
         )
 

@@ -85,9 +85,7 @@ def read(body: bytes) -> OpmlDocument:
     if not text.strip():
         raise InvalidInput(msg("The document is empty: send an OPML file."))
     if text.count("xmlUrl") > MAX_FEEDS:
-        raise InvalidInput(
-            msg("This document holds more than {most} feeds: import it in several parts.", most=MAX_FEEDS)
-        )
+        raise InvalidInput(msg("This document holds more than {max} feeds: import it in several parts.", max=MAX_FEEDS))
     start = _root_at(text)
     tree = _tree(References({}).resolve(text[start:]))
     found = OpmlDocument([], [], [])

@@ -32,7 +32,7 @@ from tidings.domain.url_schemes import WEB_SCHEMES, scheme_of
 _PAGE_SCHEMES: Final = WEB_SCHEMES | {""}
 _PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 _RDF_ABOUT: Final = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
-_LONGEST_DURATION: Final = 3
+_MAX_DURATION_PARTS: Final = 3
 
 
 class RssItemNamePriorities(NamePriorities, frozen=True):
@@ -147,7 +147,7 @@ def parse_duration_minutes(written: str) -> int:
     if not written:
         return 0
     parts = written.split(":")
-    if not 1 <= len(parts) <= _LONGEST_DURATION or not all(part.isascii() and part.isdigit() for part in parts):
+    if not 1 <= len(parts) <= _MAX_DURATION_PARTS or not all(part.isascii() and part.isdigit() for part in parts):
         return 0
     seconds = 0
     for part in parts:

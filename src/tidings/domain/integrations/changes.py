@@ -107,7 +107,7 @@ def _validated(
     if "\0" in value:
         raise InvalidInput(msg("{where} holds a NUL character: remove it.", where=where), field=where)
     if len(value) > field.max_length:
-        raise InvalidField(where, msg("too long, {most:,} characters at most.", most=field.max_length))
+        raise InvalidField(where, msg("too long, {max:,} characters at most.", max=field.max_length))
     value = value.strip()
     if field.kind is not FieldKind.TEXT and any(ord(letter) < 32 for letter in value):
         raise InvalidInput(

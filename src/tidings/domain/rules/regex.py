@@ -135,7 +135,7 @@ def compile_regex(source: str) -> Regex:
     if not source:
         raise InvalidRule(msg("The expression is empty."))
     if len(source) > MAX_EXPRESSION_CHARS:
-        raise InvalidRule(msg("The expression is longer than {most} characters.", most=MAX_EXPRESSION_CHARS))
+        raise InvalidRule(msg("The expression is longer than {max} characters.", max=MAX_EXPRESSION_CHARS))
     if replace_surrogates(source) != source:
         raise InvalidRule(msg("The expression contains half a character (a lone surrogate)."))
     return _compile(source)

@@ -45,5 +45,5 @@ def is_too_long(text: str, *, field: str, errors: RuleErrors) -> bool:
     """Returns whether the text is too long; if it is, adds an error to `errors`."""
     if len(text) <= MAX_TEXT_CHARS:
         return False
-    errors.append(InvalidRule(msg("The rules are longer than {most} characters.", most=MAX_TEXT_CHARS), field=field))
+    errors.append(InvalidRule(msg("The rules are longer than {max} characters.", max=MAX_TEXT_CHARS), field=field))
     return True

@@ -36,7 +36,7 @@ def parse_selector(text: str) -> Selector:
     if not text.strip():
         raise InvalidRule(msg("The selector is empty."))
     if len(text) > MAX_SELECTOR_CHARS:
-        raise InvalidRule(msg("The selector is longer than {most} characters.", most=MAX_SELECTOR_CHARS))
+        raise InvalidRule(msg("The selector is longer than {max} characters.", max=MAX_SELECTOR_CHARS))
     if "\0" in text or replace_surrogates(text) != text:
         raise InvalidRule(msg("The selector contains a character that cannot be in a page."))
     selector = Selector(text, parse_selector_list(text))

@@ -45,9 +45,7 @@ class ApiPasswords:
             if api_passwords.name_taken(db, user.id, name_key):
                 raise InvalidField("name", msg("you already have a password for {name}.", name=repr(name[:60])))
             if api_passwords.count(db, user.id) >= decisions.MAX_PASSWORDS:
-                raise InvalidInput(
-                    msg("You have {most} API passwords: delete one first.", most=decisions.MAX_PASSWORDS)
-                )
+                raise InvalidInput(msg("You have {max} API passwords: delete one first.", max=decisions.MAX_PASSWORDS))
             stored = api_passwords.add(
                 db,
                 user.id,

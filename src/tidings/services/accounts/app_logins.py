@@ -44,7 +44,7 @@ class AppLogins:
         self._refusals = RefusalLog()
 
     def recognise(self, given: Credentials) -> AppLogin | None:
-        """Return the login of an API password, or of an account password that was verified in the last minutes.
+        """Returns the login of an API password, or of an account password that was verified in the last minutes.
 
         None when the password has to be verified first. Raises Unauthorized when there is no name or no password.
         """
@@ -65,11 +65,11 @@ class AppLogins:
         return self._authentication.start_attempt(given)
 
     def verify(self, given: Credentials) -> AppLogin:
-        """Return the login of an account password. Raises Unauthorized, also where apps need an API password."""
+        """Returns the login of an account password. Raises Unauthorized, also where apps need an API password."""
         return self._login_of_account(self._authentication.verify(given, for_app=True))
 
     def by_token(self, token: str, address: str) -> AppLogin:
-        """Return the login that a token of the Google Reader API belongs to. Raises Unauthorized."""
+        """Returns the login that a token of the Google Reader API belongs to. Raises Unauthorized."""
         username, _, digits = token.strip().partition("/")
         secret = self._secret.get()
         if username and digits and "\0" not in username:
@@ -83,7 +83,7 @@ class AppLogins:
         raise Unauthorized(UNKNOWN_TOKEN)
 
     def by_fever_key(self, key: str, address: str) -> User | None:
-        """Return the user that a Fever key belongs to, None for an unknown one.
+        """Returns the user that a Fever key belongs to, None for an unknown one.
 
         key: as the client sent it: the MD5 of username and API password, in hex digits.
         """

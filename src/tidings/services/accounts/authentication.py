@@ -52,12 +52,12 @@ class Authentication:
         self._refusals = RefusalLog()
 
     def recognise_password(self, given: Credentials) -> User | None:
-        """Return the user whose password was verified in the last minutes; None for any other. Records no use."""
+        """Returns the user whose password was verified in the last minutes; None for any other. Records no use."""
         with self._database.reading() as db:
             return self._by_name(db, given) if given.username and given.password else None
 
     def recognise(self, given: Credentials) -> User | None:
-        """Return the user, or None if the password has to be verified first.
+        """Returns the user, or None if the password has to be verified first.
 
         Raises Unauthorized without credentials, and UnknownApiKey.
         """
@@ -67,7 +67,7 @@ class Authentication:
         return None if user is None else self._record_use(user, key)
 
     def start_attempt(self, given: Credentials) -> float:
-        """Return the seconds to wait before `verify`; 0 unless there were several failures.
+        """Returns the seconds to wait before `verify`; 0 unless there were several failures.
 
         Raises SignInThrottled if the wait would be too long. Reads the database: not for the event loop.
         """
@@ -86,7 +86,7 @@ class Authentication:
         return decision.wait / SECOND
 
     def verify(self, given: Credentials, *, for_app: bool = False) -> User:
-        """Return the user with this name and password; raises Unauthorized.
+        """Returns the user with this name and password; raises Unauthorized.
 
         The caller has waited for as long as `start_attempt` returned.
         for_app: refuse the password of a user who allows apps their API passwords only.
@@ -105,13 +105,13 @@ class Authentication:
         return self._record_use(user, None)
 
     def remember_browser(self, given: Credentials) -> str:
-        """Return the token that a browser stores after a sign-in and sends as `Credentials.browser` the next time."""
+        """Returns the token that a browser stores after a sign-in and sends as `Credentials.browser` the next time."""
         with self._database.reading() as db:
             _, stored = self._stored(db, given)
         return given.browser if known_browsers.known_id(given.browser, stored) else known_browsers.new_token(stored)
 
     def _stored(self, db: Read, given: Credentials) -> tuple[User | None, str]:
-        """Return the user with this name and the hash of the password; None and a dummy hash for an unknown name."""
+        """Returns the user with this name and the hash of the password; None and a dummy hash for an unknown name."""
         user = users.by_name(db, given.username.lower()) or users.by_name(db, normalize_username(given.username))
         return user, users.password_hash(db, user.id) if user else passwords.UNKNOWN_USER_HASH
 

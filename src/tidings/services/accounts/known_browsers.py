@@ -14,13 +14,13 @@ ID_BYTES = 12
 
 
 def new_token(password_hash: str) -> str:
-    """Return a new token for a browser in which the user signed in with this password."""
+    """Returns a new token for a browser in which the user signed in with this password."""
     browser = secrets.token_urlsafe(ID_BYTES)
     return f"{browser}.{_signature(password_hash, browser)}"
 
 
 def known_id(token: str, password_hash: str) -> str:
-    """Return the id of the browser if the token is genuine, else ""."""
+    """Returns the id of the browser if the token is genuine, else ""."""
     browser, _, signature = token.partition(".")
     is_genuine = hmac.compare_digest(signature.encode(), _signature(password_hash, browser).encode())
     return browser if is_genuine else ""

@@ -42,7 +42,7 @@ class Sessions:
         return token
 
     def recognise(self, token: str) -> SignedIn | None:
-        """Return the user and the session of a token, or None if there is no such session or it has ended.
+        """Returns the user and the session of a token, or None if there is no such session or it has ended.
 
         The visit is stored at most once a minute.
         """
@@ -61,7 +61,7 @@ class Sessions:
         return SignedIn(user, renewed, is_renewed=True)
 
     def list_all(self, user_id: int) -> list[Session]:
-        """Return the sessions of a user, the last used first."""
+        """Returns the sessions of a user, the last used first."""
         with self._database.reading() as db:
             return sessions.list_all(db, user_id, self._clock())
 

@@ -129,7 +129,7 @@ class Users:
 
 
 def by_id(db: Read, user_id: int) -> User:
-    """Return the user with this id. Raises NotFound."""
+    """Returns the user with this id. Raises NotFound."""
     user = users.get(db, user_id)
     if user is None:
         raise NotFound(msg("There is no user {id}.", id=user_id))
@@ -137,7 +137,7 @@ def by_id(db: Read, user_id: int) -> User:
 
 
 def by_name(db: Read, username: str) -> User:
-    """Return the user with this name. Raises NotFound."""
+    """Returns the user with this name. Raises NotFound."""
     user = users.by_name(db, username)
     if user is None:
         raise NotFound(msg("There is no user called {username}.", username=repr(username)))
@@ -145,7 +145,7 @@ def by_name(db: Read, username: str) -> User:
 
 
 def by_id_or_name(db: Read, text: str) -> User:
-    """Return the user with this id or username; a number is an id first. Raises NotFound and InvalidField."""
+    """Returns the user with this id or username; a number is an id first. Raises NotFound and InvalidField."""
     if not text.isprintable():  # no username contains such characters, and PostgreSQL refuses some of them
         raise InvalidField("user_id", msg("send an id or a username."))
     is_id = text.isascii() and text.isdigit() and text[0] != "0" and len(text) < 19
@@ -155,7 +155,7 @@ def by_id_or_name(db: Read, text: str) -> User:
 
 @cache
 def known_zones() -> frozenset[str]:
-    """Return the names of the time zones of this machine, or of the tzdata package."""
+    """Returns the names of the time zones of this machine, or of the tzdata package."""
     return frozenset(available_timezones())
 
 
@@ -169,7 +169,7 @@ def _permit_update(caller: User, user_id: int, given: Mapping[str, Any]) -> None
 
 
 def _ensure_another_admin(db: Write, user: User) -> None:
-    """Raise InvalidInput if the user is the only administrator.
+    """Raises InvalidInput if the user is the only administrator.
 
     Locks all administrators until the transaction ends: two concurrent transactions could otherwise remove both.
     """
@@ -181,7 +181,7 @@ def _ensure_another_admin(db: Write, user: User) -> None:
 
 
 def _ensure_free(db: Read, values: Mapping[str, Any], *, besides: int | None = None) -> None:
-    """Raise InvalidField if another user has the username or an external id. besides: the user that may have them."""
+    """Raises InvalidField if another user has the username or an external id. besides: the user that may have them."""
     if "username" in values:
         holder = users.by_name(db, values["username"])
         if holder is not None and holder.id != besides:

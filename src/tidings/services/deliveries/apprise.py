@@ -46,10 +46,10 @@ class AppriseSender:
         self._reached: dict[str, list[str]] = {}
 
     def check_urls(self, urls: str, *, field: str) -> None:
-        """Raise InvalidInput if one of the service URLs cannot work."""
+        """Raises InvalidInput if one of the service URLs cannot work."""
         found = apprise.service_urls(urls)
         if len(found) > MAX_URLS:
-            raise InvalidField(field, msg("{most} service URLs at most.", most=MAX_URLS))
+            raise InvalidField(field, msg("{max} service URLs at most.", max=MAX_URLS))
         if not found:
             return
         try:
@@ -107,7 +107,7 @@ class AppriseSender:
                 self._reached.pop(next(iter(self._reached)), None)
 
     def _urls(self, settings: apprise.Settings, event: Event) -> list[str]:
-        """Return the service URLs of the feed, or those of the user; as they are now, not as of the event."""
+        """Returns the service URLs of the feed, or those of the user; as they are now, not as of the event."""
         if event.receiver.startswith("feed "):
             payload = event.new_entries.feed
             with self._database.reading() as db:

@@ -33,7 +33,7 @@ ThreadSender = Callable[[Any, Event], None]
 MAX_CONCURRENT_CALLS = 4
 
 # A shorter secret occurs in texts by chance.
-_SHORTEST_SECRET = 4
+_MIN_SECRET_CHARS = 4
 _HIDDEN = "***"
 _INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]+")
 _SECRET_HEADERS = re.compile("auth|token|key|secret|cookie|session", re.IGNORECASE)
@@ -81,7 +81,7 @@ class Transcript:
 
     def redact(self, text: str) -> str:
         # The longest first: one may be a part of another.
-        for secret in sorted((one for one in self._secrets if len(one) >= _SHORTEST_SECRET), key=len, reverse=True):
+        for secret in sorted((one for one in self._secrets if len(one) >= _MIN_SECRET_CHARS), key=len, reverse=True):
             text = text.replace(secret, _HIDDEN)
         return text
 
@@ -189,7 +189,7 @@ def _message(error: TidingsError) -> Message:
 
 
 def _credentials_in(address: str) -> Iterable[str]:
-    """Yield the credentials of an address in each form in which a response could repeat them."""
+    """Yields the credentials of an address in each form in which a response could repeat them."""
     userinfo = address.partition("://")[2].partition("/")[0].rpartition("@")[0]
     if userinfo:
         for part in (userinfo, userinfo.partition(":")[2]):

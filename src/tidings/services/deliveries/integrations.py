@@ -37,7 +37,7 @@ class Integrations:
         self._apprise_sender = apprise_sender
 
     def get_all(self, user_id: int) -> dict[str, dict[str, Any]]:
-        """Return the settings of all integrations by name, without secrets that even their owner may not read."""
+        """Returns the settings of all integrations by name, without secrets that even their owner may not read."""
         with self._database.reading() as db:
             return _shown(integrations.list_all(db, user_id))
 
@@ -56,7 +56,7 @@ class Integrations:
             return _shown(integrations.list_all(db, user_id))
 
     def last_errors(self, user_id: int) -> dict[str, Message]:
-        """Return the last error of each integration that has one, by its name."""
+        """Returns the last error of each integration that has one, by its name."""
         with self._database.reading() as db:
             return {one.name: one.error for one in integrations.list_all(db, user_id) if one.last_error}
 
@@ -78,7 +78,7 @@ class Integrations:
         log.info("integration changed", user=user_id, integration=provider.name, enabled=merged.enabled)
 
     def _refusal(self, address: str) -> Message | None:
-        """Return why an address is refused, if that is known without a DNS lookup. Sending checks the rest."""
+        """Returns why an address is refused, if that is known without a DNS lookup. Sending checks the rest."""
         try:
             host = parse_target(address).host
         except InvalidInput as error:
@@ -104,7 +104,7 @@ def _members(provider: Provider, stored: StoredIntegration | None) -> dict[str, 
 
 
 def _current(provider: Provider, stored: StoredIntegration | None) -> IntegrationSettings:
-    """Return the stored settings, or the defaults if the integration was never set up."""
+    """Returns the stored settings, or the defaults if the integration was never set up."""
     if stored is None:
         return IntegrationSettings(enabled=False, settings=provider.settings())
     return IntegrationSettings(stored.enabled, provider.read_settings(stored.settings))

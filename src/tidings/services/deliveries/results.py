@@ -85,7 +85,7 @@ class ResultWriter:
             return queues.renew(db, queue.id, worker, self.lease_end(self._clock()))
 
     def begin(self, queue: ReceiverQueue, worker: str) -> DeliveryJob | None:
-        """Return the first delivery of a receiver just claimed; without one, release the receiver and return None."""
+        """Returns the first delivery of a receiver just claimed; None, with the receiver released, if there is none."""
         now = self._clock()
         with self._database.writing() as db:
             if not queues.renew(db, queue.id, worker, self.lease_end(now)):
@@ -100,7 +100,7 @@ class ResultWriter:
         return await self._batcher.add(attempt)
 
     def _write_batch(self, db: Write, batch: Sequence[Attempt]) -> list[AttemptResult]:
-        """Return results in the order of the batch. Rows are locked in the order of their ids, receivers first."""
+        """Returns results in the order of the batch. Rows are locked in the order of their ids, receivers first."""
         now = self._clock()
         held: set[int] = set()
         for worker in sorted({attempt.job.worker for attempt in batch}):
@@ -154,7 +154,7 @@ class ResultWriter:
             queues.give_up_pending(db, queue.id, GIVEN_UP_TOGETHER, now=now, before=before)
 
     def _next_job(self, db: Write, queue: ReceiverQueue, worker: str, now: Instant) -> DeliveryJob | None:
-        """Return the first waiting delivery; without one, release the receiver and return None."""
+        """Returns the first waiting delivery; None, with the receiver released, if there is none."""
         while (found := queues.first_pending(db, queue.id)) is not None:
             delivery, body = found
             integration = integrations.get(db, queue.user_id, queue.integration)

@@ -54,7 +54,7 @@ class ArticleExtractor:
         self._closed = False
 
     async def article(self, page: WebPage) -> Article:
-        """Return the article of a page. Raises PageTooDemanding if the page needs more than the limits."""
+        """Returns the article of a page. Raises PageTooDemanding if the page needs more than the limits."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._article, page)
 
     @property
@@ -91,7 +91,7 @@ class ArticleExtractor:
 
 
 def _has_article(response: bytes) -> bool:
-    """Return whether a process found an article. One that failed may be out of memory, so it is not used again."""
+    """Returns whether a process found an article. One that failed may be out of memory, so it is not used again."""
     return _decoder.decode(response).article is not None
 
 

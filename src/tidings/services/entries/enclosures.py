@@ -21,7 +21,7 @@ class Enclosures:
 
 
 def owned(db: Read, user_id: int, enclosure_id: int) -> Enclosure:
-    """Return an enclosure of the user. Raises NotFound."""
+    """Returns an enclosure of the user. Raises NotFound."""
     enclosure = enclosures.get(db, user_id, enclosure_id)
     if enclosure is None:
         raise unknown(enclosure_id)

@@ -104,7 +104,7 @@ class Entries:
 
 
 def owned(db: Read, user_id: int, entry_id: int) -> Entry:
-    """Return an entry of the user. Raises NotFound."""
+    """Returns an entry of the user. Raises NotFound."""
     entry = entries.get(db, user_id, entry_id)
     if entry is None:
         raise NotFound(msg("There is no entry {id}.", id=entry_id))
@@ -112,5 +112,5 @@ def owned(db: Read, user_id: int, entry_id: int) -> Entry:
 
 
 def unknown_feed(feed_id: int) -> InvalidInput:
-    """Return the error of lists and imports: by the contract of the API it is a 400, not a 404."""
+    """Returns the error of lists and imports: by the contract of the API it is a 400, not a 404."""
     return InvalidInput(msg("There is no feed {id}.", id=feed_id), field="feed_id")

@@ -60,7 +60,7 @@ class ArticleFetcher:
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def fetch(self, user: User, entry_id: int, *, store: bool) -> FetchedArticle:
-        """Return the article of an entry's page, or the stored content if the page has none.
+        """Returns the article of an entry's page, or the stored content if the page has none.
 
         store: replace the content of the entry; later changes by the publisher do not replace it.
         Raises NotFound, and FetchError if the page cannot be fetched.
@@ -76,7 +76,7 @@ class ArticleFetcher:
         return FetchedArticle(read.content, entry.reading_time if read.reading_time is None else read.reading_time)
 
     async def find(self, feed: Feed, url: str) -> Article:
-        """Return the article of the page `url` of an entry of this feed. Raises FetchError."""
+        """Returns the article of the page `url` of an entry of this feed. Raises FetchError."""
         if not url:
             raise NotAPage(msg("This entry has no address to fetch an article from."))
         async with self._slots:
@@ -114,7 +114,7 @@ class ArticleFetcher:
 def _read(
     user: User, feed: Feed, page: EntryPage, article: Article, instance: InstanceSettings
 ) -> PreparedArticle | None:
-    """Return the cleaned article, or None if it has no text."""
+    """Returns the cleaned article, or None if it has no text."""
     entry = page.entries[0]
     policy = EntryPolicy.of(feed, user, instance)
     read = ingestion.prepare_article(entry, page.enclosures.get(entry.id, []), article, policy)

@@ -47,7 +47,7 @@ class FullContent:
         self._clock = clock
 
     async def of_document(self, document: FetchedDocument, *, timeout_s: float) -> dict[int, Mapping[bytes, Article]]:
-        """Return articles of new entries by feed id and entry hash, for the feeds with the option."""
+        """Returns articles of new entries by feed id and entry hash, for the feeds with the option."""
         feeds = [feed for feed in document.feeds if feed.crawler]
         found = await asyncio.to_thread(self._new_entries, document, feeds)
         fetches = [self.articles(user, feed, entries, timeout_s=timeout_s) for user, feed, entries in found]
@@ -57,7 +57,7 @@ class FullContent:
     async def articles(
         self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry], *, timeout_s: float
     ) -> dict[bytes, Article]:
-        """Return articles by entry hash, of as many entries as possible in `timeout_s`, the newest first.
+        """Returns articles by entry hash, of as many entries as possible in `timeout_s`, the newest first.
 
         entries: by hash, oldest first.
         """
@@ -92,7 +92,7 @@ class FullContent:
     def _new_entries(
         self, document: FetchedDocument, feeds: Iterable[Feed]
     ) -> list[tuple[User, Feed, Mapping[bytes, ParsedEntry]]]:
-        """Return users, feeds and new entries by hash; without feeds for which that fails."""
+        """Returns users, feeds and new entries by hash; without feeds for which that fails."""
         found = []
         for feed in feeds:
             try:

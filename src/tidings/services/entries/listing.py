@@ -26,30 +26,32 @@ class EntryLists:
         self._user_id = user_id
 
     def page(self, filter_: EntryFilter, page: PageRequest) -> EntryPage:
-        """Return entries with their bodies and enclosures, and the total number on all pages."""
+        """Returns entries with their bodies and enclosures, and the total number on all pages."""
         return entry_lists.page(self.db, self._user_id, filter_, page)
 
     def rows(self, filter_: EntryFilter, page: PageRequest) -> list[Entry]:
-        """Return entries without their bodies and without the total number."""
+        """Returns entries without their bodies and without the total number."""
         return entry_lists.rows(self.db, self._user_id, filter_, page)
 
-    def ids(self, which: EntryFilter, *, direction: Direction, limit: int) -> list[int]:
-        """Return ids in their order. Ids rise with the time at which entries were stored."""
-        since = which.created_after
+    def ids(self, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> list[int]:
+        """Returns ids in their order. Ids rise with the time at which entries were stored."""
+        since = entry_filter.created_after
         if since is not None and entry_lists.is_older_than_all(self.db, self._user_id, since):
-            which = structs.replace(which, created_after=None)
+            entry_filter = structs.replace(entry_filter, created_after=None)
         elif since is not None:
             first = entry_lists.first_id_created_after(self.db, self._user_id, since)
             if first is None:
                 return []
-            which = structs.replace(which, after_entry_id=max(first - 1, which.after_entry_id or 0))
-        return entry_lists.id_page(self.db, self._user_id, which, direction=direction, limit=limit)
+            entry_filter = structs.replace(
+                entry_filter, after_entry_id=max(first - 1, entry_filter.after_entry_id or 0)
+            )
+        return entry_lists.id_page(self.db, self._user_id, entry_filter, direction=direction, limit=limit)
 
-    def count(self, which: EntryFilter) -> int:
-        return entry_lists.ids(self.db, self._user_id, which, limit=1, offset=0)[0]
+    def count(self, entry_filter: EntryFilter) -> int:
+        return entry_lists.ids(self.db, self._user_id, entry_filter, limit=1, offset=0)[0]
 
     def chosen(self, entry_ids: Sequence[int]) -> EntryPage:
-        """Return those of these entries that are the user's, with their bodies and enclosures, in no order."""
+        """Returns those of these entries that are the user's, with their bodies and enclosures, in no order."""
         return entry_lists.with_bodies(self.db, entries.get_many(self.db, self._user_id, entry_ids))
 
 
@@ -62,7 +64,7 @@ class EntryListReader:
     def open(
         self, user_id: int, *, search: str = "", feed_ids: Collection[int] = (), category_ids: Collection[int] = ()
     ) -> Iterator[EntryLists]:
-        """Yield the lists of a user.
+        """Yields the lists of a user.
 
         search: the words that the filter searches for; with them the index is updated first. feed_ids, category_ids:
         those of the filters. Raises InvalidInput, with feed_id or category_id as its field, if one is not the user's.
@@ -80,7 +82,7 @@ class EntryListReader:
 
     @contextmanager
     def of(self, user_id: int, filter_: EntryFilter) -> Iterator[EntryLists]:
-        """Yield the lists of a user, as `open` does with the values of the filter."""
+        """Yields the lists of a user, as `open` does with the values of the filter."""
         feed_ids = [filter_.feed_id] if filter_.feed_id is not None else []
         category_ids = [filter_.category_id] if filter_.category_id is not None else []
         with self.open(user_id, search=filter_.search, feed_ids=feed_ids, category_ids=category_ids) as lists:

@@ -31,7 +31,7 @@ class PublicLinks:
         self._database = database
 
     def create(self, user_id: int, entry_id: int) -> str:
-        """Return the code of the link of an entry, a new one if it has none. Raises NotFound."""
+        """Returns the code of the link of an entry, a new one if it has none. Raises NotFound."""
         with self._database.writing() as db:
             counters.lock(db, user_id, [owned(db, user_id, entry_id).feed_id])
             entry = owned(db, user_id, entry_id)
@@ -47,7 +47,7 @@ class PublicLinks:
             public_links.set_code(db, user_id, entry_id, "")
 
     def find(self, code: str) -> PublicEntry:
-        """Return the entry of a link. Raises NotFound if the code is unknown or revoked."""
+        """Returns the entry of a link. Raises NotFound if the code is unknown or revoked."""
         with self._database.reading() as db:
             entry = public_links.by_code(db, code[:100])
             feed = feeds.get(db, entry.user_id, entry.feed_id) if entry else None

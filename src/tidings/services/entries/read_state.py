@@ -58,20 +58,20 @@ class ReadMarker:
             )
             return MarkReadResult(count, now)
 
-    def mark_stored_read(self, user_id: int, which: EntryFilter, before: Instant) -> MarkReadResult:
+    def mark_stored_read(self, user_id: int, entry_filter: EntryFilter, before: Instant) -> MarkReadResult:
         """Mark the unread entries that were stored before a moment as read: a client has seen no later ones.
 
-        which: its feed, category and star count.
+        entry_filter: only its feed, category and star are used.
         """
         now = self._clock()
         with self._database.writing() as db:
             count = entries.mark_read(
                 db,
                 user_id,
-                feed_id=which.feed_id,
-                category_id=which.category_id,
+                feed_id=entry_filter.feed_id,
+                category_id=entry_filter.category_id,
                 created_before=before,
-                starred=which.starred,
+                starred=entry_filter.starred,
                 now=now,
             )
             return MarkReadResult(count, now)

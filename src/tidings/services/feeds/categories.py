@@ -68,7 +68,7 @@ class Categories:
             categories.remove(db, user_id, category_id)
 
     def ensure(self, user_id: int, title: str) -> Category:
-        """Return the category with this title, compared without case; a new one if there is none."""
+        """Returns the category with this title, compared without case; a new one if there is none."""
         title = validate_title(title)
         key = normalize_for_search(title)
         with self._database.writing() as db:
@@ -87,7 +87,7 @@ class Categories:
 
 
 def owned(db: Read, user_id: int, category_id: int) -> Category:
-    """Return a category of the user. Raises NotFound."""
+    """Returns a category of the user. Raises NotFound."""
     category = categories.get(db, user_id, category_id)
     if category is None:
         raise unknown(category_id)

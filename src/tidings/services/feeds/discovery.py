@@ -76,7 +76,7 @@ class Discovery:
         self._recent = recent
 
     async def find(self, user_id: int, given: Mapping[str, Any]) -> list[DiscoveredFeed]:
-        """Return the feeds of a page, the declared ones first. Nothing is stored.
+        """Returns the feeds of a page, the declared ones first. Nothing is stored.
 
         given: fields of the API, at least `url`. Raises InvalidInput for invalid fields, FetchError if the page cannot
         be fetched, and NotFound without feeds.
@@ -132,7 +132,7 @@ class _Search:
         return found
 
     async def _confirmed(self, candidates: Sequence[FeedCandidate]) -> list[DiscoveredFeed]:
-        """Return the candidates that are feeds, in the same order, without duplicates of address or document."""
+        """Returns the candidates that are feeds, in the same order, without duplicates of address or document."""
         unique = list({candidate.url: candidate for candidate in reversed(candidates)}.values())[::-1]
         await self._probe_all([one for one in unique if one.url not in self._results][:MAX_PROBES])
         found: dict[str, DiscoveredFeed] = {}
@@ -175,7 +175,7 @@ class _Search:
             )
 
     def _probe_request(self, url: str) -> FetchRequest:
-        """Return the request of a candidate; credentials for the page are not sent to other sites."""
+        """Returns the request of a candidate; credentials for the page are not sent to other sites."""
         request = msgspec.structs.replace(
             self._request, url=url, timeout_s=PROBE_TIMEOUT_S, max_body_size=MAX_PROBE_BYTES
         )
@@ -207,7 +207,7 @@ def _page_request(given: Mapping[str, Any]) -> FetchRequest:
 
 
 def _format(response: FetchResponse) -> FeedFormat | None:
-    """Return the format of a document, or None if it is no feed. JSON must also parse as a feed."""
+    """Returns the format of a document, or None if it is no feed. JSON must also parse as a feed."""
     kind = detect_format(response.body, response.charset or None)
     if kind is FeedFormat.JSON:
         try:
@@ -228,7 +228,7 @@ def _read_page(response: FetchResponse) -> tuple[PageLinks, str]:
 
 
 def _discovered_feed(candidate: FeedCandidate, result: ProbeResult) -> DiscoveredFeed | None:
-    """Return a feed, or None. A declared candidate counts unless it is refuted; another one must have been parsed."""
+    """Returns a feed, or None. A declared candidate counts unless it is refuted; another one must have been parsed."""
     if result.type:
         address, title = _address(candidate, result), candidate.title or result.title
         return DiscoveredFeed(address, title or address, result.type, result.title, result.newest)
@@ -238,5 +238,5 @@ def _discovered_feed(candidate: FeedCandidate, result: ProbeResult) -> Discovere
 
 
 def _address(candidate: FeedCandidate, result: ProbeResult) -> str:
-    """Return the target of a permanent redirect, or else the address of the candidate."""
+    """Returns the target of a permanent redirect, or else the address of the candidate."""
     return result.permanent_url or candidate.url

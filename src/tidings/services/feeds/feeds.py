@@ -206,12 +206,12 @@ class Feeds:
 
 
 def _is_fetched_differently(feed: Feed, values: Mapping[str, Any]) -> bool:
-    """Return whether the requests to the publisher differ after this change."""
+    """Returns whether the requests to the publisher differ after this change."""
     return fetch_key({name: values.get(name, getattr(feed, name)) for name in SHARED_OPTIONS}) != feed_fetch_key(feed)
 
 
 def owned(db: Read, user_id: int, feed_id: int) -> Feed:
-    """Return a feed of the user. Raises NotFound."""
+    """Returns a feed of the user. Raises NotFound."""
     feed = feeds.get(db, user_id, feed_id)
     if feed is None:
         raise unknown(feed_id)

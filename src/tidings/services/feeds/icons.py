@@ -134,7 +134,7 @@ async def _find(feed: Feed, cache: _DocumentCache) -> IconImage | None:
 
 
 async def _candidates(feed: Feed, cache: _DocumentCache) -> AsyncIterator[str]:
-    """Yield addresses of possible icons, the best first. A page is fetched only if no candidate before was an icon."""
+    """Yields addresses of possible icons, the best first. A page is fetched only if no candidate before was an icon."""
     if feed.icon_url:
         yield feed.icon_url
     found_at = feed.site_url
@@ -185,12 +185,12 @@ class _DocumentCache:
             task.cancel()
 
     async def page(self, request: FetchRequest) -> _Page | None:
-        """Return a page, or None if it cannot be fetched."""
+        """Returns a page, or None if it cannot be fetched."""
         found: _Page | None = await self._get(request, _read_page)
         return found
 
     async def image(self, request: FetchRequest) -> IconImage | None:
-        """Return an image, or None if it cannot be fetched or is no image."""
+        """Returns an image, or None if it cannot be fetched or is no image."""
         found: IconImage | None = await self._get(request, _read_image)
         return found
 

@@ -54,7 +54,7 @@ class Opml:
         self._clock = clock
 
     def export(self, user_id: int) -> bytes:
-        """Return all feeds of a user by category, as OPML without credentials, cookies and proxies."""
+        """Returns all feeds of a user by category, as OPML without credentials, cookies and proxies."""
         with self._database.reading() as db:
             folders = categories.list_all(db, user_id)
             owned = feeds.list_all(db, user_id)

@@ -120,7 +120,7 @@ def _preview(entry: Entry, parsed: ParsedEntry, policy: EntryPolicy, now: Instan
 
 
 def _difference(old: ParsedEntry, new: ParsedEntry, policy: EntryPolicy) -> tuple[str, str, bool]:
-    """Return excerpts of the old and the new text, and whether only the markup differs."""
+    """Returns excerpts of the old and the new text, and whether only the markup differs."""
     if old.content == new.content:
         return "", "", False
     old_html, new_html = (

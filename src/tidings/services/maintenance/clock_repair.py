@@ -39,7 +39,7 @@ class ClockRepair:
         self._limits = limits
 
     def ahead_s(self) -> float:
-        """Return by how many seconds this clock is ahead of the database server's; 0 on SQLite, which has none."""
+        """Returns by how many seconds this clock is ahead of the database server's; 0 on SQLite, which has none."""
         with self._database.reading() as db:
             theirs = database_clock.now(db)
         return 0.0 if theirs is None else (self._clock() - theirs) / 1_000_000

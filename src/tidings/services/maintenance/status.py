@@ -64,14 +64,14 @@ class StatusReader:
         self._cached: ServiceStatus | None = None
 
     def cached(self) -> ServiceStatus:
-        """Return the state, at most `cache_for` old. Raises StoreUnavailable."""
+        """Returns the state, at most `cache_for` old. Raises StoreUnavailable."""
         with self._lock:
             if self._cached is None or time.monotonic() - self._cached_at > self._cache_for_s:
                 self._cached, self._cached_at = self.read(), time.monotonic()
             return self._cached
 
     def read(self) -> ServiceStatus:
-        """Return the state, read from the database now. Raises StoreUnavailable."""
+        """Returns the state, read from the database now. Raises StoreUnavailable."""
         now = self._clock()
         with self._database.reading() as db:
             queue = status.poll_queue_counts(db, now, overdue_after=OVERDUE_AFTER)
@@ -125,5 +125,5 @@ GAUGES = {
 
 
 def gauges(overview: ServiceStatus) -> dict[str, tuple[str, float]]:
-    """Return the help and the value of each gauge, by name."""
+    """Returns the help and the value of each gauge, by name."""
     return {name: (text, float(getattr(overview, field))) for name, (field, text) in GAUGES.items()}

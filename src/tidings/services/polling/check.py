@@ -166,7 +166,7 @@ class FeedChecker:
             await asyncio.to_thread(self._websub.record_offers, [CheckedDocument(run.lease.lead, response)])
 
     async def _accepted(self, run: CheckRun, response: FetchResponse) -> Sequence[Feed]:
-        """Return the feeds of the source, except those redirected to another feed of the same user."""
+        """Returns the feeds of the source, except those redirected to another feed of the same user."""
         feeds = run.lease.feeds
         if response.url == run.lease.lead.feed_url:
             return feeds
@@ -181,7 +181,7 @@ class FeedChecker:
         return [feed for feed in feeds if feed.id not in others]
 
     def _others_at(self, url: str, feeds: Sequence[Feed]) -> dict[int, int]:
-        """Return other feeds of the same user at this address, by feed id."""
+        """Returns other feeds of the same user at this address, by feed id."""
         with self._database.reading() as db:
             found = {feed.id: stored_feeds.id_by_url(db, feed.user_id, url) for feed in feeds}
         return {feed_id: other for feed_id, other in found.items() if other not in (None, feed_id)}
@@ -229,7 +229,7 @@ class FeedChecker:
 
 
 def request_for(feed: Feed, validators: Validators) -> FetchRequest:
-    """Return the request for the document of a feed, with all of its fetch options."""
+    """Returns the request for the document of a feed, with all of its fetch options."""
     return FetchRequest(
         url=feed.feed_url,
         etag=validators.etag,
@@ -256,7 +256,7 @@ def _already_subscribed(url: str, other: int) -> AlreadySubscribed:
 
 
 def _reasons(failed: Mapping[int, TidingsError]) -> dict[str, tuple[int, str]]:
-    """Return the number of failed feeds and the message of the first one, by error code."""
+    """Returns the number of failed feeds and the message of the first one, by error code."""
     found: dict[str, tuple[int, str]] = {}
     for error in failed.values():
         count, reason = found.get(error.code, (0, error.message))

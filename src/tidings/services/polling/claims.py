@@ -125,7 +125,7 @@ class Polling:
         return self._make_due(user_id, feed_ids=feed_ids)
 
     def enabled(self, username: str | None = None) -> list[SourceLease]:
-        """Return the sources of one user's enabled feeds, or of all users', for checks without a claim.
+        """Returns the sources of one user's enabled feeds, or of all users', for checks without a claim.
 
         Raises NotFound for an unknown username.
         """

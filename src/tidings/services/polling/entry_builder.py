@@ -48,7 +48,7 @@ class EntryBuilder:
         *,
         articles: Mapping[bytes, Article] | None = None,
     ) -> PreparedFeedUpdate:
-        """Return the update of one feed, with its new and changed entries prepared, and without a lease.
+        """Returns the update of one feed, with its new and changed entries prepared, and without a lease.
 
         articles: full content of new entries, by hash. If not all entries fit into memory, the columns of the update
         clear the validators, so that the next check reads the document again.
@@ -71,7 +71,7 @@ class EntryBuilder:
         errors: list[str],
         articles: Mapping[Key, Article] | None = None,
     ) -> tuple[dict[Key, ReadyEntry], bool]:
-        """Return the first entries that fit into memory, at least one, and whether they are all.
+        """Returns the first entries that fit into memory, at least one, and whether they are all.
 
         entries: by hash or by id. errors: rule errors are appended to it.
         """

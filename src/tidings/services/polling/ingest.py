@@ -76,7 +76,7 @@ class FetchedDocument:
         self._parsed: ParsedFeed | FeedError | None = None
 
     def parsed(self, now: Instant) -> ParsedFeed:
-        """Return the parsed document; it is parsed once. Raises FeedError, each time, if it cannot be parsed."""
+        """Returns the parsed document; it is parsed once. Raises FeedError, each time, if it cannot be parsed."""
         if self._parsed is None:
             try:
                 self._parsed = parse(self.response, now)
@@ -171,12 +171,12 @@ class IngestQueue:
 
 
 def parse(response: FetchResponse, now: Instant) -> ParsedFeed:
-    """Return the parsed document of a response. Raises FeedError."""
+    """Returns the parsed document of a response. Raises FeedError."""
     return formats.parse_feed(response.body, url=response.url, charset=response.charset or None, now=now)
 
 
 def find_changes(db: Read, feed: Feed, document: ParsedFeed) -> ChangeSet:
-    """Return what a document changes in one feed."""
+    """Returns what a document changes in one feed."""
     entries = identify_entries(feed, document)
     return diff_entries(feed, entries, _look_up(db, {feed.id: entries})[feed.id])
 
@@ -184,7 +184,7 @@ def find_changes(db: Read, feed: Feed, document: ParsedFeed) -> ChangeSet:
 def build_update(
     user: User, feed: Feed, document: FetchedDocument, changes: ChangeSet, now: Instant
 ) -> PreparedFeedUpdate:
-    """Return the update of one feed by a document, with the columns of the feed and its new and changed entries."""
+    """Returns the update of one feed by a document, with the columns of the feed and its new and changed entries."""
     parsed, response = document.parsed(now), document.response
     articles = document.full_content.get(feed.id)
     update = document.builder.update(user, feed, changes, now, articles=articles)
@@ -194,7 +194,7 @@ def build_update(
 
 
 def _followed(feed: Feed, document: ParsedFeed) -> dict[str, Any]:
-    """Return columns that follow the publisher, except those that the user set."""
+    """Returns columns that follow the publisher, except those that the user set."""
     edited = EditedFeedField(feed.edited)
     followed: dict[str, Any] = {"language": document.language}
     if document.title and EditedFeedField.TITLE not in edited and document.title != feed.title:
@@ -210,7 +210,7 @@ def _followed(feed: Feed, document: ParsedFeed) -> dict[str, Any]:
 
 
 def _look_up(db: Read, entries: Mapping[int, Sequence[IdentifiedEntry]]) -> dict[int, KnownEntries]:
-    """Return what is stored of the entries of each feed, by feed id.
+    """Returns what is stored of the entries of each feed, by feed id.
 
     Other hashes are looked up only for entries that are not stored under their own: usually none, or a few new ones.
     """
@@ -226,7 +226,7 @@ def _look_up(db: Read, entries: Mapping[int, Sequence[IdentifiedEntry]]) -> dict
 
 
 def _size(update: PreparedFeedUpdate) -> int:
-    """Return the size of an update, in about the number of characters to write."""
+    """Returns the size of an update, in about the number of characters to write."""
     return sum(ENTRY_OVERHEAD_CHARACTERS + len(entry.content) for entry in (*update.new, *update.changed.values()))
 
 
@@ -236,7 +236,7 @@ def _checked(document: FetchedDocument, now: Instant) -> CheckedDocument:
 
 
 def _batches(members: Iterable[Member]) -> Iterator[list[Member]]:
-    """Yield batches of members for one transaction each; no feed occurs twice in a batch."""
+    """Yields batches of members for one transaction each; no feed occurs twice in a batch."""
     batch: dict[int, Member] = {}
     for document, feed in members:
         if len(batch) == MAX_FEEDS or feed.id in batch:
@@ -258,7 +258,7 @@ def _failing(*members: Member) -> Iterator[None]:
 
 
 def as_feed_error(error: Exception, feeds: Sequence[Feed]) -> TidingsError:
-    """Return the error to store with the feeds. An unexpected exception is logged."""
+    """Returns the error to store with the feeds. An unexpected exception is logged."""
     if isinstance(error, TidingsError):
         return error
     log.error("feed check crashed", feed=feeds[0].id, feeds=len(feeds), exc_info=error)

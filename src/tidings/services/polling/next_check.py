@@ -38,7 +38,7 @@ class Timing(Struct, frozen=True):
         return cls(schedule, random.random(), is_pushed)  # noqa: S311 - nothing secret about it
 
     def after_unchanged(self, feed: Feed, response: FetchResponse, now: Instant) -> dict[str, Any]:
-        """Return the columns of a feed whose document is unchanged; its polling hints still apply."""
+        """Returns the columns of a feed whose document is unchanged; its polling hints still apply."""
         rate = rate_of(feed)
         started: dict[str, Any] = {}
         if not rate.is_known:
@@ -55,7 +55,7 @@ class Timing(Struct, frozen=True):
     def after_document(
         self, feed: Feed, response: FetchResponse, document: ParsedFeed, new: Iterable[Instant | None], now: Instant
     ) -> dict[str, Any]:
-        """Return the columns of a feed whose document has changed.
+        """Returns the columns of a feed whose document has changed.
 
         new: the publication times of its new entries.
         """
@@ -69,7 +69,7 @@ class Timing(Struct, frozen=True):
         return values | _rate_columns(rate) | {"publisher_hints": polling_hints.to_text(document.hints)}
 
     def after_failure(self, feed: Feed, error: TidingsError, now: Instant) -> dict[str, Any]:
-        """Return the columns of a feed whose check failed.
+        """Returns the columns of a feed whose check failed.
 
         Passing trouble makes the wait longer, but counts as an error of the feed only when it does not pass.
         """
@@ -100,7 +100,7 @@ class Timing(Struct, frozen=True):
         return values | {"parsing_error_message": text, "parsing_error_form": encode_message(message, text)}
 
     def after_change(self, feed: Feed, user_interval_minutes: int, now: Instant) -> Instant:
-        """Return when the next check is due after the user set another interval."""
+        """Returns when the next check is due after the user set another interval."""
         hints = polling_hints.from_text(feed.publisher_hints)
         return next_check.after_interval_change(
             now,
@@ -143,12 +143,12 @@ class Timing(Struct, frozen=True):
 
 
 def after_push(feed: Feed, new: Iterable[Instant | None], now: Instant) -> dict[str, Any]:
-    """Return the columns of a feed after a push: only its publish rate, since a push is no check."""
+    """Returns the columns of a feed after a push: only its publish rate, since a push is no check."""
     return _rate_columns(publish_rate.update_rate(rate_of(feed), tuple(new), since=feed.checked_at, now=now))
 
 
 def was_switched_off(feed: Feed) -> bool:
-    """Return whether a failed check disabled the feed, and not its user."""
+    """Returns whether a failed check disabled the feed, and not its user."""
     return feed.disabled and feed.parsing_error_message.endswith(SWITCHED_OFF.english())
 
 
@@ -159,7 +159,7 @@ def rate_of(feed: Feed) -> PublishRate:
 def first_columns(
     timing: Timing, response: FetchResponse, document: ParsedFeed, user_interval_minutes: int, now: Instant
 ) -> dict[str, Any]:
-    """Return the columns of a new feed, whose document was fetched when the user subscribed."""
+    """Returns the columns of a new feed, whose document was fetched when the user subscribed."""
     rate = publish_rate.rate_of_document((entry.published_at for entry in document.entries), now)
     next_check_at = next_check.after_check(
         now,

@@ -59,7 +59,7 @@ class Outages:
             )
 
     def explains(self, error: TidingsError) -> bool:
-        """Return whether the network, not the feed, is the cause of an error."""
+        """Returns whether the network, not the feed, is the cause of an error."""
         return self._is_down and isinstance(error, FetchError) and not error.was_connected
 
     @property
@@ -68,7 +68,7 @@ class Outages:
         return since is not None and self._clock() - since <= MAX_OUTAGE
 
     def retry_at(self) -> Instant:
-        """Return when to check a feed again during an outage."""
+        """Returns when to check a feed again during an outage."""
         now = self._clock()
         return next_check.during_outage(now, self._detector.down_since or now, random_fraction=random.random())  # noqa: S311
 

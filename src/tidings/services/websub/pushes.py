@@ -62,12 +62,12 @@ class Pushes:
         self._is_on = is_on
 
     def subscription(self, token: str) -> HubSubscription | None:
-        """Return the subscription whose callback address has this token, or None."""
+        """Returns the subscription whose callback address has this token, or None."""
         with self._database.reading() as db:
             return subscriptions.by_token(db, token)
 
     def accepts(self, subscription: HubSubscription) -> bool:
-        """Return whether the hub may push. Pushes after the end of the lease are accepted too."""
+        """Returns whether the hub may push. Pushes after the end of the lease are accepted too."""
         return self._is_on and subscription.state == SubscriptionState.ACTIVE
 
     def verify(self, token: str, parameters: Mapping[str, str]) -> str | None:
@@ -194,7 +194,7 @@ class Pushes:
 
 
 def feeds_of(database: Database, subscription_id: int) -> list[Feed]:
-    """Return the enabled feeds whose documents offer the subscription."""
+    """Returns the enabled feeds whose documents offer the subscription."""
     with database.reading() as db:
         return subscriptions.feeds_of(db, subscription_id)
 

@@ -36,12 +36,12 @@ def by_token(db: Read, token: str) -> ApiKey | None:
 
 
 def list_all(db: Read, user_id: int) -> list[ApiKey]:
-    """Return the user's keys, ordered by description."""
+    """Returns the user's keys, ordered by description."""
     return db.all(ApiKey, _select_by_user, user=user_id)
 
 
 def description_taken(db: Read, user_id: int, description_key: str) -> bool:
-    """Return whether the user has a key with this description. description_key: case-folded."""
+    """Returns whether the user has a key with this description. description_key: case-folded."""
     statement = select(api_keys.c.id).where(
         api_keys.c.user_id == user_id, api_keys.c.description_key == description_key
     )

@@ -11,7 +11,7 @@ from tidings.storage.schema import api_passwords
 
 
 class ApiPassword(Struct, frozen=True):
-    """password_digest: see `domain.accounts.api_passwords`."""
+    """A password of a user for apps. password_digest: see `domain.accounts.api_passwords`."""
 
     id: int
     user_id: int
@@ -21,31 +21,31 @@ class ApiPassword(Struct, frozen=True):
     last_used_at: Instant | None
 
 
-_all = select(*columns(api_passwords, ApiPassword))
-_mine = api_passwords.c.user_id == bindparam("user")
-_listed = _all.where(_mine).order_by(api_passwords.c.name, api_passwords.c.id)
-_by_fever_key = _all.where(api_passwords.c.fever_key_digest == bindparam("digest"))
-_named = select(api_passwords.c.id).where(_mine, api_passwords.c.name_key == bindparam("name_key"))
-_count = select(func.count()).select_from(api_passwords).where(_mine)
-_touch = (
+_select_api_passwords = select(*columns(api_passwords, ApiPassword))
+_is_owned = api_passwords.c.user_id == bindparam("user")
+_select_by_name = _select_api_passwords.where(_is_owned).order_by(api_passwords.c.name, api_passwords.c.id)
+_select_by_fever_key = _select_api_passwords.where(api_passwords.c.fever_key_digest == bindparam("digest"))
+_select_id_by_name_key = select(api_passwords.c.id).where(_is_owned, api_passwords.c.name_key == bindparam("name_key"))
+_count = select(func.count()).select_from(api_passwords).where(_is_owned)
+_update_last_used = (
     update(api_passwords)
-    .where(_mine, api_passwords.c.id == bindparam("number"))
+    .where(_is_owned, api_passwords.c.id == bindparam("number"))
     .values(last_used_at=bindparam("moment"))
 )
-_remove = delete(api_passwords).where(_mine, api_passwords.c.id == bindparam("number"))
+_delete_api_password = delete(api_passwords).where(_is_owned, api_passwords.c.id == bindparam("number"))
 
 
 def list_all(db: Read, user_id: int) -> list[ApiPassword]:
-    return db.all(ApiPassword, _listed, user=user_id)
+    return db.all(ApiPassword, _select_by_name, user=user_id)
 
 
 def by_fever_key(db: Read, digest: bytes) -> ApiPassword | None:
-    """digest: `domain.accounts.api_passwords.fever_key_digest` of what a client sent."""
-    return db.one(ApiPassword, _by_fever_key, digest=digest)
+    """Returns None if there is none. digest: `fever_key_digest` of the key that a client sent."""
+    return db.one(ApiPassword, _select_by_fever_key, digest=digest)
 
 
 def name_taken(db: Read, user_id: int, name_key: str) -> bool:
-    return db.scalar(_named, user=user_id, name_key=name_key) is not None
+    return db.scalar(_select_id_by_name_key, user=user_id, name_key=name_key) is not None
 
 
 def count(db: Read, user_id: int) -> int:
@@ -76,8 +76,8 @@ def add(
 
 
 def set_last_used(db: Write, user_id: int, password_id: int, moment: Instant) -> None:
-    db.run(_touch, user=user_id, number=password_id, moment=moment)
+    db.run(_update_last_used, user=user_id, number=password_id, moment=moment)
 
 
 def remove(db: Write, user_id: int, password_id: int) -> bool:
-    return db.run(_remove, user=user_id, number=password_id) > 0
+    return db.run(_delete_api_password, user=user_id, number=password_id) > 0

@@ -8,18 +8,20 @@ from tidings.storage.engine.database import Read, Write
 from tidings.storage.engine.upsert import upsert
 from tidings.storage.schema import server_secrets
 
-# What the one secret is for.
+# Name of the secret that signs tokens of app logins.
 APP_LOGINS = "app logins"
 
-_by_name = select(server_secrets.c.secret).where(server_secrets.c.name == bindparam("secret_name"))
-_add = upsert(server_secrets, ["name"]).values(name=bindparam("secret_name"), secret=bindparam("secret_bytes"))
+_select_secret = select(server_secrets.c.secret).where(server_secrets.c.name == bindparam("secret_name"))
+_insert_unless_exists = upsert(server_secrets, ["name"]).values(
+    name=bindparam("secret_name"), secret=bindparam("secret_bytes")
+)
 
 
 def get(db: Read, name: str) -> bytes | None:
-    found = db.scalar(_by_name, secret_name=name)
+    found = db.scalar(_select_secret, secret_name=name)
     return None if found is None else bytes(found)
 
 
 def add(db: Write, name: str, secret: bytes) -> None:
     """Store a secret unless there is one: of several processes that start at once the first one counts."""
-    db.run(_add, secret_name=name, secret_bytes=secret)
+    db.run(_insert_unless_exists, secret_name=name, secret_bytes=secret)

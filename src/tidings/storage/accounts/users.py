@@ -28,12 +28,12 @@ def get(db: Read, user_id: int) -> User | None:
 
 
 def get_many(db: Read, user_ids: Iterable[int]) -> dict[int, User]:
-    """Return the existing users among `user_ids`, by id."""
+    """Returns the existing users among `user_ids`, by id."""
     return {user.id: user for user in db.all(User, _select_by_ids, ids=sorted(set(user_ids)))}
 
 
 def by_name(db: Read, username: str) -> User | None:
-    """Return the user with this name, compared without case."""
+    """Returns the user with this name, compared without case."""
     return db.one(User, _select_by_name, name=username.lower())
 
 
@@ -46,7 +46,7 @@ def password_hash(db: Read, user_id: int) -> str:
 
 
 def id_by_foreign_id(db: Read, name: str, value: str) -> int | None:
-    """Return the id of the user with this id at a sign-in provider. name: google_id or openid_connect_id."""
+    """Returns the id of the user with this id at a sign-in provider. name: google_id or openid_connect_id."""
     found: int | None = db.scalar(select(users.c.id).where(users.c[name] == value))
     return found
 

@@ -117,14 +117,14 @@ def add(
 
 
 def get(db: Read, user_id: int, id_: int) -> ListedDelivery | None:
-    """Return a delivery of the user; None if there is none."""
+    """Returns a delivery of the user; None if there is none."""
     for delivery, row in db.joined(Delivery, _select_listed.where(*_is_owned), user=user_id, delivery=id_):
         return ListedDelivery(delivery, row.next_attempt_at)
     return None
 
 
 def body(db: Read, id_: int) -> bytes | None:
-    """Return the body, None if it is no longer stored. The caller has checked the owner."""
+    """Returns the body, None if it is no longer stored. The caller has checked the owner."""
     text = db.scalar(_select_body, delivery=id_)
     return None if text is None else text.encode()
 
@@ -141,7 +141,7 @@ def list_deliveries(
     limit: int,
     offset: int = 0,
 ) -> list[ListedDelivery]:
-    """Return deliveries, newest first. receiver: needs `integration`."""
+    """Returns deliveries, newest first. receiver: needs `integration`."""
     is_saved = event_type == SAVE_ENTRY
     filters = {
         "state": state and state.value,
@@ -158,7 +158,7 @@ def list_deliveries(
 
 
 def integrations_of(db: Read, user_id: int) -> list[str]:
-    """Return the names of integrations with deliveries of the user."""
+    """Returns the names of integrations with deliveries of the user."""
     found: list[str] = []
     while (after := db.scalar(_select_next_integration, user=user_id, after=found[-1] if found else "")) is not None:
         found.append(after)
@@ -166,7 +166,7 @@ def integrations_of(db: Read, user_id: int) -> list[str]:
 
 
 def receivers_of(db: Read, user_id: int, integration: str) -> list[str]:
-    """Return the receivers of the newest deliveries of an integration."""
+    """Returns the receivers of the newest deliveries of an integration."""
     return sorted(db.scalars(_select_receivers, user=user_id, integration=integration, limit=_RECEIVERS_FROM))
 
 

@@ -163,7 +163,7 @@ class AttemptRecord(Struct, frozen=True):
 
 
 def has_work(db: Read, now: Instant) -> bool:
-    """Return whether a claim would find work. Takes no lock."""
+    """Returns whether a claim would find work. Takes no lock."""
     return bool(db.scalar(_has_work, now=now))
 
 
@@ -219,7 +219,7 @@ def release_all(db: Write, worker: str) -> int:
 
 
 def first_pending(db: Read, receiver_id: int) -> tuple[Delivery, bytes | None] | None:
-    """Return the first waiting delivery, with its body if that is still stored."""
+    """Returns the first waiting delivery, with its body if that is still stored."""
     for delivery, row in db.joined(Delivery, _select_first, queue=receiver_id):
         return delivery, None if row.body is None else row.body.encode()
     return None

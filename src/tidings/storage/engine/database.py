@@ -42,13 +42,13 @@ R = TypeVar("R", bound=Struct)
 
 
 def columns(table: Table, record: type[Struct]) -> list[Column[Any]]:
-    """Return the columns of a table that have the names of a record's fields, in the order of the fields."""
+    """Returns the columns of a table that have the names of a record's fields, in the order of the fields."""
     return [table.c[name] for name in record.__struct_fields__]
 
 
 @lru_cache(maxsize=1024)
 def _row_reader(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:
-    """Return a function that makes a record of a row, each field from the column of its name, in any order.
+    """Returns a function that makes a record of a row, each field from the column of its name, in any order.
 
     Fields without a column keep their default; the function raises TypeError for a field without one. The mapping is
     computed once per statement: a record made by keyword takes four times as long, and a claim makes hundreds of feeds.
@@ -76,25 +76,25 @@ class Read:
         self.connection = connection
 
     def rows(self, statement: Executable, /, **parameters: Any) -> Sequence[RowMapping]:
-        """Return the rows, with columns by name."""
+        """Returns the rows, with columns by name."""
         return self.connection.execute(statement, parameters).mappings().all()
 
     def row(self, statement: Executable, /, **parameters: Any) -> RowMapping | None:
-        """Return the first row, with columns by name; None if there is no row."""
+        """Returns the first row, with columns by name; None if there is no row."""
         return self.connection.execute(statement, parameters).mappings().first()
 
     def tuples(self, statement: Executable, /, **parameters: Any) -> Sequence[Any]:
-        """Return rows to unpack by position; use it only beside the statement, otherwise `rows`."""
+        """Returns rows to unpack by position; use it only beside the statement, otherwise `rows`."""
         return self.connection.execute(statement, parameters).all()
 
     def all(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[R]:
-        """Return one record per row. The statement selects only columns with names of fields (`columns`)."""
+        """Returns one record per row. The statement selects only columns with names of fields (`columns`)."""
         found = self.connection.execute(statement, parameters)
         make = self._exact_reader(record, tuple(found.keys()))
         return [make(row) for row in found]
 
     def one(self, record: type[R], statement: Executable, /, **parameters: Any) -> R | None:
-        """Return the record of the first row, None if there is no row."""
+        """Returns the record of the first row, None if there is no row."""
         found = self.connection.execute(statement, parameters)
         make = self._exact_reader(record, tuple(found.keys()))
         row = found.first()
@@ -113,11 +113,11 @@ class Read:
         return _row_reader(record, names)
 
     def scalar(self, statement: Executable, /, **parameters: Any) -> Any:
-        """Return the first column of the first row, None if there is no row."""
+        """Returns the first column of the first row, None if there is no row."""
         return self.connection.execute(statement, parameters).scalar()
 
     def scalars(self, statement: Executable, /, **parameters: Any) -> list[Any]:
-        """Return the first column of all rows."""
+        """Returns the first column of all rows."""
         return list(self.connection.execute(statement, parameters).scalars())
 
 
@@ -202,12 +202,12 @@ class Database:
 
     @contextmanager
     def outside_transaction(self) -> Iterator[Any]:
-        """Yield the driver's connection, for statements that SQLite refuses inside a transaction."""
+        """Yields the driver's connection, for statements that SQLite refuses inside a transaction."""
         with _translated_errors(), self._engines.outside_transaction() as raw:
             yield raw
 
     def ping(self) -> None:
-        """Raise StoreUnavailable if the database does not answer."""
+        """Raises StoreUnavailable if the database does not answer."""
         with self.reading() as db:
             db.scalar(_ONE)
 
@@ -216,7 +216,7 @@ class Database:
         self._engines.expect_revision(revision)
 
     def listen(self, channel: str) -> psycopg.Connection[Any] | None:
-        """Return a connection that listens on a channel of PostgreSQL; None through a pooler, which passes none on."""
+        """Returns a connection that listens on a channel of PostgreSQL; None through a pooler, which passes none on."""
         connection = self._engines.postgres.connect()
         if postgresql.is_pooled(connection):
             connection.close()

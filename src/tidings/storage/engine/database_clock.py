@@ -8,9 +8,9 @@ from tidings.domain.times import Instant
 from tidings.storage.engine.database import Read
 from tidings.storage.engine.engines import is_sqlite
 
-_now = text("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)")
+_select_server_time = text("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)")
 
 
 def now(db: Read) -> Instant | None:
-    """Return the server's time; None on SQLite, which has no clock of its own."""
-    return None if is_sqlite(db.connection) else Instant(db.scalar(_now))
+    """Returns the server's time; None on SQLite, which has no clock of its own."""
+    return None if is_sqlite(db.connection) else Instant(db.scalar(_select_server_time))

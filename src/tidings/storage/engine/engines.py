@@ -21,7 +21,7 @@ BUSY_RETRY_S = 0.001
 
 
 def driver_url(url: str) -> URL:
-    """Return the URL with the driver that we use. `postgres://` is a common spelling of `postgresql://`.
+    """Returns the URL with the driver that we use. `postgres://` is a common spelling of `postgresql://`.
 
     Raises StartError for any other engine, and for an SQLite database in memory.
     """
@@ -99,7 +99,7 @@ class DatabaseFile:
         self._seen: tuple[int, int] | None = None
 
     def check_schema(self, connection: Connection) -> None:
-        """Raise SchemaReplaced if another database was copied into the file, which keeps its inode.
+        """Raises SchemaReplaced if another database was copied into the file, which keeps its inode.
 
         Does nothing without a `revision`. Costs some 10 µs for each transaction that writes.
         """
@@ -117,7 +117,7 @@ class DatabaseFile:
             raise SchemaReplaced(found and found[0], self.revision)
 
     def check(self) -> None:
-        """Raise FileReplaced if the file was deleted or replaced."""
+        """Raises FileReplaced if the file was deleted or replaced."""
         try:
             found = self._path.stat()
         except FileNotFoundError:
@@ -205,7 +205,7 @@ class Engines:
 
     @contextmanager
     def outside_transaction(self) -> Iterator[Any]:
-        """Yield the driver's connection, for statements that SQLite refuses inside a transaction."""
+        """Yields the driver's connection, for statements that SQLite refuses inside a transaction."""
         with self.reader.connect() as connection:
             raw = connection.connection.driver_connection
             assert raw is not None

@@ -45,7 +45,7 @@ class Document(Struct, frozen=True):
 
 
 class matches(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
-    """matches(id, question): whether the entry matches. question: made by `match_expression`.
+    """matches(id, expression): whether the entry matches. expression: made by `match_expression`.
 
     Not declared as a boolean: SQLAlchemy would append `= 1`, and SQLite would not start from the matches.
     """
@@ -55,16 +55,16 @@ class matches(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
 
 @compiles(matches, "sqlite")
 def _matches_on_sqlite(element: matches, compiler: Any, **options: Any) -> str:
-    id_, question = (compiler.process(one, **options) for one in element.clauses)
-    return f"{id_} IN (SELECT rowid FROM entry_words WHERE entry_words MATCH {question})"  # noqa: S608 - both are parameters
+    id_, expression = (compiler.process(one, **options) for one in element.clauses)
+    return f"{id_} IN (SELECT rowid FROM entry_words WHERE entry_words MATCH {expression})"  # noqa: S608 - both are parameters
 
 
 @compiles(matches, "postgresql")
 def _matches_on_postgresql(element: matches, compiler: Any, **options: Any) -> str:
-    id_, question = (compiler.process(one, **options) for one in element.clauses)
+    id_, expression = (compiler.process(one, **options) for one in element.clauses)
     # OFFSET 0 makes PostgreSQL find the matches first, then apply the other conditions. Otherwise it may compare the
     # vector of each entry.
-    found = f"SELECT entry_id FROM search_vectors WHERE words @@ CAST({question} AS tsquery) OFFSET 0"  # noqa: S608
+    found = f"SELECT entry_id FROM search_vectors WHERE words @@ CAST({expression} AS tsquery) OFFSET 0"  # noqa: S608
     return f"{id_} IN ({found})"
 
 
@@ -88,51 +88,51 @@ def _is_in_matches_on_postgresql(element: is_in_matches, compiler: Any, **option
 
 
 class is_match(FunctionElement[Any]):  # noqa: N801
-    """is_match(id, question): the same, evaluated for a single entry. For the cost see `max_single_matches`."""
+    """is_match(id, expression): the same, evaluated for a single entry. For the cost see `max_single_matches`."""
 
     inherit_cache = True
 
 
 @compiles(is_match, "sqlite")
 def _is_match_on_sqlite(element: is_match, compiler: Any, **options: Any) -> str:
-    id_, question = (compiler.process(one, **options) for one in element.clauses)
-    return f"EXISTS (SELECT 1 FROM entry_words WHERE entry_words MATCH {question} AND rowid = {id_})"  # noqa: S608
+    id_, expression = (compiler.process(one, **options) for one in element.clauses)
+    return f"EXISTS (SELECT 1 FROM entry_words WHERE entry_words MATCH {expression} AND rowid = {id_})"  # noqa: S608
 
 
 @compiles(is_match, "postgresql")
 def _is_match_on_postgresql(element: is_match, compiler: Any, **options: Any) -> str:
-    id_, question = (compiler.process(one, **options) for one in element.clauses)
-    return f"(SELECT words @@ CAST({question} AS tsquery) FROM search_vectors WHERE entry_id = {id_})"  # noqa: S608
+    id_, expression = (compiler.process(one, **options) for one in element.clauses)
+    return f"(SELECT words @@ CAST({expression} AS tsquery) FROM search_vectors WHERE entry_id = {id_})"  # noqa: S608
 
 
-def max_single_matches(db: Read, questions: Mapping[str, SearchQuery]) -> int:
-    """Return up to how many entries `is_match` is cheaper than reading all matches from the index.
+def max_single_matches(db: Read, queries: Mapping[str, SearchQuery]) -> int:
+    """Returns up to how many entries `is_match` is cheaper than reading all matches from the index.
 
-    PostgreSQL takes 2 to 10 µs per entry. SQLite takes 40 to 170 µs, since it evaluates the question anew for each; 0
-    for a question with a word prefix on SQLite, which would look up all words with that prefix each time.
+    PostgreSQL takes 2 to 10 µs per entry. SQLite takes 40 to 170 µs, since it evaluates the query anew for each; 0
+    for a query with a word prefix on SQLite, which would look up all words with that prefix each time.
     """
     if not is_sqlite(db.connection):
         return 2_000
-    groups = (any_of for question in questions.values() for any_of in question.required + question.excluded)
-    return 0 if any(phrase.is_open for any_of in groups for phrase in any_of) else 400 // len(questions)
+    groups = (any_of for query in queries.values() for any_of in query.required + query.excluded)
+    return 0 if any(phrase.ends_with_prefix for any_of in groups for phrase in any_of) else 400 // len(queries)
 
 
-def is_frequent(db: Read, question: str) -> bool:
-    """Return whether a question has at least `_FREQUENT` matches. question: made by `match_expression`.
+def is_frequent(db: Read, expression: str) -> bool:
+    """Returns whether a search has at least `_FREQUENT` matches. expression: made by `match_expression`.
 
     False on PostgreSQL, which would have to collect all matches first.
     """
-    return is_sqlite(db.connection) and db.scalar(_count_up_to, question=question, limit=_FREQUENT) == _FREQUENT
+    return is_sqlite(db.connection) and db.scalar(_count_up_to, expression=expression, limit=_FREQUENT) == _FREQUENT
 
 
 def counts_by_looking_up(db: Read) -> bool:
-    """Return whether counting frequent matches is faster with `is_in_matches`: True on PostgreSQL."""
+    """Returns whether counting frequent matches is faster with `is_in_matches`: True on PostgreSQL."""
     return not is_sqlite(db.connection)
 
 
 _FREQUENT = 5_000
 _count_up_to = text(
-    "SELECT count(*) FROM (SELECT rowid FROM entry_words WHERE entry_words MATCH :question LIMIT :limit)"
+    "SELECT count(*) FROM (SELECT rowid FROM entry_words WHERE entry_words MATCH :expression LIMIT :limit)"
 )
 
 
@@ -156,20 +156,20 @@ def _without_index_on_postgresql(element: without_index, compiler: Any, **option
     return str(compiler.process(element.clauses, **options))
 
 
-def match_expression(db: Read, user_id: int, questions: Mapping[str, SearchQuery]) -> str:
-    """Return the query string for `matches`, in the syntax of the engine.
+def match_expression(db: Read, user_id: int, queries: Mapping[str, SearchQuery]) -> str:
+    """Returns the query string for `matches`, in the syntax of the engine.
 
-    questions: by group of languages; each applies to the entries of its group. A question without required terms
+    queries: by group of languages; each applies to the entries of its group. A query without required terms
     matches what it excludes: the caller negates that.
     """
     syntax = _Fts5 if is_sqlite(db.connection) else _TsQuery
-    expressions = [_expression(question, syntax(f"{user_id}{group}")) for group, question in questions.items()]
+    expressions = [_expression(query, syntax(f"{user_id}{group}")) for group, query in queries.items()]
     return expressions[0] if len(expressions) == 1 else syntax.or_.join(f"({one})" for one in expressions)
 
 
-def _expression(question: SearchQuery, syntax: _Fts5) -> str:
-    required = [syntax.any_of(phrases) for phrases in question.required]
-    excluded = [syntax.any_of(phrases) for phrases in question.excluded]
+def _expression(query: SearchQuery, syntax: _Fts5) -> str:
+    required = [syntax.any_of(phrases) for phrases in query.required]
+    excluded = [syntax.any_of(phrases) for phrases in query.excluded]
     if not required:
         return syntax.or_.join(excluded)
     return syntax.and_.join(required) + (syntax.not_ + f"({syntax.or_.join(excluded)})" if excluded else "")
@@ -187,7 +187,7 @@ class _Fts5:
         return f"({self.or_.join(map(self._phrase, phrases))})"
 
     def _phrase(self, phrase: Phrase) -> str:
-        return f'"{_prefixed(self._owner, phrase.terms)}"' + (" *" if phrase.is_open else "")
+        return f'"{_prefixed(self._owner, phrase.terms)}"' + (" *" if phrase.ends_with_prefix else "")
 
 
 class _TsQuery(_Fts5):
@@ -197,7 +197,7 @@ class _TsQuery(_Fts5):
 
     def _phrase(self, phrase: Phrase) -> str:
         terms = " <-> ".join(f"'{self._owner}/{term}'" for term in phrase.terms)
-        return f"({terms}:*)" if phrase.is_open else f"({terms})"
+        return f"({terms}:*)" if phrase.ends_with_prefix else f"({terms})"
 
 
 # Indexing
@@ -215,7 +215,7 @@ def index(db: Write, documents: Sequence[Document]) -> None:
 
 
 def has_deleted(db: Read) -> bool:
-    """Return whether deleted entries are still in the index. On PostgreSQL a foreign key removes them."""
+    """Returns whether deleted entries are still in the index. On PostgreSQL a foreign key removes them."""
     return is_sqlite(db.connection) and bool(db.rows(_select_deleted, limit=1))
 
 
@@ -270,12 +270,12 @@ def _document_row(document: Document) -> dict[str, Any]:
 
 
 def _prefixed(owner: str, terms: Sequence[str]) -> str:
-    """Return a text for FTS5 such as `7/rain 7/tomorrow`."""
+    """Returns a text for FTS5 such as `7/rain 7/tomorrow`."""
     return f"{owner}/" + f" {owner}/".join(terms) if terms else ""
 
 
 def _vector(document: Document) -> str:
-    """Return a tsvector such as `'7/rain':1,4 '7/tomorrow':2`."""
+    """Returns a tsvector such as `'7/rain':1,4 '7/tomorrow':2`."""
     positions: dict[str, list[str]] = {}
     for position, term in enumerate(document.title, 1):
         positions.setdefault(term, []).append(str(position))

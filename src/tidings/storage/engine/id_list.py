@@ -18,7 +18,7 @@ from sqlalchemy.types import UserDefinedType
 
 
 def in_list(column: ColumnElement[Any], parameter: str) -> ColumnElement[Any]:
-    """Return the condition that a column's value is in the list of a parameter: numbers or texts, possibly none."""
+    """Returns the condition that a column's value is in the list of a parameter: numbers or texts, possibly none."""
     kind = _NumberList() if isinstance(column.type, Integer) else _TextList()
     return _in_list(column, bindparam(parameter, type_=kind))
 

@@ -41,7 +41,7 @@ _READ_ONLY = "25006"
 
 
 def parse_url(url: str) -> URL:
-    """Return the URL with our driver. Several hosts may be given as libpq writes them: `user@a:5432,b:5433/name`.
+    """Returns the URL with our driver. Several hosts may be given as libpq writes them: `user@a:5432,b:5433/name`.
 
     Raises sqlalchemy.exc.ArgumentError or ValueError if it is malformed.
     """
@@ -55,9 +55,9 @@ def parse_url(url: str) -> URL:
 
 
 def connect_arguments(url: URL) -> dict[str, Any]:
-    """Return what is added to the arguments of a URL: time limits, and with several hosts the choice of one for writes.
+    """Returns connection arguments besides the URL: time limits, and with several hosts the choice of a writable one.
 
-    What the URL says is left alone.
+    An argument that the URL sets is kept.
     """
     wanted = dict(_TIMEOUTS)
     hosts = url.query.get("host", url.host or "")
@@ -92,7 +92,7 @@ class PostgresPool:
         return self.engine if self.is_pooled else self._autocommit
 
     def connect(self) -> psycopg.Connection[Any]:
-        """Return a connection of its own, outside of the pool, in autocommit mode."""
+        """Returns a connection of its own, outside of the pool, in autocommit mode."""
         arguments, named = self.engine.dialect.create_connect_args(self.engine.url)
         named = {**named, **connect_arguments(self.engine.url), "autocommit": True}
         connection: psycopg.Connection[Any] = psycopg.connect(*arguments, **named)
@@ -123,7 +123,7 @@ class PostgresPool:
 
 
 def is_pooled(connection: psycopg.Connection[Any]) -> bool:
-    """Return whether a pooler stands between: then the process that it names is not the server's."""
+    """Returns whether a pooler stands between: then the process that it names is not the server's."""
     (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
     return bool(pid != connection.info.backend_pid)
 

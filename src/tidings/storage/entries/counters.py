@@ -81,7 +81,7 @@ _add_delta = (
 
 
 def list_all(db: Read, user_id: int) -> list[FeedCounters]:
-    """Return the counters of the user's feeds."""
+    """Returns the counters of the user's feeds."""
     return db.all(FeedCounters, _select_by_user, user=user_id)
 
 

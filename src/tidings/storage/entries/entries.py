@@ -40,7 +40,7 @@ def get(db: Read, user_id: int, entry_id: int) -> Entry | None:
 
 
 def get_many(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[Entry]:
-    """Return those of the entries that belong to the user, oldest first."""
+    """Returns those of the entries that belong to the user, oldest first."""
     return db.all(Entry, _select_by_ids, user=user_id, ids=list(entry_ids))
 
 

@@ -44,72 +44,75 @@ class EntryPage(Struct, frozen=True):
 class _BoundQuery(Struct, frozen=True):
     """A list with its parameters. max_single_matches: up to how many entries may be tested one by one for a search."""
 
-    shape: EntryListQuery
+    query: EntryListQuery
     parameters: dict[str, Any]
     max_single_matches: int
 
 
-def page(db: Read, user_id: int, which: EntryFilter, page: PageRequest) -> EntryPage:
-    """Return a page of the list with bodies, enclosures and the total."""
-    query = _bound_query(db, user_id, which)
-    if query is None:
+def page(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> EntryPage:
+    """Returns a page of the list with bodies, enclosures and the total."""
+    bound = _bound_query(db, user_id, entry_filter)
+    if bound is None:
         return EntryPage(0, [], {}, {})
-    found = _search(db, query, page)
-    listed = _rows(db, query, page, found)
+    found = _search(db, bound, page)
+    listed = _rows(db, bound, page, found)
     if found and found.is_all and page.cursor is None:
         return with_bodies(db, listed, total=len(found.ids))
-    return with_bodies(db, listed, total=_total(db, _counted(db, query.shape, found), which, query.parameters))
+    return with_bodies(db, listed, total=_total(db, _counted(db, bound.query, found), entry_filter, bound.parameters))
 
 
-def rows(db: Read, user_id: int, which: EntryFilter, page: PageRequest) -> list[Entry]:
-    """Return the entries of a page, without bodies and total."""
-    query = _bound_query(db, user_id, which)
-    return [] if query is None else _rows(db, query, page, _search(db, query, page))
+def rows(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> list[Entry]:
+    """Returns the entries of a page, without bodies and total."""
+    bound = _bound_query(db, user_id, entry_filter)
+    return [] if bound is None else _rows(db, bound, page, _search(db, bound, page))
 
 
-def _bound_query(db: Read, user_id: int, which: EntryFilter) -> _BoundQuery | None:
-    """Return None if nothing can match."""
-    hidden = [*which.excluded_feed_ids, *(feed_rows.hidden(db, user_id) if which.globally_visible else ())]
-    questions = search_index.questions(db, user_id, which.search)
-    question = questions[""]
-    if which.search and question == EMPTY_QUERY:
+def _bound_query(db: Read, user_id: int, entry_filter: EntryFilter) -> _BoundQuery | None:
+    """Returns None if nothing can match."""
+    hidden = [
+        *entry_filter.excluded_feed_ids,
+        *(feed_rows.hidden(db, user_id) if entry_filter.globally_visible else ()),
+    ]
+    search_queries = search_index.parse_queries(db, user_id, entry_filter.search)
+    search_query = search_queries[""]
+    if entry_filter.search and search_query == EMPTY_QUERY:
         return None
-    shape = EntryListQuery.of(which, hidden=bool(hidden), question=question)
-    parameters = _parameters(user_id, which, hidden)
-    if not shape.search:
-        return _BoundQuery(shape, parameters, 0)
-    parameters["question"] = full_text.match_expression(db, user_id, questions)
-    return _BoundQuery(shape, parameters, full_text.max_single_matches(db, questions))
+    query = EntryListQuery.of(entry_filter, hidden=bool(hidden), search_query=search_query)
+    parameters = _parameters(user_id, entry_filter, hidden)
+    if not query.search:
+        return _BoundQuery(query, parameters, 0)
+    parameters["match_expression"] = full_text.match_expression(db, user_id, search_queries)
+    return _BoundQuery(query, parameters, full_text.max_single_matches(db, search_queries))
 
 
-def _search(db: Read, query: _BoundQuery, page: PageRequest) -> SearchMatches | None:
-    if query.max_single_matches:
-        return find_matches(db, query.shape, page, query.parameters, max_tests=query.max_single_matches)
-    if query.shape.search == "matches" and full_text.is_frequent(db, query.parameters["question"]):
+def _search(db: Read, bound: _BoundQuery, page: PageRequest) -> SearchMatches | None:
+    if bound.max_single_matches:
+        return find_matches(db, bound.query, page, bound.parameters, max_tests=bound.max_single_matches)
+    if bound.query.search == "matches" and full_text.is_frequent(db, bound.parameters["match_expression"]):
         return SearchMatches(is_frequent=True)
     return None
 
 
-def _rows(db: Read, query: _BoundQuery, page: PageRequest, found: SearchMatches | None) -> list[Entry]:
-    shape, parameters, has_cursor = query.shape, query.parameters, page.cursor is not None
+def _rows(db: Read, bound: _BoundQuery, page: PageRequest, found: SearchMatches | None) -> list[Entry]:
+    query, parameters, has_cursor = bound.query, bound.parameters, page.cursor is not None
     if found and found.is_enough:
         # The matches were searched from the cursor on.
-        shape, parameters, has_cursor = shape._replace(search="is given"), parameters | {"given": found.ids}, False
-    elif found and found.is_frequent and shape.search == "matches":
-        shape = shape._replace(search="is in matches")
-    statement = page_statement(shape, page.order, page.direction, has_cursor=has_cursor)
+        query, parameters, has_cursor = query._replace(search="is given"), parameters | {"given": found.ids}, False
+    elif found and found.is_frequent and query.search == "matches":
+        query = query._replace(search="is in matches")
+    statement = page_statement(query, page.order, page.direction, has_cursor=has_cursor)
     return db.all(Entry, statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset)
 
 
-def _counted(db: Read, shape: EntryListQuery, found: SearchMatches | None) -> EntryListQuery:
-    """Return the query to count. SQLite counts the matches faster than it looks up each entry in them."""
-    if found and found.is_frequent and shape.search == "matches" and full_text.counts_by_looking_up(db):
-        return shape._replace(search="is in matches")
-    return shape
+def _counted(db: Read, query: EntryListQuery, found: SearchMatches | None) -> EntryListQuery:
+    """Returns the query to count. SQLite counts the matches faster than it looks up each entry in them."""
+    if found and found.is_frequent and query.search == "matches" and full_text.counts_by_looking_up(db):
+        return query._replace(search="is in matches")
+    return query
 
 
 def with_bodies(db: Read, rows: list[Entry], *, total: int = 0) -> EntryPage:
-    """Return a page of these entries with their bodies and enclosures."""
+    """Returns a page of these entries with their bodies and enclosures."""
     ids = [row.id for row in rows]
     contents = bodies(db, ids)
     attached: dict[int, list[Enclosure]] = {}
@@ -120,24 +123,24 @@ def with_bodies(db: Read, rows: list[Entry], *, total: int = 0) -> EntryPage:
 
 
 def bodies(db: Read, entry_ids: list[int]) -> dict[int, str]:
-    """Return the bodies by entry id. The caller has checked the owner of the entries."""
+    """Returns the bodies by entry id. The caller has checked the owner of the entries."""
     return {row["entry_id"]: row["content"] for row in db.rows(_select_contents, ids=entry_ids)}
 
 
-def ids(db: Read, user_id: int, which: EntryFilter, *, limit: int, offset: int) -> tuple[int, list[int]]:
-    """Return the total and a page of ids, newest first. A search in the filter is ignored."""
-    shape = EntryListQuery.of(which, hidden=False)
-    parameters = _parameters(user_id, which, [])
-    found = db.scalars(ids_statement(shape), **parameters, limit=limit, offset=offset)
-    return _total(db, shape, which, parameters), found
+def ids(db: Read, user_id: int, entry_filter: EntryFilter, *, limit: int, offset: int) -> tuple[int, list[int]]:
+    """Returns the total and a page of ids, newest first. A search in the filter is ignored."""
+    query = EntryListQuery.of(entry_filter, hidden=False)
+    parameters = _parameters(user_id, entry_filter, [])
+    found = db.scalars(ids_statement(query), **parameters, limit=limit, offset=offset)
+    return _total(db, query, entry_filter, parameters), found
 
 
-def id_page(db: Read, user_id: int, which: EntryFilter, *, direction: Direction, limit: int) -> list[int]:
-    """Return ids in their order, up to `limit`. A search in the filter is ignored. Nothing is counted."""
-    hidden = list(which.excluded_feed_ids)
-    shape = EntryListQuery.of(which, hidden=bool(hidden))
-    parameters = _parameters(user_id, which, hidden)
-    return db.scalars(id_page_statement(shape, direction), **parameters, limit=limit, offset=0)
+def id_page(db: Read, user_id: int, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> list[int]:
+    """Returns ids in their order, up to `limit`. A search in the filter is ignored. Nothing is counted."""
+    hidden = list(entry_filter.excluded_feed_ids)
+    query = EntryListQuery.of(entry_filter, hidden=bool(hidden))
+    parameters = _parameters(user_id, entry_filter, hidden)
+    return db.scalars(id_page_statement(query, direction), **parameters, limit=limit, offset=0)
 
 
 def is_older_than_all(db: Read, user_id: int, moment: Instant) -> bool:
@@ -147,7 +150,7 @@ def is_older_than_all(db: Read, user_id: int, moment: Instant) -> bool:
 
 
 def first_id_created_after(db: Read, user_id: int, moment: Instant) -> int | None:
-    """Return the lowest id of the entries that were stored after a moment, None if there are none."""
+    """Returns the lowest id of the entries that were stored after a moment, None if there are none."""
     found: int | None = db.scalar(_select_first_id, user=user_id, moment=moment)
     return found
 
@@ -171,29 +174,29 @@ _select_enclosures = (
 )
 
 
-def _parameters(user_id: int, which: EntryFilter, hidden: list[int]) -> dict[str, Any]:
+def _parameters(user_id: int, entry_filter: EntryFilter, hidden: list[int]) -> dict[str, Any]:
     parameters: dict[str, Any] = {"user": user_id}
-    parameters |= {name: value for name in BOUNDS if (value := getattr(which, name)) is not None}
-    parameters |= {f"tag_{number}": tag for number, tag in enumerate(which.tags)}
+    parameters |= {name: value for name in BOUNDS if (value := getattr(entry_filter, name)) is not None}
+    parameters |= {f"tag_{number}": tag for number, tag in enumerate(entry_filter.tags)}
     if hidden:
         parameters["hidden"] = hidden
     return parameters
 
 
-def _total(db: Read, shape: EntryListQuery, which: EntryFilter, parameters: dict[str, Any]) -> int:
-    if not shape.has_stored_total:
-        return cast("int", db.scalar(count_statement(shape), **parameters))
+def _total(db: Read, query: EntryListQuery, entry_filter: EntryFilter, parameters: dict[str, Any]) -> int:
+    if not query.has_stored_total:
+        return cast("int", db.scalar(count_statement(query), **parameters))
     wanted = ("feed_id", "category_id", "user", "hidden")
-    sums = db.rows(_sums(shape.bounds, shape.hidden), **{k: parameters[k] for k in wanted if k in parameters})[0]
+    sums = db.rows(_sums(query.bounds, query.hidden), **{k: parameters[k] for k in wanted if k in parameters})[0]
     counts = {name: int(number or 0) for name, number in sums.items()}
     by_status = {
         EntryStatus.UNREAD: (counts["unread"], counts["starred_unread"]),
         EntryStatus.READ: (counts["read"], counts["starred_read"]),
     }
-    chosen = [by_status[status] for status in shape.statuses]
-    if which.starred is None:
+    chosen = [by_status[status] for status in query.statuses]
+    if entry_filter.starred is None:
         return sum(every for every, _ in chosen)
-    return sum(starred if which.starred else every - starred for every, starred in chosen)
+    return sum(starred if entry_filter.starred else every - starred for every, starred in chosen)
 
 
 @lru_cache(maxsize=16)

@@ -17,12 +17,12 @@ _set_token = upsert(list_links, ["user_id"], update=["token", "created_at"])
 
 
 def token(db: Read, user_id: int) -> str:
-    """Return the token of the user's link, "" if there is none."""
+    """Returns the token of the user's link, "" if there is none."""
     return db.scalar(_select_token, user=user_id) or ""
 
 
 def owner(db: Read, token: str) -> int | None:
-    """Return the id of the user whose link has this token."""
+    """Returns the id of the user whose link has this token."""
     found: int | None = db.scalar(_select_owner, token=token)
     return found
 

@@ -38,11 +38,11 @@ class EntryListQuery(NamedTuple):
     search: Search
 
     @classmethod
-    def of(cls, which: EntryFilter, *, hidden: bool, question: SearchQuery = EMPTY_QUERY) -> EntryListQuery:
-        given = tuple(name for name in BOUNDS if getattr(which, name) is not None)
-        statuses = tuple(sorted(set(which.statuses))) or (EntryStatus.UNREAD, EntryStatus.READ)
-        search: Search = "matches" if question.required else "does not match" if question.excluded else ""
-        return cls(statuses, which.starred, given, hidden, len(which.tags), search)
+    def of(cls, entry_filter: EntryFilter, *, hidden: bool, search_query: SearchQuery = EMPTY_QUERY) -> EntryListQuery:
+        given = tuple(name for name in BOUNDS if getattr(entry_filter, name) is not None)
+        statuses = tuple(sorted(set(entry_filter.statuses))) or (EntryStatus.UNREAD, EntryStatus.READ)
+        search: Search = "matches" if search_query.required else "does not match" if search_query.excluded else ""
+        return cls(statuses, entry_filter.starred, given, hidden, len(entry_filter.tags), search)
 
     @property
     def has_stored_total(self) -> bool:
@@ -92,38 +92,38 @@ _BY_CATEGORY = {Order.CATEGORY_ID, Order.CATEGORY_TITLE}
 
 
 @lru_cache(maxsize=512)
-def page_statement(shape: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
-    """Return the SELECT of a page. Parameters: limit, offset, and those of the cursor if there is one."""
-    return _ordered(select(*columns(entries, Entry)), shape, order, direction, has_cursor=has_cursor)
+def page_statement(query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
+    """Returns the SELECT of a page. Parameters: limit, offset, and those of the cursor if there is one."""
+    return _ordered(select(*columns(entries, Entry)), query, order, direction, has_cursor=has_cursor)
 
 
 @lru_cache(maxsize=256)
-def id_page_statement(shape: EntryListQuery, direction: Direction) -> Select[Any]:
-    """Return the SELECT of the ids of a page in the order of the ids. Parameters: limit and offset."""
+def id_page_statement(query: EntryListQuery, direction: Direction) -> Select[Any]:
+    """Returns the SELECT of the ids of a page in the order of the ids. Parameters: limit and offset."""
     # Starred entries are few: read from their own index and sorted, not picked out of all entries in order.
-    order = full_text.without_index(entries.c.id) if shape.starred else entries.c.id
-    statement = select(entries.c.id).where(*_conditions(shape))
+    order = full_text.without_index(entries.c.id) if query.starred else entries.c.id
+    statement = select(entries.c.id).where(*_conditions(query))
     statement = statement.order_by(order.desc() if direction is Direction.DESC else order.asc())
     return statement.limit(bindparam("limit")).offset(bindparam("offset"))
 
 
 @lru_cache(maxsize=512)
-def match_test_statement(shape: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
-    """Return a SELECT of the ids of a page of the list without the search, unordered, and whether each matches it."""
-    listed = shape._replace(search="")
+def match_test_statement(query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
+    """Returns a SELECT of the ids of a page of the list without the search, unordered, and whether each matches it."""
+    listed = query._replace(search="")
     page = _ordered(select(entries.c.id), listed, order, direction, has_cursor=has_cursor).subquery()
-    return select(page.c.id, full_text.is_match(page.c.id, bindparam("question")).label("is_match"))
+    return select(page.c.id, full_text.is_match(page.c.id, bindparam("match_expression")).label("is_match"))
 
 
 def _ordered(
-    statement: Select[Any], shape: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool
+    statement: Select[Any], query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool
 ) -> Select[Any]:
-    statement = statement.where(*_conditions(shape))
-    if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(shape.bounds):
+    statement = statement.where(*_conditions(query))
+    if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(query.bounds):
         order = Order.PUBLISHED_AT  # within one category the order by category comes down to this
     if order is Order.CATEGORY_TITLE:
         # Reads category after category; with few entries, it looks up the category of each.
-        category_id = categories.c.id if shape.is_narrow else full_text.without_index(categories.c.id)
+        category_id = categories.c.id if query.is_narrow else full_text.without_index(categories.c.id)
         joined = and_(categories.c.user_id == entries.c.user_id, category_id == entries.c.category_id)
         statement = statement.select_from(entries.join(categories, joined)).where(
             categories.c.user_id == bindparam("user")
@@ -135,52 +135,52 @@ def _ordered(
 
 
 def is_after_cursor(order: Order, direction: Direction) -> ColumnElement[bool]:
-    """Return the condition that an entry comes after the cursor: a row comparison, which can use the index."""
+    """Returns the condition that an entry comes after the cursor: a row comparison, which can use the index."""
     moment, entry_id = _ORDERS[order]
     cursor = tuple_(bindparam("cursor_moment", type_=moment.type), bindparam("cursor_id", type_=entry_id.type))
     return tuple_(moment, entry_id) < cursor if direction is Direction.DESC else tuple_(moment, entry_id) > cursor
 
 
 def cursor_parameters(page: PageRequest) -> dict[str, int]:
-    """Return the parameters of `is_after_cursor`; none without a cursor."""
+    """Returns the parameters of `is_after_cursor`; none without a cursor."""
     return {} if page.cursor is None else {"cursor_moment": page.cursor.moment, "cursor_id": page.cursor.entry_id}
 
 
 @lru_cache(maxsize=128)
-def ids_statement(shape: EntryListQuery) -> Select[Any]:
-    """Return the SELECT of a page of ids, newest first. Parameters: limit and offset."""
-    found = select(entries.c.id).where(*_conditions(shape)).order_by(entries.c.id.desc())
+def ids_statement(query: EntryListQuery) -> Select[Any]:
+    """Returns the SELECT of a page of ids, newest first. Parameters: limit and offset."""
+    found = select(entries.c.id).where(*_conditions(query)).order_by(entries.c.id.desc())
     return found.limit(bindparam("limit")).offset(bindparam("offset"))
 
 
 @lru_cache(maxsize=256)
-def count_statement(shape: EntryListQuery) -> Select[Any]:
-    """Return the SELECT of the total."""
-    return select(func.count()).select_from(entries).where(*_conditions(shape))
+def count_statement(query: EntryListQuery) -> Select[Any]:
+    """Returns the SELECT of the total."""
+    return select(func.count()).select_from(entries).where(*_conditions(query))
 
 
-def _conditions(shape: EntryListQuery) -> list[ColumnElement[bool]]:
+def _conditions(query: EntryListQuery) -> list[ColumnElement[bool]]:
     # Status and star are literals, since neither engine uses a partial index for a condition with a parameter.
-    owner = full_text.without_index(entries.c.user_id) if shape.is_narrow else entries.c.user_id
-    conditions = [owner == bindparam("user"), *_status_conditions(shape.statuses)]
-    if shape.starred is not None:
-        conditions.append(_literal(f"entries.starred = {str(shape.starred).lower()}"))
-    conditions += [BOUNDS[name] for name in shape.bounds]
-    if shape.hidden:
+    owner = full_text.without_index(entries.c.user_id) if query.is_narrow else entries.c.user_id
+    conditions = [owner == bindparam("user"), *_status_conditions(query.statuses)]
+    if query.starred is not None:
+        conditions.append(_literal(f"entries.starred = {str(query.starred).lower()}"))
+    conditions += [BOUNDS[name] for name in query.bounds]
+    if query.hidden:
         conditions.append(entries.c.feed_id.not_in(bindparam("hidden", expanding=True)))
-    conditions += [_has_tag(number) for number in range(shape.tags)]
-    if shape.search:
-        conditions.append(_search_condition(shape.search))
+    conditions += [_has_tag(number) for number in range(query.tags)]
+    if query.search:
+        conditions.append(_search_condition(query.search))
     return conditions
 
 
 def _search_condition(search: Search) -> ColumnElement[bool]:
     if search == "is given":
         return entries.c.id.in_(bindparam("given", expanding=True))
-    question: ColumnElement[Any] = bindparam("question")
+    expression: ColumnElement[Any] = bindparam("match_expression")
     if search == "is in matches":
-        return full_text.is_in_matches(entries.c.id, question)
-    matches = full_text.matches(entries.c.id, question)
+        return full_text.is_in_matches(entries.c.id, expression)
+    matches = full_text.matches(entries.c.id, expression)
     return matches if search == "matches" else ~matches
 
 

@@ -33,7 +33,7 @@ _mark_unread = (
 
 
 def unread_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[int]:
-    """Return those of the first BATCH ids that are unread entries of the user."""
+    """Returns those of the first BATCH ids that are unread entries of the user."""
     return db.scalars(_select_unread, user=user_id, ids=list(entry_ids)[: rows.BATCH])
 
 

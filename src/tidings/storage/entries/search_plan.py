@@ -18,9 +18,9 @@ from tidings.domain.entries.entries import PageRequest
 from tidings.storage.engine.database import Read
 from tidings.storage.entries.list_statements import EntryListQuery, cursor_parameters, match_test_statement
 
-# How many entries of a list are tested first, to learn how frequent the question is.
+# How many entries of a list are tested first, to learn how frequent the searched words are.
 FIRST_TESTS = 30
-# A question is frequent if at least one in this many tested entries matches.
+# They are frequent if at least one in this many tested entries matches.
 FREQUENT = 4
 
 
@@ -38,12 +38,12 @@ class SearchMatches(Struct, frozen=True):
 
 
 def find_matches(
-    db: Read, shape: EntryListQuery, page: PageRequest, parameters: Mapping[str, Any], *, max_tests: int
+    db: Read, query: EntryListQuery, page: PageRequest, parameters: Mapping[str, Any], *, max_tests: int
 ) -> SearchMatches:
     """Test entries of a list until the page is found. max_tests: how many entries may be tested."""
-    statement = match_test_statement(shape, page.order, page.direction, has_cursor=page.cursor is not None)
+    statement = match_test_statement(query, page.order, page.direction, has_cursor=page.cursor is not None)
     given = {**parameters, **cursor_parameters(page)}
-    wanted, matching = page.offset + page.limit, shape.search == "matches"
+    wanted, matching = page.offset + page.limit, query.search == "matches"
     ids: list[int] = []
     tested, count, is_all = 0, FIRST_TESTS, False
     while not is_all and tested + count <= max_tests:
@@ -58,5 +58,5 @@ def find_matches(
 
 
 def _needed(missing: int, tested: int, found: int) -> int:
-    """Return how many more entries to test for `missing` more matches, with an eighth to spare."""
+    """Returns how many more entries to test for `missing` more matches, with an eighth to spare."""
     return missing * tested * 9 // (found * 8) + 1

@@ -74,7 +74,7 @@ def add(db: Write, user_id: int, deleted: Sequence[DeletedEntry], *, now: Instan
 
 
 def list_all(db: Read, after: tuple[int, bytes]) -> list[Tombstone]:
-    """Return a page of all tombstones. after: feed id and hash of the last one before it, (0, b"") at first."""
+    """Returns a page of all tombstones. after: feed id and hash of the last one before it, (0, b"") at first."""
     return db.all(Tombstone, _select_page, feed=after[0], hash=after[1])
 
 

@@ -29,7 +29,7 @@ _select_counts = (
 
 
 def list_all(db: Read, user_id: int) -> list[Category]:
-    """Return the user's categories by title, in code-point order."""
+    """Returns the user's categories by title, in code-point order."""
     return db.all(Category, _select_ordered, user=user_id)
 
 
@@ -38,17 +38,17 @@ def get(db: Read, user_id: int, category_id: int) -> Category | None:
 
 
 def by_key(db: Read, user_id: int, title_key: str) -> Category | None:
-    """Return the category with this case-folded title; None if there is none."""
+    """Returns the category with this case-folded title; None if there is none."""
     return db.one(Category, _select_by_key, user=user_id, key=title_key)
 
 
 def first(db: Read, user_id: int) -> Category | None:
-    """Return the category of feeds that are added without one: the first by title."""
+    """Returns the category of feeds that are added without one: the first by title."""
     return db.one(Category, _select_first, user=user_id)
 
 
 def counts(db: Read, user_id: int) -> dict[int, CategoryCounts]:
-    """Return counts by category id; a category without feeds is missing."""
+    """Returns counts by category id; a category without feeds is missing."""
     return {
         row["category_id"]: CategoryCounts(feed_count=row["feed_count"], total_unread=int(row["total_unread"]))
         for row in db.rows(_select_counts, user=user_id)

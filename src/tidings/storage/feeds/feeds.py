@@ -61,12 +61,12 @@ _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Feed)
 
 
 def list_all(db: Read, user_id: int) -> list[Feed]:
-    """Return the user's feeds, failing ones first, then by title without case."""
+    """Returns the user's feeds, failing ones first, then by title without case."""
     return db.all(Feed, _select_ordered, user=user_id)
 
 
 def of_category(db: Read, user_id: int, category_id: int) -> list[Feed]:
-    """Return the feeds of a category: enabled ones first, then failing ones, then those with most unread entries."""
+    """Returns the feeds of a category: enabled ones first, then failing ones, then those with most unread entries."""
     return db.all(Feed, _select_by_category, user=user_id, category=category_id)
 
 
@@ -75,7 +75,7 @@ def get(db: Read, user_id: int, feed_id: int) -> Feed | None:
 
 
 def get_many(db: Read, user_id: int, feed_ids: Iterable[int]) -> list[Feed]:
-    """Return those of the feeds that belong to the user."""
+    """Returns those of the feeds that belong to the user."""
     return db.all(Feed, _select_by_ids, user=user_id, ids=list(feed_ids))
 
 
@@ -85,17 +85,17 @@ def id_by_url(db: Read, user_id: int, feed_url: str) -> int | None:
 
 
 def urls(db: Read, user_id: int) -> set[str]:
-    """Return the URLs of the user's feeds."""
+    """Returns the URLs of the user's feeds."""
     return set(db.scalars(_select_urls, user=user_id))
 
 
 def icon_names(db: Read, user_id: int) -> dict[int, str]:
-    """Return the public names of icons by feed id; a feed without an icon is missing."""
+    """Returns the public names of icons by feed id; a feed without an icon is missing."""
     return {row["feed_id"]: row["external_id"] for row in db.rows(_select_icon_names, user=user_id)}
 
 
 def hidden(db: Read, user_id: int) -> list[int]:
-    """Return the ids of feeds that are hidden globally, by themselves or by their category."""
+    """Returns the ids of feeds that are hidden globally, by themselves or by their category."""
     return db.scalars(_select_hidden, user=user_id)
 
 

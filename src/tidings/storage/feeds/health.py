@@ -72,7 +72,7 @@ _count_by_week = (
 
 
 def list_all(db: Read, user_id: int, now: Instant) -> list[FeedHealthData]:
-    """Return the health data of the user's feeds by title, without case."""
+    """Returns the health data of the user's feeds by title, without case."""
     found = db.all(FeedHealthData, _select_all, user=user_id, now=now)
     return sorted(found, key=lambda feed: (normalize_for_search(feed.title), feed.id))
 
@@ -82,12 +82,12 @@ def get(db: Read, user_id: int, feed_id: int, now: Instant) -> FeedHealthData | 
 
 
 def count_unchecked(db: Read, user_id: int) -> int:
-    """Return how many feeds of the user were never checked."""
+    """Returns how many feeds of the user were never checked."""
     return int(db.scalar(_count_unchecked, user=user_id))
 
 
 def entries_per_week(db: Read, user_id: int, feed_ids: Sequence[int], now: Instant, weeks: int) -> dict[int, list[int]]:
-    """Return the number of entries of each of the last weeks by feed id, the oldest week first."""
+    """Returns the number of entries of each of the last weeks by feed id, the oldest week first."""
     found = {feed_id: [0] * weeks for feed_id in feed_ids}
     since = now - weeks * WEEK
     for row in db.rows(_count_by_week, user=user_id, feeds=list(feed_ids), now=now, since=since):

@@ -25,7 +25,7 @@ _delete_unused = delete(icons).where(icons.c.id.in_(_select_unused.scalar_subque
 
 
 def get(db: Read, user_id: int, icon_id: int) -> Icon | None:
-    """Return an icon; None if no feed of the user has it."""
+    """Returns an icon; None if no feed of the user has it."""
     return db.one(Icon, _select_by_id, user=user_id, id=icon_id)
 
 

@@ -44,5 +44,5 @@ _select = (
 
 
 def list_feeds(db: Read, user_id: int) -> list[SidebarFeed]:
-    """Return the user's feeds by title, without case."""
+    """Returns the user's feeds by title, without case."""
     return db.all(SidebarFeed, _select, user=user_id)

@@ -83,12 +83,12 @@ _select_overrides = select(feeds.c.id.label("feed_id"), feeds.c.keep_read_days, 
 
 
 def user_ids(db: Read) -> list[int]:
-    """Return the ids of all users."""
+    """Returns the ids of all users."""
     return db.scalars(_select_user_ids)
 
 
 def retention_overrides(db: Read, user_id: int) -> list[RetentionOverride]:
-    """Return the user's feeds with their own retention."""
+    """Returns the user's feeds with their own retention."""
     return db.all(RetentionOverride, _select_overrides, user=user_id)
 
 
@@ -102,7 +102,7 @@ def find_expired(
     limit: int,
     overridden: Collection[int] = (),
 ) -> list[ExpiredEntry]:
-    """Return entries not changed since `before`, oldest change first, without those of `overridden` feeds.
+    """Returns entries not changed since `before`, oldest change first, without those of `overridden` feeds.
 
     from_position: `at` of the last entry found. Starred and shared ones are left out.
     """

@@ -74,8 +74,8 @@ class _Correction(Struct, frozen=True):
 def _correction(table: Table, wrong: ColumnElement[bool], **values: Any) -> _Correction:
     """Without values the rows are deleted."""
     (key,) = table.primary_key
-    which = key.in_(select(key).where(wrong).order_by(key).with_for_update(skip_locked=True).scalar_subquery())
-    correct = update(table).where(which).values(**values) if values else delete(table).where(which)
+    locked_rows = key.in_(select(key).where(wrong).order_by(key).with_for_update(skip_locked=True).scalar_subquery())
+    correct = update(table).where(locked_rows).values(**values) if values else delete(table).where(locked_rows)
     return _Correction(select(exists().where(wrong)), correct)
 
 
@@ -86,7 +86,7 @@ def _lease(table: Table, end: str, *wrong: ColumnElement[bool] | TextClause) -> 
 _now: BindParameter[int] = bindparam("now")
 _latest: BindParameter[int] = bindparam("latest")
 # Literals: neither engine uses a partial index for a parameter.
-_is_claimed, _is_well, _is_failing = text("claimed_by <> ''"), text("failures = 0"), text("failures > 0")
+_is_claimed, _is_succeeding, _is_failing = text("claimed_by <> ''"), text("failures = 0"), text("failures > 0")
 _is_tried_ahead = and_(receivers.c.next_attempt_at.is_not(None), receivers.c.next_attempt_at > _latest)
 _is_failing_ahead = or_(
     receivers.c.next_attempt_at > bindparam("next_attempt"),
@@ -104,7 +104,7 @@ _is_closed_ahead = or_(
     and_(hosts.c.is_asked == false(), hosts.c.closed_until > bindparam("gap_end")),
     and_(hosts.c.is_asked == true(), hosts.c.closed_until > _latest, _is_checked_ahead),
 )
-_ALWAYS = (
+_CORRECTIONS = (
     _lease(sources, "source_lease", _is_claimed),
     _lease(receivers, "receiver_lease", _is_claimed),
     _lease(chores, "job_lease"),
@@ -116,7 +116,7 @@ _ALWAYS = (
         next_attempt_at=_now,
     ),
     _correction(sign_in_failures, sign_in_failures.c.last_at > _latest),
-    _correction(receivers, and_(_is_tried_ahead, _is_well), next_attempt_at=_now),
+    _correction(receivers, and_(_is_tried_ahead, _is_succeeding), next_attempt_at=_now),
     _correction(hosts, _is_closed_ahead),
 )
 _FAILING_RECEIVERS = _correction(
@@ -126,7 +126,7 @@ _FAILING_RECEIVERS = _correction(
     failing_since=case((receivers.c.failing_since > _now, _now), else_=receivers.c.failing_since),
 )
 # As `polling.sources.postpone_host` left them.
-_put_off = (
+_select_postponed_feeds = (
     select(feeds.c.id)
     .join(sources, sources.c.id == feeds.c.source_id)
     .join(hosts, and_(hosts.c.host == sources.c.host, hosts.c.closed_until == feeds.c.next_check_at))
@@ -135,7 +135,7 @@ _put_off = (
 _own_interval = cast(feeds.c.check_interval_minutes, BigInteger) * MINUTE
 # Hints name their fields: `skip_hours`, `skip_days`.
 _excluded_days = case((feeds.c.publisher_hints.like("%skip%"), 7 * DAY), else_=0)
-_feeds_ahead = (
+_select_feeds_ahead = (
     select(feeds.c.id)
     .where(
         feeds.c.id > bindparam("after"),
@@ -152,8 +152,8 @@ _feeds_ahead = (
 
 
 def has_wrong_rows(db: Read, times: LatestTimes, *, was_set_back: bool) -> bool:
-    """Return whether `correct_rows` has something to do. Takes no lock."""
-    return any(db.scalar(one.find, **_parameters(times, was_set_back)) for one in (*_ALWAYS, _FAILING_RECEIVERS))
+    """Returns whether `correct_rows` has something to do. Takes no lock."""
+    return any(db.scalar(one.find, **_parameters(times, was_set_back)) for one in (*_CORRECTIONS, _FAILING_RECEIVERS))
 
 
 def correct_rows(db: Write, times: LatestTimes, *, was_set_back: bool) -> int:
@@ -161,11 +161,13 @@ def correct_rows(db: Write, times: LatestTimes, *, was_set_back: bool) -> int:
 
     was_set_back: this machine's clock was just set back: failing receivers are tried at once, whatever they asked for.
     """
-    given = _parameters(times, was_set_back)
-    set_next_check(db, db.scalars(_put_off, **given), times.now)
-    corrected = sum(db.run(one.correct, **given) for one in _ALWAYS)
+    parameters = _parameters(times, was_set_back)
+    set_next_check(db, db.scalars(_select_postponed_feeds, **parameters), times.now)
+    corrected = sum(db.run(one.correct, **parameters) for one in _CORRECTIONS)
     # Something else was wrong: so are the waits of failing receivers.
-    return corrected + db.run(_FAILING_RECEIVERS.correct, **given | {"was_set_back": was_set_back or corrected > 0})
+    return corrected + db.run(
+        _FAILING_RECEIVERS.correct, **parameters | {"was_set_back": was_set_back or corrected > 0}
+    )
 
 
 def make_feeds_due(db: Write, feed_ids: Sequence[int], times: LatestTimes) -> None:
@@ -173,8 +175,10 @@ def make_feeds_due(db: Write, feed_ids: Sequence[int], times: LatestTimes) -> No
 
 
 def feeds_ahead(db: Read, times: LatestTimes, *, after_id: int) -> list[int]:
-    """Return up to FEED_BATCH feeds whose next check is wrong, in the order of their ids."""
-    return db.scalars(_feeds_ahead, after=after_id, now=times.now, latest=times.latest, next_check=times.next_check)
+    """Returns up to FEED_BATCH feeds whose next check is wrong, in the order of their ids."""
+    return db.scalars(
+        _select_feeds_ahead, after=after_id, now=times.now, latest=times.latest, next_check=times.next_check
+    )
 
 
 def _parameters(times: LatestTimes, was_set_back: bool) -> dict[str, Any]:

@@ -30,12 +30,12 @@ _select_finished_at = select(chores.c.finished_at).where(_is_named)
 
 
 def is_registered(db: Read, name: str) -> bool:
-    """Return whether the job exists."""
+    """Returns whether the job exists."""
     return db.scalar(_select_name, chore=name) is not None
 
 
 def is_due(db: Read, name: str, now: Instant) -> bool:
-    """Return whether the job is due and free. Takes no lock."""
+    """Returns whether the job is due and free. Takes no lock."""
     return bool(db.scalar(_select_is_due, chore=name, now=now))
 
 
@@ -66,6 +66,6 @@ def release(db: Write, name: str, worker: str) -> None:
 
 
 def finished_at(db: Read, name: str) -> Instant | None:
-    """Return when the job last finished; None if never."""
+    """Returns when the job last finished; None if never."""
     found: Instant | None = db.scalar(_select_finished_at, chore=name)
     return found

@@ -71,7 +71,7 @@ _select_still_held = select(source_table.c.id).where(_is_listed, _is_held)
 
 
 def any_due(db: Read, now: Instant) -> bool:
-    """Return whether a claim would find a source. Takes no lock."""
+    """Returns whether a claim would find a source. Takes no lock."""
     return db.scalar(_any_due, now=now) is not None
 
 
@@ -106,7 +106,7 @@ def claim_due(
 
 
 def _choose(db: Write, *, now: Instant, limit: int, per_host: int, max_held: int) -> dict[int, str]:
-    """Return the host by source id, the longest overdue source first."""
+    """Returns the host by source id, the longest overdue source first."""
     chosen: dict[int, str] = {}
     taken: Counter[str] = Counter()
     full: set[str] = set()
@@ -132,7 +132,7 @@ def _choose(db: Write, *, now: Instant, limit: int, per_host: int, max_held: int
 
 
 def _claimed_by_host(db: Read, hosts: Collection[str], now: Instant) -> dict[str, int]:
-    """Return how many sources of each host are claimed; a host without any is missing."""
+    """Returns how many sources of each host are claimed; a host without any is missing."""
     found = db.rows(_count_claimed_by_host, hosts=sorted(hosts), now=now) if hosts else ()
     return {row["host"]: row["claimed"] for row in found}
 
@@ -160,5 +160,5 @@ def release(db: Write, source_ids: Iterable[int], worker: str) -> None:
 
 
 def held(db: Read, source_ids: Iterable[int], worker: str) -> set[int]:
-    """Return those of the sources that the worker still holds."""
+    """Returns those of the sources that the worker still holds."""
     return set(db.scalars(_select_still_held, ids=sorted(set(source_ids)), worker=worker))

@@ -47,7 +47,7 @@ _LOOK_UP_BATCH = 10_000
 
 
 def look_up(db: Read, hashes: Mapping[int, Iterable[bytes]]) -> dict[int, KnownEntries]:
-    """Return which hashes each feed has, as entries or as deleted ones; one statement for all feeds.
+    """Returns which hashes each feed has, as entries or as deleted ones; one statement for all feeds.
 
     hashes: by feed id. The result is by feed id as well.
     """
@@ -270,7 +270,7 @@ _rename_deleted = (
 
 
 def stored(db: Read, user_id: int, feed_id: int) -> list[StoredIdentity]:
-    """Return all entries of the feed with any status, the newest first."""
+    """Returns all entries of the feed with any status, the newest first."""
     return db.all(StoredIdentity, _select_stored, user=user_id, feed=feed_id)
 
 
@@ -312,7 +312,7 @@ class CurrentFeed(Struct, frozen=True):
 
 
 def current(db: Read, owned: Collection[tuple[int, int]]) -> dict[int, CurrentFeed]:
-    """Return feeds by id; they may differ from those at the claim. owned: user id and feed id of each."""
+    """Returns feeds by id; they may differ from those at the claim. owned: user id and feed id of each."""
     users, ids = (sorted({pair[index] for pair in owned}) for index in (0, 1))
     return {one.feed_id: one for one in db.all(CurrentFeed, _select_current, users=users, feeds=ids)}
 
@@ -332,6 +332,6 @@ def record(db: Write, results: Iterable[tuple[Feed, Mapping[str, Any]]]) -> None
 
 @lru_cache(maxsize=64)
 def _update_statement(names: tuple[str, ...]) -> Update:
-    """Return an UPDATE of a feed. names: of parameters, `set_` before the column; there are some dozen combinations."""
+    """Returns an UPDATE of a feed. names: of parameters, `set_` and the column; a few dozen combinations occur."""
     changed: dict[str, Any] = {name.removeprefix("set_"): bindparam(name) for name in names}
     return update(feeds).where(feeds.c.id == bindparam("feed"), feeds.c.user_id == bindparam("user")).values(**changed)

@@ -32,7 +32,7 @@ def close(db: Write, until_by_host: Mapping[str, Instant], *, asked: bool) -> No
 
 
 def asked_until(db: Read, host: str) -> Instant | None:
-    """Return until when the host asked not to be fetched from; None if it did not. May be in the past."""
+    """Returns until when the host asked not to be fetched from; None if it did not. May be in the past."""
     found: Instant | None = db.scalar(_select_asked_until, host=host)
     return found
 

@@ -39,7 +39,7 @@ _delete_unused = delete(sources).where(
 
 
 def ensure(db: Write, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return the ids of the sources of feeds, adding missing sources, in the order of `rows`.
+    """Returns the ids of the sources of feeds, adding missing sources, in the order of `rows`.
 
     rows: columns of feeds; missing options have their defaults.
     """
@@ -63,7 +63,7 @@ def lock(db: Write, ids: list[int]) -> None:
 
 
 def of_feeds(db: Read, feed_ids: Iterable[int]) -> list[int]:
-    """Return the ids of the sources of feeds."""
+    """Returns the ids of the sources of feeds."""
     return db.scalars(_select_by_feeds, ids=list(feed_ids))
 
 

@@ -85,7 +85,7 @@ class CompressedText(TypeDecorator[str]):
 
 
 def key() -> Column[int]:
-    """Return the id column. Ids are never reused, and stay below 2^31, since a client stores them in a C int."""
+    """Returns the id column. Ids are never reused, and stay below 2^31, since a client stores them in a C int."""
     return Column("id", Integer, primary_key=True)
 
 
@@ -94,7 +94,7 @@ def number(name: str, default: int = 0, comment: str | None = None) -> Column[in
 
 
 def words(name: str, default: str | None = "", comment: str | None = None) -> Column[str]:
-    """Return a text column. default: None if every insert must give a value."""
+    """Returns a text column. default: None if every insert must give a value."""
     server_default = None if default is None else text(f"'{default}'")
     return Column(name, Words, nullable=False, server_default=server_default, comment=comment)
 
@@ -104,20 +104,20 @@ def flag(name: str, default: bool = False, comment: str | None = None) -> Column
 
 
 def instant(name: str, nullable: bool = False, comment: str | None = None) -> Column[int]:
-    """Return a column for a time, in microseconds since 1970 UTC."""
+    """Returns a column for a time, in microseconds since 1970 UTC."""
     return Column(name, BigInteger, nullable=nullable, comment=comment)
 
 
 def big(name: str, comment: str | None = None) -> Column[int]:
-    """Return a 64-bit column, for sizes and positions that publishers and clients send."""
+    """Returns a 64-bit column, for sizes and positions that publishers and clients send."""
     return Column(name, BigInteger, nullable=False, server_default=text("0"), comment=comment)
 
 
 def owner() -> Column[int]:
-    """Return the column of the owning user, which belongs in the WHERE of every query."""
+    """Returns the column of the owning user, which belongs in the WHERE of every query."""
     return Column("user_id", Integer, ForeignKey("users.id", ondelete="CASCADE"), nullable=False)
 
 
 def partial_index(name: str, *columns: Column[Any], where: str, unique: bool = False) -> Index:
-    """Return a partial index. where: SQL with literals; with parameters neither engine would use the index."""
+    """Returns a partial index. where: SQL with literals; with parameters neither engine would use the index."""
     return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))

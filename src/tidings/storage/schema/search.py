@@ -67,5 +67,5 @@ search_vectors = Table(
 
 
 def is_compared(thing: Any, name: str | None, engine: str) -> bool:
-    """Return whether Alembic compares a table between the code and the database of this engine."""
+    """Returns whether Alembic compares a table between the code and the database of this engine."""
     return thing.info.get("engine", engine) == engine and not (name or "").startswith(FTS_TABLE)

@@ -43,7 +43,7 @@ _delete = delete(websub_pushes).where(websub_pushes.c.id == bindparam("push"))
 
 
 def count(db: Read, subscription_id: int) -> int:
-    """Return how many pushes of a subscription are waiting."""
+    """Returns how many pushes of a subscription are waiting."""
     return int(db.scalar(_count, subscription=subscription_id))
 
 
@@ -54,7 +54,7 @@ def add(db: Write, subscription_id: int, body: bytes, *, digest: bytes, charset:
 
 
 def any_free(db: Read, now: Instant) -> bool:
-    """Return whether `claim` would find a push. Takes no lock."""
+    """Returns whether `claim` would find a push. Takes no lock."""
     return bool(db.scalar(_has_free, now=now))
 
 

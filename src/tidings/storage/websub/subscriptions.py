@@ -131,12 +131,12 @@ _clear_last_push_of_all = (
 
 
 def by_token(db: Read, token: str) -> HubSubscription | None:
-    """Return the subscription with this callback token; None if there is none."""
+    """Returns the subscription with this callback token; None if there is none."""
     return db.one(HubSubscription, _select_by_token, token=token)
 
 
 def offered_for(db: Read, feed_id: int) -> dict[tuple[str, str], int]:
-    """Return the subscription ids of what the feed's document last offered, by hub and topic."""
+    """Returns the subscription ids of what the feed's document last offered, by hub and topic."""
     return offered_for_each(db, [feed_id]).get(feed_id, {})
 
 
@@ -169,7 +169,7 @@ def remove_offers(db: Write, feed_id: int, subscription_ids: Collection[int]) ->
 
 
 def any_due(db: Read, now: Instant) -> bool:
-    """Return whether a subscription is due. Takes no lock."""
+    """Returns whether a subscription is due. Takes no lock."""
     return bool(db.scalar(_any_due, now=now))
 
 
@@ -179,7 +179,7 @@ def due(db: Write, *, now: Instant, limit: int) -> list[tuple[HubSubscription, b
 
 
 def find_orphaned(db: Read, *, now: Instant, limit: int) -> list[int]:
-    """Return running subscriptions without an enabled feed, and ended ones that have one again."""
+    """Returns running subscriptions without an enabled feed, and ended ones that have one again."""
     return db.scalars(_select_orphaned, now=now, limit=limit)
 
 
@@ -206,7 +206,7 @@ def remove(db: Write, subscription_id: int) -> None:
 
 
 def feeds_of(db: Read, subscription_id: int) -> list[Feed]:
-    """Return the enabled feeds of all users whose documents offered the subscription."""
+    """Returns the enabled feeds of all users whose documents offered the subscription."""
     return db.all(Feed, _select_feeds, subscription=subscription_id)
 
 
@@ -220,7 +220,7 @@ def make_feeds_due(db: Write, feed_ids: Iterable[int], at: Instant) -> None:
 
 
 def hubs_of(db: Read, source_ids: Iterable[int], now: Instant) -> dict[int, bool]:
-    """Return, for sources that offer a hub, whether pushes of a hub can be relied on."""
+    """Returns, for sources that offer a hub, whether pushes of a hub can be relied on."""
     found: dict[int, bool] = {}
     for row in db.rows(_select_hubs, sources=sorted(source_ids), now=now):
         found[row["source_id"]] = found.get(row["source_id"], False) or bool(row["is_pushed"])

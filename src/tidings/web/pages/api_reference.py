@@ -46,7 +46,7 @@ class Reference:
 
 
 def page(document: Json) -> str:
-    """Return the page as HTML. document: OpenAPI 3.1, as `tidings.api` generates it."""
+    """Returns the page as HTML. document: OpenAPI 3.1, as `tidings.api` generates it."""
     groups: dict[str, list[tuple[str, str, Json]]] = {tag["name"]: [] for tag in document["tags"]}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -152,7 +152,7 @@ def _table(title: str, rows: list[tuple[str, str, str]]) -> str:
 
 
 def _kind(schema: Json) -> str:
-    """Return the type of a value in words, as HTML."""
+    """Returns the type of a value in words, as HTML."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f'<a href="#type-{name}">{name}</a>'
@@ -179,17 +179,17 @@ def _range(schema: Json) -> str:
     match schema.get("minimum"), schema.get("maximum"):
         case None, None:
             return ""
-        case least, None:
-            return f" from {least}"
-        case None, most:
-            return f" up to {most}"
-        case least, most:
-            return f" from {least} to {most}"
+        case minimum, None:
+            return f" from {minimum}"
+        case None, maximum:
+            return f" up to {maximum}"
+        case minimum, maximum:
+            return f" from {minimum} to {maximum}"
     raise AssertionError(schema)
 
 
 def _path(path: str) -> str:
-    """Return the path as HTML that may wrap after each slash."""
+    """Returns the path as HTML that may wrap after each slash."""
     return escape(path).replace("/", "/<wbr>").replace("{", "<var>{").replace("}", "}</var>")
 
 

@@ -92,7 +92,7 @@ def read_entry(context: RequestContext, entry_id: int) -> PageResponse:
 def open_entry(
     context: RequestContext, entry_id: int, *, feed_id: int | None = None, category_id: int | None = None
 ) -> Entry:
-    """Return the entry, marked read if the user wants that and the browser is not prefetching.
+    """Returns the entry, marked read if the user wants that and the browser is not prefetching.
 
     feed_id, category_id: where it must be; otherwise NotFound is raised. Read counts only after this call.
     """

@@ -95,7 +95,7 @@ def _mark(context: RequestContext, listing: ListPage, form: MarkReadForm) -> Red
     user, page, entry_id = context.caller, None, form.above or form.below
     if entry_id:
         with context.services.reading() as db:
-            page = listing.beyond(owned(db, user.id, entry_id), backwards=form.above is not None)
+            page = listing.page_from(owned(db, user.id, entry_id), backwards=form.above is not None)
     marked = context.services.read_marker.mark_list_read(user.id, listing.entry_filter, page)
     path = security.local_path(form.back) if entry_id else ""
     return mark_read_redirect(path or listing.path, marked)

@@ -121,7 +121,7 @@ async def refresh_feed(caller: User, services: Services, feed_id: int, form: Ref
 
 
 def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the changed settings, and errors by field."""
+    """Returns the changed settings, and errors by field."""
     given: dict[str, Any] = {name: getattr(form, name) for name in TEXTS}
     given |= {name: bool(getattr(form, name)) for name in SWITCHES}
     given["category_id"] = form.category_id or feed.category_id
@@ -134,12 +134,12 @@ def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]
             problems[name] = _("Type a whole number, or leave it empty.")
             continue
         if name in DAYS and given[name] is not None and not retention.is_allowed(given[name]):
-            problems[name] = _("Type 1 to %(most)d days, -1 for ever, or nothing.", most=retention.MAX_DAYS)
+            problems[name] = _("Type 1 to %(max)d days, -1 for ever, or nothing.", max=retention.MAX_DAYS)
     return {name: value for name, value in given.items() if value != getattr(feed, name)}, problems
 
 
 def _rule_problems(form: FeedForm) -> dict[str, str]:
-    """Return an error for every invalid rule, by field; each names the rule."""
+    """Returns an error for every invalid rule, by field; each names the rule."""
     found: dict[str, list[str]] = {}
     for one in compile_rules(RuleTexts(**{name: getattr(form, name) for name in RULES})).errors:
         found.setdefault(one.field, []).append(translated(one.problem))

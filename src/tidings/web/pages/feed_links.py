@@ -27,7 +27,7 @@ from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
 
-MOST_ENTRIES = 50
+MAX_ENTRIES = 50
 ATOM = "application/atom+xml; charset=utf-8"
 _HEADERS = {"Cache-Control": "private, max-age=60", "X-Robots-Tag": "noindex, nofollow", **SANDBOX_HEADERS}
 
@@ -72,7 +72,7 @@ def revoke_links(caller: User, services: Services) -> Redirect:
 
 
 def _feed(context: RequestContext, token: str, path: str, entry_filter: EntryFilter) -> Response:
-    """Return the newest entries as Atom. A wrong token and a list that its owner does not have get the same 404."""
+    """Returns the newest entries as Atom. A wrong token and a list that its owner does not have get the same 404."""
     user = context.services.feed_links.owner(token)
     if user is None:
         raise NotFound(verbatim("There is no list at this address."))
@@ -80,7 +80,7 @@ def _feed(context: RequestContext, token: str, path: str, entry_filter: EntryFil
         with context.services.listing.of(user.id, entry_filter) as lists:
             lines = {line.id: line for line in sidebar.list_feeds(lists.db, user.id)}
             name = _name(entry_filter, lines, {one.id: one.title for one in categories.list_all(lists.db, user.id)})
-            rows = lists.rows(entry_filter, EntryPage(direction=Direction.DESC, limit=MOST_ENTRIES))
+            rows = lists.rows(entry_filter, EntryPage(direction=Direction.DESC, limit=MAX_ENTRIES))
             bodies = entry_lists.bodies(lists.db, [row.id for row in rows])
     except InvalidInput as unknown:
         raise NotFound(verbatim("There is no list at this address.")) from unknown

@@ -186,7 +186,7 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
 
 
 def _filters(chosen: FilteredFeeds) -> list[tuple[str, str, int]]:
-    """Return value, label and count of each state that has feeds."""
+    """Returns value, label and count of each state that has feeds."""
     found = [(state.value, _(NAMES[state]), chosen.counts[state]) for state in FeedHealth if chosen.counts[state]]
     return [("", _("All"), chosen.total), *found]
 
@@ -207,7 +207,7 @@ def _filtered(signs: list[FeedHealthData], query: FeedsQuery, now: Instant) -> F
 
 
 def _confirmation(context: RequestContext, ids: Sequence[int], query: FeedsQuery) -> PageResponse:
-    """Return the page that shows what would be deleted, which cannot be undone."""
+    """Returns the page that shows what would be deleted, which cannot be undone."""
     lines = [line for one in ids if (line := context.sidebar.feeds.get(one))]
     values = {
         "title": _("Delete feeds"),

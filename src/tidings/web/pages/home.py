@@ -43,7 +43,7 @@ def show_about(context: RequestContext) -> PageResponse:
 
 @routes.get("/icons/{icon_id}")
 def show_icon(caller: User, services: Services, icon_id: int) -> Response:
-    """Return an icon of one of the user's feeds."""
+    """Returns an icon of one of the user's feeds."""
     with services.reading() as db:
         icon = icons.get(db, caller.id, icon_id)
     if icon is None:
@@ -53,7 +53,7 @@ def show_icon(caller: User, services: Services, icon_id: int) -> Response:
 
 @routes.get("/custom.css")
 def show_stylesheet(caller: User) -> Response:
-    """Return the user's style sheet, as a file so that the content policy needs no exception."""
+    """Returns the user's style sheet, as a file so that the content policy needs no exception."""
     return Response(caller.stylesheet, 200, _IMMUTABLE, "text/css; charset=utf-8")
 
 

@@ -88,7 +88,7 @@ class PlaybackPositionForm(Form, frozen=True):
 
 @routes.get("/counts")
 def show_counts(context: RequestContext) -> Response:
-    """Return unread and starred, and f7 or c3 for each feed or category that has unread entries."""
+    """Returns unread and starred, and f7 or c3 for each feed or category that has unread entries."""
     sidebar = context.sidebar
     counts = {f"c{line.category.id}": line.unread for line in sidebar.categories if line.unread}
     counts |= {f"f{feed.id}": feed.unread for feed in sidebar.feeds.values() if feed.unread}

@@ -25,7 +25,7 @@ from tidings.web.security import SANDBOX_HEADERS
 routes = Routes()
 
 # In bytes; the same as in the API.
-LARGEST_DOCUMENT = 32 * 2**20
+MAX_UPLOAD_BYTES = 32 * 2**20
 _ATTACHMENT = {
     "Content-Disposition": 'attachment; filename="feeds.opml"',
     "Cache-Control": "no-store",
@@ -45,7 +45,7 @@ def show_import(context: RequestContext) -> PageResponse:
     return _import_page(context)
 
 
-@routes.post("/feeds/import", body_limit=LARGEST_DOCUMENT, takes_files=True)
+@routes.post("/feeds/import", body_limit=MAX_UPLOAD_BYTES, takes_files=True)
 def import_feeds(context: RequestContext, caller: User, services: Services) -> PageResponse:
     """Import all usable feeds in one transaction, and show a report line for each problem."""
     try:
@@ -87,7 +87,7 @@ def _import_page(
 
 
 def progress(context: RequestContext) -> dict[str, Any]:
-    """Return waiting, the number of feeds that were never checked, and total, the number of feeds."""
+    """Returns waiting, the number of feeds that were never checked, and total, the number of feeds."""
     with context.services.reading() as db:
         waiting = health.count_unchecked(db, context.caller.id)
     return {"waiting": waiting, "total": len(context.sidebar.feeds)}

@@ -29,7 +29,7 @@ _WORKER = {
 
 @routes.get("/manifest.webmanifest", is_open=True)
 def show_manifest(context: RequestContext) -> Response:
-    """Return the manifest. Its display mode is the user's setting."""
+    """Returns the manifest. Its display mode is the user's setting."""
     icons = [
         {
             "src": context.url(f"/{name}"),
@@ -77,7 +77,7 @@ def show_full_icon() -> Response:
 
 @routes.get("/favicon.ico", is_open=True)
 def show_favicon() -> Response:
-    """Return the icon for browsers that do not read the page's link element."""
+    """Returns the icon for browsers that do not read the page's link element."""
     return Response(app_icon.render_app_icon(48), 200, _A_DAY, "image/png")
 
 
@@ -88,7 +88,7 @@ def show_offline() -> PageResponse:
 
 @routes.get("/worker.js", is_open=True)
 def show_worker() -> Response:
-    """Return the service worker. Its scope follows from its address, so it is not served below /static."""
+    """Returns the service worker. Its scope follows from its address, so it is not served below /static."""
     return Response(_worker(), 200, _WORKER, "text/javascript; charset=utf-8")
 
 

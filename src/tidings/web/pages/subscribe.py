@@ -99,7 +99,7 @@ async def add_feed(
 
 
 def typed_address(text: str) -> str:
-    """Return a complete address. In `text` the scheme may be missing, or be `feed:`."""
+    """Returns a complete address. In `text` the scheme may be missing, or be `feed:`."""
     address = _FEED_SCHEME.sub("", text.strip())
     if address.startswith("//"):
         return f"https:{address}"
@@ -107,7 +107,7 @@ def typed_address(text: str) -> str:
 
 
 async def _page_after_error(context: RequestContext, form: AddFeedForm, problem: InvalidInput) -> PageResponse:
-    """Return the page with the error. The feeds are discovered again, if that still works."""
+    """Returns the page with the error. The feeds are discovered again, if that still works."""
     try:
         offers = await _offers(context.caller, context.services, form) if form.url and form.feed_url else []
     except (InvalidInput, NotFound, FetchError):
@@ -131,7 +131,7 @@ def _known(services: Services, user_id: int, urls: list[str]) -> dict[str, int]:
 
 
 def _fetch_options(form: SubscribeForm) -> dict[str, Any]:
-    """Return the options for fetching that are set in the form."""
+    """Returns the options for fetching that are set in the form."""
     values = ((name, getattr(form, name)) for name in SubscribeForm.__struct_fields__ if name != "url")
     return {name: value for name, value in values if value}
 

@@ -51,7 +51,7 @@ def starters() -> list[OpmlSubscription]:
 
 
 def by_category() -> dict[str, list[OpmlSubscription]]:
-    """Return the starter feeds by category, in the order of the file."""
+    """Returns the starter feeds by category, in the order of the file."""
     found: dict[str, list[OpmlSubscription]] = {}
     for one in starters():
         found.setdefault(one.category, []).append(one)

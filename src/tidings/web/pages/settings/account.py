@@ -27,8 +27,8 @@ class AccountForm(Struct, frozen=True):
 
 
 def _number(name: str, label: str, help: str = "", *, step: str = "1") -> Field:  # noqa: A002
-    least, most = RANGES[name]
-    return Field("number", name, label, help, more={"min": f"{least:g}", "max": f"{most:.0f}", "step": step})
+    minimum, maximum = RANGES[name]
+    return Field("number", name, label, help, more={"min": f"{minimum:g}", "max": f"{maximum:.0f}", "step": step})
 
 
 _PLAIN_TEXT = {"autocapitalize": "none", "spellcheck": "false", "autocomplete": "off"}

@@ -43,13 +43,13 @@ _OTHER_LANGUAGES = {"nan_Latn_pehoeji": "Pe̍h-ōe-jī"}
 
 
 def of(name: str) -> Callable[[], Mapping[str, str]]:
-    """Return a function that returns value and label of each choice. name: of a field."""
+    """Returns a function that returns value and label of each choice. name: of a field."""
     return lambda: {value: _(_LABELS[value]) for value in CHOICES[name]}
 
 
 @lru_cache(maxsize=1)
 def languages() -> dict[str, str]:
-    """Return code and name of each language, named in that language."""
+    """Returns code and name of each language, named in that language."""
     named = {code: _own_name(code) for code in CHOICES["language"]}
     return dict(sorted(named.items(), key=lambda item: normalize_for_search(item[1])))
 

@@ -28,7 +28,7 @@ routes = Routes()
 PATH = "/settings/deliveries"
 PER_PAGE = 50
 # Characters of a body that are shown on the page, which links to the whole body.
-MOST_SHOWN = 20_000
+MAX_SHOWN_CHARS = 20_000
 STATES = {
     "": N_("All"),
     DeliveryState.PENDING.value: N_("Waiting"),
@@ -103,15 +103,15 @@ def show_delivery(caller: User, services: Services, delivery_id: int) -> PageRes
         "receiver": receiver,
         "states": STATES,
         "events": _titles(),
-        "body": None if body is None else body.decode()[:MOST_SHOWN],
-        "is_cut": body is not None and len(body.decode()) > MOST_SHOWN,
+        "body": None if body is None else body.decode()[:MAX_SHOWN_CHARS],
+        "is_cut": body is not None and len(body.decode()) > MAX_SHOWN_CHARS,
     }
     return PageResponse("settings/delivery.html", known)
 
 
 @routes.get(PATH + "/{delivery_id}/body")
 def show_body(caller: User, services: Services, delivery_id: int) -> PlainTextResponse:
-    """Return the body byte for byte, as it is sent and signed."""
+    """Returns the body byte for byte, as it is sent and signed."""
     _shown, body = _get(caller, services, delivery_id)
     if body is None:
         raise delivery_not_found(delivery_id)
@@ -148,12 +148,12 @@ def _line(shown: ListedDelivery) -> tuple[ListedDelivery, str, str]:
 
 
 def _titles() -> dict[str, str]:
-    """Return the titles of events by name."""
+    """Returns the titles of events by name."""
     return dict(sorted(((name, translated(event.title)) for name, event in EVENTS.items()), key=lambda one: one[1]))
 
 
 def _names(integration: str, receiver: str) -> tuple[str, str]:
-    """Return the name of the service, and the receiver without secrets."""
+    """Returns the name of the service, and the receiver without secrets."""
     provider = REGISTRY.get(integration)
     return (
         (translated(provider.title), translated(provider.describe_receiver(receiver)))
@@ -163,5 +163,5 @@ def _names(integration: str, receiver: str) -> tuple[str, str]:
 
 
 def _digest(receiver: str) -> str:
-    """Return a short hash of a receiver for page addresses: the receiver may contain secrets."""
+    """Returns a short hash of a receiver for page addresses: the receiver may contain secrets."""
     return hashlib.sha256(receiver.encode("utf-8", "replace")).hexdigest()[:12]

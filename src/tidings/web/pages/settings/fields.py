@@ -45,12 +45,12 @@ class Group(Struct, frozen=True):
 
 
 def form_values(user: User, groups: tuple[Group, ...]) -> dict[str, Any]:
-    """Return the values of the form by name."""
+    """Returns the values of the form by name."""
     return {field.name: _text(getattr(user, field.name)) for group in groups for field in group.fields}
 
 
 def sent_values(sent: Mapping[str, str], groups: tuple[Group, ...]) -> dict[str, Any]:
-    """Return the values of a sent form by name. Browsers do not send boxes that are not ticked."""
+    """Returns the values of a sent form by name. Browsers do not send boxes that are not ticked."""
     return {
         field.name: field.name in sent if field.kind == "check" else sent.get(field.name, "")
         for group in groups
@@ -59,12 +59,12 @@ def sent_values(sent: Mapping[str, str], groups: tuple[Group, ...]) -> dict[str,
 
 
 def parse(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values as services take them. Raises InvalidInput for a number that cannot be parsed."""
+    """Returns the values as services take them. Raises InvalidInput for a number that cannot be parsed."""
     return {name: _value(name, value) for name, value in given.items()}
 
 
 def form_error(error: InvalidInput, prefix: str = "") -> InvalidInput:
-    """Return the error for a form, without the API's field name: the form shows it beside the field.
+    """Returns the error for a form, without the API's field name: the form shows it beside the field.
 
     prefix: removed from the field's name, as in `linkding.url`.
     """

@@ -110,7 +110,7 @@ def _save(context: RequestContext, services: Services, provider: Provider) -> Pa
 
 
 def _given(provider: Provider, sent: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings as the API takes them. Empty secrets keep their value; generated fields are left out."""
+    """Returns the settings as the API takes them. Empty secrets keep their value; generated fields are left out."""
     given: dict[str, Any] = {ENABLED: ENABLED in sent}
     for field in provider.fields:
         if field.is_secret:

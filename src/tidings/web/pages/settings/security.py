@@ -68,7 +68,7 @@ def _ensure_same(form: PasswordForm) -> None:
 
 
 async def _verify(context: RequestContext, services: Services, password: str) -> None:
-    """Raise InvalidInput unless the password is right. Guessing is throttled as at sign-in."""
+    """Raises InvalidInput unless the password is right. Guessing is throttled as at sign-in."""
     browser = context.cookie(cookies.KNOWN)
     given = Credentials(username=context.caller.username, password=password, address=context.address, browser=browser)
     try:

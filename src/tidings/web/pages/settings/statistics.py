@@ -25,7 +25,7 @@ routes = Routes()
 # A year.
 CALENDAR_DAYS = 365
 CHART_DAYS = 90
-MOST_FEEDS = 10
+MAX_LISTED_FEEDS = 10
 
 Count = Callable[[Read, int, Instant, int, int], list[int]]
 
@@ -49,7 +49,7 @@ def show_statistics(context: RequestContext, services: Services) -> PageResponse
         "read_month": sum(read[-30:]),
         "streak": calendar.streak(read),
         "calendar": charts.calendar(year, read, first_weekday=locale.first_week_day),
-        "feeds": [feed for feed in feeds[:MOST_FEEDS] if feed.read],
+        "feeds": [feed for feed in feeds[:MAX_LISTED_FEEDS] if feed.read],
         "most": statistics.MAX_READ,
         "named": lambda day: format_date(day, "long", locale=locale),
         "short": lambda day: _short(day, str(locale)),

@@ -1,6 +1,6 @@
 // Unread counts: fetched once a minute while the page is visible, and after each change.
 const base = document.getElementById("words").dataset.base;
-const EVERY_MS = 60_000;
+const INTERVAL_MS = 60_000;
 const icon = document.querySelector("link[rel=icon]");
 const plain = icon.href;
 let timer = 0;
@@ -19,7 +19,7 @@ async function ask() {
   } catch {
     // Offline: the next request will do.
   }
-  refresh(EVERY_MS);
+  refresh(INTERVAL_MS);
 }
 
 function show(counts) {
@@ -46,5 +46,5 @@ document.addEventListener("visibilitychange", () => (document.hidden ? clearTime
 const first = document.querySelector("#sidebar [data-count=unread]");
 if (first) {
   paint(Number(first.textContent) || 0);
-  refresh(EVERY_MS);
+  refresh(INTERVAL_MS);
 }

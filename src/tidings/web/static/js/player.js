@@ -2,7 +2,7 @@
 import { base, mark, post } from "./marks.js";
 import { beforeLeaving } from "./tidings.js";
 
-const EVERY_S = 10;
+const INTERVAL_S = 10;
 const SEEK_PAUSE_MS = 800;
 const root = document.documentElement.dataset;
 
@@ -27,7 +27,7 @@ function prepare() {
     media.addEventListener("loadedmetadata", () => {
       if (start > 0 && start < media.duration - 5) media.currentTime = start;
     });
-    media.addEventListener("timeupdate", () => Math.abs(media.currentTime - sent) >= EVERY_S && !media.paused && media.keep());
+    media.addEventListener("timeupdate", () => Math.abs(media.currentTime - sent) >= INTERVAL_S && !media.paused && media.keep());
     media.addEventListener("pause", media.keep);
     // After seeking while paused: save when the user has stopped seeking.
     media.addEventListener("seeked", () => {
