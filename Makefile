@@ -39,7 +39,7 @@ format: $(VENV)/.dev ## fix lint and format the code
 	$(IN_VENV) -m ruff check --fix-only .
 	$(IN_VENV) -m ruff format .
 
-bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of intake, lists, pages, schedule, latency, deliveries, subscribers, connections)
+bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, pages, schedule, latency, deliveries, subscribers, connections)
 	@exec $(IN_VENV) -m benchmarks $(ARGS)
 
 bench-poll: $(VENV)/.dev ## measure polling of 500 feeds, compared with the reference server if it is installed

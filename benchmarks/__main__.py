@@ -10,10 +10,10 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 
 
 def main() -> int:
-    from benchmarks import connections, deliveries, intake, latency, lists, pages, schedule, subscribers
+    from benchmarks import connections, deliveries, ingest, latency, lists, pages, schedule, subscribers
 
     known = {
-        "intake": intake.run,
+        "ingest": ingest.run,
         "lists": lists.run,
         "pages": pages.run,
         "schedule": schedule.run,

@@ -25,12 +25,12 @@ from support.running import RunningService, environment_for, running
 from tidings.runtime import file_limit
 
 IDLE, HALF_SENT, SLOW_READERS = 5_000, 2_000, 500
-MEASURED_S, PAUSE_S, GOAL_MS = 30.0, 0.05, 200.0
+MEASURED_S, PAUSE_S, MAX_P99_MS = 30.0, 0.05, 200.0
 BYTES_AT_A_TIME, READ_EVERY_S = 64, 0.5
 PAGES = ("/healthcheck", "/sign-in")
 
-HALF_A_HEADER = b"GET /sign-in HTTP/1.1\r\nHost: local"
-HALF_A_BODY = request("/sign-in", method="POST", Content_Length="1000") + b"username="
+PARTIAL_HEADER = b"GET /sign-in HTTP/1.1\r\nHost: local"
+PARTIAL_BODY = request("/sign-in", method="POST", Content_Length="1000") + b"username="
 
 
 def run() -> None:
@@ -39,29 +39,29 @@ def run() -> None:
         environment = environment_for(f"sqlite:///{folder}/bench.db", Path(folder), admin_password=PASSWORD)
         with running("serve", environment, Path(folder)) as service:
             service.wait_until_ready()
-            _report("with no other connection", _ask(service.url, MEASURED_S / 3))
-            _report_crowded(service)
+            _report("with no other connection", _measure_responses(service.url, MEASURED_S / 3))
+            _report_under_load(service)
 
 
-def _report_crowded(service: RunningService) -> None:
+def _report_under_load(service: RunningService) -> None:
     opened: Synchronized[int] = multiprocessing.Value("i", 0)
-    crowd = [
+    clients = [
         multiprocessing.Process(target=work, args=(service.url, number, opened), daemon=True)
-        for work, number in ((_stay_silent, IDLE), (_stop_halfway, HALF_SENT), (_read_slowly, SLOW_READERS))
+        for work, number in ((_hold_idle, IDLE), (_hold_half_sent, HALF_SENT), (_read_slowly, SLOW_READERS))
     ]
-    for process in crowd:
+    for process in clients:
         process.start()
     while opened.value < IDLE + HALF_SENT + SLOW_READERS:
         time.sleep(0.1)
-    took = _ask(service.url, MEASURED_S)
+    took = _measure_responses(service.url, MEASURED_S)
     _report(f"with {IDLE:,} idle, {HALF_SENT:,} half-sent and {SLOW_READERS} slowly read", took)
-    for process in crowd:
+    for process in clients:
         process.kill()
         process.join()
     sys.stdout.write(f"  connections reopened {opened.value - IDLE - HALF_SENT - SLOW_READERS:,}\n")
 
 
-def _ask(url: str, seconds: float) -> dict[str, list[float]]:
+def _measure_responses(url: str, seconds: float) -> dict[str, list[float]]:
     """Milliseconds of each answer, by page, smallest first."""
     took: dict[str, list[float]] = {page: [] for page in PAGES}
     until = time.monotonic() + seconds
@@ -78,20 +78,20 @@ def _ask(url: str, seconds: float) -> dict[str, list[float]]:
 def _report(when: str, took: dict[str, list[float]]) -> None:
     for page, each in took.items():
         p50, p99 = each[len(each) // 2], each[int(len(each) * 0.99)]
-        verdict = "" if p99 <= GOAL_MS else f", over {GOAL_MS:g}"
+        verdict = "" if p99 <= MAX_P99_MS else f", over {MAX_P99_MS:g}"
         sys.stdout.write(
             f"  {page:13} {when}: ms p50 {p50:.1f}  p99 {p99:.1f}  slowest {each[-1]:.1f} of {len(each)}{verdict}\n"
         )
 
 
-def _stay_silent(url: str, number: int, opened: Any) -> None:
+def _hold_idle(url: str, number: int, opened: Any) -> None:
     """Half of them never say anything, the others rest after an answer."""
     rest = request("/healthcheck")
     _keep_open(number, lambda index: connected(url, rest if index % 2 else b""), opened)
 
 
-def _stop_halfway(url: str, number: int, opened: Any) -> None:
-    _keep_open(number, lambda index: connected(url, HALF_A_BODY if index % 2 else HALF_A_HEADER), opened)
+def _hold_half_sent(url: str, number: int, opened: Any) -> None:
+    _keep_open(number, lambda index: connected(url, PARTIAL_BODY if index % 2 else PARTIAL_HEADER), opened)
 
 
 def _keep_open(number: int, open_one: Callable[[int], socket.socket], opened: Any) -> None:

@@ -47,7 +47,7 @@ def _measure(origin: str, database_url: str, folder: Path) -> tuple[Answers, Ans
         series.round()
         time.sleep(2)
         idle_until = time.monotonic() + IDLE_S
-        idle = _ask(service.url, lambda: time.monotonic() < idle_until)
+        idle = _measure_latency(service.url, lambda: time.monotonic() < idle_until)
 
         rounds = 0
         stop = threading.Event()
@@ -62,18 +62,18 @@ def _measure(origin: str, database_url: str, folder: Path) -> tuple[Answers, Ans
         refreshing = threading.Thread(target=refresh)
         refreshing.start()
         busy_until = time.monotonic() + BUSY_S
-        busy = _ask(service.url, lambda: time.monotonic() < busy_until)
+        busy = _measure_latency(service.url, lambda: time.monotonic() < busy_until)
         stop.set()
         refreshing.join()
         series.database.close()
     return idle, busy, rounds
 
 
-def _ask(url: str, goes_on: Callable[[], bool]) -> Answers:
+def _measure_latency(url: str, is_running: Callable[[], bool]) -> Answers:
     token = base64.b64encode(f"reader:{PASSWORD}".encode()).decode()
     connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
     took_ms: defaultdict[str, list[float]] = defaultdict(list)
-    while goes_on():
+    while is_running():
         for name, path in PAGES.items():
             started = time.perf_counter()
             connection.request("GET", path, headers={"Authorization": f"Basic {token}"})
@@ -89,14 +89,14 @@ def _ask(url: str, goes_on: Callable[[], bool]) -> Answers:
 def _show(engine: str, idle: Answers, busy: Answers, rounds: int) -> None:
     for name in PAGES:
         calm, loaded = sorted(idle[name]), sorted(busy[name])
-        ratio = _at(loaded, 0.99) / _at(calm, 0.99)
+        ratio = _quantile(loaded, 0.99) / _quantile(calm, 0.99)
         verdict = "" if ratio <= GOAL else f", over {GOAL:g}"
         sys.stdout.write(
-            f"  {engine:11} {name:18} idle p50 {_at(calm, 0.5):6.1f}  p99 {_at(calm, 0.99):6.1f}"
-            f"   busy p50 {_at(loaded, 0.5):6.1f}  p99 {_at(loaded, 0.99):6.1f}"
+            f"  {engine:11} {name:18} idle p50 {_quantile(calm, 0.5):6.1f}  p99 {_quantile(calm, 0.99):6.1f}"
+            f"   busy p50 {_quantile(loaded, 0.5):6.1f}  p99 {_quantile(loaded, 0.99):6.1f}"
             f"   p99 x {ratio:.1f}{verdict}  ({len(loaded)} answers, {rounds} rounds)\n"
         )
 
 
-def _at(ordered: list[float], part: float) -> float:
+def _quantile(ordered: list[float], part: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))]

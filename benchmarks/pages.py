@@ -84,7 +84,7 @@ PAGES: Final = {
     "instance": "/instance",
     "about": "/about",
 }
-LOOKED_AT: Final = ("unread", "article", "feeds")
+RENDERED_PAGES: Final = ("unread", "article", "feeds")
 _MEASURE: Final = """
 () => new Promise(done => {
     let shift = 0;
@@ -126,11 +126,11 @@ def _seeded(cast: Cast) -> Person:
             feed_store.add(db, person.id, feed_id, category, entries, now=now)
     while services.search.work():
         pass
-    _settle(services.database)
+    _vacuum(services.database)
     return person
 
 
-def _furnished(person: Person) -> dict[str, object]:
+def _add_page_content(person: Person) -> dict[str, object]:
     """What the addresses of pages are made of; and something to see on those that would be empty."""
     services = person.service.services
     chosen = person.get("/v1/entries", status="read", limit=1)["entries"][0]
@@ -156,7 +156,7 @@ def _furnished(person: Person) -> dict[str, object]:
     }
 
 
-def _settle(database: Database) -> None:
+def _vacuum(database: Database) -> None:
     """As autovacuum does by itself soon after."""
     if not database.is_sqlite:
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -167,25 +167,25 @@ def _settle(database: Database) -> None:
 
 def _measure(engine: str, person: Person, browser: Browser) -> None:
     service = person.service
-    values = _furnished(person)
-    _settle(service.services.database)
+    values = _add_page_content(person)
+    _vacuum(service.services.database)
     token = service.services.sessions.begin(person.id, user_agent="bench", address="127.0.0.1")
     paths = {name: path.format(**values) for name, path in PAGES.items()}
     sys.stdout.write(f"pages on {engine}:             first   median      p95      busy     bytes\n")
     connection = http.client.HTTPConnection(urlsplit(service.url).netloc)
-    busy_with = [service.process.pid, *_postmaster(service.services.database)]
+    processor_ms = [service.process.pid, *_postmaster(service.services.database)]
     for name, path in paths.items():
-        first, _size = _asked(connection, path, token, rounds=1)
-        busy = sum(map(spent_ms, busy_with))
-        took, size = _asked(connection, path, token, rounds=ROUNDS)
-        busy = (sum(map(spent_ms, busy_with)) - busy) / ROUNDS
+        first, _size = _measure_requests(connection, path, token, rounds=1)
+        busy = sum(map(spent_ms, processor_ms))
+        took, size = _measure_requests(connection, path, token, rounds=ROUNDS)
+        busy = (sum(map(spent_ms, processor_ms)) - busy) / ROUNDS
         slow = "" if statistics.median(took) < GOAL_MS else f"   over {GOAL_MS} ms"
         p95 = took[int(len(took) * 0.95)]
-        told = f"{first[0]:6.0f} {statistics.median(took):6.1f} ms {p95:5.0f} ms {busy:6.1f} ms {size:9}"
-        sys.stdout.write(f"  {name:<24} {told}{slow}\n")
+        figures = f"{first[0]:6.0f} {statistics.median(took):6.1f} ms {p95:5.0f} ms {busy:6.1f} ms {size:9}"
+        sys.stdout.write(f"  {name:<24} {figures}{slow}\n")
     connection.close()
-    for name in LOOKED_AT:
-        paint, shift = _seen(browser, service.url, paths[name], token)
+    for name in RENDERED_PAGES:
+        paint, shift = _measure_rendering(browser, service.url, paths[name], token)
         sys.stdout.write(f"  {name:<24} in Chromium: first paint after {paint:.0f} ms, layout shift {shift:.3f}\n")
 
 
@@ -196,7 +196,9 @@ def _postmaster(database: Database) -> list[int]:
     return [int((Path(str(database.url.query["host"])) / "data" / "postmaster.pid").read_text().split()[0])]
 
 
-def _asked(connection: http.client.HTTPConnection, path: str, token: str, *, rounds: int) -> tuple[list[float], int]:
+def _measure_requests(
+    connection: http.client.HTTPConnection, path: str, token: str, *, rounds: int
+) -> tuple[list[float], int]:
     """Milliseconds of each answer, shortest first, and its size."""
     took, size = [], 0
     for _ in range(rounds):
@@ -209,7 +211,7 @@ def _asked(connection: http.client.HTTPConnection, path: str, token: str, *, rou
     return sorted(took), size
 
 
-def _seen(browser: Browser, url: str, path: str, token: str) -> tuple[float, float]:
+def _measure_rendering(browser: Browser, url: str, path: str, token: str) -> tuple[float, float]:
     """Median of the first paint in milliseconds, and the largest shift."""
     found: list[Any] = []
     for _ in range(LOADS):

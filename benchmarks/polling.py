@@ -37,42 +37,47 @@ from tidings.storage.schema import sources as source_table
 from tidings.wiring import build_services
 
 FEEDS, ENTRIES, NEW = 500, 30, 5
-TURNS = 3
+RUNS = 3
 REFERENCE = "the reference"
-FAR_AWAY = Instant(4_000_000_000_000_000)
+NEVER = Instant(4_000_000_000_000_000)
 TIMEOUT_S = 300.0
-PEER = Path(os.environ.get("TIDINGS_PEER", Path(__file__).parents[2] / "shared" / "tools" / "peer"))
+REFERENCE_COMMAND = Path(os.environ.get("TIDINGS_PEER", Path(__file__).parents[2] / "shared" / "tools" / "peer"))
 
-FIRST, VALIDATED, PLAIN, SOME = "first fetch", "unchanged, validators", "unchanged, none", f"{NEW} new of {ENTRIES}"
+FIRST_FETCH, WITH_VALIDATORS, WITHOUT_VALIDATORS, NEW_ENTRIES = (
+    "first fetch",
+    "unchanged, validators",
+    "unchanged, none",
+    f"{NEW} new of {ENTRIES}",
+)
 # How many times the reference's rate ours has to be.
-FLOORS = {FIRST: 6, VALIDATED: 2, PLAIN: 25, SOME: 15}
+MIN_SPEEDUPS = {FIRST_FETCH: 6, WITH_VALIDATORS: 2, WITHOUT_VALIDATORS: 25, NEW_ENTRIES: 15}
 
 
-class Measured(Struct, frozen=True):
+class Measurement(Struct, frozen=True):
     """took_s: by round. lost: entries that should be there and are not."""
 
     took_s: dict[str, float]
-    lost: int = 0
+    missing: int = 0
 
 
 def run() -> int:
     with publisher() as origin:
-        turns = [_turn(origin) for _ in range(TURNS)]
-    found = {name: _best([turn[name] for turn in turns]) for name in turns[0]}
+        runs = [_measure_once(origin) for _ in range(RUNS)]
+    found = {name: _best_of([one_run[name] for one_run in runs]) for name in runs[0]}
     reference = found.pop(REFERENCE, None)
     _show(found, reference)
-    return 1 if any(one.lost for one in found.values()) or _missed(found, reference) else 0
+    return 1 if any(one.missing for one in found.values()) or _below_minimum(found, reference) else 0
 
 
-def _turn(origin: str) -> dict[str, Measured]:
+def _measure_once(origin: str) -> dict[str, Measurement]:
     measured = {"SQLite": _on_sqlite(origin), "PostgreSQL": _on_postgresql(origin)}
-    return measured | ({REFERENCE: _of_the_reference(origin)} if PEER.exists() else {})
+    return measured | ({REFERENCE: _measure_reference(origin)} if REFERENCE_COMMAND.exists() else {})
 
 
-def _best(turns: list[Measured]) -> Measured:
+def _best_of(runs: list[Measurement]) -> Measurement:
     """Of each round. An entry that is missing in any of them is missing."""
-    took_s = {name: min(turn.took_s[name] for turn in turns) for name in FLOORS}
-    return Measured(took_s, sum(turn.lost for turn in turns))
+    took_s = {name: min(one_run.took_s[name] for one_run in runs) for name in MIN_SPEEDUPS}
+    return Measurement(took_s, sum(one_run.missing for one_run in runs))
 
 
 @contextmanager
@@ -85,36 +90,36 @@ def publisher(count: int = FEEDS, entries: int = ENTRIES) -> Iterator[str]:
         process.stdin.close()
 
 
-def _on_sqlite(origin: str) -> Measured:
+def _on_sqlite(origin: str) -> Measurement:
     def database(folder: Path) -> str:
         return f"sqlite:///{folder / 'bench.db'}"
 
     return _measure(origin, database)
 
 
-def _on_postgresql(origin: str) -> Measured:
+def _on_postgresql(origin: str) -> Measurement:
     # As an operator has it, not as tests do: what is committed is on the disk.
     with postgres_server(is_durable=True) as server:
         numbers = iter(range(10))
         return _measure(origin, lambda _: create_database(server, f"bench{next(numbers)}"))
 
 
-def _measure(origin: str, database: Callable[[Path], str]) -> Measured:
+def _measure(origin: str, database: Callable[[Path], str]) -> Measurement:
     publish(origin)
     with tempfile.TemporaryDirectory() as folder:
-        tagged = Series(origin, "feed", database(Path(folder)), Path(folder))
-        with tagged.worker():
-            took_s = {FIRST: tagged.round(), VALIDATED: tagged.round()}
+        with_validators = Series(origin, "feed", database(Path(folder)), Path(folder))
+        with with_validators.worker():
+            took_s = {FIRST_FETCH: with_validators.round(), WITH_VALIDATORS: with_validators.round()}
             publish(origin)
-            took_s[SOME] = tagged.round()
-        lost = FEEDS * (ENTRIES + NEW) - tagged.stored()
+            took_s[NEW_ENTRIES] = with_validators.round()
+        missing = FEEDS * (ENTRIES + NEW) - with_validators.stored()
     with tempfile.TemporaryDirectory() as folder:
-        plain = Series(origin, "plain", database(Path(folder)), Path(folder))
-        with plain.worker():
-            plain.round()
-            took_s[PLAIN] = plain.round()
-        lost += FEEDS * ENTRIES - plain.stored()
-    return Measured({name: took_s[name] for name in FLOORS}, lost)
+        without_validators = Series(origin, "plain", database(Path(folder)), Path(folder))
+        with without_validators.worker():
+            without_validators.round()
+            took_s[WITHOUT_VALIDATORS] = without_validators.round()
+        missing += FEEDS * ENTRIES - without_validators.stored()
+    return Measurement({name: took_s[name] for name in MIN_SPEEDUPS}, missing)
 
 
 class Series:
@@ -129,7 +134,7 @@ class Series:
         services = build_services(self.database, load(self.environment, None))
         user = services.users.create("reader", PASSWORD)
         category = services.categories.create(user.id, "Feeds")
-        moments = {"created_at": 0, "checked_at": 0, "next_check_at": FAR_AWAY, "icon_checked_at": system_clock()}
+        moments = {"created_at": 0, "checked_at": 0, "next_check_at": NEVER, "icon_checked_at": system_clock()}
         rows = [
             {"category_id": category.id, "feed_url": f"{origin}/{kind}/{number}", "title": f"{number}"}
             | {"site_url": f"{origin}/site/{number}"}
@@ -185,35 +190,35 @@ class Series:
             return int(db.scalar(checked.where(feed_table.c.parsing_error_count == 0)))
 
 
-def _of_the_reference(origin: str) -> Measured:
+def _measure_reference(origin: str) -> Measurement:
     """Its own command, on a PostgreSQL of its own."""
-    _peer("start")
+    _run_reference("start")
     try:
         took_s = {}
-        _peer("psql", "-c", "truncate feeds cascade")
-        _peer("feeds", f"{origin}/feed", str(FEEDS))
-        took_s[FIRST] = _timed_refresh()
-        took_s[VALIDATED] = _timed_refresh()
+        _run_reference("psql", "-c", "truncate feeds cascade")
+        _run_reference("feeds", f"{origin}/feed", str(FEEDS))
+        took_s[FIRST_FETCH] = _timed_refresh()
+        took_s[WITH_VALIDATORS] = _timed_refresh()
         publish(origin)
-        took_s[SOME] = _timed_refresh()
-        _peer("psql", "-c", "truncate feeds cascade")
-        _peer("feeds", f"{origin}/plain", str(FEEDS))
+        took_s[NEW_ENTRIES] = _timed_refresh()
+        _run_reference("psql", "-c", "truncate feeds cascade")
+        _run_reference("feeds", f"{origin}/plain", str(FEEDS))
         _timed_refresh()
-        took_s[PLAIN] = _timed_refresh()
+        took_s[WITHOUT_VALIDATORS] = _timed_refresh()
     finally:
-        _peer("stop")
-    return Measured({name: took_s[name] for name in FLOORS})
+        _run_reference("stop")
+    return Measurement({name: took_s[name] for name in MIN_SPEEDUPS})
 
 
 def _timed_refresh() -> float:
-    _peer("due")
+    _run_reference("due")
     started = time.monotonic()
-    _peer("refresh")
+    _run_reference("refresh")
     return time.monotonic() - started
 
 
-def _peer(*arguments: str) -> None:
-    subprocess.run([PEER, *arguments], check=True, capture_output=True)  # noqa: S603
+def _run_reference(*arguments: str) -> None:
+    subprocess.run([REFERENCE_COMMAND, *arguments], check=True, capture_output=True)  # noqa: S603
 
 
 def publish(origin: str) -> None:
@@ -221,32 +226,32 @@ def publish(origin: str) -> None:
         pass
 
 
-def _missed(found: dict[str, Measured], reference: Measured | None) -> list[str]:
+def _below_minimum(found: dict[str, Measurement], reference: Measurement | None) -> list[str]:
     if reference is None:
         return []
     return [
         f"{engine}, {name}: {reference.took_s[name] / one.took_s[name]:.1f} times the reference, not {floor}"
         for engine, one in found.items()
-        for name, floor in FLOORS.items()
+        for name, floor in MIN_SPEEDUPS.items()
         if reference.took_s[name] / one.took_s[name] < floor
     ]
 
 
-def _show(found: dict[str, Measured], reference: Measured | None) -> None:
-    say = sys.stdout.write
-    say(f"polling: {FEEDS} feeds of {ENTRIES} entries on loopback; feeds and entries (looked at) a second\n")
+def _show(found: dict[str, Measurement], reference: Measurement | None) -> None:
+    write = sys.stdout.write
+    write(f"polling: {FEEDS} feeds of {ENTRIES} entries on loopback; feeds and entries (looked at) a second\n")
     rows = found | ({REFERENCE: reference} if reference else {})
     for engine, one in rows.items():
         for name, took_s in one.took_s.items():
             times = f"  {reference.took_s[name] / took_s:6.1f} times the reference" if reference else ""
             rate = FEEDS / took_s
-            say(f"  {engine:14} {name:22} {took_s:6.2f} s {rate:7.0f} {rate * ENTRIES:8.0f}{times}\n")
-        if one.lost:
-            say(f"  {engine:14} {one.lost} entries are missing\n")
-    for line in _missed(found, reference):
-        say(f"  too slow: {line}\n")
+            write(f"  {engine:14} {name:22} {took_s:6.2f} s {rate:7.0f} {rate * ENTRIES:8.0f}{times}\n")
+        if one.missing:
+            write(f"  {engine:14} {one.missing} entries are missing\n")
+    for line in _below_minimum(found, reference):
+        write(f"  too slow: {line}\n")
     if reference is None:
-        say("  (the reference is not at hand: no floors)\n")
+        write("  (the reference is not at hand: no floors)\n")
 
 
 if __name__ == "__main__":

@@ -49,8 +49,8 @@ class Feeds:
         return f'<feed xmlns="http://www.w3.org/2005/Atom">{head}{"".join(items)}</feed>'.encode()
 
     def _item(self, number: int, item: int) -> str:
-        chance = random.Random(number * 100_003 + item)  # noqa: S311 - the same bytes for everybody
-        body = "".join(self._paragraph(chance) for _ in range(PARAGRAPHS))
+        rng = random.Random(number * 100_003 + item)  # noqa: S311 - the same bytes for everybody
+        body = "".join(self._paragraph(rng) for _ in range(PARAGRAPHS))
         link, day = f"{self._origin}/e/{number}/{item}", 1 + item % 28
         if number % 2:
             return (
@@ -65,12 +65,12 @@ class Feeds:
             f'<category term="tag {item % 3}"/><content type="html">{escape(body)}</content></entry>'
         )
 
-    def _paragraph(self, chance: random.Random) -> str:
-        words = " ".join(chance.choice(WORDS) for _ in range(60))
-        link = f"https://example.org/x?utm_source=rss&amp;id={chance.randrange(10**6)}"
+    def _paragraph(self, rng: random.Random) -> str:
+        words = " ".join(rng.choice(WORDS) for _ in range(60))
+        link = f"https://example.org/x?utm_source=rss&amp;id={rng.randrange(10**6)}"
         return (
             f'<p>{words} <a href="{link}" onclick="no()">more</a>'
-            f' <img src="/img/{chance.randrange(999)}.png" width="10"> <b>bold</b> <script>no(1)</script></p>'
+            f' <img src="/img/{rng.randrange(999)}.png" width="10"> <b>bold</b> <script>no(1)</script></p>'
         )
 
 

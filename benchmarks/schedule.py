@@ -28,14 +28,14 @@ from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 FEEDS = 100_000
 DAYS = 30
 # Minutes: on the first day all feeds are new.
-SETTLED = 2 * 1440
+WARM_UP_MIN = 2 * 1440
 SEED = 2026
 # A Monday, midnight in UTC.
 START = Instant(1_795_996_800_000_000 // DAY * DAY)
 PLOT = Path(__file__).parents[1] / "docs" / "polling-load.svg"
 # A document shows so many entries, which is what a subscription begins with.
-SHOWN = 15
-MEMORY = 120 * DAY
+DOCUMENT_ENTRIES = 15
+HISTORY = 120 * DAY
 
 
 class Kind(Struct, frozen=True):
@@ -57,8 +57,8 @@ KINDS = (
 )
 
 # How much of a day's news appears in each hour, of somebody who works by day; half of all feeds keep such hours.
-_HOURS = (1, 1, 1, 1, 1, 2, 4, 7, 10, 12, 12, 11, 10, 11, 11, 11, 10, 8, 6, 5, 4, 3, 2, 1)
-_WEEKDAYS = (1.2, 1.2, 1.2, 1.2, 1.1, 0.6, 0.5)
+_HOUR_WEIGHTS = (1, 1, 1, 1, 1, 2, 4, 7, 10, 12, 12, 11, 10, 11, 11, 11, 10, 8, 6, 5, 4, 3, 2, 1)
+_WEEKDAY_WEIGHTS = (1.2, 1.2, 1.2, 1.2, 1.1, 0.6, 0.5)
 
 
 class Outcome(Struct):
@@ -75,30 +75,30 @@ class Outcome(Struct):
         return [sum(self.load[minute : minute + 60]) / 60 for minute in range(0, DAYS * 1440, 60)]
 
 
-class _Publisher:
+class _SimulatedPublisher:
     """Draws the news of one feed: a rate for each hour of the week, and chance."""
 
-    def __init__(self, per_day: float, chance: random.Random) -> None:
-        self._chance = chance
+    def __init__(self, per_day: float, rng: random.Random) -> None:
+        self._rng = rng
         self._per_day = per_day
-        keeps_hours = chance.random() < 0.5
-        zone = chance.choice((-8, -5, -5, 0, 1, 1, 1, 2, 5, 8, 9))
-        mean = sum(_HOURS) / 24
+        has_office_hours = rng.random() < 0.5
+        zone = rng.choice((-8, -5, -5, 0, 1, 1, 1, 2, 5, 8, 9))
+        mean = sum(_HOUR_WEIGHTS) / 24
         self._weights = [
-            _WEEKDAYS[day] * _HOURS[(hour + zone) % 24] / mean if keeps_hours else 1.0
+            _WEEKDAY_WEIGHTS[day] * _HOUR_WEIGHTS[(hour + zone) % 24] / mean if has_office_hours else 1.0
             for day in range(7)
             for hour in range(24)
         ]
-        self._reach = list(accumulate(self._weights))
+        self._cumulative_weights = list(accumulate(self._weights))
 
     def news(self, start: int, end: int) -> list[int]:
         """Moments in order. By weeks: how many, then where in the week."""
         found: list[int] = []
         for week in range(start // (7 * DAY) * 7 * DAY, end, 7 * DAY):
-            for _ in range(_poisson(self._per_day * 7, self._chance)):
-                place = bisect.bisect(self._reach, self._chance.random() * self._reach[-1])
+            for _ in range(_poisson(self._per_day * 7, self._rng)):
+                position = bisect.bisect(self._cumulative_weights, self._rng.random() * self._cumulative_weights[-1])
                 # The week of the epoch began on a Thursday.
-                at = week + ((place + 4 * 24) % 168) * HOUR + int(self._chance.random() * HOUR)
+                at = week + ((position + 4 * 24) % 168) * HOUR + int(self._rng.random() * HOUR)
                 if start <= at < end:
                     found.append(at)
         found.sort()
@@ -107,11 +107,11 @@ class _Publisher:
 
 def run() -> None:
     outcomes = [
-        _simulate("every hour", Schedule(scheduler=Scheduler.ROUND_ROBIN), is_fixed=True),
+        _simulate("every hour", Schedule(scheduler=Scheduler.ROUND_ROBIN), is_hourly=True),
         _simulate("adaptive", Schedule()),
     ]
     for outcome in outcomes:
-        _tell(outcome)
+        _print_report(outcome)
     write_plot(
         PLOT,
         title=f"Checks a minute, by hour, over {DAYS} days: {FEEDS:,} feeds",
@@ -120,7 +120,7 @@ def run() -> None:
     )
 
 
-def _simulate(name: str, schedule: Schedule, *, is_fixed: bool = False) -> Outcome:
+def _simulate(name: str, schedule: Schedule, *, is_hourly: bool = False) -> Outcome:
     began = time.process_time()
     outcome = Outcome(
         name,
@@ -128,69 +128,67 @@ def _simulate(name: str, schedule: Schedule, *, is_fixed: bool = False) -> Outco
         {kind.name: 0 for kind in KINDS},
         array("i", bytes(4 * (DAYS + 2) * 1440)),
     )
-    chance = random.Random(SEED)  # noqa: S311
+    rng = random.Random(SEED)  # noqa: S311
     for kind in KINDS:
         for _ in range(round(FEEDS * kind.share)):
-            _live(kind, schedule, outcome, random.Random(chance.random()), is_fixed=is_fixed)  # noqa: S311
+            _simulate_feed(kind, schedule, outcome, random.Random(rng.random()), is_hourly=is_hourly)  # noqa: S311
     outcome.took_s = time.process_time() - began
     return outcome
 
 
-def _live(kind: Kind, schedule: Schedule, outcome: Outcome, chance: random.Random, *, is_fixed: bool) -> None:
+def _simulate_feed(kind: Kind, schedule: Schedule, outcome: Outcome, rng: random.Random, *, is_hourly: bool) -> None:
     """One feed from its subscription to the last day. All feeds were imported within the first hour."""
     lowest, highest = kind.per_day
-    per_day = lowest * (highest / lowest) ** chance.random() if lowest else 0.0
-    publisher = _Publisher(per_day, chance)
+    per_day = lowest * (highest / lowest) ** rng.random() if lowest else 0.0
+    publisher = _SimulatedPublisher(per_day, rng)
     # The dead said their last word up to five years ago.
-    past = publisher.news(START - MEMORY, START) if per_day else [START - int(chance.uniform(0.3, 5) * 365 * DAY)]
-    coming, end = publisher.news(START, START + DAYS * DAY), START + DAYS * DAY
-    at = START + int(chance.random() * HOUR)
-    if is_fixed:
-        _live_by_the_hour(kind, at, coming, outcome)
+    past_updates = publisher.news(START - HISTORY, START) if per_day else [START - int(rng.uniform(0.3, 5) * 365 * DAY)]
+    updates, end = publisher.news(START, START + DAYS * DAY), START + DAYS * DAY
+    at = START + int(rng.random() * HOUR)
+    if is_hourly:
+        _simulate_hourly(kind, at, updates, outcome)
         return
-    delays, load, checks, place = outcome.delays[kind.name], outcome.load, 0, 0
+    delays, load, checks, position = outcome.delays[kind.name], outcome.load, 0, 0
     rate, since, is_first, first = publish_rate.PublishRate(), Instant(START), True, at
     while at < end:
         checks += 1
         load[(at - START) // MINUTE] += 1
-        fresh = bisect.bisect_right(coming, at, lo=place)
-        now, new = Instant(at), [Instant(one) for one in coming[place:fresh]]
+        new_position = bisect.bisect_right(updates, at, lo=position)
+        now, new = Instant(at), [Instant(one) for one in updates[position:new_position]]
         if is_first:
-            rate = publish_rate.rate_of_document([*map(Instant, past[-SHOWN:]), *new], now)
+            rate = publish_rate.rate_of_document([*map(Instant, past_updates[-DOCUMENT_ENTRIES:]), *new], now)
         elif new:
             rate = publish_rate.update_rate(rate, new, since=since, now=now)
         delays.extend((at - one) // SECOND for one in new)
         is_new = now - first < next_check.NEW_FOR
-        at = next_check.after_check(
-            now, schedule, rate, random_fraction=chance.random(), is_first=is_first, is_new=is_new
-        )
-        place, since, is_first = fresh, now, False
+        at = next_check.after_check(now, schedule, rate, random_fraction=rng.random(), is_first=is_first, is_new=is_new)
+        position, since, is_first = new_position, now, False
     outcome.checks[kind.name] += checks
 
 
-def _live_by_the_hour(kind: Kind, first: int, coming: Sequence[int], outcome: Outcome) -> None:
+def _simulate_hourly(kind: Kind, first: int, updates: Sequence[int], outcome: Outcome) -> None:
     """What is the same every hour need not be walked through."""
-    outcome.delays[kind.name].extend((first - one) % HOUR // SECOND for one in coming)
+    outcome.delays[kind.name].extend((first - one) % HOUR // SECOND for one in updates)
     outcome.checks[kind.name] += DAYS * 24
     for minute in range((first - START) // MINUTE, DAYS * 1440, 60):
         outcome.load[minute] += 1
 
 
-def _poisson(mean: float, chance: random.Random) -> int:
+def _poisson(mean: float, rng: random.Random) -> int:
     """Knuth's way for small means, the normal distribution for large ones."""
     if mean > 50:
-        return max(0, round(chance.gauss(mean, math.sqrt(mean))))
-    limit, count, product = math.exp(-mean), 0, chance.random()
+        return max(0, round(rng.gauss(mean, math.sqrt(mean))))
+    limit, count, product = math.exp(-mean), 0, rng.random()
     while product > limit:
         count += 1
-        product *= chance.random()
+        product *= rng.random()
     return count
 
 
-def _tell(outcome: Outcome) -> None:
-    everything = array("i")
+def _print_report(outcome: Outcome) -> None:
+    all_delays = array("i")
     for delays in outcome.delays.values():
-        everything.extend(delays)
+        all_delays.extend(delays)
     checks = sum(outcome.checks.values())
     sys.stdout.write(
         f"schedule: {outcome.name}, {FEEDS:,} feeds, {DAYS} days; {outcome.took_s:.0f} s of processor time\n"
@@ -198,11 +196,11 @@ def _tell(outcome: Outcome) -> None:
     sys.stdout.write(f"  {'':14} {'feeds':>7} {'checks a day':>13} {'news':>9} {'median':>8} {'p95':>8}\n")
     for kind in KINDS:
         feeds = round(FEEDS * kind.share)
-        _line(kind.name, feeds, outcome.checks[kind.name] / DAYS, outcome.delays[kind.name])
-    _line("all", FEEDS, checks / DAYS, everything)
+        _print_line(kind.name, feeds, outcome.checks[kind.name] / DAYS, outcome.delays[kind.name])
+    _print_line("all", FEEDS, checks / DAYS, all_delays)
     # The first day is that of the import.
-    loads = sorted(outcome.load[SETTLED : DAYS * 1440])
-    hours = sorted(sum(outcome.load[m : m + 60]) for m in range(SETTLED, DAYS * 1440, 60))
+    loads = sorted(outcome.load[WARM_UP_MIN : DAYS * 1440])
+    hours = sorted(sum(outcome.load[m : m + 60]) for m in range(WARM_UP_MIN, DAYS * 1440, 60))
     mean, busiest = sum(loads) / len(loads), hours[-1] / (sum(hours) / len(hours))
     sys.stdout.write(
         f"  checks a minute from the third day: mean {mean:.0f}, p99 {loads[len(loads) * 99 // 100]},"
@@ -210,9 +208,9 @@ def _tell(outcome: Outcome) -> None:
     )
 
 
-def _line(name: str, feeds: int, checks: float, delays: Sequence[int]) -> None:
-    median, late = (_minutes(one) for one in _quantiles(delays)) if delays else ("-", "-")
-    sys.stdout.write(f"  {name:14} {feeds:7,} {checks:13,.0f} {len(delays):9,} {median:>8} {late:>8}\n")
+def _print_line(name: str, feeds: int, checks: float, delays: Sequence[int]) -> None:
+    median, p95 = (_format_duration(one) for one in _quantiles(delays)) if delays else ("-", "-")
+    sys.stdout.write(f"  {name:14} {feeds:7,} {checks:13,.0f} {len(delays):9,} {median:>8} {p95:>8}\n")
 
 
 def _quantiles(delays: Sequence[int]) -> Iterator[float]:
@@ -220,5 +218,5 @@ def _quantiles(delays: Sequence[int]) -> Iterator[float]:
     return (ordered[int(len(ordered) * part)] for part in (0.5, 0.95))
 
 
-def _minutes(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -26,7 +26,7 @@ from tidings.storage.schema import feeds as feed_table
 from tidings.storage.schema import sources as source_table
 
 USERS, FEEDS, ENTRIES = 1_000, 50, 10
-FAR_AWAY = Instant(4_000_000_000_000_000)
+NEVER = Instant(4_000_000_000_000_000)
 TIMEOUT_S = 1_200.0
 
 
@@ -68,7 +68,7 @@ def _measure(engine: str, origin: str, database_url: str, folder: Path) -> None:
 
 def _subscribe(database: Database, origin: str) -> None:
     now = system_clock()
-    moments = {"created_at": now, "checked_at": 0, "next_check_at": FAR_AWAY, "icon_checked_at": now}
+    moments = {"created_at": now, "checked_at": 0, "next_check_at": NEVER, "icon_checked_at": now}
     for number in range(USERS):
         with database.writing() as db:
             user_id = users.add(db, username=f"user{number}", password_hash="", is_admin=False, now=now)
@@ -84,7 +84,7 @@ def _subscribe(database: Database, origin: str) -> None:
 
 def _round(database: Database, origin: str) -> tuple[float, int]:
     """Seconds, and how often the publisher was asked."""
-    asked, started, due_at = _asked(origin), time.monotonic(), system_clock()
+    asked, started, due_at = _request_count(origin), time.monotonic(), system_clock()
     with database.writing() as db:
         db.run(update(feed_table).values(next_check_at=0))
         db.run(update(source_table).values(next_check_at=0))
@@ -94,13 +94,13 @@ def _round(database: Database, origin: str) -> tuple[float, int]:
         with database.reading() as db:
             left = int(db.scalar(unchecked))
         if not left:
-            return time.monotonic() - started, _asked(origin) - asked
+            return time.monotonic() - started, _request_count(origin) - asked
         if time.monotonic() - started > TIMEOUT_S:
             raise TimeoutError(f"{left} feeds were not polled")
         time.sleep(0.2)
 
 
-def _asked(origin: str) -> int:
+def _request_count(origin: str) -> int:
     with urllib.request.urlopen(f"{origin}/count") as answer:  # noqa: S310
         return int(answer.read())
 

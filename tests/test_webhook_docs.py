@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from support.outbox import HASTE
+from support.outbox import SHORT_WAITS
 from tidings.domain.deliveries import sample_events
 from tidings.domain.deliveries.deliveries import FINISHED_RETENTION, QueueLimits
 from tidings.domain.deliveries.events import EVENTS, NewEntriesPayload
@@ -73,6 +73,6 @@ def test_the_event_that_is_shown_has_the_shape_of_one() -> None:
 
 def test_the_numbers_are_those_of_the_code() -> None:
     assert (QueueLimits().max_deliveries, QueueLimits().max_bytes) == (10_000, 64 * 2**20)
-    assert RetryPolicy().first_wait.total_seconds() == 10 > HASTE.first_wait.total_seconds()
+    assert RetryPolicy().first_wait.total_seconds() == 10 > SHORT_WAITS.first_wait.total_seconds()
     assert RetryPolicy().max_wait.total_seconds() == 3600
     assert FINISHED_RETENTION == 7 * DAY

@@ -30,20 +30,20 @@ def test_a_stranger_cannot_tell_what_exists(
     who: str, operation: str, alice: Person, request: pytest.FixtureRequest, site: Publisher
 ) -> None:
     stranger: Person = request.getfixturevalue(who)
-    route, scene = WITH_ID[operation], ResourceFactory(alice, site)
-    theirs = {name: scene.id_of(name) for name in re.findall(r"\{(\w+)\}", route.path)}
+    route, resources = WITH_ID[operation], ResourceFactory(alice, site)
+    theirs = {name: resources.id_of(name) for name in re.findall(r"\{(\w+)\}", route.path)}
     own = ResourceFactory(stranger, site)
-    before = everything(scene)
+    before = everything(resources)
 
     for known in _choices(theirs, own):
-        body = scene.body(operation) if _takes_body(operation) else None
+        body = resources.body(operation) if _takes_body(operation) else None
         asked = {name: theirs[name] if name in known else own.id_of(name) for name in theirs}
         unknown = {name: UNKNOWN if name in known else number for name, number in asked.items()}
         got = _answer(stranger, route, asked, body)
         assert got == _answer(stranger, route, unknown, body), f"{route.method} {route.path} with {known} of Alice"
         assert got[0] in (400, 403, 404), f"{route.method} {route.path} with {known} of Alice"
 
-    assert everything(scene) == before
+    assert everything(resources) == before
 
 
 def _choices(theirs: Mapping[str, int], own: ResourceFactory) -> list[tuple[str, ...]]:
@@ -67,11 +67,11 @@ def _answer(person: Person, route: Endpoint, ids: Mapping[str, int], body: Any) 
     return answer.status, answer.headers.get("content-type", ""), text
 
 
-def everything(scene: ResourceFactory) -> list[Any]:
+def everything(resources: ResourceFactory) -> list[Any]:
     """Returns what the owner can read of everything that a stranger might have changed."""
-    person = scene.person
+    person = resources.person
     paths = ["/v1/feeds", "/v1/categories?counts=true", "/v1/entries", "/v1/enclosures/{enclosure_id}", "/v1/me"]
-    seen = [person.get(re.sub(r"\{(\w+)\}", lambda found: str(scene.id_of(found[1])), path)) for path in paths]
+    seen = [person.get(re.sub(r"\{(\w+)\}", lambda found: str(resources.id_of(found[1])), path)) for path in paths]
     # Looking is itself remembered.
     seen[-1].pop("last_login_at")
     keys = [{**key, "last_used_at": None} for key in person.get("/v1/api-keys")]
@@ -80,12 +80,12 @@ def everything(scene: ResourceFactory) -> list[Any]:
 
 
 def test_every_path_id_has_a_resource_in_these_tests(alice: Person, site: Publisher) -> None:
-    scene = ResourceFactory(alice, site)
+    resources = ResourceFactory(alice, site)
     names = {name for route in ROUTES for name in re.findall(r"\{(\w+_id)\}", route.path)}
 
     assert {"feed_id", "entry_id", "category_id", "enclosure_id", "api_key_id", "api_password_id", "user_id"} <= names
     for name in names:
-        assert scene.id_of(name) > 0
+        assert resources.id_of(name) > 0
 
 
 def test_ids_of_a_stranger_count_for_nothing_in_queries_and_bodies(

@@ -14,7 +14,7 @@ from support.people import PASSWORD, Person
 from support.running import RunningService
 
 # The machine may be busy with other work.
-LIMIT_MS = 60_000
+TIMEOUT_MS = 60_000
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Reader:
         self.page.get_by_role("button", name="Sign in").click()
         self.page.wait_for_url(lambda url: "/sign-in" not in url)
 
-    def is_known(self, person: Person) -> None:
+    def set_session(self, person: Person) -> None:
         """Set the cookie of a new session, without using the sign-in form."""
         token = self.service.services.sessions.begin(person.id, user_agent="tests", address="127.0.0.1")
         self.context.add_cookies([{"name": "tidings_session", "value": token, "url": self.service.url}])
@@ -49,7 +49,7 @@ class Reader:
         for key in keys:
             self.page.keyboard.press(key)
 
-    def told(self, text: str) -> None:
+    def wait_for_text(self, text: str) -> None:
         """Wait until the page shows a text, usually as a notice."""
         self.page.get_by_text(text).first.wait_for()
 
@@ -58,7 +58,7 @@ class Reader:
 def reading(browser: Browser, service: RunningService, **settings: Any) -> Iterator[Reader]:
     """Open a browser context. settings: of Playwright. Raises AssertionError at the end if there are complaints."""
     context = browser.new_context(**{"reduced_motion": "reduce", "locale": "en-GB"} | settings)
-    context.set_default_timeout(LIMIT_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     reader = Reader(service, context, context.new_page())
     context.on("console", lambda message: _note_message(reader, message))
     context.on("weberror", lambda error: reader.complaints.append(f"script: {error.error}"))

@@ -127,7 +127,7 @@ def look(context: BrowserContext, of: DemoService, pages: dict[str, str]) -> dic
         assert answer.status == 200, f"{url}: {answer.status}\n{of.service.log[-2000:]}"
         if answer.headers["content-type"].startswith("text/html"):
             found[path] = findings(page)
-    return {path: told for path, told in found.items() if told}
+    return {path: wait_for_text for path, wait_for_text in found.items() if wait_for_text}
 
 
 def test_axe_finds_nothing_on_any_page(browser: Browser, furnished: DemoService, pages: dict[str, str]) -> None:
@@ -161,7 +161,7 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, furnished: DemoServi
             page.set_viewport_size({"width": width, "height": 700})
             found[url, width] = page.evaluate(_WIDER)
     context.close()
-    assert {where: told for where, told in found.items() if told} == {}
+    assert {where: wait_for_text for where, wait_for_text in found.items() if wait_for_text} == {}
 
 
 def test_paper_has_the_article_alone(browser: Browser, furnished: DemoService) -> None:

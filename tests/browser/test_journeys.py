@@ -13,18 +13,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from browser.readers import LIMIT_MS, Reader, reading
+from browser.readers import TIMEOUT_MS, Reader, reading
 from support.people import Person, call, rss
 from support.publisher import Publisher
 from support.running import RunningService
 
-expect.set_options(timeout=LIMIT_MS)
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture
 def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
     with reading(browser, service, viewport={"width": 1280, "height": 800}) as made:
-        made.is_known(alice)
+        made.set_session(alice)
         yield made
 
 
@@ -32,7 +32,7 @@ def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator
 def plain(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
     """A browser without script, on a phone."""
     with reading(browser, service, java_script_enabled=False, viewport={"width": 390, "height": 844}) as made:
-        made.is_known(alice)
+        made.set_session(alice)
         yield made
 
 
@@ -147,8 +147,8 @@ def test_an_api_key_is_made_used_and_taken_back(reader: Reader, service: Running
     key = page.locator("#new-key").inner_text()
 
     command = ["curl", "--silent", "--fail", "--header", f"X-Auth-Token: {key}", f"{service.url}/v1/me"]
-    told = subprocess.run(command, check=True, capture_output=True, timeout=60).stdout
-    assert json.loads(told)["id"] == alice.id
+    wait_for_text = subprocess.run(command, check=True, capture_output=True, timeout=60).stdout
+    assert json.loads(wait_for_text)["id"] == alice.id
 
     page = reader.go("/settings/api-keys")
     expect(page.locator("#new-key")).to_have_count(0)
@@ -179,7 +179,7 @@ def test_somebody_else_sees_nothing_of_it(
     feed = alice.has_feed(site, ["A secret entry"])
     (entry,) = alice.entries()
     with reading(browser, service) as reader:
-        reader.is_known(bob)
+        reader.set_session(bob)
         for path in ("/unread", "/starred", "/history", "/feeds", "/search?q=secret", "/settings/deliveries"):
             text = reader.go(path).content()
             assert "secret entry" not in text, path

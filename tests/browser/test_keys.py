@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser.readers import LIMIT_MS, Reader, reading
+from browser.readers import TIMEOUT_MS, Reader, reading
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.running import RunningService
 from tidings.web.pages.json_endpoints import KEYS
 
-expect.set_options(timeout=LIMIT_MS)
+expect.set_options(timeout=TIMEOUT_MS)
 
 # Here or in test_journeys.py.
 TRIED = (
@@ -28,7 +28,7 @@ TRIED = (
 def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
     alice.put(f"/v1/users/{alice.id}", {"entry_sorting_direction": "desc"}, status=201)
     with reading(browser, service, viewport={"width": 1280, "height": 800}) as made:
-        made.is_known(alice)
+        made.set_session(alice)
         yield made
 
 
@@ -128,7 +128,7 @@ def test_keys_open_what_belongs_to_an_entry(reader: Reader, alice: Person, talks
     reader.press("d")
     expect(page.get_by_role("article").get_by_text("The whole article, from its own page.").first).to_be_visible()
     reader.press("s")
-    reader.told("No service to save entries to is switched on")
+    reader.wait_for_text("No service to save entries to is switched on")
     assert set(statuses(alice).values()) == {"read"}
 
 
@@ -139,10 +139,10 @@ def test_keys_refresh_mark_and_take_back(reader: Reader, alice: Person, talks: s
     site.serve("/talks.xml", rss(["New"], site.url("/talks.xml")))
 
     reader.press("r")
-    reader.told("Checked.")
+    reader.wait_for_text("Checked.")
     expect(rows).to_have_count(4)
     reader.press("R")
-    reader.told("Nothing to check")
+    reader.wait_for_text("Nothing to check")
 
     reader.press("n", "n")
     shows(page, "One")
@@ -159,10 +159,10 @@ def test_keys_refresh_mark_and_take_back(reader: Reader, alice: Person, talks: s
     expect(rows).to_have_count(2)
     shows(page, "New")
     reader.press("A")
-    reader.told("2 marked read")
+    reader.wait_for_text("2 marked read")
     expect(page.locator(".row.unread")).to_have_count(0)
     reader.press("z")
-    reader.told("2 unread again")
+    reader.wait_for_text("2 unread again")
     expect(page.locator(".row.unread")).to_have_count(2)
     assert statuses(alice) == {"New": "read", "One": "unread", "Two": "read", "Three": "unread"}
 
@@ -258,7 +258,7 @@ def test_at_the_end_of_an_article_space_opens_the_next_unread_one(
     shows(page, "Third")
     assert scrolled(page) == 0
     reader.press("End", "Space")
-    reader.told("Nothing unread further down.")
+    reader.wait_for_text("Nothing unread further down.")
     shows(page, "Third")
     assert set(statuses(alice).values()) == {"read"}
 
@@ -329,5 +329,5 @@ def test_a_key_unsubscribes_after_asking(reader: Reader, alice: Person, long_rea
     expect(page.locator(".doomed")).to_have_text("Long reads")
     assert [feed["title"] for feed in alice.get("/v1/feeds")] == ["Long reads"]
     page.get_by_role("button", name="Delete the feed").click()
-    reader.told("1 feed deleted.")
+    reader.wait_for_text("1 feed deleted.")
     assert alice.get("/v1/feeds") == []

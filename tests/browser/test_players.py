@@ -8,13 +8,13 @@ import struct
 import pytest
 from playwright.sync_api import Browser, expect
 
-from browser.readers import LIMIT_MS, reading
+from browser.readers import TIMEOUT_MS, reading
 from cli.commands import eventually
 from support.people import Person
 from support.publisher import Answer, Publisher, ReceivedRequest
 from support.running import RunningService
 
-expect.set_options(timeout=LIMIT_MS)
+expect.set_options(timeout=TIMEOUT_MS)
 
 SECONDS, RATE = 200, 8_000
 
@@ -64,7 +64,7 @@ def test_a_sound_goes_on_where_it_stopped_and_is_done_at_its_end(
         return int(alice.get(f"/v1/enclosures/{enclosure}")["media_progression"])
 
     with reading(browser, service) as made:
-        made.is_known(alice)
+        made.set_session(alice)
         page = made.go(f"/entries/{episode}")
         sound = page.locator("audio")
 

@@ -9,19 +9,19 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browser.readers import LIMIT_MS, Reader, reading
+from browser.readers import TIMEOUT_MS, Reader, reading
 from support.people import Person
 from support.publisher import Publisher
 from support.running import RunningService
 
-expect.set_options(timeout=LIMIT_MS)
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture
 def phone(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
     settings = {"viewport": {"width": 390, "height": 700}, "has_touch": True, "is_mobile": True}
     with reading(browser, service, **settings) as made:
-        made.is_known(alice)
+        made.set_session(alice)
         yield made
 
 
@@ -174,7 +174,7 @@ def test_entries_scrolled_past_are_marked_read_if_the_device_says_so(phone: Read
     page = phone.go("/view")
     page.get_by_text("When scrolled past, too").click()
     page.get_by_role("button", name="Apply").click()
-    phone.told("This device now shows it that way.")
+    phone.wait_for_text("This device now shows it that way.")
     phone.go("/unread")
 
     with page.expect_response("**/entries/marks"):
@@ -189,7 +189,7 @@ def test_scrolling_a_column_beside_the_article_marks_entries_read(
 ) -> None:
     """Also when it is scrolled far at once. Undone and new entries do not count as scrolled past."""
     with reading(browser, service, viewport={"width": 1280, "height": 700}) as made:
-        made.is_known(alice)
+        made.set_session(alice)
         cookie = {"name": "tidings_view", "value": "passing=mark", "url": service.url}
         made.context.add_cookies([cookie])  # type: ignore[list-item]
         page = made.go("/unread")
@@ -204,12 +204,12 @@ def test_scrolling_a_column_beside_the_article_marks_entries_read(
         assert page.evaluate("""() => [...document.querySelectorAll('.row')].slice(0, 20).every(
             row => row.classList.contains('unread') === row.getBoundingClientRect().bottom > 1)""")
         made.press("z")
-        made.told("unread again")
+        made.wait_for_text("unread again")
         expect(page.locator(".row.unread")).to_have_count(46)
         made.press("r")
         page.locator("#column").evaluate("column => column.scrollTo(0, 1)")
         made.press("A")
-        made.told("46 marked read")
+        made.wait_for_text("46 marked read")
 
     assert left < 46
     assert {entry["status"] for entry in alice.entries(limit=100)} == {"read"}
@@ -220,7 +220,7 @@ def test_what_takes_a_while_is_seen_at_once_and_says_so(
 ) -> None:
     alice.has_feed(site, ["One", "Two"])
     with reading(browser, service) as made:
-        made.is_known(alice)
+        made.set_session(alice)
         page = made.go("/unread")
         held: list[Route] = []
         for path in ("**/mark-read", "**/entries/undo"):
@@ -228,13 +228,13 @@ def test_what_takes_a_while_is_seen_at_once_and_says_so(
 
         made.press("A")
         expect(page.locator(".row:not(.unread)")).to_have_count(2)
-        made.told("One moment …")
+        made.wait_for_text("One moment …")
         held.pop().continue_()
-        made.told("2 marked read")
+        made.wait_for_text("2 marked read")
         made.press("z")
-        made.told("One moment …")
+        made.wait_for_text("One moment …")
         held.pop().continue_()
-        made.told("2 unread again")
+        made.wait_for_text("2 unread again")
         expect(page.locator(".row.unread")).to_have_count(2)
 
     assert {entry["status"] for entry in alice.entries()} == {"unread"}
@@ -256,7 +256,7 @@ def test_without_motion_nothing_moves_and_on_paper_is_the_article_alone(
             || style.scrollBehavior === 'smooth';
     }).length"""
     with reading(browser, service, viewport={"width": 1280, "height": 700}) as made:
-        made.is_known(alice)
+        made.set_session(alice)
         page = made.go(path)
         assert page.evaluate(moving) == 0
         page.emulate_media(reduced_motion="no-preference")

@@ -1,6 +1,6 @@
 """Client apps as tables: what they ask for, in their order, and what they insist on.
 
-    play(APP, alice, shelf, [
+    play(APP, alice, library, [
         Ask("GET", "/v1/me", USER),
         Ask("PUT", "/v1/entries", status=204, body={"entry_ids": ["{entry}"], "status": "read"}),
     ])
@@ -53,9 +53,9 @@ class App:
 
 @dataclass(frozen=True)
 class Ask:
-    """path: with {names} of what is on the shelf. body: sent as JSON; bytes as they are, under content_type.
+    """path: may contain {names} of fields of `Library`. body: sent as JSON; bytes as they are, under content_type.
 
-    A text "{name}" in the body stands for the number that the shelf has under this name.
+    A text "{name}" in the body stands for the id in that field of `Library`.
     """
 
     method: str
@@ -71,9 +71,9 @@ class Ask:
         return self.status or (200 if self.shape else 204)
 
 
-def play(app: App, person: Person, shelf: Library, asks: Iterable[Ask]) -> None:
+def play(app: App, person: Person, library: Library, asks: Iterable[Ask]) -> None:
     """All of them, one after the other; fails once, with everything that did not fit."""
-    complaints = list(_complaints(app, person, shelf, asks))
+    complaints = list(_complaints(app, person, library, asks))
     assert not complaints, "\n".join(complaints)
 
 
@@ -96,21 +96,23 @@ def plain(answer: Answer) -> bytes:
     return gzip.decompress(answer.body) if answer.headers.get("content-encoding") == "gzip" else answer.body
 
 
-def _complaints(app: App, person: Person, shelf: Library, asks: Iterable[Ask]) -> Iterator[str]:
+def _complaints(app: App, person: Person, library: Library, asks: Iterable[Ask]) -> Iterator[str]:
     for one in asks:
-        path = one.path.format_map(vars(shelf)) + (f"?{urlencode(one.query)}" if one.query else "")
-        answer = _send(app, person, one.method, path, _with_ids(one.body, shelf), one.content_type or app.content_type)
+        path = one.path.format_map(vars(library)) + (f"?{urlencode(one.query)}" if one.query else "")
+        answer = _send(
+            app, person, one.method, path, _with_ids(one.body, library), one.content_type or app.content_type
+        )
         for complaint in _look(one, answer):
             yield f"{one.method} {path} {complaint}"
 
 
-def _with_ids(body: Any, shelf: Library) -> Any:
+def _with_ids(body: Any, library: Library) -> Any:
     if isinstance(body, dict):
-        return {name: _with_ids(value, shelf) for name, value in body.items()}
+        return {name: _with_ids(value, library) for name, value in body.items()}
     if isinstance(body, list):
-        return [_with_ids(value, shelf) for value in body]
+        return [_with_ids(value, library) for value in body]
     if isinstance(body, str) and (found := re.fullmatch(r"\{(\w+)\}", body)):
-        return getattr(shelf, found[1])
+        return getattr(library, found[1])
     return body
 
 

@@ -106,7 +106,7 @@ _PARAGRAPH = "<p>It rained all day, and all night, and when it stopped nobody co
 STORY = f"<!DOCTYPE html><html><head><title>Rain</title></head><body><article>{_PARAGRAPH * 20}</article></body></html>"
 
 
-def library(person: Person, site: Publisher) -> Library:
+def create_library(person: Person, site: Publisher) -> Library:
     category, podcasts = person.has_category("News"), person.has_category("Podcasts")
     feed = subscribe(person, site, NEWS, "The Weather", category_id=category["id"])
     podcast = subscribe(person, site, TALKS, "The Talks", category_id=podcasts["id"])

@@ -24,9 +24,9 @@ BROWSER = "https://app.example"
         (Ask("PUT", "/v1/entries", body={"entry_ids": "{entry}"}), "answers 400 instead of 204"),
     ],
 )
-def test_what_does_not_fit_is_told(alice: Person, shelf: Library, one: Ask, complaint: str) -> None:
+def test_what_does_not_fit_is_told(alice: Person, library: Library, one: Ask, complaint: str) -> None:
     with pytest.raises(AssertionError) as raised:
-        play(App(), alice, shelf, [one, Ask("GET", "/v1/me", USER)])
+        play(App(), alice, library, [one, Ask("GET", "/v1/me", USER)])
     assert complaint in str(raised.value)
 
 
@@ -38,8 +38,8 @@ def test_what_does_not_fit_is_told(alice: Person, shelf: Library, one: Ask, comp
     ],
 )
 def test_a_browser_keeps_a_page_from_what_was_not_allowed(
-    alice: Person, shelf: Library, app: App, path: str, complaint: str
+    alice: Person, library: Library, app: App, path: str, complaint: str
 ) -> None:
     with pytest.raises(AssertionError) as raised:
-        play(app, alice, shelf, [Ask("GET", path, USER)])
+        play(app, alice, library, [Ask("GET", path, USER)])
     assert complaint in str(raised.value)

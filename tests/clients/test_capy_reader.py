@@ -106,10 +106,10 @@ ORDERING = [
 ]
 
 
-def test_an_evening(alice: Person, shelf: Library) -> None:
+def test_an_evening(alice: Person, library: Library) -> None:
     saves_somewhere(alice)
-    play(CAPY, alice, shelf, [*SYNC, *READING, *ORDERING])
-    entry = alice.get(f"/v1/entries/{shelf.entry}")
+    play(CAPY, alice, library, [*SYNC, *READING, *ORDERING])
+    entry = alice.get(f"/v1/entries/{library.entry}")
     assert (entry["status"], entry["starred"]) == ("read", True)
     assert (entry["feed"]["title"], entry["feed"]["category"]["title"]) == ("Skies", "Papers")
 

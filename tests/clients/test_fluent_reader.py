@@ -36,11 +36,11 @@ READING = [
 
 
 @pytest.mark.parametrize("app", [BY_TOKEN, BY_PASSWORD], ids=["token", "password"])
-def test_an_evening(alice: Person, shelf: Library, app: App) -> None:
-    play(app, alice, shelf, [*SYNC, *READING])
-    assert alice.get(f"/v1/entries/{shelf.entry}")["starred"] is True
-    assert alice.get(f"/v1/entries/{shelf.starred}")["starred"] is False
-    assert alice.get(f"/v1/entries/{shelf.entry}")["status"] == "read"
+def test_an_evening(alice: Person, library: Library, app: App) -> None:
+    play(app, alice, library, [*SYNC, *READING])
+    assert alice.get(f"/v1/entries/{library.entry}")["starred"] is True
+    assert alice.get(f"/v1/entries/{library.starred}")["starred"] is False
+    assert alice.get(f"/v1/entries/{library.entry}")["status"] == "read"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_pages_by_id_end_with_an_empty_one(alice: Person, site: Publisher) -> No
     assert found == sorted(set(found), reverse=True)
 
 
-def test_later_only_newer_ids_are_asked_for(alice: Person, shelf: Library, site: Publisher) -> None:
+def test_later_only_newer_ids_are_asked_for(alice: Person, library: Library, site: Publisher) -> None:
     newest = max(entry["id"] for entry in alice.entries())
     subscribe(alice, site, numbered(3), "Fresh")
     page = fetch(BY_TOKEN, alice, "/v1/entries", (("after_entry_id", str(newest)), *BY_ID))

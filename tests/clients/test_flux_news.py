@@ -56,19 +56,19 @@ ORDERING = [
 ]
 
 
-def test_an_evening(alice: Person, shelf: Library) -> None:
+def test_an_evening(alice: Person, library: Library) -> None:
     saves_somewhere(alice)
-    play(FLUX_NEWS, alice, shelf, [*LOGIN, *SYNC, *READING, *ORDERING])
+    play(FLUX_NEWS, alice, library, [*LOGIN, *SYNC, *READING, *ORDERING])
 
-    entry = alice.get(f"/v1/entries/{shelf.entry}")
+    entry = alice.get(f"/v1/entries/{library.entry}")
     assert (entry["status"], entry["starred"], entry["feed"]["title"]) == ("unread", True, "Skies")
-    assert alice.get(f"/v1/enclosures/{shelf.enclosure}")["media_progression"] == 42
+    assert alice.get(f"/v1/enclosures/{library.enclosure}")["media_progression"] == 42
 
 
-def test_subscribing(alice: Person, shelf: Library, site: Publisher) -> None:
+def test_subscribing(alice: Person, library: Library, site: Publisher) -> None:
     url = site.serve("/new.xml", document(numbered(1), site.url("/new.xml"), "New"))
     subscribed = Ask("POST", "/v1/feeds", FEED_CREATED, status=201, body={"feed_url": url, "category_id": "{category}"})
-    play(FLUX_NEWS, alice, shelf, [subscribed])
+    play(FLUX_NEWS, alice, library, [subscribed])
 
 
 def test_the_pages_of_a_long_list_make_it_whole(alice: Person, site: Publisher) -> None:

@@ -135,15 +135,15 @@ def test_categories(client: miniflux.Client) -> None:
     assert changed not in client.get_categories()
 
 
-def test_a_category_and_what_is_in_it(client: miniflux.Client, shelf: Library) -> None:
-    assert [feed["id"] for feed in client.get_category_feeds(shelf.category)] == [shelf.feed]
-    listed = client.get_category_entries(shelf.category, order="published_at", direction="desc")
-    assert (listed["total"], listed["entries"][0]["id"]) == (3, shelf.entry)
-    assert client.get_category_entry(shelf.category, shelf.entry) == listed["entries"][0]
+def test_a_category_and_what_is_in_it(client: miniflux.Client, library: Library) -> None:
+    assert [feed["id"] for feed in client.get_category_feeds(library.category)] == [library.feed]
+    listed = client.get_category_entries(library.category, order="published_at", direction="desc")
+    assert (listed["total"], listed["entries"][0]["id"]) == (3, library.entry)
+    assert client.get_category_entry(library.category, library.entry) == listed["entries"][0]
 
-    client.mark_category_entries_as_read(shelf.category)
-    assert client.get_category_entries(shelf.category, status="unread")["total"] == 0
-    assert client.refresh_category(shelf.category) is True
+    client.mark_category_entries_as_read(library.category)
+    assert client.get_category_entries(library.category, status="unread")["total"] == 0
+    assert client.refresh_category(library.category) is True
 
 
 # Feeds
@@ -201,20 +201,20 @@ def test_icons(client: miniflux.Client, site: Publisher) -> None:
     assert client.get_feed(feed_id)["icon"]["icon_id"] == icon["id"]
 
 
-def test_a_feed_without_an_icon(client: miniflux.Client, shelf: Library) -> None:
-    assert client.get_feed(shelf.podcast)["icon"] is None
+def test_a_feed_without_an_icon(client: miniflux.Client, library: Library) -> None:
+    assert client.get_feed(library.podcast)["icon"] is None
     with pytest.raises(miniflux.ResourceNotFound):
-        client.get_feed_icon(shelf.podcast)
+        client.get_feed_icon(library.podcast)
 
 
-def test_counters_and_marking_a_feed_read(client: miniflux.Client, shelf: Library) -> None:
+def test_counters_and_marking_a_feed_read(client: miniflux.Client, library: Library) -> None:
     before = client.get_feed_counters()
-    assert before == {"reads": {str(shelf.feed): 1}, "unreads": {str(shelf.feed): 2, str(shelf.podcast): 1}}
-    client.mark_feed_entries_as_read(shelf.feed)
-    assert client.get_feed_counters()["unreads"] == {str(shelf.podcast): 1}
+    assert before == {"reads": {str(library.feed): 1}, "unreads": {str(library.feed): 2, str(library.podcast): 1}}
+    client.mark_feed_entries_as_read(library.feed)
+    assert client.get_feed_counters()["unreads"] == {str(library.podcast): 1}
 
 
-def test_opml(client: miniflux.Client, shelf: Library) -> None:
+def test_opml(client: miniflux.Client, library: Library) -> None:
     assert "message" in client.import_feeds(OPML)
     (daily,) = [feed for feed in client.get_feeds() if feed["title"] == "The Daily"]
     assert (daily["category"]["title"], daily["site_url"]) == ("Papers", "http://papers.example/")
@@ -228,88 +228,88 @@ def test_opml(client: miniflux.Client, shelf: Library) -> None:
 # Entries
 
 
-def test_lists_of_entries(client: miniflux.Client, shelf: Library) -> None:
+def test_lists_of_entries(client: miniflux.Client, library: Library) -> None:
     assert client.get_entries(status=["read", "unread"])["total"] == 4
-    assert client.get_entries(status="read", starred=True)["entries"][0]["id"] == shelf.starred
+    assert client.get_entries(status="read", starred=True)["entries"][0]["id"] == library.starred
     assert client.get_entries(starred=False)["total"] == 3
     page = client.get_entries(order="id", direction="desc", limit=1, offset=1, after_entry_id=1)
     assert len(page["entries"]) == 1
 
-    listed = client.get_feed_entries(shelf.feed, status="unread", order="published_at", direction="desc")
+    listed = client.get_feed_entries(library.feed, status="unread", order="published_at", direction="desc")
     assert [entry["title"] for entry in listed["entries"]] == ["Rain tomorrow", "Wind yesterday"]
 
 
-def test_one_entry_by_three_ways(client: miniflux.Client, shelf: Library) -> None:
-    entry = client.get_entry(shelf.entry)
+def test_one_entry_by_three_ways(client: miniflux.Client, library: Library) -> None:
+    entry = client.get_entry(library.entry)
     assert (entry["title"], entry["author"], entry["tags"]) == ("Rain tomorrow", "Dr. Cloud", ["weather"])
     assert entry["feed"]["category"]["title"] == "News"
-    assert client.get_feed_entry(shelf.feed, shelf.entry) == entry
-    assert client.get_category_entry(shelf.category, shelf.entry) == entry
+    assert client.get_feed_entry(library.feed, library.entry) == entry
+    assert client.get_category_entry(library.category, library.entry) == entry
 
 
-def test_status_of_entries(client: miniflux.Client, shelf: Library) -> None:
-    assert client.update_entries([shelf.entry, shelf.listened], "read") is True
+def test_status_of_entries(client: miniflux.Client, library: Library) -> None:
+    assert client.update_entries([library.entry, library.listened], "read") is True
     assert client.get_entries(status="unread")["total"] == 1
-    assert client.update_entries([shelf.entry], "unread") is True
-    assert client.get_entry(shelf.entry)["status"] == "unread"
+    assert client.update_entries([library.entry], "unread") is True
+    assert client.get_entry(library.entry)["status"] == "unread"
 
 
-def test_marking_everything_read(client: miniflux.Client, shelf: Library) -> None:
-    client.mark_user_entries_as_read(shelf.user)
+def test_marking_everything_read(client: miniflux.Client, library: Library) -> None:
+    client.mark_user_entries_as_read(library.user)
     assert client.get_entries(status="unread")["total"] == 0
 
 
-def test_a_star_comes_and_goes(client: miniflux.Client, shelf: Library) -> None:
-    assert client.toggle_bookmark(shelf.entry) is True
-    assert client.get_entry(shelf.entry)["starred"] is True
-    assert client.toggle_bookmark(shelf.entry) is True
-    assert client.get_entry(shelf.entry)["starred"] is False
+def test_a_star_comes_and_goes(client: miniflux.Client, library: Library) -> None:
+    assert client.toggle_bookmark(library.entry) is True
+    assert client.get_entry(library.entry)["starred"] is True
+    assert client.toggle_bookmark(library.entry) is True
+    assert client.get_entry(library.entry)["starred"] is False
 
 
-def test_other_words_for_an_entry(client: miniflux.Client, shelf: Library) -> None:
-    changed = client.update_entry(shelf.entry, title="Rain at last", content="<p>It rains.</p>")
+def test_other_words_for_an_entry(client: miniflux.Client, library: Library) -> None:
+    changed = client.update_entry(library.entry, title="Rain at last", content="<p>It rains.</p>")
     assert (changed["title"], changed["content"]) == ("Rain at last", "<p>It rains.</p>")
-    assert client.get_entry(shelf.entry) == changed
+    assert client.get_entry(library.entry) == changed
 
 
-def test_importing_an_entry(client: miniflux.Client, shelf: Library) -> None:
+def test_importing_an_entry(client: miniflux.Client, library: Library) -> None:
     given = {"title": "Hail", "status": "unread", "starred": True, "tags": ["ice"], "published_at": 1_600_000_000}
-    made = client.import_entry(shelf.feed, "http://weather.example/hail", **given)
+    made = client.import_entry(library.feed, "http://weather.example/hail", **given)
     entry = client.get_entry(made["id"])
     assert (entry["title"], entry["status"], entry["starred"]) == ("Hail", "unread", True)
     assert entry["published_at"] == "2020-09-13T12:26:40Z"
     # The same once more is 200 instead of 201.
-    assert client.import_entry(shelf.feed, "http://weather.example/hail") == made
+    assert client.import_entry(library.feed, "http://weather.example/hail") == made
 
 
-def test_the_whole_article(client: miniflux.Client, shelf: Library) -> None:
-    before = client.get_entry(shelf.entry)
-    fetched = client.fetch_entry_content(shelf.entry)
+def test_the_whole_article(client: miniflux.Client, library: Library) -> None:
+    before = client.get_entry(library.entry)
+    fetched = client.fetch_entry_content(library.entry)
     assert fetched["content"].count("It rained all day") == 20
-    assert client.get_entry(shelf.entry) == before
+    assert client.get_entry(library.entry) == before
 
 
-def test_saving_an_entry(client: miniflux.Client, alice: Person, shelf: Library) -> None:
+def test_saving_an_entry(client: miniflux.Client, alice: Person, library: Library) -> None:
     assert client.get_integrations_status() is False
     with pytest.raises(miniflux.BadRequest):
-        client.save_entry(shelf.entry)
+        client.save_entry(library.entry)
 
     saves_somewhere(alice)
     assert client.get_integrations_status() is True
-    assert client.save_entry(shelf.entry) is True
+    assert client.save_entry(library.entry) is True
 
 
-def test_how_far_one_has_listened(client: miniflux.Client, shelf: Library) -> None:
-    assert client.update_enclosure(shelf.enclosure, media_progression=90) is True
-    enclosure = client.get_enclosure(shelf.enclosure)
-    assert (enclosure["media_progression"], enclosure["entry_id"]) == (90, shelf.listened)
+def test_how_far_one_has_listened(client: miniflux.Client, library: Library) -> None:
+    assert client.update_enclosure(library.enclosure, media_progression=90) is True
+    enclosure = client.get_enclosure(library.enclosure)
+    assert (enclosure["media_progression"], enclosure["entry_id"]) == (90, library.listened)
     assert (enclosure["mime_type"], enclosure["size"]) == ("audio/mpeg", 1234567)
 
 
-def test_forgetting_what_was_read(client: miniflux.Client, shelf: Library) -> None:
-    client.update_entries([shelf.entry], "read")
+def test_forgetting_what_was_read(client: miniflux.Client, library: Library) -> None:
+    client.update_entries([library.entry], "read")
     assert client.flush_history() is True
     # The starred one stays, read or not.
-    assert shelf.starred in {entry["id"] for entry in client.get_entries()["entries"]}
+    assert library.starred in {entry["id"] for entry in client.get_entries()["entries"]}
     with pytest.raises(miniflux.ResourceNotFound):
-        client.get_entry(shelf.entry)
+        client.get_entry(library.entry)

@@ -77,7 +77,7 @@ def open_article(screen: Terminal, title: str) -> None:
     screen.see(rf"^Title: {title}")
 
 
-def test_the_feeds_and_what_is_unread_of_them(alice: Person, shelf: Library, tmp_path: Path) -> None:
+def test_the_feeds_and_what_is_unread_of_them(alice: Person, library: Library, tmp_path: Path) -> None:
     with newsboat(alice, tmp_path) as screen:
         reload(screen)
         screen.see(r"^ +\d N +\(2/3\) The Weather$", r"^ +\d N +\(1/1\) The Talks$")
@@ -86,7 +86,7 @@ def test_the_feeds_and_what_is_unread_of_them(alice: Person, shelf: Library, tmp
         screen.see(r" N  Sep 28 .*Rain tomorrow$", r"\d    Sep 28 .*Sun today$", r" N  Sep 28 .*Wind yesterday$")
 
 
-def test_categories_are_tags(alice: Person, shelf: Library, tmp_path: Path) -> None:
+def test_categories_are_tags(alice: Person, library: Library, tmp_path: Path) -> None:
     with newsboat(alice, tmp_path) as screen:
         reload(screen)
         screen.type("t")
@@ -97,7 +97,7 @@ def test_categories_are_tags(alice: Person, shelf: Library, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("ending", ["", "/"])
-def test_reading_an_article_marks_it_read(alice: Person, shelf: Library, tmp_path: Path, ending: str) -> None:
+def test_reading_an_article_marks_it_read(alice: Person, library: Library, tmp_path: Path, ending: str) -> None:
     with newsboat(alice, tmp_path, f'miniflux-url "{alice.service.url}{ending}"') as screen:
         reload(screen)
         open_feed(screen, "The Weather")
@@ -106,11 +106,11 @@ def test_reading_an_article_marks_it_read(alice: Person, shelf: Library, tmp_pat
         screen.type(BACK)
         screen.see(r"\d    Sep 28 .*Rain tomorrow$")
 
-        eventually(lambda: status(alice, shelf.entry) == "read", screen)
-        assert alice.get("/v1/feeds/counters")["unreads"][str(shelf.feed)] == 1
+        eventually(lambda: status(alice, library.entry) == "read", screen)
+        assert alice.get("/v1/feeds/counters")["unreads"][str(library.feed)] == 1
 
 
-def test_an_article_can_be_made_unread_again(alice: Person, shelf: Library, tmp_path: Path) -> None:
+def test_an_article_can_be_made_unread_again(alice: Person, library: Library, tmp_path: Path) -> None:
     with newsboat(alice, tmp_path) as screen:
         reload(screen)
         open_feed(screen, "The Weather")
@@ -120,25 +120,25 @@ def test_an_article_can_be_made_unread_again(alice: Person, shelf: Library, tmp_
         screen.type(TOGGLE_READ)
         screen.see(r" N  Sep 28 .*Sun today$")
 
-        eventually(lambda: status(alice, shelf.starred) == "unread", screen)
+        eventually(lambda: status(alice, library.starred) == "unread", screen)
 
 
-def test_a_feed_can_be_marked_read(alice: Person, shelf: Library, tmp_path: Path) -> None:
+def test_a_feed_can_be_marked_read(alice: Person, library: Library, tmp_path: Path) -> None:
     with newsboat(alice, tmp_path) as screen:
         reload(screen)
         open_feed(screen, "The Weather")
         screen.type(MARK_FEED_READ)
 
         eventually(lambda: alice.get("/v1/entries", status="unread")["total"] == 1, screen)
-        assert status(alice, shelf.listened) == "unread"
+        assert status(alice, library.listened) == "unread"
 
 
-def test_what_was_done_elsewhere_shows_after_a_reload(alice: Person, shelf: Library, tmp_path: Path) -> None:
+def test_what_was_done_elsewhere_shows_after_a_reload(alice: Person, library: Library, tmp_path: Path) -> None:
     with newsboat(alice, tmp_path) as screen:
         reload(screen)
         screen.see(r"\(2/3\) The Weather")
-        alice.put(f"/v1/feeds/{shelf.feed}/mark-all-as-read")
-        alice.put("/v1/entries", {"entry_ids": [shelf.starred], "status": "unread"})
+        alice.put(f"/v1/feeds/{library.feed}/mark-all-as-read")
+        alice.put("/v1/entries", {"entry_ids": [library.starred], "status": "unread"})
 
         # newsboat ignores the key until the reload before is over, which it does not tell.
         reload_until(screen, r"\(1/3\) The Weather")
@@ -154,7 +154,7 @@ def test_of_a_long_feed_it_shows_the_newest_hundred(alice: Person, site: Publish
         screen.see(r"^ +1 N .*Number 130$")
 
 
-def test_a_wrong_password_is_told(alice: Person, shelf: Library, tmp_path: Path) -> None:
+def test_a_wrong_password_is_told(alice: Person, library: Library, tmp_path: Path) -> None:
     with newsboat(alice, tmp_path, 'miniflux-password "wrong"') as screen:
         screen.see(r"configured any feeds|[Aa]uthentication failed")
 
@@ -170,7 +170,7 @@ def star(screen: Terminal, title: str) -> None:
     screen.see(r"Articles in feed")
 
 
-def test_starring_an_article(alice: Person, shelf: Library, tmp_path: Path) -> None:
+def test_starring_an_article(alice: Person, library: Library, tmp_path: Path) -> None:
     if not boat.knows("miniflux-flag-star"):
         pytest.skip("this newsboat keeps its flags to itself: telling the service came after 2.21")
     with newsboat(alice, tmp_path, 'miniflux-flag-star "s"', f'miniflux-token "{alice.token}"') as screen:
@@ -178,7 +178,7 @@ def test_starring_an_article(alice: Person, shelf: Library, tmp_path: Path) -> N
         screen.see(r"/1\) Starred items")
         open_feed(screen, "The Weather")
         star(screen, "Rain tomorrow")
-        eventually(lambda: alice.get(f"/v1/entries/{shelf.entry}")["starred"] is True, screen)
+        eventually(lambda: alice.get(f"/v1/entries/{library.entry}")["starred"] is True, screen)
 
         # Starred already, and it stays so: newsboat looks before it asks for a flip.
         star(screen, "Sun today")

@@ -38,9 +38,9 @@ READING = [
 ]
 
 
-def test_an_evening(alice: Person, shelf: Library) -> None:
-    play(NEXTFLUX, alice, shelf, [*SYNC, *READING])
-    entry = alice.get(f"/v1/entries/{shelf.entry}")
+def test_an_evening(alice: Person, library: Library) -> None:
+    play(NEXTFLUX, alice, library, [*SYNC, *READING])
+    entry = alice.get(f"/v1/entries/{library.entry}")
     assert (entry["status"], entry["starred"]) == ("read", True)
 
 
@@ -50,21 +50,21 @@ def test_a_limit_of_zero_means_everything(alice: Person, site: Publisher) -> Non
     assert found["total"] == len(found["entries"]) == 230
 
 
-def test_later_only_what_has_changed_is_asked_for(alice: Person, shelf: Library) -> None:
+def test_later_only_what_has_changed_is_asked_for(alice: Person, library: Library) -> None:
     # Moments are asked for in whole seconds: what happens from here on lies in a later one.
     began = int(time.time())
     time.sleep(began + 1.05 - time.time())
     since = (("changed_after", str(began)), ("limit", "0"))
     earlier = {entry["id"] for entry in fetch(NEXTFLUX, alice, "/v1/entries", since)["entries"]}
-    alice.put("/v1/entries", {"entry_ids": [shelf.entry], "status": "read"})
+    alice.put("/v1/entries", {"entry_ids": [library.entry], "status": "read"})
 
     changed = {entry["id"] for entry in fetch(NEXTFLUX, alice, "/v1/entries", since)["entries"]}
 
-    assert changed - earlier == {shelf.entry} - earlier
-    assert shelf.entry in changed
+    assert changed - earlier == {library.entry} - earlier
+    assert library.entry in changed
 
 
-def test_subscriptions_come_as_a_form(alice: Person, shelf: Library) -> None:
+def test_subscriptions_come_as_a_form(alice: Person, library: Library) -> None:
     upload = Ask(
         "POST",
         "/v1/import",
@@ -73,10 +73,10 @@ def test_subscriptions_come_as_a_form(alice: Person, shelf: Library) -> None:
         body=FORM.encode(),
         content_type=f"multipart/form-data; boundary={BOUNDARY}",
     )
-    play(NEXTFLUX, alice, shelf, [upload])
+    play(NEXTFLUX, alice, library, [upload])
     assert "The Daily" in {feed["title"] for feed in alice.get("/v1/feeds")}
 
 
-def test_nothing_new_is_an_empty_list(alice: Person, shelf: Library) -> None:
+def test_nothing_new_is_an_empty_list(alice: Person, library: Library) -> None:
     nothing = Ask("GET", "/v1/entries", entry_page(ENTRY, 0), query=(("after", "1830297600"), ("limit", "0")))
-    play(NEXTFLUX, alice, shelf, [nothing])
+    play(NEXTFLUX, alice, library, [nothing])

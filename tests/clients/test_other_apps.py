@@ -74,10 +74,10 @@ BOAT_EVENING = [
 
 
 @pytest.mark.parametrize("app", [NEWSBOAT, NEWSBOAT_BY_PASSWORD], ids=["token", "password"])
-def test_an_evening_with_newsboat(alice: Person, shelf: Library, app: App) -> None:
+def test_an_evening_with_newsboat(alice: Person, library: Library, app: App) -> None:
     saves_somewhere(alice)
-    play(app, alice, shelf, BOAT_EVENING)
-    entry = alice.get(f"/v1/entries/{shelf.entry}")
+    play(app, alice, library, BOAT_EVENING)
+    entry = alice.get(f"/v1/entries/{library.entry}")
     assert (entry["status"], entry["starred"]) == ("read", True)
 
 
@@ -123,22 +123,22 @@ FLASH_EVENING = [
 
 
 @pytest.mark.parametrize("app", [App(), App(credentials=by_password)], ids=["token", "password"])
-def test_an_evening_with_newsflash(alice: Person, shelf: Library, site: Publisher, app: App) -> None:
+def test_an_evening_with_newsflash(alice: Person, library: Library, site: Publisher, app: App) -> None:
     url = site.serve("/new.xml", document(numbered(1), site.url("/new.xml"), "New"))
     subscribing = [
         Ask("POST", "/v1/discover", DISCOVERED, body={"url": url}),
         Ask("POST", "/v1/feeds", FEED_CREATED, status=201, body={"feed_url": url, "category_id": "{category}"}),
     ]
-    play(app, alice, shelf, [*subscribing, *FLASH_EVENING])
+    play(app, alice, library, [*subscribing, *FLASH_EVENING])
 
 
-def test_newsflash_moves_house(alice: Person, bob: Person, shelf: Library) -> None:
+def test_newsflash_moves_house(alice: Person, bob: Person, library: Library) -> None:
     exported = alice.call("GET", "/v1/export").body
-    play(App(), bob, shelf, [Ask("POST", "/v1/import", IMPORTED, status=201, body=exported)])
+    play(App(), bob, library, [Ask("POST", "/v1/import", IMPORTED, status=201, body=exported)])
     assert len(bob.get("/v1/feeds")) == 2
 
 
-def test_newsflash_as_an_administrator(charlie: Person, shelf: Library) -> None:
+def test_newsflash_as_an_administrator(charlie: Person, library: Library) -> None:
     name = charlie.user.username
     users = [
         Ask("GET", "/v1/users", list_of(USER)),
@@ -153,7 +153,7 @@ def test_newsflash_as_an_administrator(charlie: Person, shelf: Library) -> None:
         Ask("PUT", "/v1/users/{user}", USER, status=201, body={"language": "de_DE"}),
         Ask("DELETE", "/v1/users/{user}"),
     ]
-    play(App(), charlie, shelf, users)
+    play(App(), charlie, library, users)
 
 
 # The KOReader plugin: on e-paper, with few requests.
@@ -179,15 +179,15 @@ PAPER_EVENING = [
 ]
 
 
-def test_an_evening_with_koreader(alice: Person, shelf: Library) -> None:
-    play(KOREADER, alice, shelf, PAPER_EVENING)
+def test_an_evening_with_koreader(alice: Person, library: Library) -> None:
+    play(KOREADER, alice, library, PAPER_EVENING)
     assert alice.get("/v1/entries", status="unread")["total"] == 1
 
 
-def test_koreader_finds_its_neighbours_by_feed_and_category(alice: Person, shelf: Library) -> None:
-    for place in (("feed_id", str(shelf.feed)), ("category_id", str(shelf.category))):
+def test_koreader_finds_its_neighbours_by_feed_and_category(alice: Person, library: Library) -> None:
+    for place in (("feed_id", str(library.feed)), ("category_id", str(library.category))):
         found = fetch(KOREADER, alice, "/v1/entries", (*BOTH, place))
-        assert (found["total"], {entry["feed_id"] for entry in found["entries"]}) == (3, {shelf.feed})
+        assert (found["total"], {entry["feed_id"] for entry in found["entries"]}) == (3, {library.feed})
 
 
 # miniflux-tui: by what changed last, and its own settings from inside.
@@ -206,8 +206,8 @@ TUI_EVENING = [
 ]
 
 
-def test_an_evening_with_miniflux_tui(alice: Person, shelf: Library) -> None:
-    play(TUI, alice, shelf, TUI_EVENING)
+def test_an_evening_with_miniflux_tui(alice: Person, library: Library) -> None:
+    play(TUI, alice, library, TUI_EVENING)
     assert alice.get("/v1/me")["theme"] == "dark_serif"
 
 

@@ -102,25 +102,25 @@ ORDERING = [
 
 
 @pytest.mark.parametrize("app", [REACTFLUX, BY_PASSWORD], ids=["token", "password"])
-def test_an_evening(alice: Person, shelf: Library, app: App) -> None:
+def test_an_evening(alice: Person, library: Library, app: App) -> None:
     saves_somewhere(alice)
-    play(app, alice, shelf, [*START, *LISTS, *READING, *ORDERING])
+    play(app, alice, library, [*START, *LISTS, *READING, *ORDERING])
 
-    entry = alice.get(f"/v1/entries/{shelf.entry}")
+    entry = alice.get(f"/v1/entries/{library.entry}")
     assert (entry["status"], entry["starred"], entry["feed"]["disabled"]) == ("read", True, True)
     assert entry["content"].count("It rained all day") == 20
 
 
-def test_what_is_hidden_stays_out_of_the_global_lists(alice: Person, shelf: Library) -> None:
+def test_what_is_hidden_stays_out_of_the_global_lists(alice: Person, library: Library) -> None:
     hide = Ask("PUT", "/v1/categories/{podcasts}", CATEGORY, status=201, body={"hide_globally": True})
-    play(REACTFLUX, alice, shelf, [hide])
+    play(REACTFLUX, alice, library, [hide])
     query = (("globally_visible", "true"), ("status", "unread"))
     visible = fetch(REACTFLUX, alice, "/v1/entries", query)
-    assert shelf.listened not in {entry["id"] for entry in visible["entries"]}
+    assert library.listened not in {entry["id"] for entry in visible["entries"]}
     assert visible["total"] == 2
 
 
-def test_it_starts_with_several_requests_at_once(alice: Person, shelf: Library) -> None:
+def test_it_starts_with_several_requests_at_once(alice: Person, library: Library) -> None:
     """One that fails, and the start never ends."""
     paths = [one.path for one in START]
     with ThreadPoolExecutor(len(paths)) as pool:
@@ -128,7 +128,7 @@ def test_it_starts_with_several_requests_at_once(alice: Person, shelf: Library) 
     assert [answer.status for answer in answers] == [200] * len(paths)
 
 
-def test_subscribing(alice: Person, shelf: Library, site: Publisher) -> None:
+def test_subscribing(alice: Person, library: Library, site: Publisher) -> None:
     url = site.serve("/new.xml", document(numbered(1), site.url("/new.xml"), "New"))
     discovery = Ask("POST", "/v1/discover", DISCOVERED, body={"url": url})
     subscription = Ask(
@@ -138,21 +138,21 @@ def test_subscribing(alice: Person, shelf: Library, site: Publisher) -> None:
         status=201,
         body={"feed_url": url, "category_id": "{category}", "crawler": False},
     )
-    play(REACTFLUX, alice, shelf, [discovery, subscription])
+    play(REACTFLUX, alice, library, [discovery, subscription])
 
 
-def test_subscriptions_leave_and_come_back(alice: Person, bob: Person, shelf: Library) -> None:
+def test_subscriptions_leave_and_come_back(alice: Person, bob: Person, library: Library) -> None:
     exported = ask(REACTFLUX, alice, "GET", "/v1/export")
     assert exported.status == 200
     brought = Ask("POST", "/v1/import", IMPORTED, status=201, body=plain(exported), content_type="text/plain")
-    play(REACTFLUX, bob, shelf, [brought])
+    play(REACTFLUX, bob, library, [brought])
     assert {feed["title"] for feed in bob.get("/v1/feeds")} == {"The Weather", "The Talks"}
 
 
-def test_the_page_may_read_why_something_failed(alice: Person, shelf: Library) -> None:
+def test_the_page_may_read_why_something_failed(alice: Person, library: Library) -> None:
     stranger = App(origin=REACTFLUX.origin, credentials=by(X_Auth_Token="wrong"))
     assert ask(stranger, alice, "GET", "/v1/me").status == 401
-    assert ask(REACTFLUX, alice, "GET", f"/v1/feeds/{shelf.unknown}").status == 404
+    assert ask(REACTFLUX, alice, "GET", f"/v1/feeds/{library.unknown}").status == 404
     assert ask(REACTFLUX, alice, "POST", "/v1/categories", body={"title": ""}).status == 400
     assert ask(REACTFLUX, alice, "GET", "/v1/nothing").status == 404
     assert ask(REACTFLUX, alice, "DELETE", "/v1/me").status == 405
@@ -167,7 +167,7 @@ def test_the_version_is_new_enough_for_everything(alice: Person, needed: str) ->
 
 
 @pytest.mark.parametrize("app", [REACTFLUX, App(credentials=by_token)], ids=["browser", "elsewhere"])
-def test_the_text_that_it_sends_to_older_servers_is_no_boolean(alice: Person, shelf: Library, app: App) -> None:
+def test_the_text_that_it_sends_to_older_servers_is_no_boolean(alice: Person, library: Library, app: App) -> None:
     """Why the version matters: below 2.2.8 it would say "on", and be refused."""
     body = {"title": "News", "hide_globally": "on"}
-    assert ask(app, alice, "PUT", f"/v1/categories/{shelf.category}", body=body).status == 400
+    assert ask(app, alice, "PUT", f"/v1/categories/{library.category}", body=body).status == 400

@@ -47,12 +47,12 @@ def test_real_feeds_are_read_whole_cut_off_and_damaged(documents: list[real.Docu
 @needs(real.ARCHIVE)
 def test_stray_bytes_put_into_real_feeds_cost_only_themselves(documents: list[real.Document]) -> None:
     """Every character of the document is still there, in its place, around what the stray bytes became."""
-    chance = random.Random(15)
+    rng = random.Random(15)
     for document in documents:
         text = decode(document.body)
         if text.isascii() or document.body != text.encode():
             continue
-        places = sorted(chance.sample(blanks(document.body), 3))
+        places = sorted(rng.sample(blanks(document.body), 3))
         body = bytearray(document.body)
         for place in places:
             body[place] = 0x92

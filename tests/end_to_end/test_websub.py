@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select, update
 
 from support.databases import Databases
-from support.hub import CHALLENGE, Hub, Manner, call, push, wait_for
+from support.hub import CHALLENGE, Behaviour, Hub, call, push, wait_for
 from support.people import Cast, Person, rss
 from support.publisher import Publisher
 from support.running import RunningService, environment_for, running
@@ -107,7 +107,7 @@ def test_what_is_published_is_stored_without_a_poll(
     wait_for(lambda: [titles(alice), titles(bob)] == both, "the push was not stored")
 
     # One subscription for both; nothing but entries comes of a push.
-    assert len(hub.asked(topic.url)) == 1
+    assert len(hub.requests(topic.url)) == 1
     assert topic.polls() == polls
     after = [person.get(f"/v1/feeds/{feed['id']}") for person, feed in zip((alice, bob), before, strict=True)]
     for name in ("title", "site_url", "checked_at", "etag_header", "last_modified_header", "parsing_error_count"):
@@ -121,7 +121,7 @@ def test_the_request_says_what_a_hub_needs(service: RunningService, alice: Perso
     topic = Topic(site, hub)
     topic.read_by(alice)
 
-    form = hub.asked(topic.url)[0].form
+    form = hub.requests(topic.url)[0].form
     row = topic.row(service)
     assert form == {
         "hub.callback": f"{service.url}/websub/{row['token']}",
@@ -145,8 +145,8 @@ def test_a_hub_is_found_in_headers_first_and_in_json(alice: Person, site: Publis
     link = f'<{hub.url}>; rel="hub", <{named}>; rel="self"'
     site.serve("/headers.xml", rss(["A"], other, extra=hub.links(other)), headers={"Link": link})
     alice.post("/v1/feeds", {"feed_url": site.url("/headers.xml")})
-    hub.wait_until_asked(named)
-    assert hub.asked(other) == []
+    hub.wait_until_requested(named)
+    assert hub.requests(other) == []
 
     json_url = site.url(f"/feed-{number}.json")
     document = (
@@ -229,7 +229,7 @@ def test_what_the_hub_did_not_sign_is_taken_and_thrown_away(
 
     for signature in ("", "sha256=", f"sha256={'0' * 64}", "md5=0", "sha256=é", f"sha1={'0' * 40}"):
         answer = call(
-            hub.asked(topic.url)[0].callback,
+            hub.requests(topic.url)[0].callback,
             "POST",
             forged.encode(),
             {"X-Hub-Signature": signature.encode("latin-1").decode("latin-1")},
@@ -300,12 +300,12 @@ def test_a_hub_cannot_push_into_feeds_that_did_not_name_it(
 def test_a_denied_subscription_is_left_alone_for_days(
     service: RunningService, alice: Person, site: Publisher, hub: Hub
 ) -> None:
-    hub.manner = Manner(denies="We do not know this topic\n<b>at all</b>.")
+    hub.behaviour = Behaviour(denies="We do not know this topic\n<b>at all</b>.")
     topic = Topic(site, hub)
     alice.post("/v1/feeds", {"feed_url": topic.url})
-    heard = hub.wait_until_verified(topic.url)
+    response = hub.wait_until_verified(topic.url)
 
-    assert (heard.status, heard.body) == (200, b"")
+    assert (response.status, response.body) == (200, b"")
     row = topic.row(service)
     assert (row["state"], row["last_error"]) == ("denied", "We do not know this topic <b>at all</b>.")
     assert row["next_attempt_at"] - service.services.clock() > 6 * 86_400_000_000
@@ -315,10 +315,10 @@ def test_a_denied_subscription_is_left_alone_for_days(
 def test_only_what_was_asked_for_can_be_verified(
     service: RunningService, alice: Person, site: Publisher, hub: Hub
 ) -> None:
-    hub.manner = Manner(asks_back=False)
+    hub.behaviour = Behaviour(verifies=False)
     topic = Topic(site, hub)
     alice.post("/v1/feeds", {"feed_url": topic.url})
-    asked = hub.wait_until_asked(topic.url)
+    request = hub.wait_until_requested(topic.url)
 
     lies = (
         {"topic": topic.url + "?"},
@@ -330,19 +330,19 @@ def test_only_what_was_asked_for_can_be_verified(
         {"challenge": "x" * 3000},
     )
     for lie in lies:
-        assert hub.ask_back(asked, **lie).status == 404, lie
+        assert hub.verify(request, **lie).status == 404, lie
     assert topic.row(service)["state"] == "requested"
     assert hub.publish(topic.url, topic.document("Too early")).status == 404
 
-    heard = hub.ask_back(asked)
-    assert (heard.status, heard.body.decode()) == (200, CHALLENGE)
-    assert heard.headers["content-type"] == "text/plain; charset=utf-8"
-    assert heard.headers["x-content-type-options"] == "nosniff"
+    response = hub.verify(request)
+    assert (response.status, response.body.decode()) == (200, CHALLENGE)
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
+    assert response.headers["x-content-type-options"] == "nosniff"
     assert topic.row(service)["state"] == "active"
 
     # A day later, nobody has asked for anything.
     change(service, topic, asked_at=service.services.clock() - 90_000_000_000)
-    assert hub.ask_back(asked).status == 404
+    assert hub.verify(request).status == 404
 
 
 def test_strangers_find_nothing(service: RunningService, alice: Person, site: Publisher, hub: Hub) -> None:
@@ -365,11 +365,11 @@ def test_strangers_find_nothing(service: RunningService, alice: Person, site: Pu
         "A" * 500,
     ):
         for method in ("GET", "POST"):
-            heard = call(f"{service.url}/websub/{quoted(guess)}{query}", method, b"x" if method == "POST" else None)
+            response = call(f"{service.url}/websub/{quoted(guess)}{query}", method, b"x" if method == "POST" else None)
             if guess == "../v1/me":
-                assert heard.status in (307, 401, 404)
+                assert response.status in (307, 401, 404)
                 continue
-            assert (heard.status, heard.body) == (404, nothing.body), guess
+            assert (response.status, response.body) == (404, nothing.body), guess
     assert call(f"{service.url}/websub/{token}", "PUT", b"x").status == 405
     assert call(f"{service.url}/websub/{token}", "DELETE").status == 405
     assert topic.row(service)["state"] == "active"
@@ -380,7 +380,7 @@ def quoted(guess: str) -> str:
 
 
 def test_a_lease_is_renewed_before_it_ends(service: RunningService, alice: Person, site: Publisher, hub: Hub) -> None:
-    hub.manner = Manner(says={"lease_seconds": "3600"})
+    hub.behaviour = Behaviour(verification={"lease_seconds": "3600"})
     topic = Topic(site, hub)
     topic.read_by(alice)
     row, now = topic.row(service), service.services.clock()
@@ -390,7 +390,7 @@ def test_a_lease_is_renewed_before_it_ends(service: RunningService, alice: Perso
     change(service, topic, next_attempt_at=now)
     hub.wait_until_verified(topic.url, times=2)
 
-    first, second = hub.asked(topic.url)
+    first, second = hub.requests(topic.url)
     assert first.callback == second.callback
     renewed = topic.row(service)
     assert renewed["lease_until"] > row["lease_until"]
@@ -400,10 +400,10 @@ def test_a_lease_is_renewed_before_it_ends(service: RunningService, alice: Perso
 def test_a_hub_that_refuses_is_asked_again_later(
     service: RunningService, alice: Person, site: Publisher, hub: Hub
 ) -> None:
-    hub.manner = Manner(status=503, text="Come back\x00 later")
+    hub.behaviour = Behaviour(status=503, text="Come back\x00 later")
     topic = Topic(site, hub)
     created = alice.post("/v1/feeds", {"feed_url": topic.url})
-    hub.wait_until_asked(topic.url)
+    hub.wait_until_requested(topic.url)
 
     row = wait_for(lambda: next((r for r in rows_of(service, topic.url) if r["last_error"]), None), "no reason is kept")
     assert "503: Come back later" in row["last_error"]
@@ -411,7 +411,7 @@ def test_a_hub_that_refuses_is_asked_again_later(
     assert 200_000_000 < row["next_attempt_at"] - row["asked_at"] <= 300_000_000
     assert alice.get(f"/v1/feeds/{created['feed_id']}")["parsing_error_count"] == 0
 
-    hub.manner = Manner()
+    hub.behaviour = Behaviour()
     change(service, topic, next_attempt_at=0)
     hub.wait_until_verified(topic.url)
     wait_for(lambda: topic.row(service)["last_error"] == "", "the reason stays")
@@ -424,9 +424,9 @@ def test_what_nobody_reads_any_more_is_ended(service: RunningService, alice: Per
 
     # The worker may have noticed before the hub had anything to push.
     assert hub.publish(topic.url, topic.document("Second")).status in (202, 410)
-    heard = hub.wait_until_verified(topic.url, "unsubscribe")
+    response = hub.wait_until_verified(topic.url, "unsubscribe")
 
-    assert (heard.status, heard.body.decode()) == (200, CHALLENGE)
+    assert (response.status, response.body.decode()) == (200, CHALLENGE)
     assert topic.row(service)["state"] == "ended"
     assert hub.publish(topic.url, topic.document("Third")).status == 410
     assert titles(alice) == []
@@ -459,14 +459,14 @@ def test_a_feed_with_a_password_is_nobodys_business(alice: Person, site: Publish
     public = Topic(site, hub)
     public.read_by(alice)
 
-    assert hub.asked(private.url) == []
+    assert hub.requests(private.url) == []
 
 
 def test_a_push_that_is_much_too_large_keeps_no_other_away(alice: Person, site: Publisher, hub: Hub) -> None:
     topic = Topic(site, hub)
     topic.read_by(alice)
 
-    answer = push(hub.asked(topic.url)[0].callback, b"x" * (3 * 2**20), {"X-Hub-Signature": "sha1=0"})
+    answer = push(hub.requests(topic.url)[0].callback, b"x" * (3 * 2**20), {"X-Hub-Signature": "sha1=0"})
 
     assert answer.status == 413
     assert hub.publish(topic.url, topic.document("Second")).status == 202

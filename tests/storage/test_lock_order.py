@@ -40,21 +40,21 @@ def postgresql(database: Database) -> Database:
 
 
 @pytest.fixture
-def shelves(postgresql: Database) -> list[FeedFixture]:
+def feed_fixtures(postgresql: Database) -> list[FeedFixture]:
     """Returns feeds of one user, each with its own source, all claimed."""
     first = FeedFixture.create(postgresql)
-    shelves = [first, first.another_feed()]
+    feed_fixtures = [first, first.another_feed()]
     with postgresql.writing() as db:
         # The first one last: where the rows lie says nothing of their order.
         for source_id in reversed(db.scalars(select(source_table.c.id).order_by(source_table.c.id))):
             claimed = {"claimed_by": WORKER, "claimed_until": LATER}
             db.run(update(source_table).where(source_table.c.id == source_id).values(**claimed))
-    return shelves
+    return feed_fixtures
 
 
-def feed(shelf: FeedFixture) -> Feed:
-    with shelf.database.reading() as db:
-        found = feeds.get(db, shelf.user_id, shelf.feed_id)
+def feed(feed_fixture: FeedFixture) -> Feed:
+    with feed_fixture.database.reading() as db:
+        found = feeds.get(db, feed_fixture.user_id, feed_fixture.feed_id)
     assert found is not None
     return found
 
@@ -105,7 +105,7 @@ def _is_waiting(database: Database) -> bool:
         return bool(db.scalar(_waiting))
 
 
-def test_claims_are_renewed_without_waiting_for_locks(postgresql: Database, shelves: list[FeedFixture]) -> None:
+def test_claims_are_renewed_without_waiting_for_locks(postgresql: Database, feed_fixtures: list[FeedFixture]) -> None:
     first, second = source_ids(postgresql)
 
     with postgresql.writing() as db:
@@ -121,9 +121,9 @@ def test_claims_are_renewed_without_waiting_for_locks(postgresql: Database, shel
 
 @pytest.mark.parametrize("change", ["move", "disable", "remove"])
 def test_changes_of_many_feeds_lock_them_in_the_order_of_ids(
-    postgresql: Database, shelves: list[FeedFixture], change: str
+    postgresql: Database, feed_fixtures: list[FeedFixture], change: str
 ) -> None:
-    first, second = shelves
+    first, second = feed_fixtures
     with postgresql.writing() as db:
         category = categories.add(db, first.user_id, title="New", title_key="new", hide_globally=False)
         # As above.
@@ -144,7 +144,7 @@ def test_changes_of_many_feeds_lock_them_in_the_order_of_ids(
     )
 
 
-def test_claims_are_released_in_the_order_of_ids(postgresql: Database, shelves: list[FeedFixture]) -> None:
+def test_claims_are_released_in_the_order_of_ids(postgresql: Database, feed_fixtures: list[FeedFixture]) -> None:
     first, second = source_ids(postgresql)
 
     ensure_order(
@@ -158,46 +158,52 @@ def test_claims_are_released_in_the_order_of_ids(postgresql: Database, shelves: 
         assert db.scalars(select(source_table.c.claimed_by)) == ["", ""]
 
 
-def test_feeds_come_before_sources_where_several_moved(postgresql: Database, shelves: list[FeedFixture]) -> None:
-    moved = [(feed(one), {"feed_url": f"https://example.org/moved-{one.feed_id}", "moved_times": 0}) for one in shelves]
+def test_feeds_come_before_sources_where_several_moved(postgresql: Database, feed_fixtures: list[FeedFixture]) -> None:
+    moved = [
+        (feed(one), {"feed_url": f"https://example.org/moved-{one.feed_id}", "moved_times": 0}) for one in feed_fixtures
+    ]
 
     ensure_order(
         postgresql,
         lambda db: store.record(db, moved),
-        held=(feed_table.c.id, shelves[1].feed_id),
+        held=(feed_table.c.id, feed_fixtures[1].feed_id),
         then=(source_table.c.id, source_ids(postgresql)[0]),
     )
 
-    assert [feed(one).feed_url for one in shelves] == [f"https://example.org/moved-{one.feed_id}" for one in shelves]
+    assert [feed(one).feed_url for one in feed_fixtures] == [
+        f"https://example.org/moved-{one.feed_id}" for one in feed_fixtures
+    ]
     assert len(source_ids(postgresql)) == 4
 
 
-def test_tombstones_are_updated_in_order(postgresql: Database, shelves: list[FeedFixture]) -> None:
+def test_tombstones_are_updated_in_order(postgresql: Database, feed_fixtures: list[FeedFixture]) -> None:
     hashes = [bytes([number]) * 32 for number in (1, 2)]
     with postgresql.writing() as db:
-        rows = [{"feed_id": one.feed_id, "hash": hash_, "seen_at": 0} for one in shelves for hash_ in reversed(hashes)]
+        rows = [
+            {"feed_id": one.feed_id, "hash": hash_, "seen_at": 0} for one in feed_fixtures for hash_ in reversed(hashes)
+        ]
         db.run_many(tombstone_table.insert(), rows)
-        owner = users.get(db, shelves[0].user_id)
+        owner = users.get(db, feed_fixtures[0].user_id)
     assert owner is not None
     later, changes = Instant(2 * NOW), ChangeSet({}, {}, deleted=frozenset(hashes))
-    batch = [PreparedFeedUpdate(owner, feed(one), None, later, {}, changes) for one in reversed(shelves)]
+    batch = [PreparedFeedUpdate(owner, feed(one), None, later, {}, changes) for one in reversed(feed_fixtures)]
 
     ensure_order(
         postgresql,
         lambda db: store.store(db, batch),
-        held=(tombstone_table.c.feed_id, shelves[0].feed_id),
-        then=(tombstone_table.c.feed_id, shelves[1].feed_id),
+        held=(tombstone_table.c.feed_id, feed_fixtures[0].feed_id),
+        then=(tombstone_table.c.feed_id, feed_fixtures[1].feed_id),
     )
 
 
 def test_locking_administrators_does_not_block_inserts_of_their_rows(
-    postgresql: Database, shelves: list[FeedFixture]
+    postgresql: Database, feed_fixtures: list[FeedFixture]
 ) -> None:
     """A check locks a feed of a user and posts events, while a deletion of the user locks administrators first."""
     with postgresql.writing() as db:
         db.connection.exec_driver_sql("UPDATE users SET is_admin = true")
-        assert users.lock_admins(db) == [shelves[0].user_id]
+        assert users.lock_admins(db) == [feed_fixtures[0].user_id]
         with postgresql.writing() as other:
             other.connection.exec_driver_sql("SET LOCAL lock_timeout = '3s'")
-            counters.lock_all(other, shelves[0].user_id)
-            categories.add(other, shelves[0].user_id, title="New", title_key="new", hide_globally=False)
+            counters.lock_all(other, feed_fixtures[0].user_id)
+            categories.add(other, feed_fixtures[0].user_id, title="New", title_key="new", hide_globally=False)

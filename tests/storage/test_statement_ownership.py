@@ -185,12 +185,12 @@ def recorded(databases: Databases, folder: Path) -> Iterator[tuple[RunningServic
 def ask_everything(service: RunningService, site: Publisher) -> None:
     """Request every route of all surfaces, as the owner of the resources and as a stranger."""
     alice, bob = Cast(service).person("alice", is_admin=True), Cast(service).person("bob")
-    scene = ResourceFactory(alice, site)
+    resources = ResourceFactory(alice, site)
     for method in ("GET", "PUT", "POST"):
         for name, route in operations_of(ROUTES).items():
             if route.method == method:
-                path = re.sub(r"\{(\w+)\}", lambda found: scene.named(found[1]), route.path)
-                body = scene.body(name) if name in BODIES else None
+                path = re.sub(r"\{(\w+)\}", lambda found: resources.named(found[1]), route.path)
+                body = resources.body(name) if name in BODIES else None
                 for person in (alice, bob):
                     raw = {"raw": body.encode()} if isinstance(body, str) else {"body": body}
                     person.call(method, path, **raw)
@@ -198,7 +198,7 @@ def ask_everything(service: RunningService, site: Publisher) -> None:
         visitor = Visitor(service, person)
         visitor.sign_in()
         for route in PAGES:
-            path = re.sub(r"\{(\w+)\}", lambda found: _in_path(scene, found[1]), route.path)
+            path = re.sub(r"\{(\w+)\}", lambda found: _in_path(resources, found[1]), route.path)
             if route.method == "GET":
                 visitor.get(path)
             elif "sign-out" not in path:
@@ -216,8 +216,8 @@ def ask_reader(app: App, scene: ResourceFactory) -> None:
             app.call(route.method, path, given, query={**given, "ac": "edit", "n": "1", "c": "9"})
 
 
-def _in_path(scene: ResourceFactory, parameter: str) -> str:
-    return scene.named(parameter) if parameter in {*MAKERS, *NAMES} else "1"
+def _in_path(resources: ResourceFactory, parameter: str) -> str:
+    return resources.named(parameter) if parameter in {*MAKERS, *NAMES} else "1"
 
 
 def test_requests_execute_only_statements_that_name_the_user(

@@ -43,8 +43,8 @@ def build(database: Database) -> Archive:
 
 
 def _user(database: Database, share: int) -> Archive:
-    shelf = FeedFixture.create(database)
-    values = {"user": shelf.user_id, "share": share, "now": NOW, "span": SPAN_S * SECOND}
+    feed_fixture = FeedFixture.create(database)
+    values = {"user": feed_fixture.user_id, "share": share, "now": NOW, "span": SPAN_S * SECOND}
     with database.writing() as db:
         db.run(text(_CATEGORIES.format(number=CATEGORIES)), **values)
         categories = db.scalars(text("SELECT id FROM categories WHERE user_id = :user ORDER BY id"), **values)[1:]
@@ -56,7 +56,7 @@ def _user(database: Database, share: int) -> Archive:
         truth = "" if database.is_sqlite else "::boolean"
         db.run(text(_ENTRIES.format(share=share, hash=made, truth=truth.replace(":", r"\:"))), **values)
         db.run(text(_TAGS), **values)
-    return Archive(database, shelf.user_id, categories[3], feeds[33])
+    return Archive(database, feed_fixture.user_id, categories[3], feeds[33])
 
 
 def _give_sources(db: Write, is_sqlite: bool) -> None:

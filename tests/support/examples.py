@@ -17,7 +17,7 @@ from tidings.api.reference import documented_endpoints
 from tidings.http.endpoints import Endpoint
 
 KEPT = Path(__file__).parents[2] / "src" / "tidings" / "api" / "examples.json"
-# Where the publisher of the scene seems to live.
+# The address that replaces that of the publisher in the examples.
 SITE = "https://weather.example"
 # Says everything about itself already.
 WITHOUT = {"get_openapi"}
@@ -29,47 +29,47 @@ Examples = dict[str, dict[str, Any]]
 
 def taken(service: RunningService, site: Publisher) -> Examples:
     """service: without any user yet."""
-    scene = ResourceFactory(Cast(service).person("ada", is_admin=True, username="ada"), site)
+    resources = ResourceFactory(Cast(service).person("ada", is_admin=True, username="ada"), site)
     routes = operations_of(documented_endpoints())
     made: Examples = {}
     # What looks comes before what changes; what deletes has nothing to show.
     for method in ("GET", "PUT", "POST"):
         for name, route in routes.items():
-            if route.method == method and name not in WITHOUT and (example := _example(scene, name, route)):
+            if route.method == method and name not in WITHOUT and (example := _example(resources, name, route)):
                 made[name] = example
-    made["errors"] = {str(answer.status): _shown(answer, site) for answer in _errors(scene)}
+    made["errors"] = {str(answer.status): _shown(answer, site) for answer in _errors(resources)}
     return made
 
 
-def _example(scene: ResourceFactory, name: str, route: Endpoint) -> dict[str, Any]:
+def _example(resources: ResourceFactory, name: str, route: Endpoint) -> dict[str, Any]:
     example: dict[str, Any] = {}
     # A second time where that answers differently.
     for _ in range(2 if len(successes(route)) > 1 and route.method == "POST" else 1):
-        example |= _call(scene, name, route)
+        example |= _call(resources, name, route)
     return example
 
 
-def _call(scene: ResourceFactory, name: str, route: Endpoint) -> dict[str, Any]:
-    path = re.sub(r"\{(\w+)\}", lambda found: scene.named(found[1]), route.path)
-    body = scene.body(name) if name in BODIES else None
-    answer = scene.person.call(
+def _call(resources: ResourceFactory, name: str, route: Endpoint) -> dict[str, Any]:
+    path = re.sub(r"\{(\w+)\}", lambda found: resources.named(found[1]), route.path)
+    body = resources.body(name) if name in BODIES else None
+    answer = resources.person.call(
         route.method, path, **({"raw": body.encode()} if isinstance(body, str) else {"body": body})
     )
-    example: dict[str, Any] = {} if body is None else {"request": _with_address(body, scene.site)}
+    example: dict[str, Any] = {} if body is None else {"request": _with_address(body, resources.site)}
     if answer.body and answer.status < 300:
-        example[str(answer.status)] = _shown(answer, scene.site)
+        example[str(answer.status)] = _shown(answer, resources.site)
     return example
 
 
-def _errors(scene: ResourceFactory) -> list[Answer]:
-    person = scene.person
+def _errors(resources: ResourceFactory) -> list[Answer]:
+    person = resources.person
     bob = Cast(person.service).person("bob")
     return [
         person.call("POST", "/v1/categories", {"title": ""}),
         call(person.service.url, "GET", "/v1/me"),
         bob.call("GET", "/v1/users"),
         person.call("GET", f"/v1/feeds/{UNKNOWN}"),
-        person.call("POST", "/v1/feeds", {"feed_url": scene.site.url("/gone.xml")}),
+        person.call("POST", "/v1/feeds", {"feed_url": resources.site.url("/gone.xml")}),
         _refused_guess(person.service),
     ]
 

@@ -34,11 +34,11 @@ from tidings.storage.engine.database import Database
 from tidings.wiring import build_services
 
 # A closed port, addresses that the guard refuses, and prefixes that make an address invalid.
-NOWHERE = (
+UNREACHABLE = (
     "http://127.0.0.1:1/", "https://[::1]:1/?", "http://169.254.169.254/", "http://ada:secret@localhost:1/#",
     "http://10.0.0.1:99999/", "socks5://127.0.0.1:1/", "file:///", "/", "::", "http://", "http:///", " ",
 )  # fmt: skip
-JUDGES = [
+CHECK_NAMES = [
     "status_code_conformance",
     "content_type_conformance",
     "response_headers_conformance",
@@ -51,7 +51,7 @@ Case = schemathesis.Case[Any]
 
 
 class Fuzzer:
-    """person: an administrator of a service that may not fetch from private networks. seed: the same again."""
+    """person: an administrator of a service that may not fetch from private networks. seed: for the same requests."""
 
     def __init__(self, person: Person, site: Publisher, *, seed: int, document: dict[str, Any] | None = None) -> None:
         load_all_checks()
@@ -59,7 +59,7 @@ class Fuzzer:
         self.findings: dict[str, str] = {}
         self._person, self._site, self._seed = person, site, seed
         self._session = requests.Session()
-        self._judges: list[Any] = CHECKS.get_by_names(JUDGES)
+        self._checks: list[Any] = CHECKS.get_by_names(CHECK_NAMES)
         self._routes = operations_of(documented_endpoints())
         self._ids: dict[str, list[int]] = {}
         schema = schemathesis.openapi.from_dict(document or strict_document())
@@ -70,13 +70,13 @@ class Fuzzer:
         return self.statuses.total()
 
     def run(self, wanted: int) -> None:
-        """At least so many requests: every operation in turn, as its schema says and otherwise."""
+        """Send at least `wanted` requests: every operation in turn, with valid and with invalid parameters."""
         modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
-        for turn in itertools.count():
-            # What takes no parameters is soon done with.
-            most = max(2, min(100, 2 * (wanted - self.count) // (len(self._operations) * len(modes))))
+        for round_number in itertools.count():
+            # Operations without parameters have few different requests, so that a round may send less than this.
+            max_requests = max(2, min(100, 2 * (wanted - self.count) // (len(self._operations) * len(modes))))
             for number, (operation, mode) in enumerate(itertools.product(self._operations, modes)):
-                self._ask(operation, mode, most, seed=self._seed + turn * 1000 + number)
+                self._request_operation(operation, mode, max_requests, seed=self._seed + round_number * 1000 + number)
             if self.count >= wanted:
                 return
 
@@ -84,58 +84,58 @@ class Fuzzer:
         lines = [f"{self.count} requests, seed {self._seed}: {dict(sorted(self.statuses.items()))}"]
         return "\n".join([*lines, f"{len(self.findings)} findings", *self.findings.values()])
 
-    def _ask(self, operation: Any, mode: GenerationMode, most: int, *, seed: int) -> None:
+    def _request_operation(self, operation: Any, mode: GenerationMode, max_requests: int, *, seed: int) -> None:
         # Some requests delete everything; later requests need data to act on.
-        self._have_something()
-        aim = 0.8 if mode is GenerationMode.POSITIVE else 0.3
+        self._create_missing_resources()
+        existing_share = 0.8 if mode is GenerationMode.POSITIVE else 0.3
 
         @hypothesis.seed(seed)
-        @hypothesis.settings(SETTINGS, max_examples=most)
+        @hypothesis.settings(SETTINGS, max_examples=max_requests)
         @hypothesis.given(case=operation.as_strategy(generation_mode=mode), choice=st.randoms(use_true_random=False))
-        def ask(case: Case, choice: random.Random) -> None:
-            self._aim(case, choice, aim)
-            self._judge(case)
+        def owner(case: Case, choice: random.Random) -> None:
+            self._use_existing_ids(case, choice, existing_share)
+            self._check_response(case)
 
         try:
-            ask()
+            owner()
         except hypothesis.errors.Unsatisfiable:
             return  # nothing can be wrong about a request without any parameter
 
-    def _aim(self, case: Case, choice: random.Random, aim: float) -> None:
-        """At things that exist, and at nothing outside. aim: how often."""
+    def _use_existing_ids(self, case: Case, choice: random.Random, existing_share: float) -> None:
+        """Replace ids by existing ones, and URLs by unreachable ones. existing_share: how often, 0 to 1."""
         for place in (case.path_parameters, case.query, case.body):
             if isinstance(place, dict):
                 for name in set(place) & set(self._ids):
-                    if choice.random() < aim:
+                    if choice.random() < existing_share:
                         place[name] = choice.choice(self._ids[name])
         body: Any = case.body
         if isinstance(body, dict):
             for name, value in body.items():
                 if name.endswith("url") and isinstance(value, str):
-                    body[name] = choice.choice(NOWHERE) + value
+                    body[name] = choice.choice(UNREACHABLE) + value
         name = case.operation.definition.raw["operationId"]
-        if choice.random() < aim:
-            self._help(name, case, choice)
-        self._keep_the_keys(name, case)
+        if choice.random() < existing_share:
+            self._fill_in_valid_values(name, case, choice)
+        self._protect_own_account(name, case)
 
-    def _help(self, name: str, case: Case, choice: random.Random) -> None:
-        """Where a schema alone hardly ever leads to a request that does something."""
+    def _fill_in_valid_values(self, name: str, case: Case, choice: random.Random) -> None:
+        """Make requests valid that a schema alone hardly ever makes valid."""
         body: Any = case.body
         if name == "update_entries" and isinstance(body, dict):
             body |= {"entry_ids": [choice.choice(self._ids["entry_id"]), UNKNOWN], "starred": choice.random() < 0.5}
         elif name == "import_feeds":
             text = OPML.replace("Buoys", choice.choice(("&amp;", "\u00e9", "", "]]>", "&x;")))
-            case.body = text.replace("https://buoys.example/", choice.choice(NOWHERE)).encode()
+            case.body = text.replace("https://buoys.example/", choice.choice(UNREACHABLE)).encode()
             case.media_type = "application/xml"
 
-    def _keep_the_keys(self, name: str, case: Case) -> None:
+    def _protect_own_account(self, name: str, case: Case) -> None:
         """Change requests that would delete our own key or give up our own rights."""
         if name == "delete_api_key" and str(case.path_parameters["api_key_id"]) == str(self._own_key):
             case.path_parameters["api_key_id"] = UNKNOWN
         if name == "update_user" and isinstance(case.body, dict):
             case.body.pop("is_admin", None)
 
-    def _judge(self, case: Case) -> None:
+    def _check_response(self, case: Case) -> None:
         answer = case.call(
             base_url=self._person.service.url,
             session=self._session,
@@ -145,13 +145,13 @@ class Fuzzer:
         )
         self.statuses[answer.status_code] += 1
         name = case.operation.definition.raw["operationId"]
-        for what in self._complaints(name, case, answer):
+        for what in self._problems(name, case, answer):
             self.findings.setdefault(
                 f"{name} {what.splitlines()[0]}",
                 f"\n{name}: {what}\n{case.as_curl_command()}\n{answer.status_code} {answer.text[:500]}",
             )
 
-    def _complaints(self, name: str, case: Case, answer: Any) -> Iterator[str]:
+    def _problems(self, name: str, case: Case, answer: Any) -> Iterator[str]:
         if answer.status_code >= 500:
             outside = any(issubclass(error, FetchError) for error in self._routes[name].raises)
             if not outside or answer.status_code > 500 or "on our side" in answer.text:
@@ -159,40 +159,40 @@ class Fuzzer:
         if answer.status_code >= 400 and not answer.json()["error_message"].strip():
             yield "does not say what is wrong"
         try:
-            case.validate_response(answer, checks=self._judges)
+            case.validate_response(answer, checks=self._checks)
         except schemathesis.errors.SchemathesisError:
             raise
         except BaseExceptionGroup as group:
             yield from (str(one) for one in group.exceptions)
 
-    def _have_something(self) -> None:
+    def _create_missing_resources(self) -> None:
         """Create one of each kind of resource, unless earlier requests left enough of them."""
-        ask = self._person
-        self._ids = self._found()
+        owner = self._person
+        self._ids = self._existing_ids()
         if all(len(self._ids[name]) > 1 for name in self._ids):
             return
-        seed_feeds(ask, self._site)
-        ask.call("POST", "/v1/api-keys", {"description": f"key {self.count}"})
-        ask.call("POST", "/v1/api-passwords", {"name": f"app {self.count}"})
-        ask.call("POST", "/v1/users", {"username": f"victim{self.count}", "password": "correct horse"})
-        ask.call("POST", "/v1/categories", {"title": f"Category {self.count}"})
-        self._ids = self._found()
+        seed_feeds(owner, self._site)
+        owner.call("POST", "/v1/api-keys", {"description": f"key {self.count}"})
+        owner.call("POST", "/v1/api-passwords", {"name": f"app {self.count}"})
+        owner.call("POST", "/v1/users", {"username": f"victim{self.count}", "password": "correct horse"})
+        owner.call("POST", "/v1/categories", {"title": f"Category {self.count}"})
+        self._ids = self._existing_ids()
 
-    def _found(self) -> dict[str, list[int]]:
-        ask = self._person
-        feeds = ask.get("/v1/feeds")
-        entries = ask.entries(limit=100, order="id", direction="desc")
-        keys = ask.get("/v1/api-keys")
-        self._own_key = next(key["id"] for key in keys if key["token"] == ask.token)
+    def _existing_ids(self) -> dict[str, list[int]]:
+        owner = self._person
+        feeds = owner.get("/v1/feeds")
+        entries = owner.entries(limit=100, order="id", direction="desc")
+        keys = owner.get("/v1/api-keys")
+        self._own_key = next(key["id"] for key in keys if key["token"] == owner.token)
         return {
             "feed_id": [feed["id"] for feed in feeds],
-            "category_id": [category["id"] for category in ask.get("/v1/categories")],
+            "category_id": [category["id"] for category in owner.get("/v1/categories")],
             "icon_id": [feed["icon"]["icon_id"] for feed in feeds if feed["icon"]],
             "entry_id": [entry["id"] for entry in entries],
             "enclosure_id": [one["id"] for entry in entries for one in entry["enclosures"]],
-            "user_id": [user["id"] for user in ask.get("/v1/users")],
+            "user_id": [user["id"] for user in owner.get("/v1/users")],
             "api_key_id": [key["id"] for key in keys],
-            "api_password_id": [one["id"] for one in ask.get("/v1/api-passwords")],
+            "api_password_id": [one["id"] for one in owner.get("/v1/api-passwords")],
         }
 
 

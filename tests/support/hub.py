@@ -1,4 +1,4 @@
-"""A WebSub hub on a real loopback socket: takes requests, asks back, distributes, denies, and lies when told to.
+"""A WebSub hub on a real loopback socket: it accepts, verifies, denies and pushes, and misbehaves on request.
 
     with Hub() as hub:
         site.serve("/feed.xml", rss(…, extra=hub.links(topic)))
@@ -6,7 +6,7 @@
         hub.wait_until_verified(topic)
         answers = hub.publish(topic, rss(…))
 
-It runs in threads of its own. How it answers the next requests is `hub.manner`.
+It runs in its own threads. `hub.behaviour` decides how it responds to the next requests.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CHALLENGE = "challenge-<script>alert(1)</script>"
 
 @dataclass(frozen=True)
 class HubRequest:
-    """A request as it came: the fields of its form."""
+    """A request to the hub. form: the fields of its form."""
 
     form: Mapping[str, str]
 
@@ -54,7 +54,7 @@ class HubRequest:
 
 @dataclass(frozen=True)
 class PushResponse:
-    """What the subscriber answered."""
+    """The response of the subscriber to a push or a verification."""
 
     status: int
     body: bytes
@@ -62,27 +62,27 @@ class PushResponse:
 
 
 @dataclass(frozen=True)
-class Manner:
-    """status: to a request. says: of the query that verifies it, instead of what is true. denies: the reason.
+class Behaviour:
+    """status, text: of the response to a request. verification: values that replace those of the verifying query.
 
-    asks_back: whether it verifies at all.
+    denies: the reason of a denial. verifies: whether the hub verifies requests.
     """
 
     status: int = 202
     text: str = ""
-    asks_back: bool = True
+    verifies: bool = True
     denies: str | None = None
-    says: Mapping[str, str] = field(default_factory=dict)
+    verification: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Hub:
     def __init__(self) -> None:
-        self.manner = Manner()
+        self.behaviour = Behaviour()
         self._server = Publisher()
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="hub")
         self._changed = threading.Condition()
-        self._asked: list[HubRequest] = []
+        self._requests: list[HubRequest] = []
         self._verifications: list[tuple[HubRequest, PushResponse]] = []
 
     def __enter__(self) -> Self:
@@ -101,61 +101,71 @@ class Hub:
         return self._server.url("/")
 
     def links(self, topic: str) -> str:
-        """As a feed declares them."""
+        """Return the links by which a feed declares this hub."""
         atom = 'xmlns:atom="http://www.w3.org/2005/Atom"'
         return f'<atom:link {atom} rel="hub" href="{self.url}"/><atom:link {atom} rel="self" href="{escape(topic)}"/>'
 
-    def asked(self, topic: str, mode: str = "subscribe") -> list[HubRequest]:
+    def requests(self, topic: str, mode: str = "subscribe") -> list[HubRequest]:
         with self._changed:
-            return [one for one in self._asked if one.topic == topic and one.mode == mode]
+            return [one for one in self._requests if one.topic == topic and one.mode == mode]
 
     def verifications(self, topic: str, mode: str = "subscribe") -> list[PushResponse]:
         with self._changed:
-            return [heard for one, heard in self._verifications if one.topic == topic and one.mode == mode]
+            return [response for one, response in self._verifications if one.topic == topic and one.mode == mode]
 
-    def wait_until_asked(self, topic: str, mode: str = "subscribe", *, times: int = 1) -> HubRequest:
-        """The last request."""
-        self._wait(lambda: len(self.asked(topic, mode)) >= times, f"no request to {mode} {topic}")
-        return self.asked(topic, mode)[-1]
+    def wait_until_requested(self, topic: str, mode: str = "subscribe", *, times: int = 1) -> HubRequest:
+        """Return the last request."""
+        self._wait(lambda: len(self.requests(topic, mode)) >= times, f"no request to {mode} {topic}")
+        return self.requests(topic, mode)[-1]
 
     def wait_until_verified(self, topic: str, mode: str = "subscribe", *, times: int = 1) -> PushResponse:
-        """The last answer to a verification, a refusal too."""
+        """Return the last response to a verification, which may be a refusal."""
         self._wait(lambda: len(self.verifications(topic, mode)) >= times, f"not verified: {mode} {topic}")
         return self.verifications(topic, mode)[-1]
 
     def publish(self, topic: str, body: bytes | str, *, method: str = "sha256", **headers: str) -> PushResponse:
-        """Push a document to the last subscriber of the topic. headers: instead of the default ones."""
-        asked = self.asked(topic)[-1]
+        """Push a document to the last subscriber of the topic. headers: replace the default ones."""
+        request = self.requests(topic)[-1]
         raw = body.encode() if isinstance(body, str) else body
-        signature = hmac.new(asked.secret.encode(), raw, getattr(hashlib, method)).hexdigest()
+        signature = hmac.new(request.secret.encode(), raw, getattr(hashlib, method)).hexdigest()
         sent = {
             "Content-Type": "application/rss+xml; charset=utf-8",
             "Link": f'<{self.url}>; rel="hub", <{topic}>; rel="self"',
             "X-Hub-Signature": f"{method}={signature}",
         }
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        return push(asked.callback, raw, {name: value for name, value in sent.items() if value})
+        return push(request.callback, raw, {name: value for name, value in sent.items() if value})
 
-    def ask_back(self, asked: HubRequest, **says: str) -> PushResponse:
-        """says: `mode`, `topic`, `challenge`, `lease_seconds`, `reason`; "" leaves one out."""
-        said = {"mode": asked.mode, "topic": asked.topic, "challenge": CHALLENGE, "lease_seconds": "864000"} | says
-        query = urlencode({f"hub.{name}": value for name, value in said.items() if value})
-        heard = call(asked.callback + "?" + query, "GET")
+    def verify(self, request: HubRequest, **replaced: str) -> PushResponse:
+        """Verify a request, and return the response.
+
+        replaced: values for `mode`, `topic`, `challenge`, `lease_seconds` or `reason`; "" leaves one out.
+        """
+        values = {
+            "mode": request.mode,
+            "topic": request.topic,
+            "challenge": CHALLENGE,
+            "lease_seconds": "864000",
+        } | replaced
+        query = urlencode({f"hub.{name}": value for name, value in values.items() if value})
+        response = call(request.callback + "?" + query, "GET")
         with self._changed:
-            self._verifications.append((asked, heard))
+            self._verifications.append((request, response))
             self._changed.notify_all()
-        return heard
+        return response
 
     def _take(self, seen: ReceivedRequest) -> Reply:
-        asked, manner = HubRequest(dict(parse_qsl(seen.body.decode(), keep_blank_values=True))), self.manner
+        request, behaviour = HubRequest(dict(parse_qsl(seen.body.decode(), keep_blank_values=True))), self.behaviour
         with self._changed:
-            self._asked.append(asked)
+            self._requests.append(request)
             self._changed.notify_all()
-        if manner.denies is not None:
-            self._threads.submit(self.ask_back, asked, mode="denied", reason=manner.denies, challenge="")
-        elif manner.asks_back and manner.status < 300:
-            self._threads.submit(self.ask_back, asked, **manner.says)
-        return Answer(manner.text, status=manner.status, headers={"Content-Type": "text/plain", **manner.headers})
+        if behaviour.denies is not None:
+            self._threads.submit(self.verify, request, mode="denied", reason=behaviour.denies, challenge="")
+        elif behaviour.verifies and behaviour.status < 300:
+            self._threads.submit(self.verify, request, **behaviour.verification)
+        return Answer(
+            behaviour.text, status=behaviour.status, headers={"Content-Type": "text/plain", **behaviour.headers}
+        )
 
     def _wait(self, condition: Callable[[], bool], complaint: str, within_s: float = 60) -> None:
         deadline = time.monotonic() + within_s
@@ -181,7 +191,7 @@ def push(callback: str, body: bytes, headers: Mapping[str, str]) -> PushResponse
 
 
 def wait_for(condition: Callable[[], Any], complaint: str, within_s: float = 60) -> Any:
-    """What the condition came to, as soon as that is true."""
+    """Wait until the condition holds, and return its value. Raises AssertionError after `within_s`."""
     deadline = time.monotonic() + within_s
     while not (found := condition()):
         assert time.monotonic() < deadline, complaint

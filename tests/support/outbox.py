@@ -1,4 +1,4 @@
-"""Webhooks with events in the outbox, and a deliverer that does not take its time.
+"""Webhooks with events in the outbox, and a deliverer with short waits.
 
 `python -m support.outbox DATABASE_URL` delivers in a process of its own, until it is killed.
 """
@@ -35,13 +35,13 @@ from tidings.storage.schema import integrations
 from tidings.worker.deliverer import Deliverer
 
 SECRET = "0123456789abcdef" * 4
-HASTE = RetryPolicy(first_wait=timedelta(seconds=0.05), max_wait=timedelta(seconds=0.4), min_failures=1)
+SHORT_WAITS = RetryPolicy(first_wait=timedelta(seconds=0.05), max_wait=timedelta(seconds=0.4), min_failures=1)
 _numbers = itertools.count(1)
 
 
 @dataclass
 class Hook:
-    """The webhook of a user of its own."""
+    """The webhook of a new user."""
 
     database: Database
     url: str
@@ -49,7 +49,7 @@ class Hook:
     posted: list[str] = field(default_factory=list)
 
     def post(self, *texts: str, receiver: str = "", now: Instant | None = None) -> list[int]:
-        """An event for each text, in this order; their ids."""
+        """Add an event for each text, in this order. Returns their ids."""
         with self.database.writing() as db:
             return [self._post(db, text, receiver or self.url, now) for text in texts]
 
@@ -68,7 +68,7 @@ class Hook:
         )
 
     def all(self, state: DeliveryState | None = None) -> list[ListedDelivery]:
-        """The oldest first."""
+        """Return the deliveries of the user, oldest first."""
         with self.database.reading() as db:
             return outbox.list_deliveries(db, self.user_id, state=state, limit=100_000)[::-1]
 
@@ -86,9 +86,11 @@ def hook(database: Database, url: str, **settings: Any) -> Hook:
     now = system_clock()
     with database.writing() as db:
         user_id = users.add(db, username=f"hooked-{next(_numbers)}", password_hash="", is_admin=False, now=now)
-        told = json.dumps({"url": url, "secret": SECRET} | settings)
+        settings_json = json.dumps({"url": url, "secret": SECRET} | settings)
         db.run(
-            integrations.insert().values(user_id=user_id, name="webhook", enabled=True, settings=told, changed_at=now)
+            integrations.insert().values(
+                user_id=user_id, name="webhook", enabled=True, settings=settings_json, changed_at=now
+            )
         )
     return Hook(database, url, user_id)
 
@@ -102,8 +104,8 @@ def delivery_queue(
     **more: Any,
 ) -> DeliveryQueue:
     sender = Sender(user_agent="Tidings/test", allow_private_networks=allow_private_networks)
-    how: dict[str, Any] = {"retry_policy": HASTE, "random_fraction": lambda: 0.5} | more
-    return DeliveryQueue(database, EventSender(sender, clock, timeout_s=within_s), clock, **how)
+    options: dict[str, Any] = {"retry_policy": SHORT_WAITS, "random_fraction": lambda: 0.5} | more
+    return DeliveryQueue(database, EventSender(sender, clock, timeout_s=within_s), clock, **options)
 
 
 def deliver(
@@ -114,7 +116,7 @@ def deliver(
     max_concurrent: int = 16,
     max_concurrent_failing: int = 8,
 ) -> None:
-    """Let a deliverer run until it is so."""
+    """Run a deliverer until the condition holds."""
 
     async def run() -> None:
         stop = asyncio.Event()
@@ -143,12 +145,12 @@ def is_signed(seen: ReceivedRequest, secret: str = SECRET) -> bool:
 
 
 def text_of(seen: ReceivedRequest) -> str:
-    told: str = seen.json()["text"]
-    return told
+    settings_json: str = seen.json()["text"]
+    return settings_json
 
 
 class MovableClock:
-    """Stands still until it is moved."""
+    """A clock that stands still until `move` is called."""
 
     def __init__(self) -> None:
         self.now = system_clock()
@@ -170,7 +172,7 @@ def opened(database_url: str) -> Iterator[Database]:
 
 
 def main(database_url: str) -> None:
-    """A claim lasts hardly longer than a try: what a killed one held is soon free."""
+    """Deliver until the process is killed. The lease is short, so that the claims of a killed process soon end."""
     with opened(database_url) as database:
         work = delivery_queue(database, within_s=0.6, lease=timedelta(seconds=1.2))
         asyncio.run(Deliverer(work, poll_interval_s=0.1).run(asyncio.Event()))

@@ -40,15 +40,15 @@ OPML = """<?xml version="1.0" encoding="UTF-8"?>
 
 # By parameter name: a function that creates such a resource for a user and returns its id.
 MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
-    "feed_id": lambda scene: int(scene.feed["id"]),
-    "category_id": lambda scene: int(scene.feed["category"]["id"]),
-    "entry_id": lambda scene: int(scene.entry["id"]),
-    "enclosure_id": lambda scene: int(scene.entry["enclosures"][0]["id"]),
-    "api_key_id": lambda scene: int(scene.person.post("/v1/api-keys", {"description": "phone"})["id"]),
-    "api_password_id": lambda scene: int(scene.person.post("/v1/api-passwords", {"name": "phone"})["id"]),
-    "icon_id": lambda scene: int(scene.feed["icon"]["icon_id"]),
-    "user_id": lambda scene: scene.person.id,
-    "delivery_id": lambda scene: scene.a_delivery(),
+    "feed_id": lambda resources: int(resources.feed["id"]),
+    "category_id": lambda resources: int(resources.feed["category"]["id"]),
+    "entry_id": lambda resources: int(resources.entry["id"]),
+    "enclosure_id": lambda resources: int(resources.entry["enclosures"][0]["id"]),
+    "api_key_id": lambda resources: int(resources.person.post("/v1/api-keys", {"description": "phone"})["id"]),
+    "api_password_id": lambda resources: int(resources.person.post("/v1/api-passwords", {"name": "phone"})["id"]),
+    "icon_id": lambda resources: int(resources.feed["icon"]["icon_id"]),
+    "user_id": lambda resources: resources.person.id,
+    "delivery_id": lambda resources: resources.a_delivery(),
 }
 
 # By parameter name: the name of a thing that all users share.

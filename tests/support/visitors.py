@@ -15,16 +15,17 @@ from support.people import Answer, Person, call
 from support.running import RunningService
 
 FORM = "application/x-www-form-urlencoded"
-# Of the network for benchmarks (RFC 2544), which no client or publisher is in.
+# Addresses of the network for benchmarks (RFC 2544), which no other client or publisher uses.
 _addresses = map(str, map(ipaddress.IPv4Address("198.18.0.0").__add__, itertools.count(1)))
 _TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 
 
 @dataclass
 class Visitor:
-    """base_path: of the service. person: who signs in here, if anybody has an account.
+    """base_path: the path of the service. person: the user who signs in.
 
-    address: one of its own, told as a proxy tells it. Wrong passwords of other visitors do not slow down its sign-in.
+    address: a client address of its own in X-Forwarded-For, so that wrong passwords of other visitors do not slow down
+    its sign-in.
     """
 
     service: RunningService
@@ -35,7 +36,7 @@ class Visitor:
     address: str = field(default_factory=lambda: next(_addresses))
 
     def sign_in(self, next_path: str = "", password: str = "") -> Answer:
-        """And nothing is followed: the answer is where to go on."""
+        """Sign in with the form, and return the response without following its redirect."""
         assert self.person
         self.get("/sign-in")
         answer = self.post(
@@ -50,7 +51,7 @@ class Visitor:
         return self._seen(answer)
 
     def page(self, path: str) -> str:
-        """Its text. Fails unless there is one."""
+        """Return the text of a page. Raises AssertionError unless the status is 200."""
         answer = self.get(path)
         assert answer.status == 200, f"{path}: {answer.status} {answer.headers.get('location', '')}"
         return answer.body.decode()
@@ -65,7 +66,7 @@ class Visitor:
         csrf: str | None = None,
         **more: Any,
     ) -> Answer:
-        """fields, more: of the form. csrf: another token than that of the page that was read last; "" for none."""
+        """fields, more: fields of the form. csrf: a token to send instead of that of the last page; "" for none."""
         token = self.token if csrf is None else csrf
         given = {**({"csrf": token} if token else {}), **(fields or {}), **more}
         sent = {"Content-Type": FORM, **self._headers(headers)}

@@ -18,7 +18,7 @@ from tidings.worker.cleanup import CleanupWorker
 
 
 @pytest.fixture
-def shelf(database: Database, monkeypatch: pytest.MonkeyPatch) -> FeedFixture:
+def feed_fixture(database: Database, monkeypatch: pytest.MonkeyPatch) -> FeedFixture:
     monkeypatch.setattr(cleanup, "POLL_INTERVAL_S", 0.01)
     return FeedFixture.create(database)
 
@@ -28,9 +28,9 @@ def known_to(database: Database) -> None:
     assert not Cleanup(database, lambda: NOW, CleanupSettings()).begin("earlier")
 
 
-def later(shelf: FeedFixture, kind: type[Cleanup] = Cleanup) -> Cleanup:
-    known_to(shelf.database)
-    return kind(shelf.database, lambda: Instant(NOW + 200 * DAY), CleanupSettings())
+def later(feed_fixture: FeedFixture, kind: type[Cleanup] = Cleanup) -> Cleanup:
+    known_to(feed_fixture.database)
+    return kind(feed_fixture.database, lambda: Instant(NOW + 200 * DAY), CleanupSettings())
 
 
 async def run_until(worker: CleanupWorker, is_done: asyncio.Event) -> None:
@@ -43,29 +43,29 @@ async def run_until(worker: CleanupWorker, is_done: asyncio.Event) -> None:
         await running
 
 
-def test_what_is_old_goes_by_itself(shelf: FeedFixture) -> None:
-    shelf.add(*(ready(f"Entry {n}") for n in range(300)))
+def test_what_is_old_goes_by_itself(feed_fixture: FeedFixture) -> None:
+    feed_fixture.add(*(ready(f"Entry {n}") for n in range(300)))
 
-    async def scene() -> None:
+    async def run_scenario() -> None:
         gone = asyncio.Event()
         watching = asyncio.create_task(until_empty(gone))
-        await run_until(CleanupWorker(later(shelf), "worker"), gone)
+        await run_until(CleanupWorker(later(feed_fixture), "worker"), gone)
         await watching
 
     async def until_empty(gone: asyncio.Event) -> None:
-        while await asyncio.to_thread(shelf.total):  # noqa: ASYNC110 - the database tells nobody
+        while await asyncio.to_thread(feed_fixture.total):  # noqa: ASYNC110 - the database tells nobody
             await asyncio.sleep(0.01)
         gone.set()
 
-    asyncio.run(scene())
+    asyncio.run(run_scenario())
 
-    assert shelf.total() == 0
+    assert feed_fixture.total() == 0
 
 
-def test_a_round_that_is_stopped_is_given_back_at_once(shelf: FeedFixture) -> None:
-    shelf.add(*(ready(f"Entry {n}") for n in range(300)))
+def test_a_round_that_is_stopped_is_given_back_at_once(feed_fixture: FeedFixture) -> None:
+    feed_fixture.add(*(ready(f"Entry {n}") for n in range(300)))
 
-    async def scene() -> None:
+    async def run_scenario() -> None:
         begun = asyncio.Event()
         loop = asyncio.get_running_loop()
 
@@ -75,17 +75,17 @@ def test_a_round_that_is_stopped_is_given_back_at_once(shelf: FeedFixture) -> No
                     loop.call_soon_threadsafe(begun.set)
                     yield step
 
-        await run_until(CleanupWorker(later(shelf, Slow), "stopped"), begun)
+        await run_until(CleanupWorker(later(feed_fixture, Slow), "stopped"), begun)
 
-    asyncio.run(scene())
+    asyncio.run(run_scenario())
 
-    assert later(shelf).begin("next", ignore_schedule=True)
+    assert later(feed_fixture).begin("next", ignore_schedule=True)
 
 
-def test_a_database_that_does_not_answer_is_asked_again(shelf: FeedFixture) -> None:
-    shelf.add(ready("Old"))
+def test_a_database_that_does_not_answer_is_asked_again(feed_fixture: FeedFixture) -> None:
+    feed_fixture.add(ready("Old"))
 
-    async def scene() -> None:
+    async def run_scenario() -> None:
         done = asyncio.Event()
         loop = asyncio.get_running_loop()
 
@@ -102,8 +102,8 @@ def test_a_database_that_does_not_answer_is_asked_again(shelf: FeedFixture) -> N
                 super().finish(worker, removed_entries)
                 loop.call_soon_threadsafe(done.set)
 
-        await run_until(CleanupWorker(later(shelf, Shaky), "worker"), done)
+        await run_until(CleanupWorker(later(feed_fixture, Shaky), "worker"), done)
 
-    asyncio.run(scene())
+    asyncio.run(run_scenario())
 
-    assert shelf.total() == 0
+    assert feed_fixture.total() == 0

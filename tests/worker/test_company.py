@@ -77,13 +77,13 @@ def test_workers_in_company_of_the_dead_and_the_frozen(
 
 def _trouble(killed: RunningService, frozen: RunningService) -> None:
     """One dies, one stops dead; where there is more time, the latter comes and goes."""
-    chance, end = random.Random(7), time.monotonic() + LASTS_S
+    rng, end = random.Random(7), time.monotonic() + LASTS_S
     os.killpg(killed.process.pid, signal.SIGKILL)
     while time.monotonic() < end:
         os.killpg(frozen.process.pid, signal.SIGSTOP)
-        time.sleep(chance.uniform(1, max(2, LASTS_S / 4)))
+        time.sleep(rng.uniform(1, max(2, LASTS_S / 4)))
         os.killpg(frozen.process.pid, signal.SIGCONT)
-        time.sleep(chance.uniform(0.1, 1))
+        time.sleep(rng.uniform(0.1, 1))
     os.killpg(frozen.process.pid, signal.SIGSTOP)
 
 

@@ -81,7 +81,7 @@ def still_pending(database: Database) -> int:
 def test_every_event_arrives_in_order_and_signed_whatever_happens(
     database_url: str, database: Database, site: Publisher, tmp_path: Path
 ) -> None:
-    chance = random.Random(6)
+    rng = random.Random(6)
     closed = socket.socket()
     closed.bind(("127.0.0.1", 0))
     hooks: dict[str, Hook] = {}
@@ -98,7 +98,7 @@ def test_every_event_arrives_in_order_and_signed_whatever_happens(
         with worker(database_url, tmp_path):
             wanted = len(site.requests) + 100
             wait_for(lambda wanted=wanted: len(site.requests) >= wanted, log)  # type: ignore[misc]
-            time.sleep(chance.random() / 3)
+            time.sleep(rng.random() / 3)
     closed.close()
     with Publisher(port=int(hooks["down"].url.split(":")[2].split("/")[0])) as back, worker(database_url, tmp_path):
         back.serve("/down")

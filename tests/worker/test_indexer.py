@@ -17,12 +17,12 @@ from tidings.worker.indexer import Indexer
 
 
 def test_what_was_written_is_indexed_by_itself(database: Database) -> None:
-    shelf = FeedFixture.create(database)
-    shelf.add(*(ready(f"Rain {n}") for n in range(130)))
+    feed_fixture = FeedFixture.create(database)
+    feed_fixture.add(*(ready(f"Rain {n}") for n in range(130)))
 
     asyncio.run(run_until_done(SearchIndexer(database), database))
 
-    assert shelf.total("rain") == 130
+    assert feed_fixture.total("rain") == 130
 
 
 def test_a_database_that_does_not_answer_is_asked_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,11 +36,11 @@ def test_a_database_that_does_not_answer_is_asked_again(database: Database, monk
             return super().work()
 
     monkeypatch.setattr(loops, "RETRY_AFTER_ERROR_S", 0.01)
-    shelf = FeedFixture.create(database)
-    shelf.add(ready("Rain"))
+    feed_fixture = FeedFixture.create(database)
+    feed_fixture.add(ready("Rain"))
     asyncio.run(run_until_done(Shaky(database), database))
 
-    assert shelf.total("rain") == 1
+    assert feed_fixture.total("rain") == 1
 
 
 async def run_until_done(work: SearchIndexer, database: Database) -> None:

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 
 from abuse.attempts import Result
 from abuse.known import KNOWN, reason
-from abuse.lab import Lab
+from abuse.testbed import Testbed
 from abuse.themes import THEMES
 
 HELD, THROUGH, NOT_TRIED, OUTDATED = 0, 1, 3, 4
@@ -45,8 +45,8 @@ class Report:
 
     def _is_held(self, theme: str, pattern: str) -> bool:
         matching = [result for result in self._results[theme] if fnmatchcase(result.attempt.name, pattern)]
-        tried = [result for result in matching if not result.not_tried]
-        return bool(tried) and not any(result.evidence for result in tried)
+        made = [result for result in matching if not result.not_tried]
+        return bool(made) and not any(result.evidence for result in made)
 
     def table(self) -> str:
         lines = [f"{'theme':<18}{'tried':>7}{'held':>7}{'through':>9}{'known':>7}{'not tried':>11}"]
@@ -73,18 +73,18 @@ def _known(theme: str, result: Result) -> str:
     return reason(theme, result.attempt.name)
 
 
-def attack(themes: Sequence[str], lab: Lab, *, every: bool = False) -> Report:
+def attack(themes: Sequence[str], testbed: Testbed, *, every: bool = False) -> Report:
     """every: print each attempt, not only those that got through."""
     report = Report()
     try:
         for theme in themes:
             begun = time.monotonic()
-            for result in THEMES[theme](lab):
+            for result in THEMES[theme](testbed):
                 report.add(theme, result)
                 _tell(theme, result, every=every)
             print(f"{theme}: {time.monotonic() - begun:.1f} s", flush=True)
     finally:
-        lab.close()
+        testbed.close()
     return report
 
 
@@ -114,7 +114,7 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     if unknown := set(given.themes) - set(THEMES):
         parser.error(f"no such theme: {', '.join(sorted(unknown))}")
-    report = attack(given.themes or list(THEMES), Lab(given.short, _settings(given.setting)), every=given.list)
+    report = attack(given.themes or list(THEMES), Testbed(given.short, _settings(given.setting)), every=given.list)
     print(f"\n{report.table()}")
     for theme, name in report.mended():
         print(f"{theme}/{name} is listed as known, but was held off: take it out of known.py")

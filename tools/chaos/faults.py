@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import psycopg
 
-from chaos.world import World, postgres_pids, send
+from chaos.testbed import Testbed, postgres_pids, send
 from support.postgres import PostgresMissing
 
-Act = Callable[[World], Awaitable[None]]
+Act = Callable[[Testbed], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -27,146 +27,146 @@ class Fault:
     act: Act
     engines: tuple[str, ...] = ("sqlite", "postgresql")
     weight: int = 1
-    missing: Callable[[World], str] = lambda _: ""
+    missing: Callable[[Testbed], str] = lambda _: ""
 
 
-async def kill(world: World, *roles: str) -> None:
-    found = world.processes(*roles)
+async def kill(testbed: Testbed, *roles: str) -> None:
+    found = testbed.processes(*roles)
     if found:
-        send(world.chance.choice(found).pid, signal.SIGKILL)
+        send(testbed.rng.choice(found).pid, signal.SIGKILL)
 
 
-async def kill_web_worker(world: World) -> None:
-    await kill(world, "web worker")
+async def kill_web_worker(testbed: Testbed) -> None:
+    await kill(testbed, "web worker")
 
 
-async def kill_worker(world: World) -> None:
-    await kill(world, "worker")
+async def kill_worker(testbed: Testbed) -> None:
+    await kill(testbed, "worker")
 
 
-async def kill_helper(world: World) -> None:
-    await kill(world, "helper")
+async def kill_helper(testbed: Testbed) -> None:
+    await kill(testbed, "helper")
 
 
-async def kill_supervisor(world: World) -> None:
-    await kill(world, "supervisor")
+async def kill_supervisor(testbed: Testbed) -> None:
+    await kill(testbed, "supervisor")
 
 
-async def kill_everything(world: World) -> None:
-    for process in world.processes():
+async def kill_everything(testbed: Testbed) -> None:
+    for process in testbed.processes():
         send(process.pid, signal.SIGKILL)
 
 
-async def suspend_one(world: World) -> None:
-    found = world.processes("web worker", "worker", "supervisor", "helper")
+async def suspend_one(testbed: Testbed) -> None:
+    found = testbed.processes("web worker", "worker", "supervisor", "helper")
     if found:
-        await _suspend(world, [world.chance.choice(found).pid])
+        await _suspend(testbed, [testbed.rng.choice(found).pid])
 
 
-async def suspend_everything(world: World) -> None:
-    await _suspend(world, [process.pid for process in world.processes()])
+async def suspend_everything(testbed: Testbed) -> None:
+    await _suspend(testbed, [process.pid for process in testbed.processes()])
 
 
-async def _suspend(world: World, pids: list[int]) -> None:
+async def _suspend(testbed: Testbed, pids: list[int]) -> None:
     for pid in pids:
         send(pid, signal.SIGSTOP)
-    await asyncio.sleep(world.chance.uniform(1, 6))
+    await asyncio.sleep(testbed.rng.uniform(1, 6))
     for pid in pids:
         send(pid, signal.SIGCONT)
 
 
-async def cut_connections(world: World) -> None:
+async def cut_connections(testbed: Testbed) -> None:
     """Terminate all database connections, up to five times in a row, so that reopened ones are hit too."""
-    for _ in range(world.chance.randint(1, 5)):
+    for _ in range(testbed.rng.randint(1, 5)):
         await asyncio.to_thread(
             _as_administrator,
-            world,
+            testbed,
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = 'tidings' AND pid <> pg_backend_pid()",
         )
-        await asyncio.sleep(world.chance.uniform(0, 0.5))
+        await asyncio.sleep(testbed.rng.uniform(0, 0.5))
 
 
-def _as_administrator(world: World, *statements: str) -> None:
-    assert world.cluster
+def _as_administrator(testbed: Testbed, *statements: str) -> None:
+    assert testbed.cluster
     with (
         suppress(psycopg.OperationalError),
-        psycopg.connect(world.cluster.url, autocommit=True, connect_timeout=5) as connection,
+        psycopg.connect(testbed.cluster.url, autocommit=True, connect_timeout=5) as connection,
     ):
         for statement in statements:
             connection.execute(statement.encode())
 
 
-async def restart_postgres(world: World) -> None:
+async def restart_postgres(testbed: Testbed) -> None:
     """immediate is a crash: the server recovers from its log."""
-    assert world.cluster
+    assert testbed.cluster
     with suppress(PostgresMissing):
-        await asyncio.to_thread(world.cluster.stop, world.chance.choice(["fast", "immediate"]))
-    await asyncio.sleep(world.chance.uniform(0, 4))
-    await asyncio.to_thread(world.start_postgres)
+        await asyncio.to_thread(testbed.cluster.stop, testbed.rng.choice(["fast", "immediate"]))
+    await asyncio.sleep(testbed.rng.uniform(0, 4))
+    await asyncio.to_thread(testbed.start_postgres)
 
 
-async def kill_postgres_backend(world: World) -> None:
+async def kill_postgres_backend(testbed: Testbed) -> None:
     """The server ends all its connections then and recovers."""
-    assert world.cluster
-    pids = postgres_pids(world.cluster)[1:]
+    assert testbed.cluster
+    pids = postgres_pids(testbed.cluster)[1:]
     if pids:
-        send(world.chance.choice(pids), signal.SIGKILL)
+        send(testbed.rng.choice(pids), signal.SIGKILL)
     await asyncio.sleep(1)
-    await asyncio.to_thread(world.start_postgres)
+    await asyncio.to_thread(testbed.start_postgres)
 
 
-async def freeze_postgres(world: World) -> None:
-    assert world.cluster
-    await _suspend(world, postgres_pids(world.cluster))
+async def freeze_postgres(testbed: Testbed) -> None:
+    assert testbed.cluster
+    await _suspend(testbed, postgres_pids(testbed.cluster))
 
 
-async def make_postgres_read_only(world: World) -> None:
+async def make_postgres_read_only(testbed: Testbed) -> None:
     """As a standby would be after a failover to the wrong server."""
     set_to = "ALTER SYSTEM SET default_transaction_read_only = {}"
     reload = "SELECT pg_reload_conf()"
-    await asyncio.to_thread(_as_administrator, world, set_to.format("on"), reload)
-    await asyncio.sleep(world.chance.uniform(2, 6))
+    await asyncio.to_thread(_as_administrator, testbed, set_to.format("on"), reload)
+    await asyncio.sleep(testbed.rng.uniform(2, 6))
     # The setting holds for this session as well.
     await asyncio.to_thread(
-        _as_administrator, world, "SET default_transaction_read_only = off", set_to.format("off"), reload
+        _as_administrator, testbed, "SET default_transaction_read_only = off", set_to.format("off"), reload
     )
 
 
-async def lock_database(world: World) -> None:
+async def lock_database(testbed: Testbed) -> None:
     """Another program writes to the SQLite file, as a backup or a person with a shell does."""
-    with closing(_sqlite(world)) as connection:
+    with closing(_sqlite(testbed)) as connection:
         try:
             await asyncio.to_thread(connection.execute, "BEGIN IMMEDIATE")
         except sqlite3.OperationalError:
             return
-        await asyncio.sleep(world.chance.uniform(1, 8))
+        await asyncio.sleep(testbed.rng.uniform(1, 8))
         connection.rollback()
 
 
-def _sqlite(world: World) -> sqlite3.Connection:
-    return sqlite3.connect(world.database_url.removeprefix("sqlite:///"), timeout=10, check_same_thread=False)
+def _sqlite(testbed: Testbed) -> sqlite3.Connection:
+    return sqlite3.connect(testbed.database_url.removeprefix("sqlite:///"), timeout=10, check_same_thread=False)
 
 
-async def fill_disk(world: World) -> None:
-    await asyncio.to_thread(world.disk.fill)
-    await asyncio.sleep(world.chance.uniform(2, 6))
-    world.disk.empty()
-    if world.cluster:
+async def fill_disk(testbed: Testbed) -> None:
+    await asyncio.to_thread(testbed.disk.fill)
+    await asyncio.sleep(testbed.rng.uniform(2, 6))
+    testbed.disk.empty()
+    if testbed.cluster:
         await asyncio.sleep(1)
-        await asyncio.to_thread(world.start_postgres)
+        await asyncio.to_thread(testbed.start_postgres)
 
 
-def no_small_disk(world: World) -> str:
-    return "" if world.disk.is_small else "a small disk cannot be mounted without root"
+def no_small_disk(testbed: Testbed) -> str:
+    return "" if testbed.disk.is_small else "a small disk cannot be mounted without root"
 
 
-async def limit_files(world: World) -> None:
+async def limit_files(testbed: Testbed) -> None:
     """Limit the size of the service's files: simulates a full disk where none can be mounted."""
-    pids = [process.pid for process in world.processes("web worker", "worker")]
+    pids = [process.pid for process in testbed.processes("web worker", "worker")]
     for pid in pids:
         _set_limit(pid, 1)
-    await asyncio.sleep(world.chance.uniform(2, 5))
+    await asyncio.sleep(testbed.rng.uniform(2, 5))
     for pid in pids:
         _set_limit(pid, resource.RLIM_INFINITY)
 
@@ -176,35 +176,35 @@ def _set_limit(pid: int, limit_bytes: int) -> None:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (limit_bytes, resource.RLIM_INFINITY))
 
 
-async def start_on_read_only_disk(world: World) -> None:
+async def start_on_read_only_disk(testbed: Testbed) -> None:
     """A disk with open files cannot be made read-only, so the service is killed first and started on it."""
-    world.is_starting_what_ended = False
-    for process in world.processes():
+    testbed.is_starting_what_ended = False
+    for process in testbed.processes():
         send(process.pid, signal.SIGKILL)
     await asyncio.sleep(0.5)
-    if not world.disk.set_read_only(True):
-        world.notes["the disk could not be made read-only"] += 1
-    world.is_starting_what_ended = True
-    await asyncio.sleep(world.chance.uniform(3, 6))
-    world.disk.set_read_only(False)
+    if not testbed.disk.set_read_only(True):
+        testbed.notes["the disk could not be made read-only"] += 1
+    testbed.is_starting_what_ended = True
+    await asyncio.sleep(testbed.rng.uniform(3, 6))
+    testbed.disk.set_read_only(False)
 
 
-async def change_clock(world: World) -> None:
+async def change_clock(testbed: Testbed) -> None:
     """Of the service alone: PostgreSQL and the publisher keep theirs.
 
     Half of the times the workers are killed before it is right again: what they held is held by the wrong time.
     """
-    assert world.clock
-    world.clock.set(world.chance.choice([180, 3600, -3600, 86_400, -86_400]))
-    await asyncio.sleep(world.chance.uniform(3, 8))
-    if world.chance.random() < 0.5:
-        for process in world.processes("worker"):
+    assert testbed.clock
+    testbed.clock.set(testbed.rng.choice([180, 3600, -3600, 86_400, -86_400]))
+    await asyncio.sleep(testbed.rng.uniform(3, 8))
+    if testbed.rng.random() < 0.5:
+        for process in testbed.processes("worker"):
             send(process.pid, signal.SIGKILL)
-    world.clock.set(0)
+    testbed.clock.set(0)
 
 
-def no_wrong_clock(world: World) -> str:
-    return "" if world.clock else "it needs a C compiler"
+def no_wrong_clock(testbed: Testbed) -> str:
+    return "" if testbed.clock else "it needs a C compiler"
 
 
 POSTGRESQL = ("postgresql",)
@@ -232,19 +232,19 @@ LANES = ("processes", "store", "clock")
 PAUSE_S = {"processes": (2.0, 12.0), "store": (2.0, 10.0), "clock": (5.0, 15.0)}
 
 
-def possible(world: World, chosen: frozenset[str]) -> tuple[list[Fault], dict[str, str]]:
+def possible(testbed: Testbed, chosen: frozenset[str]) -> tuple[list[Fault], dict[str, str]]:
     """The faults of this engine that can be made here, and why others cannot. chosen: their names; empty is all."""
-    wanted = [fault for fault in FAULTS if world.engine in fault.engines and (not chosen or fault.name in chosen)]
-    missing = {fault.name: why for fault in wanted if (why := fault.missing(world))}
+    wanted = [fault for fault in FAULTS if testbed.engine in fault.engines and (not chosen or fault.name in chosen)]
+    missing = {fault.name: why for fault in wanted if (why := fault.missing(testbed))}
     return [fault for fault in wanted if fault.name not in missing], missing
 
 
-async def keep_breaking(world: World, faults: list[Fault], lane: str, until: asyncio.Event) -> None:
+async def keep_breaking(testbed: Testbed, faults: list[Fault], lane: str, until: asyncio.Event) -> None:
     mine = [fault for fault in faults if fault.lane == lane]
     while mine and not until.is_set():
         with suppress(TimeoutError):
-            await asyncio.wait_for(until.wait(), world.chance.uniform(*PAUSE_S[lane]))
+            await asyncio.wait_for(until.wait(), testbed.rng.uniform(*PAUSE_S[lane]))
             return
-        (fault,) = world.chance.choices(mine, [one.weight for one in mine])
-        world.tried[fault.name] += 1
-        await fault.act(world)
+        (fault,) = testbed.rng.choices(mine, [one.weight for one in mine])
+        testbed.tried[fault.name] += 1
+        await fault.act(testbed)

@@ -24,7 +24,7 @@ from chaos import checks
 from chaos.faults import LANES, keep_breaking, possible
 from chaos.ledger import Change, Ledger, Loss, Value
 from chaos.reading import reader
-from chaos.world import World, make_world
+from chaos.testbed import Testbed, make_testbed
 from chaos.writers import TIMEOUT_S, Api, Writer
 from loopback.publisher import Publisher
 from loopback.receiver import Receiver
@@ -78,63 +78,63 @@ class Outcome:
 
 
 @dataclass
-class _Scene:
-    world: World
+class _StormState:
+    testbed: Testbed
     publisher: Publisher
     receiver: Receiver
     apis: list[Api]
     polled: dict[int, tuple[int, str]]
     ledger: Ledger
-    chance: random.Random
+    rng: random.Random
 
 
 async def storm(plan: Plan) -> Outcome:
-    chance = random.Random(plan.seed)
-    world = await asyncio.to_thread(
-        make_world, plan.engine, plan.folder, random.Random(chance.random()), plan.faults, **SETTINGS
+    rng = random.Random(plan.seed)
+    testbed = await asyncio.to_thread(
+        make_testbed, plan.engine, plan.folder, random.Random(rng.random()), plan.faults, **SETTINGS
     )
     ledger = Ledger(plan.folder / "ledger.jsonl")
-    publisher, receiver = Publisher(random.Random(chance.random())), Receiver(random.Random(chance.random()))
-    outcome = Outcome(plan, ledger, world.tried)
+    publisher, receiver = Publisher(random.Random(rng.random())), Receiver(random.Random(rng.random()))
+    outcome = Outcome(plan, ledger, testbed.tried)
     timeout = aiohttp.ClientTimeout(total=TIMEOUT_S)
     connector = aiohttp.TCPConnector(limit=0)
     try:
         await publisher.start(("127.0.0.1", "127.0.0.2"))
         await receiver.start()
-        for command in world.commands:
+        for command in testbed.commands:
             command.start()
-            await wait_until_ready(world.url)
+            await wait_until_ready(testbed.url)
         async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
-            scene = _Scene(world, publisher, receiver, [], {}, ledger, chance)
-            await _prepare(scene, session)
-            await _break(scene, plan, outcome)
-            await _recover(scene, plan, outcome)
-            await _compare(scene, outcome)
+            state = _StormState(testbed, publisher, receiver, [], {}, ledger, rng)
+            await _prepare(state, session)
+            await _break(state, plan, outcome)
+            await _recover(state, plan, outcome)
+            await _compare(state, outcome)
     finally:
-        await asyncio.to_thread(world.close)
+        await asyncio.to_thread(testbed.close)
         await publisher.stop()
         await receiver.stop()
     return outcome
 
 
-async def _prepare(scene: _Scene, session: aiohttp.ClientSession) -> None:
+async def _prepare(state: _StormState, session: aiohttp.ClientSession) -> None:
     """Two accounts with keys and a webhook; feeds that polling reads, some of them by both accounts."""
     basic = aiohttp.BasicAuth(ADMIN, PASSWORD)
     people = {ADMIN: basic, "bob": aiohttp.BasicAuth("bob", PASSWORD)}
-    await _ask(session, scene.world.url, "POST", "/v1/users", {"username": "bob", "password": PASSWORD}, basic)
+    await _ask(session, state.testbed.url, "POST", "/v1/users", {"username": "bob", "password": PASSWORD}, basic)
     for number in range(POLLED):
-        scene.publisher.publish(number, FIRST_ENTRIES)
+        state.publisher.publish(number, FIRST_ENTRIES)
     for number, auth in enumerate(people.values()):
-        key = await _ask(session, scene.world.url, "POST", "/v1/api-keys", {"description": "chaos"}, auth)
-        api = Api(scene.world.url, key["user_id"], key["token"], scene.ledger, session)
-        scene.apis.append(api)
-        scene.ledger.acknowledge(Change("API key", key["token"], "chaos"))
-        await _must(api, "PUT", "/v1/integrations", {"webhook": {"enabled": True, "url": scene.receiver.url}})
+        key = await _ask(session, state.testbed.url, "POST", "/v1/api-keys", {"description": "chaos"}, auth)
+        api = Api(state.testbed.url, key["user_id"], key["token"], state.ledger, session)
+        state.apis.append(api)
+        state.ledger.acknowledge(Change("API key", key["token"], "chaos"))
+        await _must(api, "PUT", "/v1/integrations", {"webhook": {"enabled": True, "url": state.receiver.url}})
         for feed in range(number * 4, POLLED):
             host = "127.0.0.2" if feed >= POLLED - MISBEHAVING else "127.0.0.1"
-            url = scene.publisher.feed_url(feed, host)
+            url = state.publisher.feed_url(feed, host)
             made = await _must(api, "POST", "/v1/feeds", {"feed_url": url})
-            scene.polled[made["feed_id"]] = key["user_id"], url
+            state.polled[made["feed_id"]] = key["user_id"], url
 
 
 async def _ask(
@@ -156,38 +156,38 @@ async def _must(api: Api, method: str, path: str, body: object) -> Any:
     raise NotReady(f"{method} {path}: {status} {found}")
 
 
-async def _make_writer(scene: _Scene, number: int) -> Writer:
-    api = scene.apis[number % len(scene.apis)]
+async def _make_writer(state: _StormState, number: int) -> Writer:
+    api = state.apis[number % len(state.apis)]
     scratch = [SCRATCH + number * PER_WRITER + place for place in range(PER_WRITER)]
     for feed in scratch:
-        scene.publisher.publish(feed, 2)
-    archive = await _must(api, "POST", "/v1/feeds", {"feed_url": scene.publisher.feed_url(scratch.pop())})
-    urls = [scene.publisher.feed_url(feed) for feed in scratch]
-    chance, polled = random.Random(scene.chance.random()), frozenset(scene.polled)
-    return Writer(api, number, WRITERS, chance, polled, archive["feed_id"], urls)
+        state.publisher.publish(feed, 2)
+    archive = await _must(api, "POST", "/v1/feeds", {"feed_url": state.publisher.feed_url(scratch.pop())})
+    urls = [state.publisher.feed_url(feed) for feed in scratch]
+    rng, polled = random.Random(state.rng.random()), frozenset(state.polled)
+    return Writer(api, number, WRITERS, rng, polled, archive["feed_id"], urls)
 
 
-async def _break(scene: _Scene, plan: Plan, outcome: Outcome) -> None:
-    writers = [await _make_writer(scene, number) for number in range(WRITERS)]
-    faults, outcome.not_possible = possible(scene.world, plan.faults)
+async def _break(state: _StormState, plan: Plan, outcome: Outcome) -> None:
+    writers = [await _make_writer(state, number) for number in range(WRITERS)]
+    faults, outcome.not_possible = possible(state.testbed, plan.faults)
     over = asyncio.Event()
     if not plan.is_short:
-        scene.publisher.misbehaving = dict.fromkeys(range(POLLED - MISBEHAVING, POLLED), 0.7)
-        scene.receiver.misbehaving = 0.15
-    scene.world.keeper = asyncio.create_task(scene.world.keep_commands_running())
+        state.publisher.misbehaving = dict.fromkeys(range(POLLED - MISBEHAVING, POLLED), 0.7)
+        state.receiver.misbehaving = 0.15
+    state.testbed.keeper = asyncio.create_task(state.testbed.keep_commands_running())
     work = [asyncio.create_task(writer.run(over)) for writer in writers]
-    work += [asyncio.create_task(_publish(scene, over)), asyncio.create_task(_refresh(scene, over))]
+    work += [asyncio.create_task(_publish(state, over)), asyncio.create_task(_refresh(state, over))]
     if plan.is_short:
-        work.append(asyncio.create_task(_each_once(scene.world, faults, plan.seconds)))
+        work.append(asyncio.create_task(_each_once(state.testbed, faults, plan.seconds)))
     else:
-        work += [asyncio.create_task(keep_breaking(scene.world, faults, lane, over)) for lane in LANES]
+        work += [asyncio.create_task(keep_breaking(state.testbed, faults, lane, over)) for lane in LANES]
     try:
         await _run_for(plan.seconds, work)
     finally:
         over.set()
         await asyncio.gather(*work)
-    scene.publisher.misbehaving.clear()
-    scene.receiver.misbehaving = 0
+    state.publisher.misbehaving.clear()
+    state.receiver.misbehaving = 0
 
 
 async def _run_for(seconds: float, work: list[asyncio.Task[None]]) -> None:
@@ -197,66 +197,66 @@ async def _run_for(seconds: float, work: list[asyncio.Task[None]]) -> None:
         task.result()
 
 
-async def _each_once(world: World, faults: list[Any], seconds: float) -> None:
+async def _each_once(testbed: Testbed, faults: list[Any], seconds: float) -> None:
     for fault in faults:
         await asyncio.sleep(seconds / (len(faults) + 1))
-        world.tried[fault.name] += 1
-        await fault.act(world)
+        testbed.tried[fault.name] += 1
+        await fault.act(testbed)
 
 
-async def _publish(scene: _Scene, until: asyncio.Event) -> None:
+async def _publish(state: _StormState, until: asyncio.Event) -> None:
     while not until.is_set():
-        scene.publisher.publish(scene.chance.randrange(POLLED), scene.chance.choice([1, 1, 1, 3]))
-        await asyncio.sleep(scene.chance.uniform(0.2, 1))
+        state.publisher.publish(state.rng.randrange(POLLED), state.rng.choice([1, 1, 1, 3]))
+        await asyncio.sleep(state.rng.uniform(0.2, 1))
 
 
-async def _refresh(scene: _Scene, until: asyncio.Event) -> None:
+async def _refresh(state: _StormState, until: asyncio.Event) -> None:
     """Checks that users ask for, beside those that are due by themselves."""
     while not until.is_set():
-        for api in scene.apis:
+        for api in state.apis:
             await api.call("PUT", "/v1/feeds/refresh")
         await asyncio.sleep(3)
 
 
-async def _recover(scene: _Scene, plan: Plan, outcome: Outcome) -> None:
+async def _recover(state: _StormState, plan: Plan, outcome: Outcome) -> None:
     """Everything is whole again; users ask for what they miss, and then all of it has to be there in time."""
     started = time.monotonic()
-    await scene.world.heal()
+    await state.testbed.heal()
     try:
-        await wait_until_ready(scene.world.url, plan.recovery_s)
+        await wait_until_ready(state.testbed.url, plan.recovery_s)
     except NotReady as error:
         outcome.losses.append(Loss("service does not come back", str(error)))
-    _expect_published(scene, outcome)
+    _expect_published(state, outcome)
     while time.monotonic() - started < plan.recovery_s:
-        for api in scene.apis:
+        for api in state.apis:
             await api.call("PUT", "/v1/feeds/refresh")
             await _try_waiting_deliveries(api)
         if plan.is_short:
-            await _refresh_singly(scene)
-        if await asyncio.to_thread(_is_at_rest, scene):
+            await _refresh_singly(state)
+        if await asyncio.to_thread(_is_at_rest, state):
             outcome.recovered_after_s = time.monotonic() - started
             break
         await asyncio.sleep(3)
     await asyncio.sleep(1)
 
 
-async def _refresh_singly(scene: _Scene) -> None:
-    for feed, (user, _) in scene.polled.items():
-        api = next(api for api in scene.apis if api.user == user)
+async def _refresh_singly(state: _StormState) -> None:
+    for feed, (user, _) in state.polled.items():
+        api = next(api for api in state.apis if api.user == user)
         await api.call("PUT", f"/v1/feeds/{feed}/refresh")
 
 
-def _expect_published(scene: _Scene, outcome: Outcome) -> None:
+def _expect_published(state: _StormState, outcome: Outcome) -> None:
     """Every entry once in each account that has its feed, and announced once, unless it was there at the beginning."""
-    for user, url in scene.polled.values():
+    for user, url in state.polled.values():
         number = int(url.rsplit("/", 1)[1])
-        count = scene.publisher.count(number)
+        count = state.publisher.count(number)
         outcome.published += count
         for item in range(count):
-            entry = scene.publisher.entry_url(number, item)
-            scene.ledger.acknowledge(Change("published entry", f"{user} {url} {entry}", 1))
+            entry = state.publisher.entry_url(number, item)
+            state.ledger.acknowledge(Change("published entry", f"{user} {url} {entry}", 1))
             if item >= FIRST_ENTRIES:
-                scene.ledger.acknowledge(Change("announced entry", f"{user} {entry}", 1))
+                state.ledger.acknowledge(Change("announced entry", f"{user} {entry}", 1))
 
 
 async def _try_waiting_deliveries(api: Api) -> None:
@@ -267,9 +267,9 @@ async def _try_waiting_deliveries(api: Api) -> None:
         await api.call("POST", f"/v1/webhooks/deliveries/{min(waiting)}/redeliver")
 
 
-def _is_at_rest(scene: _Scene) -> bool:
+def _is_at_rest(state: _StormState) -> bool:
     try:
-        with reader(scene.world.database_url) as database:
+        with reader(state.testbed.database_url) as database:
             found = checks.facts(database)["published entry"]
             waiting = database.rows("SELECT id FROM deliveries WHERE state = 'pending'")
             unindexed = database.rows("SELECT entry_id FROM search_pending")
@@ -278,7 +278,7 @@ def _is_at_rest(scene: _Scene) -> bool:
         return False
     missing = [
         loss
-        for loss in scene.ledger.losses({**_nothing(), "published entry": found})
+        for loss in state.ledger.losses({**_nothing(), "published entry": found})
         if loss.check == "published entry"
     ]
     return not (missing or waiting or unindexed or stuck)
@@ -288,39 +288,39 @@ def _nothing() -> dict[str, dict[Hashable, Value]]:
     return {kind: {} for kind in KINDS}
 
 
-async def _compare(scene: _Scene, outcome: Outcome) -> None:
-    contents = await _contents(scene, outcome)
-    if scene.world.keeper:
-        scene.world.keeper.cancel()
+async def _compare(state: _StormState, outcome: Outcome) -> None:
+    contents = await _contents(state, outcome)
+    if state.testbed.keeper:
+        state.testbed.keeper.cancel()
         with suppress(asyncio.CancelledError):
-            await scene.world.keeper
-    for command in scene.world.commands:
+            await state.testbed.keeper
+    for command in state.testbed.commands:
         code = await asyncio.to_thread(command.stop)
         if code != 0:
             outcome.notes[f"`tidings {command.name}` did not stop in order at the end: exit code {code}"] += 1
-    with reader(scene.world.database_url) as database:
-        found = checks.facts(database) | {"content": contents} | heard(scene.receiver)
-        outcome.losses += scene.ledger.losses(found)
+    with reader(state.testbed.database_url) as database:
+        found = checks.facts(database) | {"content": contents} | heard(state.receiver)
+        outcome.losses += state.ledger.losses(found)
         outcome.losses += checks.inconsistencies(database)
         outcome.losses += _undelivered(
-            database.rows("SELECT delivery_id FROM deliveries WHERE state = 'delivered'"), scene
+            database.rows("SELECT delivery_id FROM deliveries WHERE state = 'delivered'"), state
         )
     outcome.losses += [
-        Loss("half-written", f"delivery {one} changed between two tries") for one in scene.receiver.changed
+        Loss("half-written", f"delivery {one} changed between two tries") for one in state.receiver.changed
     ]
-    _note(scene, outcome)
+    _note(state, outcome)
 
 
-def _undelivered(rows: list[tuple[Any, ...]], scene: _Scene) -> Iterator[Loss]:
+def _undelivered(rows: list[tuple[Any, ...]], state: _StormState) -> Iterator[Loss]:
     for (delivery,) in rows:
-        if delivery not in scene.receiver.accepted:
+        if delivery not in state.receiver.accepted:
             yield Loss("delivery lost", f"{delivery} counts as delivered, and the receiver never accepted it")
 
 
-async def _contents(scene: _Scene, outcome: Outcome) -> dict[Hashable, Value]:
+async def _contents(state: _StormState, outcome: Outcome) -> dict[Hashable, Value]:
     """Texts of imported entries by their addresses, as the API shows them: read in pages of 1000."""
     texts: dict[Hashable, Value] = {}
-    for api in scene.apis:
+    for api in state.apis:
         after = 0
         for _ in range(10_000):
             path = f"/v1/entries?order=id&limit=500&after_entry_id={after}"
@@ -348,15 +348,15 @@ def heard(receiver: Receiver) -> dict[str, dict[Hashable, Value]]:
     return {"announced entry": dict(announced), "saved entry": dict(saved)}
 
 
-def _note(scene: _Scene, outcome: Outcome) -> None:
-    for api in scene.apis:
+def _note(state: _StormState, outcome: Outcome) -> None:
+    for api in state.apis:
         outcome.statuses.update(api.statuses)
         outcome.notes.update({f"answer: {text}": count for text, count in api.failures.items()})
-    outcome.notes.update(scene.world.notes)
-    outcome.notes.update(log_errors(scene.world.commands))
-    outcome.notes.update({f"publisher: {fault}": count for fault, count in scene.publisher.faults.items()})
-    outcome.notes.update({f"receiver: {fault}": count for fault, count in scene.receiver.faults.items()})
-    outcome.delivered, outcome.repeats = len(scene.receiver.accepted), scene.receiver.repeats
+    outcome.notes.update(state.testbed.notes)
+    outcome.notes.update(log_errors(state.testbed.commands))
+    outcome.notes.update({f"publisher: {fault}": count for fault, count in state.publisher.faults.items()})
+    outcome.notes.update({f"receiver: {fault}": count for fault, count in state.receiver.faults.items()})
+    outcome.delivered, outcome.repeats = len(state.receiver.accepted), state.receiver.repeats
 
 
 def log_errors(commands: list[Command]) -> Counter[str]:

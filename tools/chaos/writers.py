@@ -81,7 +81,7 @@ class Writer:
     api: Api
     number: int
     count: int
-    chance: random.Random
+    rng: random.Random
     polled: frozenset[int]
     archive_feed: int
     feed_urls: list[str]
@@ -99,8 +99,8 @@ class Writer:
         ]  # fmt: skip
         await self.look_around()
         while not until.is_set():
-            await self.chance.choice(actions)()
-            await asyncio.sleep(self.chance.uniform(0, 0.1))
+            await self.rng.choice(actions)()
+            await asyncio.sleep(self.rng.uniform(0, 0.1))
 
     def name(self, what: str) -> str:
         return f"{what} {self.number}-{next(self.names)}"
@@ -116,7 +116,7 @@ class Writer:
 
     def _several(self, kind: str, most: int) -> list[int]:
         settled = [entry for entry in self.entries if self.api.ledger.is_settled(kind, entry)]
-        return self.chance.sample(settled, min(most, len(settled)))
+        return self.rng.sample(settled, min(most, len(settled)))
 
     async def toggle_star(self) -> None:
         for entry in self._several("star", 1):
@@ -125,12 +125,12 @@ class Writer:
 
     async def set_status(self) -> None:
         """Of several entries at once: all change, or none."""
-        entries = self._several("status", self.chance.choice([1, 5, 20]))
+        entries = self._several("status", self.rng.choice([1, 5, 20]))
         if not entries:
             return
         for entry in entries:
             self._known("status", entry, self.entries[entry][0])
-        value = self.chance.choice([UNREAD, READ])
+        value = self.rng.choice([UNREAD, READ])
         body = {"entry_ids": entries, "status": "read" if value else "unread"}
         await self.api.write("PUT", "/v1/entries", body, *(Change("status", entry, value) for entry in entries))
 
@@ -154,7 +154,7 @@ class Writer:
         name = self.name("Imported")
         url = f"http://127.0.0.1/{name.replace(' ', '/')}"
         # Longer ones are stored compressed.
-        text = f"{name}. " * self.chance.choice([1, 200])
+        text = f"{name}. " * self.rng.choice([1, 200])
         body = {"url": url, "title": name, "content": f"<p>{text}</p>", "tags": ["imported", name], "status": "unread"}
         changes = Change("imported entry", url, 1), Change("content", url, text.strip())
         await self.api.write("POST", f"/v1/feeds/{self.archive_feed}/entries/import", body, *changes)
@@ -169,7 +169,7 @@ class Writer:
     async def rename_category(self) -> None:
         settled = self._settled_categories()
         if settled:
-            category, title = self.chance.choice(settled), self.name("Category")
+            category, title = self.rng.choice(settled), self.name("Category")
             old = self.api.ledger.value("category", category)
             changes = Change("category title", old, ABSENT), Change("category title", title, 1)
             path = f"/v1/categories/{category}"
@@ -178,7 +178,7 @@ class Writer:
     async def delete_category(self) -> None:
         settled = self._settled_categories()
         if len(settled) > 3:
-            category = self.chance.choice(settled)
+            category = self.rng.choice(settled)
             old = self.api.ledger.value("category", category)
             changes = Change("category", category, ABSENT), Change("category title", old, ABSENT)
             if await self.api.write("DELETE", f"/v1/categories/{category}", None, *changes) is not None:
@@ -200,7 +200,7 @@ class Writer:
     async def rename_feed(self) -> None:
         feeds = [feed for feed, _ in self.feeds if self.api.ledger.is_settled("feed", feed)]
         if feeds:
-            await self._set_feed_title(self.chance.choice(feeds), self.name("Feed"))
+            await self._set_feed_title(self.rng.choice(feeds), self.name("Feed"))
 
     async def _set_feed_title(self, feed: int, title: str) -> None:
         await self.api.write("PUT", f"/v1/feeds/{feed}", {"title": title}, Change("feed", feed, title))
@@ -208,7 +208,7 @@ class Writer:
     async def delete_feed(self) -> None:
         settled = [(feed, url) for feed, url in self.feeds if self.api.ledger.is_settled("feed", feed)]
         if len(settled) > 2:
-            feed, url = self.chance.choice(settled)
+            feed, url = self.rng.choice(settled)
             changes = Change("feed", feed, ABSENT), Change("feed address", url, ABSENT)
             found = await self.api.write("DELETE", f"/v1/feeds/{feed}", None, *changes)
             if found is not None:
@@ -225,7 +225,7 @@ class Writer:
     async def delete_key(self) -> None:
         settled = [(key, token) for key, token in self.keys if self.api.ledger.is_settled("API key", token)]
         if len(settled) > 2:
-            key, token = self.chance.choice(settled)
+            key, token = self.rng.choice(settled)
             name = self.api.ledger.value("API key", token)
             changes = Change("API key", token, ABSENT), Change("API key name", name, ABSENT)
             if await self.api.write("DELETE", f"/v1/api-keys/{key}", None, *changes) is not None:

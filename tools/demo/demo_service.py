@@ -72,8 +72,8 @@ def publish(publisher: Publisher, feed: Feed) -> None:
 def _older(feed: Feed) -> list[Article]:
     """The half year before, as often as the feed writes now: for charts, and to have been read."""
     every = max(feed.articles[-1].hours / len(feed.articles), 60)
-    chance = random.Random(feed.slug)
-    hours = [one * every * chance.uniform(0.8, 1.2) for one in range(len(feed.articles) + 1, int(4000 / every))]
+    rng = random.Random(feed.slug)
+    hours = [one * every * rng.uniform(0.8, 1.2) for one in range(len(feed.articles) + 1, int(4000 / every))]
     return [Article(f"From the archive, no. {number}", one, "Read a while ago.") for number, one in enumerate(hours)]
 
 

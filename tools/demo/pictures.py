@@ -29,21 +29,19 @@ NAMES: Final = tuple(_MOODS)
 @cache
 def picture(name: str) -> bytes:
     """A landscape as JPEG, the same each time."""
-    chance = random.Random(name)
+    rng = random.Random(name)
     above, below, hills = _MOODS[name]
     width, height = SIZE
     image = Image.linear_gradient("L").resize(SIZE)
     image = Image.composite(Image.new("RGB", SIZE, below), Image.new("RGB", SIZE, above), image)
     draw = ImageDraw.Draw(image)
-    x, y, r = chance.randint(200, width - 300), chance.randint(120, 240), chance.randint(45, 85)
+    x, y, r = rng.randint(200, width - 300), rng.randint(120, 240), rng.randint(45, 85)
     draw.ellipse((x - r, y - r, x + r, y + r), fill="#fff7e6")
     if name == "saturn":
         draw.ellipse((x - r * 2, y - 8, x + r * 2, y + 8), outline="#fff7e6", width=4)
     for depth, colour in enumerate(hills):
         base = height * (0.45 + 0.14 * depth)
-        waves = [
-            (chance.uniform(20, 70) / (depth + 1), chance.uniform(0.6, 3.2), chance.uniform(0, 6)) for _ in range(4)
-        ]
+        waves = [(rng.uniform(20, 70) / (depth + 1), rng.uniform(0.6, 3.2), rng.uniform(0, 6)) for _ in range(4)]
         ridge = [
             (px, base + sum(size * math.sin(px / width * pace * 6 + shift) for size, pace, shift in waves))
             for px in range(0, width + 8, 8)

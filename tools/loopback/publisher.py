@@ -22,13 +22,13 @@ MAX_FAULT_S = 30
 class Publisher:
     """misbehaving: for each feed number, the share of its requests that go wrong."""
 
-    def __init__(self, chance: random.Random, *, paragraphs: int = 6) -> None:
+    def __init__(self, rng: random.Random, *, paragraphs: int = 6) -> None:
         self.misbehaving: dict[int, float] = {}
         self.faults: Counter[str] = Counter()
         self.requests: Counter[int] = Counter()
         self.last_seen_s: dict[int, float] = {}
         self._items: dict[int, int] = {}
-        self._chance = chance
+        self._rng = rng
         self._paragraphs = paragraphs
         self._servers: list[asyncio.Server] = []
         self._port = 0
@@ -85,8 +85,8 @@ class Publisher:
         number = int(rest)
         self.requests[number] += 1
         self.last_seen_s[number] = asyncio.get_running_loop().time()
-        if self._chance.random() < self.misbehaving.get(number, 0):
-            fault = self._chance.choice(FAULTS)
+        if self._rng.random() < self.misbehaving.get(number, 0):
+            fault = self._rng.choice(FAULTS)
             self.faults[fault] += 1
             await self._misbehave(fault, number, writer)
             return False
@@ -132,7 +132,7 @@ class Publisher:
             if fault == "reset":
                 writer.transport.abort()
         elif fault == "garbage":
-            await _send(writer, "200 OK", bytes(self._chance.randbytes(2000)), "application/rss+xml")
+            await _send(writer, "200 OK", bytes(self._rng.randbytes(2000)), "application/rss+xml")
         elif fault == "error":
             await _send(writer, "500 Internal Server Error", b"broken", "text/plain")
         else:

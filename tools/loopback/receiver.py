@@ -21,7 +21,7 @@ class Receiver:
     their first arrival.
     """
 
-    chance: random.Random
+    rng: random.Random
     misbehaving: float = 0.0
     seen: dict[str, dict[str, Any]] = field(default_factory=dict)
     accepted: dict[str, float] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Receiver:
             name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:] if line)
         }
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        fault = self.chance.choice(FAULTS) if self.chance.random() < self.misbehaving else ""
+        fault = self.rng.choice(FAULTS) if self.rng.random() < self.misbehaving else ""
         if fault == "reset":
             self.faults[fault] += 1
             writer.transport.abort()

@@ -52,23 +52,23 @@ def whole(found: Iterable[Document]) -> Iterator[Claim]:
 def cut_off(found: Iterable[Document], times: int = 10) -> Iterator[Claim]:
     """Exactly the items that were complete are read from a document that ends too early."""
     for document in found:
-        chance = random.Random(document.name)
+        rng = random.Random(document.name)
         for _ in range(times):
-            end = chance.randrange(1, len(document.body))
+            end = rng.randrange(1, len(document.body))
             yield _kept(document, "cut off", document.body[:end], end)
 
 
 def damaged(found: Iterable[Document]) -> Iterator[Claim]:
     """The items before a flipped byte or a dropped close tag are kept."""
     for document in found:
-        chance = random.Random(document.name)
-        place = chance.randrange(len(document.body))
+        rng = random.Random(document.name)
+        place = rng.randrange(len(document.body))
         flipped = bytearray(document.body)
-        flipped[place] ^= chance.randrange(1, 256)
+        flipped[place] ^= rng.randrange(1, 256)
         yield _kept(document, "byte flipped", bytes(flipped), place)
         tags = list(_CLOSE_TAG.finditer(document.body))
         if tags:
-            tag = chance.choice(tags)
+            tag = rng.choice(tags)
             dropped = document.body[: tag.start()] + document.body[tag.end() :]
             yield _kept(document, "tag dropped", dropped, tag.start())
 

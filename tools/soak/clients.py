@@ -91,20 +91,20 @@ async def _client(
     url: str,
     answers: ResponseCounts,
     entries: list[int],
-    chance: random.Random,
+    rng: random.Random,
     until: float,
 ) -> None:
-    await asyncio.sleep(chance.uniform(0, PAUSE_S[1]))
+    await asyncio.sleep(rng.uniform(0, PAUSE_S[1]))
     while time.monotonic() < until:
-        wait_s = await _request(session, url, answers, entries, chance)
-        await asyncio.sleep(wait_s + chance.uniform(*PAUSE_S))
+        wait_s = await _request(session, url, answers, entries, rng)
+        await asyncio.sleep(wait_s + rng.uniform(*PAUSE_S))
 
 
 async def _request(
-    session: aiohttp.ClientSession, url: str, answers: ResponseCounts, entries: list[int], chance: random.Random
+    session: aiohttp.ClientSession, url: str, answers: ResponseCounts, entries: list[int], rng: random.Random
 ) -> float:
     """Seconds to wait as the service asked."""
-    kind, method, path, body = _choice(entries, chance)
+    kind, method, path, body = _choice(entries, rng)
     started = time.monotonic()
     try:
         async with session.request(method, url + path, json=body) as answer:
@@ -123,19 +123,19 @@ async def _request(
     return float(asked) if asked.isdigit() else 0
 
 
-def _choice(entries: list[int], chance: random.Random) -> tuple[str, str, str, object]:
+def _choice(entries: list[int], rng: random.Random) -> tuple[str, str, str, object]:
     """Kind, method, path and body: mostly reading, as apps do."""
-    some = chance.sample(entries, min(5, len(entries)))
-    status = chance.choice(["read", "unread"])
+    some = rng.sample(entries, min(5, len(entries)))
+    status = rng.choice(["read", "unread"])
     choices: list[tuple[str, str, str, object]] = [
         ("list of 30", "GET", "/v1/entries?status=unread&limit=30&direction=desc", None),
-        ("list of a feed", "GET", f"/v1/feeds/{chance.randint(1, FEEDS)}/entries?limit=30", None),
-        ("entry", "GET", f"/v1/entries/{chance.choice(entries)}", None),
+        ("list of a feed", "GET", f"/v1/feeds/{rng.randint(1, FEEDS)}/entries?limit=30", None),
+        ("entry", "GET", f"/v1/entries/{rng.choice(entries)}", None),
         ("counters", "GET", "/v1/feeds/counters", None),
         ("set status", "PUT", "/v1/entries", {"entry_ids": some, "status": status}),
-        ("star", "PUT", f"/v1/entries/{chance.choice(entries)}/star", None),
+        ("star", "PUT", f"/v1/entries/{rng.choice(entries)}/star", None),
     ]
-    return chance.choices(choices, [4, 2, 3, 3, 2, 1])[0]
+    return rng.choices(choices, [4, 2, 3, 3, 2, 1])[0]
 
 
 def report_on(answers: ResponseCounts, samples: list[Usage], count: int, seconds: float) -> Report:

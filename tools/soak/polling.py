@@ -48,11 +48,11 @@ class Measured:
         self.gaps: list[float] = []
 
     async def run(self, running: Service, seconds: float) -> list[Usage]:
-        chance, started = random.Random(2), time.monotonic()
+        rng, started = random.Random(2), time.monotonic()
         seen: dict[int, float] = {}
         samples: list[Usage] = []
         while time.monotonic() - started < seconds:
-            self._publisher.publish(chance.choice(self._good))
+            self._publisher.publish(rng.choice(self._good))
             self._published += 1
             self._note_gaps(seen)
             if self._published % max(1, int(seconds / 60)) == 0:

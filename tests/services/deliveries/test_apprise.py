@@ -1,4 +1,4 @@
-"""Messages about new entries: ntfy, Pushover, and Apprise in its sealed process."""
+"""Messages about new entries: ntfy, Pushover, and Apprise in its sandboxed process."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_notice_has_as_many_titles_as_there_is_room_for() -> None:
 
 
 @pytest.fixture(scope="module")
-def open_house() -> Iterator[AppriseSender]:
+def unguarded() -> Iterator[AppriseSender]:
     """May reach this machine."""
     made = AppriseSender(None, guard=AddressGuard(allow_private_networks=True, setting=SETTING), timeout_s=60)  # type: ignore[arg-type]
     yield made
@@ -137,10 +137,10 @@ def local(site: Publisher, path: str, host: str = "127.0.0.1") -> str:
     return f"json://{host}:{site.port}{path}"
 
 
-def test_apprise_tells_of_new_entries(open_house: AppriseSender, site: Publisher) -> None:
+def test_apprise_tells_of_new_entries(unguarded: AppriseSender, site: Publisher) -> None:
     site.serve("/bell")
 
-    open_house.send(Settings(urls=local(site, "/bell")), news("One", "Two"))
+    unguarded.send(Settings(urls=local(site, "/bell")), news("One", "Two"))
 
     (seen,) = site.requests
     assert seen.json()["title"] == "Weather notes: 2 new entries"
@@ -149,25 +149,25 @@ def test_apprise_tells_of_new_entries(open_house: AppriseSender, site: Publisher
     )
 
 
-def test_a_refusal_names_the_service_and_not_its_address(open_house: AppriseSender, site: Publisher) -> None:
+def test_a_refusal_names_the_service_and_not_its_address(unguarded: AppriseSender, site: Publisher) -> None:
     site.serve("/bell/s3cret", status=401)
 
     with pytest.raises(DeliveryRefused) as refused:
-        open_house.send(Settings(urls=local(site, "/bell/s3cret")), news("One"))
+        unguarded.send(Settings(urls=local(site, "/bell/s3cret")), news("One"))
 
     assert refused.value.message.startswith("Service URL 1 (json://): ")
     assert "401" in refused.value.message
     assert "s3cret" not in refused.value.message
 
 
-def test_who_was_reached_is_not_told_again(open_house: AppriseSender, site: Publisher) -> None:
+def test_who_was_reached_is_not_told_again(unguarded: AppriseSender, site: Publisher) -> None:
     site.serve("/well")
     site.script("/ill", Answer(status=503), Answer())
     settings, event = Settings(urls=f"{local(site, '/well')}\n{local(site, '/ill')}"), news("One")
 
     with pytest.raises(DeliveryRefused, match=r"Service URL 2 \(json://\)"):
-        open_house.send(settings, event)
-    open_house.send(settings, event)
+        unguarded.send(settings, event)
+    unguarded.send(settings, event)
 
     assert len(site.requests_for("/well")) == 1
     assert len(site.requests_for("/ill")) == 2
@@ -261,7 +261,7 @@ for attempt in json.loads(sys.argv[1]):
     try:
         exec(attempt)
     except PermissionError as error:
-        print("sealed")
+        print("blocked")
     else:
         print("went through")
 """
@@ -269,7 +269,7 @@ for attempt in json.loads(sys.argv[1]):
 
 @pytest.fixture(scope="module")
 def tried() -> list[str]:
-    """What came of each attempt, one after another in a sealed process."""
+    """Return the outcome of each attempt, made one after another in a sandboxed process."""
     done = subprocess.run(
         [sys.executable, "-c", SEALED, json.dumps(ATTEMPTS)], check=True, capture_output=True, text=True
     )
@@ -279,7 +279,7 @@ def tried() -> list[str]:
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 def test_the_seal_holds(attempt: str, tried: list[str]) -> None:
     assert len(tried) == len(ATTEMPTS)
-    assert tried[ATTEMPTS.index(attempt)] == "sealed"
+    assert tried[ATTEMPTS.index(attempt)] == "blocked"
 
 
 def test_private_addresses_are_told_when_they_are_set(guarded: AppriseSender) -> None:
@@ -321,12 +321,12 @@ def wait_until_gone(process: int, within_s: float = 30) -> None:
 
 def test_a_feed_has_addresses_of_its_own(database: Database, site: Publisher) -> None:
     site.serve("/own")
-    shelf = FeedFixture.create(database)
+    feed_fixture = FeedFixture.create(database)
     made = AppriseSender(database, guard=AddressGuard(allow_private_networks=True), timeout_s=60)
-    feed = a_feed(id=shelf.feed_id, user_id=shelf.user_id, apprise_service_urls=local(site, "/own"))
+    feed = a_feed(id=feed_fixture.feed_id, user_id=feed_fixture.user_id, apprise_service_urls=local(site, "/own"))
     to = REGISTRY["apprise"].receiver(Settings(urls="json://elsewhere.example"), feed)
     with database.writing() as db:
-        feeds.change(db, shelf.user_id, shelf.feed_id, apprise_service_urls=local(site, "/own"))
+        feeds.change(db, feed_fixture.user_id, feed_fixture.feed_id, apprise_service_urls=local(site, "/own"))
     try:
         made.send(Settings(urls="json://elsewhere.example"), news("One", receiver=to, feed=feed))
     finally:

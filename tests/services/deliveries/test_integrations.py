@@ -34,33 +34,33 @@ class IntegrationsFixture:
         guard = AddressGuard(allow_private_networks=allows, setting=SETTING)
         self.apprise_sender = AppriseSender(database, guard=guard)
         self.integrations = Integrations(database, system_clock, guard=guard, apprise_sender=self.apprise_sender)
-        self.shelf = FeedFixture.create(database)
+        self.feed_fixture = FeedFixture.create(database)
 
     def put(self, **given: Any) -> dict[str, dict[str, Any]]:
-        return self.integrations.update(self.shelf.user_id, given)
+        return self.integrations.update(self.feed_fixture.user_id, given)
 
     def shown(self, name: str) -> dict[str, Any]:
-        return self.integrations.get_all(self.shelf.user_id)[name]
+        return self.integrations.get_all(self.feed_fixture.user_id)[name]
 
     def user(self) -> User:
-        with self.shelf.database.reading() as db:
-            found = users.get(db, self.shelf.user_id)
+        with self.feed_fixture.database.reading() as db:
+            found = users.get(db, self.feed_fixture.user_id)
         assert found is not None
         return found
 
 
 @pytest.fixture
 def guarded(database: Database) -> Iterator[IntegrationsFixture]:
-    house = IntegrationsFixture(database, allows=False)
-    yield house
-    house.apprise_sender.close()
+    fixture = IntegrationsFixture(database, allows=False)
+    yield fixture
+    fixture.apprise_sender.close()
 
 
 @pytest.fixture
-def open_house(database: Database) -> Iterator[IntegrationsFixture]:
-    house = IntegrationsFixture(database, allows=True)
-    yield house
-    house.apprise_sender.close()
+def unguarded(database: Database) -> Iterator[IntegrationsFixture]:
+    fixture = IntegrationsFixture(database, allows=True)
+    yield fixture
+    fixture.apprise_sender.close()
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_a_private_address_is_refused_when_it_is_set(name: str, url: str, guarde
     assert guarded.put(**{name: {"url": "https://reader.example.org/"}})
 
 
-def test_it_is_taken_where_the_operator_allows_it(open_house: IntegrationsFixture) -> None:
-    assert open_house.put(linkding={"url": "http://192.168.0.1"})["linkding"]["url"] == "http://192.168.0.1"
+def test_it_is_taken_where_the_operator_allows_it(unguarded: IntegrationsFixture) -> None:
+    assert unguarded.put(linkding={"url": "http://192.168.0.1"})["linkding"]["url"] == "http://192.168.0.1"
 
 
 def test_changes_at_the_same_time_are_all_kept(guarded: IntegrationsFixture) -> None:
@@ -93,45 +93,47 @@ def test_changes_at_the_same_time_are_all_kept(guarded: IntegrationsFixture) -> 
     assert guarded.shown("linkding")["unread"] is True
 
 
-def test_a_saved_entry_waits_while_its_service_refuses(open_house: IntegrationsFixture, site: Publisher) -> None:
-    database, shelf = open_house.shelf.database, open_house.shelf
-    (entry_id,) = shelf.add(ready("Rain tomorrow"))
+def test_a_saved_entry_waits_while_its_service_refuses(unguarded: IntegrationsFixture, site: Publisher) -> None:
+    database, feed_fixture = unguarded.feed_fixture.database, unguarded.feed_fixture
+    (entry_id,) = feed_fixture.add(ready("Rain tomorrow"))
     site.script("/api/bookmarks/", says({"detail": "Invalid token."}, 401), says({"id": 1}, 201))
     site.serve("/hook")
-    open_house.put(
+    unguarded.put(
         linkding={"enabled": True, "url": site.origin, "token": "8c1f"},
         webhook={"enabled": True, "url": site.url("/hook")},
     )
-    Entries(database, system_clock).save(open_house.user(), entry_id)
+    Entries(database, system_clock).save(unguarded.user(), entry_id)
     complaints = set()
 
     def all_delivered() -> bool:
-        complaints.add(open_house.shown("linkding")["last_error"])
+        complaints.add(unguarded.shown("linkding")["last_error"])
         with database.reading() as db:
-            found = outbox.list_deliveries(db, shelf.user_id, limit=10)
+            found = outbox.list_deliveries(db, feed_fixture.user_id, limit=10)
         return {shown.delivery.state for shown in found} == {"delivered"}
 
     deliver(delivery_queue(database), all_delivered, within_s=60)
 
     assert len(site.requests_for("/api/bookmarks/")) == 2
     assert len(site.requests_for("/hook")) == 1
-    assert open_house.shown("linkding")["last_error"] == ""
+    assert unguarded.shown("linkding")["last_error"] == ""
     assert complaints <= {"", "Linkding does not accept the credentials (401). Check its settings."}
 
 
 def test_an_entry_that_is_nothing_for_a_service_does_not_hold_up_the_next(
-    open_house: IntegrationsFixture, site: Publisher
+    unguarded: IntegrationsFixture, site: Publisher
 ) -> None:
-    database, shelf = open_house.shelf.database, open_house.shelf
-    without, with_address = shelf.add(ready("Nameless", url=""), ready("Rain tomorrow", url="https://a.example/rain"))
+    database, feed_fixture = unguarded.feed_fixture.database, unguarded.feed_fixture
+    without, with_address = feed_fixture.add(
+        ready("Nameless", url=""), ready("Rain tomorrow", url="https://a.example/rain")
+    )
     site.script("/api/bookmarks/", says({"id": 1}, 201))
-    open_house.put(linkding={"enabled": True, "url": site.origin, "token": "8c1f"})
+    unguarded.put(linkding={"enabled": True, "url": site.origin, "token": "8c1f"})
     for entry_id in (without, with_address):
-        Entries(database, system_clock).save(open_house.user(), entry_id)
+        Entries(database, system_clock).save(unguarded.user(), entry_id)
 
     def states() -> list[str]:
         with database.reading() as db:
-            return [shown.delivery.state for shown in outbox.list_deliveries(db, shelf.user_id, limit=10)]
+            return [shown.delivery.state for shown in outbox.list_deliveries(db, feed_fixture.user_id, limit=10)]
 
     deliver(delivery_queue(database), lambda: "pending" not in states(), within_s=60)
 
@@ -139,10 +141,10 @@ def test_an_entry_that_is_nothing_for_a_service_does_not_hold_up_the_next(
     assert [seen.json()["url"] for seen in site.requests] == ["https://a.example/rain"]
 
 
-def test_what_a_service_complained_about_is_forgotten_when_its_settings_change(open_house: IntegrationsFixture) -> None:
-    open_house.put(linkding={"tags": "a"})
-    with open_house.shelf.database.writing() as db:
-        integrations.set_last_error(db, open_house.shelf.user_id, "linkding", verbatim("no"))
-    assert open_house.shown("linkding")["last_error"] == "no"
+def test_what_a_service_complained_about_is_forgotten_when_its_settings_change(unguarded: IntegrationsFixture) -> None:
+    unguarded.put(linkding={"tags": "a"})
+    with unguarded.feed_fixture.database.writing() as db:
+        integrations.set_last_error(db, unguarded.feed_fixture.user_id, "linkding", verbatim("no"))
+    assert unguarded.shown("linkding")["last_error"] == "no"
 
-    assert open_house.put(linkding={"tags": "b"})["linkding"]["last_error"] == ""
+    assert unguarded.put(linkding={"tags": "b"})["linkding"]["last_error"] == ""

@@ -170,14 +170,14 @@ def test_very_much_news_goes_out_in_several_events(alice: Person, site: Publishe
 
 
 def test_however_much_news_there_is_little_of_it_is_in_memory(database: Database) -> None:
-    shelf = FeedFixture.create(database)
-    ids = shelf.add(*(ready(f"{number}", f"{number} {'x' * 30_000}") for number in range(600)))
+    feed_fixture = FeedFixture.create(database)
+    ids = feed_fixture.add(*(ready(f"{number}", f"{number} {'x' * 30_000}") for number in range(600)))
     with database.writing() as db:
         where = '{"url": "https://hooks.example/all"}'
-        integrations_storage.save(db, shelf.user_id, "webhook", enabled=True, settings=where, now=NOW)
+        integrations_storage.save(db, feed_fixture.user_id, "webhook", enabled=True, settings=where, now=NOW)
 
     with database.writing() as db:
-        user, feed = users.get(db, shelf.user_id), feeds.get(db, shelf.user_id, shelf.feed_id)
+        user, feed = users.get(db, feed_fixture.user_id), feeds.get(db, feed_fixture.user_id, feed_fixture.feed_id)
         assert user
         assert feed
         tracemalloc.start()

@@ -95,18 +95,20 @@ def sources(html: str) -> list[str]:
 def test_players_are_those_the_operator_named_whichever_way_an_entry_comes(
     database: Database, tmp_path: Path, site: Publisher
 ) -> None:
-    house = players(database, tmp_path)
-    feed_id = house.subscribe(site.serve("/feed.xml", feed("one")))
+    fixture = players(database, tmp_path)
+    feed_id = fixture.subscribe(site.serve("/feed.xml", feed("one")))
     site.serve("/feed.xml", feed("two", "one"))
-    house.refresh(feed_id)
+    fixture.refresh(feed_id)
     imported = {"url": "https://site.example/3", "title": "three", "content": FRAMES}
-    house.do(lambda services: asyncio.to_thread(services.entries.import_one, house.user, feed_id, imported))
-    entry_id = house.entry_id("one")
-    house.do(
-        lambda services: asyncio.to_thread(services.entries.edit, house.user, entry_id, title="edited", content=FRAMES)
+    fixture.do(lambda services: asyncio.to_thread(services.entries.import_one, fixture.user, feed_id, imported))
+    entry_id = fixture.entry_id("one")
+    fixture.do(
+        lambda services: asyncio.to_thread(
+            services.entries.edit, fixture.user, entry_id, title="edited", content=FRAMES
+        )
     )
 
-    assert {title: sources(content) for title, content in house.contents().items()} == {
+    assert {title: sources(content) for title, content in fixture.contents().items()} == {
         "edited": SHOWN, "two": SHOWN, "three": SHOWN
     }  # fmt: skip
 
@@ -114,52 +116,52 @@ def test_players_are_those_the_operator_named_whichever_way_an_entry_comes(
 def test_frames_of_our_own_pages_are_none_even_if_they_are_named(
     database: Database, tmp_path: Path, site: Publisher
 ) -> None:
-    house = players(database, tmp_path, invidious_instance="reader.example")
+    fixture = players(database, tmp_path, invidious_instance="reader.example")
 
-    house.subscribe(site.serve("/feed.xml", feed("one")))
+    fixture.subscribe(site.serve("/feed.xml", feed("one")))
 
-    assert not any("reader.example" in src for src in sources(house.contents()["one"]))
+    assert not any("reader.example" in src for src in sources(fixture.contents()["one"]))
 
 
 def test_the_rule_for_invidious_players_takes_the_named_one(
     database: Database, tmp_path: Path, site: Publisher
 ) -> None:
-    house = players(database, tmp_path, invidious_instance="videos.example:8443")
+    fixture = players(database, tmp_path, invidious_instance="videos.example:8443")
     document = feed("one", content="Text", link="https://www.youtube.com/watch?v=")
 
-    house.subscribe(site.serve("/feed.xml", document), rewrite_rules="add_youtube_video_using_invidious_player")
+    fixture.subscribe(site.serve("/feed.xml", document), rewrite_rules="add_youtube_video_using_invidious_player")
 
-    assert sources(house.contents()["one"]) == ["https://videos.example:8443/embed/one"]
+    assert sources(fixture.contents()["one"]) == ["https://videos.example:8443/embed/one"]
 
 
 def test_feeds_that_want_it_go_through_the_operators_proxy(database: Database, tmp_path: Path, site: Publisher) -> None:
     """It stands in a private network, where nothing may be fetched otherwise."""
     proxy = site.url("/").replace("//", "//pat:secret@")
-    house = SettingsFixture(database, tmp_path, http_client_proxy=proxy, fetcher_allow_private_networks="0")
+    fixture = SettingsFixture(database, tmp_path, http_client_proxy=proxy, fetcher_allow_private_networks="0")
     site.serve("http://feeds.example/feed.xml", feed("one", content="Text"))
 
-    feed_id = house.subscribe("http://feeds.example/feed.xml", fetch_via_proxy=True)
+    feed_id = fixture.subscribe("http://feeds.example/feed.xml", fetch_via_proxy=True)
     site.serve("http://feeds.example/feed.xml", feed("two", "one", content="Text"))
-    house.refresh(feed_id)
+    fixture.refresh(feed_id)
 
-    assert house.contents().keys() == {"one", "two"}
+    assert fixture.contents().keys() == {"one", "two"}
     asked = site.requests_for("http://feeds.example/feed.xml")
     assert len(asked) == 2
     assert {seen.headers["proxy-authorization"] for seen in asked} == {"Basic cGF0OnNlY3JldA=="}
 
 
 def test_a_feeds_own_proxy_goes_before_the_operators(database: Database, tmp_path: Path, site: Publisher) -> None:
-    house = SettingsFixture(database, tmp_path, http_client_proxy="http://127.0.0.1:9")
+    fixture = SettingsFixture(database, tmp_path, http_client_proxy="http://127.0.0.1:9")
     site.serve("http://feeds.example/feed.xml", feed("one", content="Text"))
 
-    house.subscribe("http://feeds.example/feed.xml", fetch_via_proxy=True, proxy_url=site.url("/"))
+    fixture.subscribe("http://feeds.example/feed.xml", fetch_via_proxy=True, proxy_url=site.url("/"))
 
-    assert house.contents().keys() == {"one"}
+    assert fixture.contents().keys() == {"one"}
 
 
 def test_others_do_not(database: Database, tmp_path: Path, site: Publisher) -> None:
-    house = SettingsFixture(database, tmp_path, http_client_proxy="http://127.0.0.1:9")
+    fixture = SettingsFixture(database, tmp_path, http_client_proxy="http://127.0.0.1:9")
 
-    house.subscribe(site.serve("/feed.xml", feed("one", content="Text")))
+    fixture.subscribe(site.serve("/feed.xml", feed("one", content="Text")))
 
-    assert house.contents().keys() == {"one"}
+    assert fixture.contents().keys() == {"one"}

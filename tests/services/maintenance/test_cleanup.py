@@ -51,12 +51,12 @@ def clock() -> Years:
 
 
 @pytest.fixture
-def shelf(database: Database) -> FeedFixture:
+def feed_fixture(database: Database) -> FeedFixture:
     return FeedFixture.create(database)
 
 
-def tidy(shelf: FeedFixture, clock: Years, **settings: Any) -> Counter[str]:
-    removed = run_cleanup(tidying(shelf.database, clock, **settings), "somebody", lambda _done, _total: None)
+def tidy(feed_fixture: FeedFixture, clock: Years, **settings: Any) -> Counter[str]:
+    removed = run_cleanup(tidying(feed_fixture.database, clock, **settings), "somebody", lambda _done, _total: None)
     assert removed is not None
     return removed
 
@@ -65,13 +65,13 @@ def tidying(database: Database, clock: Years, **settings: Any) -> Cleanup:
     return Cleanup(database, clock, CleanupSettings(**settings))
 
 
-def set_state(shelf: FeedFixture, ids: list[int], now: Instant, **state: Any) -> None:
-    with shelf.database.writing() as db:
-        entries.set_state(db, shelf.user_id, ids, now=now, **state)
+def set_state(feed_fixture: FeedFixture, ids: list[int], now: Instant, **state: Any) -> None:
+    with feed_fixture.database.writing() as db:
+        entries.set_state(db, feed_fixture.user_id, ids, now=now, **state)
 
 
-def share(shelf: FeedFixture, entry_id: int) -> None:
-    with shelf.database.writing() as db:
+def share(feed_fixture: FeedFixture, entry_id: int) -> None:
+    with feed_fixture.database.writing() as db:
         db.run(update(entry_table).where(entry_table.c.id == entry_id).values(share_code=f"code-{entry_id}"))
 
 
@@ -87,125 +87,131 @@ def count(database: Database, table: Any) -> int:
     ("status", "days"), [(EntryStatus.READ, 60), (EntryStatus.REMOVED, 60), (EntryStatus.UNREAD, 180)], ids=str
 )
 def test_an_entry_goes_when_it_has_not_changed_for_so_many_days(
-    shelf: FeedFixture, clock: Years, status: EntryStatus, days: int
+    feed_fixture: FeedFixture, clock: Years, status: EntryStatus, days: int
 ) -> None:
-    (entry,) = shelf.add(ready("Old"))
+    (entry,) = feed_fixture.add(ready("Old"))
     if status != EntryStatus.UNREAD:
-        set_state(shelf, [entry], NOW, status=status)
+        set_state(feed_fixture, [entry], NOW, status=status)
 
     clock.pass_days(days - 0.1)
-    assert tidy(shelf, clock)["entries"] == 0
+    assert tidy(feed_fixture, clock)["entries"] == 0
     clock.pass_days(0.2)
-    assert tidy(shelf, clock)["entries"] == 1
-    assert count(shelf.database, entry_table) == 0
+    assert tidy(feed_fixture, clock)["entries"] == 1
+    assert count(feed_fixture.database, entry_table) == 0
 
 
-def test_what_was_read_today_is_there_tomorrow_however_old_it_is(shelf: FeedFixture, clock: Years) -> None:
-    (entry,) = shelf.add(ready("Old", published_at=Instant(NOW - 3000 * DAY)))
+def test_what_was_read_today_is_there_tomorrow_however_old_it_is(feed_fixture: FeedFixture, clock: Years) -> None:
+    (entry,) = feed_fixture.add(ready("Old", published_at=Instant(NOW - 3000 * DAY)))
     clock.pass_days(179)
-    set_state(shelf, [entry], clock.now, status=EntryStatus.READ)
+    set_state(feed_fixture, [entry], clock.now, status=EntryStatus.READ)
 
     clock.pass_days(59)
-    assert tidy(shelf, clock)["entries"] == 0
+    assert tidy(feed_fixture, clock)["entries"] == 0
 
 
-def test_starred_and_shared_entries_stay(shelf: FeedFixture, clock: Years) -> None:
-    plain, starred, shared = shelf.add(ready("Plain"), ready("Starred"), ready("Shared"))
-    set_state(shelf, [plain, starred, shared], NOW, status=EntryStatus.READ)
-    set_state(shelf, [starred], NOW, starred=True)
-    share(shelf, shared)
-
-    clock.pass_days(4000)
-    assert tidy(shelf, clock)["entries"] == 1
-    assert shelf.titles() == ["Starred", "Shared"]
-
-
-def test_what_is_kept_for_ever_stays(shelf: FeedFixture, clock: Years) -> None:
-    read, _ = shelf.add(ready("Read"), ready("Unread"))
-    set_state(shelf, [read], NOW, status=EntryStatus.READ)
+def test_starred_and_shared_entries_stay(feed_fixture: FeedFixture, clock: Years) -> None:
+    plain, starred, shared = feed_fixture.add(ready("Plain"), ready("Starred"), ready("Shared"))
+    set_state(feed_fixture, [plain, starred, shared], NOW, status=EntryStatus.READ)
+    set_state(feed_fixture, [starred], NOW, starred=True)
+    share(feed_fixture, shared)
 
     clock.pass_days(4000)
-    assert tidy(shelf, clock, retention=Retention(None, None))["entries"] == 0
-    assert tidy(shelf, clock, retention=Retention(None, timedelta(days=1)))["entries"] == 1
-    assert shelf.titles() == ["Read"]
+    assert tidy(feed_fixture, clock)["entries"] == 1
+    assert feed_fixture.titles() == ["Starred", "Shared"]
 
 
-def test_a_feed_may_keep_its_entries_longer_or_shorter(shelf: FeedFixture, clock: Years) -> None:
-    shelves = {"as all": shelf, "for ever": shelf.another_feed(), "a week": shelf.another_feed()}
-    with shelf.database.writing() as db:
+def test_what_is_kept_for_ever_stays(feed_fixture: FeedFixture, clock: Years) -> None:
+    read, _ = feed_fixture.add(ready("Read"), ready("Unread"))
+    set_state(feed_fixture, [read], NOW, status=EntryStatus.READ)
+
+    clock.pass_days(4000)
+    assert tidy(feed_fixture, clock, retention=Retention(None, None))["entries"] == 0
+    assert tidy(feed_fixture, clock, retention=Retention(None, timedelta(days=1)))["entries"] == 1
+    assert feed_fixture.titles() == ["Read"]
+
+
+def test_a_feed_may_keep_its_entries_longer_or_shorter(feed_fixture: FeedFixture, clock: Years) -> None:
+    feed_fixtures = {
+        "as all": feed_fixture,
+        "for ever": feed_fixture.another_feed(),
+        "a week": feed_fixture.another_feed(),
+    }
+    with feed_fixture.database.writing() as db:
         for name, days in (("for ever", -1), ("a week", 7)):
-            feeds.change(db, shelf.user_id, shelves[name].feed_id, keep_read_days=days, keep_unread_days=days)
-    for name, one in shelves.items():
+            feeds.change(
+                db, feed_fixture.user_id, feed_fixtures[name].feed_id, keep_read_days=days, keep_unread_days=days
+            )
+    for name, one in feed_fixtures.items():
         read, _ = one.add(ready(f"{name}, read"), ready(f"{name}, unread"))
         set_state(one, [read], NOW, status=EntryStatus.READ)
 
     clock.pass_days(8)
-    assert tidy(shelf, clock)["entries"] == 2
+    assert tidy(feed_fixture, clock)["entries"] == 2
     clock.pass_days(53)
-    assert tidy(shelf, clock)["entries"] == 1
-    assert shelf.titles() == ["as all, unread", "for ever, read", "for ever, unread"]
+    assert tidy(feed_fixture, clock)["entries"] == 1
+    assert feed_fixture.titles() == ["as all, unread", "for ever, read", "for ever, unread"]
     clock.pass_days(4000)
-    assert tidy(shelf, clock)["entries"] == 1
-    assert shelf.titles() == ["for ever, read", "for ever, unread"]
+    assert tidy(feed_fixture, clock)["entries"] == 1
+    assert feed_fixture.titles() == ["for ever, read", "for ever, unread"]
 
 
-def test_a_feed_may_forget_where_all_others_keep_for_ever(shelf: FeedFixture, clock: Years) -> None:
-    short = shelf.another_feed()
-    with shelf.database.writing() as db:
-        feeds.change(db, shelf.user_id, short.feed_id, keep_unread_days=7)
-    shelf.add(ready("Kept"))
+def test_a_feed_may_forget_where_all_others_keep_for_ever(feed_fixture: FeedFixture, clock: Years) -> None:
+    short = feed_fixture.another_feed()
+    with feed_fixture.database.writing() as db:
+        feeds.change(db, feed_fixture.user_id, short.feed_id, keep_unread_days=7)
+    feed_fixture.add(ready("Kept"))
     short.add(*(ready(f"Gone {n}") for n in range(250)))
 
     clock.pass_days(8)
-    assert tidy(shelf, clock, retention=Retention(None, None))["entries"] == 250
-    assert shelf.titles() == ["Kept"]
+    assert tidy(feed_fixture, clock, retention=Retention(None, None))["entries"] == 250
+    assert feed_fixture.titles() == ["Kept"]
 
 
 # Steps
 
 
 def test_a_transaction_removes_a_bounded_number_and_others_write_and_read_in_between(
-    shelf: FeedFixture, clock: Years
+    feed_fixture: FeedFixture, clock: Years
 ) -> None:
-    ids = shelf.add(*(ready(f"Entry {n}") for n in range(1200)))
-    set_state(shelf, ids[::2], NOW, status=EntryStatus.READ)
+    ids = feed_fixture.add(*(ready(f"Entry {n}") for n in range(1200)))
+    set_state(feed_fixture, ids[::2], NOW, status=EntryStatus.READ)
     clock.pass_days(400)
 
     steps = []
-    for step in tidying(shelf.database, clock).steps():
+    for step in tidying(feed_fixture.database, clock).steps():
         steps.append(step)
         # Nobody would get here, and the test would time out, if a step left its transaction open.
         with ThreadPoolExecutor(1) as somebody_else:
-            somebody_else.submit(set_state, shelf, ids[-1:], clock.now, status=EntryStatus.READ).result(20)
-            somebody_else.submit(shelf.titles).result(20)
-        assert kept_counts(shelf) == counted(shelf)
+            somebody_else.submit(set_state, feed_fixture, ids[-1:], clock.now, status=EntryStatus.READ).result(20)
+            somebody_else.submit(feed_fixture.titles).result(20)
+        assert kept_counts(feed_fixture) == counted(feed_fixture)
 
     assert max(step.count for step in steps) <= MAX_BATCH
     assert len([step for step in steps if step.what == "entries"]) >= 3
     assert sum(step.count for step in steps if step.what == "entries") == 1200 - 1
 
 
-def kept_counts(shelf: FeedFixture) -> tuple[int, int]:
-    with shelf.database.reading() as db:
+def kept_counts(feed_fixture: FeedFixture) -> tuple[int, int]:
+    with feed_fixture.database.reading() as db:
         found = db.row(
-            select(feed_counters.c.unread, feed_counters.c.read).where(feed_counters.c.feed_id == shelf.feed_id)
+            select(feed_counters.c.unread, feed_counters.c.read).where(feed_counters.c.feed_id == feed_fixture.feed_id)
         )
     assert found is not None
     return found["unread"], found["read"]
 
 
-def counted(shelf: FeedFixture) -> tuple[int, int]:
-    with shelf.database.reading() as db:
-        found = Counter(db.scalars(select(entry_table.c.status).where(entry_table.c.feed_id == shelf.feed_id)))
+def counted(feed_fixture: FeedFixture) -> tuple[int, int]:
+    with feed_fixture.database.reading() as db:
+        found = Counter(db.scalars(select(entry_table.c.status).where(entry_table.c.feed_id == feed_fixture.feed_id)))
     return found[0], found[1]
 
 
 def test_a_round_that_was_interrupted_is_gone_on_with_by_another_worker_when_its_lease_ends(
-    shelf: FeedFixture, clock: Years
+    feed_fixture: FeedFixture, clock: Years
 ) -> None:
-    shelf.add(*(ready(f"Entry {n}") for n in range(400)))
+    feed_fixture.add(*(ready(f"Entry {n}") for n in range(400)))
     clock.pass_days(400)
-    chores = tidying(shelf.database, clock)
+    chores = tidying(feed_fixture.database, clock)
     assert chores.begin("dying", ignore_schedule=True)
     steps = chores.steps()
     removed = next(steps).count + next(steps).count
@@ -218,7 +224,7 @@ def test_a_round_that_was_interrupted_is_gone_on_with_by_another_worker_when_its
     removed += sum(step.count for step in chores.steps() if step.what == "entries")
 
     assert 0 < removed == 400
-    assert kept_counts(shelf) == (0, 0)
+    assert kept_counts(feed_fixture) == (0, 0)
 
 
 def test_of_several_workers_one_tidies(database: Database, clock: Years) -> None:
@@ -232,10 +238,10 @@ def test_of_several_workers_one_tidies(database: Database, clock: Years) -> None
 
 
 def test_the_next_round_begins_a_day_later_or_a_minute_when_there_is_more_to_do(
-    shelf: FeedFixture, clock: Years
+    feed_fixture: FeedFixture, clock: Years
 ) -> None:
-    shelf.add(*(ready(f"Entry {n}") for n in range(25)))
-    chores = tidying(shelf.database, clock, max_entries=10)
+    feed_fixture.add(*(ready(f"Entry {n}") for n in range(25)))
+    chores = tidying(feed_fixture.database, clock, max_entries=10)
     assert not chores.begin("worker")
     clock.pass_days(400)
 
@@ -255,109 +261,112 @@ def test_the_next_round_begins_a_day_later_or_a_minute_when_there_is_more_to_do(
 
 
 def test_what_went_is_remembered_until_its_publisher_has_long_stopped_listing_it(
-    shelf: FeedFixture, clock: Years
+    feed_fixture: FeedFixture, clock: Years
 ) -> None:
     listed, gone = ready("Listed"), ready("Gone")
-    shelf.add(listed, gone)
+    feed_fixture.add(listed, gone)
     clock.pass_days(200)
-    tidy(shelf, clock)
+    tidy(feed_fixture, clock)
 
     for _ in range(10):
         clock.pass_days(20)
-        with shelf.database.writing() as db:
-            assert feed_store.look_up(db, {shelf.feed_id: [listed.hash]})[shelf.feed_id].deleted
-            feed_store.mark_seen(db, shelf.feed_id, [listed.hash], now=clock.now)
-            feeds.change(db, shelf.user_id, shelf.feed_id, parsed_at=clock.now)
-        tidy(shelf, clock)
+        with feed_fixture.database.writing() as db:
+            assert feed_store.look_up(db, {feed_fixture.feed_id: [listed.hash]})[feed_fixture.feed_id].deleted
+            feed_store.mark_seen(db, feed_fixture.feed_id, [listed.hash], now=clock.now)
+            feeds.change(db, feed_fixture.user_id, feed_fixture.feed_id, parsed_at=clock.now)
+        tidy(feed_fixture, clock)
 
-    with shelf.database.reading() as db:
-        assert set(feed_store.look_up(db, {shelf.feed_id: [listed.hash, gone.hash]})[shelf.feed_id].deleted) == {
-            listed.hash
-        }
+    with feed_fixture.database.reading() as db:
+        assert set(
+            feed_store.look_up(db, {feed_fixture.feed_id: [listed.hash, gone.hash]})[feed_fixture.feed_id].deleted
+        ) == {listed.hash}
 
 
-def test_a_document_that_was_not_read_since_forgets_nothing(shelf: FeedFixture, clock: Years) -> None:
+def test_a_document_that_was_not_read_since_forgets_nothing(feed_fixture: FeedFixture, clock: Years) -> None:
     entry = ready("Still in a document that never changes")
-    shelf.add(entry)
-    with shelf.database.writing() as db:
-        feeds.change(db, shelf.user_id, shelf.feed_id, parsed_at=NOW)
+    feed_fixture.add(entry)
+    with feed_fixture.database.writing() as db:
+        feeds.change(db, feed_fixture.user_id, feed_fixture.feed_id, parsed_at=NOW)
     clock.pass_days(200)
-    tidy(shelf, clock)
+    tidy(feed_fixture, clock)
 
     clock.pass_days(4000)
-    assert tidy(shelf, clock)["tombstones"] == 0
-    with shelf.database.reading() as db:
-        assert feed_store.look_up(db, {shelf.feed_id: [entry.hash]})[shelf.feed_id].deleted
+    assert tidy(feed_fixture, clock)["tombstones"] == 0
+    with feed_fixture.database.reading() as db:
+        assert feed_store.look_up(db, {feed_fixture.feed_id: [entry.hash]})[feed_fixture.feed_id].deleted
 
 
-def test_marking_what_is_still_listed_writes_once_a_month(shelf: FeedFixture, clock: Years) -> None:
+def test_marking_what_is_still_listed_writes_once_a_month(feed_fixture: FeedFixture, clock: Years) -> None:
     entry = ready("Listed")
-    shelf.add(entry)
+    feed_fixture.add(entry)
     clock.pass_days(200)
-    tidy(shelf, clock)
+    tidy(feed_fixture, clock)
 
     written = 0
     for _ in range(120):
         clock.pass_days(1)
-        with shelf.database.writing() as db:
-            written += feed_store.mark_seen(db, shelf.feed_id, [entry.hash], now=clock.now)
+        with feed_fixture.database.writing() as db:
+            written += feed_store.mark_seen(db, feed_fixture.feed_id, [entry.hash], now=clock.now)
     assert 3 <= written <= 4
 
 
-def test_a_search_finds_nothing_that_went_and_the_index_forgets_it(shelf: FeedFixture, clock: Years) -> None:
-    shelf.add(*(ready(f"Rain {n}") for n in range(120)))
-    work = SearchIndexer(shelf.database)
+def test_a_search_finds_nothing_that_went_and_the_index_forgets_it(feed_fixture: FeedFixture, clock: Years) -> None:
+    feed_fixture.add(*(ready(f"Rain {n}") for n in range(120)))
+    work = SearchIndexer(feed_fixture.database)
     while work.work():
         pass
-    assert shelf.total("rain") == 120
+    assert feed_fixture.total("rain") == 120
 
     clock.pass_days(400)
-    tidy(shelf, clock)
+    tidy(feed_fixture, clock)
 
-    assert shelf.total("rain") == 0
-    assert count(shelf.database, search_documents if shelf.database.is_sqlite else search_vectors) == 0
+    assert feed_fixture.total("rain") == 0
+    assert count(feed_fixture.database, search_documents if feed_fixture.database.is_sqlite else search_vectors) == 0
 
 
-def test_sessions_that_have_ended_go_and_others_stay(shelf: FeedFixture, clock: Years) -> None:
-    sessions = Sessions(shelf.database, clock)
-    sessions.begin(shelf.user_id, user_agent="a", address="127.0.0.1")
+def test_sessions_that_have_ended_go_and_others_stay(feed_fixture: FeedFixture, clock: Years) -> None:
+    sessions = Sessions(feed_fixture.database, clock)
+    sessions.begin(feed_fixture.user_id, user_agent="a", address="127.0.0.1")
     clock.pass_days(31)
-    token = sessions.begin(shelf.user_id, user_agent="b", address="127.0.0.1")
+    token = sessions.begin(feed_fixture.user_id, user_agent="b", address="127.0.0.1")
 
-    assert tidy(shelf, clock)["sessions"] == 1
-    assert tidy(shelf, clock)["sessions"] == 0
+    assert tidy(feed_fixture, clock)["sessions"] == 1
+    assert tidy(feed_fixture, clock)["sessions"] == 0
     assert sessions.recognise(token) is not None
 
 
-def test_deliveries_that_ended_long_ago_go_and_pending_ones_stay(shelf: FeedFixture, clock: Years) -> None:
-    with shelf.database.writing() as db:
+def test_deliveries_that_ended_long_ago_go_and_pending_ones_stay(feed_fixture: FeedFixture, clock: Years) -> None:
+    with feed_fixture.database.writing() as db:
         for number, (state, finished_at) in enumerate(
             [("delivered", NOW), ("failed", NOW), ("delivered", NOW + 9 * DAY), ("pending", None)]
         ):
             made = outbox.add(
-                db, shelf.user_id, delivery_id=f"{shelf.user_id}-{number}", integration="webhook",
-                event_type="new_entries", receiver="", feed_id=shelf.feed_id, body=b"{}", now=NOW,
+                db, feed_fixture.user_id, delivery_id=f"{feed_fixture.user_id}-{number}", integration="webhook",
+                event_type="new_entries", receiver="", feed_id=feed_fixture.feed_id, body=b"{}", now=NOW,
             )  # fmt: skip
             ended = update(delivery_table).where(delivery_table.c.id == made)
             db.run(ended.values(state=state, finished_at=finished_at))
     clock.pass_days(10)
 
-    assert tidy(shelf, clock)["deliveries"] == 2
-    assert tidy(shelf, clock)["deliveries"] == 0
+    assert tidy(feed_fixture, clock)["deliveries"] == 2
+    assert tidy(feed_fixture, clock)["deliveries"] == 0
 
 
-def test_icons_that_no_feed_shows_go(shelf: FeedFixture, clock: Years) -> None:
-    with shelf.database.writing() as db:
+def test_icons_that_no_feed_shows_go(feed_fixture: FeedFixture, clock: Years) -> None:
+    with feed_fixture.database.writing() as db:
         kept, _, _ = (
             icons.add(
-                db, IconImage("image/png", b"x"), digest=f"{shelf.user_id}-{n}", external_id=f"{shelf.user_id}-{n}"
+                db,
+                IconImage("image/png", b"x"),
+                digest=f"{feed_fixture.user_id}-{n}",
+                external_id=f"{feed_fixture.user_id}-{n}",
             )
             for n in range(3)
         )
-        feeds.change(db, shelf.user_id, shelf.feed_id, icon_id=kept)
+        feeds.change(db, feed_fixture.user_id, feed_fixture.feed_id, icon_id=kept)
 
-    assert tidy(shelf, clock)["icons"] == 2
-    assert tidy(shelf, clock)["icons"] == 0
+    assert tidy(feed_fixture, clock)["icons"] == 2
+    assert tidy(feed_fixture, clock)["icons"] == 0
 
 
 def test_an_sqlite_file_gets_smaller(clock: Years, tmp_path: Path) -> None:
@@ -366,14 +375,14 @@ def test_an_sqlite_file_gets_smaller(clock: Years, tmp_path: Path) -> None:
     migrate.upgrade(migrated)
     migrated.close()
     database = Database(f"sqlite:///{file}")
-    shelf = FeedFixture.create(database)
+    feed_fixture = FeedFixture.create(database)
     for _ in range(3):
-        shelf.add(*(ready("Entry", content="x" * 900) for _ in range(500)))
+        feed_fixture.add(*(ready("Entry", content="x" * 900) for _ in range(500)))
     empty_log(database)
     before = file.stat().st_size
 
     clock.pass_days(400)
-    pages = tidy(shelf, clock)["pages"]
+    pages = tidy(feed_fixture, clock)["pages"]
     empty_log(database)
     database.close()
 

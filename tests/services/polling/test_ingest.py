@@ -33,14 +33,14 @@ TRIGGERS = {
 
 
 @pytest.fixture
-def house(database: Database, database_url: str, tmp_path: Path) -> PollingFixture:
+def polling(database: Database, database_url: str, tmp_path: Path) -> PollingFixture:
     return PollingFixture(database, database_url, tmp_path)
 
 
-def subscribed(house: PollingFixture, site: Publisher, count: int) -> list[int]:
+def subscribed(polling: PollingFixture, site: Publisher, count: int) -> list[int]:
     """Feeds of one user, each with an entry named after it."""
-    user = house.user("alice")
-    return [house.subscribe(user, serve(site, number, f"Item {number}")) for number in range(count)]
+    user = polling.user("alice")
+    return [polling.subscribe(user, serve(site, number, f"Item {number}")) for number in range(count)]
 
 
 def serve(site: Publisher, number: int, *titles: str) -> str:
@@ -62,79 +62,83 @@ def commits(database: Database) -> Iterator[list[int]]:
         event.remove(database.engine, "commit", count)
 
 
-def test_many_answers_are_written_in_a_few_transactions(house: PollingFixture, site: Publisher) -> None:
-    feed_ids = subscribed(house, site, 40)
+def test_many_answers_are_written_in_a_few_transactions(polling: PollingFixture, site: Publisher) -> None:
+    feed_ids = subscribed(polling, site, 40)
 
-    with commits(house.database) as counted:
-        house.poll()
+    with commits(polling.database) as counted:
+        polling.poll()
 
-    assert [house.titles(feed_id) for feed_id in feed_ids] == [[f"Item {number}"] for number in range(40)]
+    assert [polling.titles(feed_id) for feed_id in feed_ids] == [[f"Item {number}"] for number in range(40)]
     # The claim, the answers that came first, and the others by eights.
     assert len(counted) < 20
 
 
 def test_a_feed_that_the_database_refuses_leaves_those_beside_it_alone(
-    engine: str, house: PollingFixture, site: Publisher
+    engine: str, polling: PollingFixture, site: Publisher
 ) -> None:
-    with house.database.writing() as db:
+    with polling.database.writing() as db:
         db.connection.exec_driver_sql(TRIGGERS[engine])
-    feed_ids = subscribed(house, site, 20)
+    feed_ids = subscribed(polling, site, 20)
     serve(site, 7, "Item 7", POISON)
 
-    checked = house.poll()
+    checked = polling.poll()
 
-    assert [house.titles(feed_id) for feed_id in feed_ids] == [
+    assert [polling.titles(feed_id) for feed_id in feed_ids] == [
         [] if number == 7 else [f"Item {number}"] for number in range(20)
     ]
     assert [number for number, feed_id in enumerate(feed_ids) if checked[feed_id].error] == [7]
     assert "out of order" not in str(checked[feed_ids[7]].error)
 
-    with house.database.writing() as db:
+    with polling.database.writing() as db:
         db.connection.exec_driver_sql("DROP TRIGGER refuse" + (" ON entries" if engine == "postgresql" else ""))
-    house.due_again()
-    house.poll()
+    polling.due_again()
+    polling.poll()
 
-    assert house.titles(feed_ids[7]) == ["Item 7", POISON]
+    assert polling.titles(feed_ids[7]) == ["Item 7", POISON]
 
 
-def test_a_feed_that_was_deleted_meanwhile_leaves_those_beside_it_alone(house: PollingFixture, site: Publisher) -> None:
-    feed_ids = subscribed(house, site, 10)
-    (owner,) = house.services.users.list_all()
-    claims = house.services.polling.claim("worker", 100)
-    house.services.feeds.delete(owner.id, feed_ids[3])
+def test_a_feed_that_was_deleted_meanwhile_leaves_those_beside_it_alone(
+    polling: PollingFixture, site: Publisher
+) -> None:
+    feed_ids = subscribed(polling, site, 10)
+    (owner,) = polling.services.users.list_all()
+    claims = polling.services.polling.claim("worker", 100)
+    polling.services.feeds.delete(owner.id, feed_ids[3])
 
     async def check_all() -> None:
-        await asyncio.gather(*(house.services.polling.check(one) for one in claims))
-        await house.services.disconnect()
+        await asyncio.gather(*(polling.services.polling.check(one) for one in claims))
+        await polling.services.disconnect()
 
     asyncio.run(check_all())
 
-    assert [len(house.titles(feed_id)) for feed_id in feed_ids] == [0 if number == 3 else 1 for number in range(10)]
+    assert [len(polling.titles(feed_id)) for feed_id in feed_ids] == [0 if number == 3 else 1 for number in range(10)]
 
 
 def test_a_feed_that_is_refreshed_many_times_at_once_gets_each_entry_once(
-    house: PollingFixture, site: Publisher
+    polling: PollingFixture, site: Publisher
 ) -> None:
-    user = house.user("alice")
-    feed_id = house.subscribe(user, serve(site, 0, "Rain", "Wind"))
+    user = polling.user("alice")
+    feed_id = polling.subscribe(user, serve(site, 0, "Rain", "Wind"))
 
     async def refresh_at_once() -> None:
-        refresh = house.services.polling.refresh_now
+        refresh = polling.services.polling.refresh_now
         await asyncio.gather(*(refresh(user.id, feed_id) for _ in range(12)))
-        await house.services.disconnect()
+        await polling.services.disconnect()
 
     asyncio.run(refresh_at_once())
 
-    assert house.titles(feed_id) == ["Rain", "Wind"]
+    assert polling.titles(feed_id) == ["Rain", "Wind"]
 
 
-def test_more_subscribers_than_fit_into_one_transaction_are_all_served(house: PollingFixture, site: Publisher) -> None:
+def test_more_subscribers_than_fit_into_one_transaction_are_all_served(
+    polling: PollingFixture, site: Publisher
+) -> None:
     url = serve(site, 0, "Rain", "Wind")
-    feed_ids = [house.subscribe(house.user(f"user{number}"), url) for number in range(ingest.MAX_FEEDS + 5)]
+    feed_ids = [polling.subscribe(polling.user(f"user{number}"), url) for number in range(ingest.MAX_FEEDS + 5)]
 
-    house.poll()
+    polling.poll()
 
-    assert {tuple(house.titles(feed_id)) for feed_id in feed_ids} == {("Rain", "Wind")}
+    assert {tuple(polling.titles(feed_id)) for feed_id in feed_ids} == {("Rain", "Wind")}
     assert len(site.requests_for("/0.xml")) == 1
 
 
@@ -150,52 +154,52 @@ NO_HUB = {
 }
 
 
-def claimed(house: PollingFixture) -> list[int]:
-    with house.database.reading() as db:
+def claimed(polling: PollingFixture) -> list[int]:
+    with polling.database.reading() as db:
         return db.scalars(select(sources.c.id).where(sources.c.claimed_by != ""))
 
 
-def as_it_is(house: PollingFixture, feed_id: int) -> Feed:
-    (owner, *_) = house.services.users.list_all()
-    with house.database.reading() as db:
+def as_it_is(polling: PollingFixture, feed_id: int) -> Feed:
+    (owner, *_) = polling.services.users.list_all()
+    with polling.database.reading() as db:
         found = feeds.get(db, owner.id, feed_id)
     assert found is not None
     return found
 
 
-def test_a_hub_that_cannot_be_noted_is_nobodys_trouble(engine: str, house: PollingFixture, site: Publisher) -> None:
-    with house.database.writing() as db:
+def test_a_hub_that_cannot_be_noted_is_nobodys_trouble(engine: str, polling: PollingFixture, site: Publisher) -> None:
+    with polling.database.writing() as db:
         db.connection.exec_driver_sql(NO_HUB[engine])
-    alice = house.user("alice")
+    alice = polling.user("alice")
     feed_ids = []
     for number in range(6):
         hub = BAD_HUB if number == 2 else f"https://hub.example/{number}"
         links = [("Link", f'<{hub}>; rel="hub", <{site.url(f"/{number}.xml")}>; rel="self"')]
         url = site.serve(f"/{number}.xml", rss([f"Item {number}"], site.url()), headers=links)
-        feed_ids.append(house.subscribe(alice, url))
+        feed_ids.append(polling.subscribe(alice, url))
     # Whatever comes after the hubs is still to be written for it: it has two feeds.
-    house.subscribe(house.user("bob"), site.url("/2.xml"))
-    unread = house.subscribe(alice, site.serve("/unread.xml", "this is no feed"))
+    polling.subscribe(polling.user("bob"), site.url("/2.xml"))
+    unread = polling.subscribe(alice, site.serve("/unread.xml", "this is no feed"))
 
-    checked = house.poll()
+    checked = polling.poll()
 
-    assert [house.titles(feed_id) for feed_id in feed_ids] == [[f"Item {number}"] for number in range(6)]
+    assert [polling.titles(feed_id) for feed_id in feed_ids] == [[f"Item {number}"] for number in range(6)]
     assert [feed_id for feed_id, one in checked.items() if one.error] == [unread]
-    assert claimed(house) == []
-    with house.database.reading() as db:
+    assert claimed(polling) == []
+    with polling.database.reading() as db:
         assert len(db.tuples(select(websub_subscriptions.c.id))) == 5
 
 
-def test_a_hub_that_a_document_names_no_more_is_let_go_of(house: PollingFixture, site: Publisher) -> None:
-    (feed_id,) = subscribed(house, site, 1)
+def test_a_hub_that_a_document_names_no_more_is_let_go_of(polling: PollingFixture, site: Publisher) -> None:
+    (feed_id,) = subscribed(polling, site, 1)
     named = '<link xmlns="http://www.w3.org/2005/Atom" rel="hub" href="https://hub.example/"/>'
     plain = rss(["Item 0"], site.url("/0.xml"))
     site.serve("/0.xml", plain.replace("<channel>", f"<channel>{named}"))
 
     def hubs() -> int:
-        house.due_again()
-        house.poll()
-        with house.database.reading() as db:
+        polling.due_again()
+        polling.poll()
+        with polling.database.reading() as db:
             return len(subscriptions.offered_for(db, feed_id))
 
     assert hubs() == 1
@@ -204,58 +208,62 @@ def test_a_hub_that_a_document_names_no_more_is_let_go_of(house: PollingFixture,
 
 
 def test_when_nothing_can_be_looked_up_each_feed_has_its_reason_and_its_next_check(
-    house: PollingFixture, site: Publisher
+    polling: PollingFixture, site: Publisher
 ) -> None:
-    feed_ids = subscribed(house, site, 5)
-    feed_ids.append(house.subscribe(house.user("bob"), site.url("/4.xml")))
-    with house.database.writing() as db:
+    feed_ids = subscribed(polling, site, 5)
+    feed_ids.append(polling.subscribe(polling.user("bob"), site.url("/4.xml")))
+    with polling.database.writing() as db:
         db.connection.exec_driver_sql("ALTER TABLE tombstones RENAME TO elsewhere")
 
-    checked = house.poll()
+    checked = polling.poll()
 
     assert [checked[feed_id].error is not None for feed_id in feed_ids] == [True] * 6
-    assert as_it_is(house, feed_ids[0]).next_check_at > 0
-    assert claimed(house) == []
+    assert as_it_is(polling, feed_ids[0]).next_check_at > 0
+    assert claimed(polling) == []
 
-    with house.database.writing() as db:
+    with polling.database.writing() as db:
         db.connection.exec_driver_sql("ALTER TABLE elsewhere RENAME TO tombstones")
-    house.due_again()
-    house.poll()
+    polling.due_again()
+    polling.poll()
 
-    assert [house.titles(feed_id) for feed_id in feed_ids] == [[f"Item {n}"] for n in (0, 1, 2, 3, 4, 4)]
+    assert [polling.titles(feed_id) for feed_id in feed_ids] == [[f"Item {n}"] for n in (0, 1, 2, 3, 4, 4)]
 
 
-def test_a_source_is_given_back_whatever_was_done_to_its_feed_meanwhile(house: PollingFixture, site: Publisher) -> None:
-    changed, moved = subscribed(house, site, 2)
-    (owner,) = house.services.users.list_all()
-    claims = house.services.polling.claim("worker", 100)
-    house.services.feeds.update(owner.id, changed, {"match_entries_by_url": True})
-    house.services.feeds.update(owner.id, moved, {"feed_url": serve(site, 7, "Item 7")})
+def test_a_source_is_given_back_whatever_was_done_to_its_feed_meanwhile(
+    polling: PollingFixture, site: Publisher
+) -> None:
+    changed, moved = subscribed(polling, site, 2)
+    (owner,) = polling.services.users.list_all()
+    claims = polling.services.polling.claim("worker", 100)
+    polling.services.feeds.update(owner.id, changed, {"match_entries_by_url": True})
+    polling.services.feeds.update(owner.id, moved, {"feed_url": serve(site, 7, "Item 7")})
 
     async def check_all() -> None:
-        await asyncio.gather(*(house.services.polling.check(one) for one in claims))
-        await house.services.disconnect()
+        await asyncio.gather(*(polling.services.polling.check(one) for one in claims))
+        await polling.services.disconnect()
 
     asyncio.run(check_all())
 
-    assert claimed(house) == []
-    house.poll()
-    assert [house.titles(feed_id) for feed_id in (changed, moved)] == [["Item 0"], ["Item 7"]]
+    assert claimed(polling) == []
+    polling.poll()
+    assert [polling.titles(feed_id) for feed_id in (changed, moved)] == [["Item 0"], ["Item 7"]]
 
 
-def test_documents_with_thousands_of_entries_are_written_one_at_a_time(house: PollingFixture, site: Publisher) -> None:
-    user, titles = house.user("alice"), [f"Item {number}" for number in range(1_500)]
+def test_documents_with_thousands_of_entries_are_written_one_at_a_time(
+    polling: PollingFixture, site: Publisher
+) -> None:
+    user, titles = polling.user("alice"), [f"Item {number}" for number in range(1_500)]
     documents = ["".join(f"<item><guid>{title}</guid></item>" for title in titles)] * 4
     feed_ids = [
-        house.subscribe(
+        polling.subscribe(
             user, site.serve(f"/{n}.xml", f'<rss version="2.0"><channel><title>{n}</title>{each}</channel></rss>')
         )
         for n, each in enumerate(documents)
     ]
 
-    with commits(house.database) as counted:
-        house.poll()
+    with commits(polling.database) as counted:
+        polling.poll()
 
-    assert [len(house.titles(feed_id)) for feed_id in feed_ids] == [1_500] * 4
+    assert [len(polling.titles(feed_id)) for feed_id in feed_ids] == [1_500] * 4
     # The claim, and one for each two at the most.
     assert len(counted) >= 3

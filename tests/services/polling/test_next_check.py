@@ -98,45 +98,45 @@ def settings(request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 @pytest.fixture
-def house(
+def fixture(
     database: Database, database_url: str, tmp_path: Path, site: Publisher, settings: dict[str, str]
 ) -> ScheduleFixture:
     return ScheduleFixture(database, environment_for(database_url, tmp_path, **settings), site)
 
 
-def document(house: ScheduleFixture, *titles: str, extra: str = "") -> str:
-    return rss(titles or ["One"], house.site.url("/feed.xml"), extra=extra)
+def document(fixture: ScheduleFixture, *titles: str, extra: str = "") -> str:
+    return rss(titles or ["One"], fixture.site.url("/feed.xml"), extra=extra)
 
 
 def is_about(wait: int, expected: int) -> bool:
     return expected <= wait <= expected + HINT_JITTER
 
 
-def test_what_a_document_asked_for_holds_while_it_stays_the_same(house: ScheduleFixture) -> None:
-    text = document(house, extra="<ttl>180</ttl>")
-    tagged = house.subscribe("/tagged.xml", Answer(text, etag='"1"'))
-    plain = house.subscribe("/plain.xml", Answer(text))
+def test_what_a_document_asked_for_holds_while_it_stays_the_same(fixture: ScheduleFixture) -> None:
+    text = document(fixture, extra="<ttl>180</ttl>")
+    tagged = fixture.subscribe("/tagged.xml", Answer(text, etag='"1"'))
+    plain = fixture.subscribe("/plain.xml", Answer(text))
 
     for feed_id in (tagged, plain):
-        first = house.feed(feed_id)
+        first = fixture.feed(feed_id)
         assert is_about(first.next_check_at - first.checked_at, 180 * MINUTE)
         for _ in range(2):
-            assert is_about(house.wait_of(house.check(feed_id)), 180 * MINUTE)
+            assert is_about(fixture.wait_of(fixture.check(feed_id)), 180 * MINUTE)
 
-    house.site.serve("/plain.xml", document(house, "Two"))
-    assert house.wait_of(house.check(plain)) < 67 * MINUTE
+    fixture.site.serve("/plain.xml", document(fixture, "Two"))
+    assert fixture.wait_of(fixture.check(plain)) < 67 * MINUTE
 
 
-def test_hours_that_a_document_excludes_are_left_alone_after_a_304(house: ScheduleFixture) -> None:
+def test_hours_that_a_document_excludes_are_left_alone_after_a_304(fixture: ScheduleFixture) -> None:
     hours = "".join(f"<hour>{hour}</hour>" for hour in (11, 12, 13))
-    text = document(house, extra=f"<skipHours>{hours}</skipHours><skipDays><day>Saturday</day></skipDays>")
-    feed_id = house.subscribe("/feed.xml", Answer(text, etag='"1"'))
+    text = document(fixture, extra=f"<skipHours>{hours}</skipHours><skipDays><day>Saturday</day></skipDays>")
+    feed_id = fixture.subscribe("/feed.xml", Answer(text, etag='"1"'))
 
     # At 10:15 every day; the check of Friday at 23:30 would be followed by one on Saturday.
-    feed = house.check(feed_id, after=DAY)
+    feed = fixture.check(feed_id, after=DAY)
     assert 14 * HOUR <= feed.next_check_at % DAY < 15 * HOUR
-    feed = house.check(feed_id, after=DAY + 13 * HOUR + 15 * MINUTE)
-    assert is_about(house.wait_of(feed) // HOUR, 24)
+    feed = fixture.check(feed_id, after=DAY + 13 * HOUR + 15 * MINUTE)
+    assert is_about(fixture.wait_of(feed) // HOUR, 24)
 
 
 @pytest.mark.parametrize(
@@ -155,101 +155,103 @@ def test_hours_that_a_document_excludes_are_left_alone_after_a_304(house: Schedu
     ],
     ids=lambda reply: f"{reply.status}-{'-'.join(reply.headers)}",
 )
-def test_headers_are_heard_on_every_status(house: ScheduleFixture, reply: Reply) -> None:
-    feed_id = house.subscribe("/feed.xml", Answer(document(house), etag='"1"'))
-    house.site.script("/feed.xml", reply)
+def test_headers_are_heard_on_every_status(fixture: ScheduleFixture, reply: Reply) -> None:
+    feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture), etag='"1"'))
+    fixture.site.script("/feed.xml", reply)
 
-    assert is_about(house.wait_of(house.check(feed_id)), 2 * HOUR)
+    assert is_about(fixture.wait_of(fixture.check(feed_id)), 2 * HOUR)
 
 
-def test_failures_in_a_row_wait_longer_and_one_success_clears_all(house: ScheduleFixture) -> None:
-    feed_id = house.subscribe("/feed.xml", Answer(document(house), etag='"1"'))
-    house.site.script("/feed.xml", ERROR)
+def test_failures_in_a_row_wait_longer_and_one_success_clears_all(fixture: ScheduleFixture) -> None:
+    feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture), etag='"1"'))
+    fixture.site.script("/feed.xml", ERROR)
 
-    waits = [house.wait_of(house.check(feed_id)) / HOUR for _ in range(8)]
-    failed = house.feed(feed_id)
-    house.site.serve("/feed.xml", document(house), etag='"1"')
-    healed = house.check(feed_id)
+    waits = [fixture.wait_of(fixture.check(feed_id)) / HOUR for _ in range(8)]
+    failed = fixture.feed(feed_id)
+    fixture.site.serve("/feed.xml", document(fixture), etag='"1"')
+    healed = fixture.check(feed_id)
 
     assert waits == pytest.approx([1, 2, 4, 8, 16, 24, 24, 24], rel=0.101)
     assert (failed.parsing_error_count, failed.failed_checks, failed.disabled) == (8, 8, False)
     assert (healed.parsing_error_count, healed.parsing_error_message, healed.failed_checks) == (0, "", 0)
-    assert house.wait_of(healed) < 67 * MINUTE
+    assert fixture.wait_of(healed) < 67 * MINUTE
 
 
 @pytest.mark.parametrize("settings", [{"http_client_timeout": "1"}], indirect=True, ids=[""])
 @pytest.mark.parametrize("trouble", ["429", "503", "timeout", "refused"])
-def test_passing_trouble_is_no_error_of_the_feed_until_it_does_not_pass(house: ScheduleFixture, trouble: str) -> None:
-    feed_id = house.subscribe("/feed.xml", Answer(document(house), etag='"1"'))
+def test_passing_trouble_is_no_error_of_the_feed_until_it_does_not_pass(fixture: ScheduleFixture, trouble: str) -> None:
+    feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture), etag='"1"'))
     if trouble == "refused":
-        house.services.feeds.update(house.user.id, feed_id, {"feed_url": f"http://127.0.0.1:{free_port()}/feed.xml"})
+        fixture.services.feeds.update(
+            fixture.user.id, feed_id, {"feed_url": f"http://127.0.0.1:{free_port()}/feed.xml"}
+        )
     elif trouble == "timeout":
-        house.site.serve("/feed.xml", "late", after_s=30)
+        fixture.site.serve("/feed.xml", "late", after_s=30)
     else:
-        house.site.serve("/feed.xml", "no", status=int(trouble))
+        fixture.site.serve("/feed.xml", "no", status=int(trouble))
 
-    once = house.check(feed_id)
+    once = fixture.check(feed_id)
 
     assert (once.parsing_error_count, once.failed_checks) == (0, 1)
     assert once.parsing_error_message
     if trouble == "timeout":  # the others show the rest without waiting for it
         return
-    last = [house.check(feed_id) for _ in range(PASSING_FAILURES)][-1]
+    last = [fixture.check(feed_id) for _ in range(PASSING_FAILURES)][-1]
     assert (last.parsing_error_count, last.failed_checks) == (1, PASSING_FAILURES + 1)
-    assert 12 * HOUR < house.wait_of(last) <= DAY
+    assert 12 * HOUR < fixture.wait_of(last) <= DAY
 
 
 @pytest.mark.parametrize("settings", [{"polling_parsing_error_limit": "2"}], indirect=True)
-def test_a_limit_of_errors_switches_the_feed_off_and_says_so(house: ScheduleFixture) -> None:
-    feed_id = house.subscribe("/feed.xml", Answer(document(house)))
-    house.site.script("/feed.xml", ERROR)
+def test_a_limit_of_errors_switches_the_feed_off_and_says_so(fixture: ScheduleFixture) -> None:
+    feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture)))
+    fixture.site.script("/feed.xml", ERROR)
 
-    first, second = house.check(feed_id), house.check(feed_id)
+    first, second = fixture.check(feed_id), fixture.check(feed_id)
 
     assert (first.disabled, second.disabled) == (False, True)
     assert SWITCHED_OFF.english() in second.parsing_error_message
 
 
-def test_a_successful_refresh_enables_a_feed_that_was_gone(house: ScheduleFixture) -> None:
-    feed_id = house.subscribe("/feed.xml", Answer(document(house)))
-    house.site.script("/feed.xml", Answer("gone", status=410))
+def test_a_successful_refresh_enables_a_feed_that_was_gone(fixture: ScheduleFixture) -> None:
+    feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture)))
+    fixture.site.script("/feed.xml", Answer("gone", status=410))
 
-    assert house.check(feed_id).disabled
-    house.site.serve("/feed.xml", document(house))
-    found = house.check(feed_id)
+    assert fixture.check(feed_id).disabled
+    fixture.site.serve("/feed.xml", document(fixture))
+    found = fixture.check(feed_id)
 
     assert (found.disabled, found.parsing_error_message) == (False, "")
 
 
-def test_a_successful_refresh_leaves_a_feed_disabled_that_its_user_disabled(house: ScheduleFixture) -> None:
-    feed_id = house.subscribe("/feed.xml", Answer(document(house)))
-    house.site.script("/feed.xml", ERROR)
-    house.check(feed_id)
-    house.services.feeds.update(house.user.id, feed_id, {"disabled": True})
-    house.site.serve("/feed.xml", document(house))
+def test_a_successful_refresh_leaves_a_feed_disabled_that_its_user_disabled(fixture: ScheduleFixture) -> None:
+    feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture)))
+    fixture.site.script("/feed.xml", ERROR)
+    fixture.check(feed_id)
+    fixture.services.feeds.update(fixture.user.id, feed_id, {"disabled": True})
+    fixture.site.serve("/feed.xml", document(fixture))
 
-    assert house.check(feed_id).disabled
+    assert fixture.check(feed_id).disabled
 
 
-def test_an_interval_of_the_user_wins_over_all_but_retry_after(house: ScheduleFixture) -> None:
-    text = document(house, extra="<ttl>600</ttl><skipDays><day>Wednesday</day><day>Thursday</day></skipDays>")
+def test_an_interval_of_the_user_wins_over_all_but_retry_after(fixture: ScheduleFixture) -> None:
+    text = document(fixture, extra="<ttl>600</ttl><skipDays><day>Wednesday</day><day>Thursday</day></skipDays>")
     headers = {"Cache-Control": "max-age=80000"}
-    feed_id = house.subscribe("/feed.xml", Answer(text, headers=headers), check_interval_minutes=15)
+    feed_id = fixture.subscribe("/feed.xml", Answer(text, headers=headers), check_interval_minutes=15)
 
-    assert is_about(house.wait_of(house.feed(feed_id)), 15 * MINUTE)
-    assert is_about(house.wait_of(house.check(feed_id)), 15 * MINUTE)
-    house.site.serve("/feed.xml", text, headers={**headers, "Retry-After": "3600"})
-    assert is_about(house.wait_of(house.check(feed_id)), HOUR)
+    assert is_about(fixture.wait_of(fixture.feed(feed_id)), 15 * MINUTE)
+    assert is_about(fixture.wait_of(fixture.check(feed_id)), 15 * MINUTE)
+    fixture.site.serve("/feed.xml", text, headers={**headers, "Retry-After": "3600"})
+    assert is_about(fixture.wait_of(fixture.check(feed_id)), HOUR)
 
 
-def test_the_next_check_is_true_as_soon_as_the_user_sets_another_interval(house: ScheduleFixture) -> None:
-    feed_id = house.subscribe("/feed.xml", Answer(document(house, extra="<ttl>600</ttl>")))
-    house.now = Instant(house.now + 10 * MINUTE)
+def test_the_next_check_is_true_as_soon_as_the_user_sets_another_interval(fixture: ScheduleFixture) -> None:
+    feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture, extra="<ttl>600</ttl>")))
+    fixture.now = Instant(fixture.now + 10 * MINUTE)
 
     waits = []
     for minutes in (30, 5, 0):
-        house.services.feeds.update(house.user.id, feed_id, {"check_interval_minutes": minutes})
-        waits.append(house.wait_of(house.feed(feed_id)))
+        fixture.services.feeds.update(fixture.user.id, feed_id, {"check_interval_minutes": minutes})
+        waits.append(fixture.wait_of(fixture.feed(feed_id)))
 
     assert is_about(waits[0], 20 * MINUTE)
     assert waits[1] == 0
@@ -257,62 +259,64 @@ def test_the_next_check_is_true_as_soon_as_the_user_sets_another_interval(house:
 
 
 @pytest.mark.parametrize("settings", [{"polling_scheduler": "adaptive"}], indirect=True)
-def test_feeds_that_came_together_go_apart_and_follow_their_publishers(house: ScheduleFixture) -> None:
-    house.import_(*(house.site.url(f"/{number}.xml") for number in range(30)))
+def test_feeds_that_came_together_go_apart_and_follow_their_publishers(fixture: ScheduleFixture) -> None:
+    fixture.import_(*(fixture.site.url(f"/{number}.xml") for number in range(30)))
     for number in range(30):
-        house.site.serve(f"/{number}.xml", "<rss version='2.0'><channel><title>Silent</title></channel></rss>")
-    assert all(feed.next_check_at == START for feed in house.feeds())
+        fixture.site.serve(f"/{number}.xml", "<rss version='2.0'><channel><title>Silent</title></channel></rss>")
+    assert all(feed.next_check_at == START for feed in fixture.feeds())
 
-    house.poll()
+    fixture.poll()
 
-    waits = sorted(house.wait_of(feed) for feed in house.feeds())
+    waits = sorted(fixture.wait_of(feed) for feed in fixture.feeds())
     assert waits[0] < 30 * MINUTE < waits[-1] <= HOUR
-    house.now = Instant(house.now + 200 * DAY)
-    house.poll()
-    assert all(21 * HOUR < house.wait_of(feed) <= DAY for feed in house.feeds())
+    fixture.now = Instant(fixture.now + 200 * DAY)
+    fixture.poll()
+    assert all(21 * HOUR < fixture.wait_of(feed) <= DAY for feed in fixture.feeds())
 
 
 def test_when_no_host_can_be_reached_no_feed_is_punished(
-    house: ScheduleFixture, capsys: pytest.CaptureFixture[str]
+    fixture: ScheduleFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nowhere = free_port()
-    house.import_(*(f"http://127.0.0.{number}:{nowhere}/feed.xml" for number in range(2, 10)))
+    fixture.import_(*(f"http://127.0.0.{number}:{nowhere}/feed.xml" for number in range(2, 10)))
 
     for _ in range(3):
-        house.poll()
-        for feed in house.feeds():
+        fixture.poll()
+        for feed in fixture.feeds():
             assert (feed.failed_checks, feed.parsing_error_count, feed.parsing_error_message) == (0, 0, "")
-            assert 0 < house.wait_of(feed) <= 2 * MINUTE
-        house.now = Instant(house.now + 2 * MINUTE)
+            assert 0 < fixture.wait_of(feed) <= 2 * MINUTE
+        fixture.now = Instant(fixture.now + 2 * MINUTE)
     # An answer, be it an error, shows that the network is up.
-    house.import_(house.site.script("/feed.xml", ERROR))
-    house.poll()
+    fixture.import_(fixture.site.script("/feed.xml", ERROR))
+    fixture.poll()
 
     told = capsys.readouterr().out
     assert told.count("network is down") == told.count("network is up again") == 1
     assert told.count("feed failed") - told.count("[debug    ] feed failed") <= 3
-    assert [feed.failed_checks for feed in house.feeds()] == [1] + [0] * 8
+    assert [feed.failed_checks for feed in fixture.feeds()] == [1] + [0] * 8
 
 
-def test_hosts_that_are_gone_for_good_are_told_after_two_days(house: ScheduleFixture) -> None:
+def test_hosts_that_are_gone_for_good_are_told_after_two_days(fixture: ScheduleFixture) -> None:
     """With a handful of feeds, nobody else answers to show that it is not the network."""
     nowhere = free_port()
-    house.import_(*(f"http://127.0.0.{number}:{nowhere}/feed.xml" for number in range(2, 5)))
-    house.poll()
-    house.poll()
-    assert [feed.parsing_error_message for feed in house.feeds()] == [""] * 3
+    fixture.import_(*(f"http://127.0.0.{number}:{nowhere}/feed.xml" for number in range(2, 5)))
+    fixture.poll()
+    fixture.poll()
+    assert [feed.parsing_error_message for feed in fixture.feeds()] == [""] * 3
 
-    house.now = Instant(house.now + 2 * DAY + MINUTE)
-    house.poll()
+    fixture.now = Instant(fixture.now + 2 * DAY + MINUTE)
+    fixture.poll()
 
-    assert [feed.failed_checks for feed in house.feeds()] == [1] * 3
-    assert all(feed.parsing_error_message for feed in house.feeds())
+    assert [feed.failed_checks for feed in fixture.feeds()] == [1] * 3
+    assert all(feed.parsing_error_message for feed in fixture.feeds())
 
 
-def test_a_host_that_cannot_be_reached_while_others_can_is_to_blame(house: ScheduleFixture) -> None:
-    house.import_(*(house.site.url(f"/{number}.xml") for number in range(4)), f"http://127.0.0.9:{free_port()}/a.xml")
-    house.site.serve("/0.xml", document(house))
+def test_a_host_that_cannot_be_reached_while_others_can_is_to_blame(fixture: ScheduleFixture) -> None:
+    fixture.import_(
+        *(fixture.site.url(f"/{number}.xml") for number in range(4)), f"http://127.0.0.9:{free_port()}/a.xml"
+    )
+    fixture.site.serve("/0.xml", document(fixture))
 
-    house.poll()
+    fixture.poll()
 
-    assert sorted(feed.failed_checks for feed in house.feeds()) == [0, 1, 1, 1, 1]
+    assert sorted(feed.failed_checks for feed in fixture.feeds()) == [0, 1, 1, 1, 1]

@@ -27,7 +27,7 @@ from tidings.storage.schema import entries, feed_counters
 
 
 @pytest.fixture
-def shelf(database: Database) -> FeedFixture:
+def feed_fixture(database: Database) -> FeedFixture:
     return FeedFixture.create(database)
 
 
@@ -38,12 +38,12 @@ def feed_of(database: Database, user_id: int, feed_id: int) -> Feed:
     return found
 
 
-def test_what_another_check_stored_since_it_was_looked_for_is_not_stored_again(shelf: FeedFixture) -> None:
-    database = shelf.database
+def test_what_another_check_stored_since_it_was_looked_for_is_not_stored_again(feed_fixture: FeedFixture) -> None:
+    database = feed_fixture.database
     with database.reading() as db:
-        owner = users.get(db, shelf.user_id)
+        owner = users.get(db, feed_fixture.user_id)
     assert owner is not None
-    feed = feed_of(database, shelf.user_id, shelf.feed_id)
+    feed = feed_of(database, feed_fixture.user_id, feed_fixture.feed_id)
     rain, wind, snow = (ready(title) for title in ("Rain", "Wind", "Snow"))
 
     def store_new(*new: ReadyEntry) -> Sequence[int]:
@@ -63,9 +63,9 @@ def test_what_another_check_stored_since_it_was_looked_for_is_not_stored_again(s
 def test_two_answers_for_one_feed_are_taken_in_one_after_the_other(
     database: Database, database_url: str, tmp_path: Path, site: Publisher
 ) -> None:
-    house = PollingFixture(database, database_url, tmp_path)
-    user = house.user("alice")
-    feed = feed_of(database, user.id, house.subscribe(user, site.url("/feed.xml")))
+    polling = PollingFixture(database, database_url, tmp_path)
+    user = polling.user("alice")
+    feed = feed_of(database, user.id, polling.subscribe(user, site.url("/feed.xml")))
 
     def document(title: str) -> FetchedDocument:
         body = f"<rss version='2.0'><channel><item><title>{title}</title><guid>{title}</guid></item></channel></rss>"
@@ -73,7 +73,7 @@ def test_two_answers_for_one_feed_are_taken_in_one_after_the_other(
         return FetchedDocument(SourceLease(0, [feed]), [feed], response, Timing.draw(Schedule()))
 
     both = [document("Rain"), document("Wind")]
-    house.services.polling._checker._ingest._ingest(both)
+    polling.services.polling._checker._ingest._ingest(both)
 
-    assert house.titles(feed.id) == ["Rain", "Wind"]
+    assert polling.titles(feed.id) == ["Rain", "Wind"]
     assert [len(one.results[feed.id].new_ids) for one in both] == [1, 1]

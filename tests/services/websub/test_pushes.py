@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from support.hub import Hub, Manner
+from support.hub import Behaviour, Hub
 from support.people import PASSWORD, rss
 from support.running import environment_for
 from tidings.domain.accounts.users import User
@@ -38,7 +38,7 @@ TOPIC = "https://a.example/feed.xml"
 TOKEN = "t" * 43
 
 
-class World:
+class WebSubFixture:
     """A database, the services over it, and a time that passes when we say so."""
 
     def __init__(self, database: Database, folder: Path, *, mode: str = "on") -> None:
@@ -110,257 +110,257 @@ class World:
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> World:
-    return World(database, tmp_path)
+def websub(database: Database, tmp_path: Path) -> WebSubFixture:
+    return WebSubFixture(database, tmp_path)
 
 
-def test_what_a_dead_worker_had_taken_is_taken_again(world: World) -> None:
-    feed = world.feed(world.person("alice"))
-    world.offered(feed)
-    world.push(world.active(), ["One"])
-    with world.database.writing() as db:
-        assert pushes.claim(db, now=world.now, until=Instant(world.now + 5 * MINUTE)) is not None
+def test_what_a_dead_worker_had_taken_is_taken_again(websub: WebSubFixture) -> None:
+    feed = websub.feed(websub.person("alice"))
+    websub.offered(feed)
+    websub.push(websub.active(), ["One"])
+    with websub.database.writing() as db:
+        assert pushes.claim(db, now=websub.now, until=Instant(websub.now + 5 * MINUTE)) is not None
 
-    assert world.store_all() == 0
-    world.now = Instant(world.now + 5 * MINUTE)
-    assert world.store_all() == 1
-    assert world.titles(feed) == ["One"]
+    assert websub.store_all() == 0
+    websub.now = Instant(websub.now + 5 * MINUTE)
+    assert websub.store_all() == 1
+    assert websub.titles(feed) == ["One"]
 
 
-def test_a_push_that_kills_workers_is_given_up_and_the_feed_polled(world: World) -> None:
-    feed = world.feed(world.person("alice"))
-    world.offered(feed)
-    world.push(world.active(), ["One"])
+def test_a_push_that_kills_workers_is_given_up_and_the_feed_polled(websub: WebSubFixture) -> None:
+    feed = websub.feed(websub.person("alice"))
+    websub.offered(feed)
+    websub.push(websub.active(), ["One"])
     for _ in range(MAX_ATTEMPTS):
-        with world.database.writing() as db:
-            assert pushes.claim(db, now=world.now, until=world.now) is not None
+        with websub.database.writing() as db:
+            assert pushes.claim(db, now=websub.now, until=websub.now) is not None
 
-    assert world.store_all() == 1
-    assert world.titles(feed) == []
-    assert world.again(feed).next_check_at == feed.checked_at + 5 * MINUTE
+    assert websub.store_all() == 1
+    assert websub.titles(feed) == []
+    assert websub.again(feed).next_check_at == feed.checked_at + 5 * MINUTE
 
 
-def test_pushes_of_one_subscription_are_stored_in_their_order(world: World) -> None:
-    feed = world.feed(world.person("alice"))
-    world.offered(feed)
-    subscription = world.active()
-    world.push(subscription, ["One"])
-    world.push(subscription, ["Two"])
-    with world.database.writing() as db:
-        first = pushes.claim(db, now=world.now, until=Instant(world.now + MINUTE))
+def test_pushes_of_one_subscription_are_stored_in_their_order(websub: WebSubFixture) -> None:
+    feed = websub.feed(websub.person("alice"))
+    websub.offered(feed)
+    subscription = websub.active()
+    websub.push(subscription, ["One"])
+    websub.push(subscription, ["Two"])
+    with websub.database.writing() as db:
+        first = pushes.claim(db, now=websub.now, until=Instant(websub.now + MINUTE))
         assert first is not None
-        assert pushes.claim(db, now=world.now, until=Instant(world.now + MINUTE)) is None
+        assert pushes.claim(db, now=websub.now, until=Instant(websub.now + MINUTE)) is None
         pushes.remove(db, first.id)
 
-    assert world.store_all() == 1
-    assert world.titles(feed) == ["Two"]
+    assert websub.store_all() == 1
+    assert websub.titles(feed) == ["Two"]
 
 
-def test_a_hub_that_floods_us_fills_no_disk(world: World) -> None:
-    feed = world.feed(world.person("alice"))
-    world.offered(feed)
-    subscription = world.active()
+def test_a_hub_that_floods_us_fills_no_disk(websub: WebSubFixture) -> None:
+    feed = websub.feed(websub.person("alice"))
+    websub.offered(feed)
+    subscription = websub.active()
     for number in range(MAX_WAITING + 5):
-        assert world.push(subscription, [f"Item {number}"])
-        assert world.push(subscription, [f"Item {number}"])
+        assert websub.push(subscription, [f"Item {number}"])
+        assert websub.push(subscription, [f"Item {number}"])
 
-    with world.database.reading() as db:
+    with websub.database.reading() as db:
         assert pushes.count(db, subscription.id) == MAX_WAITING
-    assert world.again(feed).next_check_at == feed.checked_at + 5 * MINUTE
+    assert websub.again(feed).next_check_at == feed.checked_at + 5 * MINUTE
 
 
-def test_useless_pushes_do_not_have_the_publisher_asked_again_and_again(world: World) -> None:
-    feed = world.feed(world.person("alice"), next_check_at=START + 10 * HOUR)
-    world.offered(feed)
-    subscription = world.active()
-    world.now = Instant(START + HOUR)
-    world.push(subscription, [], b"")
-    assert world.again(feed).next_check_at == world.now
+def test_useless_pushes_do_not_have_the_publisher_asked_again_and_again(websub: WebSubFixture) -> None:
+    feed = websub.feed(websub.person("alice"), next_check_at=START + 10 * HOUR)
+    websub.offered(feed)
+    subscription = websub.active()
+    websub.now = Instant(START + HOUR)
+    websub.push(subscription, [], b"")
+    assert websub.again(feed).next_check_at == websub.now
 
-    with world.database.writing() as db:
-        later = {"checked_at": world.now, "next_check_at": world.now + 10 * HOUR}
+    with websub.database.writing() as db:
+        later = {"checked_at": websub.now, "next_check_at": websub.now + 10 * HOUR}
         feeds.change(db, feed.user_id, feed.id, **later)
-    world.push(subscription, [], b"")
-    assert world.again(feed).next_check_at == world.now + 5 * MINUTE
-    with world.database.reading() as db:
-        assert not claims.any_due(db, world.now)
-        assert claims.any_due(db, Instant(world.now + 5 * MINUTE))
+    websub.push(subscription, [], b"")
+    assert websub.again(feed).next_check_at == websub.now + 5 * MINUTE
+    with websub.database.reading() as db:
+        assert not claims.any_due(db, websub.now)
+        assert claims.any_due(db, Instant(websub.now + 5 * MINUTE))
 
 
-def test_one_feed_of_many_that_cannot_be_stored_keeps_nothing_from_the_others(world: World) -> None:
-    alice, bob = world.person("alice"), world.person("bob")
-    broken = world.feed(alice, crawler=True)
-    whole = world.feed(bob)
-    world.offered(broken)
-    world.offered(whole)
-    world.push(world.active(), ["One"])
+def test_one_feed_of_many_that_cannot_be_stored_keeps_nothing_from_the_others(websub: WebSubFixture) -> None:
+    alice, bob = websub.person("alice"), websub.person("bob")
+    broken = websub.feed(alice, crawler=True)
+    whole = websub.feed(bob)
+    websub.offered(broken)
+    websub.offered(whole)
+    websub.push(websub.active(), ["One"])
 
-    assert world.store_all() == 1
-    assert world.titles(whole) == ["One"]
+    assert websub.store_all() == 1
+    assert websub.titles(whole) == ["One"]
     # Whole articles are for the poller to find.
-    assert world.titles(broken) == []
-    assert world.again(broken).next_check_at == broken.checked_at + 5 * MINUTE
-    assert world.again(whole).next_check_at == whole.next_check_at
+    assert websub.titles(broken) == []
+    assert websub.again(broken).next_check_at == broken.checked_at + 5 * MINUTE
+    assert websub.again(whole).next_check_at == whole.next_check_at
 
 
-def test_a_push_tells_how_lively_a_feed_is_and_nothing_else(world: World) -> None:
+def test_a_push_tells_how_lively_a_feed_is_and_nothing_else(websub: WebSubFixture) -> None:
     known: dict[str, Any] = {
         "etag_header": '"1"',
         "last_modified_header": "then",
         "body_digest": b"x",
         "news_gap_s": 86_400,
     }
-    feed = world.feed(world.person("alice"), **known, news_at=START - DAY, parsing_error_count=2)
-    world.offered(feed)
-    world.push(world.active(), ["One"])
-    world.store_all()
+    feed = websub.feed(websub.person("alice"), **known, news_at=START - DAY, parsing_error_count=2)
+    websub.offered(feed)
+    websub.push(websub.active(), ["One"])
+    websub.store_all()
 
-    after = world.again(feed)
+    after = websub.again(feed)
     changed = {name for name in Feed.__struct_fields__ if getattr(after, name) != getattr(feed, name)}
     assert changed == {"news_gap_s", "news_at"}
     assert after.news_gap_s < 86_400 * 2
 
 
-def test_polling_is_slowed_by_pushes_until_one_is_missed(world: World) -> None:
-    feed = world.feed(world.person("alice"))
-    world.offered(feed)
-    subscription = world.active()
-    assert not world.pushed(feed)
-    world.push(subscription, ["One"])
-    world.store_all()
-    assert world.pushed(feed)
+def test_polling_is_slowed_by_pushes_until_one_is_missed(websub: WebSubFixture) -> None:
+    feed = websub.feed(websub.person("alice"))
+    websub.offered(feed)
+    subscription = websub.active()
+    assert not websub.pushed(feed)
+    websub.push(subscription, ["One"])
+    websub.store_all()
+    assert websub.pushed(feed)
 
     document = ParsedFeed(format=FeedFormat.RSS, hubs=("https://hub.example/",), self_url=TOPIC)
     response = FetchResponse(status=200, url=TOPIC)
-    world.services.websub.record_offers([CheckedDocument(feed, response, document, has_news=False)])
-    assert world.pushed(feed)
-    world.services.websub.record_offers([CheckedDocument(feed, response, document, has_news=True)])
-    assert not world.pushed(feed)
+    websub.services.websub.record_offers([CheckedDocument(feed, response, document, has_news=False)])
+    assert websub.pushed(feed)
+    websub.services.websub.record_offers([CheckedDocument(feed, response, document, has_news=True)])
+    assert not websub.pushed(feed)
 
-    world.push(subscription, ["Two"])
-    world.store_all()
-    assert world.pushed(feed)
-    world.now = Instant(world.now + DAY)
-    assert not world.pushed(feed), "the lease is over"
+    websub.push(subscription, ["Two"])
+    websub.store_all()
+    assert websub.pushed(feed)
+    websub.now = Instant(websub.now + DAY)
+    assert not websub.pushed(feed), "the lease is over"
 
 
-def test_a_claim_knows_that_its_source_is_pushed(world: World) -> None:
-    alice = world.person("alice")
-    pushed, other = world.feed(alice), world.feed(alice, "https://b.example/")
-    world.offered(pushed)
-    world.push(world.active(), ["One"])
-    world.store_all()
-    world.now = Instant(world.now + HOUR)
+def test_a_claim_knows_that_its_source_is_pushed(websub: WebSubFixture) -> None:
+    alice = websub.person("alice")
+    pushed, other = websub.feed(alice), websub.feed(alice, "https://b.example/")
+    websub.offered(pushed)
+    websub.push(websub.active(), ["One"])
+    websub.store_all()
+    websub.now = Instant(websub.now + HOUR)
 
-    claims = world.services.polling.claim("worker", 10)
+    claims = websub.services.polling.claim("worker", 10)
 
     assert {claim.lead.id: claim.is_pushed for claim in claims} == {pushed.id: True, other.id: False}
     assert {claim.lead.id: claim.has_hub for claim in claims} == {pushed.id: True, other.id: False}
 
 
-def test_what_a_document_stops_offering_is_ended(world: World) -> None:
-    feed = world.feed(world.person("alice"))
+def test_what_a_document_stops_offering_is_ended(websub: WebSubFixture) -> None:
+    feed = websub.feed(websub.person("alice"))
     document = ParsedFeed(format=FeedFormat.RSS, hubs=("https://hub.example/",))
     response = FetchResponse(status=200, url=TOPIC)
-    world.services.websub.record_offers([CheckedDocument(feed, response, document)])
-    world.services.websub.record_offers([CheckedDocument(feed, response, document)])
-    assert world.row()["state"] == "requested"
-    world.active(world.row()["token"])
-    assert world.services.websub.expire_unused() == 0
+    websub.services.websub.record_offers([CheckedDocument(feed, response, document)])
+    websub.services.websub.record_offers([CheckedDocument(feed, response, document)])
+    assert websub.row()["state"] == "requested"
+    websub.active(websub.row()["token"])
+    assert websub.services.websub.expire_unused() == 0
 
     # A "not modified" without links says nothing about it.
-    world.services.websub.record_offers(
+    websub.services.websub.record_offers(
         [CheckedDocument(feed, FetchResponse(status=304, url=TOPIC, not_modified=True), None)]
     )
-    assert world.services.websub.expire_unused() == 0
-    world.services.websub.record_offers([CheckedDocument(feed, response, ParsedFeed(format=FeedFormat.RSS))])
-    assert world.services.websub.expire_unused() == 1
-    assert world.row()["next_attempt_at"] == world.now
+    assert websub.services.websub.expire_unused() == 0
+    websub.services.websub.record_offers([CheckedDocument(feed, response, ParsedFeed(format=FeedFormat.RSS))])
+    assert websub.services.websub.expire_unused() == 1
+    assert websub.row()["next_attempt_at"] == websub.now
 
 
-def test_a_moved_hub_is_followed(world: World) -> None:
-    feed = world.feed(world.person("alice"))
-    world.offered(feed)
+def test_a_moved_hub_is_followed(websub: WebSubFixture) -> None:
+    feed = websub.feed(websub.person("alice"))
+    websub.offered(feed)
     links = (Link("https://new.example/", "hub"), Link(TOPIC, "self"))
-    world.services.websub.record_offers(
+    websub.services.websub.record_offers(
         [CheckedDocument(feed, FetchResponse(status=304, url=TOPIC, links=links, not_modified=True), None)]
     )
 
-    with world.database.reading() as db:
+    with websub.database.reading() as db:
         assert set(subscriptions.offered_for(db, feed.id)) == {("https://new.example/", TOPIC)}
 
 
-def test_subscriptions_over_months(world: World) -> None:
+def test_subscriptions_over_months(websub: WebSubFixture) -> None:
     """Asked, ended when its reader leaves, remembered, and forgotten."""
-    alice = world.person("alice")
+    alice = websub.person("alice")
     with Hub() as hub:
-        hub.manner = Manner(asks_back=False)
-        feed = world.feed(alice)
-        world.offered(feed, hub.url)
+        hub.behaviour = Behaviour(verifies=False)
+        feed = websub.feed(alice)
+        websub.offered(feed, hub.url)
 
-        assert ask(world) == 1
-        assert ask(world) == 0
-        assert [one.mode for one in hub.asked(TOPIC)] == ["subscribe"]
-        world.active(attempts=0)
-        world.services.feeds.delete(alice.id, feed.id)
-        assert world.services.websub.expire_unused() == 1
-        assert ask(world) == 1
-        assert world.row()["state"] == "ended"
-        assert len(hub.asked(TOPIC, "unsubscribe")) == 1
-        assert "hub.secret" not in hub.asked(TOPIC, "unsubscribe")[0].form
+        assert ask(websub) == 1
+        assert ask(websub) == 0
+        assert [one.mode for one in hub.requests(TOPIC)] == ["subscribe"]
+        websub.active(attempts=0)
+        websub.services.feeds.delete(alice.id, feed.id)
+        assert websub.services.websub.expire_unused() == 1
+        assert ask(websub) == 1
+        assert websub.row()["state"] == "ended"
+        assert len(hub.requests(TOPIC, "unsubscribe")) == 1
+        assert "hub.secret" not in hub.requests(TOPIC, "unsubscribe")[0].form
 
-        world.now = Instant(world.now + 30 * DAY)
-        assert ask(world) == 0
-        world.now = Instant(world.now + DAY)
-        assert ask(world) == 1
-        assert world.row() is None
+        websub.now = Instant(websub.now + 30 * DAY)
+        assert ask(websub) == 0
+        websub.now = Instant(websub.now + DAY)
+        assert ask(websub) == 1
+        assert websub.row() is None
 
 
-def test_a_hub_that_says_when_to_come_back_is_heard(world: World) -> None:
-    feed = world.feed(world.person("alice"))
+def test_a_hub_that_says_when_to_come_back_is_heard(websub: WebSubFixture) -> None:
+    feed = websub.feed(websub.person("alice"))
     with Hub() as hub:
-        hub.manner = Manner(status=429, headers={"Retry-After": "7200"})
-        world.offered(feed, hub.url)
-        ask(world)
+        hub.behaviour = Behaviour(status=429, headers={"Retry-After": "7200"})
+        websub.offered(feed, hub.url)
+        ask(websub)
 
-    assert world.row()["next_attempt_at"] == world.now + 2 * HOUR
-    assert "429" in world.row()["last_error"]
+    assert websub.row()["next_attempt_at"] == websub.now + 2 * HOUR
+    assert "429" in websub.row()["last_error"]
 
 
-def test_a_feed_that_is_switched_on_again_is_asked_for_again(world: World) -> None:
-    feed = world.feed(world.person("alice"), disabled=True)
-    world.offered(feed)
-    world.active(state="ended")
-    assert world.services.websub.expire_unused() == 0
-    with world.database.writing() as db:
+def test_a_feed_that_is_switched_on_again_is_asked_for_again(websub: WebSubFixture) -> None:
+    feed = websub.feed(websub.person("alice"), disabled=True)
+    websub.offered(feed)
+    websub.active(state="ended")
+    assert websub.services.websub.expire_unused() == 0
+    with websub.database.writing() as db:
         feeds.change(db, feed.user_id, feed.id, disabled=False)
 
-    assert world.services.websub.expire_unused() == 1
+    assert websub.services.websub.expire_unused() == 1
 
 
 def test_where_hubs_cannot_reach_us_nothing_is_asked_or_taken(database: Database, tmp_path: Path) -> None:
-    world = World(database, tmp_path, mode="auto")
-    feed = world.feed(world.person("alice"))
-    world.offered(feed)
-    subscription = world.active(last_push_at=world.now)
+    websub = WebSubFixture(database, tmp_path, mode="auto")
+    feed = websub.feed(websub.person("alice"))
+    websub.offered(feed)
+    subscription = websub.active(last_push_at=websub.now)
 
-    assert not world.services.websub.is_on
-    assert not world.services.pushes.accepts(subscription)
+    assert not websub.services.websub.is_on
+    assert not websub.services.pushes.accepts(subscription)
     said = {"hub.mode": "subscribe", "hub.topic": TOPIC, "hub.challenge": "x"}
-    assert world.services.pushes.verify(TOKEN, said) is None
-    world.services.websub.disable()
-    assert not world.pushed(feed)
+    assert websub.services.pushes.verify(TOKEN, said) is None
+    websub.services.websub.disable()
+    assert not websub.pushed(feed)
 
 
 def test_what_came_before_it_was_switched_off_is_stored(database: Database, tmp_path: Path) -> None:
-    feed = (world := World(database, tmp_path)).feed(world.person("alice"))
-    world.offered(feed)
-    world.push(world.active(), ["One"])
-    off = World(database, tmp_path, mode="off").services
+    feed = (websub := WebSubFixture(database, tmp_path)).feed(websub.person("alice"))
+    websub.offered(feed)
+    websub.push(websub.active(), ["One"])
+    off = WebSubFixture(database, tmp_path, mode="off").services
 
     asyncio.run(Subscriber(off.websub, off.pushes).run(asyncio.Event()))
 
-    assert world.titles(feed) == ["One"]
+    assert websub.titles(feed) == ["One"]
 
 
 @pytest.mark.parametrize(
@@ -377,11 +377,11 @@ def test_where_hubs_are_told_to_call(tmp_path: Path, mode: str, base_url: str, f
     assert websub_callback_base(load(environment, None)) == found
 
 
-def ask(world: World) -> int:
+def ask(websub: WebSubFixture) -> int:
     async def run() -> int:
         try:
-            return await world.services.websub.send_due_requests()
+            return await websub.services.websub.send_due_requests()
         finally:
-            await world.services.websub.disconnect()
+            await websub.services.websub.disconnect()
 
     return asyncio.run(run())

@@ -32,8 +32,8 @@ AWKWARD = [
 
 
 def test_any_text_comes_out_as_it_went_in(database: Database) -> None:
-    shelf = FeedFixture.create(database)
-    ids = shelf.add(*(ready(each, content=each, author=each) for each in AWKWARD))
+    feed_fixture = FeedFixture.create(database)
+    ids = feed_fixture.add(*(ready(each, content=each, author=each) for each in AWKWARD))
 
     with database.reading() as db:
         stored = db.tuples(
@@ -85,9 +85,9 @@ def test_hashes_are_looked_up_per_feed(database: Database) -> None:
 
 
 def test_very_many_hashes_can_be_looked_up(database: Database) -> None:
-    shelf = FeedFixture.create(database)
+    feed_fixture = FeedFixture.create(database)
     new = [ready(f"Item {number}") for number in range(3)]
-    shelf.add(*new)
+    feed_fixture.add(*new)
     unknown = [bytes([7]) + number.to_bytes(31, "big") for number in range(25_000)]
 
     with database.reading() as db:
@@ -96,6 +96,6 @@ def test_very_many_hashes_can_be_looked_up(database: Database) -> None:
             assert isinstance(connection, sqlite3.Connection)
             # As SQLite is by itself; some who package it let it take more.
             connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)
-        known = feed_store.look_up(db, {shelf.feed_id: [new[0].hash, *unknown, new[2].hash]})
+        known = feed_store.look_up(db, {feed_fixture.feed_id: [new[0].hash, *unknown, new[2].hash]})
 
-    assert set(known[shelf.feed_id].ids) == {new[0].hash, new[2].hash}
+    assert set(known[feed_fixture.feed_id].ids) == {new[0].hash, new[2].hash}

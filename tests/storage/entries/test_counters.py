@@ -79,7 +79,7 @@ class Life:
         self.database = database
         self.alone = alone
         self.user = user
-        self.chance = random.Random(seed)
+        self.rng = random.Random(seed)
         self.number = 0
         self.services = Entries(database, lambda: NOW)
         self.categories = Categories(database, lambda: NOW)
@@ -103,7 +103,7 @@ class Life:
         ]
 
     def step(self) -> str:
-        chosen = self.chance.choice(self.steps)
+        chosen = self.rng.choice(self.steps)
         if not self.feed_ids():
             chosen = self.subscribe
         chosen()
@@ -131,7 +131,7 @@ class Life:
             return [feed.id for feed in feeds.list_all(db, self.user.id)]
 
     def a_feed(self) -> int:
-        return self.chance.choice(self.feed_ids())
+        return self.rng.choice(self.feed_ids())
 
     def a_category(self) -> int:
         self.number += 1
@@ -141,7 +141,7 @@ class Life:
         mine = select(entry_table.c.id).where(entry_table.c.user_id == self.user.id).order_by(entry_table.c.id)
         with self.database.reading() as db:
             ids = db.scalars(mine)
-        chosen = self.chance.sample(ids, min(len(ids), self.chance.randrange(8)))
+        chosen = self.rng.sample(ids, min(len(ids), self.rng.randrange(8)))
         return [*chosen, *chosen[:2], 2_147_483_000]
 
     def subscribe(self) -> None:
@@ -161,19 +161,19 @@ class Life:
 
     def poll(self) -> None:
         feed_id = self.a_feed()
-        status = self.chance.choice(list(EntryStatus))
-        numbers = range(self.number + 1, self.number + 1 + self.chance.randrange(6))
+        status = self.rng.choice(list(EntryStatus))
+        numbers = range(self.number + 1, self.number + 1 + self.rng.randrange(6))
         self.number += len(numbers)
         with self.database.writing() as db:
             counters.lock(db, self.user.id, [feed_id])
             feed = feeds.get(db, self.user.id, feed_id)
             assert feed is not None
-            new = [ready(number, status=status, starred=self.chance.random() < 0.3) for number in numbers]
+            new = [ready(number, status=status, starred=self.rng.random() < 0.3) for number in numbers]
             feed_store.add(db, self.user.id, feed_id, feed.category_id, new, now=NOW)
 
     def set_state(self) -> None:
-        status = self.chance.choice([None, *EntryStatus])
-        starred = self.chance.choice([None, True, False])
+        status = self.rng.choice([None, *EntryStatus])
+        starred = self.rng.choice([None, True, False])
         self.services.update(self.user.id, self.some_entries(), status=status, starred=starred)
 
     def toggle_star(self) -> None:
@@ -207,10 +207,10 @@ class Life:
 
     def import_entry(self) -> None:
         # Sometimes one that is there already.
-        self.number += self.chance.choice([0, 1])
-        given: dict[str, Any] = {"url": f"https://example.org/{self.number}", "starred": self.chance.random() < 0.5}
-        if self.chance.random() < 0.5:
-            given["status"] = self.chance.choice(["read", "unread"])
+        self.number += self.rng.choice([0, 1])
+        given: dict[str, Any] = {"url": f"https://example.org/{self.number}", "starred": self.rng.random() < 0.5}
+        if self.rng.random() < 0.5:
+            given["status"] = self.rng.choice(["read", "unread"])
         feed_id, hash_ = self.a_feed(), sha256(given["url"].encode()).digest()
         if not self.is_deleted(feed_id, hash_):
             with self.refused_if(InvalidInput, lambda: self.is_deleted(feed_id, hash_)):
@@ -220,12 +220,12 @@ class Life:
         self.subscriptions.update(self.user.id, self.a_feed(), {"category_id": self.a_category()})
 
     def unsubscribe(self) -> None:
-        if self.chance.random() < 0.3:
+        if self.rng.random() < 0.3:
             self.subscriptions.delete(self.user.id, self.a_feed())
 
     def drop_category(self) -> None:
         feed_id = self.a_feed()
-        if self.chance.random() < 0.3:
+        if self.rng.random() < 0.3:
             with self.database.reading() as db:
                 feed = feeds.get(db, self.user.id, feed_id)
             assert feed is not None

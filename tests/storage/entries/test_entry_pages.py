@@ -20,21 +20,21 @@ def place(entry: Entry, order: Order) -> EntryCursor:
 def test_a_page_continues_after_the_cursor_also_among_equal_times(
     database: Database, order: Order, direction: Direction
 ) -> None:
-    shelf = FeedFixture.create(database)
+    feed_fixture = FeedFixture.create(database)
     # Three of each moment: a page ends among them.
-    shelf.add(*(ready(f"Entry {n}", published_at=Instant(NOW + n // 3 * SECOND)) for n in range(11)))
+    feed_fixture.add(*(ready(f"Entry {n}", published_at=Instant(NOW + n // 3 * SECOND)) for n in range(11)))
     other = FeedFixture.create(database)
     other.add(ready("Somebody else's"))
 
     with database.reading() as db:
         everything = entry_lists.rows(
-            db, shelf.user_id, EntryFilter(), PageRequest(order=order, direction=direction, limit=50)
+            db, feed_fixture.user_id, EntryFilter(), PageRequest(order=order, direction=direction, limit=50)
         )
         seen: list[Entry] = []
         while True:
             cursor = place(seen[-1], order) if seen else None
             page = PageRequest(order=order, direction=direction, limit=2, cursor=cursor)
-            found = entry_lists.rows(db, shelf.user_id, EntryFilter(statuses=(EntryStatus.UNREAD,)), page)
+            found = entry_lists.rows(db, feed_fixture.user_id, EntryFilter(statuses=(EntryStatus.UNREAD,)), page)
             if not found:
                 break
             seen += found

@@ -19,7 +19,7 @@ COUNT = 600
 
 
 @pytest.fixture(scope="module")
-def shelf(databases: Databases) -> Iterator[FeedFixture]:
+def feed_fixture(databases: Databases) -> Iterator[FeedFixture]:
     """Entries of two feeds, one per second; every third is read, every fifth starred."""
     with databases.migrated() as url:
         database = Database(url)
@@ -78,47 +78,49 @@ FILTERED: dict[str, tuple[dict[str, Any], set[int]]] = {
 
 @pytest.mark.parametrize("name", FILTERED)
 @pytest.mark.parametrize("query", FOUND)
-def test_a_search_finds_the_same_however_frequent_it_is(shelf: FeedFixture, query: str, name: str) -> None:
+def test_a_search_finds_the_same_however_frequent_it_is(feed_fixture: FeedFixture, query: str, name: str) -> None:
     given, those = FILTERED[name]
-    given = {key: shelf.feed_id if key == "feed_id" else value for key, value in given.items()}
+    given = {key: feed_fixture.feed_id if key == "feed_id" else value for key, value in given.items()}
     found = sorted(FOUND[query] & those)
 
-    with shelf.database.reading() as db:
+    with feed_fixture.database.reading() as db:
         for limit, offset in ((25, 0), (101, 30), (20, 420)):
             page = PageRequest(direction=Direction.DESC, limit=limit, offset=offset)
-            listed = entry_lists.page(db, shelf.user_id, EntryFilter(search=query, **given), page)
+            listed = entry_lists.page(db, feed_fixture.user_id, EntryFilter(search=query, **given), page)
             assert _numbers(listed.entries) == found[::-1][offset : offset + limit]
             assert listed.total == len(found)
 
 
 @pytest.mark.parametrize("query", FOUND)
-def test_a_search_continues_from_a_cursor(shelf: FeedFixture, query: str) -> None:
+def test_a_search_continues_from_a_cursor(feed_fixture: FeedFixture, query: str) -> None:
     found = sorted(FOUND[query])
     cursor = EntryCursor(Instant(NOW + 250 * SECOND), 2**40)
 
-    with shelf.database.reading() as db:
+    with feed_fixture.database.reading() as db:
         for limit in (1, 40):
             later = PageRequest(cursor=cursor, limit=limit)
             earlier = PageRequest(cursor=cursor, limit=limit, direction=Direction.DESC)
             entry_filter = EntryFilter(search=query)
             assert (
-                _numbers(entry_lists.rows(db, shelf.user_id, entry_filter, later))
+                _numbers(entry_lists.rows(db, feed_fixture.user_id, entry_filter, later))
                 == [n for n in found if n > 250][:limit]
             )
             expected = [n for n in found[::-1] if n <= 250][:limit]
-            assert _numbers(entry_lists.rows(db, shelf.user_id, entry_filter, earlier)) == expected
-            assert entry_lists.page(db, shelf.user_id, entry_filter, later).total == len(found)
+            assert _numbers(entry_lists.rows(db, feed_fixture.user_id, entry_filter, earlier)) == expected
+            assert entry_lists.page(db, feed_fixture.user_id, entry_filter, later).total == len(found)
 
 
 @pytest.mark.parametrize("order", Order)
-def test_a_frequent_word_comes_in_the_order_of_the_list(shelf: FeedFixture, order: Order) -> None:
+def test_a_frequent_word_comes_in_the_order_of_the_list(feed_fixture: FeedFixture, order: Order) -> None:
     for direction in Direction:
         pages = [
             PageRequest(order=order, direction=direction, limit=70, offset=offset) for offset in range(0, COUNT, 70)
         ]
-        with shelf.database.reading() as db:
-            listed = [_numbers(entry_lists.rows(db, shelf.user_id, EntryFilter(), page)) for page in pages]
-            found = [_numbers(entry_lists.rows(db, shelf.user_id, EntryFilter(search="rain"), page)) for page in pages]
+        with feed_fixture.database.reading() as db:
+            listed = [_numbers(entry_lists.rows(db, feed_fixture.user_id, EntryFilter(), page)) for page in pages]
+            found = [
+                _numbers(entry_lists.rows(db, feed_fixture.user_id, EntryFilter(search="rain"), page)) for page in pages
+            ]
         assert found == listed
 
 

@@ -22,7 +22,7 @@ from tidings.storage.polling import feed_store
 
 
 @pytest.fixture
-def shelf(database: Database) -> FeedFixture:
+def feed_fixture(database: Database) -> FeedFixture:
     return FeedFixture.create(database)
 
 
@@ -31,20 +31,22 @@ def index(database: Database) -> None:
         pass
 
 
-def test_a_word_is_found_in_the_title_and_in_the_text(shelf: FeedFixture) -> None:
-    shelf.add(ready("Rain tomorrow", "Take an umbrella."), ready("Sunshine", "No <b>rain</b> at all."), ready("Snow"))
-    index(shelf.database)
+def test_a_word_is_found_in_the_title_and_in_the_text(feed_fixture: FeedFixture) -> None:
+    feed_fixture.add(
+        ready("Rain tomorrow", "Take an umbrella."), ready("Sunshine", "No <b>rain</b> at all."), ready("Snow")
+    )
+    index(feed_fixture.database)
 
-    assert shelf.titles("rain") == ["Rain tomorrow", "Sunshine"]
-    assert shelf.total("rain") == 2
+    assert feed_fixture.titles("rain") == ["Rain tomorrow", "Sunshine"]
+    assert feed_fixture.total("rain") == 2
 
 
-def test_markup_is_not_searched(shelf: FeedFixture) -> None:
-    shelf.add(ready("Links", '<a href="https://elsewhere.example/">here</a>'))
-    index(shelf.database)
+def test_markup_is_not_searched(feed_fixture: FeedFixture) -> None:
+    feed_fixture.add(ready("Links", '<a href="https://elsewhere.example/">here</a>'))
+    index(feed_fixture.database)
 
-    assert shelf.titles("elsewhere") == []
-    assert shelf.titles("href") == []
+    assert feed_fixture.titles("elsewhere") == []
+    assert feed_fixture.titles("href") == []
 
 
 LIBRARY = {
@@ -134,10 +136,10 @@ FOUND = {
 def library(databases: Databases) -> Iterator[FeedFixture]:
     with databases.migrated() as url:
         database = Database(url)
-        shelf = FeedFixture.create(database)
-        shelf.add(*(ready(title, text, url=name) for name, (title, text) in LIBRARY.items()))
+        feed_fixture = FeedFixture.create(database)
+        feed_fixture.add(*(ready(title, text, url=name) for name, (title, text) in LIBRARY.items()))
         index(database)
-        yield shelf
+        yield feed_fixture
         database.close()
 
 
@@ -181,63 +183,63 @@ def test_whatever_an_entry_says_can_be_indexed_changed_and_forgotten(
     ensure_sound(library.database)
 
 
-def test_a_very_long_text_is_searched_from_its_beginning(shelf: FeedFixture) -> None:
-    shelf.add(ready("Book", "beginning " + "".join(f"w{n} " for n in range(100_000)) + "ending"))
-    shelf.add(ready("漢" * 500_000, "漢字" * 500_000), ready("ﷺ" * 200_000, "x" * 3_000_000))
-    index(shelf.database)
+def test_a_very_long_text_is_searched_from_its_beginning(feed_fixture: FeedFixture) -> None:
+    feed_fixture.add(ready("Book", "beginning " + "".join(f"w{n} " for n in range(100_000)) + "ending"))
+    feed_fixture.add(ready("漢" * 500_000, "漢字" * 500_000), ready("ﷺ" * 200_000, "x" * 3_000_000))
+    index(feed_fixture.database)
 
-    assert shelf.titles("beginning") == ["Book"]
-    assert shelf.titles("ending") == []
-    assert shelf.total("漢字") == 1
+    assert feed_fixture.titles("beginning") == ["Book"]
+    assert feed_fixture.titles("ending") == []
+    assert feed_fixture.total("漢字") == 1
 
 
-def test_a_change_by_the_publisher_is_followed(shelf: FeedFixture) -> None:
+def test_a_change_by_the_publisher_is_followed(feed_fixture: FeedFixture) -> None:
     old = ready("Rain", "umbrella")
-    shelf.add(old)
-    index(shelf.database)
-    with shelf.database.writing() as db:
-        id_ = feed_store.look_up(db, {shelf.feed_id: [old.hash]})[shelf.feed_id].ids[old.hash]
-        feed_store.change(db, shelf.user_id, {id_: ready("Sun", "parasol")}, now=NOW)
-    index(shelf.database)
+    feed_fixture.add(old)
+    index(feed_fixture.database)
+    with feed_fixture.database.writing() as db:
+        id_ = feed_store.look_up(db, {feed_fixture.feed_id: [old.hash]})[feed_fixture.feed_id].ids[old.hash]
+        feed_store.change(db, feed_fixture.user_id, {id_: ready("Sun", "parasol")}, now=NOW)
+    index(feed_fixture.database)
 
-    assert shelf.titles("rain") == shelf.titles("umbrella") == []
-    assert shelf.titles("sun parasol") == ["Sun"]
-    ensure_sound(shelf.database)
+    assert feed_fixture.titles("rain") == feed_fixture.titles("umbrella") == []
+    assert feed_fixture.titles("sun parasol") == ["Sun"]
+    ensure_sound(feed_fixture.database)
 
 
-def test_writing_twice_before_it_is_indexed_indexes_the_last(shelf: FeedFixture) -> None:
+def test_writing_twice_before_it_is_indexed_indexes_the_last(feed_fixture: FeedFixture) -> None:
     old = ready("Rain", "umbrella")
-    shelf.add(old)
-    with shelf.database.writing() as db:
-        id_ = feed_store.look_up(db, {shelf.feed_id: [old.hash]})[shelf.feed_id].ids[old.hash]
-        feed_store.change(db, shelf.user_id, {id_: ready("Sun", "parasol")}, now=NOW)
-    index(shelf.database)
+    feed_fixture.add(old)
+    with feed_fixture.database.writing() as db:
+        id_ = feed_store.look_up(db, {feed_fixture.feed_id: [old.hash]})[feed_fixture.feed_id].ids[old.hash]
+        feed_store.change(db, feed_fixture.user_id, {id_: ready("Sun", "parasol")}, now=NOW)
+    index(feed_fixture.database)
 
-    assert shelf.titles("umbrella") == []
-    assert shelf.titles("parasol") == ["Sun"]
+    assert feed_fixture.titles("umbrella") == []
+    assert feed_fixture.titles("parasol") == ["Sun"]
 
 
-def test_a_deleted_entry_is_not_found_even_before_it_leaves_the_index(shelf: FeedFixture) -> None:
-    other = shelf.another_feed()
-    shelf.add(ready("Rain"))
+def test_a_deleted_entry_is_not_found_even_before_it_leaves_the_index(feed_fixture: FeedFixture) -> None:
+    other = feed_fixture.another_feed()
+    feed_fixture.add(ready("Rain"))
     other.add(ready("More rain"))
-    index(shelf.database)
+    index(feed_fixture.database)
 
-    with shelf.database.writing() as db:
-        feeds.remove(db, shelf.user_id, shelf.feed_id)
-    assert shelf.titles("rain") == ["More rain"]
-    assert shelf.total("rain") == 1
+    with feed_fixture.database.writing() as db:
+        feeds.remove(db, feed_fixture.user_id, feed_fixture.feed_id)
+    assert feed_fixture.titles("rain") == ["More rain"]
+    assert feed_fixture.total("rain") == 1
 
-    index(shelf.database)
-    assert shelf.titles("rain") == ["More rain"]
-    assert indexed_rows(shelf.database) == 1
-    ensure_sound(shelf.database)
+    index(feed_fixture.database)
+    assert feed_fixture.titles("rain") == ["More rain"]
+    assert indexed_rows(feed_fixture.database) == 1
+    ensure_sound(feed_fixture.database)
 
 
 def test_entries_of_a_deleted_user_leave_the_index(database: Database) -> None:
     leaving, staying = FeedFixture.create(database), FeedFixture.create(database)
-    for shelf in (leaving, staying):
-        shelf.add(*(ready(f"Rain {n}") for n in range(70)))
+    for feed_fixture in (leaving, staying):
+        feed_fixture.add(*(ready(f"Rain {n}") for n in range(70)))
     index(database)
     with database.writing() as db:
         users.remove(db, leaving.user_id)
@@ -250,15 +252,15 @@ def test_entries_of_a_deleted_user_leave_the_index(database: Database) -> None:
     ensure_sound(database)
 
 
-def test_an_entry_that_is_deleted_before_it_was_indexed_leaves_nothing_behind(shelf: FeedFixture) -> None:
-    shelf.add(ready("Rain"))
-    with shelf.database.writing() as db:
-        feeds.remove(db, shelf.user_id, shelf.feed_id)
-    index(shelf.database)
+def test_an_entry_that_is_deleted_before_it_was_indexed_leaves_nothing_behind(feed_fixture: FeedFixture) -> None:
+    feed_fixture.add(ready("Rain"))
+    with feed_fixture.database.writing() as db:
+        feeds.remove(db, feed_fixture.user_id, feed_fixture.feed_id)
+    index(feed_fixture.database)
 
-    with shelf.database.reading() as db:
+    with feed_fixture.database.reading() as db:
         assert not search_index.is_behind(db)
-    assert indexed_rows(shelf.database) == 0
+    assert indexed_rows(feed_fixture.database) == 0
 
 
 def test_a_search_does_not_find_entries_of_other_users(database: Database) -> None:
@@ -286,36 +288,36 @@ def test_a_search_catches_up_for_its_own_user_only(database: Database) -> None:
         assert search_index.is_behind(db, bob.user_id)
 
 
-def test_a_search_holds_together_with_every_other_filter(shelf: FeedFixture) -> None:
-    first, second, third = shelf.add(
+def test_a_search_holds_together_with_every_other_filter(feed_fixture: FeedFixture) -> None:
+    first, second, third = feed_fixture.add(
         ready("Rain one", tags=("Weather",)), ready("Rain two"), ready("Rain three", tags=("weather", "x"))
     )
-    elsewhere = shelf.another_feed()
+    elsewhere = feed_fixture.another_feed()
     elsewhere.add(ready("Rain elsewhere"))
-    shelf.add(ready("Sun", tags=("weather",)))
-    with shelf.database.writing() as db:
-        entries.set_state(db, shelf.user_id, [second], status=EntryStatus.READ, now=NOW)
-        entries.set_state(db, shelf.user_id, [third], starred=True, now=Instant(NOW + SECOND))
-    index(shelf.database)
+    feed_fixture.add(ready("Sun", tags=("weather",)))
+    with feed_fixture.database.writing() as db:
+        entries.set_state(db, feed_fixture.user_id, [second], status=EntryStatus.READ, now=NOW)
+        entries.set_state(db, feed_fixture.user_id, [third], starred=True, now=Instant(NOW + SECOND))
+    index(feed_fixture.database)
 
-    assert shelf.titles("rain", statuses=(EntryStatus.READ,)) == ["Rain two"]
-    assert shelf.titles("rain", starred=True) == ["Rain three"]
-    assert shelf.titles("rain", tags=("weather",)) == ["Rain one", "Rain three"]
-    assert shelf.titles("rain", feed_id=elsewhere.feed_id) == ["Rain elsewhere"]
-    assert shelf.total("rain", category_id=shelf.category_id) == 4
-    assert shelf.titles("rain", changed_after=NOW) == ["Rain three"]
-    assert shelf.titles("rain", before_entry_id=second) == ["Rain one"]
-    assert shelf.titles("-two", after_entry_id=first, feed_id=shelf.feed_id) == ["Rain three", "Sun"]
+    assert feed_fixture.titles("rain", statuses=(EntryStatus.READ,)) == ["Rain two"]
+    assert feed_fixture.titles("rain", starred=True) == ["Rain three"]
+    assert feed_fixture.titles("rain", tags=("weather",)) == ["Rain one", "Rain three"]
+    assert feed_fixture.titles("rain", feed_id=elsewhere.feed_id) == ["Rain elsewhere"]
+    assert feed_fixture.total("rain", category_id=feed_fixture.category_id) == 4
+    assert feed_fixture.titles("rain", changed_after=NOW) == ["Rain three"]
+    assert feed_fixture.titles("rain", before_entry_id=second) == ["Rain one"]
+    assert feed_fixture.titles("-two", after_entry_id=first, feed_id=feed_fixture.feed_id) == ["Rain three", "Sun"]
 
 
 @pytest.mark.parametrize("order", Order)
-def test_pages_of_a_search_in_any_order_hold_each_match_once(shelf: FeedFixture, order: Order) -> None:
-    shelf.add(*(ready(f"Rain {n % 4}", author=f"{n % 3}") for n in range(23)), ready("Sun"))
-    index(shelf.database)
+def test_pages_of_a_search_in_any_order_hold_each_match_once(feed_fixture: FeedFixture, order: Order) -> None:
+    feed_fixture.add(*(ready(f"Rain {n % 4}", author=f"{n % 3}") for n in range(23)), ready("Sun"))
+    index(feed_fixture.database)
 
     for direction in Direction:
         pages = [
-            shelf.titles("rain", PageRequest(order=order, direction=direction, limit=10, offset=offset))
+            feed_fixture.titles("rain", PageRequest(order=order, direction=direction, limit=10, offset=offset))
             for offset in (0, 10, 20, 30)
         ]
         assert [len(page) for page in pages] == [10, 10, 3, 0]
@@ -323,8 +325,8 @@ def test_pages_of_a_search_in_any_order_hold_each_match_once(shelf: FeedFixture,
 
 
 def test_concurrent_indexing_storing_and_deleting_leave_a_correct_index(database: Database) -> None:
-    shelf = FeedFixture.create(database)
-    feeds_at_hand = [shelf.another_feed() for _ in range(6)]
+    feed_fixture = FeedFixture.create(database)
+    feeds_at_hand = [feed_fixture.another_feed() for _ in range(6)]
     for feed in feeds_at_hand:
         feed.add(*(ready(f"Rain {n}") for n in range(60)))
 
@@ -334,7 +336,7 @@ def test_concurrent_indexing_storing_and_deleting_leave_a_correct_index(database
 
     def keep_storing() -> None:
         for n in range(15):
-            shelf.add(ready(f"Hail {n}"))
+            feed_fixture.add(ready(f"Hail {n}"))
 
     def delete_half() -> None:
         for feed in feeds_at_hand[:3]:
@@ -346,8 +348,8 @@ def test_concurrent_indexing_storing_and_deleting_leave_a_correct_index(database
             done.result(60)
     index(database)
 
-    assert shelf.total("rain") == 180
-    assert shelf.total("hail") == 15
+    assert feed_fixture.total("rain") == 180
+    assert feed_fixture.total("hail") == 15
     assert indexed_rows(database) == 195
     ensure_sound(database)
 
@@ -406,24 +408,24 @@ IN_LANGUAGES = {
         ("news", set()),
     ],
 )
-def test_words_are_found_in_each_language_of_the_user(shelf: FeedFixture, query: str, found: set[str]) -> None:
+def test_words_are_found_in_each_language_of_the_user(feed_fixture: FeedFixture, query: str, found: set[str]) -> None:
     made = {title: language for language, (title, _) in IN_LANGUAGES.items()}
-    shelf.add(*(ready(title, text, language=language) for language, (title, text) in IN_LANGUAGES.items()))
-    index(shelf.database)
+    feed_fixture.add(*(ready(title, text, language=language) for language, (title, text) in IN_LANGUAGES.items()))
+    index(feed_fixture.database)
 
-    assert {made[title] for title in shelf.titles(query)} == found
-    assert shelf.total(query) == len(found)
+    assert {made[title] for title in feed_fixture.titles(query)} == found
+    assert feed_fixture.total(query) == len(found)
 
 
-def test_an_entry_that_changes_its_language_is_found_by_its_new_words(shelf: FeedFixture) -> None:
+def test_an_entry_that_changes_its_language_is_found_by_its_new_words(feed_fixture: FeedFixture) -> None:
     old = ready("Häuser", "am See")
-    shelf.add(old)
-    index(shelf.database)
-    with shelf.database.writing() as db:
-        known = feed_store.look_up(db, {shelf.feed_id: [old.hash]})[shelf.feed_id]
+    feed_fixture.add(old)
+    index(feed_fixture.database)
+    with feed_fixture.database.writing() as db:
+        known = feed_store.look_up(db, {feed_fixture.feed_id: [old.hash]})[feed_fixture.feed_id]
         changed = {known.ids[old.hash]: ready("Häuser", "am See", language="de")}
-        feed_store.change(db, shelf.user_id, changed, now=NOW)
-    index(shelf.database)
+        feed_store.change(db, feed_fixture.user_id, changed, now=NOW)
+    index(feed_fixture.database)
 
-    assert shelf.titles("haus") == ["Häuser"]
-    ensure_sound(shelf.database)
+    assert feed_fixture.titles("haus") == ["Häuser"]
+    ensure_sound(feed_fixture.database)

@@ -56,19 +56,19 @@ def test_a_chart_shows_what_was_published_within_its_days(alice: Person, reader:
 
 
 def test_each_day_is_counted_apart_and_for_its_owner(database: Database) -> None:
-    shelf = FeedFixture.create(database)
+    feed_fixture = FeedFixture.create(database)
     start = Instant(NOW - NOW % DAY)
-    shelf.add(
+    feed_fixture.add(
         *(
             ready(f"{number}", published_at=Instant(start + moment))
             for number, moment in enumerate((-1, 0, DAY - 1, DAY, 3 * DAY - 1, 3 * DAY))
         )
     )
     with database.reading() as db:
-        assert statistics.published(db, shelf.user_id, start, DAY, 3) == [2, 1, 1]
-        assert statistics.published(db, shelf.user_id, start, HOUR, 1) == [1]
-        assert statistics.read(db, shelf.user_id, start, DAY, 3) == [0, 0, 0]
-        assert statistics.published(db, shelf.user_id + 1, start, DAY, 3) == [0, 0, 0]
+        assert statistics.published(db, feed_fixture.user_id, start, DAY, 3) == [2, 1, 1]
+        assert statistics.published(db, feed_fixture.user_id, start, HOUR, 1) == [1]
+        assert statistics.read(db, feed_fixture.user_id, start, DAY, 3) == [0, 0, 0]
+        assert statistics.published(db, feed_fixture.user_id + 1, start, DAY, 3) == [0, 0, 0]
 
 
 def test_about_is_for_everybody(visitor: Visitor, reader: Visitor) -> None:

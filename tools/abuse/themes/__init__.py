@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from abuse.lab import Theme
+from abuse.testbed import Theme
 from abuse.themes import (
     authorisation,
     connections,

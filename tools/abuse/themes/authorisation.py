@@ -14,9 +14,9 @@ from urllib.parse import urlencode
 from abuse import client, pages
 from abuse.attempts import Attempt, Result
 from abuse.client import Answer
-from abuse.lab import Lab
+from abuse.owned_resources import OwnedResources, create_resources, example
 from abuse.people import Person, administrator, person
-from abuse.possessions import Possessions, example, settled
+from abuse.testbed import Testbed
 
 CHANGED = "the answer shows something of the owner, or something of the owner is different afterwards"
 # What only an administrator may call.
@@ -45,9 +45,12 @@ FOREIGN_IDS: tuple[tuple[str, str, str, str], ...] = (
 )  # fmt: skip
 
 
-def run(lab: Lab) -> Iterator[Result]:
-    service = lab.shared
-    alice, bob = settled(service, lab.publisher), settled(service, lab.publisher, with_delivery=False)
+def run(testbed: Testbed) -> Iterator[Result]:
+    service = testbed.shared
+    alice, bob = (
+        create_resources(service, testbed.publisher),
+        create_resources(service, testbed.publisher, with_delivery=False),
+    )
     document = client.request(service, "GET", "/v1/openapi.json").json()
     operations = [
         (method, path, operation)
@@ -56,21 +59,21 @@ def run(lab: Lab) -> Iterator[Result]:
         if method in ("get", *UNSAFE)
     ]
     closed = [each for each in operations if each[2].get("security") != []]
-    yield from _anonymous(lab, closed, alice)
-    yield from _strangers(lab, closed, alice, bob.owner)
-    yield from _foreign_ids(lab, alice, bob)
-    yield from _pages(lab, alice, bob.owner)
-    yield from _administration(lab, closed, bob.owner)
-    yield from _revoked(lab)
+    yield from _anonymous(testbed, closed, alice)
+    yield from _strangers(testbed, closed, alice, bob.owner)
+    yield from _foreign_ids(testbed, alice, bob)
+    yield from _pages(testbed, alice, bob.owner)
+    yield from _administration(testbed, closed, bob.owner)
+    yield from _revoked(testbed)
 
 
-def _path(path: str, alice: Possessions) -> str:
+def _path(path: str, alice: OwnedResources) -> str:
     return re.sub(
         r"\{(\w+)\}", lambda found: str(alice.ids.get(found[1], 1 if found[1].endswith("_id") else "webhook")), path
     )
 
 
-def _anonymous(lab: Lab, operations: list[Any], alice: Possessions) -> Iterator[Result]:
+def _anonymous(testbed: Testbed, operations: list[Any], alice: OwnedResources) -> Iterator[Result]:
     pretended = {
         "without credentials": {},
         "with a wrong password": client.basic(alice.owner.name, "wrong"),
@@ -78,7 +81,7 @@ def _anonymous(lab: Lab, operations: list[Any], alice: Possessions) -> Iterator[
         "with a made-up key": {"X-Auth-Token": "0" * 64},
         "with a header that names the user": {"X-Forwarded-User": alice.owner.name, "Remote-User": alice.owner.name},
     }
-    for number, (method, path, operation) in enumerate(lab.choose(operations, 3)):
+    for number, (method, path, operation) in enumerate(testbed.choose(operations, 3)):
         # A wrong password for each of them would only meet the throttle.
         chosen = (
             pretended
@@ -88,14 +91,14 @@ def _anonymous(lab: Lab, operations: list[Any], alice: Possessions) -> Iterator[
         for how, headers in chosen.items():
             attempt = Attempt(f"{how}: {method.upper()} {path}", "a stranger calls it", "any answer but 401")
             body = example(operation)
-            answer = client.request(lab.shared, method.upper(), _path(path, alice), headers=headers, body=body)
+            answer = client.request(testbed.shared, method.upper(), _path(path, alice), headers=headers, body=body)
             yield Result(attempt, "" if answer.status == 401 else f"{answer.status} {answer.text[:200]}")
 
 
-def _strangers(lab: Lab, operations: list[Any], alice: Possessions, bob: Person) -> Iterator[Result]:
+def _strangers(testbed: Testbed, operations: list[Any], alice: OwnedResources, bob: Person) -> Iterator[Result]:
     """With ids of another user: what it tells, and what is left of the owner's things."""
     with_ids = [each for each in operations if re.search(r"\{\w+_id\}", each[1])]
-    for method, path, operation in lab.choose(with_ids, 5):
+    for method, path, operation in testbed.choose(with_ids, 5):
         attempt = Attempt(f"stranger: {method.upper()} {path}", "another user calls it with ids of the owner", CHANGED)
         before = alice.snapshot()
         answer = bob.api(method.upper(), _path(path, alice), example(operation))
@@ -105,10 +108,10 @@ def _strangers(lab: Lab, operations: list[Any], alice: Possessions, bob: Person)
         yield Result(attempt, leaked or _seen(answer, alice) or _changed(before, alice))
 
 
-def _foreign_ids(lab: Lab, alice: Possessions, bob: Possessions) -> Iterator[Result]:
-    url = lab.publisher.serve("/another.xml", '<rss version="2.0"><channel><title>a</title></channel></rss>')
+def _foreign_ids(testbed: Testbed, alice: OwnedResources, bob: OwnedResources) -> Iterator[Result]:
+    url = testbed.publisher.serve("/another.xml", '<rss version="2.0"><channel><title>a</title></channel></rss>')
     values = {**alice.ids, "mark": alice.mark, "url": url, "own_feed": bob.ids["feed_id"], "own_user": bob.owner.id}
-    for name, method, path, body in lab.choose(FOREIGN_IDS, 5):
+    for name, method, path, body in testbed.choose(FOREIGN_IDS, 5):
         attempt = Attempt(f"foreign id: {name}", f"{method} {path} {body}", CHANGED)
         before = alice.snapshot()
         answer = bob.owner.api(method, path % values, (body % values).encode() if body else None)
@@ -120,28 +123,28 @@ def _foreign_ids(lab: Lab, alice: Possessions, bob: Possessions) -> Iterator[Res
         yield Result(attempt, evidence)
 
 
-def _pages(lab: Lab, alice: Possessions, bob: Person) -> Iterator[Result]:
+def _pages(testbed: Testbed, alice: OwnedResources, bob: Person) -> Iterator[Result]:
     """Every page and form of the owner, requested by another user and without a session."""
     alice.owner.sign_in()
     bob.sign_in()
-    hers = pages.walk(alice.owner, max_pages=25 if lab.short else 300)
+    owned_pages = pages.walk(alice.owner, max_pages=25 if testbed.short else 300)
     token = next(form.values["csrf"] for form in pages.forms(bob.get("/categories").text) if "csrf" in form.values)
-    own = [path for path, html in hers.items() if alice.mark in html and re.search(r"\d", path)]
-    nobody = Person(lab.shared, "", "")
-    for path in lab.choose(hers, 3):
+    own = [path for path, html in owned_pages.items() if alice.mark in html and re.search(r"\d", path)]
+    nobody = Person(testbed.shared, "", "")
+    for path in testbed.choose(owned_pages, 3):
         attempt = Attempt(f"page without session: {path}", "a stranger opens it", "something of the owner is shown")
         yield Result(attempt, _seen(nobody.get(path), alice))
-    for path in lab.choose(own, 3):
+    for path in testbed.choose(own, 3):
         attempt = Attempt(f"page of another: {path}", "another user opens it", "something of the owner is shown")
         yield Result(attempt, _seen(bob.get(path), alice))
-    for form in lab.choose(_forms_with_ids(hers, alice), 3):
+    for form in testbed.choose(_forms_with_ids(owned_pages, alice), 3):
         attempt = Attempt(f"form of another: {form.action}", "another user sends it with a token of their own", CHANGED)
         before = alice.snapshot()
         answer = bob.post(form.action, urlencode({**form.values, "csrf": token}).encode())
         yield Result(attempt, _seen(answer, alice) or _changed(before, alice))
 
 
-def _forms_with_ids(found: dict[str, str], alice: Possessions) -> list[pages.Form]:
+def _forms_with_ids(found: dict[str, str], alice: OwnedResources) -> list[pages.Form]:
     """Returns a form for each action that contains an id, deletions last."""
     forms: dict[str, pages.Form] = {}
     for path, html in found.items():
@@ -151,7 +154,7 @@ def _forms_with_ids(found: dict[str, str], alice: Possessions) -> list[pages.For
     return sorted(forms.values(), key=lambda form: "delete" in form.action)
 
 
-def _administration(lab: Lab, operations: list[Any], bob: Person) -> Iterator[Result]:
+def _administration(testbed: Testbed, operations: list[Any], bob: Person) -> Iterator[Result]:
     """What only an administrator may."""
     reserved = [each for each in operations if each[1].startswith(RESERVED) and "{" not in each[1]]
     for method, path, operation in reserved:
@@ -160,7 +163,7 @@ def _administration(lab: Lab, operations: list[Any], bob: Person) -> Iterator[Re
         )
         answer = bob.api(method.upper(), path, example(operation))
         yield Result(attempt, "" if answer.status == 403 else f"{answer.status} {answer.text[:200]}")
-    head = administrator(lab.shared)
+    head = administrator(testbed.shared)
     head.sign_in()
     hidden = {"/instance", *pages.links(head.get("/settings").text)} - set(pages.links(bob.get("/settings").text))
     for path in sorted(hidden):
@@ -168,16 +171,16 @@ def _administration(lab: Lab, operations: list[Any], bob: Person) -> Iterator[Re
         yield Result(attempt, _if_200(bob.get(path)))
 
 
-def _revoked(lab: Lab) -> Iterator[Result]:
+def _revoked(testbed: Testbed) -> Iterator[Result]:
     """Credentials that were taken away."""
-    gone = person(lab.shared)
+    gone = person(testbed.shared)
     key = gone.made("POST", "/v1/api-keys", {"description": "a"})
     headers = {"X-Auth-Token": key["token"]}
-    assert client.request(lab.shared, "GET", "/v1/me", headers=headers).status == 200
+    assert client.request(testbed.shared, "GET", "/v1/me", headers=headers).status == 200
     gone.sign_in()
-    stolen = Person(lab.shared, gone.name, gone.password, gone.id, dict(gone.cookies))
+    stolen = Person(testbed.shared, gone.name, gone.password, gone.id, dict(gone.cookies))
     gone.made("DELETE", f"/v1/api-keys/{key['id']}")
-    answer = client.request(lab.shared, "GET", "/v1/me", headers=headers)
+    answer = client.request(testbed.shared, "GET", "/v1/me", headers=headers)
     yield Result(Attempt("deleted key", "an API key that was deleted", "any answer but 401"), _unless_401(answer))
     gone.submit(next(form for form in pages.forms(gone.get("/settings").text) if form.action.endswith("/sign-out")))
     answer = stolen.get("/settings")
@@ -186,13 +189,13 @@ def _revoked(lab: Lab) -> Iterator[Result]:
     )
     gone.sign_in()
     stolen.cookies = dict(gone.cookies)
-    administrator(lab.shared).made("PUT", f"/v1/users/{gone.id}", {"password": "quite another"})
+    administrator(testbed.shared).made("PUT", f"/v1/users/{gone.id}", {"password": "quite another"})
     answer = gone.api("GET", "/v1/me")
     yield Result(Attempt("old password", "a password that was changed", "any answer but 401"), _unless_401(answer))
     gone.password = "quite another"
     gone.cookies.clear()
     gone.sign_in()
-    administrator(lab.shared).api("DELETE", f"/v1/users/{gone.id}")
+    administrator(testbed.shared).api("DELETE", f"/v1/users/{gone.id}")
     yield Result(
         Attempt("deleted user", "the password of a user who was deleted", "any answer but 401"),
         _unless_401(gone.api("GET", "/v1/me")),
@@ -211,7 +214,7 @@ def _if_200(answer: Answer) -> str:
     return f"{answer.status} {answer.text[:200]}" if answer.status == 200 else ""
 
 
-def _seen(answer: Answer, alice: Possessions) -> str:
+def _seen(answer: Answer, alice: OwnedResources) -> str:
     at = answer.text.find(alice.mark)
     return f"{answer.status} …{answer.text[max(0, at - 80) : at + 80]}…" if at >= 0 and not _is_echo(answer) else ""
 
@@ -221,6 +224,6 @@ def _is_echo(answer: Answer) -> bool:
     return answer.status == 200 and '"total":0' in answer.text
 
 
-def _changed(before: dict[str, str], alice: Possessions) -> str:
+def _changed(before: dict[str, str], alice: OwnedResources) -> str:
     after = alice.snapshot()
     return "; ".join(f"{path}: {after[path][:200]}" for path in before if before[path] != after[path])

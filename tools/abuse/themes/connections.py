@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from abuse import client
 from abuse.attempts import Attempt, Result
-from abuse.lab import Lab
 from abuse.service import Service
+from abuse.testbed import Testbed
 
 SERVED_WITHIN_S = 20
 THROUGH = f"another client is not served within {SERVED_WITHIN_S} s, or is refused"
@@ -45,24 +45,24 @@ CROWDS = (
 )  # fmt: skip
 
 
-def run(lab: Lab) -> Iterator[Result]:
+def run(testbed: Testbed) -> Iterator[Result]:
     _allow_descriptors()
-    service = lab.service()
+    service = testbed.service()
     kept: list[tuple[Crowd, list[socket.socket], float]] = []
-    for crowd in lab.choose(CROWDS, 4):
-        attempt = Attempt(crowd.name, f"{crowd.short if lab.short else crowd.count} connections at once", THROUGH)
-        connections = _open(service, crowd, crowd.short if lab.short else crowd.count)
+    for crowd in testbed.choose(CROWDS, 4):
+        attempt = Attempt(crowd.name, f"{crowd.short if testbed.short else crowd.count} connections at once", THROUGH)
+        connections = _open(service, crowd, crowd.short if testbed.short else crowd.count)
         kept.append((crowd, connections, time.monotonic()))
         yield Result(attempt, _served(service))
-        if lab.short:
+        if testbed.short:
             _close(connections)
-    for crowd, connections, begun in kept if not lab.short else []:
+    for crowd, connections, begun in kept if not testbed.short else []:
         if crowd.ended_within_s:
             attempt = Attempt(f"{crowd.name}: ended", f"waits for {crowd.ended_within_s} s", ENDED)
             yield Result(attempt, _left(connections, begun + crowd.ended_within_s))
         _close(connections)
     yield Result(Attempt("after all of them", "all connections are closed", THROUGH), _served(service))
-    yield from _dripping(lab, service)
+    yield from _dripping(testbed, service)
 
 
 def _allow_descriptors() -> None:
@@ -123,7 +123,7 @@ def _close(connections: list[socket.socket]) -> None:
         connection.close()
 
 
-def _dripping(lab: Lab, service: Service) -> Iterator[Result]:
+def _dripping(testbed: Testbed, service: Service) -> Iterator[Result]:
     """A byte now and then: each keeps the connection alive without ever coming to an end."""
     host = f"{service.host}:{service.port}".encode()
     drips: dict[str, tuple[bytes, Callable[[int], bytes], int]] = {
@@ -134,7 +134,7 @@ def _dripping(lab: Lab, service: Service) -> Iterator[Result]:
             120,
         ),
     }
-    for name, (begin, drip, limit_s) in drips.items() if not lab.short else []:
+    for name, (begin, drip, limit_s) in drips.items() if not testbed.short else []:
         begun, sent = time.monotonic(), 0
         with socket.create_connection((service.host, service.port), 10) as connection:
             connection.sendall(begin.replace(b"%H", host))

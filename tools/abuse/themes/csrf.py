@@ -16,9 +16,9 @@ from urllib.parse import urlencode
 from abuse import client, pages
 from abuse.attempts import Attempt, Result
 from abuse.browser import ChromiumMissing, chromium
-from abuse.lab import Lab
+from abuse.owned_resources import OwnedResources, create_resources, example
 from abuse.people import Person, administrator
-from abuse.possessions import Possessions, example, settled
+from abuse.testbed import Testbed
 
 _ELSEWHERE = "https://evil.example"
 FORM_THROUGH = "any answer but a refusal (4xx)"
@@ -54,30 +54,30 @@ API_VARIANTS: tuple[tuple[str, Mapping[str, str]], ...] = (
 )
 
 
-def run(lab: Lab) -> Iterator[Result]:
-    alice = settled(lab.shared, lab.publisher, with_delivery=False)
-    bob = settled(lab.shared, lab.publisher, with_delivery=False)
+def run(testbed: Testbed) -> Iterator[Result]:
+    alice = create_resources(testbed.shared, testbed.publisher, with_delivery=False)
+    bob = create_resources(testbed.shared, testbed.publisher, with_delivery=False)
     alice.owner.sign_in()
     bob.owner.sign_in()
-    yield from _forms(lab, alice.owner, bob.owner)
-    yield from _sign_in(lab)
-    yield from _api(lab, alice)
-    yield from _cors(lab, alice)
-    yield from _in_chromium(lab, alice.owner)
+    yield from _forms(testbed, alice.owner, bob.owner)
+    yield from _sign_in(testbed)
+    yield from _api(testbed, alice)
+    yield from _cors(testbed, alice)
+    yield from _in_chromium(testbed, alice.owner)
 
 
 def _token(user: Person) -> str:
     return next(form.values["csrf"] for form in pages.forms(user.get("/categories").text) if "csrf" in form.values)
 
 
-def _forms(lab: Lab, alice: Person, bob: Person) -> Iterator[Result]:
+def _forms(testbed: Testbed, alice: Person, bob: Person) -> Iterator[Result]:
     forms: dict[str, pages.Form] = {}
-    for path, html in pages.walk(alice, max_pages=15 if lab.short else 200).items():
+    for path, html in pages.walk(alice, max_pages=15 if testbed.short else 200).items():
         for form in pages.forms(html, path):
             forms.setdefault(re.sub(r"\d+", "N", form.action), form)
     tokens = {"own": _token(alice), "other": _token(bob)}
-    for number, form in enumerate(lab.choose(sorted(forms), 3)):
-        kinds = FORM_KINDS if not lab.short else FORM_KINDS[number % 3 : number % 3 + 1]
+    for number, form in enumerate(testbed.choose(sorted(forms), 3)):
+        kinds = FORM_KINDS if not testbed.short else FORM_KINDS[number % 3 : number % 3 + 1]
         for variant, token, headers in FORM_VARIANTS:
             for kind in kinds:
                 yield _form(alice, forms[form], variant, tokens.get(token or "", token), headers, kind)
@@ -111,9 +111,9 @@ def _body(values: Mapping[str, str], kind: str) -> bytes:
     return urlencode(values).encode()
 
 
-def _sign_in(lab: Lab) -> Iterator[Result]:
+def _sign_in(testbed: Testbed) -> Iterator[Result]:
     """Sign a victim in as another user, without having loaded the form."""
-    victim, attacker = Person(lab.shared, "", ""), administrator(lab.shared)
+    victim, attacker = Person(testbed.shared, "", ""), administrator(testbed.shared)
     values = {"username": attacker.name, "password": attacker.password}
     for kind in FORM_KINDS:
         answer = victim.post("/sign-in", _body(values, kind), kind, {"Origin": _ELSEWHERE})
@@ -122,22 +122,22 @@ def _sign_in(lab: Lab) -> Iterator[Result]:
         yield Result(attempt, f"{answer.status} {victim.cookies}" if through else "")
 
 
-def _api(lab: Lab, alice: Possessions) -> Iterator[Result]:
-    document = client.request(lab.shared, "GET", "/v1/openapi.json").json()
+def _api(testbed: Testbed, alice: OwnedResources) -> Iterator[Result]:
+    document = client.request(testbed.shared, "GET", "/v1/openapi.json").json()
     operations = [
         (method, path, operation)
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
         if method in ("post", "put", "patch", "delete")
     ]
-    head = administrator(lab.shared)
-    for method, path, operation in lab.choose(operations, 2):
+    head = administrator(testbed.shared)
+    for method, path, operation in testbed.choose(operations, 2):
         for variant, headers in API_VARIANTS:
             # Ids that nobody has: a request that is looked at is told 404, and nothing is lost.
             address = re.sub(r"\{\w+_id\}", "999999999", path).replace("{integration}", "webhook")
             body = example(operation) or b""
             answer = client.request(
-                lab.shared,
+                testbed.shared,
                 method.upper(),
                 address,
                 headers={**head.basic, **headers},
@@ -147,10 +147,10 @@ def _api(lab: Lab, alice: Possessions) -> Iterator[Result]:
             yield Result(attempt, "" if answer.status == 403 else f"{answer.status} {answer.text[:150]}")
 
 
-def _cors(lab: Lab, alice: Possessions) -> Iterator[Result]:
+def _cors(testbed: Testbed, alice: OwnedResources) -> Iterator[Result]:
     """Whether a foreign page may read answers that a browser's own credentials brought."""
     for path in ("/v1/me", "/v1/entries", "/unread"):
-        for origin in (_ELSEWHERE, "null", f"http://{lab.shared.host}.evil.example"):
+        for origin in (_ELSEWHERE, "null", f"http://{testbed.shared.host}.evil.example"):
             asked = {
                 "Origin": origin,
                 "Access-Control-Request-Method": "PUT",
@@ -160,7 +160,7 @@ def _cors(lab: Lab, alice: Possessions) -> Iterator[Result]:
                 ("GET", {**alice.owner.basic, **alice.owner.cookie_header, "Origin": origin}),
                 ("OPTIONS", asked),
             ):
-                answer = client.request(lab.shared, method, path, headers=headers)
+                answer = client.request(testbed.shared, method, path, headers=headers)
                 allowed = answer.header("Access-Control-Allow-Origin")
                 through = allowed in (origin, "null") or answer.header("Access-Control-Allow-Credentials") == "true"
                 attempt = Attempt(
@@ -169,9 +169,9 @@ def _cors(lab: Lab, alice: Possessions) -> Iterator[Result]:
                 yield Result(attempt, f"Access-Control-Allow-Origin: {allowed}" if through else "")
 
 
-def _in_chromium(lab: Lab, alice: Person) -> Iterator[Result]:
+def _in_chromium(testbed: Testbed, alice: Person) -> Iterator[Result]:
     """Foreign pages that send a form by themselves, in a browser that is signed in both ways."""
-    head = administrator(lab.shared)
+    head = administrator(testbed.shared)
     user = {"username": "evil", "password": "evil1234", "is_admin": True}
     text = str(user).replace("'", '"').replace("True", "true")
     attacks = {
@@ -189,8 +189,8 @@ def _in_chromium(lab: Lab, alice: Person) -> Iterator[Result]:
             context = browser.new_context(http_credentials={"username": head.name, "password": head.password})
             page = context.new_page()
             # By this the browser remembers the credentials.
-            page.goto(f"{lab.shared.url}/v1/me")
-            page.goto(f"{lab.shared.url}/sign-in")
+            page.goto(f"{testbed.shared.url}/v1/me")
+            page.goto(f"{testbed.shared.url}/sign-in")
             page.fill("[name=username]", alice.name)
             page.fill("[name=password]", alice.password)
             page.click("main button")
@@ -199,12 +199,12 @@ def _in_chromium(lab: Lab, alice: Person) -> Iterator[Result]:
                 inputs = "".join(
                     f'<input name="{escape(key)}" value="{escape(value)}">' for key, value in fields.items()
                 )
-                form = f'<form method=post enctype="{kind}" action="{lab.shared.url}{path}">{inputs}</form>'
-                lab.publisher.serve("/attack", f"{form}<script>document.forms[0].submit()</script>", "text/html")
+                form = f'<form method=post enctype="{kind}" action="{testbed.shared.url}{path}">{inputs}</form>'
+                testbed.publisher.serve("/attack", f"{form}<script>document.forms[0].submit()</script>", "text/html")
                 # Another site than the service's, as 127.0.0.1 and localhost are.
-                with page.expect_response(f"{lab.shared.url}{path}") as answered, suppress(Exception):
-                    page.goto(lab.publisher.url("/attack").replace("127.0.0.1", "localhost"))
-                page.goto(f"{lab.shared.url}/categories")
+                with page.expect_response(f"{testbed.shared.url}{path}") as answered, suppress(Exception):
+                    page.goto(testbed.publisher.url("/attack").replace("127.0.0.1", "localhost"))
+                page.goto(f"{testbed.shared.url}/categories")
                 taken = [
                     who.api("GET", "/v1/categories").text + who.api("GET", "/v1/users").text for who in (head, alice)
                 ]

@@ -8,8 +8,8 @@ from urllib.parse import urlencode, urlsplit
 
 from abuse import client, pages
 from abuse.attempts import Attempt, Result
-from abuse.lab import Lab
 from abuse.people import Person, person
+from abuse.testbed import Testbed
 
 SPLIT = "a header of the attacker's own in the answer, or an answer of their own"
 ELSEWHERE = "the answer leads to the attacker's host"
@@ -56,24 +56,24 @@ VALUES = (
 )
 
 
-def run(lab: Lab) -> Iterator[Result]:
-    user = person(lab.shared)
+def run(testbed: Testbed) -> Iterator[Result]:
+    user = person(testbed.shared)
     user.sign_in()
-    yield from _addresses(lab, user)
-    yield from _next(lab)
-    yield from _hosts(lab, user)
-    yield from _requests(lab, user)
-    yield from _validators(lab, user)
-    yield from _stored_titles(lab, user)
+    yield from _addresses(testbed, user)
+    yield from _next(testbed)
+    yield from _hosts(testbed, user)
+    yield from _requests(testbed, user)
+    yield from _validators(testbed, user)
+    yield from _stored_titles(testbed, user)
 
 
-def _addresses(lab: Lab, user: Person) -> Iterator[Result]:
-    for address in lab.choose(ADDRESSES, 3):
-        for line_break in lab.choose(BREAKS, 3):
+def _addresses(testbed: Testbed, user: Person) -> Iterator[Result]:
+    for address in testbed.choose(ADDRESSES, 3):
+        for line_break in testbed.choose(BREAKS, 3):
             path = address.replace("%B", line_break)
             cookie = user.cookie_header["Cookie"]
-            head = f"GET {path} HTTP/1.1\r\nHost: {lab.shared.host}:{lab.shared.port}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n"
-            received = client.raw(lab.shared, head.encode("latin-1"), timeout_s=2)
+            head = f"GET {path} HTTP/1.1\r\nHost: {testbed.shared.host}:{testbed.shared.port}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n"
+            received = client.raw(testbed.shared, head.encode("latin-1"), timeout_s=2)
             yield Result(Attempt(f"address {path}", "a line break in an address", SPLIT), _split(received))
 
 
@@ -84,10 +84,10 @@ def _split(received: bytes) -> str:
     return repr(found[0]) if found else ""
 
 
-def _next(lab: Lab) -> Iterator[Result]:
+def _next(testbed: Testbed) -> Iterator[Result]:
     """Where signing in leads afterwards."""
-    user = person(lab.shared)
-    for target in lab.choose(NEXT, 4):
+    user = person(testbed.shared)
+    for target in testbed.choose(NEXT, 4):
         user.cookies.clear()
         form = pages.forms(user.get("/sign-in").text)[0]
         body = {**form.values, "username": user.name, "password": user.password, "next": target}
@@ -101,8 +101,8 @@ def _next(lab: Lab) -> Iterator[Result]:
         )
 
 
-def _hosts(lab: Lab, user: Person) -> Iterator[Result]:
-    for headers in lab.choose(HOSTS, 4):
+def _hosts(testbed: Testbed, user: Person) -> Iterator[Result]:
+    for headers in testbed.choose(HOSTS, 4):
         for path in (
             "/",
             "/sign-in",
@@ -112,18 +112,18 @@ def _hosts(lab: Lab, user: Person) -> Iterator[Result]:
             "/manifest.webmanifest",
             "/v1/openapi.json",
         ):
-            answer = client.request(lab.shared, "GET", path, headers={**user.cookie_header, **headers})
+            answer = client.request(testbed.shared, "GET", path, headers={**user.cookie_header, **headers})
             shown = "evil.example" in answer.header("Location") or "evil.example" in answer.text
             attempt = Attempt(f"{headers} on {path}", "a host or address in a header", ELSEWHERE)
             yield Result(attempt, f"{answer.status} {answer.header('Location')} {answer.text[:100]}" if shown else "")
 
 
-def _requests(lab: Lab, user: Person) -> Iterator[Result]:
+def _requests(testbed: Testbed, user: Person) -> Iterator[Result]:
     """What the service sends to a publisher or receiver in the name of a user."""
-    for field in lab.choose(SENT_FIELDS, 3):
-        for number, value in enumerate(lab.choose(VALUES, 3)):
+    for field in testbed.choose(SENT_FIELDS, 3):
+        for number, value in enumerate(testbed.choose(VALUES, 3)):
             path = f"/sent-{field}-{number}.xml"
-            url = lab.publisher.serve(path, '<rss version="2.0"><channel><title>a</title></channel></rss>')
+            url = testbed.publisher.serve(path, '<rss version="2.0"><channel><title>a</title></channel></rss>')
             wish = {
                 "feed_url": url,
                 "username": "a",
@@ -132,28 +132,28 @@ def _requests(lab: Lab, user: Person) -> Iterator[Result]:
             }
             user.api("POST", "/v1/feeds", wish)
             yield Result(
-                Attempt(f"{field} {value!r}", "a line break in a field of a feed", SPLIT), _received(lab, path)
+                Attempt(f"{field} {value!r}", "a line break in a field of a feed", SPLIT), _received(testbed, path)
             )
-    for number, value in enumerate(lab.choose(VALUES, 3)):
+    for number, value in enumerate(testbed.choose(VALUES, 3)):
         path = f"/custom-{number}"
-        wish = {"enabled": True, "url": lab.publisher.serve(path, ""), "headers": f"X-A: {value}"}
+        wish = {"enabled": True, "url": testbed.publisher.serve(path, ""), "headers": f"X-A: {value}"}
         user.api("PUT", "/v1/integrations", {"custom": wish})
         user.api("POST", "/v1/integrations/custom/test")
         # Each line is a header that the user wants to send: only a request of its own is too much.
-        requests = "; ".join(seen.line for seen in lab.publisher.requests("/injected"))
+        requests = "; ".join(seen.line for seen in testbed.publisher.requests("/injected"))
         yield Result(
             Attempt(f"custom headers {value!r}", "a line break in headers of the custom request", SPLIT), requests
         )
 
 
-def _received(lab: Lab, path: str) -> str:
-    heads = [seen.head for seen in lab.publisher.requests(path)]
+def _received(testbed: Testbed, path: str) -> str:
+    heads = [seen.head for seen in testbed.publisher.requests(path)]
     found = [head for head in heads if _split(head.encode("latin-1") + b"\r\n\r\n")]
-    through = bool(found) or bool(lab.publisher.requests("/injected"))
+    through = bool(found) or bool(testbed.publisher.requests("/injected"))
     return repr(found[:1] or "an injected request") if through else ""
 
 
-def _validators(lab: Lab, user: Person) -> Iterator[Result]:
+def _validators(testbed: Testbed, user: Person) -> Iterator[Result]:
     """What a publisher sent comes back to it: ETag, Last-Modified."""
     for name, value in {
         "ETag": '"a\rX-Injected: 1"',
@@ -162,16 +162,16 @@ def _validators(lab: Lab, user: Person) -> Iterator[Result]:
     }.items():
         path = f"/validators-{len(name)}-{name[0]}.xml"
         body = '<rss version="2.0"><channel><title>a</title></channel></rss>'
-        url = lab.publisher.serve(path, body, "application/rss+xml", **{name.strip().replace("-", "_"): value})
+        url = testbed.publisher.serve(path, body, "application/rss+xml", **{name.strip().replace("-", "_"): value})
         answer = user.api("POST", "/v1/feeds", {"feed_url": url})
         if answer.status == 201:
             user.api("PUT", f"/v1/feeds/{answer.json()['feed_id']}/refresh")
         yield Result(
-            Attempt(f"validator {name.strip()} {value!r}", "a publisher's line break", SPLIT), _received(lab, path)
+            Attempt(f"validator {name.strip()} {value!r}", "a publisher's line break", SPLIT), _received(testbed, path)
         )
 
 
-def _stored_titles(lab: Lab, user: Person) -> Iterator[Result]:
+def _stored_titles(testbed: Testbed, user: Person) -> Iterator[Result]:
     """Titles that a notice after a form repeats, in a cookie."""
     token = next(form.values["csrf"] for form in pages.forms(user.get("/categories").text) if "csrf" in form.values)
     for value in VALUES:

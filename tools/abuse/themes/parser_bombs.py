@@ -20,9 +20,9 @@ import brotli
 
 from abuse import client
 from abuse.attempts import Attempt, Result
-from abuse.lab import Lab
 from abuse.people import Person, person
 from abuse.service import Service
+from abuse.testbed import Testbed
 
 MAX_CPU_S: Final = 12
 MAX_MEMORY_BYTES: Final = 500 * 2**20
@@ -199,26 +199,28 @@ REQUESTS: Final = (
 )  # fmt: skip
 
 
-def run(lab: Lab) -> Iterator[Result]:
-    service, user = lab.shared, person(lab.shared)
-    for request in lab.choose(REQUESTS, 5):
+def run(testbed: Testbed) -> Iterator[Result]:
+    service, user = testbed.shared, person(testbed.shared)
+    for request in testbed.choose(REQUESTS, 5):
         tries = f"{request.method} {request.path[:40]} by {'a user' if request.signed_in else 'a stranger'}"
         yield _measured(service, Attempt(request.name, tries, THROUGH), partial(_send, service, user, request))
-    for name, feed in lab.choose(FEEDS.items(), 3):
+    for name, feed in testbed.choose(FEEDS.items(), 3):
         yield _measured(
-            service, Attempt(f"feed: {name}", "a feed is subscribed to", THROUGH), partial(_subscribe, lab, user, feed)
+            service,
+            Attempt(f"feed: {name}", "a feed is subscribed to", THROUGH),
+            partial(_subscribe, testbed, user, feed),
         )
-    for name, (body, coding) in lab.choose(ENCODED.items(), 1):
+    for name, (body, coding) in testbed.choose(ENCODED.items(), 1):
         yield _measured(
             service,
             Attempt(f"feed: {name}", f"Content-Encoding: {coding[:20]}", THROUGH),
-            partial(_subscribe, lab, user, body, coding),
+            partial(_subscribe, testbed, user, body, coding),
         )
-    for name, (body, kind) in lab.choose(PICTURES.items(), 1):
+    for name, (body, kind) in testbed.choose(PICTURES.items(), 1):
         yield _measured(
-            service, Attempt(f"icon: {name}", "the icon of a feed", THROUGH), partial(_icon, lab, user, body, kind)
+            service, Attempt(f"icon: {name}", "the icon of a feed", THROUGH), partial(_icon, testbed, user, body, kind)
         )
-    yield from _outside_entities(lab, user)
+    yield from _outside_entities(testbed, user)
 
 
 def _measured(service: Service, attempt: Attempt, act: Callable[[], int]) -> Result:
@@ -260,8 +262,8 @@ def _send(service: Service, user: Person, request: Request) -> int:
     return 0
 
 
-def _subscribe(lab: Lab, user: Person, body: Callable[[], bytes], coding: str = "") -> int:
-    url = lab.publisher.serve(f"/bomb{time.monotonic_ns()}.xml", body(), Content_Encoding=coding)
+def _subscribe(testbed: Testbed, user: Person, body: Callable[[], bytes], coding: str = "") -> int:
+    url = testbed.publisher.serve(f"/bomb{time.monotonic_ns()}.xml", body(), Content_Encoding=coding)
     with suppress(OSError):
         answer = user.api("POST", "/v1/feeds", {"feed_url": url}, timeout_s=120)
         if answer.status == 201:
@@ -270,20 +272,22 @@ def _subscribe(lab: Lab, user: Person, body: Callable[[], bytes], coding: str = 
     return 0
 
 
-def _icon(lab: Lab, user: Person, body: Callable[[], bytes], kind: str) -> int:
+def _icon(testbed: Testbed, user: Person, body: Callable[[], bytes], kind: str) -> int:
     path = f"/bomb{time.monotonic_ns()}"
-    icon = lab.publisher.serve(f"{path}.icon", body(), kind)
-    site = lab.publisher.serve(f"{path}.html", f'<link rel="icon" href="{icon}">', "text/html")
+    icon = testbed.publisher.serve(f"{path}.icon", body(), kind)
+    site = testbed.publisher.serve(f"{path}.html", f'<link rel="icon" href="{icon}">', "text/html")
     feed = f'<rss version="2.0"><channel><title>a</title><link>{site}</link>{_ITEM}</channel></rss>'
-    status = user.api("POST", "/v1/feeds", {"feed_url": lab.publisher.serve(f"{path}.xml", feed)}, timeout_s=120).status
+    status = user.api(
+        "POST", "/v1/feeds", {"feed_url": testbed.publisher.serve(f"{path}.xml", feed)}, timeout_s=120
+    ).status
     deadline = time.monotonic() + 30
-    while not lab.publisher.requests(f"{path}.icon") and time.monotonic() < deadline:
+    while not testbed.publisher.requests(f"{path}.icon") and time.monotonic() < deadline:
         time.sleep(0.1)
     time.sleep(1)
     return status
 
 
-def _outside_entities(lab: Lab, user: Person) -> Iterator[Result]:
+def _outside_entities(testbed: Testbed, user: Person) -> Iterator[Result]:
     """Entities and includes that name files and addresses."""
     for name, body in {
         "file": '<!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/passwd">]><rss version="2.0"><channel><title>&x;</title></channel></rss>',
@@ -294,14 +298,14 @@ def _outside_entities(lab: Lab, user: Person) -> Iterator[Result]:
         "style sheet": '<?xml-stylesheet href="%S"?><rss version="2.0"><channel><title>a</title></channel></rss>',
     }.items():
         path = f"/outside-{time.monotonic_ns()}"
-        url = lab.publisher.serve(f"{path}.xml", body.replace("%S", lab.publisher.url(f"{path}.dtd")))
+        url = testbed.publisher.serve(f"{path}.xml", body.replace("%S", testbed.publisher.url(f"{path}.dtd")))
         user.api("POST", "/v1/feeds", {"feed_url": url})
-        user.api("POST", "/v1/import", body.replace("%S", lab.publisher.url(f"{path}.dtd")).encode())
+        user.api("POST", "/v1/import", body.replace("%S", testbed.publisher.url(f"{path}.dtd")).encode())
         told = user.api("GET", "/v1/feeds").text
         evidence = (
             "the file is shown"
             if "root:" in told
-            else "; ".join(seen.line for seen in lab.publisher.requests(f"{path}.dtd"))
+            else "; ".join(seen.line for seen in testbed.publisher.requests(f"{path}.dtd"))
         )
         yield Result(
             Attempt(f"outside: {name}", "an entity or include that leads outside", "it is read or asked for"), evidence

@@ -11,16 +11,16 @@ from urllib.parse import quote, urlencode
 
 from abuse import client, pages
 from abuse.attempts import Attempt, Result
-from abuse.lab import Lab
 from abuse.people import Person, administrator, person
 from abuse.service import PASSWORD, Service
+from abuse.testbed import Testbed
 
 THROUGH = "the secret stands in the log: as it is, percent-encoded, or in base64"
 
 
-def run(lab: Lab) -> Iterator[Result]:
+def run(testbed: Testbed) -> Iterator[Result]:
     proxy_secret, metrics_secret = _secret(), _secret()
-    service = lab.service(
+    service = testbed.service(
         fetcher_allow_private_networks="1",
         integration_allow_private_networks="1",
         http_client_proxy=f"http://operator:{quote(proxy_secret, safe='')}@127.0.0.1:1",
@@ -36,8 +36,8 @@ def run(lab: Lab) -> Iterator[Result]:
     client.request(service, "GET", "/metrics", headers=client.basic("metrics", metrics_secret))
     client.request(service, "GET", "/metrics", headers=client.basic("metrics", metrics_secret + "x"))
     known |= _accounts(service)
-    known |= _feeds(lab, service)
-    known |= _integrations(lab, service)
+    known |= _feeds(testbed, service)
+    known |= _integrations(testbed, service)
     known |= _mistakes(service)
     time.sleep(3)
     for what, secret in known.items():
@@ -92,7 +92,7 @@ def _list_link(user: Person, token: str) -> str:
     return share
 
 
-def _feeds(lab: Lab, service: Service) -> dict[str, str]:
+def _feeds(testbed: Testbed, service: Service) -> dict[str, str]:
     """Feeds that work and feeds that fail, with credentials in every place for them."""
     user = person(service)
     known = {
@@ -107,10 +107,10 @@ def _feeds(lab: Lab, service: Service) -> dict[str, str]:
     }
     body = '<rss version="2.0"><channel><title>a</title></channel></rss>'
     for path, content in {"/fine.xml": body, "/broken.xml": "<rss", "/gone.xml": ""}.items():
-        url = lab.publisher.serve(path, content) if content else lab.publisher.url(path)
+        url = testbed.publisher.serve(path, content) if content else testbed.publisher.url(path)
         inside = quote(known["password in an address"], safe="")
         key = quote(known["key in an address"], safe="")
-        for base in lab.choose((url, "http://127.0.0.1:1/refused.xml", "http://no-such-host.invalid/feed"), 1):
+        for base in testbed.choose((url, "http://127.0.0.1:1/refused.xml", "http://no-such-host.invalid/feed"), 1):
             address = base.replace("http://", f"http://reader:{inside}@")
             more = {
                 "username": "reader",
@@ -124,19 +124,19 @@ def _feeds(lab: Lab, service: Service) -> dict[str, str]:
                 user.api("PUT", f"/v1/feeds/{answer.json()['feed_id']}/refresh")
     secret = quote(known["password of a feed's proxy"], safe="")
     wish = {
-        "url": lab.publisher.url("/fine.xml"),
+        "url": testbed.publisher.url("/fine.xml"),
         "proxy_url": f"http://reader:{secret}@127.0.0.1:1",
         "fetch_via_proxy": True,
     }
     user.api("POST", "/v1/discover", wish)
-    user.api("POST", "/v1/discover", {"url": lab.publisher.url("/fine.xml"), "fetch_via_proxy": True})
+    user.api("POST", "/v1/discover", {"url": testbed.publisher.url("/fine.xml"), "fetch_via_proxy": True})
     outline = f'<outline text="a" xmlUrl="http://reader:{secret}@127.0.0.1:1/opml.xml"/>'
     user.api("POST", "/v1/import", f'<opml version="2.0"><body>{outline}</body></opml>'.encode())
     user.api("PUT", "/v1/feeds/refresh")
     return known
 
 
-def _integrations(lab: Lab, service: Service) -> dict[str, str]:
+def _integrations(testbed: Testbed, service: Service) -> dict[str, str]:
     user = person(service)
     known = {
         "token of an integration": _secret(),
@@ -145,7 +145,7 @@ def _integrations(lab: Lab, service: Service) -> dict[str, str]:
         "key in a webhook's address": _secret(),
     }
     refusing = "http://127.0.0.1:1"
-    for url in lab.choose((refusing, lab.publisher.url("")), 1):
+    for url in testbed.choose((refusing, testbed.publisher.url("")), 1):
         key = quote(known["key in a webhook's address"], safe="")
         wishes = {
             "linkding": {"enabled": True, "url": url, "token": known["token of an integration"]},

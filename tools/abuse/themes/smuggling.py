@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from abuse import client
 from abuse.attempts import Attempt, Result
-from abuse.lab import Lab
+from abuse.testbed import Testbed
 
 _HIDDEN = b"GET /v1/version HTTP/1.1\r\nHost: h\r\nX-Smuggled: 1\r\nConnection: close\r\n\r\n"
 _REFUSED = "the service answers with a success, or answers twice"
@@ -85,10 +85,10 @@ MESSAGES = (
 )  # fmt: skip
 
 
-def run(lab: Lab) -> Iterator[Result]:
-    service = lab.shared
+def run(testbed: Testbed) -> Iterator[Result]:
+    service = testbed.shared
     host = f"{service.host}:{service.port}".encode()
-    for message in lab.choose(MESSAGES, 12):
+    for message in testbed.choose(MESSAGES, 12):
         received = client.raw(service, message.sent.replace(b"%H", host), timeout_s=2)
         yield Result(Attempt(message.name, message.tries, _REFUSED), _evidence(message, received))
 

@@ -1,6 +1,6 @@
 """Making the service connect to private addresses: many spellings, by every way in which an address comes in.
 
-It all happens in a network where every address is ours (see `abuse.sealed`): a connection to any address but the
+It all happens in a network where every address is ours (see `abuse.network_namespace`): a connection to any address but the
 publisher's public ones has got through, whatever the service then makes of the answer.
 """
 
@@ -17,10 +17,10 @@ from urllib.parse import quote
 
 from abuse import pages
 from abuse.attempts import Attempt, Result
-from abuse.lab import Lab
+from abuse.network_namespace import PUBLIC_V4, PUBLIC_V6, NamespaceUnavailable, run_in_namespace
 from abuse.people import Person, person
 from abuse.publisher import Contact, Document, Publisher
-from abuse.sealed import PUBLIC_V4, PUBLIC_V6, CannotSeal, run_sealed
+from abuse.testbed import Testbed
 
 THROUGH = "a connection to an address that is not the publisher's public one"
 
@@ -250,22 +250,22 @@ def _spellings() -> list[Spelling]:
 SPELLINGS: Sequence[Spelling] = _spellings()
 
 
-def run(lab: Lab) -> Iterator[Result]:
+def run(testbed: Testbed) -> Iterator[Result]:
     try:
-        yield from run_sealed(lab, __name__)
-    except CannotSeal as cannot:
+        yield from run_in_namespace(testbed, __name__)
+    except NamespaceUnavailable as cannot:
         for name in WAYS:
             yield Result(Attempt(name, "every spelling", THROUGH), not_tried=str(cannot))
 
 
-def inside(lab: Lab) -> Iterator[Result]:
-    """Called in a network of its own."""
-    house = _AttackedService(lab)
-    with house.publisher:
-        house.check()
+def run_inside(testbed: Testbed) -> Iterator[Result]:
+    """Run all attempts. Called inside the network namespace."""
+    attacked = _AttackedService(testbed)
+    with attacked.publisher:
+        attacked.check()
         for way in WAYS.values():
-            yield from way(house)
-        yield from house.unexplained()
+            yield from way(attacked)
+        yield from attacked.unexplained()
 
 
 class _AttackedService:
@@ -274,10 +274,10 @@ class _AttackedService:
     targets: where the public part of the publisher points to, by token: redirects, links, icons, hubs.
     """
 
-    def __init__(self, lab: Lab) -> None:
-        self.lab = lab
+    def __init__(self, testbed: Testbed) -> None:
+        self.testbed = testbed
         self.publisher = Publisher((80, 443, 8080), everywhere=True, answer=self._answer)
-        self.service = lab.service(websub="on", base_url="http://reader.public.test", worker_pool_size="64")
+        self.service = testbed.service(websub="on", base_url="http://reader.public.test", worker_pool_size="64")
         self.user: Person = person(self.service)
         self.user.sign_in()
         self._numbers = count(1)
@@ -301,7 +301,7 @@ class _AttackedService:
         return f"http://public.test/{kind}/{token}"
 
     def spellings(self, few: int) -> list[Spelling]:
-        return self.lab.choose(SPELLINGS, few)
+        return self.testbed.choose(SPELLINGS, few)
 
     def since(self, before: int, token: str) -> str:
         """Evidence of private contacts, from number `before` on or with that token."""
@@ -355,39 +355,41 @@ def _feed(title: str, *, channel: str = "", items: Sequence[str] = (), site: str
     )
 
 
-def _redirect(house: _AttackedService, target: str) -> Document:
+def _redirect(attacked: _AttackedService, target: str) -> Document:
     status = REDIRECT_STATUSES[len(target) % len(REDIRECT_STATUSES)]
     location = quote(target, safe="".join(map(chr, range(0x20, 0x7F)))).replace("\n", "%0A")
     return Document(b"", "text/plain", status, {"Location": location})
 
 
 def _page_with(link: str) -> Callable[[_AttackedService, str], Document]:
-    def page(house: _AttackedService, target: str) -> Document:
+    def page(attacked: _AttackedService, target: str) -> Document:
         return Document(f"<html><head>{link.replace('%', escape(target))}</head></html>".encode(), "text/html")
 
     return page
 
 
 def _rss_with(channel: str) -> Callable[[_AttackedService, str], Document]:
-    def document(house: _AttackedService, target: str) -> Document:
+    def document(attacked: _AttackedService, target: str) -> Document:
         return Document(_feed("a", channel=channel.replace("%", escape(target))), "application/rss+xml")
 
     return document
 
 
-def _icon_page(house: _AttackedService, target: str) -> Document:
+def _icon_page(attacked: _AttackedService, target: str) -> Document:
     """A feed whose site names the icon."""
-    return Document(_feed("a", site=house.public("iconpage", target)), "application/rss+xml")
+    return Document(_feed("a", site=attacked.public("iconpage", target)), "application/rss+xml")
 
 
 DOCUMENTS: dict[str, Callable[[_AttackedService, str], Document]] = {
     "feed": lambda _, target: Document(_feed("a", items=target.split("\x01") if target else ()), "application/rss+xml"),
     # Other news each time.
-    "news": lambda house, target: Document(
-        _feed("a", items=[f"http://public.test/{house.token()}"]), "application/rss+xml"
+    "news": lambda attacked, target: Document(
+        _feed("a", items=[f"http://public.test/{attacked.token()}"]), "application/rss+xml"
     ),
     "redirect": _redirect,
-    "again": lambda house, target: Document(b"", "text/plain", 302, {"Location": house.public("redirect", target)}),
+    "again": lambda attacked, target: Document(
+        b"", "text/plain", 302, {"Location": attacked.public("redirect", target)}
+    ),
     "refresh": _page_with('<meta http-equiv="refresh" content="0; url=%">'),
     "linked": _page_with('<link rel="alternate" type="application/rss+xml" href="%">'),
     "iconpage": _page_with('<link rel="icon" href="%"><link rel="apple-touch-icon" href="%">'),
@@ -398,71 +400,71 @@ DOCUMENTS: dict[str, Callable[[_AttackedService, str], Document]] = {
 
 
 # Ways that answer at once: the address goes in, and by the answer the connection has been made or not.
-def _subscribe(house: _AttackedService, url: str) -> None:
-    house.user.api("POST", "/v1/feeds", {"feed_url": url})
+def _subscribe(attacked: _AttackedService, url: str) -> None:
+    attacked.user.api("POST", "/v1/feeds", {"feed_url": url})
 
 
-def _discover(house: _AttackedService, url: str) -> None:
-    house.user.api("POST", "/v1/discover", {"url": url})
+def _discover(attacked: _AttackedService, url: str) -> None:
+    attacked.user.api("POST", "/v1/discover", {"url": url})
 
 
-def _find_on_page(house: _AttackedService, url: str) -> None:
-    for form in pages.forms(house.user.get("/feeds/add").text, "/feeds/add"):
+def _find_on_page(attacked: _AttackedService, url: str) -> None:
+    for form in pages.forms(attacked.user.get("/feeds/add").text, "/feeds/add"):
         for name in form.values:
             if "url" in name or "address" in name:
-                house.user.submit(form, **{name: url})
+                attacked.user.submit(form, **{name: url})
                 return
     raise RuntimeError("the page /feeds/add has no form with an address")
 
 
-def _linked(house: _AttackedService, url: str) -> None:
-    _find_on_page(house, house.public("linked", url))
+def _linked(attacked: _AttackedService, url: str) -> None:
+    _find_on_page(attacked, attacked.public("linked", url))
 
 
-def _proxy(house: _AttackedService, url: str) -> None:
-    body = {"url": house.public("feed", ""), "proxy_url": url, "fetch_via_proxy": True}
-    house.user.api("POST", "/v1/discover", body)
+def _proxy(attacked: _AttackedService, url: str) -> None:
+    body = {"url": attacked.public("feed", ""), "proxy_url": url, "fetch_via_proxy": True}
+    attacked.user.api("POST", "/v1/discover", body)
 
 
 def _through(kind: str) -> Callable[[_AttackedService, str], None]:
-    def way(house: _AttackedService, url: str) -> None:
-        house.user.api("POST", "/v1/feeds", {"feed_url": house.public(kind, url)})
+    def way(attacked: _AttackedService, url: str) -> None:
+        attacked.user.api("POST", "/v1/feeds", {"feed_url": attacked.public(kind, url)})
 
     return way
 
 
-def _change_feed(house: _AttackedService, url: str) -> None:
-    feed = house.user.made("POST", "/v1/feeds", {"feed_url": house.public("feed", "")})["feed_id"]
-    house.user.api("PUT", f"/v1/feeds/{feed}", {"feed_url": url, "site_url": url})
-    house.user.api("PUT", f"/v1/feeds/{feed}/refresh")
-    house.user.api("DELETE", f"/v1/feeds/{feed}")
+def _change_feed(attacked: _AttackedService, url: str) -> None:
+    feed = attacked.user.made("POST", "/v1/feeds", {"feed_url": attacked.public("feed", "")})["feed_id"]
+    attacked.user.api("PUT", f"/v1/feeds/{feed}", {"feed_url": url, "site_url": url})
+    attacked.user.api("PUT", f"/v1/feeds/{feed}/refresh")
+    attacked.user.api("DELETE", f"/v1/feeds/{feed}")
 
 
-def _article(house: _AttackedService, url: str) -> None:
-    feed = house.user.made("POST", "/v1/feeds", {"feed_url": house.public("feed", "")})["feed_id"]
-    answer = house.user.api("POST", f"/v1/feeds/{feed}/entries/import", {"url": url, "title": "a"})
+def _article(attacked: _AttackedService, url: str) -> None:
+    feed = attacked.user.made("POST", "/v1/feeds", {"feed_url": attacked.public("feed", "")})["feed_id"]
+    answer = attacked.user.api("POST", f"/v1/feeds/{feed}/entries/import", {"url": url, "title": "a"})
     if answer.status in (200, 201):
-        house.user.api("GET", f"/v1/entries/{answer.json()['id']}/fetch-content")
-    house.user.api("DELETE", f"/v1/feeds/{feed}")
+        attacked.user.api("GET", f"/v1/entries/{answer.json()['id']}/fetch-content")
+    attacked.user.api("DELETE", f"/v1/feeds/{feed}")
 
 
-def _webhook(house: _AttackedService, url: str) -> None:
-    _integration(house, "webhook", "url", url)
+def _webhook(attacked: _AttackedService, url: str) -> None:
+    _integration(attacked, "webhook", "url", url)
 
 
-def _integration(house: _AttackedService, name: str, field: str, url: str) -> None:
+def _integration(attacked: _AttackedService, name: str, field: str, url: str) -> None:
     wish: dict[str, Any] = {"enabled": True, field: url}
-    for other, schema in _integration_schemas(house)[name]["properties"].items():
+    for other, schema in _integration_schemas(attacked)[name]["properties"].items():
         if other not in (*wish, "secret") and schema.get("type") == "string" and "enum" not in schema:
             wish[other] = "a"
-    answer = house.user.api("PUT", "/v1/integrations", {name: wish})
+    answer = attacked.user.api("PUT", "/v1/integrations", {name: wish})
     if answer.status < 300:
-        house.user.api("POST", f"/v1/integrations/{name}/test")
-    house.user.api("PUT", "/v1/integrations", {name: {"enabled": False}})
+        attacked.user.api("POST", f"/v1/integrations/{name}/test")
+    attacked.user.api("PUT", "/v1/integrations", {name: {"enabled": False}})
 
 
-def _integration_schemas(house: _AttackedService) -> dict[str, Any]:
-    document = house.user.made("GET", "/v1/openapi.json")
+def _integration_schemas(attacked: _AttackedService) -> dict[str, Any]:
+    document = attacked.user.made("GET", "/v1/openapi.json")
     schema = document["paths"]["/v1/integrations"]["put"]["requestBody"]["content"]["application/json"]["schema"]
     properties: dict[str, Any] = schema["properties"]
     return properties
@@ -473,48 +475,48 @@ def _at_once(
 ) -> Callable[[_AttackedService], Iterator[Result]]:
     """is_followed: whether a permitted address is reached in this way; if so, that is looked at first."""
 
-    def attempts(house: _AttackedService) -> Iterator[Result]:
-        missing = "" if not is_followed else _missing(house, way)
-        for spelling in house.spellings(few):
-            token, before = house.token(), len(house.publisher.contacts)
-            way(house, spelling.url(token))
-            yield house.judge(Attempt(f"{name}: {spelling.name}", tries, THROUGH), token, before, missing)
+    def attempts(attacked: _AttackedService) -> Iterator[Result]:
+        missing = "" if not is_followed else _missing(attacked, way)
+        for spelling in attacked.spellings(few):
+            token, before = attacked.token(), len(attacked.publisher.contacts)
+            way(attacked, spelling.url(token))
+            yield attacked.judge(Attempt(f"{name}: {spelling.name}", tries, THROUGH), token, before, missing)
 
     return attempts
 
 
-def _missing(house: _AttackedService, way: Callable[[_AttackedService, str], None]) -> str:
+def _missing(attacked: _AttackedService, way: Callable[[_AttackedService, str], None]) -> str:
     """Why attempts by this way would prove nothing, "" when a permitted address is reached by it."""
-    token, before = house.token(), len(house.publisher.contacts)
-    way(house, f"http://public.test/{token}")
+    token, before = attacked.token(), len(attacked.publisher.contacts)
+    way(attacked, f"http://public.test/{token}")
     # A proxy is asked with the whole address of something else (RFC 9112, section 3.2.2).
-    new = house.publisher.contacts[before:]
+    new = attacked.publisher.contacts[before:]
     return "" if any(f"/{token}" in seen.line or " http://" in seen.line for seen in new) else _NOT_REACHED
 
 
-def _integrations(house: _AttackedService) -> Iterator[Result]:
+def _integrations(attacked: _AttackedService) -> Iterator[Result]:
     """Every service that has an address of its own, each with another part of the spellings."""
-    for index, (name, field) in enumerate(house.lab.choose(_integration_addresses(house), 4)):
+    for index, (name, field) in enumerate(attacked.testbed.choose(_integration_addresses(attacked), 4)):
 
-        def way(house: _AttackedService, url: str, name: str = name, field: str = field) -> None:
+        def way(attacked: _AttackedService, url: str, name: str = name, field: str = field) -> None:
             # Apprise has schemes of its own; json is a plain POST.
             mapped = url.replace("http", "json", 1) if field == "urls" and url.startswith("http") else url
-            _integration(house, name, field, mapped)
+            _integration(attacked, name, field, mapped)
 
-        chosen = SPELLINGS[index * 7 : index * 7 + 1] if house.lab.short else SPELLINGS[index % 8 :: 8]
-        missing = _missing(house, way)
+        chosen = SPELLINGS[index * 7 : index * 7 + 1] if attacked.testbed.short else SPELLINGS[index % 8 :: 8]
+        missing = _missing(attacked, way)
         for spelling in chosen:
-            token, before = house.token(), len(house.publisher.contacts)
-            way(house, spelling.url(token))
+            token, before = attacked.token(), len(attacked.publisher.contacts)
+            way(attacked, spelling.url(token))
             attempt = Attempt(f"{name}: {spelling.name}", "the address of an integration, then its test", THROUGH)
-            yield house.judge(attempt, token, before, missing)
+            yield attacked.judge(attempt, token, before, missing)
 
 
-def _integration_addresses(house: _AttackedService) -> list[tuple[str, str]]:
+def _integration_addresses(attacked: _AttackedService) -> list[tuple[str, str]]:
     """Names of integrations and of their fields that take an address."""
     return [
         (name, field)
-        for name, schema in _integration_schemas(house).items()
+        for name, schema in _integration_schemas(attacked).items()
         for field in ("url", "api_link", "urls")
         if field in schema["properties"]
     ]
@@ -526,26 +528,26 @@ def _later(
 ) -> Callable[[_AttackedService], Iterator[Result]]:
     """kind: the document that leads to the address. more: other fields of the feed."""
 
-    def attempts(house: _AttackedService) -> Iterator[Result]:
+    def attempts(attacked: _AttackedService) -> Iterator[Result]:
         tokens = {}
-        for spelling in house.spellings(few):
-            tokens[spelling] = house.token()
-            house.user.api(
-                "POST", "/v1/feeds", {"feed_url": house.public(kind, spelling.url(tokens[spelling])), **more}
+        for spelling in attacked.spellings(few):
+            tokens[spelling] = attacked.token()
+            attacked.user.api(
+                "POST", "/v1/feeds", {"feed_url": attacked.public(kind, spelling.url(tokens[spelling])), **more}
             )
-        missing = _wait_for_control(house, kind, **more)
+        missing = _wait_for_control(attacked, kind, **more)
         for spelling, token in tokens.items():
             attempt = Attempt(f"{name}: {spelling.name}", tries, THROUGH)
-            yield house.judge(attempt, token, None, missing)
+            yield attacked.judge(attempt, token, None, missing)
 
     return attempts
 
 
-def _wait_for_control(house: _AttackedService, kind: str, **more: Any) -> str:
+def _wait_for_control(attacked: _AttackedService, kind: str, **more: Any) -> str:
     """Why the others are not proven, "" when a public address was reached in the same way."""
-    control = house.token()
-    house.user.api("POST", "/v1/feeds", {"feed_url": house.public(kind, f"http://public.test/{control}"), **more})
-    return _until(lambda: any(f"/{control}" in contact.line for contact in house.publisher.contacts))
+    control = attacked.token()
+    attacked.user.api("POST", "/v1/feeds", {"feed_url": attacked.public(kind, f"http://public.test/{control}"), **more})
+    return _until(lambda: any(f"/{control}" in contact.line for contact in attacked.publisher.contacts))
 
 
 def _until(arrived: Callable[[], bool], within_s: float = 90) -> str:
@@ -559,54 +561,56 @@ def _until(arrived: Callable[[], bool], within_s: float = 90) -> str:
     return _NOT_REACHED
 
 
-def _opml(house: _AttackedService) -> Iterator[Result]:
-    tokens = {spelling: house.token() for spelling in house.spellings(8)}
-    control = house.token()
+def _opml(attacked: _AttackedService) -> Iterator[Result]:
+    tokens = {spelling: attacked.token() for spelling in attacked.spellings(8)}
+    control = attacked.token()
     urls = [spelling.url(token) for spelling, token in tokens.items()] + [f"http://public.test/{control}"]
     lines = "".join(f'<outline text="a" xmlUrl="{escape(url)}" htmlUrl="{escape(url)}"/>' for url in urls)
     document = f'<opml version="2.0"><body>{lines}</body></opml>'
-    answer = house.user.api("POST", "/v1/import", document.encode())
+    answer = attacked.user.api("POST", "/v1/import", document.encode())
     if answer.status >= 300:  # one that is no address may have had the document refused: each on its own then
         for url in urls:
             single = f'<opml version="2.0"><body><outline text="a" xmlUrl="{escape(url)}"/></body></opml>'
-            house.user.api("POST", "/v1/import", single.encode())
-    house.user.api("PUT", "/v1/feeds/refresh")
-    missing = _until(lambda: any(f"/{control}" in contact.line for contact in house.publisher.contacts))
+            attacked.user.api("POST", "/v1/import", single.encode())
+    attacked.user.api("PUT", "/v1/feeds/refresh")
+    missing = _until(lambda: any(f"/{control}" in contact.line for contact in attacked.publisher.contacts))
     for spelling, token in tokens.items():
         attempt = Attempt(f"opml: {spelling.name}", "an outline of an imported OPML document", THROUGH)
-        yield house.judge(attempt, token, None, missing)
+        yield attacked.judge(attempt, token, None, missing)
 
 
-def _crawled(house: _AttackedService) -> Iterator[Result]:
+def _crawled(attacked: _AttackedService) -> Iterator[Result]:
     """One feed whose entries lead to all spellings, and which wants its articles fetched."""
-    tokens = {spelling: house.token() for spelling in house.spellings(8)}
-    control = house.token()
+    tokens = {spelling: attacked.token() for spelling in attacked.spellings(8)}
+    control = attacked.token()
     links = [spelling.url(token) for spelling, token in tokens.items()] + [f"http://public.test/{control}"]
     clean = [link.replace("\n", "&#10;") for link in links]
     for start in range(0, len(clean), 40):
         part = [*clean[start : start + 40], clean[-1]]
-        house.user.api("POST", "/v1/feeds", {"feed_url": house.public("feed", "\x01".join(part)), "crawler": True})
-    missing = _until(lambda: any(f"/{control}" in contact.line for contact in house.publisher.contacts))
+        attacked.user.api(
+            "POST", "/v1/feeds", {"feed_url": attacked.public("feed", "\x01".join(part)), "crawler": True}
+        )
+    missing = _until(lambda: any(f"/{control}" in contact.line for contact in attacked.publisher.contacts))
     for spelling, token in tokens.items():
         attempt = Attempt(f"crawler: {spelling.name}", "the link of an entry of a feed with crawler", THROUGH)
-        yield house.judge(attempt, token, None, missing)
+        yield attacked.judge(attempt, token, None, missing)
 
 
-def _feed_webhook(house: _AttackedService) -> Iterator[Result]:
+def _feed_webhook(attacked: _AttackedService) -> Iterator[Result]:
     """A webhook of one feed, called for its new entries."""
-    house.user.made("PUT", "/v1/integrations", {"webhook": {"enabled": True, "url": "http://public.test/hook"}})
-    tokens = {spelling: house.token() for spelling in house.spellings(8)}
-    control = house.token()
+    attacked.user.made("PUT", "/v1/integrations", {"webhook": {"enabled": True, "url": "http://public.test/hook"}})
+    tokens = {spelling: attacked.token() for spelling in attacked.spellings(8)}
+    control = attacked.token()
     for spelling, token in [*tokens.items(), (Spelling("", "http://public.test%P"), control)]:
-        feed = {"feed_url": house.public("news", ""), "webhook_url": spelling.url(token)}
-        answer = house.user.api("POST", "/v1/feeds", feed)
+        feed = {"feed_url": attacked.public("news", ""), "webhook_url": spelling.url(token)}
+        answer = attacked.user.api("POST", "/v1/feeds", feed)
         if answer.status == 201:  # what stands in a feed from the start is no news
-            house.user.api("PUT", f"/v1/feeds/{answer.json()['feed_id']}/refresh")
-    missing = _until(lambda: any(f"/{control}" in contact.line for contact in house.publisher.contacts))
-    house.user.api("PUT", "/v1/integrations", {"webhook": {"enabled": False}})
+            attacked.user.api("PUT", f"/v1/feeds/{answer.json()['feed_id']}/refresh")
+    missing = _until(lambda: any(f"/{control}" in contact.line for contact in attacked.publisher.contacts))
+    attacked.user.api("PUT", "/v1/integrations", {"webhook": {"enabled": False}})
     for spelling, token in tokens.items():
         attempt = Attempt(f"feed webhook: {spelling.name}", "the webhook address of a feed with a new entry", THROUGH)
-        yield house.judge(attempt, token, None, missing)
+        yield attacked.judge(attempt, token, None, missing)
 
 
 WAYS: dict[str, Callable[[_AttackedService], Iterator[Result]]] = {

@@ -14,9 +14,9 @@ from urllib.parse import urlencode
 
 from abuse import client, pages
 from abuse.attempts import Attempt, Result
-from abuse.lab import Lab
 from abuse.people import Person, person
 from abuse.service import Service
+from abuse.testbed import Testbed
 
 GUESSES, WITHIN_S = 24, 8
 THROUGH = f"{GUESSES} guesses are looked at within {WITHIN_S} s"
@@ -51,17 +51,17 @@ GUESSINGS = (
 )  # fmt: skip
 
 
-def run(lab: Lab) -> Iterator[Result]:
-    service = lab.shared
-    for guessing in lab.choose(GUESSINGS, 1):
+def run(testbed: Testbed) -> Iterator[Result]:
+    service = testbed.shared
+    for guessing in testbed.choose(GUESSINGS, 1):
         names = (
             [person(service).name] * GUESSES if guessing.same_name else [f"nobody{number}" for number in range(GUESSES)]
         )
         yield Result(Attempt(guessing.name, guessing.tries, THROUGH), _guess(service, guessing, names))
     yield _enumeration(service)
-    if not lab.short:
+    if not testbed.short:
         yield _spelled_names(service)
-        yield _foreign_proxy(lab)
+        yield _foreign_proxy(testbed)
         yield from _owner(service)
 
 
@@ -113,10 +113,10 @@ def _spelling(name: str, number: int) -> str:
     return "".join(letter.upper() if number >> index & 1 else letter for index, letter in enumerate(name))
 
 
-def _foreign_proxy(lab: Lab) -> Result:
+def _foreign_proxy(testbed: Testbed) -> Result:
     """X-Forwarded-For from a peer that is no trusted proxy."""
     attempt = Attempt("forged addresses", "each guess with another X-Forwarded-For from an untrusted peer", THROUGH)
-    service = lab.service(trusted_reverse_proxy_networks="10.0.0.0/8")
+    service = testbed.service(trusted_reverse_proxy_networks="10.0.0.0/8")
     names = [person(service).name] * GUESSES
     return Result(attempt, _guess(service, Guessing("", "", "198.51.%d.1"), names))
 

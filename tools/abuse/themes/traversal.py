@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from abuse import client, pages
 from abuse.attempts import Attempt, Result
-from abuse.lab import Lab
+from abuse.owned_resources import example
 from abuse.people import administrator, person
-from abuse.possessions import example
+from abuse.testbed import Testbed
 
 READ = "a file from outside is answered, or an answer 500"
 TAKEN = "an answer 2xx, or an answer 500"
@@ -49,14 +49,14 @@ IDS = (
 )  # fmt: skip
 
 
-def run(lab: Lab) -> Iterator[Result]:
-    yield from _files(lab)
-    yield from _ids(lab)
+def run(testbed: Testbed) -> Iterator[Result]:
+    yield from _files(testbed)
+    yield from _ids(testbed)
 
 
-def _files(lab: Lab) -> Iterator[Result]:
+def _files(testbed: Testbed) -> Iterator[Result]:
     """Below every folder that the pages load something from."""
-    html = client.request(lab.shared, "GET", "/sign-in").text
+    html = client.request(testbed.shared, "GET", "/sign-in").text
     folders = {link.rpartition("/")[0] for link in pages.links(html) if "." in link.rpartition("/")[2]}
     folders |= {match.rpartition("/")[0] for match in re.findall(r'src="(/[^"]+)"', html)}
     folders |= {"", "/icons", "/docs", "/v1", "/static"}
@@ -68,25 +68,25 @@ def _files(lab: Lab) -> Iterator[Result]:
         for folder in sorted(folders)
         for target in ("//etc/passwd", "/%2fetc/passwd", "/file:///etc/passwd")
     ]
-    for path in lab.choose(paths, 60):
-        received = client.raw(lab.shared, f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
+    for path in testbed.choose(paths, 60):
+        received = client.raw(testbed.shared, f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
         body = received.partition(b"\r\n\r\n")[2]
         signs = (b"root:x:", b"TIDINGS_", b"from __future__", b"import annotations", b"{% ", b"msgid ")
         trouble = [sign.decode() for sign in signs if sign in body] or ["500"] * received.startswith(b"HTTP/1.1 500")
         yield Result(Attempt(f"file {path}", "a path out of the folder", READ), ", ".join(trouble))
 
 
-def _ids(lab: Lab) -> Iterator[Result]:
-    document = client.request(lab.shared, "GET", "/v1/openapi.json").json()
-    user, head = person(lab.shared), administrator(lab.shared)
+def _ids(testbed: Testbed) -> Iterator[Result]:
+    document = client.request(testbed.shared, "GET", "/v1/openapi.json").json()
+    user, head = person(testbed.shared), administrator(testbed.shared)
     operations = [
         (method.upper(), path, operation)
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
         if "_id}" in path and method in ("get", "post", "put", "delete")
     ]
-    for method, path, operation in lab.choose(operations, 4):
-        for number in lab.choose(IDS, 8):
+    for method, path, operation in testbed.choose(operations, 4):
+        for number in testbed.choose(IDS, 8):
             address = re.sub(r"\{\w+\}", lambda found: number if "%" in number else quote(number, safe=""), path)  # noqa: B023
             who = head if path.startswith("/v1/users") else user
             answer = who.api(method, address, example(operation))
@@ -97,7 +97,7 @@ def _ids(lab: Lab) -> Iterator[Result]:
                 Attempt(f"id {number[:30]!r}: {method} {path}", "an id that is none", TAKEN),
                 f"{answer.status} {answer.text[:150]}" if through else "",
             )
-    for path in lab.choose(
+    for path in testbed.choose(
         (
             "/feeds/%s",
             "/categories/%s",
@@ -111,7 +111,7 @@ def _ids(lab: Lab) -> Iterator[Result]:
         3,
     ):
         user.cookies or user.sign_in()
-        for number in lab.choose(IDS, 8):
+        for number in testbed.choose(IDS, 8):
             answer = user.get(path % (number if "%" in number else quote(number, safe="")))
             through = answer.status >= 500
             yield Result(

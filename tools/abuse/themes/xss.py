@@ -20,8 +20,8 @@ from playwright.sync_api import BrowserContext, Dialog, Page
 from abuse import pages
 from abuse.attempts import Attempt, Result
 from abuse.browser import ChromiumMissing, chromium
-from abuse.lab import CORPORA, Lab
 from abuse.people import Person, administrator, person
+from abuse.testbed import CORPORA, Testbed
 
 THROUGH = "a script, a dialog, a request of its own, a violation of the content policy, an address of code in the page"
 
@@ -76,52 +76,52 @@ _HANDLERS = (
 CLOBBERS = ("sidebar", "main", "content", "title", "keys", "csrf", "body", "forms", "cookie", "getElementById", "app")
 
 
-def run(lab: Lab) -> Iterator[Result]:
+def run(testbed: Testbed) -> Iterator[Result]:
     try:
         with chromium() as browser:
-            reader = _hostile_user(lab)
+            reader = _hostile_user(testbed)
             context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=False)
             context.set_default_timeout(60_000)
             try:
-                _sign_in(context, lab, reader)
-                yield from _entries(context, lab, reader)
-                yield from _other_pages(context, lab, reader)
-                yield from _addresses_by_api(lab, reader)
-                yield from _clobbering(context, lab, reader)
-                yield from _echoes(context, lab)
+                _sign_in(context, testbed, reader)
+                yield from _entries(context, testbed, reader)
+                yield from _other_pages(context, testbed, reader)
+                yield from _addresses_by_api(testbed, reader)
+                yield from _clobbering(context, testbed, reader)
+                yield from _echoes(context, testbed)
             finally:
                 context.close()
     except ChromiumMissing as missing:
         yield Result(Attempt("every page", "all payloads", THROUGH), not_tried=str(missing))
 
 
-def _payloads(lab: Lab) -> list[str]:
-    own = [payload.replace("%P", str(lab.publisher.port)) for payload in PAYLOADS]
+def _payloads(testbed: Testbed) -> list[str]:
+    own = [payload.replace("%P", str(testbed.publisher.port)) for payload in PAYLOADS]
     file = CORPORA / "hostile.json.xz"
     others = [case["payload"] for case in json.loads(lzma.decompress(file.read_bytes()))] if file.exists() else []
-    return [str(payload) for payload in lab.choose([*own, *(each for each in others if isinstance(each, str))], 5)]
+    return [str(payload) for payload in testbed.choose([*own, *(each for each in others if isinstance(each, str))], 5)]
 
 
-def _hostile_user(lab: Lab) -> Person:
+def _hostile_user(testbed: Testbed) -> Person:
     """Payloads in all that a publisher, an importer and the user write."""
-    reader = person(lab.shared)
-    payloads = _payloads(lab)
+    reader = person(testbed.shared)
+    payloads = _payloads(testbed)
     for start in range(0, len(payloads), 40):
-        url = lab.publisher.serve(
+        url = testbed.publisher.serve(
             f"/hostile-{reader.name}-{start}.xml", _feed(payloads[start : start + 40], start), "application/rss+xml"
         )
         reader.made("POST", "/v1/feeds", {"feed_url": url})
-    for number, payload in enumerate(payloads[:8] if lab.short else payloads[: len(PAYLOADS)]):
+    for number, payload in enumerate(payloads[:8] if testbed.short else payloads[: len(PAYLOADS)]):
         # Titles are unique, and some are refused: what is refused is not stored.
         reader.api("POST", "/v1/categories", {"title": f"{payload} {number}"})
         reader.api("POST", "/v1/api-keys", {"description": f"{payload} {number}"})
-    _fill_in(lab, reader, payloads)
+    _fill_in(testbed, reader, payloads)
     return reader
 
 
-def _fill_in(lab: Lab, reader: Person, payloads: Sequence[str]) -> None:
+def _fill_in(testbed: Testbed, reader: Person, payloads: Sequence[str]) -> None:
     feed = reader.made("GET", "/v1/feeds")[0]["id"]
-    head = administrator(lab.shared)
+    head = administrator(testbed.shared)
     for number, payload in enumerate(payloads[:6]):
         head.api("POST", "/v1/users", {"username": f"{payload}{number}", "password": "a long walk home"})
         lines = f'<outline text="{escape(payload)}"><outline text="{escape(payload)}" title="{escape(payload)}" xmlUrl="http://127.0.0.1:1/{number}" htmlUrl="{escape(payload)}" description="{escape(payload)}"/></outline>'
@@ -143,11 +143,18 @@ def _fill_in(lab: Lab, reader: Person, payloads: Sequence[str]) -> None:
     for name in ("block_filter_entry_rules", "keep_filter_entry_rules", "stylesheet", "external_font_hosts"):
         reader.api("PUT", f"/v1/users/{reader.id}", {name: PAYLOADS[7]})
     # What a receiver answers is shown as the last error.
-    lab.publisher.serve("/angry", PAYLOADS[0], "text/html")
+    testbed.publisher.serve("/angry", PAYLOADS[0], "text/html")
     reader.api(
         "PUT",
         "/v1/integrations",
-        {"linkding": {"enabled": True, "url": lab.publisher.url("/angry"), "token": PAYLOADS[3], "tags": PAYLOADS[3]}},
+        {
+            "linkding": {
+                "enabled": True,
+                "url": testbed.publisher.url("/angry"),
+                "token": PAYLOADS[3],
+                "tags": PAYLOADS[3],
+            }
+        },
     )
     reader.api("POST", "/v1/integrations/linkding/test")
 
@@ -183,9 +190,9 @@ def _xml(text: str) -> str:
     return escape(re.sub("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "", text))
 
 
-def _sign_in(context: BrowserContext, lab: Lab, reader: Person) -> None:
+def _sign_in(context: BrowserContext, testbed: Testbed, reader: Person) -> None:
     page = context.new_page()
-    page.goto(f"{lab.shared.url}/sign-in")
+    page.goto(f"{testbed.shared.url}/sign-in")
     page.fill("[name=username]", reader.name)
     page.fill("[name=password]", reader.password)
     page.click("main button")
@@ -197,8 +204,8 @@ def _sign_in(context: BrowserContext, lab: Lab, reader: Person) -> None:
 class _Watch:
     """A page, and everything that it did besides showing what it should."""
 
-    def __init__(self, context: BrowserContext, lab: Lab) -> None:
-        self.lab, self.found, self.allowed = lab, list[str](), False
+    def __init__(self, context: BrowserContext, testbed: Testbed) -> None:
+        self.testbed, self.found, self.allowed = testbed, list[str](), False
         self.page: Page = context.new_page()
         self.page.on("dialog", self._dismiss)
         self.page.on("console", lambda said: self._said(said.text))
@@ -219,7 +226,7 @@ class _Watch:
 
     def _asked(self, url: str, kind: str) -> None:
         # Pictures and sounds come from wherever their publishers keep them.
-        if not url.startswith((self.lab.shared.url, "data:image/")) and kind not in ("image", "media"):
+        if not url.startswith((self.testbed.shared.url, "data:image/")) and kind not in ("image", "media"):
             self.found.append(f"asked for {kind} {url[:200]}")
 
     def _script(self, script: dict[str, Any]) -> None:
@@ -228,21 +235,21 @@ class _Watch:
         if (
             world.get("isDefault", True)
             and script["url"]
-            and not script["url"].startswith(f"{self.lab.shared.url}/static")
+            and not script["url"].startswith(f"{self.testbed.shared.url}/static")
             and not self._is_ours(script["url"])
         ):
             self.found.append(f"script {script['url'][:200]}")
 
     def _is_ours(self, url: str) -> bool:
         """A file of the service, and no page with a script in it."""
-        return url.startswith(self.lab.shared.url) and url.partition("?")[0].endswith(".js")
+        return url.startswith(self.testbed.shared.url) and url.partition("?")[0].endswith(".js")
 
     def visit(self, path: str) -> str:
         """The evidence, "" when nothing happened."""
         self.found.clear()
         # Downloads and answers without a body are not pages.
         try:
-            self.page.goto(f"{self.lab.shared.url}{path}", wait_until="load")
+            self.page.goto(f"{self.testbed.shared.url}{path}", wait_until="load")
         except Exception as error:
             if "Download is starting" not in str(error) and "ERR_ABORTED" not in str(error):
                 raise
@@ -263,8 +270,8 @@ class _Watch:
         )
 
 
-def _entries(context: BrowserContext, lab: Lab, reader: Person) -> Iterator[Result]:
-    watch = _Watch(context, lab)
+def _entries(context: BrowserContext, testbed: Testbed, reader: Person) -> Iterator[Result]:
+    watch = _Watch(context, testbed)
     for entry in reader.made("GET", "/v1/entries?limit=1000&order=id")["entries"]:
         attempt = Attempt(
             f"entry {entry['id']}: {entry['title'][:60]!r}", "a payload in each field of an entry, opened", THROUGH
@@ -272,11 +279,11 @@ def _entries(context: BrowserContext, lab: Lab, reader: Person) -> Iterator[Resu
         yield Result(attempt, watch.visit(f"/entries/{entry['id']}"))
 
 
-def _other_pages(context: BrowserContext, lab: Lab, reader: Person) -> Iterator[Result]:
+def _other_pages(context: BrowserContext, testbed: Testbed, reader: Person) -> Iterator[Result]:
     """All pages but those of entries, found by their links."""
-    watch = _Watch(context, lab)
+    watch = _Watch(context, testbed)
     known: dict[str, str] = {}
-    for path in pages.walk(reader, max_pages=10 if lab.short else 400):
+    for path in pages.walk(reader, max_pages=10 if testbed.short else 400):
         known.setdefault(
             re.sub(r"\d+", "N", path)
             if "entries/" in path or re.search(r"/(unread|starred|history)/\d", path)
@@ -288,7 +295,7 @@ def _other_pages(context: BrowserContext, lab: Lab, reader: Person) -> Iterator[
         yield Result(attempt, watch.visit(path))
 
 
-def _addresses_by_api(lab: Lab, reader: Person) -> Iterator[Result]:
+def _addresses_by_api(testbed: Testbed, reader: Person) -> Iterator[Result]:
     """What the API hands to other clients, which may have no content policy."""
     entries = reader.made("GET", "/v1/entries?limit=1000")["entries"]
     found: dict[str, list[str]] = {"url": [], "comments_url": [], "enclosures": []}
@@ -301,7 +308,7 @@ def _addresses_by_api(lab: Lab, reader: Person) -> Iterator[Result]:
         yield Result(attempt, "; ".join(repr(code[:80]) for code in codes[:3]))
 
 
-def _clobbering(context: BrowserContext, lab: Lab, reader: Person) -> Iterator[Result]:
+def _clobbering(context: BrowserContext, testbed: Testbed, reader: Person) -> Iterator[Result]:
     """Ids and names in articles that stand before those of our own scripts and links."""
     content = "".join(
         f'<a id="{name}" name="{name}" href="http://a.example/">a</a><p id="{name}">b</p>' for name in CLOBBERS
@@ -313,8 +320,8 @@ def _clobbering(context: BrowserContext, lab: Lab, reader: Person) -> Iterator[R
         {"url": "http://a.example/clobber", "title": "a", "content": content},
     )
     page = context.new_page()
-    page.goto(f"{lab.shared.url}/entries/{made['id']}")
-    for name in lab.choose(CLOBBERS, 4):
+    page.goto(f"{testbed.shared.url}/entries/{made['id']}")
+    for name in testbed.choose(CLOBBERS, 4):
         kept = page.evaluate(
             "name => document.querySelectorAll(`article [id='${name}'], article [name='${name}']`).length", name
         )
@@ -324,9 +331,9 @@ def _clobbering(context: BrowserContext, lab: Lab, reader: Person) -> Iterator[R
         yield Result(attempt, f"{kept} elements" if kept else "")
 
 
-def _echoes(context: BrowserContext, lab: Lab) -> Iterator[Result]:
+def _echoes(context: BrowserContext, testbed: Testbed) -> Iterator[Result]:
     """What comes with the request and is shown: the search, paths, queries, the way back after signing in."""
-    watch = _Watch(context, lab)
+    watch = _Watch(context, testbed)
     places = (
         "/search?q=%s",
         "/nothing/%s",
@@ -337,7 +344,7 @@ def _echoes(context: BrowserContext, lab: Lab) -> Iterator[Result]:
         "/settings?notice=%s",
         "/entries/%s",
     )
-    for payload in lab.choose(PAYLOADS, 1):
-        for place in lab.choose(places, 3):
+    for payload in testbed.choose(PAYLOADS, 1):
+        for place in testbed.choose(places, 3):
             attempt = Attempt(f"echo in {place}: {payload[:40]!r}", "a payload in an address", THROUGH)
             yield Result(attempt, watch.visit(place % quote(payload, safe="")))

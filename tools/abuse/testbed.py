@@ -1,4 +1,4 @@
-"""Where attempts happen: services and publishers, started on demand and stopped at the end."""
+"""Services and publishers for the attempts, started on demand and stopped at the end."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from abuse.service import Service
 
 
 @dataclass
-class Lab:
-    """Where the attempts of a theme happen: services that are started on demand and stopped at the end.
+class Testbed:
+    """The services and the publisher for the attempts of a theme, started on demand and stopped at the end.
 
-    short: try a few of each theme only. settings: for every service, whatever a theme asks for.
+    short: make a few attempts of each theme only. settings: settings of every service, which override those of themes.
     """
 
     short: bool
@@ -30,13 +30,13 @@ class Lab:
     _publisher: Publisher | None = None
 
     def service(self, **settings: str) -> Service:
-        """A service of its own, ready. settings: TIDINGS_… in lower case and without the prefix."""
+        """Start another service and wait until it is ready. settings: in lower case, without the prefix TIDINGS_."""
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         return self._stack.enter_context(Service(folder, {**settings, **self.settings}))
 
     @property
     def shared(self) -> Service:
-        """A service that most themes share; it may fetch from loopback, where the publisher is."""
+        """The service that most themes share. It may fetch from loopback, where the publisher is."""
         if self._open is None or not self._open.is_running:
             self._open = self.service(fetcher_allow_private_networks="1", integration_allow_private_networks="1")
         return self._open
@@ -51,7 +51,7 @@ class Lab:
         self._stack.close()
 
     def choose(self, attempts: Iterable[Any], few: int) -> list[Any]:
-        """All of them, or a spread of `few` in the short form."""
+        """Return all attempts, or in the short form `few` of them, evenly spread."""
         every = list(attempts)
         if not self.short or len(every) <= few:
             return every
@@ -59,7 +59,7 @@ class Lab:
         return [every[int(number * step)] for number in range(few)]
 
 
-Theme = Callable[[Lab], Iterator[Result]]
+Theme = Callable[[Testbed], Iterator[Result]]
 
-# Where hostile HTML of others lies, when it is at hand.
+# The folder of published hostile HTML, which may be missing.
 CORPORA = Path(os.environ.get("TIDINGS_CORPORA", Path(__file__).parents[3] / "shared" / "corpora"))

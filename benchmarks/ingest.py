@@ -11,11 +11,11 @@ def run() -> None:
     try:
         bodies = throughput.bodies()
     except FileNotFoundError:
-        sys.stdout.write(f"intake: {throughput.ARCHIVE} is not beside the project, left out\n")
+        sys.stdout.write(f"ingest: {throughput.ARCHIVE} is not beside the project, left out\n")
         return
     speed = throughput.measure(bodies)
     sys.stdout.write(
-        f"intake: {speed.files} files, {speed.entries} entries, {speed.megabytes:.1f} MB; processor time\n"
+        f"ingest: {speed.files} files, {speed.entries} entries, {speed.megabytes:.1f} MB; processor time\n"
     )
     for name, took_s in (
         ("parse", speed.parse_s),

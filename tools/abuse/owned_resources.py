@@ -1,4 +1,4 @@
-"""A user who owns one of everything, each marked, so that a stranger's answer shows what leaked."""
+"""A user who owns a resource of each kind. A marker in all titles shows when a response to another user leaks one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from abuse.people import Person, person
 from abuse.publisher import Publisher
 from abuse.service import Service
 
-# What a GET answers with is what a stranger must not be able to change.
+# The responses to GET of these paths must not change when another user attempts something.
 _OWNED = (
     "/v1/me", "/v1/export", "/v1/feeds", "/v1/categories", "/v1/entries", "/v1/api-keys", "/v1/integrations",
     "/v1/webhooks/deliveries",
 )  # fmt: skip
-# These change by themselves.
+# Fields that change without a request of the owner.
 _RESTLESS = re.compile(
     r'"(checked_at|next_check_at|last_used_at|last_login_at|etag_header|last_modified_header|changed_at|icon)": ?'
     r'("[^"]*"|null|[{][^}]*[}])|dateCreated>[^<]*'
@@ -26,20 +26,20 @@ _RESTLESS = re.compile(
 
 
 @dataclass
-class Possessions:
-    """owner: the user. mark: stands in every title. ids: of what is owned, by the names that paths have for it."""
+class OwnedResources:
+    """owner: the user. mark: part of every title. ids: ids of the resources, by the parameter names of paths."""
 
     owner: Person
     mark: str
     ids: dict[str, int] = field(default_factory=dict)
 
     def snapshot(self) -> dict[str, str]:
-        """What the owner sees, without what changes by itself."""
+        """Return the responses that the owner gets, by path, without fields that change by themselves."""
         return {path: _RESTLESS.sub("", self.owner.api("GET", path).text) for path in _OWNED}
 
 
 def news(mark: str, number: int, publisher: Publisher) -> str:
-    """A feed with one entry, which has an enclosure."""
+    """Return a feed with one entry, which has an enclosure."""
     return (
         f'<rss version="2.0"><channel><title>{mark} feed</title><link>{publisher.url("/site")}</link><item>'
         f"<title>{mark} entry {number}</title><link>{publisher.url(f'/article/{number}')}</link><guid>{number}</guid>"
@@ -49,8 +49,8 @@ def news(mark: str, number: int, publisher: Publisher) -> str:
     )
 
 
-def settled(service: Service, publisher: Publisher, *, with_delivery: bool = True) -> Possessions:
-    """A new user with a feed, an entry, an enclosure, a category, an API key and a delivery."""
+def create_resources(service: Service, publisher: Publisher, *, with_delivery: bool = True) -> OwnedResources:
+    """Create a user with a feed, an entry, an enclosure, a category, an API key and a delivery."""
     mark = f"mark{secrets.token_hex(6)}"
     owner = person(service, mark)
     path = f"/{mark}.xml"
@@ -64,7 +64,7 @@ def settled(service: Service, publisher: Publisher, *, with_delivery: bool = Tru
     entry = owner.made("GET", "/v1/entries")["entries"][0]
     ids = {"category_id": category, "api_key_id": key, "feed_id": feed, "entry_id": entry["id"], "user_id": owner.id}
     ids["enclosure_id"] = entry["enclosures"][0]["id"]
-    found = Possessions(owner, mark, ids)
+    found = OwnedResources(owner, mark, ids)
     if with_delivery:
         publisher.serve(path, news(mark, 2, publisher), "application/rss+xml")
         owner.api("PUT", f"/v1/feeds/{feed}/refresh")
@@ -77,7 +77,7 @@ def _delivery(owner: Person) -> int:
     while time.monotonic() < deadline:
         listed = owner.made("GET", "/v1/webhooks/deliveries")
         for deliveries in (value for value in listed.values() if isinstance(value, list)):
-            # One that is done does not change any more.
+            # A delivery that has succeeded does not change any more.
             if deliveries and "delivered" in json.dumps(deliveries[0]):
                 number: int = deliveries[0]["id"]
                 return number
@@ -86,7 +86,7 @@ def _delivery(owner: Person) -> int:
 
 
 def example(operation: dict[str, Any]) -> bytes | None:
-    """A body that the OpenAPI document gives as an example, or none."""
+    """Return the example body of the OpenAPI document, or None if the operation has no body."""
     content = operation.get("requestBody", {}).get("content", {})
     if "application/json" in content:
         return json.dumps(content["application/json"].get("example", {})).encode()

@@ -60,12 +60,12 @@ def _ran(*command: str) -> bool:
 
 
 @dataclass
-class World:
+class Testbed:
     """chance: decides on faults. tried: how often each fault was made. keeper: starts again what ended."""
 
     engine: str
     folder: Path
-    chance: random.Random
+    rng: random.Random
     disk: Disk
     commands: list[Command]
     database_url: str
@@ -123,7 +123,7 @@ class World:
         self.disk.remove()
 
 
-def make_world(engine: str, folder: Path, chance: random.Random, faults: frozenset[str], **settings: str) -> World:
+def make_testbed(engine: str, folder: Path, rng: random.Random, faults: frozenset[str], **settings: str) -> Testbed:
     """Nothing of the service runs yet; PostgreSQL does. faults: names of those that will be made; empty is all."""
     is_disk_broken = not faults or any(name.startswith("disk") for name in faults)
     disk = Disk(folder / "disk", DISK_BYTES[engine], is_wanted=is_disk_broken)
@@ -141,7 +141,7 @@ def make_world(engine: str, folder: Path, chance: random.Random, faults: frozens
     env = environment(database_url, data, **settings) | (clock.environment if clock else {})
     # Their logs are not on the disk that fills up.
     commands = [Command("serve", env, folder), Command("worker", env, folder)]
-    return World(engine, folder, chance, disk, commands, database_url, clock, cluster)
+    return Testbed(engine, folder, rng, disk, commands, database_url, clock, cluster)
 
 
 def send(pid: int, what: signal.Signals) -> None:
