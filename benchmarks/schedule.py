@@ -76,7 +76,7 @@ class Outcome(Struct):
 
 
 class _SimulatedPublisher:
-    """Draws the news of one feed: a rate for each hour of the week, and chance."""
+    """Draws the news of one feed: a rate for each hour of the week, and random times."""
 
     def __init__(self, per_day: float, rng: random.Random) -> None:
         self._rng = rng

@@ -114,7 +114,7 @@ def test_old_and_new_are_told_by_when_an_entry_was_stored(app: App, alice: Perso
 
 
 def test_an_item_has_what_clients_insist_on(app: App, alice: Person, site: Publisher) -> None:
-    scene = ResourceFactory(alice, site)
+    resources = ResourceFactory(alice, site)
     (entry,) = alice.entries()
     alice.put("/v1/entries", {"entry_ids": [entry["id"]], "starred": True, "status": "read"})
     (item,) = app.items()
@@ -129,7 +129,7 @@ def test_an_item_has_what_clients_insist_on(app: App, alice: Person, site: Publi
     assert item["alternate"] == [{"href": entry["url"], "type": "text/html"}]
     assert item["summary"] == {"content": entry["content"]}
     assert item["categories"] == [READING_LIST, label("All"), READ, STARRED]
-    feed = scene.feed
+    feed = resources.feed
     assert item["origin"] == {"streamId": f"feed/{feed['id']}", "title": "Weather notes", "htmlUrl": feed["site_url"]}
     sound = site.url("/rain.mp3")
     assert item["enclosure"] == [{"href": sound, "url": sound, "type": "audio/mpeg", "length": 1830400}]

@@ -203,14 +203,20 @@ def ask_everything(service: RunningService, site: Publisher) -> None:
                 visitor.get(path)
             elif "sign-out" not in path:
                 visitor.post(path)
-        ask_reader(App(person).sign_in(), scene)
+        ask_reader(App(person).sign_in(), resources)
 
 
-def ask_reader(app: App, scene: ResourceFactory) -> None:
+def ask_reader(app: App, resources: ResourceFactory) -> None:
     """Request every route of the Google Reader API for several kinds of streams."""
-    number = scene.id_of("feed_id")
-    for stream in (f"feed/{number}", f"feed/{scene.site.url('/feed.xml')}", label("All"), STARRED, READING_LIST):
-        given = {"s": stream, "i": str(scene.id_of("entry_id")), "a": STARRED, "xt": label("All"), "ot": "1600000000"}
+    number = resources.id_of("feed_id")
+    for stream in (f"feed/{number}", f"feed/{resources.site.url('/feed.xml')}", label("All"), STARRED, READING_LIST):
+        given = {
+            "s": stream,
+            "i": str(resources.id_of("entry_id")),
+            "a": STARRED,
+            "xt": label("All"),
+            "ot": "1600000000",
+        }
         for route in READER_ROUTES:
             path = route.path.removeprefix("/reader/api/0/").replace("{stream:path}", stream)
             app.call(route.method, path, given, query={**given, "ac": "edit", "n": "1", "c": "9"})

@@ -61,7 +61,7 @@ def _ran(*command: str) -> bool:
 
 @dataclass
 class Testbed:
-    """chance: decides on faults. tried: how often each fault was made. keeper: starts again what ended."""
+    """rng: decides on faults. tried: how often each fault was made, by name. keeper: restarts commands that ended."""
 
     engine: str
     folder: Path
