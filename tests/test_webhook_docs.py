@@ -73,6 +73,7 @@ def test_the_event_that_is_shown_has_the_shape_of_one() -> None:
 
 def test_the_numbers_are_those_of_the_code() -> None:
     assert (QueueLimits().max_deliveries, QueueLimits().max_bytes) == (10_000, 64 * 2**20)
+    assert QueueLimits().max_deliveries // 24 == 416
     assert RetryPolicy().first_wait.total_seconds() == 10 > SHORT_WAITS.first_wait.total_seconds()
     assert RetryPolicy().max_wait.total_seconds() == 3600
     assert FINISHED_RETENTION == 7 * DAY

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
+from structlog.testing import capture_logs
 
 from support.outbox import Hook, MovableClock, deliver, delivery_queue, hook, is_signed, text_of
 from support.publisher import Answer, Cut, Drop, Hang, Publisher, ReceivedRequest, Reply
@@ -257,10 +258,16 @@ def test_too_much_waiting_for_one_receiver_gives_up_the_oldest_and_their_bodies(
     ids = mine.post(*(f"{number}" for number in range(30)))
     others.post("one")
 
-    deliver(
-        delivery_queue(database, within_s=0.5, limits=QueueLimits(max_deliveries=10)),
-        lambda: all_are(others, "delivered") and mine.states().count("failed") >= 20,
-    )
+    with capture_logs() as logged:
+        deliver(
+            delivery_queue(database, within_s=0.5, limits=QueueLimits(max_deliveries=10)),
+            lambda: all_are(others, "delivered") and mine.states().count("failed") >= 20,
+        )
+
+    (line,) = [one for one in logged if one["event"] == "deliveries given up"]
+    assert (line["log_level"], line["user"], line["integration"], line["count"]) == (
+        "warning", mine.user_id, "webhook", 20,
+    )  # fmt: skip
 
     # The first may have been on its way.
     assert mine.states() == ["pending", *["failed"] * 20, *["pending"] * 9]

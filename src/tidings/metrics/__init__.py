@@ -66,6 +66,12 @@ def record_delivery(outcome: str, seconds: float) -> None:
         _process_metrics.record_delivery(outcome, seconds)
 
 
+def record_deliveries_given_up(reason: str, count: int) -> None:
+    """Counts deliveries that were given up. reason: one of a small fixed set: expired, refused, overflow."""
+    if _process_metrics is not None:
+        _process_metrics.record_deliveries_given_up(reason, count)
+
+
 def record_request(route: str, method: str, status: int, seconds: float) -> None:
     """Counts an HTTP request. route: as declared, such as `/v1/feeds/{feed_id}`."""
     if _process_metrics is not None:
@@ -105,6 +111,7 @@ __all__ = [
     "record_cleanup",
     "record_database_read",
     "record_database_write",
+    "record_deliveries_given_up",
     "record_delivery",
     "record_poll",
     "record_request",

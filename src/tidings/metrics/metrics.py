@@ -31,6 +31,7 @@ class ProcessMetrics:
         self._poll_seconds = self._histograms("tidings_poll_seconds", "Duration of a check.", NETWORK_BUCKETS_S)[()]
         self._entries = self._counters("tidings_entries_stored", "New entries stored.")[()]
         self._deliveries = self._counters("tidings_deliveries", "Attempts to deliver, by outcome.", "outcome")
+        self._given_up = self._counters("tidings_deliveries_given_up", "Deliveries given up, by reason.", "reason")
         delivery_seconds = self._histograms("tidings_delivery_seconds", "Duration of an attempt.", NETWORK_BUCKETS_S)
         self._delivery_seconds = delivery_seconds[()]
         self._requests = self._counters("tidings_http_requests", "HTTP requests.", "method", "route", "status")
@@ -60,6 +61,9 @@ class ProcessMetrics:
     def record_delivery(self, outcome: str, seconds: float) -> None:
         self._deliveries[outcome,].add()
         self._delivery_seconds.add(seconds)
+
+    def record_deliveries_given_up(self, reason: str, count: int) -> None:
+        self._given_up[reason,].add(count)
 
     def record_request(self, route: str, method: str, status: int, seconds: float) -> None:
         metrics = self._request_metrics.get((route, method, status))

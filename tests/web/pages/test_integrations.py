@@ -9,6 +9,7 @@ import uuid
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from api.test_deliveries import save, wait_until
 from support.people import Person
@@ -17,6 +18,7 @@ from support.running import RunningService
 from support.visitors import Visitor
 from tidings.domain.integrations import REGISTRY
 from tidings.storage.deliveries import outbox
+from tidings.storage.schema import deliveries
 
 HOOK = "/settings/integrations/webhook"
 LINKDING = "/settings/integrations/linkding"
@@ -191,3 +193,34 @@ def test_deliveries_are_found_by_service_receiver_and_event(service: RunningServ
     assert one
     assert found(f"service=webhook&receiver={one[1]}") == ["Webhook: New entries"]
     assert 'name="receiver"' not in reader.page("/settings/deliveries?service=pinboard")
+
+
+def test_deliveries_that_were_given_up_stay_visible_after_one_that_arrived(
+    reader: Visitor, bob: Person, service: RunningService
+) -> None:
+    stranger = Visitor(service, bob)
+    assert stranger.sign_in().status == 303
+    assert reader.person
+    with service.services.database.writing() as db:
+        for number in range(3):
+            id_ = outbox.add(
+                db,
+                reader.person.id,
+                delivery_id=str(uuid.uuid4()),
+                integration="webhook",
+                event_type="new_entries",
+                receiver="https://one.example/",
+                feed_id=1,
+                body=b"{}",
+                now=service.services.clock(),
+            )
+            state = "delivered" if number == 2 else "failed"
+            db.run(update(deliveries).where(deliveries.c.id == id_).values(state=state))
+
+    page, overview = reader.page(HOOK), reader.page("/settings/integrations")
+
+    assert "Deliveries given up in the last seven days: 2" in page
+    assert "/settings/deliveries?state=failed&amp;service=webhook" in page
+    assert "Deliveries given up in the last seven days: 2" in overview
+    assert "given up" not in reader.page(LINKDING)
+    assert "given up" not in stranger.page(HOOK)

@@ -18,7 +18,7 @@ from tidings.net.guard import AddressGuard
 from tidings.net.targets import parse_target
 from tidings.services.clock import Clock
 from tidings.services.deliveries.apprise import AppriseSender
-from tidings.storage.deliveries import integrations
+from tidings.storage.deliveries import integrations, outbox
 from tidings.storage.deliveries.integrations import StoredIntegration
 from tidings.storage.engine.database import Database
 
@@ -59,6 +59,11 @@ class Integrations:
         """Returns the last error of each integration that has one, by its name."""
         with self._database.reading() as db:
             return {one.name: one.error for one in integrations.list_all(db, user_id) if one.last_error}
+
+    def given_up(self, user_id: int) -> dict[str, int]:
+        """Return how many deliveries of the last seven days were given up, by integration."""
+        with self._database.reading() as db:
+            return outbox.failed_counts(db, user_id)
 
     def check_feed(self, values: Mapping[str, Any]) -> None:
         """Check the receivers among the fields of a feed. Raises InvalidInput for one that can never be reached."""

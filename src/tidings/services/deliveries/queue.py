@@ -17,7 +17,7 @@ from datetime import timedelta
 import structlog
 
 from tidings import metrics
-from tidings.domain.deliveries.deliveries import DeliveryState, QueueLimits, ReceiverQueue
+from tidings.domain.deliveries.deliveries import QUEUE_OVERFLOWED, DeliveryState, QueueLimits, ReceiverQueue
 from tidings.domain.deliveries.events import Event
 from tidings.domain.deliveries.retries import RetryPolicy
 from tidings.domain.errors import StoreUnavailable
@@ -25,7 +25,7 @@ from tidings.domain.integrations import REGISTRY
 from tidings.domain.times import SECOND
 from tidings.services.clock import Clock
 from tidings.services.deliveries.attempts import DeliveryOutcome, EventSender
-from tidings.services.deliveries.results import Attempt, AttemptResult, DeliveryJob, ResultWriter
+from tidings.services.deliveries.results import Attempt, AttemptResult, DeliveryJob, ResultWriter, log_given_up
 from tidings.storage.deliveries import queues
 from tidings.storage.engine.database import Database
 
@@ -77,9 +77,11 @@ class DeliveryQueue:
                 return []
         for _ in range(MAX_ENQUEUE_ROUNDS):
             with self._database.writing() as db:
-                is_more = queues.enqueue(db, now=now, limits=self._limits) == queues.ENQUEUE_BATCH
-                if not is_more:
-                    break
+                enqueued = queues.enqueue(db, now=now, limits=self._limits)
+            for (user_id, integration), count in enqueued.dropped.items():
+                log_given_up(user_id, integration, count, QUEUE_OVERFLOWED, reason="overflow")
+            if enqueued.count < queues.ENQUEUE_BATCH:
+                break
         with self._database.writing() as db:
             until = self._results.lease_end(now)
             return queues.claim(db, worker, now=now, until=until, limit=limit, max_failing=max_failing)
@@ -145,6 +147,8 @@ class DeliveryQueue:
             log.info("delivered", **fields)
         elif result.state is DeliveryState.FAILED:
             log.warning("delivery given up", **fields, reason=outcome.error_text)
+            is_refused = outcome.is_undeliverable or outcome.disables_integration
+            metrics.record_deliveries_given_up("refused" if is_refused else "expired", 1)
         else:
             next_s = (result.next_at - self._clock()) // SECOND
             log.info("not delivered", **fields, reason=outcome.error_text, next_s=next_s)

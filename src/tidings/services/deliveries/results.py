@@ -10,6 +10,7 @@ from functools import partial
 import structlog
 from msgspec import Struct, structs
 
+from tidings import metrics
 from tidings.domain.deliveries.deliveries import GIVEN_UP_TOGETHER, Delivery, DeliveryState, ReceiverQueue
 from tidings.domain.deliveries.retries import GIVE_UP_ALL_AFTER, RetryPolicy
 from tidings.domain.integrations import REGISTRY
@@ -148,10 +149,16 @@ class ResultWriter:
 
     def _give_up(self, db: Write, outcome: DeliveryOutcome, queue: ReceiverQueue, now: Instant) -> None:
         if outcome.disables_integration:
-            queues.give_up_pending(db, queue.id, outcome.error or GIVEN_UP_TOGETHER, now=now)
+            message, reason = outcome.error or GIVEN_UP_TOGETHER, "refused"
+            count = queues.give_up_pending(db, queue.id, message, now=now)
         elif queue.given_up >= GIVE_UP_ALL_AFTER:
+            message, reason = GIVEN_UP_TOGETHER, "expired"
             before = self._retry_policy.give_up_before(now)
-            queues.give_up_pending(db, queue.id, GIVEN_UP_TOGETHER, now=now, before=before)
+            count = queues.give_up_pending(db, queue.id, message, now=now, before=before)
+        else:
+            return
+        if count:
+            log_given_up(queue.user_id, queue.integration, count, message, reason=reason)
 
     def _next_job(self, db: Write, queue: ReceiverQueue, worker: str, now: Instant) -> DeliveryJob | None:
         """Returns the first waiting delivery; None, with the receiver released, if there is none."""
@@ -169,6 +176,12 @@ class ResultWriter:
             queues.recount(db, queue.id)
         queues.release(db, queue.id)
         return None
+
+
+def log_given_up(user_id: int, integration: str, count: int, message: Message, *, reason: str) -> None:
+    """Warn of deliveries that were given up together, and count them. reason: expired, refused or overflow."""
+    log.warning("deliveries given up", user=user_id, integration=integration, count=count, reason=message.english())
+    metrics.record_deliveries_given_up(reason, count)
 
 
 def _result(record: AttemptRecord | None, next_job: DeliveryJob | None) -> AttemptResult:

@@ -77,6 +77,18 @@ _newest = (
 _select_receivers = select(_newest.c.receiver).distinct()
 
 
+# As many failed deliveries are counted at most.
+_MAX_COUNTED = 10_000
+_newest_failed = (
+    select(deliveries.c.integration)
+    .where(deliveries.c.user_id == bindparam("user"), deliveries.c.state == DeliveryState.FAILED.value)
+    .order_by(deliveries.c.id.desc())
+    .limit(_MAX_COUNTED)
+    .subquery()
+)
+_count_failed = select(_newest_failed.c.integration, func.count()).group_by(_newest_failed.c.integration)
+
+
 class ListedDelivery(Struct, frozen=True):
     """A delivery in a list. next_attempt_at: None when no attempt will follow."""
 
@@ -163,6 +175,11 @@ def integrations_of(db: Read, user_id: int) -> list[str]:
     while (after := db.scalar(_select_next_integration, user=user_id, after=found[-1] if found else "")) is not None:
         found.append(after)
     return found
+
+
+def failed_counts(db: Read, user_id: int) -> dict[str, int]:
+    """Return how many deliveries of the user were given up and are still kept, by integration; _MAX_COUNTED at most."""
+    return {row[0]: row[1] for row in db.tuples(_count_failed, user=user_id)}
 
 
 def receivers_of(db: Read, user_id: int, integration: str) -> list[str]:

@@ -7,7 +7,8 @@ A worker claims a receiver, not a delivery: this keeps the order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -162,31 +163,45 @@ class AttemptRecord(Struct, frozen=True):
     response: str = ""
 
 
+class EnqueueResult(Struct, frozen=True):
+    """count: deliveries that were moved.
+
+    dropped: how many were given up because their queue was full, by user and integration.
+    """
+
+    count: int
+    dropped: Mapping[tuple[int, str], int]
+
+
 def has_work(db: Read, now: Instant) -> bool:
     """Returns whether a claim would find work. Takes no lock."""
     return bool(db.scalar(_has_work, now=now))
 
 
-def enqueue(db: Write, *, now: Instant, limits: QueueLimits) -> int:
-    """Move up to ENQUEUE_BATCH new deliveries into their receivers' queues. Returns their number."""
+def enqueue(db: Write, *, now: Instant, limits: QueueLimits) -> EnqueueResult:
+    """Move up to ENQUEUE_BATCH new deliveries into their receivers' queues."""
     locks.advisory_lock(db, _LOCK_ID)
     arrived = db.rows(_select_new, limit=ENQUEUE_BATCH)
     if not arrived:
-        return 0
+        return EnqueueResult(0, {})
     queues: dict[tuple[int, str, str], list[tuple[int, int]]] = {}
     for row in arrived:
         receiver = (row["user_id"], row["integration"], row["receiver"])
         queues.setdefault(receiver, []).append((row["id"], row["size"]))
-    by_receiver = {_receiver_id(db, *receiver): waiting for receiver, waiting in queues.items()}
+    ids = {receiver: _receiver_id(db, *receiver) for receiver in queues}
+    owners = {ids[receiver]: receiver[:2] for receiver in queues}
+    by_receiver = {ids[receiver]: waiting for receiver, waiting in queues.items()}
     db.run_many(
         _enqueue,
         [{"delivery": id_, "queue": receiver_id} for receiver_id, waiting in by_receiver.items() for id_, _ in waiting],
     )
+    dropped: Counter[tuple[int, str]] = Counter()
     # In the order of ids, against deadlocks: a worker that serves a receiver locks only that row.
     for receiver_id, waiting in sorted(by_receiver.items()):
         db.run(_add_to_size, queue=receiver_id, more=len(waiting), bytes=sum(size for _, size in waiting), now=now)
-        _enforce_limits(db, receiver_id, limits, now)
-    return len(arrived)
+        if count := _enforce_limits(db, receiver_id, limits, now):
+            dropped[owners[receiver_id]] += count
+    return EnqueueResult(len(arrived), dropped)
 
 
 def claim(db: Write, worker: str, *, now: Instant, until: Instant, limit: int, max_failing: int) -> list[ReceiverQueue]:
@@ -295,8 +310,9 @@ def _receiver_id(db: Write, user_id: int, integration: str, receiver: str) -> in
     return db.insert(insert(receivers).values(user_id=user_id, integration=integration, address_digest=digest))
 
 
-def _enforce_limits(db: Write, receiver_id: int, limits: QueueLimits, now: Instant) -> None:
-    """Fail the oldest waiting deliveries, except the first, until the queue is within its limits."""
+def _enforce_limits(db: Write, receiver_id: int, limits: QueueLimits, now: Instant) -> int:
+    """Fail the oldest waiting deliveries, except the first, until the queue is within its limits. Returns how many."""
+    total = 0
     queue = db.rows(_select_size, queue=receiver_id)[0]
     pending, size = queue["pending"], queue["pending_bytes"]
     while pending > limits.max_deliveries or size > limits.max_bytes:
@@ -314,3 +330,5 @@ def _enforce_limits(db: Write, receiver_id: int, limits: QueueLimits, now: Insta
         )
         db.run(_delete_bodies, ids=dropped)
         recount(db, receiver_id)
+        total += len(dropped)
+    return total

@@ -33,21 +33,27 @@ _CLEAR = "clear-"
 
 
 class IntegrationRow(Struct, frozen=True):
-    """A provider in the list. state: on, off, or "" when nothing was ever set."""
+    """A provider in the list. state: on, off, or "" when nothing was ever set.
+
+    given_up: deliveries of the last seven days.
+    """
 
     name: str
     title: str
     state: str
     error: Message | None
+    given_up: int
 
 
 @routes.get(PATH)
 def show_integrations(caller: User, services: Services) -> PageResponse:
     shown, errors = services.integrations.get_all(caller.id), services.integrations.last_errors(caller.id)
+    given_up = services.integrations.given_up(caller.id)
     groups: dict[str, list[IntegrationRow]] = {"webhook": [], "saves": [], "notifies": []}
     for provider in sorted(REGISTRY.values(), key=lambda provider: provider.title.english().casefold()):
         group = "webhook" if provider.name == WEBHOOK else "saves" if SAVE_ENTRY in provider.events else "notifies"
-        groups[group].append(_line(provider, shown[provider.name], errors.get(provider.name)))
+        name = provider.name
+        groups[group].append(_line(provider, shown[name], errors.get(name), given_up.get(name, 0)))
     return PageResponse("settings/integrations.html", {"title": _("Integrations"), "groups": groups})
 
 
@@ -55,7 +61,9 @@ def show_integrations(caller: User, services: Services) -> PageResponse:
 def show_integration(caller: User, services: Services, integration: str) -> PageResponse:
     provider = _provider(integration)
     error = services.integrations.last_errors(caller.id).get(provider.name)
-    return _page(provider, services.integrations.get_all(caller.id)[provider.name], last_error=error)
+    given_up = services.integrations.given_up(caller.id).get(provider.name, 0)
+    members = services.integrations.get_all(caller.id)[provider.name]
+    return _page(provider, members, last_error=error, given_up=given_up)
 
 
 @routes.post(PATH + "/{integration}")
@@ -138,13 +146,13 @@ def _typed(field: SettingField, sent: Mapping[str, str]) -> Any:
     return field.name in sent if field.kind is FieldKind.FLAG else sent.get(field.name, "")
 
 
-def _line(provider: Provider, members: Mapping[str, Any], error: Message | None) -> IntegrationRow:
+def _line(provider: Provider, members: Mapping[str, Any], error: Message | None, given_up: int) -> IntegrationRow:
     is_known = any(
         members[HAS_PREFIX + field.name] if field.is_secret else members[field.name] != field.default
         for field in provider.fields
     )
     state = "on" if members[ENABLED] else "off" if is_known else ""
-    return IntegrationRow(provider.name, translated(provider.title), state, error)
+    return IntegrationRow(provider.name, translated(provider.title), state, error, given_up)
 
 
 def _provider(name: str) -> Provider:
@@ -160,6 +168,7 @@ def _page(
     problem: InvalidInput | None = None,
     outcome: DeliveryOutcome | None = None,
     last_error: Message | None = None,
+    given_up: int = 0,
 ) -> PageResponse:
     known = {
         "title": translated(provider.title),
@@ -167,6 +176,7 @@ def _page(
         "members": members,
         "outcome": outcome,
         "last_error": last_error,
+        "given_up": given_up,
         "placeholders": PLACEHOLDERS,
         "names": [ENABLED, *(field.name for field in provider.fields)],
     }
