@@ -83,8 +83,25 @@ def test_everything_is_set_and_shown_again(reader: Visitor, alice: Person, site:
     assert {name: stored[name] for name in WHOLE} == WHOLE
     assert stored["category"]["id"] == category["id"]
     again = fields(told)
-    for name, value in WHOLE.items():
+    for name, value in (WHOLE | {"password": ""}).items():
         assert again[name] == ("1" if value is True else str(value)), name
+
+
+def test_the_password_of_a_feed_is_not_shown_and_stays_until_it_is_changed(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    feed = alice.has_feed(site)
+    path = f"/feeds/{feed['id']}/edit"
+
+    def save(**typed: str) -> str:
+        reader.follow(reader.post(path, **fields(reader.page(path)) | {"csrf": reader.token} | typed))
+        return str(alice.get(f"/v1/feeds/{feed['id']}")["password"])
+
+    assert save(password="hunter22") == "hunter22"
+    assert "hunter22" not in reader.page(path)
+    assert save(user_agent="Mine/2.0") == "hunter22"
+    assert save(password="other") == "other"
+    assert save(forget_password="1") == ""
 
 
 def test_what_was_not_touched_is_not_written(

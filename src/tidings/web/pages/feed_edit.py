@@ -57,9 +57,10 @@ SWITCH_LABELS: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 
 class FeedFormBase(Form, frozen=True):
-    """The fixed fields of FeedForm. category_id: None keeps the category."""
+    """The fixed fields of FeedForm. category_id: None keeps the category. forget_password: removes the stored one."""
 
     category_id: int | None = None
+    forget_password: bool | None = None
 
 
 if TYPE_CHECKING:
@@ -125,6 +126,8 @@ def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]
     given: dict[str, Any] = {name: getattr(form, name) for name in TEXTS}
     given |= {name: bool(getattr(form, name)) for name in SWITCHES}
     given["category_id"] = form.category_id or feed.category_id
+    # The page does not show the stored password, so that an empty field keeps it.
+    given["password"] = form.password or ("" if form.forget_password else feed.password)
     problems = {}
     for name, empty in NUMBERS.items():
         text = getattr(form, name).strip()
