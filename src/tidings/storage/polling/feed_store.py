@@ -155,8 +155,9 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
         values = _columns(entry) | {"changed_at": now}
         for kept in ("hash", "status", "starred"):
             del values[kept]
-        # An entry without a date gets the time at which it is read.
-        was_undated, is_undated = stored["published_at"] == stored["created_at"], entry.published_at == now
+        # An entry of a document that has no date gets the time at which it is read; an imported one has no fingerprint.
+        was_undated = stored["published_at"] == stored["created_at"] and stored["fingerprint"] is not None
+        is_undated = entry.published_at == now
         if is_undated or not was_undated:
             del values["published_at"]
         if EditedEntryField.TITLE in edited:
@@ -170,7 +171,9 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
     search_index.note_changed(db, user_id, list(changed))
 
 
-_select_edited = select(entries.c.id, entries.c.edited, entries.c.published_at, entries.c.created_at).where(
+_select_edited = select(
+    entries.c.id, entries.c.edited, entries.c.published_at, entries.c.created_at, entries.c.fingerprint
+).where(
     entries.c.user_id == bindparam("user"),
     entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True)),
 )

@@ -127,7 +127,7 @@ def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]
     given |= {name: bool(getattr(form, name)) for name in SWITCHES}
     given["category_id"] = form.category_id or feed.category_id
     # The page does not show the stored password, so that an empty field keeps it.
-    given["password"] = form.password or ("" if form.forget_password else feed.password)
+    given["password"] = given["password"] or ("" if form.forget_password else feed.password)
     problems = {}
     for name, empty in NUMBERS.items():
         text = getattr(form, name).strip()
