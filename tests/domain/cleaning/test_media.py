@@ -340,8 +340,3 @@ def _names(nodes: tuple[object, ...]) -> list[str]:
         if isinstance(node, tuple):
             found += [node[0], *_names(node[2])]
     return found
-
-
-def test_the_text_of_an_svg_is_kept() -> None:
-    html = "<p><svg><title>t</title><style>x{}</style><text>a</text><a href=x>b</a><script>y</script></svg></p>"
-    assert cleaned(html) == "<p>ab</p>"

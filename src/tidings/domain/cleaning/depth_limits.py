@@ -193,17 +193,28 @@ def _close_through(opened: list[str], names: AbstractSet[str], through: Abstract
 def close_elements(html: str) -> str:
     """Returns HTML with the same text in which elements are closed in the reverse order of their start tags.
 
-    Tags deeper than `MAX_OPEN`, SVG, scripts and similar elements are left out; the text of formulas stays.
+    Tags deeper than `MAX_OPEN`, scripts and similar elements are left out, and drawings except for their titles; the
+    text of formulas stays.
     """
     out: list[str] = []
     opened = ["?"]
     position = 0
+    last_drawing_end = html.lower().rfind("</svg")
+    in_drawing = False
     for token in _TOKEN_OR_RAW.finditer(html):
+        if in_drawing:
+            position = token.end()
+            in_drawing = (token[3] or "").lower() != "/svg"
+            if (token[1] or "").lower() == "title":
+                out.append(token[2].replace("<", "&lt;"))
+            continue
         # Escaped, because leaving out a tag can join stray brackets with the following text.
         out.append(html[position : token.start()].replace("<", "&lt;"))
         position = token.end()
         name, has_too_many = (token[3] or "").lower(), token[4]
-        if name.startswith("/"):
+        if name == "svg" and token.start() < last_drawing_end:
+            in_drawing = True
+        elif name.startswith("/"):
             _write_end(out, opened, name)
         elif name and name not in _OMITTED:
             _write_start(out, opened, name, f"<{name}>" if has_too_many else token[0])

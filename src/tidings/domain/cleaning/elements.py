@@ -40,16 +40,16 @@ class AllowedElement(Struct, frozen=True, eq=False):
 
 # Left out with their content. Browsers do not show templates either.
 DROPPED: Final = name_set("""
-    script style template meta link base basefont title datalist frameset frame noframes noembed embed param
+    script style template meta link base basefont title datalist frameset frame noframes noembed param
     input track area
 """)
 
-# Of SVG and of deeply nested content only the text is kept, without the content of these elements.
-DROPPED_IN_DRAWINGS: Final = name_set("noscript desc metadata defs symbol iframe")
+# Of deeply nested content only the text is kept, without the content of these elements.
+DROPPED_DEEP: Final = name_set("noscript desc embed metadata defs symbol iframe svg")
 
 # Left out, content kept. For the parser the content is a scope of its own, in which a paragraph may be inside a
 # paragraph. So if one is left out, the output is sanitized a second time.
-SCOPE_ELEMENTS: Final = frozenset({"applet", "button", "marquee", "object", "select"})
+SCOPE_ELEMENTS: Final = frozenset({"applet", "button", "marquee", "select"})
 
 # Left out, content kept, with a line end at the start and at the end.
 LINE_ELEMENTS: Final = name_set("""

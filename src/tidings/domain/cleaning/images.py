@@ -67,7 +67,7 @@ _SOURCE_CHECKS: dict[str, AttributeCheck] = {
 
 def image_tag(attributes: Attributes, links: LinkCleaner) -> str:
     """Returns the whole `img` element; "" if it would show nothing."""
-    if _is_invisible(attributes):
+    if is_invisible(attributes):
         return ""
     return _write_with_sources("img", attributes, links.image_url, links, _CHECKS, ' loading="lazy"')
 
@@ -161,7 +161,7 @@ def _first_url(attributes: Attributes, names: tuple[str, ...]) -> str:
     return ""
 
 
-def _is_invisible(attributes: Attributes) -> bool:
+def is_invisible(attributes: Attributes) -> bool:
     """Returns whether an image is at most one pixel large, as tracking pixels are."""
     width, height = attributes.get("width"), attributes.get("height")
     if width and height:

@@ -8,9 +8,10 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from tidings.domain.cleaning import attributes as check
-from tidings.domain.cleaning import frames, images
+from tidings.domain.cleaning import drawings, frames, images, plugins
 from tidings.domain.cleaning.attributes import HIDING_ATTRIBUTES, AttributeCheck, Attributes, escape_value, open_tag
 from tidings.domain.cleaning.elements import COMMON_ATTRIBUTES, LINK, tag_ids
+from tidings.domain.cleaning.urls import host_of
 from tidings.domain.cleaning.writer import CleanHtmlWriter, ElementHandler
 
 _VIDEO_CHECKS: Mapping[str, AttributeCheck] = {"width": check.length, "height": check.length, **COMMON_ATTRIBUTES}
@@ -32,10 +33,14 @@ def _handle_link(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     # The parser leaves a link inside a link only with a table in between; it cannot be followed.
     if not address or "a" in writer.open_elements:
         return ""
-    end = ">"
-    if not address.startswith("#"):
-        end = _IN_NEW_TAB if writer.policy.new_tab else _IN_SAME_TAB
-    return writer.plain(LINK, f'{tag} href="{escape_value(address)}"{end}')
+    return writer.plain(LINK, f'{tag} href="{escape_value(address)}"{_link_end(writer, address)}')
+
+
+def _link_end(writer: CleanHtmlWriter, address: str) -> str:
+    """Returns the end of the start tag of a link."""
+    if address.startswith("#"):
+        return ">"
+    return _IN_NEW_TAB if writer.policy.new_tab else _IN_SAME_TAB
 
 
 def _handle_image(writer: CleanHtmlWriter, node: LexborNode) -> None:
@@ -69,9 +74,90 @@ def _handle_frame(writer: CleanHtmlWriter, node: LexborNode) -> None:
     attributes = node.attributes
     if writer.hides(attributes):
         return
-    frame = frames.iframe_html(attributes, images.lazy_source(attributes), writer.links, writer.policy)
+    source = images.lazy_source(attributes)
+    frame = frames.iframe_html(attributes, source, writer.links, writer.policy)
     if frame:
         writer.void_inline(frame)
+    elif not images.is_invisible(attributes):
+        _write_link(writer, source, attributes)
+
+
+def _write_link(writer: CleanHtmlWriter, source: str, attributes: Attributes) -> None:
+    """Writes a link to what cannot be shown here, with its title or its host as text; in a link the title alone."""
+    address = writer.links.media_url(source) if source else ""
+    host = host_of(address).removeprefix("www.")
+    if not host or host == writer.policy.own_host.removeprefix("www."):
+        return
+    title = " ".join((attributes.get("title") or attributes.get("aria-label") or "").split())
+    if "a" in writer.open_elements:
+        if title:
+            writer.text(title)
+        return
+    writer.inline_link(f'<a href="{escape_value(address)}"{_link_end(writer, address)}', title or host)
+
+
+def _handle_object(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
+    """Writes what an `object` shows; otherwise its content, which is made for that; without content a link."""
+    attributes = node.attributes
+    if writer.hides(attributes):
+        return None
+    source = plugins.source_of(node)
+    shown = plugins.element_html(source, attributes, writer.links, writer.policy) if source else ""
+    if shown:
+        writer.void_inline(shown)
+        return None
+    if not _has_content(node):
+        _write_link(writer, source, attributes)
+    writer.needs_second_pass |= "p" in writer.open_elements
+    return ""
+
+
+def _has_content(node: LexborNode) -> bool:
+    inside = node.css("a, audio, embed, iframe, img, object, svg, video")
+    return any(one != node for one in inside) or bool(node.text().strip())
+
+
+def _handle_embed(writer: CleanHtmlWriter, node: LexborNode) -> None:
+    attributes = node.attributes
+    source = plugins.source_of(node)
+    if not source or writer.hides(attributes) or images.is_invisible(attributes):
+        return
+    shown = plugins.element_html(source, attributes, writer.links, writer.policy)
+    if shown:
+        writer.void_inline(shown)
+    else:
+        _write_link(writer, source, attributes)
+
+
+def _handle_svg(writer: CleanHtmlWriter, node: LexborNode) -> None:
+    """Writes a drawing as an image, or its title."""
+    if writer.hides(node.attributes):
+        return
+    drawing = drawings.read_drawing(node)
+    if drawing.url:
+        size = {"alt": drawing.text, "src": drawing.url, "width": drawing.width, "height": drawing.height}
+        writer.void_inline(images.plain_image_tag(size, writer.links))
+    elif drawing.text:
+        writer.text(drawing.text)
+
+
+def handle_amp(writer: CleanHtmlWriter, node: LexborNode, name: str) -> str | None:
+    """Handles an element of an AMP page like the one of HTML that it stands for; unknown ones keep their content."""
+    if name in ("amp-img", "amp-anim"):
+        _handle_image(writer, node)
+        return ""
+    if name == "amp-audio":
+        return _handle_audio(writer, node)
+    if name == "amp-video":
+        return _handle_video(writer, node)
+    if name == "amp-iframe":
+        _handle_frame(writer, node)
+        return None
+    source = plugins.amp_player_url(name, node.attributes)
+    if not source:
+        return ""
+    writer.void_inline(frames.iframe_html(node.attributes, source, writer.links, writer.policy))
+    return None
 
 
 def _handle_audio(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
@@ -104,10 +190,13 @@ def _player_urls(name: str, attributes: Attributes) -> Iterator[tuple[str, str]]
 _BY_NAME: Mapping[str, ElementHandler] = {
     "a": _handle_link,
     "audio": _handle_audio,
+    "embed": _handle_embed,
     "iframe": _handle_frame,
     "img": _handle_image,
     "noscript": _handle_noscript,
+    "object": _handle_object,
     "source": _handle_source,
+    "svg": _handle_svg,
     "video": _handle_video,
 }
 MEDIA_HANDLERS: Final[Mapping[int, ElementHandler]] = {

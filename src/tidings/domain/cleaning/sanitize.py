@@ -17,7 +17,7 @@ from tidings.domain.cleaning import attributes as check
 from tidings.domain.cleaning import elements, formulas
 from tidings.domain.cleaning.attributes import HIDING_ATTRIBUTES, Attributes, start_tag
 from tidings.domain.cleaning.links import LinkCleaner
-from tidings.domain.cleaning.media_handlers import MEDIA_HANDLERS
+from tidings.domain.cleaning.media_handlers import MEDIA_HANDLERS, handle_amp
 from tidings.domain.cleaning.policy import CleaningPolicy
 from tidings.domain.cleaning.writer import LINE_END, CleanHtmlWriter, ElementHandler
 
@@ -26,12 +26,13 @@ _TEXT = 2
 _COMMENT = 4
 
 _DROPPED = frozenset(elements.tag_ids(elements.DROPPED)) | {_COMMENT}
-_DROPPED_IN_DRAWINGS = _DROPPED | frozenset(elements.tag_ids(elements.DROPPED_IN_DRAWINGS))
+_DROPPED_DEEP = _DROPPED | frozenset(elements.tag_ids(elements.DROPPED_DEEP))
 _SCOPE_ELEMENTS = frozenset(elements.tag_ids(elements.SCOPE_ELEMENTS))
 _LINE_ELEMENTS = frozenset(elements.tag_ids(elements.LINE_ELEMENTS))
 _BLOCKS = _LINE_ELEMENTS | frozenset(number for number, element in elements.PLAIN.items() if element.is_block)
+_MAX_KNOWN = 1_000
 _RELEVANT_UNKNOWN_ATTRIBUTES = HIDING_ATTRIBUTES | {"dir"}
-_FORM, _MATH, _SPAN, _SVG = elements.tag_ids(["form", "math", "span", "svg"])
+_FORM, _MATH, _SPAN = elements.tag_ids(["form", "math", "span"])
 
 
 def sanitize(source: bytes, links: LinkCleaner, policy: CleaningPolicy) -> CleanHtmlWriter:
@@ -120,6 +121,9 @@ def _handle_unknown(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
             and check.direction(attributes["dir"] or "", writer.links)
         ):
             return _keep_direction(writer, number, attributes)
+    # Elements that the parser does not know have numbers of their own in each document.
+    if number > _MAX_KNOWN and (node.tag or "").startswith("amp-"):
+        return handle_amp(writer, node, node.tag or "")
     return _end_line(writer, number)
 
 
@@ -141,9 +145,9 @@ def _end_line(writer: CleanHtmlWriter, number: int) -> str:
 
 
 def _handle_text_only(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
-    """Keeps only the text: of SVG, and of content that is nested too deeply."""
+    """Keeps only the text: of content that is nested too deeply."""
     number = node.tag_id
-    return None if number in _DROPPED_IN_DRAWINGS else _end_line(writer, number)
+    return None if number in _DROPPED_DEEP else _end_line(writer, number)
 
 
 def _handle_formula(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
@@ -164,18 +168,10 @@ def _handle_math(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
     return writer.start_inline("math", formulas.math_start_tag(attributes, writer.links))
 
 
-def _handle_svg(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
-    if writer.hides(node.attributes):
-        return None
-    writer.handler = _handle_text_only
-    return ""
-
-
-# Allowed elements, dropped elements, media, and the roots of MathML and SVG.
+# Allowed elements, dropped elements, media, and the root of MathML.
 _HTML_HANDLERS: Mapping[int, ElementHandler] = {
     **{number: _handler_for(element) for number, element in elements.PLAIN.items()},
     **dict.fromkeys(_DROPPED, _handle_dropped),
     **MEDIA_HANDLERS,
     _MATH: _handle_math,
-    _SVG: _handle_svg,
 }

@@ -109,6 +109,13 @@ class CleanHtmlWriter:
         self.continue_line()
         self.void(tag)
 
+    def inline_link(self, tag: str, text: str) -> None:
+        """Writes a whole link. tag: its start tag."""
+        self.continue_line()
+        self.out.append(tag)
+        self.text(text)
+        self.out.append("</a>")
+
     def void(self, tag: str) -> None:
         """Writes a whole element where lines do not matter."""
         self.out.append(tag)
