@@ -156,7 +156,7 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
         for kept in ("hash", "status", "starred"):
             del values[kept]
         # An entry of a document that has no date gets the time at which it is read; an imported one has no fingerprint.
-        was_undated = stored["published_at"] == stored["created_at"] and stored["fingerprint"] is not None
+        was_undated = stored["published_at"] == stored["created_at"] and bool(stored["fingerprint"])
         is_undated = entry.published_at == now
         if is_undated or not was_undated:
             del values["published_at"]
