@@ -48,7 +48,8 @@ FOLDER = Path(__file__).parent
 # Left out by --fast: browsers and other programs, much data, processes that are killed, and fuzzing.
 LONG_RUNS = (
     "browser", "clients", "corpus", "end_to_end", "tools",
-    "api/test_fuzzing.py", "api/test_metrics.py", "api/test_unavailable.py",
+    "api/test_every_route.py", "api/test_fuzzing.py", "api/test_metrics.py", "api/test_readiness.py",
+    "api/test_unavailable.py", "greader/test_every_route.py",
     "cli/test_accounts.py", "cli/test_refresh.py", "cli/test_serve.py", "cli/test_start_errors.py",
     "cli/test_status.py",
     "domain/cleaning/test_hostile.py", "domain/cleaning/test_real_feeds.py", "domain/formats/test_hostile.py",
@@ -56,6 +57,7 @@ LONG_RUNS = (
     "domain/rules/test_rewriting.py", "domain/rules/test_selectors.py", "net/test_timeout.py",
     "services/deliveries/test_apprise.py", "services/entries/test_article_extraction.py",
     "services/polling/test_memory.py", "storage/deliveries/test_delivery_plans.py",
+    "storage/engine/test_failover.py", "storage/engine/test_pooler.py",
     "storage/entries/test_frequent_words.py", "storage/test_lock_order.py", "storage/test_plans.py",
     "storage/test_statement_ownership.py", "test_abuse.py", "test_connections.py", "test_names.py",
     "test_supervisor.py",
