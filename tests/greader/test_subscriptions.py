@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from greader.apps import READING_LIST, STARRED, App, label
-from support.people import Person, rss
+from support.people import Person, call, rss
 from support.publisher import Publisher
 from support.resource_factory import OPML, ResourceFactory
 
@@ -37,6 +37,19 @@ def test_a_subscription_has_what_clients_insist_on(app: App, alice: Person, site
         "htmlUrl": feed["site_url"],
         "sortid": f"{feed['id']:08X}",
     }
+
+
+def test_the_address_of_an_icon_needs_no_credentials(app: App, alice: Person, site: Publisher) -> None:
+    ResourceFactory(alice, site)
+    address = app.get("subscription/list")["subscriptions"][0]["iconUrl"]
+    path = address.removeprefix(alice.service.url)
+    for place in (path, path.replace("/feed-icon/", "/feed/icon/")):
+        answer = call(alice.service.url, "GET", place)
+        assert (answer.status, answer.headers["content-type"]) == (200, "image/svg+xml")
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+        assert b"<circle" in answer.body
+    for unknown in ("0" * 40, "x", "%00", path.rpartition("/")[2].upper()):
+        assert call(alice.service.url, "GET", f"/feed-icon/{unknown}").status == 404
 
 
 def test_without_an_icon_there_is_no_address_of_one(app: App, alice: Person, site: Publisher) -> None:

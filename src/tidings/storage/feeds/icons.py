@@ -17,6 +17,7 @@ _select_by_feed = (
     .select_from(feeds.join(icons, icons.c.id == feeds.c.icon_id))
     .where(feeds.c.user_id == bindparam("user"), feeds.c.id == bindparam("feed"))
 )
+_select_by_name = select(*columns(icons, Icon)).where(icons.c.external_id == bindparam("external_id"))
 # Locked, so that no cleanup deletes it as unused before the feed refers to it.
 _lock_same = select(icons.c.id).where(icons.c.digest == bindparam("digest")).with_for_update(read=True, key_share=True)
 _is_unused = ~exists().where(feeds.c.icon_id == icons.c.id)
@@ -31,6 +32,11 @@ def get(db: Read, user_id: int, icon_id: int) -> Icon | None:
 
 def of_feed(db: Read, user_id: int, feed_id: int) -> Icon | None:
     return db.one(Icon, _select_by_feed, user=user_id, feed=feed_id)
+
+
+def by_external_id(db: Read, external_id: str) -> Icon | None:
+    """Returns the icon of any feed by its public name, which is random: who knows it was shown it."""
+    return db.one(Icon, _select_by_name, external_id=external_id)
 
 
 def add(db: Write, picture: IconImage, *, digest: str, external_id: str) -> int:

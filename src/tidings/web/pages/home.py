@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from starlette.responses import Response
 
 from tidings.domain.accounts.users import User
@@ -24,6 +26,7 @@ _HOME_PAGES = {
     "feeds": "/feeds",
     "categories": "/categories",
 }
+_ICON_NAME = re.compile("[0-9a-f]{40}")
 # The addresses change with the content.
 _IMMUTABLE = {"Cache-Control": "private, max-age=604800, immutable", **SANDBOX_HEADERS}
 
@@ -49,6 +52,20 @@ def show_icon(caller: User, services: Services, icon_id: int) -> Response:
     if icon is None:
         raise NotFound(verbatim(f"There is no icon {icon_id}."))
     return Response(icon.content, 200, _IMMUTABLE, icon.mime_type)
+
+
+@routes.get("/feed-icon/{icon_name}", is_open=True)
+def show_public_icon(services: Services, icon_name: str) -> Response:
+    """Returns an icon by its public name (`external_icon_id`), for apps, which load pictures without credentials."""
+    with services.reading() as db:
+        icon = icons.by_external_id(db, icon_name) if _ICON_NAME.fullmatch(icon_name) else None
+    if icon is None:
+        raise NotFound(verbatim("There is no such icon."))
+    return Response(icon.content, 200, _IMMUTABLE, icon.mime_type)
+
+
+# Miniflux's address of older versions.
+routes.get("/feed/icon/{icon_name}", is_open=True)(show_public_icon)
 
 
 @routes.get("/custom.css")
