@@ -326,7 +326,7 @@ def test_a_key_unsubscribes_after_asking(reader: Reader, alice: Person, long_rea
 
     reader.press("#")
     expect(page.get_by_text("This feed goes, with all of its entries:")).to_be_visible()
-    expect(page.locator(".doomed")).to_have_text("Long reads")
+    expect(page.locator(".deleted-feeds")).to_have_text("Long reads")
     assert [feed["title"] for feed in alice.get("/v1/feeds")] == ["Long reads"]
     page.get_by_role("button", name="Delete the feed").click()
     reader.wait_for_text("1 feed deleted.")

@@ -9,11 +9,14 @@ from tidings.domain.messages import verbatim
 from tidings.web.message_translation import translated
 
 
-def field_error(error: TidingsError, *, field: str = "", renamed: Mapping[str, str] | None = None) -> InvalidInput:
+def field_error(
+    error: TidingsError, *, field: str = "", prefix: str = "", renamed: Mapping[str, str] | None = None
+) -> InvalidInput:
     """Returns the error for a form, without the name of the API's field: the form shows it beside a labelled field.
 
-    field: used when the error names none. renamed: API name to form name, where they differ.
+    field: used when the error names none. prefix: removed from the field's name, as in `linkding.url`.
+    renamed: API name to form name, where they differ.
     """
-    named = error.field if isinstance(error, InvalidInput) else ""
+    named = ((error.field or "") if isinstance(error, InvalidInput) else "").removeprefix(prefix)
     message = translated(error.problem if isinstance(error, InvalidInput) else error.text)
     return InvalidInput(verbatim(message[:1].upper() + message[1:]), field=(renamed or {}).get(named, named) or field)

@@ -103,10 +103,10 @@ def test_a_saved_entry_waits_while_its_service_refuses(unguarded: IntegrationsFi
         webhook={"enabled": True, "url": site.url("/hook")},
     )
     Entries(database, system_clock).save(unguarded.user(), entry_id)
-    complaints = set()
+    errors = set()
 
     def all_delivered() -> bool:
-        complaints.add(unguarded.shown("linkding")["last_error"])
+        errors.add(unguarded.shown("linkding")["last_error"])
         with database.reading() as db:
             found = outbox.list_deliveries(db, feed_fixture.user_id, limit=10)
         return {shown.delivery.state for shown in found} == {"delivered"}
@@ -116,7 +116,7 @@ def test_a_saved_entry_waits_while_its_service_refuses(unguarded: IntegrationsFi
     assert len(site.requests_for("/api/bookmarks/")) == 2
     assert len(site.requests_for("/hook")) == 1
     assert unguarded.shown("linkding")["last_error"] == ""
-    assert complaints <= {"", "Linkding does not accept the credentials (401). Check its settings."}
+    assert errors <= {"", "Linkding does not accept the credentials (401). Check its settings."}
 
 
 def test_an_entry_that_is_nothing_for_a_service_does_not_hold_up_the_next(

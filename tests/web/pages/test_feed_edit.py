@@ -190,7 +190,7 @@ def test_rules_are_tried_on_what_is_stored_and_change_nothing(reader: Visitor, a
     assert alice.get(f"/v1{path}")["block_filter_entry_rules"] == ""
 
 
-def test_rules_that_cannot_be_used_are_left_out_of_the_trial(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_rules_that_cannot_be_used_are_left_out_of_the_preview(reader: Visitor, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     reader.get(f"/feeds/{feed['id']}/edit")
 

@@ -34,7 +34,7 @@ class PreviewedEntry(Struct, frozen=True):
 
     rule: the rule that filters it out; None if it is kept. new_title, new_url: "" if unchanged.
     old_text, new_text: excerpts of the content around the first difference; both "" if unchanged.
-    has_new_markup: only the markup of the content differs. complaints: errors of rules that failed on the entry.
+    has_new_markup: only the markup of the content differs. errors: errors of rules that failed on the entry.
     """
 
     entry: Entry
@@ -45,7 +45,7 @@ class PreviewedEntry(Struct, frozen=True):
     old_text: str = ""
     new_text: str = ""
     has_new_markup: bool = False
-    complaints: tuple[Message, ...] = ()
+    errors: tuple[Message, ...] = ()
 
     @property
     def is_changed(self) -> bool:
@@ -115,7 +115,7 @@ def _preview(entry: Entry, parsed: ParsedEntry, policy: EntryPolicy, now: Instan
         old_text=old_text,
         new_text=new_text,
         has_new_markup=has_new_markup,
-        complaints=applied.warnings,
+        errors=applied.warnings,
     )
 
 

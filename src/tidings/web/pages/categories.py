@@ -59,7 +59,7 @@ def mark_category_read(caller: User, services: Services, category_id: int) -> Re
 
 
 @routes.get("/categories/{category_id}/delete")
-def ask_before_deleting(context: RequestContext, category_id: int) -> PageResponse:
+def confirm_deletion(context: RequestContext, category_id: int) -> PageResponse:
     """Show what would be deleted with the category, and where its feeds could move instead."""
     line = context.sidebar.category(category_id)
     if line is None:
@@ -84,10 +84,10 @@ def delete_category(
 
 
 def _page(
-    typed: CategoryForm | None = None, changing: int | None = None, problem: InvalidInput | None = None
+    form: CategoryForm | None = None, changing: int | None = None, problem: InvalidInput | None = None
 ) -> PageResponse:
     """changing: the id of the category that the form changes; None for a new one."""
-    values = {"title": _("Categories"), "place": "categories", "typed": typed or CategoryForm(), "changing": changing}
+    values = {"title": _("Categories"), "place": "categories", "form": form or CategoryForm(), "changing": changing}
     return PageResponse(
         "categories.html", values, status=400 if problem else 200, problem=field_error(problem) if problem else None
     )

@@ -107,8 +107,8 @@ def change_feed(
 @routes.post("/feeds/{feed_id}/try")
 def try_rules(context: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm) -> PageResponse:
     """Show what the typed rules would do to existing entries. Nothing is stored."""
-    trial = services.rule_previewer.run(caller, feed_id, {name: getattr(form, name) for name in RULES})
-    return _page(context, feed_id, form, _rule_problems(form), trial)
+    preview = services.rule_previewer.run(caller, feed_id, {name: getattr(form, name) for name in RULES})
+    return _page(context, feed_id, form, _rule_problems(form), preview)
 
 
 @routes.post("/feeds/{feed_id}/refresh")
@@ -154,7 +154,7 @@ def _page(
     feed_id: int,
     form: FeedForm | None = None,
     problems: dict[str, str] | None = None,
-    trial: RulePreview | None = None,
+    preview: RulePreview | None = None,
 ) -> PageResponse:
     user, now = context.caller, context.now
     with context.services.reading() as db:
@@ -169,16 +169,16 @@ def _page(
         "place": "",
         "feed": feed,
         "row": row,
-        "typed": _typed(feed) if form is None else form,
-        "switches": SWITCH_LABELS,
+        "form": _form_of(feed) if form is None else form,
+        "setting_labels": SWITCH_LABELS,
         "problems": problems or {},
-        "trial": trial,
+        "preview": preview,
         "user_rules": bool(user.block_filter_entry_rules.strip() or user.keep_filter_entry_rules.strip()),
     }
-    return PageResponse("feed_edit.html", values, status=400 if problems and trial is None else 200)
+    return PageResponse("feed_edit.html", values, status=400 if problems and preview is None else 200)
 
 
-def _typed(feed: Feed) -> FeedForm:
+def _form_of(feed: Feed) -> FeedForm:
     values: dict[str, Any] = {name: getattr(feed, name) for name in (*TEXTS, *SWITCHES, "category_id")}
     for name, empty in NUMBERS.items():
         value = getattr(feed, name)

@@ -12,6 +12,7 @@ from tidings.http import forms
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.field_errors import field_error
 from tidings.web.language import N_, _
 from tidings.web.pages.settings import choices, fields
 from tidings.web.pages.settings.fields import Field, Group
@@ -238,7 +239,7 @@ def _save(context: RequestContext, services: Services, form: AccountForm) -> Pag
     try:
         services.users.update(context.caller, context.caller.id, fields.parse(values))
     except InvalidInput as error:
-        return _page(form, values, fields.form_error(error))
+        return _page(form, values, field_error(error))
     return Redirect(form.path, notice=_("Saved."))
 
 

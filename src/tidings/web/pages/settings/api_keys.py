@@ -10,8 +10,8 @@ from tidings.services import Services
 from tidings.storage.accounts import api_keys
 from tidings.storage.accounts.api_keys import ApiKey
 from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.field_errors import field_error
 from tidings.web.language import _
-from tidings.web.pages.settings.fields import form_error
 
 routes = Routes()
 
@@ -33,7 +33,7 @@ def create_api_key(context: RequestContext, services: Services, form: ApiKeyForm
     try:
         made = services.api_keys.create(context.caller.id, form.description)
     except InvalidInput as error:
-        return _page(context, form.description, problem=form_error(error))
+        return _page(context, form.description, problem=field_error(error))
     return _page(context, made=made)
 
 

@@ -9,8 +9,8 @@ from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.accounts.api_passwords import NewApiPassword
 from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.field_errors import field_error
 from tidings.web.language import _
-from tidings.web.pages.settings.fields import form_error
 
 routes = Routes()
 
@@ -32,7 +32,7 @@ def create_api_password(context: RequestContext, services: Services, form: ApiPa
     try:
         made = services.api_passwords.create(context.caller, form.name)
     except InvalidInput as error:
-        return _page(context, form.name, problem=form_error(error))
+        return _page(context, form.name, problem=field_error(error))
     return _page(context, made=made)
 
 

@@ -16,7 +16,6 @@ from tidings.domain.accounts.users import User
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import verbatim
 from tidings.web.language import _
-from tidings.web.message_translation import translated
 
 _TYPES = get_type_hints(User)
 
@@ -61,16 +60,6 @@ def sent_values(sent: Mapping[str, str], groups: tuple[Group, ...]) -> dict[str,
 def parse(given: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the values as services take them. Raises InvalidInput for a number that cannot be parsed."""
     return {name: _value(name, value) for name, value in given.items()}
-
-
-def form_error(error: InvalidInput, prefix: str = "") -> InvalidInput:
-    """Returns the error for a form, without the API's field name: the form shows it beside the field.
-
-    prefix: removed from the field's name, as in `linkding.url`.
-    """
-    field = (error.field or "").removeprefix(prefix)
-    message = translated(error.problem)
-    return InvalidInput(verbatim(message[:1].upper() + message[1:]), field=field)
 
 
 def _text(value: Any) -> Any:

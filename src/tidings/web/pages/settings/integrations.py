@@ -21,9 +21,9 @@ from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.deliveries.attempts import DeliveryOutcome
 from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.field_errors import field_error
 from tidings.web.language import _
 from tidings.web.message_translation import translated
-from tidings.web.pages.settings.fields import form_error
 
 routes = Routes()
 
@@ -106,13 +106,15 @@ def _save(context: RequestContext, services: Services, provider: Provider) -> Pa
         services.integrations.update(context.caller.id, {provider.name: _given(provider, sent)})
     except InvalidInput as error:
         shown = services.integrations.get_all(context.caller.id)[provider.name]
-        typed = {
-            field.name: _typed(field, sent)
+        submitted = {
+            field.name: _submitted(field, sent)
             for field in provider.fields
             if not field.is_secret and not field.is_generated
         }
         return _page(
-            provider, shown | typed | {ENABLED: ENABLED in sent}, problem=form_error(error, f"{provider.name}.")
+            provider,
+            shown | submitted | {ENABLED: ENABLED in sent},
+            problem=field_error(error, prefix=f"{provider.name}."),
         )
     return None
 
@@ -132,17 +134,17 @@ def _given(provider: Provider, sent: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _value(provider: Provider, field: SettingField, sent: Mapping[str, str]) -> Any:
-    typed = _typed(field, sent)
+    submitted = _submitted(field, sent)
     if field.type is not int:
-        return typed
-    if not typed.strip():
+        return submitted
+    if not submitted.strip():
         return 0
-    if not (typed.strip().isascii() and typed.strip().isdigit() and len(typed) < 20):
+    if not (submitted.strip().isascii() and submitted.strip().isdigit() and len(submitted) < 20):
         raise InvalidInput(msg("Type a whole number."), field=f"{provider.name}.{field.name}")
-    return int(typed)
+    return int(submitted)
 
 
-def _typed(field: SettingField, sent: Mapping[str, str]) -> Any:
+def _submitted(field: SettingField, sent: Mapping[str, str]) -> Any:
     return field.name in sent if field.kind is FieldKind.FLAG else sent.get(field.name, "")
 
 

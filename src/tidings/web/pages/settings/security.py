@@ -13,8 +13,8 @@ from tidings.services import Services
 from tidings.services.accounts.authentication import Credentials
 from tidings.web import cookies, user_agents
 from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.field_errors import field_error
 from tidings.web.language import _, ngettext
-from tidings.web.pages.settings.fields import form_error
 
 routes = Routes()
 
@@ -42,7 +42,7 @@ async def change_password(context: RequestContext, services: Services, form: Pas
         await _verify(context, services, form.current)
         await asyncio.to_thread(_set, context, services, form.password)
     except InvalidInput as error:
-        return await asyncio.to_thread(_page, context, form_error(error))
+        return await asyncio.to_thread(_page, context, field_error(error))
     return Redirect(PATH, notice=_("Your password is changed. All other browsers are signed out."))
 
 

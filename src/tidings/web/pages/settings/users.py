@@ -11,8 +11,8 @@ from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.accounts.users import by_id
 from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.field_errors import field_error
 from tidings.web.language import _
-from tidings.web.pages.settings.fields import form_error
 
 routes = Routes()
 
@@ -42,7 +42,7 @@ def create_user(services: Services, form: UserForm) -> PageResponse | Redirect:
     try:
         made = services.users.create(form.username.strip(), form.password, is_admin=form.is_admin is True)
     except InvalidInput as error:
-        return _form(None, form, form_error(error))
+        return _form(None, form, field_error(error))
     return Redirect(PATH, notice=_("There is an account for %(name)s now.", name=made.username))
 
 
@@ -64,7 +64,7 @@ def change_user(context: RequestContext, services: Services, user_id: int, form:
     try:
         changed = services.users.update(context.caller, user_id, given, session_id=own)
     except InvalidInput as error:
-        return _form(user, form, form_error(error))
+        return _form(user, form, field_error(error))
     # A caller who gave up the administrator role may not open the users page.
     is_still_admin = user_id != context.caller.id or changed.is_admin
     return Redirect(PATH if is_still_admin else "/settings", notice=_("Saved."))

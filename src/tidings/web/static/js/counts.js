@@ -27,7 +27,7 @@ function show(counts) {
   for (const shown of document.querySelectorAll("[data-count]")) {
     const count = counts[shown.dataset.count] ?? 0;
     shown.textContent = count || (/^[cf]/.test(shown.dataset.count) ? 0 : "");
-    shown.closest(".line")?.classList.toggle("none", !count && /^[cf]/.test(shown.dataset.count));
+    shown.closest(".line")?.classList.toggle("no-unread", !count && /^[cf]/.test(shown.dataset.count));
   }
   paint(counts.unread);
 }

@@ -3,7 +3,7 @@ import { announce, load, swap } from "./tidings.js";
 import { refresh as count } from "./counts.js";
 import { base, opened, pane, post, row, save, toggle, undo } from "./marks.js";
 import { chosen, more, select } from "./lists.js";
-import { isSplit, open } from "./panes.js";
+import { isSplit, open } from "./split_view.js";
 import { scrollArticle } from "./scroll.js";
 
 const PREFIX_MS = 1500;
@@ -48,7 +48,7 @@ async function refresh(feed) {
 // The next line of the sidebar with unread entries: a feed, or a category whose feeds are not listed.
 function stepFeed(by) {
   const lines = [...document.querySelectorAll("#sidebar .group a.line")].filter(
-    (line) => line.ariaCurrent || !(line.matches(".none") || line.parentElement.querySelector(".group-feeds"))
+    (line) => line.ariaCurrent || !(line.matches(".no-unread") || line.parentElement.querySelector(".group-feeds"))
   );
   const at = lines.findIndex((line) => line.ariaCurrent);
   lines.at(at < 0 && by < 0 ? -1 : at + by < 0 ? lines.length : at + by)?.click();
@@ -77,7 +77,7 @@ function attachments() {
 }
 
 function changeWidth() {
-  const widths = [...document.querySelectorAll("#looks [name=measure]")];
+  const widths = [...document.querySelectorAll("#appearance [name=measure]")];
   widths[(widths.findIndex((one) => one.checked) + 1) % widths.length]?.click();
 }
 

@@ -137,17 +137,17 @@ document.addEventListener("click", (event) => opened(event.target.closest?.(".ro
 
 // Add the buttons "above" and "below" to a row on hover, instead of a hundred times in the page.
 document.addEventListener("pointerover", (event) => {
-  const acts = event.target.closest?.(".row")?.querySelector(".row-acts");
+  const actions = event.target.closest?.(".row")?.querySelector(".row-actions");
   const url = document.getElementById("column")?.dataset.mark;
-  if (!acts || !url || acts.children.length > 2) return;
+  if (!actions || !url || actions.children.length > 2) return;
   for (const name of ["above", "below"]) {
-    const button = acts.lastElementChild.cloneNode(true);
+    const button = actions.lastElementChild.cloneNode(true);
     button.type = "button";
     button.name = "";
     button.title = words[name];
     const use = button.querySelector("use");
     use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${name}`));
     button.onclick = () => markList(url, { [name]: button.value });
-    acts.append(button);
+    actions.append(button);
   }
 });

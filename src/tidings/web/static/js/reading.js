@@ -1,10 +1,10 @@
 // Scripts of lists and articles. Each part works alone, and every page works without them.
 import "./marks.js";
 import "./lists.js";
-import "./panes.js";
+import "./split_view.js";
 import "./counts.js";
 import "./keys.js";
-import "./looks.js";
+import "./appearance.js";
 import "./player.js";
 import "./touch.js";
 

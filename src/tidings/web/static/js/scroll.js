@@ -3,7 +3,7 @@
 import { announce } from "./tidings.js";
 import { isUnread, pane, words } from "./marks.js";
 import { chosen, more } from "./lists.js";
-import { isSplit, open } from "./panes.js";
+import { isSplit, open } from "./split_view.js";
 
 // Scrolling by a page keeps this much of the previous one visible.
 const OVERLAP_PX = 48;

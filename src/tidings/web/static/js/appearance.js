@@ -1,11 +1,11 @@
 // Appearance of articles: applied at once, and stored for this device.
 import { post } from "./marks.js";
 
-const ready = () => document.querySelector("form[data-looks]")?.classList.add("is-ready");
+const ready = () => document.querySelector("form[data-appearance]")?.classList.add("is-ready");
 ready();
 document.addEventListener("tidings:swapped", ready);
 document.addEventListener("change", (event) => {
-  const form = event.target.closest?.("form[data-looks]");
+  const form = event.target.closest?.("form[data-appearance]");
   if (!form) return;
   const { name, value } = event.target;
   // Only the server knows the value of "As in my account".
