@@ -28,15 +28,15 @@ Choice = TypeVar("Choice", Order, Direction)
 
 
 class EntriesQuery(Query, frozen=True):
-    """What to list, and in which order.
+    """Filters and order of a list of entries.
 
-    status: may be repeated, then any of them. limit: 100 when not sent, 0 means the most.
-    order: published_at when not sent, and by id where that does not decide. direction: asc when not sent.
+    status: repeated, it matches any of the values. limit: default 100; 0 for the maximum.
+    order: default published_at, ties by id. direction: default asc.
     before: the same as published_before. after: the same as published_after.
     published_before, published_after, changed_before, changed_after: Unix seconds, exclusive.
-    before_entry_id, after_entry_id: exclusive. category_id, feed_id: together with that of the path, if it has one.
-    search: words of title and content, "phrases", -without, begin*. tags: may be repeated, then all of them.
-    globally_visible: true leaves out what is hidden from the global lists.
+    before_entry_id, after_entry_id: exclusive. category_id, feed_id: apply in addition to the path.
+    search: words of title and content, "phrases", -without, begin*. tags: repeated, it matches all of the values.
+    globally_visible: true leaves out feeds and categories hidden from the global lists.
     """
 
     status: Annotated[tuple[str, ...], one_of(STATUS_BY_NAME)] = ()
@@ -85,9 +85,9 @@ class EntriesQuery(Query, frozen=True):
 
 
 class IdsQuery(Query, frozen=True):
-    """Stricter than the lists: a status or starred that cannot be read is refused, other filters do not count.
+    """Filters of a list of ids. An invalid status or starred is refused; other filters are ignored.
 
-    starred: true or false. limit: 10000 at most, and when not sent.
+    starred: true or false. limit: default and maximum 10000.
     """
 
     status: Annotated[tuple[str, ...], one_of(STATUS_BY_NAME)] = ()

@@ -27,27 +27,27 @@ Examples = Mapping[str, Mapping[str, Any]]
 
 DONE = {
     200: "Done.",
-    201: "Made or changed: this is how it is now.",
+    201: "Created or changed. The response is the new state.",
     202: "Accepted.",
     204: "Done. The response has no body.",
-    503: "Not now.",
+    503: "Not ready.",
 }
 # By status: the name of the response in the document, and its description.
 ERRORS = {
-    400: ("Refused", "What was sent cannot be used. The message names the field and says what would do."),
-    401: ("Unauthorized", "No credentials, or wrong ones. Where a password would help, WWW-Authenticate asks for it."),
-    403: ("Forbidden", "The caller is known, but may not do this."),
-    404: ("NotFound", "It does not exist, or belongs to another user: the response is the same."),
-    429: ("Throttled", "Too many wrong passwords for this name or network. Retry-After says how many seconds to wait."),
-    500: ("OutsideFailed", "The other site did not give what was asked for. The message says what went wrong there."),
-    503: ("Unavailable", "The database does not answer. The same call works again once it does."),
+    400: ("Refused", "The request is invalid. The message names the field and says what is accepted."),
+    401: ("Unauthorized", "Missing or wrong credentials. WWW-Authenticate is sent where a password is accepted."),
+    403: ("Forbidden", "The user may not do this."),
+    404: ("NotFound", "The resource does not exist or belongs to another user."),
+    429: ("Throttled", "Too many wrong passwords for this name or network. Retry-After is in seconds."),
+    500: ("OutsideFailed", "The request to another site failed. The message says why."),
+    503: ("Unavailable", "The database does not respond. Repeat the request later."),
 }
 ABOUT = (
-    "For reader apps and scripts. What was written for Miniflux works here unchanged.",
-    "Sign in with username and password (Basic), or send an API key as X-Auth-Token; if both are sent, the key counts.",
-    "Bodies are JSON in UTF-8, whatever Content-Type says. A member that is null counts as not sent.",
-    "A query parameter that cannot be read counts as not sent, too. Every GET can be a HEAD.",
-    "/v1/feeds/{feed_id}/entries/import and /v1/integrations/status answer without /v1 as well.",
+    "For reader apps and scripts. Clients of Miniflux work unchanged.",
+    "Sign in with username and password (Basic), or an API key as X-Auth-Token; if both are sent, the key is used.",
+    "Bodies are JSON in UTF-8, regardless of Content-Type. A member that is null counts as not sent.",
+    "An invalid query parameter counts as not sent, too. Every GET endpoint accepts HEAD.",
+    "/v1/feeds/{feed_id}/entries/import and /v1/integrations/status are also available without /v1.",
 )
 SECURITY = {
     "password": {"type": "http", "scheme": "basic", "description": "Username and password of an account."},
@@ -148,7 +148,7 @@ def _parameters(handler: Callable[..., Any]) -> Iterable[Schema]:
         if hint in (int, str):
             what = name.removesuffix("_id").replace("_", " ")
             schema = PATH_ID if hint is int else {"type": "string", "minLength": 1}
-            yield {"name": name, "in": "path", "required": True, "schema": schema, "description": f"Which {what}."}
+            yield {"name": name, "in": "path", "required": True, "schema": schema, "description": f"The {what}."}
         elif _is(hint, Query):
             yield from parameters(hint)
 

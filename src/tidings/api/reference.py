@@ -21,7 +21,7 @@ routes = Routes("Version")
 
 @routes.get("/v1/openapi.json", is_open=True, answers={200: dict[str, Any]})
 def get_openapi(request: Request) -> Response:
-    """This document."""
+    """Get this document."""
     base_path = request.scope["root_path"].removesuffix("/v1")
     return Response(_encoded(base_path or "/"), media_type=JSON)
 

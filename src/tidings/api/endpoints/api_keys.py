@@ -18,7 +18,7 @@ routes = Routes("API keys")
 
 
 class ApiKeyOut(Struct, frozen=True):
-    """token: 64 hex digits, for X-Auth-Token. last_used_at: null while unused. Moments are in the zone of the owner."""
+    """token: 64 hex digits, for X-Auth-Token. last_used_at: null while unused. Times: in the zone of the user."""
 
     id: int
     user_id: int
@@ -45,7 +45,7 @@ def _out(key: ApiKey, clock: TimeZone) -> ApiKeyOut:
 
 @routes.get("/v1/api-keys")
 def list_api_keys(caller: User, services: Services) -> list[ApiKeyOut]:
-    """Your keys, by description."""
+    """List your API keys, by description."""
     clock = time_zone(caller.timezone)
     with services.reading() as db:
         return [_out(key, clock) for key in api_keys.list_all(db, caller.id)]
@@ -53,11 +53,11 @@ def list_api_keys(caller: User, services: Services) -> list[ApiKeyOut]:
 
 @routes.post("/v1/api-keys", status=201, raises=(InvalidInput,))
 def create_api_key(caller: User, services: Services, body: ApiKeyCreate) -> ApiKeyOut:
-    """Create a key that acts for you. Its description is new among yours, whatever the case of its letters."""
+    """Create an API key, with which a client acts as you. Its description, in any case, is unique among your keys."""
     return _out(services.api_keys.create(caller.id, body.description or ""), time_zone(caller.timezone))
 
 
 @routes.delete("/v1/api-keys/{api_key_id}", status=204, raises=(InvalidInput, NotFound))
 def delete_api_key(caller: User, services: Services, api_key_id: int) -> None:
-    """Delete a key; it is refused from now on."""
+    """Delete an API key; requests with it are refused from now on."""
     services.api_keys.delete(caller.id, api_key_id)

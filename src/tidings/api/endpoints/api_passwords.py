@@ -17,7 +17,7 @@ routes = Routes("API passwords")
 
 
 class ApiPasswordOut(Struct, frozen=True):
-    """last_used_at: null while unused. Moments are in the zone of the owner."""
+    """last_used_at: null while unused. Times are in the time zone of the user."""
 
     id: int
     user_id: int
@@ -27,7 +27,7 @@ class ApiPasswordOut(Struct, frozen=True):
 
 
 class NewApiPasswordOut(Struct, frozen=True):
-    """username and password: what is typed into the app. The password is shown this once."""
+    """username, password: to sign in with in the app. The password is only shown in this response."""
 
     id: int
     user_id: int
@@ -56,14 +56,14 @@ def _out(stored: ApiPassword, clock: TimeZone) -> ApiPasswordOut:
 
 @routes.get("/v1/api-passwords")
 def list_api_passwords(caller: User, services: Services) -> list[ApiPasswordOut]:
-    """Your API passwords, by name. The passwords themselves are not shown again."""
+    """List your API passwords, by name. The passwords themselves are not shown again."""
     clock = time_zone(caller.timezone)
     return [_out(stored, clock) for stored in services.api_passwords.list_all(caller.id)]
 
 
 @routes.post("/v1/api-passwords", status=201, raises=(InvalidInput,))
 def create_api_password(caller: User, services: Services, body: ApiPasswordCreate) -> NewApiPasswordOut:
-    """Make a password for an app. Its name is new among yours, whatever the case of its letters."""
+    """Create a password for an app. Its name, in any case, is unique among your passwords."""
     made = services.api_passwords.create(caller, body.name or "")
     return _copy_new(
         made.stored,

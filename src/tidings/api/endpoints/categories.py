@@ -28,14 +28,14 @@ class CategoryOut(Struct, frozen=True):
 
 
 class CountedCategoryOut(CategoryOut, frozen=True):
-    """feed_count and total_unread: with counts=true only."""
+    """feed_count, total_unread: only with counts=true."""
 
     feed_count: int
     total_unread: int
 
 
 class CategoriesQuery(Query, frozen=True):
-    """counts: also tell the number of feeds and unread entries of each category."""
+    """counts: true adds the number of feeds and of unread entries to each category."""
 
     counts: bool | None = None
 
@@ -62,7 +62,7 @@ def category_out(category: Category) -> CategoryOut:
 def list_categories(
     caller: User, services: Services, query: CategoriesQuery
 ) -> list[CategoryOut] | list[CountedCategoryOut]:
-    """All categories, by title."""
+    """List all categories, by title."""
     with services.reading() as db:
         found = categories.list_all(db, caller.id)
         if not query.counts:
@@ -81,7 +81,7 @@ def _counted(category: Category, counts: CategoryCounts) -> CountedCategoryOut:
 
 @routes.post("/v1/categories", status=201, raises=(InvalidInput,))
 def create_category(caller: User, services: Services, body: CategoryCreate) -> CategoryOut:
-    """Make a category. Its title is new among yours, whatever the case of its letters."""
+    """Create a category. Its title, in any case, is unique among your categories."""
     if not body.title:
         raise InvalidInput(verbatim("title: a category needs one."), field="title")
     return category_out(services.categories.create(caller.id, body.title, hide_globally=bool(body.hide_globally)))
@@ -89,7 +89,7 @@ def create_category(caller: User, services: Services, body: CategoryCreate) -> C
 
 @routes.put("/v1/categories/{category_id}", status=201, raises=(InvalidInput, NotFound))
 def update_category(caller: User, services: Services, category_id: int, body: LazyBody[CategoryUpdate]) -> CategoryOut:
-    """Rename a category, or hide it from the global lists. What is not sent stays."""
+    """Rename a category, or hide it from the global lists. Members that are not sent keep their values."""
     with services.reading() as db:
         owned(db, caller.id, category_id)
     change = body.read()
@@ -106,11 +106,11 @@ def delete_category(caller: User, services: Services, category_id: int) -> None:
 
 @routes.put("/v1/categories/{category_id}/mark-all-as-read", status=204, raises=(InvalidInput, NotFound))
 def mark_category_read(caller: User, services: Services, category_id: int) -> None:
-    """Mark the unread entries of a category as read, but for those dated in the future."""
+    """Mark all entries of a category as read, except those dated in the future."""
     services.categories.mark_read(caller.id, category_id)
 
 
 @routes.put("/v1/categories/{category_id}/refresh", status=204, raises=(InvalidInput, NotFound))
 def refresh_category(caller: User, services: Services, category_id: int) -> None:
-    """Have the enabled feeds of a category checked soon."""
+    """Schedule a check of all enabled feeds of a category."""
     services.polling.refresh_category(caller.id, category_id)

@@ -27,12 +27,12 @@ MAX_LIMIT = 1000
 
 
 class DeliveryOut(Struct, frozen=True):
-    """An event on its way to one receiver. delivery_id: as in the header X-Service-Delivery.
+    """The delivery of an event to one receiver. delivery_id: as in the header X-Service-Delivery.
 
-    receiver: an address without credentials, or the name of the service. feed_id: null when it belongs to no feed.
-    size: of the body, in bytes. next_attempt_at: null when nothing more will be tried. finished_at: null until then.
-    last_status: HTTP status of the last answer, 0 when there was none. last_error: why it did not arrive, "" when it
-    did. Moments are in the zone of the owner.
+    receiver: a URL without credentials, or the name of the service. feed_id: null if it belongs to no feed.
+    size: of the body, in bytes. next_attempt_at: null if no further attempt follows. finished_at: null until then.
+    last_status: HTTP status of the last response, 0 without one. last_error: why the last attempt failed, "" if it
+    succeeded. Times are in the time zone of the user.
     """
 
     id: int
@@ -52,7 +52,7 @@ class DeliveryOut(Struct, frozen=True):
 
 
 class DeliveryDetails(DeliveryOut, frozen=True):
-    """body: what is sent, byte for byte; null when it was not kept. last_response: how the last answer begins."""
+    """body: as sent, byte for byte; null if it was not kept. last_response: the beginning of the last response."""
 
     body: str | None
     last_response: str
@@ -63,7 +63,7 @@ class DeliveryList(Struct, frozen=True):
 
 
 class DeliveriesQuery(Query, frozen=True):
-    """state: pending, delivered or failed; all when not sent. limit: 100 when not sent. before_id: exclusive."""
+    """state: pending, delivered or failed; default: all. limit: default 100. before_id: exclusive."""
 
     state: Annotated[str, one_of(DeliveryState)] = ""
     limit: Annotated[int | None, up_to(MAX_LIMIT)] = None
@@ -73,7 +73,7 @@ class DeliveriesQuery(Query, frozen=True):
 
 @routes.get("/v1/webhooks/deliveries", raises=(InvalidInput,))
 def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) -> DeliveryList:
-    """Deliveries to other services, sent or waiting; the newest first."""
+    """List deliveries to other services, sent or waiting, the newest first."""
     if query.state not in ("", *DeliveryState):
         raise InvalidInput(verbatim(f"state: {query.state[:40]!r} is not pending, delivered or failed."), field="state")
     if (query.limit or 0) > MAX_LIMIT:
@@ -93,7 +93,7 @@ def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) ->
 
 @routes.get("/v1/webhooks/deliveries/{delivery_id}", raises=(InvalidInput, NotFound))
 def get_delivery(caller: User, services: Services, delivery_id: int) -> DeliveryDetails:
-    """One delivery, with its body and the beginning of the last response."""
+    """Get a delivery, with its body and the beginning of the last response."""
     with services.reading() as db:
         shown = outbox.get(db, caller.id, delivery_id)
         if shown is None:
@@ -108,7 +108,7 @@ def get_delivery(caller: User, services: Services, delivery_id: int) -> Delivery
 
 @routes.post("/v1/webhooks/deliveries/{delivery_id}/redeliver", status=202, raises=(InvalidInput, NotFound))
 def redeliver(caller: User, services: Services, delivery_id: int) -> DeliveryOut:
-    """Send it once more, under the same delivery id. One that is still waiting is tried at once."""
+    """Send a delivery again, with the same delivery id. A delivery that is waiting is sent at once."""
     services.deliveries.redeliver(caller.id, delivery_id)
     with services.reading() as db:
         shown = outbox.get(db, caller.id, delivery_id)

@@ -17,7 +17,7 @@ routes = Routes("Discovery")
 
 
 class DiscoveryRequest(Struct, frozen=True, kw_only=True):
-    """url: of a web page, or of a feed. The rest is sent along to its host, and to no other."""
+    """url: of a web page or a feed. The other members are sent to its host only."""
 
     url: Required[str] = None
     username: str | None = None

@@ -29,7 +29,7 @@ class EnclosureOut(Struct, frozen=True):
 
 
 class EnclosureUpdate(Struct, frozen=True):
-    """media_progression: seconds, the beginning when not sent."""
+    """media_progression: seconds; default: the beginning."""
 
     media_progression: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
 
@@ -39,12 +39,12 @@ enclosure_out = StructCopy(EnclosureOut)
 
 @routes.get("/v1/enclosures/{enclosure_id}", raises=(InvalidInput, NotFound))
 def get_enclosure(caller: User, services: Services, enclosure_id: int) -> EnclosureOut:
-    """One enclosure."""
+    """Get an enclosure."""
     with services.reading() as db:
         return enclosure_out(owned(db, caller.id, enclosure_id))
 
 
 @routes.put("/v1/enclosures/{enclosure_id}", status=204, raises=(InvalidInput, NotFound))
 def update_enclosure(caller: User, services: Services, enclosure_id: int, body: EnclosureUpdate) -> None:
-    """Store the playback position."""
+    """Store the playback position of an enclosure."""
     services.enclosures.set_progression(caller.id, enclosure_id, body.media_progression or 0)

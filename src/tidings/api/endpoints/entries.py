@@ -30,7 +30,7 @@ routes = Routes("Entries")
 
 
 class EntryOut(Struct, frozen=True):
-    """content: cleaned HTML. reading_time: minutes. Moments are in the zone of the owner."""
+    """content: cleaned HTML. reading_time: minutes. Times are in the time zone of the user."""
 
     id: int
     user_id: int
@@ -55,7 +55,7 @@ class EntryOut(Struct, frozen=True):
 
 
 class EntryList(Struct, frozen=True):
-    """total: of all matches, whatever the page."""
+    """total: the number of matches on all pages."""
 
     total: int
     entries: list[EntryOut]
@@ -71,7 +71,7 @@ class EntryIds(Struct, frozen=True):
 
 
 class EntriesUpdate(Struct, frozen=True):
-    """At least one of status and starred."""
+    """At least one of status and starred is sent."""
 
     entry_ids: Required[list[Int64]] = None
     status: Annotated[str | None, one_of(STATUS_BY_NAME)] = None
@@ -131,19 +131,19 @@ def serialize_entry(db: Read, caller: User, entry: Entry) -> EntryOut:
 
 @routes.get("/v1/entries", raises=(InvalidInput,))
 def list_entries(caller: User, services: Services, query: EntriesQuery) -> EntryList:
-    """Entries of all feeds."""
+    """List entries of all feeds."""
     return _list(caller, services, query)
 
 
 @routes.get("/v1/feeds/{feed_id}/entries", raises=(InvalidInput,))
 def list_feed_entries(caller: User, services: Services, feed_id: int, query: EntriesQuery) -> EntryList:
-    """Entries of one feed."""
+    """List entries of a feed."""
     return _list(caller, services, query, feed_id=feed_id)
 
 
 @routes.get("/v1/categories/{category_id}/entries", raises=(InvalidInput,))
 def list_category_entries(caller: User, services: Services, category_id: int, query: EntriesQuery) -> EntryList:
-    """Entries of the feeds of one category."""
+    """List entries of all feeds of a category."""
     return _list(caller, services, query, category_id=category_id)
 
 
@@ -166,7 +166,7 @@ def _list(
 
 @routes.get("/v1/entries/ids", raises=(InvalidInput,))
 def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryIds:
-    """Ids only, newest first; at most 10,000 at a time."""
+    """List ids of entries, newest first, at most 10,000 at a time."""
     entry_filter, limit, offset = query.filter(), query.page_size(), query.offset or 0
     with services.reading() as db:
         total, ids = entry_lists.ids(db, caller.id, entry_filter, limit=limit, offset=offset)
@@ -175,14 +175,14 @@ def list_entry_ids(caller: User, services: Services, query: IdsQuery) -> EntryId
 
 @routes.get("/v1/entries/{entry_id}", raises=(InvalidInput, NotFound))
 def get_entry(caller: User, services: Services, entry_id: int) -> EntryOut:
-    """One entry. Reading it does not mark it as read."""
+    """Get an entry. This does not mark it as read."""
     with services.reading() as db:
         return serialize_entry(db, caller, owned(db, caller.id, entry_id))
 
 
 @routes.get("/v1/feeds/{feed_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
 def get_feed_entry(caller: User, services: Services, feed_id: int, entry_id: int) -> EntryOut:
-    """One entry, if it is of that feed."""
+    """Get an entry of a feed."""
     with services.reading() as db:
         entry = owned(db, caller.id, entry_id)
         if entry.feed_id != feed_id:
@@ -192,7 +192,7 @@ def get_feed_entry(caller: User, services: Services, feed_id: int, entry_id: int
 
 @routes.get("/v1/categories/{category_id}/entries/{entry_id}", raises=(InvalidInput, NotFound))
 def get_category_entry(caller: User, services: Services, category_id: int, entry_id: int) -> EntryOut:
-    """One entry, if it is of a feed in that category."""
+    """Get an entry of a category."""
     with services.reading() as db:
         entry = owned(db, caller.id, entry_id)
         if entry.category_id != category_id:
@@ -202,7 +202,7 @@ def get_category_entry(caller: User, services: Services, category_id: int, entry
 
 @routes.put("/v1/entries", status=204, raises=(InvalidInput,))
 def update_entries(caller: User, services: Services, body: EntriesUpdate) -> None:
-    """Set the status or the star of several entries at once. Ids that are not yours are passed over."""
+    """Set the status or the star of several entries. Ids of other users' entries are ignored."""
     if not body.entry_ids:
         raise InvalidInput(verbatim("entry_ids: at least one entry id is needed."), field="entry_ids")
     if len(body.entry_ids) > MAX_IDS:
@@ -224,5 +224,5 @@ def update_entries(caller: User, services: Services, body: EntriesUpdate) -> Non
 @routes.put("/v1/entries/{entry_id}/bookmark", status=204, raises=(InvalidInput, NotFound))
 @routes.put("/v1/entries/{entry_id}/star", status=204, raises=(InvalidInput, NotFound))
 def toggle_star(caller: User, services: Services, entry_id: int) -> None:
-    """Star an entry, or take its star away."""
+    """Toggle the star of an entry."""
     services.entries.toggle_star(caller.id, entry_id)

@@ -24,16 +24,16 @@ routes = Routes("Entries")
 
 
 class EntryUpdate(Struct, frozen=True):
-    """title: as it is, no HTML. content: HTML, which is cleaned."""
+    """title: plain text. content: HTML; it is sanitized."""
 
     title: str | None = None
     content: str | None = None
 
 
 class EntryImport(Struct, frozen=True):
-    """external_id: what tells this entry from others, its url when not sent.
+    """external_id: identifies the entry within its feed; default: its url.
 
-    published_at: Unix seconds, now when not sent. status: read when not sent.
+    published_at: Unix seconds; default: now. status: default read.
     """
 
     url: Required[str] = None
@@ -54,7 +54,7 @@ class EntryImported(Struct, frozen=True):
 
 @routes.put("/v1/entries/{entry_id}", status=201, raises=(InvalidInput, NotFound))
 def update_entry(caller: User, services: Services, entry_id: int, body: EntryUpdate) -> EntryOut:
-    """Change title or content of an entry. They are yours from then on: the publisher's changes pass them by."""
+    """Change the title or content of an entry. Later changes of the publisher do not overwrite them."""
     services.entries.edit(caller, entry_id, title=body.title, content=body.content)
     with services.reading() as db:
         return serialize_entry(db, caller, owned(db, caller.id, entry_id))
@@ -66,7 +66,7 @@ def update_entry(caller: User, services: Services, entry_id: int, body: EntryUpd
     answers={200: EntryImported, 201: EntryImported},
 )
 def import_entry(caller: User, services: Services, feed_id: int, body: LazyBody[EntryImport]) -> Response:
-    """Bring an entry along from elsewhere. 200 when the feed has it: then only status and star are taken."""
+    """Add an entry to a feed. Returns 200 if the feed has the entry: then only its status and star are set."""
     with services.reading() as db:
         if feeds.get(db, caller.id, feed_id) is None:
             raise unknown_feed(feed_id)
@@ -76,12 +76,12 @@ def import_entry(caller: User, services: Services, feed_id: int, body: LazyBody[
 
 @routes.post("/v1/entries/{entry_id}/save", status=202, raises=(InvalidInput, NotFound))
 def save_entry(caller: User, services: Services, entry_id: int) -> None:
-    """Send an entry to every service that you save to, soon."""
+    """Queue an entry for all services that you save entries to."""
     services.entries.save(caller, entry_id)
 
 
 @routes.put("/v1/flush-history", status=202)
 @routes.delete("/v1/flush-history", status=202)
 def flush_history(caller: User, services: Services) -> None:
-    """Delete the entries that were read, but for starred and shared ones. They do not come back."""
+    """Delete read entries, except starred and shared ones. They are not added again."""
     services.entries.flush_history(caller.id)

@@ -38,10 +38,10 @@ class FeedIconOut(Struct, frozen=True):
 
 
 class FeedOut(Struct, frozen=True):
-    """Moments are in the zone of the owner. icon: null while none is known.
+    """Times are in the time zone of the user. icon: null while none is known.
 
-    check_interval_minutes: 0 where it follows how often the feed publishes. keep_read_days, keep_unread_days: after
-    how many days its entries go, -1 for never; null where it is as for all feeds.
+    check_interval_minutes: 0 if it follows how often the feed publishes. keep_read_days, keep_unread_days: after
+    how many days its entries are deleted, -1 for never; null for the setting of all feeds.
     """
 
     id: int
@@ -122,11 +122,11 @@ class FeedSerializer:
 
 
 class FeedFields(Struct, frozen=True, kw_only=True):
-    """What may be set on a new feed as well as on an existing one.
+    """Settings of new and existing feeds.
 
     check_interval_minutes: 5 to 43,200, or 0 or null: as often as the feed publishes. keep_read_days,
-    keep_unread_days: 1 to 36,500, -1 for ever, or null: as for all feeds. webhook_url, apprise_service_urls: where its
-    new entries are announced, instead of the addresses of the integrations; "" to use those.
+    keep_unread_days: 1 to 36,500, -1 for ever, or null: as for all feeds. webhook_url, apprise_service_urls: receivers
+    of its new entries instead of those of the integrations; "" to use those.
     """
 
     feed_url: str | None = None
@@ -161,7 +161,7 @@ class FeedFields(Struct, frozen=True, kw_only=True):
 
 
 class FeedCreate(FeedFields, frozen=True, kw_only=True):
-    """category_id: missing, null or 0 means your first category by title."""
+    """category_id: missing, null or 0 for your first category by title."""
 
     feed_url: Required[str] = None
 
@@ -171,7 +171,7 @@ class CategoryReference(Struct, frozen=True):
 
 
 class FeedUpdate(FeedFields, frozen=True, kw_only=True):
-    """category: an older form of category_id, which wins."""
+    """category: an older name of category_id; category_id takes precedence."""
 
     title: str | None = None
     site_url: str | None = None
@@ -191,7 +191,7 @@ class FeedCreated(Struct, frozen=True):
 
 
 class CountersOut(Struct, frozen=True):
-    """By feed id; a feed with none is left out."""
+    """Numbers by feed id; a feed without entries is left out."""
 
     reads: dict[str, int]
     unreads: dict[str, int]
@@ -199,7 +199,7 @@ class CountersOut(Struct, frozen=True):
 
 @routes.get("/v1/feeds")
 def list_feeds(caller: User, services: Services) -> list[FeedOut]:
-    """All feeds: the failing ones first, then by title."""
+    """List all feeds, failing ones first, then by title."""
     with services.reading() as db:
         serialize = FeedSerializer(db, caller).serialize
         return [serialize(feed) for feed in feeds.list_all(db, caller.id)]
@@ -207,7 +207,7 @@ def list_feeds(caller: User, services: Services) -> list[FeedOut]:
 
 @routes.get("/v1/categories/{category_id}/feeds", raises=(InvalidInput, NotFound))
 def list_category_feeds(caller: User, services: Services, category_id: int) -> list[FeedOut]:
-    """The feeds of a category: enabled ones first, then the failing, then those with most unread."""
+    """List the feeds of a category, ordered by enabled, failing and the number of unread entries."""
     with services.reading() as db:
         owned_category(db, caller.id, category_id)
         serialize = FeedSerializer(db, caller).serialize
@@ -216,7 +216,7 @@ def list_category_feeds(caller: User, services: Services, category_id: int) -> l
 
 @routes.get("/v1/feeds/counters")
 def get_counters(caller: User, services: Services) -> CountersOut:
-    """How many read and unread entries each feed has."""
+    """Get the number of read and unread entries of each feed."""
     with services.reading() as db:
         found = counters.list_all(db, caller.id)
     return CountersOut(
@@ -227,20 +227,20 @@ def get_counters(caller: User, services: Services) -> CountersOut:
 
 @routes.get("/v1/feeds/{feed_id}", raises=(InvalidInput, NotFound))
 def get_feed(caller: User, services: Services, feed_id: int) -> FeedOut:
-    """One feed."""
+    """Get a feed."""
     with services.reading() as db:
         return FeedSerializer(db, caller).serialize(owned(db, caller.id, feed_id))
 
 
 @routes.post("/v1/feeds", status=201, raises=(InvalidInput, FetchError))
 async def create_feed(caller: User, services: Services, body: FeedCreate) -> FeedCreated:
-    """Subscribe: the feed is fetched, and its entries stored, before the answer."""
+    """Subscribe to a feed. It is fetched, and its entries are stored, before the response."""
     return FeedCreated(await services.feeds.create(caller, _given(body)))
 
 
 @routes.put("/v1/feeds/{feed_id}", status=201, raises=(InvalidInput, NotFound))
 def update_feed(caller: User, services: Services, feed_id: int, body: FeedUpdate) -> FeedOut:
-    """Change a feed; what is not sent stays. Errors of earlier checks are forgotten."""
+    """Change a feed. Members that are not sent keep their values; errors of earlier checks are cleared."""
     given = _given(body)
     given.pop("category", None)
     if body.category is not None and body.category.id is not None:
@@ -252,23 +252,23 @@ def update_feed(caller: User, services: Services, feed_id: int, body: FeedUpdate
 
 @routes.delete("/v1/feeds/{feed_id}", status=204, raises=(InvalidInput, NotFound))
 def delete_feed(caller: User, services: Services, feed_id: int) -> None:
-    """Unsubscribe: the feed and its entries go."""
+    """Unsubscribe from a feed. The feed and its entries are deleted."""
     services.feeds.delete(caller.id, feed_id)
 
 
 @routes.put("/v1/feeds/{feed_id}/refresh", status=204, raises=(InvalidInput, NotFound, FetchError))
 async def refresh_feed(caller: User, services: Services, feed_id: int) -> None:
-    """Check a feed now, whatever its schedule, and wait for it."""
+    """Check a feed now, regardless of its schedule, and wait for the result."""
     await services.polling.refresh_now(caller.id, feed_id)
 
 
 @routes.put("/v1/feeds/refresh", status=204)
 def refresh_all(caller: User, services: Services) -> None:
-    """Have every enabled feed checked soon."""
+    """Schedule a check of all enabled feeds."""
     services.polling.refresh_all(caller.id)
 
 
 @routes.put("/v1/feeds/{feed_id}/mark-all-as-read", status=204, raises=(InvalidInput, NotFound))
 def mark_feed_read(caller: User, services: Services, feed_id: int) -> None:
-    """Mark the unread entries of a feed as read, but for those dated in the future."""
+    """Mark all entries of a feed as read, except those dated in the future."""
     services.feeds.mark_read(caller.id, feed_id)

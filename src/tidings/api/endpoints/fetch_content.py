@@ -14,7 +14,7 @@ routes = Routes("Entries")
 
 
 class ArticleQuery(Query, frozen=True):
-    """update_content: keep the article as the entry's content."""
+    """update_content: true stores the article as the content of the entry."""
 
     update_content: bool | None = None
 
@@ -28,6 +28,6 @@ class ArticleOut(Struct, frozen=True):
 
 @routes.get("/v1/entries/{entry_id}/fetch-content", raises=(InvalidInput, NotFound, FetchError))
 async def fetch_content(caller: User, services: Services, entry_id: int, query: ArticleQuery) -> ArticleOut:
-    """Fetch an entry's page and answer with the article on it; or with what is stored, where there is none."""
+    """Fetch the page of an entry and return the article on it, or the stored content if none is found."""
     fetched = await services.articles.fetch(caller, entry_id, store=bool(query.update_content))
     return ArticleOut(content=fetched.content, reading_time=fetched.reading_time)

@@ -19,7 +19,7 @@ routes = Routes("Icons")
 
 
 class IconOut(Struct, frozen=True):
-    """data: media type, semicolon, `base64,` and the picture; a data: address without its scheme."""
+    """data: the picture as a data URL without its scheme."""
 
     id: int
     data: str
@@ -28,7 +28,7 @@ class IconOut(Struct, frozen=True):
 
 @routes.get("/v1/feeds/{feed_id}/icon", raises=(InvalidInput, NotFound))
 def get_feed_icon(caller: User, services: Services, feed_id: int) -> IconOut:
-    """The icon of a feed; 404 while none is known."""
+    """Get the icon of a feed. Returns 404 while none is known."""
     with services.reading() as db:
         feed = owned(db, caller.id, feed_id)
         icon = icons.of_feed(db, caller.id, feed_id)
@@ -39,7 +39,7 @@ def get_feed_icon(caller: User, services: Services, feed_id: int) -> IconOut:
 
 @routes.get("/v1/icons/{icon_id}", raises=(InvalidInput, NotFound))
 def get_icon(caller: User, services: Services, icon_id: int) -> IconOut:
-    """An icon that one of your feeds shows."""
+    """Get an icon of one of your feeds."""
     with services.reading() as db:
         icon = icons.get(db, caller.id, icon_id)
     if icon is None:

@@ -24,14 +24,14 @@ routes = Routes("Integrations")
 
 
 class IntegrationsStatus(Struct, frozen=True):
-    """has_integrations: whether entries can be saved anywhere."""
+    """has_integrations: whether a service to save entries to is switched on."""
 
     has_integrations: bool
 
 
 class IntegrationTestedOut(Struct, frozen=True):
-    """works: whether the service took it. error: what it said, or what went wrong on the way there; "" when it works.
-    status: of its last answer, 0 when there was none. response: how that answer begins.
+    """works: whether the service accepted the entry. error: why it did not, "" if it did.
+    status: HTTP status of its last response, 0 without one. response: the beginning of that response.
     """
 
     works: bool
@@ -77,32 +77,32 @@ SENT = Media(JSON, _schema(of_answer=False))
 
 @routes.get("/v1/integrations", answers={200: SHOWN})
 def get_integrations(caller: User, services: Services) -> Response:
-    """What is set for each service that there is, by its name.
+    """Get the settings of all integrations, by name.
 
-    Secrets are not shown: `has_token` tells whether there is a `token`.
+    Secrets are not shown: `has_token` says whether `token` is set.
     """
     return json(services.integrations.get_all(caller.id))
 
 
 @routes.put("/v1/integrations", answers={201: SHOWN}, takes=(SENT,), raises=(InvalidInput,))
 def update_integrations(caller: User, services: Services, request: Request) -> Response:
-    """Set any part of it: what is not sent stays as it is.
+    """Change settings of integrations. Members that are not sent keep their values.
 
-    An empty text clears a secret; sent for the secret of the webhook, which is made by us, it stands for a new one.
+    An empty text clears a secret. For the secret of the webhook, which the server generates, it makes a new one.
     """
     return json(services.integrations.update(caller.id, decode_object(request.content)), 201)
 
 
 @routes.get("/v1/integrations/status")
 def get_integrations_status(caller: User, services: Services) -> IntegrationsStatus:
-    """Whether a service to save entries to is switched on."""
+    """Get whether a service to save entries to is switched on."""
     with services.reading() as db:
         return IntegrationsStatus(bool(outbox.enabled_integrations(db, caller.id, SAVE_ENTRY)))
 
 
 @routes.post("/v1/integrations/{integration}/test", raises=(InvalidInput,))
 async def test_integration(caller: User, services: Services, integration: str) -> IntegrationTestedOut:
-    """Send a made-up entry to a service at once, switched on or not, and tell what came of it."""
+    """Send a sample entry to a service, whether it is switched on or not, and return the result."""
     outcome = await services.deliveries.test(caller.id, find_provider(integration).name)
     return IntegrationTestedOut(
         works=outcome.is_delivered, status=outcome.status, error=outcome.error_text, response=outcome.response

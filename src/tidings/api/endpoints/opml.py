@@ -22,14 +22,14 @@ FORM = Media(
 
 
 class ImportedOut(Struct, frozen=True):
-    """message: how many feeds came, and a line for every line of the document that something was wrong with."""
+    """message: the number of feeds added, and a line for each line of the document that was not used as written."""
 
     message: str
 
 
 @routes.get("/v1/export", answers={200: Media("text/xml")})
 def export_feeds(caller: User, services: Services) -> Response:
-    """All feeds as an OPML document, by category, with the settings that are not those of a new feed."""
+    """Export all feeds as an OPML document, by category, with the settings that differ from those of a new feed."""
     return Response(services.opml.export(caller.id), media_type="text/xml; charset=utf-8")
 
 
@@ -37,7 +37,7 @@ def export_feeds(caller: User, services: Services) -> Response:
 def import_feeds(caller: User, services: Services, request: Request) -> ImportedOut:
     """Subscribe to the feeds of an OPML document: the body itself, or the field `file` of a form.
 
-    All that can be used comes, or nothing. Nothing is fetched before the answer.
+    All usable feeds are added, or none if the request fails. No feed is fetched before the response.
     """
     return ImportedOut(services.opml.import_(caller.id, document(request)).message)
 

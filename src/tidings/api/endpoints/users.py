@@ -67,12 +67,12 @@ def user_out(user: User) -> UserOut:
 
 @routes.get("/v1/me")
 def get_me(caller: User) -> UserOut:
-    """The calling user."""
+    """Get the calling user."""
     return user_out(caller)
 
 
 class UserCreate(Struct, frozen=True):
-    """Settings come later, with an update."""
+    """Settings can be changed later with an update."""
 
     username: Required[str] = None
     password: Required[str] = None
@@ -91,7 +91,7 @@ def _range(name: str) -> Meta:
 
 
 class UserUpdate(Struct, frozen=True):
-    """What is not sent stays."""
+    """Members that are not sent keep their values."""
 
     username: str | None = None
     password: str | None = None
@@ -128,20 +128,20 @@ class UserUpdate(Struct, frozen=True):
 
 @routes.get("/v1/users", admin=True, raises=(Forbidden,))
 def list_users(services: Services) -> list[UserOut]:
-    """All users, by username."""
+    """List all users, by username."""
     return [user_out(user) for user in services.users.list_all()]
 
 
 @routes.get("/v1/users/{user_id}", admin=True, raises=(Forbidden, InvalidInput, NotFound))
 def get_user(services: Services, user_id: str) -> UserOut:
-    """One user, by id or by username. A username of digits only is found where no id is."""
+    """Get a user by id or username. A number is looked up as an id first."""
     with services.reading() as db:
         return user_out(by_id_or_name(db, user_id))
 
 
 @routes.post("/v1/users", status=201, admin=True, raises=(Forbidden, InvalidInput))
 def create_user(services: Services, body: UserCreate) -> UserOut:
-    """Make an account, with one category to begin with."""
+    """Create an account with one category."""
     given = sent(body)
     for name in ("username", "password"):
         if not given.get(name):
@@ -151,19 +151,19 @@ def create_user(services: Services, body: UserCreate) -> UserOut:
 
 @routes.put("/v1/users/{user_id}", status=201, raises=(Forbidden, InvalidInput, NotFound))
 def update_user(caller: User, services: Services, user_id: int, body: UserUpdate) -> UserOut:
-    """Change an account: an administrator any, everybody their own. What is not sent stays."""
+    """Change an account: administrators any, other users their own. Members that are not sent keep their values."""
     return user_out(services.users.update(caller, user_id, sent(body)))
 
 
 @routes.delete("/v1/users/{user_id}", status=204, admin=True, raises=(Forbidden, InvalidInput, NotFound))
 def delete_user(caller: User, services: Services, user_id: int) -> None:
-    """Delete an account with everything in it. Your own is for another administrator to delete."""
+    """Delete an account with all its data. Administrators cannot delete their own account."""
     services.users.delete(caller, user_id)
 
 
 @routes.put("/v1/users/{user_id}/mark-all-as-read", status=204, raises=(Forbidden, InvalidInput))
 def mark_user_read(caller: User, services: Services, user_id: int) -> None:
-    """Mark all your unread entries as read, those dated in the future included."""
+    """Mark all your entries as read, including those dated in the future."""
     if user_id != caller.id:
         raise Forbidden(verbatim("You can mark your own entries as read only."))
     services.users.mark_read(caller.id)

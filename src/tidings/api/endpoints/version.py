@@ -16,7 +16,7 @@ routes = Routes("Version")
 
 
 class VersionOut(Struct, frozen=True):
-    """version: the API level; service_version: our own. go_version is the runtime, under its name in the contract."""
+    """version: the API level. service_version: the version of Tidings. go_version: the runtime."""
 
     version: str
     commit: str
@@ -30,7 +30,7 @@ class VersionOut(Struct, frozen=True):
 
 @routes.get("/v1/version")
 def get_version() -> VersionOut:
-    """The version of the service and its API."""
+    """Get the version of the service and its API."""
     return VersionOut(
         version=API_LEVEL,
         commit=f"v{__version__}",
