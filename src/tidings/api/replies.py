@@ -9,6 +9,7 @@ from tidings.domain.errors import (
     FetchError,
     Forbidden,
     InvalidInput,
+    LocalShortage,
     NotFound,
     SignInThrottled,
     StoreUnavailable,
@@ -34,6 +35,7 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (RefreshFailed, 500),
     (FetchError, 500),
     (StoreUnavailable, 503),
+    (LocalShortage, 503),
     (TidingsError, 400),
 )
 

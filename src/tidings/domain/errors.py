@@ -28,6 +28,7 @@
     │   ├── NotAFeed
     │   └── FeedUnreadable
     ├── StoreUnavailable        the database does not answer
+    ├── LocalShortage           this machine is short of files, memory or threads
     └── StartError              the service cannot start with its settings
 
 A message says what happened and what to do next. Users see it, so it holds no SQL, no traceback and no secrets.
@@ -37,7 +38,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tidings.domain.messages import Message, join_sentences, prefix_field, verbatim
+from tidings.domain.messages import Message, join_sentences, msg, prefix_field, verbatim
 
 
 class TidingsError(Exception):
@@ -275,6 +276,18 @@ class StoreUnavailable(TidingsError):
     def __init__(self, message: Message, *, reason: str = "") -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class LocalShortage(TidingsError):
+    """This machine has too few files, too little memory or too few threads: neither the publisher nor the network."""
+
+    code = "local-shortage"
+    is_retryable = True
+
+    def __init__(self) -> None:
+        super().__init__(
+            msg("The server of Tidings is short of files, memory or threads at the moment; try again shortly.")
+        )
 
 
 class StartError(TidingsError):

@@ -20,6 +20,7 @@ from starlette.responses import PlainTextResponse, Response
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import (
     Forbidden,
+    LocalShortage,
     NotFound,
     SignInThrottled,
     StoreUnavailable,
@@ -51,6 +52,7 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (NotFound, 404),
     (RequestTooSlow, 408),
     (StoreUnavailable, 503),
+    (LocalShortage, 503),
     (TidingsError, 400),
 )
 

@@ -7,6 +7,7 @@ connection are raised as FetchError.
 from __future__ import annotations
 
 import errno
+import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -22,10 +23,12 @@ from tidings.domain.errors import (
     FetchError,
     HostUnreachable,
     InvalidInput,
+    LocalShortage,
     NetworkError,
     TlsError,
 )
 from tidings.domain.messages import Message, msg
+from tidings.domain.shortages import is_shortage
 from tidings.net.guard import AddressGuard, GuardedResolver, Lookup, SystemLookup
 from tidings.net.targets import Target, parse_target
 
@@ -187,7 +190,22 @@ def _translate_errors(target: Target, proxy: Target | None) -> Iterator[None]:
             url=str(target),
         ) from error
     except (aiohttp.ClientError, OSError) as error:
+        if is_shortage(error) or (isinstance(error, aiohttp.ClientConnectorError) and _no_file_is_left()):
+            raise LocalShortage from error
         raise _fetch_error(error, target, proxy) from error
+    except (RuntimeError, MemoryError) as error:
+        if is_shortage(error):
+            raise LocalShortage from error
+        raise
+
+
+def _no_file_is_left() -> bool:
+    """Returns whether no socket can be opened. A lookup that failed for this reason does not say so."""
+    try:
+        socket.socket().close()
+    except OSError:
+        return True
+    return False
 
 
 def _fetch_error(error: Exception, target: Target, proxy: Target | None) -> FetchError:

@@ -6,7 +6,7 @@ import msgspec
 import structlog
 from starlette.exceptions import HTTPException
 
-from tidings.domain.errors import Forbidden, NotFound, StoreUnavailable, TidingsError, Unauthorized
+from tidings.domain.errors import Forbidden, LocalShortage, NotFound, StoreUnavailable, TidingsError, Unauthorized
 from tidings.http.binding import InvalidPathId
 from tidings.http.requests import RequestTooSlow
 from tidings.web.context import PageResponse, RequestContext
@@ -23,6 +23,7 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (InvalidPathId, 404),
     (RequestTooSlow, 408),
     (StoreUnavailable, 503),
+    (LocalShortage, 503),
     (TidingsError, 400),
 )
 TITLES = {

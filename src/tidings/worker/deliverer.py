@@ -12,7 +12,7 @@ import asyncio
 import structlog
 
 from tidings.domain.deliveries.deliveries import ReceiverQueue
-from tidings.domain.errors import StoreUnavailable
+from tidings.domain.errors import LocalShortage, StoreUnavailable
 from tidings.services.deliveries.queue import DeliveryQueue
 from tidings.worker import loops
 from tidings.worker.names import worker_name
@@ -83,7 +83,7 @@ class Deliverer:
     async def _serve(self, queue: ReceiverQueue) -> None:
         try:
             await self._delivery_queue.serve(queue, self.name)
-        except StoreUnavailable as error:
+        except (StoreUnavailable, LocalShortage) as error:
             # The claim expires, and the delivery is attempted again.
             log.error("delivery not stored", receiver=queue.id, reason=error.message)  # noqa: TRY400
         except Exception:

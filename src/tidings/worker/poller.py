@@ -11,8 +11,9 @@ from contextlib import suppress
 
 import structlog
 
-from tidings.domain.errors import StoreUnavailable
+from tidings.domain.errors import LocalShortage, StoreUnavailable
 from tidings.domain.polling.sources import SourceLease
+from tidings.domain.shortages import is_shortage
 from tidings.services.polling.claims import Polling
 from tidings.services.wakeup import WakeupEvent
 from tidings.worker import loops
@@ -27,6 +28,8 @@ RENEW_AFTER = 0.3
 # The claim of a check that hangs is no longer renewed after this time.
 MAX_CHECK_S = 15 * 60.0
 FORGET_HOSTS_INTERVAL_S = 3600.0
+# How long nothing is checked after this machine ran out of files, memory or threads.
+SHORTAGE_PAUSE_S = 10.0
 
 
 class Poller:
@@ -45,6 +48,7 @@ class Poller:
         # Whether the last claim found sources, and whether it got as many as it asked for.
         self._is_more, self._was_full = True, False
         self._has_work = asyncio.Event()
+        self._paused_until = 0.0
 
     @property
     def is_busy(self) -> bool:
@@ -82,15 +86,31 @@ class Poller:
         except StoreUnavailable as error:
             log.error("nothing claimed", reason=error.message)  # noqa: TRY400 - the message says it all
             claimed = []
+        except Exception as error:
+            if not is_shortage(error):
+                raise
+            self._pause(error)
+            claimed = []
         self._queue.extend(claimed)
         self._set_lease_ends(claimed_at, [lease.source_id for lease in claimed])
         self._is_more, self._was_full = bool(claimed), len(claimed) == limit
 
     def _should_claim(self) -> bool:
         """Whether enough slots are free: a claim is a transaction, and one for each slot would be too many."""
-        return self._free() >= self._max_concurrent
+        return self._free() >= self._max_concurrent and not self._is_paused()
+
+    def _is_paused(self) -> bool:
+        return asyncio.get_running_loop().time() < self._paused_until
+
+    def _pause(self, error: Exception) -> None:
+        """Start and claim nothing for a while: this machine is short of something that every check needs."""
+        if not self._is_paused():
+            log.warning("polling paused", for_s=SHORTAGE_PAUSE_S, reason=str(error.__cause__ or error))
+        self._paused_until = asyncio.get_running_loop().time() + SHORTAGE_PAUSE_S
 
     def _start(self) -> None:
+        if self._is_paused():
+            return
         while self._queue and len(self._running) < self._max_concurrent:
             lease = self._queue.popleft()
             now = asyncio.get_running_loop().time()
@@ -115,8 +135,14 @@ class Poller:
         except StoreUnavailable as error:
             # The lease expires, and the source is claimed again.
             log.error("check not stored", source=lease.source_id, reason=error.message)  # noqa: TRY400
-        except Exception:
-            log.exception("source check crashed", source=lease.source_id)
+        except LocalShortage as error:
+            # Neither the feed nor the network is to blame: the lease expires, and the source is checked again.
+            self._pause(error)
+        except Exception as error:
+            if is_shortage(error):
+                self._pause(error)
+            else:
+                log.exception("source check crashed", source=lease.source_id)
 
     async def _listen(self) -> None:
         while True:

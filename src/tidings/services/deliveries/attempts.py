@@ -16,10 +16,11 @@ from msgspec import MsgspecError, Struct
 
 from tidings.domain.deliveries.deliveries import MAX_ERROR_LENGTH, MAX_EXCERPT_LENGTH
 from tidings.domain.deliveries.events import Event
-from tidings.domain.errors import TidingsError, TlsError
+from tidings.domain.errors import LocalShortage, TidingsError, TlsError
 from tidings.domain.integrations import DeliveryRefused, Provider, ProviderRequest, ProviderResponse
 from tidings.domain.messages import Message, msg
 from tidings.domain.polling import cache_headers
+from tidings.domain.shortages import is_shortage
 from tidings.domain.times import Instant
 from tidings.net.post import Sender
 from tidings.services.clock import Clock
@@ -124,7 +125,10 @@ class EventSender:
         self._threads = ThreadPoolExecutor(MAX_CONCURRENT_CALLS, thread_name_prefix="caller")
 
     async def send(self, provider: Provider, settings: str, event: Event) -> DeliveryOutcome:
-        """Attempt a delivery and return its outcome. Failures do not raise. settings: JSON, as stored."""
+        """Attempt a delivery and return its outcome. Failures do not raise, except LocalShortage.
+
+        settings: JSON, as stored.
+        """
         try:
             parsed = provider.read_settings(settings)
         except MsgspecError:
@@ -145,9 +149,13 @@ class EventSender:
                 refusal.disables_integration,
                 not refusal.is_retryable,
             )
+        except LocalShortage:
+            raise
         except TidingsError as failure:
             error = _message(failure)
         except Exception as failure:
+            if is_shortage(failure):
+                raise LocalShortage from failure
             log.exception("delivery crashed", integration=provider.name, delivery=event.delivery_id)
             error = _crash_message(failure)
         return transcript.outcome(

@@ -15,7 +15,7 @@ import structlog
 from msgspec import Struct
 
 from tidings import metrics
-from tidings.domain.errors import FeedError, FetchError, StoreUnavailable, TidingsError
+from tidings.domain.errors import FeedError, FetchError, LocalShortage, StoreUnavailable, TidingsError
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import msg
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
@@ -134,6 +134,9 @@ class FeedChecker:
             response = await self._fetcher.get(
                 request_for(lease.lead, shared_validators(lease.feeds)), is_cleared=bool(lease.worker)
             )
+        except LocalShortage:
+            # As with a database that does not answer: the lease expires, and the source is checked again.
+            raise
         except TidingsError as error:
             self._record_outcome(run, error)
             run.fail(lease.feeds, error)
@@ -189,7 +192,7 @@ class FeedChecker:
     async def _finish(self, run: CheckRun) -> None:
         """Write the error and the next check of every failed feed, and the remaining columns."""
         failed = run.failed
-        if unwritten := [error for error in failed.values() if isinstance(error, StoreUnavailable)]:
+        if unwritten := [error for error in failed.values() if isinstance(error, StoreUnavailable | LocalShortage)]:
             # The lease expires, and the source is claimed again.
             raise unwritten[0]
         unreached = self._add_failures(run, failed)

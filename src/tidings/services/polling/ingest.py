@@ -18,13 +18,14 @@ from msgspec.structs import replace
 from tidings.domain import formats, icons
 from tidings.domain.accounts.users import User
 from tidings.domain.articles import Article
-from tidings.domain.errors import FeedError, InvalidInput, TidingsError
+from tidings.domain.errors import FeedError, InvalidInput, LocalShortage, TidingsError
 from tidings.domain.feeds.feeds import EditedFeedField, Feed, ParsedFeed
 from tidings.domain.messages import msg
 from tidings.domain.polling.changes import ChangeSet, KnownEntries, PreparedFeedUpdate, diff_entries
 from tidings.domain.polling.entry_identity import IdentifiedEntry, identify_entries
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.domain.polling.sources import SourceLease
+from tidings.domain.shortages import is_shortage
 from tidings.domain.text import normalize_for_search
 from tidings.domain.times import Instant
 from tidings.net.fetch import FetchResponse
@@ -261,6 +262,8 @@ def as_feed_error(error: Exception, feeds: Sequence[Feed]) -> TidingsError:
     """Returns the error to store with the feeds. An unexpected exception is logged."""
     if isinstance(error, TidingsError):
         return error
+    if is_shortage(error):
+        return LocalShortage()
     log.error("feed check crashed", feed=feeds[0].id, feeds=len(feeds), exc_info=error)
     return InvalidInput(
         msg(

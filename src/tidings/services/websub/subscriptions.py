@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import structlog
 from msgspec import Struct
 
-from tidings.domain.errors import HttpError, StoreUnavailable, TidingsError
+from tidings.domain.errors import HttpError, LocalShortage, StoreUnavailable, TidingsError
 from tidings.domain.feeds.feeds import Feed, ParsedFeed
 from tidings.domain.times import DAY, SECOND, Instant
 from tidings.domain.websub.subscriptions import (
@@ -149,6 +149,8 @@ class WebSub:
         sent = request_form(subscription, mode, f"{self._callback_base}{CALLBACK}{subscription.token}")
         try:
             await self._hubs.send(subscription.hub, sent, now=request.asked_at)
+        except LocalShortage as error:
+            log.warning("hub not asked", subscription=subscription.id, mode=mode.value, reason=error.message)
         except TidingsError as error:
             log.warning("hub not reached", subscription=subscription.id, mode=mode.value, reason=error.message)
             await asyncio.to_thread(self._store_failure, request, error)
