@@ -23,6 +23,7 @@ TABLE api_passwords
     fever_key_digest bytea NOT NULL -- HMAC-SHA-256 under the server secret of what a Fever client sends: MD5 of name and password.
     created_at bigint NOT NULL
     last_used_at bigint -- Written at most once a minute.
+    marked_read_at bigint -- When the app last marked entries read with the Fever API; NULL once that is undone.
     fk_api_passwords_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
     pk_api_passwords PRIMARY KEY (id)
     uq_api_passwords_fever_key_digest UNIQUE (fever_key_digest)

@@ -19,7 +19,7 @@ CREATE TABLE api_passwords (
     password_digest BLOB NOT NULL,
     fever_key_digest BLOB NOT NULL,
     created_at BIGINT NOT NULL,
-    last_used_at BIGINT,
+    last_used_at BIGINT, marked_read_at BIGINT,
     CONSTRAINT fk_api_passwords_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_api_passwords_user_id_name_key UNIQUE (user_id, name_key),
     CONSTRAINT uq_api_passwords_fever_key_digest UNIQUE (fever_key_digest)

@@ -16,6 +16,8 @@ from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 from tidings.api import replies
 from tidings.api.app import PREFIX, Api
 from tidings.api.endpoints.health import ALIVE, READY, HealthCheck, WithinLimit, alive, is_ready
+from tidings.fever import PATHS as FEVER_PATHS
+from tidings.fever.app import Fever
 from tidings.greader.app import GoogleReader
 from tidings.http.responses import empty, send_response
 from tidings.services import Services
@@ -42,6 +44,7 @@ def application(
     reader: GoogleReader,
     pages: Pages,
     *,
+    fever: Fever,
     static: ASGIApp,
     websub: ASGIApp,
     metrics: ASGIApp,
@@ -59,6 +62,7 @@ def application(
         Mount(READER_PREFIX * 2, reader),
         Mount(READER_PREFIX, reader),
         Route(READER_PREFIX, _AddSlash(reader)),
+        *(Route(path, fever) for path in FEVER_PATHS),
         Mount("/websub", websub),
         Route("/metrics", metrics),
         Route("/docs/api", reference),
@@ -71,11 +75,11 @@ def application(
         routes,
         redirect_slashes=False,
         default=_not_found if base_path else below_base,
-        lifespan=_lifespan(services, api, reader, pages),
+        lifespan=_lifespan(services, api, reader, fever, pages),
     )
 
 
-def _lifespan(services: Services, *surfaces: Api | GoogleReader | Pages) -> Lifespan[Any]:
+def _lifespan(services: Services, *surfaces: Api | GoogleReader | Fever | Pages) -> Lifespan[Any]:
     @asynccontextmanager
     async def lifespan(_app: object) -> AsyncIterator[None]:
         """Close the connections and threads of this process when the server stops."""

@@ -21,6 +21,8 @@ from tidings.api.endpoints.metrics import Metrics
 from tidings.api.endpoints.websub import CallbackLimits, Callbacks
 from tidings.api.reference import openapi
 from tidings.domain.integrations.providers import apprise
+from tidings.fever import ROUTES as FEVER_ROUTES
+from tidings.fever.app import Fever
 from tidings.greader import ROUTES as READER_ROUTES
 from tidings.greader.app import GoogleReader
 from tidings.http.front_door import FrontDoor
@@ -41,6 +43,7 @@ from tidings.services.deliveries.attempts import EventSender
 from tidings.services.deliveries.deliveries import Deliveries
 from tidings.services.deliveries.integrations import Integrations
 from tidings.services.deliveries.queue import DeliveryQueue
+from tidings.services.entries.app_marks import AppMarks
 from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.enclosures import Enclosures
 from tidings.services.entries.entries import Entries
@@ -104,6 +107,7 @@ THREAD_SWITCH_INTERVAL_S = 0.001
 # Most of an API request is spent in C or in the database; more threads only wait for each other.
 API_THREADS = 8
 READER_THREADS = 8
+FEVER_THREADS = 4
 # A page is mostly rendered in Python.
 PAGE_THREADS = 4
 
@@ -266,6 +270,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         rule_previewer=RulePreviewer(database, clock, instance=instance),
         entries=Entries(database, clock, instance=instance),
         read_marker=ReadMarker(database, clock),
+        app_marks=AppMarks(database, clock),
         public_links=PublicLinks(database),
         feed_links=FeedLinks(database, clock),
         articles=articles,
@@ -325,6 +330,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
         trusted=settings.trusted_reverse_proxy_networks,
         base_url=settings.base_url,
     )
+    fever = Fever(services, FEVER_ROUTES, threads=FEVER_THREADS, trusted=settings.trusted_reverse_proxy_networks)
     base_path = urlsplit(settings.base_url).path.rstrip("/")
     limits = CallbackLimits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
     assets = Assets()
@@ -334,6 +340,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
         api,
         reader,
         pages,
+        fever=fever,
         static=StaticFiles(assets, pages),
         websub=Callbacks(services.pushes, limits),
         metrics=Metrics(services.status, metrics_access(settings)),

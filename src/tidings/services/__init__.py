@@ -17,6 +17,7 @@ from tidings.services.deliveries.apprise import AppriseSender
 from tidings.services.deliveries.deliveries import Deliveries
 from tidings.services.deliveries.integrations import Integrations
 from tidings.services.deliveries.queue import DeliveryQueue
+from tidings.services.entries.app_marks import AppMarks
 from tidings.services.entries.enclosures import Enclosures
 from tidings.services.entries.entries import Entries
 from tidings.services.entries.feed_links import FeedLinks
@@ -62,6 +63,7 @@ class Services:
     entries: Entries
     listing: EntryListReader
     read_marker: ReadMarker
+    app_marks: AppMarks
     public_links: PublicLinks
     feed_links: FeedLinks
     articles: ArticleFetcher

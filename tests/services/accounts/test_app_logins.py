@@ -148,7 +148,7 @@ def test_a_fever_key_is_found_by_the_digest_of_it(here: Process, there: Process,
     for sent in (key, key.upper()):
         found = there.logins.by_fever_key(sent, HOME)
         assert found is not None
-        assert found.id == alice.id
+        assert (found.user.id, found.password_id) == (alice.id, made.stored.id)
     assert there.logins.by_fever_key("0" * 32, HOME) is None
     of_account = hashlib.md5(f"alice:{PASSWORD}".encode(), usedforsecurity=False).hexdigest()
     assert there.logins.by_fever_key(of_account, HOME) is None

@@ -75,9 +75,14 @@ def buckets_of(name: str, address: str, browser: str = "") -> tuple[Bucket, ...]
     return (
         Bucket(_key("pair", name, network), 5, 8 * SECOND),
         Bucket(_key("name", name), 12, 8 * SECOND),
-        # Many users may share an address, and few of them guess.
-        Bucket(_key("network", network), 12, 1 * SECOND),
+        network_bucket(address),
     )
+
+
+def network_bucket(address: str) -> Bucket:
+    """Return the bucket of the network of an address, with any name."""
+    # Many users may share an address, and few of them guess.
+    return Bucket(_key("network", network_of(address)), 12, 1 * SECOND)
 
 
 def network_of(address: str) -> str:

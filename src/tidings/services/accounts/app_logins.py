@@ -35,6 +35,13 @@ class AppLogin(Struct, frozen=True):
         return f"AppLogin({self.user.username!r})"
 
 
+class FeverLogin(Struct, frozen=True):
+    """password_id: of the API password that the key was made from."""
+
+    user: User
+    password_id: int
+
+
 class AppLogins:
     def __init__(self, database: Database, clock: Clock, authentication: Authentication) -> None:
         self._database = database
@@ -82,8 +89,8 @@ class AppLogins:
         self._refusals.log("unknown token", username=username, address=address)
         raise Unauthorized(UNKNOWN_TOKEN)
 
-    def by_fever_key(self, key: str, address: str) -> User | None:
-        """Returns the user that a Fever key belongs to, None for an unknown one.
+    def by_fever_key(self, key: str, address: str) -> FeverLogin | None:
+        """Returns the login that a Fever key belongs to, None for an unknown one.
 
         key: as the client sent it: the MD5 of username and API password, in hex digits.
         """
@@ -91,11 +98,15 @@ class AppLogins:
         with self._database.reading() as db:
             found = api_passwords.by_fever_key(db, digest)
             user = users.get(db, found.user_id) if found else None
-        if user is None:
+        if user is None or found is None:
             self._refusals.log("unknown Fever key", username="", address=address)
             return None
         self._record_use(user, found)
-        return user
+        return FeverLogin(user, found.id)
+
+    def throttle_unknown_key(self, address: str) -> float:
+        """As `Authentication.throttle_unknown_key`."""
+        return self._authentication.throttle_unknown_key(address)
 
     def _api_password(self, db: Read, secret: bytes, user: User, password: str) -> ApiPassword | None:
         digest = decisions.password_digest(secret, user.id, password.strip())

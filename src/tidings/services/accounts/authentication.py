@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tidings.domain.accounts.throttle import FORGET_AFTER, Bucket, Throttle, buckets_of
+from tidings.domain.accounts.throttle import FORGET_AFTER, Bucket, Throttle, buckets_of, network_bucket
 from tidings.domain.accounts.users import User, normalize_username
 from tidings.domain.errors import SignInThrottled, Unauthorized, UnknownApiKey
 from tidings.domain.messages import msg
@@ -71,9 +71,23 @@ class Authentication:
 
         Raises SignInThrottled if the wait would be too long. Reads the database: not for the event loop.
         """
-        now = self._clock()
         with self._database.reading() as db:
             buckets = self._buckets(given, self._stored(db, given)[1])
+        return self._start(buckets, given)
+
+    def throttle_unknown_key(self, address: str) -> float:
+        """Count an unknown key as a failure of the network it came from. Returns the seconds to wait before the answer.
+
+        Keys are too long to guess: this limits what guessing costs. Raises SignInThrottled as `start_attempt` does.
+        """
+        buckets = (network_bucket(address),)
+        wait_s = self._start(buckets, Credentials(address=address))
+        self._count_failure(buckets)
+        return wait_s
+
+    def _start(self, buckets: Sequence[Bucket], given: Credentials) -> float:
+        now = self._clock()
+        with self._database.reading() as db:
             keys = [bucket.key for bucket in buckets]
             counts = sign_in_failures.failure_counts(db, keys, since=Instant(now - FORGET_AFTER))
         with self._throttle_lock:
@@ -120,12 +134,15 @@ class Authentication:
         return buckets_of(given.username, given.address, browser)
 
     def _failed(self, given: Credentials, buckets: Sequence[Bucket]) -> None:
+        self._count_failure(buckets)
+        self._refusals.log("wrong name or password", username=given.username, address=given.address)
+
+    def _count_failure(self, buckets: Sequence[Bucket]) -> None:
         now = self._clock()
         with self._throttle_lock:
             next_attempts = self._throttle.end_attempt(buckets, now)
         with self._database.writing() as db:
             sign_in_failures.add_failure(db, next_attempts, now=now, since=Instant(now - FORGET_AFTER))
-        self._refusals.log("wrong name or password", username=given.username, address=given.address)
 
     def _succeeded(self, buckets: Sequence[Bucket]) -> None:
         """Delete the failures of the name at this address. Reads first, so that most sign-ins write nothing."""

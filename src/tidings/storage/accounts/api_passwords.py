@@ -32,6 +32,14 @@ _update_last_used = (
     .where(_is_owned, api_passwords.c.id == bindparam("number"))
     .values(last_used_at=bindparam("moment"))
 )
+_select_marked_read_at = select(api_passwords.c.marked_read_at).where(
+    _is_owned, api_passwords.c.id == bindparam("number")
+)
+_update_marked_read_at = (
+    update(api_passwords)
+    .where(_is_owned, api_passwords.c.id == bindparam("number"))
+    .values(marked_read_at=bindparam("moment"))
+)
 _delete_api_password = delete(api_passwords).where(_is_owned, api_passwords.c.id == bindparam("number"))
 
 
@@ -77,6 +85,17 @@ def add(
 
 def set_last_used(db: Write, user_id: int, password_id: int, moment: Instant) -> None:
     db.run(_update_last_used, user=user_id, number=password_id, moment=moment)
+
+
+def marked_read_at(db: Read, user_id: int, password_id: int) -> Instant | None:
+    """Return when the app last marked entries read; None if that is undone, or never happened."""
+    moment: Instant | None = db.scalar(_select_marked_read_at, user=user_id, number=password_id)
+    return moment
+
+
+def set_marked_read(db: Write, user_id: int, password_id: int, moment: Instant | None) -> None:
+    """Record when the app last marked entries read. None: the marks are undone."""
+    db.run(_update_marked_read_at, user=user_id, number=password_id, moment=moment)
 
 
 def remove(db: Write, user_id: int, password_id: int) -> bool:

@@ -25,6 +25,7 @@ from tidings.storage.entries.list_statements import (
     cursor_parameters,
     id_page_statement,
     ids_statement,
+    joined_ids_statement,
     page_statement,
 )
 from tidings.storage.entries.search_plan import SearchMatches, find_matches
@@ -141,6 +142,18 @@ def id_page(db: Read, user_id: int, entry_filter: EntryFilter, *, direction: Dir
     query = EntryListQuery.of(entry_filter, hidden=bool(hidden))
     parameters = _parameters(user_id, entry_filter, hidden)
     return db.scalars(id_page_statement(query, direction), **parameters, limit=limit, offset=0)
+
+
+def joined_ids(db: Read, user_id: int, entry_filter: EntryFilter) -> str:
+    """Returns the ids of a list, ascending and separated by commas. A search in the filter is ignored."""
+    query = EntryListQuery.of(entry_filter, hidden=False)
+    return db.scalar(joined_ids_statement(query), **_parameters(user_id, entry_filter, [])) or ""
+
+
+def total(db: Read, user_id: int, entry_filter: EntryFilter) -> int:
+    """Returns the number of entries in a list. A search in the filter is ignored."""
+    query = EntryListQuery.of(entry_filter, hidden=False)
+    return _total(db, query, entry_filter, _parameters(user_id, entry_filter, []))
 
 
 def is_older_than_all(db: Read, user_id: int, moment: Instant) -> bool:

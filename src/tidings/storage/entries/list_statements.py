@@ -8,7 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select, text, tuple_
+from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, func, select, text, tuple_
+from sqlalchemy import cast as cast_to
 
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.domain.entries.search import SearchQuery
@@ -151,6 +152,18 @@ def ids_statement(query: EntryListQuery) -> Select[Any]:
     """Returns the SELECT of a page of ids, newest first. Parameters: limit and offset."""
     found = select(entries.c.id).where(*_conditions(query)).order_by(entries.c.id.desc())
     return found.limit(bindparam("limit")).offset(bindparam("offset"))
+
+
+@lru_cache(maxsize=128)
+def joined_ids_statement(query: EntryListQuery) -> Select[Any]:
+    """Return the SELECT of all ids, ascending, as one text separated by commas.
+
+    The database joins them: 100,000 rows of one number each take several times as long.
+    """
+    # Starred entries are few: they are read from their own index and sorted.
+    order = full_text.without_index(entries.c.id) if query.starred else entries.c.id
+    found = select(entries.c.id).where(*_conditions(query)).order_by(order).subquery()
+    return select(func.aggregate_strings(cast_to(found.c.id, Text), ","))
 
 
 @lru_cache(maxsize=256)

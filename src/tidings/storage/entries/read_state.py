@@ -19,7 +19,17 @@ _select_unread = select(entries.c.id).where(
     entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True)),
     entries.c.status == int(EntryStatus.UNREAD),
 )
-_is_marked = (_is_owned, entries.c.changed_at == bindparam("moment"), entries.c.status == int(EntryStatus.READ))
+_select_states = select(entries.c.id, entries.c.status, entries.c.starred).where(
+    _is_owned,
+    entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True)),
+    entries.c.status != int(EntryStatus.REMOVED),
+)
+_is_marked = (
+    _is_owned,
+    entries.c.changed_at >= bindparam("since"),
+    entries.c.changed_at <= bindparam("moment"),
+    entries.c.status == int(EntryStatus.READ),
+)
 _select_feed_ids = select(entries.c.feed_id).where(*_is_marked).distinct()
 _is_marked_in_feeds = (*_is_marked, entries.c.feed_id.in_(bindparam("feeds", expanding=True)))
 _count_marked = (
@@ -37,10 +47,27 @@ def unread_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[int]:
     return db.scalars(_select_unread, user=user_id, ids=list(entry_ids)[: rows.BATCH])
 
 
-def undo_mark_read(db: Write, user_id: int, moment: Instant, *, now: Instant) -> int:
-    """Mark entries unread that were marked read at `moment` and have not changed since. Returns how many."""
-    locked = counters.lock(db, user_id, db.scalars(_select_feed_ids, user=user_id, moment=moment))
-    parameters = {"user": user_id, "moment": moment, "feeds": locked}
+def differing_from(
+    db: Read, user_id: int, entry_ids: Sequence[int], *, status: EntryStatus | None = None, starred: bool | None = None
+) -> list[int]:
+    """Return those of the first BATCH ids that are entries of the user with another status, or another star.
+
+    Removed entries are left out.
+    """
+    states = db.rows(_select_states, user=user_id, ids=list(entry_ids)[: rows.BATCH])
+    wanted = {"status": status, "starred": starred}
+    asked = {name: value for name, value in wanted.items() if value is not None}
+    return [row["id"] for row in states if any(row[name] != value for name, value in asked.items())]
+
+
+def undo_mark_read(db: Write, user_id: int, moment: Instant, *, since: Instant | None = None, now: Instant) -> int:
+    """Mark entries unread that were marked read at `moment` and have not changed since. Returns how many.
+
+    since: those marked from this time on as well, up to `moment`.
+    """
+    marked = {"user": user_id, "moment": moment, "since": moment if since is None else since}
+    locked = counters.lock(db, user_id, db.scalars(_select_feed_ids, **marked))
+    parameters = {**marked, "feeds": locked}
     delta, count = counters.CounterDelta(), 0
     for row in db.rows(_count_marked, **parameters) if locked else ():
         feed, starred, times = row["feed_id"], row["starred"], row["count"]

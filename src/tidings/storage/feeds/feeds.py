@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.sources import SHARED_OPTIONS
@@ -41,6 +41,7 @@ _select_icon_names = (
     .select_from(feeds.join(icons, icons.c.id == feeds.c.icon_id))
     .where(feeds.c.user_id == bindparam("user"))
 )
+_select_last_check = select(func.max(feeds.c.checked_at)).where(feeds.c.user_id == bindparam("user"))
 _select_hidden = (
     select(feeds.c.id)
     .select_from(feeds.join(categories, categories.c.id == feeds.c.category_id))
@@ -92,6 +93,12 @@ def urls(db: Read, user_id: int) -> set[str]:
 def icon_names(db: Read, user_id: int) -> dict[int, str]:
     """Returns the public names of icons by feed id; a feed without an icon is missing."""
     return {row["feed_id"]: row["external_id"] for row in db.rows(_select_icon_names, user=user_id)}
+
+
+def last_check(db: Read, user_id: int) -> Instant | None:
+    """Return when a feed of the user was last checked; None without feeds."""
+    found: Instant | None = db.scalar(_select_last_check, user=user_id)
+    return found
 
 
 def hidden(db: Read, user_id: int) -> list[int]:

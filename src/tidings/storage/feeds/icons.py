@@ -11,6 +11,7 @@ from tidings.storage.schema import feeds, icons
 _select_visible = select(*columns(icons, Icon)).where(
     exists().where(feeds.c.user_id == bindparam("user"), feeds.c.icon_id == icons.c.id)
 )
+_select_all = _select_visible.order_by(icons.c.id)
 _select_by_id = _select_visible.where(icons.c.id == bindparam("id"))
 _select_by_feed = (
     select(*columns(icons, Icon))
@@ -28,6 +29,11 @@ _delete_unused = delete(icons).where(icons.c.id.in_(_select_unused.scalar_subque
 def get(db: Read, user_id: int, icon_id: int) -> Icon | None:
     """Returns an icon; None if no feed of the user has it."""
     return db.one(Icon, _select_by_id, user=user_id, id=icon_id)
+
+
+def list_all(db: Read, user_id: int) -> list[Icon]:
+    """Return the icons of the user's feeds, by id."""
+    return db.all(Icon, _select_all, user=user_id)
 
 
 def of_feed(db: Read, user_id: int, feed_id: int) -> Icon | None:

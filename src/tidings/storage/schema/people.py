@@ -94,6 +94,11 @@ api_passwords = Table(
     ),
     instant("created_at"),
     instant("last_used_at", nullable=True, comment="Written at most once a minute."),
+    instant(
+        "marked_read_at",
+        nullable=True,
+        comment="When the app last marked entries read with the Fever API; NULL once that is undone.",
+    ),
     UniqueConstraint("user_id", "name_key"),
     UniqueConstraint("fever_key_digest"),
     sqlite_autoincrement=True,

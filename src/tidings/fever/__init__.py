@@ -1,0 +1,10 @@
+"""The Fever API, for apps that do not know the native API. It has one endpoint, at several addresses.
+
+Source: docs/clients.md.
+"""
+
+from tidings.fever.endpoint import PATHS, routes
+
+ROUTES = routes.all
+
+__all__ = ["PATHS", "ROUTES"]

@@ -1,0 +1,104 @@
+"""The Fever API as a surface: keys, and responses to errors.
+
+    OPTIONS ─► route ─► body ─► key ─► handler
+     204      404/405  400/408   a wait, or 429, after many unknown keys
+
+An unknown key is not an error: the response is 200 with auth 0, by which clients recognize it. The key is in the body
+of a POST, so the body is read first. Cookies count for nothing here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import structlog
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from tidings.domain.errors import SignInThrottled, StoreUnavailable, TidingsError
+from tidings.fever.credentials import FeverCaller, key_of
+from tidings.fever.wire import FeverError
+from tidings.http.binding import Call
+from tidings.http.endpoints import Endpoint
+from tidings.http.requests import Network, Request, RequestTooSlow
+from tidings.http.responses import empty, json, raw
+from tidings.http.surface import SAFE, Surface
+from tidings.services import Services
+
+log = structlog.get_logger()
+
+# First match wins.
+STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
+    (SignInThrottled, 429),
+    (RequestTooSlow, 408),
+    (StoreUnavailable, 503),
+    (TidingsError, 400),
+)
+
+
+class Fever(Surface[FeverCaller]):
+    """trusted: proxies whose X-Forwarded-For is used."""
+
+    headers = raw({
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Allow-Methods": "GET, POST",
+        "Access-Control-Allow-Headers": "Content-Type",
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+    })  # fmt: skip
+
+    def __init__(
+        self,
+        services: Services,
+        endpoints: Iterable[Endpoint],
+        *,
+        threads: int,
+        trusted: Sequence[Network] = (),
+    ) -> None:
+        sources: dict[Any, Any] = {FeverCaller: lambda call: call.context, Services: lambda _call: services}
+        super().__init__(endpoints, sources, name="fever", threads=threads)
+        self._logins = services.app_logins
+        self._trusted = trusted
+
+    def answer_early(self, request: Request) -> Response | None:
+        return empty(204, {"Access-Control-Max-Age": "3600"}) if request.method == "OPTIONS" else None
+
+    def identify(self, request: Request, endpoint: Endpoint | None) -> FeverCaller | None:  # noqa: ARG002
+        """Return the caller where there is no route; otherwise the body has to be read first."""
+        return FeverCaller() if endpoint is None else None
+
+    async def identify_slowly(self, request: Request) -> FeverCaller:
+        if request.method not in SAFE:
+            await request.read(self.body_limit)
+        caller, wait_s = await self._in_thread(self._find_caller, request)
+        await asyncio.sleep(wait_s)
+        return caller
+
+    def limit(self, call: Call[FeverCaller]) -> int:  # noqa: ARG002
+        """Return 0: the body was read for its key."""
+        return 0
+
+    def render_error(self, error: Exception, request: Request, context: FeverCaller | None) -> Response:
+        auth = int(context is not None and context.login is not None)
+        if isinstance(error, SignInThrottled):
+            return json(FeverError(error.message), 429, {"Retry-After": str(error.retry_after_s)})
+        if isinstance(error, TidingsError):
+            status = next(status for kind, status in STATUSES if isinstance(error, kind))
+            return json(FeverError(error.message.replace("\n", " "), auth=auth), status)
+        if isinstance(error, HTTPException):
+            return json(FeverError(error.detail), error.status_code, dict(error.headers or {}))
+        log.error("request failed", method=request.method, path=request.scope["path"], exc_info=error)
+        return json(FeverError("Something went wrong on our side; the log of the server has the details."), 500)
+
+    def _find_caller(self, request: Request) -> tuple[FeverCaller, float]:
+        """Return the caller, and for how many seconds to wait before the answer. Raises SignInThrottled."""
+        key = key_of(request)
+        if not key:
+            return FeverCaller(), 0.0
+        address = request.address(self._trusted)
+        login = self._logins.by_fever_key(key, address)
+        wait_s = 0.0 if login else self._logins.throttle_unknown_key(address)
+        return FeverCaller(login), wait_s

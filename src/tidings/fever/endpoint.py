@@ -1,0 +1,34 @@
+"""The endpoint of the Fever API: every request is one call with any number of queries and one mark."""
+
+from __future__ import annotations
+
+from tidings.fever import reads, state_changes
+from tidings.fever.credentials import FeverCaller
+from tidings.fever.parameters import Parameters
+from tidings.fever.wire import FeverResponse
+from tidings.http.endpoints import Routes
+from tidings.http.requests import Request
+from tidings.services import Services
+
+# As of Miniflux, with and without the slash, and as of FreshRSS.
+PATHS = ("/fever", "/fever/", "/api/fever.php", "/api/fever.php/")
+
+routes = Routes("Fever API")
+
+
+def fever(caller: FeverCaller, services: Services, request: Request) -> FeverResponse:
+    """Apply the mark, then answer all queries from one state of the database.
+
+    Without a known key the answer says so and nothing else. Without `api` no query is answered.
+    """
+    if caller.login is None:
+        return FeverResponse(auth=0)
+    asked = Parameters(request)
+    if "api" in asked and request.method != "HEAD":
+        state_changes.apply(asked, caller.login, services)
+    return reads.answer(asked, caller.login.user, services)
+
+
+for _path in PATHS:
+    routes.get(_path)(fever)
+    routes.post(_path)(fever)

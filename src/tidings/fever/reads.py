@@ -1,0 +1,140 @@
+"""Queries of the Fever API: each adds its members to the response."""
+
+from __future__ import annotations
+
+import base64
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any
+
+from msgspec import structs
+
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.times import SECOND, Instant
+from tidings.fever.parameters import Parameters
+from tidings.fever.wire import Favicon, FeedsOfGroup, FeverFeed, FeverGroup, FeverItem, FeverResponse
+from tidings.services import Services
+from tidings.storage.engine.database import Read
+from tidings.storage.entries import entries, entry_lists
+from tidings.storage.feeds import categories, feeds, icons
+
+# Clients repeat a query until its page is empty; all of them expect this size.
+PAGE_SIZE = 50
+MAX_IDS = 1_000
+# Lists of feeds or groups that are merged; no known client sends more than one.
+MAX_LISTS = 100
+# Clients store times of 32 bits.
+_LATEST_S = 2**31 - 1
+
+
+def answer(asked: Parameters, user: User, services: Services) -> FeverResponse:
+    """Return the response with the members of every query. Raises InvalidInput for a parameter that is no number."""
+    with services.reading() as db:
+        found: dict[str, Any] = {}
+        if "api" in asked:
+            found = _found(asked, db, user.id)
+        last_check = feeds.last_check(db, user.id)
+    return FeverResponse(auth=1, last_refreshed_on_time=_seconds(last_check or Instant(0)), **found)
+
+
+def _found(asked: Parameters, db: Read, user_id: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if "groups" in asked:
+        found["groups"] = [FeverGroup(one.id, one.title) for one in categories.list_all(db, user_id)]
+    if "groups" in asked or "feeds" in asked:
+        subscriptions = feeds.list_all(db, user_id)
+        found["feeds_groups"] = _feeds_of_groups(subscriptions)
+        if "feeds" in asked:
+            found["feeds"] = [_feed(one) for one in sorted(subscriptions, key=lambda feed: feed.id)]
+    if "favicons" in asked:
+        found["favicons"] = [
+            Favicon(icon.id, f"{icon.mime_type};base64,{base64.b64encode(icon.content).decode()}")
+            for icon in icons.list_all(db, user_id)
+        ]
+    if "items" in asked:
+        page_entries = _entries_of(asked, db, user_id)
+        contents = entry_lists.bodies(db, [entry.id for entry in page_entries])
+        found["items"] = [_item(entry, contents.get(entry.id, "")) for entry in page_entries]
+        found["total_items"] = entry_lists.total(db, user_id, EntryFilter())
+    if "links" in asked:
+        found["links"] = []
+    if "unread_item_ids" in asked:
+        found["unread_item_ids"] = entry_lists.joined_ids(db, user_id, EntryFilter(statuses=(EntryStatus.UNREAD,)))
+    if "saved_item_ids" in asked:
+        found["saved_item_ids"] = entry_lists.joined_ids(db, user_id, EntryFilter(starred=True))
+    return found
+
+
+def _entries_of(asked: Parameters, db: Read, user_id: int) -> Sequence[Entry]:
+    """Return the entries of `with_ids`, or a page: below max_id descending, otherwise above since_id ascending."""
+    if "with_ids" in asked:
+        chosen = entries.get_many(db, user_id, asked.ids("with_ids", MAX_IDS))
+        return sorted(
+            (one for one in chosen if one.status != EntryStatus.REMOVED), key=lambda entry: entry.id, reverse=True
+        )
+    since_id, max_id = asked.number("since_id"), asked.number("max_id")
+    filter_ = EntryFilter(
+        after_entry_id=since_id if since_id and since_id > 0 else None,
+        # 0 means from the newest on.
+        before_entry_id=max_id if max_id and max_id > 0 else None,
+    )
+    direction = Direction.ASC if max_id is None else Direction.DESC
+    page = PageRequest(order=Order.ID, direction=direction, limit=PAGE_SIZE)
+    lists = [entry_lists.rows(db, user_id, one, page) for one in _filters(asked, filter_)]
+    merged: Iterable[Entry] = heapq.merge(*lists, key=lambda entry: entry.id, reverse=direction is Direction.DESC)
+    return list(islice(merged, PAGE_SIZE))
+
+
+def _filters(asked: Parameters, filter_: EntryFilter) -> list[EntryFilter]:
+    """Return a filter for each list to merge: one, unless the request names feeds or groups."""
+    if "feed_ids" in asked:
+        return [structs.replace(filter_, feed_id=one) for one in _unique(asked, "feed_ids")]
+    if "group_ids" in asked:
+        # FeverGroup 0 is that of all feeds.
+        return [structs.replace(filter_, category_id=one) if one else filter_ for one in _unique(asked, "group_ids")]
+    return [filter_]
+
+
+def _unique(asked: Parameters, name: str) -> list[int]:
+    found = sorted(set(asked.ids(name, MAX_LISTS)))
+    return [0] if name == "group_ids" and 0 in found else found
+
+
+def _feeds_of_groups(subscriptions: Iterable[Feed]) -> list[FeedsOfGroup]:
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for feed in subscriptions:
+        groups[feed.category_id].append(feed.id)
+    return [FeedsOfGroup(group, ",".join(map(str, sorted(ids)))) for group, ids in sorted(groups.items())]
+
+
+def _feed(feed: Feed) -> FeverFeed:
+    return FeverFeed(
+        id=feed.id,
+        favicon_id=feed.icon_id or 0,
+        title=feed.title,
+        url=feed.feed_url,
+        site_url=feed.site_url,
+        last_updated_on_time=_seconds(feed.checked_at),
+    )
+
+
+def _item(entry: Entry, html: str) -> FeverItem:
+    return FeverItem(
+        id=entry.id,
+        feed_id=entry.feed_id,
+        title=entry.title,
+        author=entry.author,
+        html=html,
+        url=entry.url,
+        is_saved=int(entry.starred),
+        is_read=int(entry.status == EntryStatus.READ),
+        created_on_time=_seconds(entry.published_at),
+    )
+
+
+def _seconds(moment: Instant) -> int:
+    return max(0, min(moment // SECOND, _LATEST_S))

@@ -1,0 +1,195 @@
+"""What queries add to the response: members, types and order."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from clients.library import Library, numbered, picture, subscribe
+from fever.apps import FeverApp, ids
+from support.people import Person, call
+from support.publisher import Publisher
+
+
+def test_groups_are_categories_and_feeds_groups_their_feeds(alice: Person, shelf: Library, app: FeverApp) -> None:
+    found = app.get("&groups")
+
+    titles = {one["id"]: one["title"] for one in alice.get("/v1/categories")}
+    assert {one["id"]: one["title"] for one in found["groups"]} == titles
+    assert found["feeds_groups"] == [
+        {"group_id": shelf.category, "feed_ids": str(shelf.feed)},
+        {"group_id": shelf.podcasts, "feed_ids": str(shelf.podcast)},
+    ]
+    assert set(found) == {"api_version", "auth", "last_refreshed_on_time", "groups", "feeds_groups"}
+
+
+def test_the_feeds_of_a_group_are_one_text(alice: Person, shelf: Library, app: FeverApp, site: Publisher) -> None:
+    more = subscribe(alice, site, numbered(1), "More", category_id=shelf.category)
+
+    found = {one["group_id"]: one["feed_ids"] for one in app.get("&feeds")["feeds_groups"]}
+
+    assert found[shelf.category] == f"{shelf.feed},{more}"
+
+
+def test_feeds_have_what_clients_read(alice: Person, shelf: Library, app: FeverApp) -> None:
+    found = app.get("&feeds")
+
+    assert set(found) == {"api_version", "auth", "last_refreshed_on_time", "feeds", "feeds_groups"}
+    assert [one["id"] for one in found["feeds"]] == [shelf.feed, shelf.podcast]
+    known = alice.get(f"/v1/feeds/{shelf.feed}")
+    feed = found["feeds"][0]
+    assert (feed["title"], feed["url"], feed["site_url"]) == (known["title"], known["feed_url"], known["site_url"])
+    assert (feed["favicon_id"], feed["is_spark"]) == (0, 0)
+    assert feed["last_updated_on_time"] > 1_700_000_000
+
+
+def test_favicons_are_sent_without_data_prefix(alice: Person, app: FeverApp, site: Publisher) -> None:
+    site.serve("/favicon.ico", picture(), headers={"Content-Type": "image/png"})
+    feed = subscribe(alice, site, numbered(1), "With an icon")
+
+    found = app.get("&favicons&feeds")
+
+    by_id = {one["id"]: one["data"] for one in found["favicons"]}
+    data = by_id[next(one["favicon_id"] for one in found["feeds"] if one["id"] == feed)]
+    kind, _, encoded = data.partition(",")
+    assert kind == "image/png;base64"
+    assert base64.b64decode(encoded).startswith(b"\x89PNG")
+
+
+def test_items_have_what_clients_read(alice: Person, shelf: Library, app: FeverApp) -> None:
+    by_id = {one["id"]: one for one in app.items()}
+
+    entry = alice.get(f"/v1/entries/{shelf.entry}")
+    item = by_id[shelf.entry]
+    assert {**item, "created_on_time": 0} == {
+        "id": shelf.entry,
+        "feed_id": shelf.feed,
+        "title": entry["title"],
+        "author": "Dr. Cloud",
+        "html": entry["content"],
+        "url": entry["url"],
+        "is_saved": 0,
+        "is_read": 0,
+        "created_on_time": 0,
+    }
+    assert item["created_on_time"] == 1790589600  # 2026-09-28 10:00 UTC, the time of publication
+    assert (by_id[shelf.starred]["is_saved"], by_id[shelf.starred]["is_read"]) == (1, 1)
+
+
+def test_total_items_counts_everything_of_the_user(shelf: Library, app: FeverApp) -> None:
+    found = app.get(f"&items&since_id={shelf.unknown}")
+
+    assert found["items"] == []
+    assert found["total_items"] == 4
+
+
+def test_pages_above_since_id_ascend_and_below_max_id_descend(alice: Person, app: FeverApp, site: Publisher) -> None:
+    subscribe(alice, site, numbered(120), "Many")
+    known = sorted(one["id"] for one in alice.entries(limit=200))
+
+    up: list[int] = []
+    while page := app.items(f"&since_id={up[-1] if up else 0}"):
+        assert len(page) <= 50
+        up += [one["id"] for one in page]
+    assert up == known
+
+    for first in ("0", str(2**31 - 1), str(2**53 - 1), "9" * 25):
+        assert [one["id"] for one in app.items(f"&max_id={first}")] == known[:-51:-1]
+    down = [one["id"] for one in app.items("&max_id=0")]
+    while page := app.items(f"&max_id={down[-1]}"):
+        down += [one["id"] for one in page]
+    assert down == known[::-1]
+    assert [one["id"] for one in app.items()] == known[:50]
+
+
+def test_items_can_be_asked_for_by_id(alice: Person, shelf: Library, app: FeverApp) -> None:
+    text = f"{shelf.entry},%20{shelf.starred},{shelf.unknown},{shelf.entry},,99999999999999999999"
+
+    found = app.items(f"&with_ids={text}")
+
+    assert sorted(one["id"] for one in found) == sorted([shelf.entry, shelf.starred])
+    assert app.items("&with_ids=") == []
+    assert alice.id
+
+
+def test_more_than_fifty_ids_are_all_answered(alice: Person, app: FeverApp, site: Publisher) -> None:
+    subscribe(alice, site, numbered(70), "Many")
+    known = sorted(one["id"] for one in alice.entries(limit=200))
+
+    assert sorted(one["id"] for one in app.items(f"&with_ids={','.join(map(str, known))}")) == known
+
+
+def test_items_can_be_limited_to_feeds_and_groups(shelf: Library, app: FeverApp) -> None:
+    def feeds_in(query: str) -> set[int]:
+        return {one["feed_id"] for one in app.items(query)}
+
+    assert feeds_in(f"&feed_ids={shelf.feed}") == {shelf.feed}
+    assert feeds_in(f"&feed_ids={shelf.feed},{shelf.podcast}") == {shelf.feed, shelf.podcast}
+    assert feeds_in(f"&group_ids={shelf.podcasts}") == {shelf.podcast}
+    assert feeds_in(f"&group_ids=0,{shelf.podcasts}") == {shelf.feed, shelf.podcast}
+    assert feeds_in(f"&feed_ids={shelf.unknown}") == set()
+    both = [one["id"] for one in app.items(f"&feed_ids={shelf.podcast},{shelf.feed}&max_id=0")]
+    assert both == sorted(both, reverse=True)
+
+
+def test_removed_entries_are_nowhere(alice: Person, shelf: Library, app: FeverApp) -> None:
+    alice.put("/v1/entries", {"entry_ids": [shelf.entry], "status": "removed"})
+
+    assert shelf.entry not in {one["id"] for one in app.items()}
+    assert app.items(f"&with_ids={shelf.entry}") == []
+    assert shelf.entry not in app.unread()
+
+
+def test_ids_are_texts_and_empty_where_there_are_none(app: FeverApp) -> None:
+    found = app.get("&unread_item_ids&saved_item_ids&items&links&favicons&feeds")
+
+    assert (found["unread_item_ids"], found["saved_item_ids"]) == ("", "")
+    assert (found["items"], found["total_items"]) == ([], 0)
+    assert (found["links"], found["favicons"], found["feeds"], found["feeds_groups"]) == ([], [], [], [])
+
+
+def test_unread_and_saved_ids_ascend(alice: Person, shelf: Library, app: FeverApp) -> None:
+    unread = sorted(one["id"] for one in alice.entries(status="unread"))
+
+    assert app.unread() == unread
+    assert app.saved() == [shelf.starred]
+    alice.put("/v1/entries", {"entry_ids": unread, "starred": True})
+    assert app.saved() == sorted([*unread, shelf.starred])
+
+
+def test_several_queries_are_answered_at_once(shelf: Library, app: FeverApp) -> None:
+    found = app.get("&groups&feeds&favicons&items&links&unread_item_ids&saved_item_ids&refresh")
+
+    assert set(found) == {
+        "api_version", "auth", "last_refreshed_on_time", "groups", "feeds", "feeds_groups", "favicons", "items",
+        "total_items", "links", "unread_item_ids", "saved_item_ids",
+    }  # fmt: skip
+    assert ids(found["saved_item_ids"]) == [shelf.starred]
+
+
+def test_queries_may_stand_in_the_form_and_have_values(shelf: Library, app: FeverApp) -> None:
+    assert set(app.get(fields={"groups": "", "unread_item_ids": "1"})) >= {"groups", "unread_item_ids"}
+    assert app.call("=xml&saved_item_ids=").json()["saved_item_ids"] == str(shelf.starred)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["&items&since_id=x", "&items&max_id=1e9", "&items&with_ids=1,two", "&items&feed_ids=a", "&x=%00", "&x=%ff"],
+)
+def test_what_is_no_number_or_no_text_gets_400_and_one_line(app: FeverApp, query: str) -> None:
+    answer = app.call(query)
+
+    assert answer.status == 400
+    assert answer.json()["error_message"]
+    assert "\n" not in answer.json()["error_message"]
+
+
+def test_large_answers_are_compressed(alice: Person, app: FeverApp, site: Publisher) -> None:
+    subscribe(alice, site, numbered(50), "Many")
+    body = f"api_key={app.key}".encode()
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept-Encoding": "gzip"}
+
+    answer = call(alice.service.url, "POST", "/fever/?api&items", body, headers)
+
+    assert answer.headers["content-encoding"] == "gzip"
