@@ -43,6 +43,7 @@ app.command(running.worker, group=RUN_GROUP)
 app.command(maintenance.migrate, group=MAINTENANCE_GROUP)
 app.command(maintenance.refresh, group=MAINTENANCE_GROUP)
 app.command(maintenance.tidy, group=MAINTENANCE_GROUP)
+app.command(maintenance.backup, group=MAINTENANCE_GROUP)
 user.group = MAINTENANCE_GROUP
 app.command(user)
 app.command(status, group=INFO_GROUP)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
@@ -83,7 +84,7 @@ from tidings.settings_views import (
     websub_callback_base,
 )
 from tidings.storage import migrate, revision
-from tidings.storage.engine import disk_space
+from tidings.storage.engine import backup, disk_space
 from tidings.storage.engine.database import Database
 from tidings.storage.entries import search_index as search_index_storage
 from tidings.web import ROUTES as PAGES
@@ -160,6 +161,10 @@ class Application:
         with self.database.writing() as db:
             search_index_storage.compact(db)
         disk_space.vacuum(self.database)
+
+    def backup(self, path: Path) -> int:
+        """Copy the SQLite database to a new file. Returns its size in bytes. Raises StartError."""
+        return backup.copy_to(self.database, path)
 
     def close(self) -> None:
         self.database.close()

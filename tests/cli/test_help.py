@@ -18,7 +18,7 @@ def test_help_names_every_command(bare: Tidings, arguments: list[str]) -> None:
     done = bare(*arguments)
 
     assert (done.returncode, done.stderr) == (0, "")
-    commands = ("serve", "web", "worker", "migrate", "refresh", "tidy", "user", "status", "config", "version")
+    commands = ("serve", "web", "worker", "migrate", "refresh", "tidy", "backup", "user", "status", "config", "version")
     for name in (*commands, "--config"):
         assert name in done.stdout
 
@@ -26,8 +26,8 @@ def test_help_names_every_command(bare: Tidings, arguments: list[str]) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ["serve"], ["web"], ["worker"], ["migrate"], ["refresh"], ["tidy"], ["status"], ["config"], ["version"],
-        ["user"], ["user", "add"], ["user", "list"], ["user", "passwd"], ["user", "remove"],
+        ["serve"], ["web"], ["worker"], ["migrate"], ["refresh"], ["tidy"], ["backup"], ["status"], ["config"],
+        ["version"], ["user"], ["user", "add"], ["user", "list"], ["user", "passwd"], ["user", "remove"],
     ],
 )  # fmt: skip
 def test_every_command_has_a_help_text(bare: Tidings, command: list[str]) -> None:
