@@ -118,8 +118,8 @@ class GoogleReader(Surface[ReaderCaller]):
         own = super().limit(call)
         return own if call.context.login else min(own, self.unknown_body_limit)
 
-    def accept(self, call: Call[ReaderCaller]) -> None:
-        super().accept(call)
+    def check_request(self, call: Call[ReaderCaller]) -> None:
+        super().check_request(call)
         if call.endpoint.is_open or call.request.method != "POST":
             return
         sent = _edit_token(call)

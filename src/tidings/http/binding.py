@@ -64,21 +64,21 @@ class Call(Struct, Generic[C]):
 
 
 Source = Callable[[Call[C]], Any]
-# Where each argument comes from, in the order in which errors are reported.
-Plan = list[tuple[str, Source[C]]]
+# The source of each argument by its name, in the order in which their errors are reported.
+ArgumentSources = list[tuple[str, Source[C]]]
 
 
-def plan(handler: Callable[..., Any], sources: Mapping[Any, Source[C]]) -> Plan[C]:
-    """Returns where each argument of a handler comes from. Path ids come before the body, so that their errors win."""
+def argument_sources(handler: Callable[..., Any], sources: Mapping[Any, Source[C]]) -> ArgumentSources[C]:
+    """Returns the sources of the arguments of a handler. Path ids come before the body, so that their errors win."""
     hints = get_type_hints(handler)
     names = inspect.signature(handler).parameters
     found = [(name, *_source(name, hints[name], sources)) for name in names]
     return [(name, source) for name, _rank, source in sorted(found, key=lambda one: one[1])]
 
 
-def arguments(planned: Plan[C], call: Call[C]) -> dict[str, Any]:
+def arguments(from_sources: ArgumentSources[C], call: Call[C]) -> dict[str, Any]:
     """Returns the arguments of a call. Raises InvalidInput."""
-    return {name: source(call) for name, source in planned}
+    return {name: source(call) for name, source in from_sources}
 
 
 def _source(name: str, hint: Any, sources: Mapping[Any, Source[C]]) -> tuple[int, Source[C]]:

@@ -1,7 +1,7 @@
 """The dispatcher of requests, shared by all surfaces (the API and the pages).
 
-    route ─► caller ─► 404/405 ─► permission ─► body ─► handler ─► response ─► compression
-             `identify`           `permit`      limit   `accept`   `render`
+    route ─► caller ─► 404/405 ─► permission ─► body ─► request check ─► handler ─► response ─► compression
+             `identify`           `permit`     `limit`  `check_request`            `render`
 
 `render_error` turns any error into a response. Routes are Starlette's. They are looked up first, but 404 and 405 are
 returned only after `identify`, since only callers with credentials may learn which routes exist. A synchronous handler
@@ -27,7 +27,7 @@ from starlette.types import Receive, Scope, Send
 
 from tidings import metrics
 from tidings.domain.errors import TidingsError
-from tidings.http.binding import Call, Plan, Source, arguments, plan
+from tidings.http.binding import ArgumentSources, Call, Source, argument_sources, arguments
 from tidings.http.compression import compress
 from tidings.http.endpoints import Endpoint
 from tidings.http.requests import Request
@@ -45,11 +45,11 @@ class BoundEndpoint(Generic[C]):
     def __init__(self, endpoint: Endpoint, sources: Mapping[Any, Source[C]]) -> None:
         self.declared = endpoint
         self.is_async = inspect.iscoroutinefunction(endpoint.handler)
-        self._plan: Plan[C] = plan(endpoint.handler, sources)
+        self._argument_sources: ArgumentSources[C] = argument_sources(endpoint.handler, sources)
 
     def __call__(self, call: Call[C]) -> Any:
         """Call the handler. Returns its result, or an awaitable of it."""
-        return self.declared.handler(**arguments(self._plan, call))
+        return self.declared.handler(**arguments(self._argument_sources, call))
 
 
 BUSY = "There are too many requests at the moment. Try again in a few seconds."
@@ -117,7 +117,7 @@ class Surface(Generic[C]):
         """Returns the largest body in bytes; 0 to read none."""
         return self.body_limit if call.endpoint.body_limit is None else call.endpoint.body_limit
 
-    def accept(self, call: Call[C]) -> None:
+    def check_request(self, call: Call[C]) -> None:
         """Raises if the request is not acceptable. Called after the body was read."""
         if call.request.body_error is not None:
             raise call.request.body_error
@@ -133,7 +133,7 @@ class Surface(Generic[C]):
         """Returns the response to a request for which there is no capacity. Runs in the event loop."""
         return json({"error_message": BUSY}, 503, {"Retry-After": str(BUSY_RETRY_AFTER_S)})
 
-    def within(self, context: C) -> AbstractContextManager[None]:  # noqa: ARG002
+    def handling_context(self, context: C) -> AbstractContextManager[None]:  # noqa: ARG002
         """Returns the context manager in which handler and rendering run, such as the language of the user."""
         return nullcontext()
 
@@ -202,8 +202,8 @@ class Surface(Generic[C]):
             await self._read(call)
             if not found.is_async:
                 return await self._in_thread(self._serve, call, found)
-            with self.within(context):
-                self.accept(call)
+            with self.handling_context(context):
+                self.check_request(call)
                 result = await found(call)
             return await self._in_thread(self._rendered, call, result)
         except Exception as error:  # noqa: BLE001 - every error becomes a response
@@ -219,8 +219,8 @@ class Surface(Generic[C]):
 
     def _serve(self, call: Call[C], bound: BoundEndpoint[C]) -> Response:
         try:
-            with self.within(call.context):
-                self.accept(call)
+            with self.handling_context(call.context):
+                self.check_request(call)
                 result = bound(call)
         except Exception as error:  # noqa: BLE001 - every error becomes a response
             return self._failed(error, call.request, call.context)
@@ -228,7 +228,7 @@ class Surface(Generic[C]):
 
     def _rendered(self, call: Call[C], result: Any) -> Response:
         try:
-            with self.within(call.context):
+            with self.handling_context(call.context):
                 response = self.render(call, result)
         except Exception as error:  # noqa: BLE001 - every error becomes a response
             return self._failed(error, call.request, call.context)

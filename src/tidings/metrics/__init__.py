@@ -38,7 +38,7 @@ def start(folder: Path) -> None:
             try:
                 _process_metrics = ProcessMetrics(folder)
             except OSError as error:
-                log.error("no metrics", folder=str(folder), reason=error.strerror or str(error))  # noqa: TRY400
+                log.error("metrics unavailable", folder=str(folder), reason=error.strerror or str(error))  # noqa: TRY400
 
 
 def stop() -> None:

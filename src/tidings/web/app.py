@@ -94,7 +94,7 @@ class Pages(Surface[RequestContext]):
             return 0
         return SMALL_BODY if call.context.signed_in is None else super().limit(call)
 
-    def accept(self, call: Call[RequestContext]) -> None:
+    def check_request(self, call: Call[RequestContext]) -> None:
         context, endpoint = call.context, call.endpoint
         if context.signed_in is None and not endpoint.is_open:
             raise SignInRequired(_to_sign_in(context))
@@ -110,7 +110,7 @@ class Pages(Surface[RequestContext]):
         # In English, since looking up the language of the user would have to wait as well.
         return PlainTextResponse(BUSY, 503, {"Retry-After": str(BUSY_RETRY_AFTER_S)})
 
-    def within(self, context: RequestContext) -> AbstractContextManager[None]:
+    def handling_context(self, context: RequestContext) -> AbstractContextManager[None]:
         return use_language(context.language)
 
     def render(self, call: Call[RequestContext], result: Any) -> Response:

@@ -18,7 +18,7 @@ ALICE = User(**{name: _ABSENT[str(kind)] for name, kind in User.__annotations__.
 
 
 def ready(entry: ParsedEntry, feed: Feed = FEED) -> ReadyEntry:
-    found = prepare(entry, EntryPolicy.of(feed, ALICE), feed=feed, now=NOW).entry
+    found = prepare(entry, EntryPolicy.for_feed(feed, ALICE), feed=feed, now=NOW).entry
     assert found is not None
     return found
 
@@ -30,7 +30,7 @@ def test_a_ref_parameter_naming_the_feed_is_removed(host: str) -> None:
 
     found = ready(entry)
 
-    assert found.url == page_to_fetch(entry, EntryPolicy.of(FEED, ALICE), now=NOW) == "https://other.example/?a=1"
+    assert found.url == page_to_fetch(entry, EntryPolicy.for_feed(FEED, ALICE), now=NOW) == "https://other.example/?a=1"
     assert 'href="https://other.example/?a=1"' in found.content
 
 
@@ -41,4 +41,4 @@ def test_another_ref_is_left_in_place() -> None:
 def test_a_feed_with_invalid_addresses_gets_a_policy() -> None:
     broken = msgspec.structs.replace(FEED, feed_url="https://[", site_url="")
 
-    assert EntryPolicy.of(broken, ALICE).cleaning_policy == cleaning.CleaningPolicy()
+    assert EntryPolicy.for_feed(broken, ALICE).cleaning_policy == cleaning.CleaningPolicy()

@@ -31,7 +31,7 @@ _VISIBLE_MEDIA = re.compile("<(?:audio|iframe|img|math|picture|video)[ >]")
 
 
 class ReadyEntry(Struct, frozen=True, kw_only=True):
-    """An entry ready to be stored. hash, fingerprint: raw bytes. content: cleaned HTML. reading_time: minutes."""
+    """The values of an entry to store. hash, fingerprint: raw bytes. content: cleaned HTML. reading_time: minutes."""
 
     hash: bytes
     fingerprint: bytes
@@ -49,15 +49,18 @@ class ReadyEntry(Struct, frozen=True, kw_only=True):
     starred: bool = False
 
 
-class PreparedEntry(Struct, frozen=True):
-    """entry: None if a filter rule removes it. warnings: English, of rules that failed and changed nothing."""
+class PreparationResult(Struct, frozen=True):
+    """The result of `prepare`.
+
+    entry: None if a filter rule removes it. warnings: of rules that failed and changed nothing.
+    """
 
     entry: ReadyEntry | None
     warnings: tuple[str, ...] = ()
 
 
 class PreparedArticle(Struct, frozen=True):
-    """content: cleaned HTML. reading_time: minutes; None if the user hides reading times. warnings: as above."""
+    """content: cleaned HTML. reading_time: minutes; None if the user hides reading times. warnings: see above."""
 
     content: str
     reading_time: int | None
@@ -90,7 +93,7 @@ class EntryPolicy(Struct, frozen=True):
     key: Hashable
 
     @classmethod
-    def of(cls, feed: Feed, user: User, instance: InstanceSettings = DEFAULT_INSTANCE) -> EntryPolicy:
+    def for_feed(cls, feed: Feed, user: User, instance: InstanceSettings = DEFAULT_INSTANCE) -> EntryPolicy:
         cleaning_policy = msgspec.structs.replace(
             instance.policy, new_tab=user.open_external_links_in_new_tab, referring_hosts=feed_hosts(feed)
         )
@@ -132,14 +135,14 @@ def page_to_fetch(entry: ParsedEntry, policy: EntryPolicy, *, now: Instant) -> s
 
 def prepare(
     entry: ParsedEntry, policy: EntryPolicy, *, feed: Feed, now: Instant, article: Article | None = None
-) -> PreparedEntry:
+) -> PreparationResult:
     """Returns the entry after filters, rewrite rules and cleaning.
 
     article: extracted from the entry's page, if that was fetched; it replaces the content of the feed, unless
     nothing is left of it after cleaning.
     """
     if not _is_kept(entry, policy, now):
-        return PreparedEntry(None)
+        return PreparationResult(None)
     url_rewritten = pipeline.rewrite_url(_without_tracking(entry, policy), policy.feed_rules)
     full = url_rewritten.entry if article is None else _with_article(url_rewritten.entry, article)
     rewritten = pipeline.rewrite_entry(full, policy.feed_rules, invidious_host=policy.invidious_host)
@@ -149,7 +152,7 @@ def prepare(
         if not is_worth_reading(clean.html):
             return prepare(entry, policy, feed=feed, now=now)
         if not _is_kept(rewritten.entry, policy, now):
-            return PreparedEntry(None, warnings)
+            return PreparationResult(None, warnings)
     ready = ReadyEntry(
         hash=bytes.fromhex(entry.hash),
         fingerprint=fingerprint(entry),
@@ -164,7 +167,7 @@ def prepare(
         tags=entry.tags,
         enclosures=entry.enclosures,
     )
-    return PreparedEntry(ready, warnings)
+    return PreparationResult(ready, warnings)
 
 
 def prepare_article(

@@ -116,7 +116,7 @@ def _read(
 ) -> PreparedArticle | None:
     """Returns the cleaned article, or None if it has no text."""
     entry = page.entries[0]
-    policy = EntryPolicy.of(feed, user, instance)
+    policy = EntryPolicy.for_feed(feed, user, instance)
     read = ingestion.prepare_article(entry, page.enclosures.get(entry.id, []), article, policy)
     log_rule_errors(feed.id, (*policy.rule_errors, *read.warnings))
     return read if ingestion.is_worth_reading(read.content) else None
@@ -125,9 +125,7 @@ def _read(
 def _ensure_page(response: FetchResponse) -> None:
     kind, body = response.content_type, response.body.lstrip()
     if not body:
-        raise EmptyBody(
-            msg("There is nothing on this page. It is for the publisher to mend; try later."), url=response.url
-        )
+        raise EmptyBody(msg("This page is empty. Only its publisher can fix that; try again later."), url=response.url)
     if kind in pages.HTML_TYPES or (not kind and body[:20].lower().startswith(_HTML_STARTS)):
         return
     message = (

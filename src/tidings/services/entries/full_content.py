@@ -106,7 +106,7 @@ class FullContent:
         return found
 
     def _pages(self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry]) -> dict[bytes, str]:
-        policy, now = EntryPolicy.of(feed, user, self._instance), self._clock()
+        policy, now = EntryPolicy.for_feed(feed, user, self._instance), self._clock()
         newest_first = reversed(list(entries.items()))
         pages = {hash_: page_to_fetch(entry, policy, now=now) for hash_, entry in newest_first}
         return {hash_: url for hash_, url in pages.items() if url}

@@ -85,7 +85,7 @@ class RulePreviewer:
             filter_, page = EntryFilter(feed_id=feed_id), PageRequest(direction=Direction.DESC, limit=MAX_ENTRIES)
             found = entry_lists.with_bodies(db, entry_lists.rows(db, user.id, filter_, page))
         new_rules = {name: text for name, text in rules.items() if name in RULES}
-        policy = EntryPolicy.of(msgspec.structs.replace(feed, **new_rules), user, self._instance)
+        policy = EntryPolicy.for_feed(msgspec.structs.replace(feed, **new_rules), user, self._instance)
         now = self._clock()
         return RulePreview(
             [

@@ -16,7 +16,7 @@ from tidings.domain.polling.ingestion import (
     DEFAULT_INSTANCE,
     EntryPolicy,
     InstanceSettings,
-    PreparedEntry,
+    PreparationResult,
     ReadyEntry,
     prepare,
 )
@@ -36,7 +36,7 @@ class EntryBuilder:
 
     def __init__(self, instance: InstanceSettings = DEFAULT_INSTANCE) -> None:
         self._instance = instance
-        self._built: dict[tuple[Hashable, str], PreparedEntry] = {}
+        self._built: dict[tuple[Hashable, str], PreparationResult] = {}
         self._size = 0
 
     def update(
@@ -55,7 +55,7 @@ class EntryBuilder:
         """
         if not changes.new and not changes.changed:
             return PreparedFeedUpdate(user, feed, None, now, {}, changes)
-        policy = EntryPolicy.of(feed, user, self._instance)
+        policy = EntryPolicy.for_feed(feed, user, self._instance)
         errors = list(policy.rule_errors)
         new, is_all_new = self._all(policy, feed, changes.new, now, errors, articles)
         changed, is_all_changed = self._all(policy, feed, changes.changed, now, errors)
@@ -90,7 +90,7 @@ class EntryBuilder:
 
     def _build(
         self, entry: ParsedEntry, policy: EntryPolicy, feed: Feed, now: Instant, article: Article | None
-    ) -> PreparedEntry:
+    ) -> PreparationResult:
         if article is not None:
             return prepare(entry, policy, feed=feed, now=now, article=article)
         key = policy.key, entry.hash

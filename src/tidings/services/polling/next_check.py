@@ -17,7 +17,7 @@ from tidings.domain.polling.publish_rate import PublishRate
 from tidings.domain.times import Instant
 from tidings.net.fetch import FetchResponse
 
-# So many failures in a row are no passing trouble any more: about a day at the usual pace.
+# After more failures in a row than this, a temporary error counts as lasting: about 15 hours at the default intervals.
 PASSING_FAILURES = 4
 SWITCHED_OFF = msg("Until you switch the feed on again, it is not checked any more.")
 
