@@ -28,7 +28,7 @@ def test_a_new_key_is_shown_with_its_token(alice: Person) -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", key["created_at"])
 
 
-def test_a_key_speaks_for_its_user_and_tells_when_it_did(alice: Person) -> None:
+def test_a_key_authenticates_its_user_and_has_the_time_of_its_last_use(alice: Person) -> None:
     key = made(alice)
 
     assert with_token(alice, key["token"]) == 200
@@ -48,7 +48,7 @@ def test_keys_are_listed_by_description_in_code_point_order(alice: Person, bob: 
     assert [key["description"] for key in alice.get("/v1/api-keys")] == ["Zebra", "a", "b", "tests"]
 
 
-def test_moments_of_a_key_are_in_the_zone_of_its_owner(alice: Person) -> None:
+def test_times_of_a_key_are_in_the_time_zone_of_its_owner(alice: Person) -> None:
     alice.put(f"/v1/users/{alice.id}", {"timezone": "Asia/Tokyo"}, status=201)
 
     assert made(alice)["created_at"].endswith("+09:00")
@@ -68,7 +68,7 @@ def test_moments_of_a_key_are_in_the_zone_of_its_owner(alice: Person) -> None:
         {"description": "x" * 10_001},
     ],
 )
-def test_a_key_that_cannot_be_made_is_400(alice: Person, body: object) -> None:
+def test_an_invalid_description_is_400(alice: Person, body: object) -> None:
     answer = alice.call("POST", "/v1/api-keys", body)
 
     assert answer.status == 400
@@ -88,7 +88,7 @@ def test_a_long_description_is_kept_and_still_unique(alice: Person) -> None:
     assert made(alice, description[:-1])["id"]
 
 
-def test_half_a_character_in_a_description_becomes_a_replacement(alice: Person) -> None:
+def test_an_unpaired_surrogate_in_a_description_is_replaced(alice: Person) -> None:
     answer = alice.call("POST", "/v1/api-keys", raw=b'{"description": "a\\ud83d"}')
 
     assert (answer.status, answer.json()["description"]) == (201, "a\ufffd")
@@ -126,7 +126,7 @@ def test_a_deleted_key_is_gone(alice: Person) -> None:
     assert [one["description"] for one in alice.get("/v1/api-keys")] == ["tests"]
 
 
-def test_somebody_else_s_key_is_as_unknown_as_one_that_never_was(alice: Person, bob: Person, charlie: Person) -> None:
+def test_a_key_of_another_user_is_404_like_an_unknown_one(alice: Person, bob: Person, charlie: Person) -> None:
     key = made(alice)
 
     for stranger in (bob, charlie):
@@ -141,7 +141,7 @@ def test_deleting_needs_an_id(alice: Person, text: str) -> None:
     assert alice.call("DELETE", f"/v1/api-keys/{text}").status == 400
 
 
-def test_a_single_key_cannot_be_read_or_changed(alice: Person) -> None:
+def test_a_single_key_has_no_endpoint_to_read_or_change_it(alice: Person) -> None:
     key = made(alice)
 
     for method in ("GET", "PUT"):

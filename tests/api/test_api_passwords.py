@@ -15,7 +15,7 @@ def made(person: Person, name: str = "Reeder") -> dict[str, Any]:
     return password
 
 
-def test_a_new_password_comes_with_what_is_typed_into_the_app(alice: Person) -> None:
+def test_a_new_password_is_returned_with_the_login_for_the_app(alice: Person) -> None:
     password = made(alice)
 
     assert set(password) == {"id", "user_id", "name", "username", "password", "last_used_at", "created_at"}

@@ -11,12 +11,12 @@ from support.people import PASSWORD, Answer, Person, answers_to, basic, call
 from tidings.services import Services
 
 
-def ask(person: Person, headers: dict[str, str], path: str = "/v1/me", method: str = "GET") -> Answer:
+def request_me(person: Person, headers: dict[str, str], path: str = "/v1/me", method: str = "GET") -> Answer:
     return call(person.service.url, method, path, headers=headers)
 
 
 def test_without_credentials_it_is_401_with_a_challenge(alice: Person) -> None:
-    answer = ask(alice, {})
+    answer = request_me(alice, {})
 
     assert answer.status == 401
     assert answer.headers["www-authenticate"].startswith("Basic realm=")
@@ -37,15 +37,15 @@ def test_without_credentials_it_is_401_with_a_challenge(alice: Person) -> None:
     ],
 )
 def test_undecodable_credentials_are_401(alice: Person, headers: dict[str, str]) -> None:
-    answer = ask(alice, headers)
+    answer = request_me(alice, headers)
 
     assert answer.status == 401
     assert "www-authenticate" in answer.headers
 
 
 def test_scheme_and_username_are_compared_without_case(alice: Person) -> None:
-    assert ask(alice, basic(alice.user.username, PASSWORD)).json()["id"] == alice.id
-    assert ask(alice, basic(alice.user.username.upper(), PASSWORD, "bASIC")).json()["id"] == alice.id
+    assert request_me(alice, basic(alice.user.username, PASSWORD)).json()["id"] == alice.id
+    assert request_me(alice, basic(alice.user.username.upper(), PASSWORD, "bASIC")).json()["id"] == alice.id
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_scheme_and_username_are_compared_without_case(alice: Person) -> None:
     ],
     ids=str,
 )
-def test_programs_that_set_the_password_themselves_may_make_changes(alice: Person, headers: dict[str, str]) -> None:
+def test_basic_credentials_without_a_browser_may_change_data(alice: Person, headers: dict[str, str]) -> None:
     answer = call(
         alice.service.url,
         "POST",
@@ -72,79 +72,79 @@ def test_programs_that_set_the_password_themselves_may_make_changes(alice: Perso
     assert answer.status == 201
 
 
-def test_a_page_of_this_service_is_not_another_site(alice: Person) -> None:
+def test_a_page_of_the_service_itself_may_use_the_api(alice: Person) -> None:
     headers = {"Origin": alice.service.url, "Content-Type": "text/plain", **basic(alice.user.username)}
 
     assert call(alice.service.url, "POST", "/v1/categories", b'{"title": "Mine"}', headers).status == 201
 
 
-def test_another_site_may_use_a_key_that_it_knows(alice: Person) -> None:
+def test_a_page_of_another_site_may_use_an_api_key(alice: Person) -> None:
     headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "X-Auth-Token": alice.token}
 
     assert call(alice.service.url, "POST", "/v1/categories", b'{"title": "Mine"}', headers).status == 201
 
 
 def test_a_wrong_or_empty_password_is_401(alice: Person) -> None:
-    assert ask(alice, basic(alice.user.username, "wrong horse")).status == 401
-    assert ask(alice, basic(alice.user.username, "")).status == 401
+    assert request_me(alice, basic(alice.user.username, "wrong horse")).status == 401
+    assert request_me(alice, basic(alice.user.username, "")).status == 401
 
 
 def test_an_unknown_token_is_401_without_a_challenge_even_beside_a_good_password(alice: Person) -> None:
-    answer = ask(alice, {**basic(alice.user.username, PASSWORD), "X-Auth-Token": "0" * 64})
+    answer = request_me(alice, {**basic(alice.user.username, PASSWORD), "X-Auth-Token": "0" * 64})
 
     assert answer.status == 401
     assert "www-authenticate" not in answer.headers
 
 
 def test_a_valid_token_wins_over_basic_credentials(alice: Person, bob: Person) -> None:
-    answer = ask(alice, {**basic(bob.user.username, PASSWORD), "X-Auth-Token": f" {alice.token} "})
+    answer = request_me(alice, {**basic(bob.user.username, PASSWORD), "X-Auth-Token": f" {alice.token} "})
 
     assert answer.json()["id"] == alice.id
 
 
 def test_a_token_in_other_letter_case_is_401(alice: Person) -> None:
-    assert ask(alice, {"X-Auth-Token": alice.token.upper()}).status == 401
+    assert request_me(alice, {"X-Auth-Token": alice.token.upper()}).status == 401
 
 
-def test_the_old_password_stops_at_once_when_it_is_changed(alice: Person, services: Services) -> None:
-    assert ask(alice, basic(alice.user.username, PASSWORD)).status == 200
+def test_a_changed_password_invalidates_the_old_one_at_once(alice: Person, services: Services) -> None:
+    assert request_me(alice, basic(alice.user.username, PASSWORD)).status == 200
 
     services.users.set_password(alice.user.username, "battery staple")
 
-    assert ask(alice, basic(alice.user.username, PASSWORD)).status == 401
-    assert ask(alice, basic(alice.user.username, "battery staple")).status == 200
+    assert request_me(alice, basic(alice.user.username, PASSWORD)).status == 401
+    assert request_me(alice, basic(alice.user.username, "battery staple")).status == 200
 
 
-def test_the_first_call_already_shows_when_its_user_was_last_here(alice: Person) -> None:
+def test_the_first_call_already_updates_the_time_of_the_last_login(alice: Person) -> None:
     assert alice.get("/v1/me")["last_login_at"] is not None
 
 
-def test_credentials_come_before_routing(alice: Person) -> None:
-    assert ask(alice, {}, "/v1/no/such/thing").status == 401
-    assert ask(alice, {}, "/v1/me", "DELETE").status == 401
-    assert ask(alice, {"X-Auth-Token": alice.token}, "/v1/no/such/thing").status == 404
+def test_credentials_are_checked_before_the_route(alice: Person) -> None:
+    assert request_me(alice, {}, "/v1/no/such/thing").status == 401
+    assert request_me(alice, {}, "/v1/me", "DELETE").status == 401
+    assert request_me(alice, {"X-Auth-Token": alice.token}, "/v1/no/such/thing").status == 404
 
 
-def test_guessing_gets_slow_but_the_owner_is_still_let_in(alice: Person, bob: Person) -> None:
+def test_guessing_becomes_slow_and_the_owner_can_still_sign_in(alice: Person, bob: Person) -> None:
     for _ in range(7):
-        assert ask(alice, basic(alice.user.username, "guess")).status == 401
+        assert request_me(alice, basic(alice.user.username, "guess")).status == 401
 
-    assert ask(alice, basic(alice.user.username, PASSWORD)).status == 200
-    assert ask(bob, basic(bob.user.username, PASSWORD)).status == 200
+    assert request_me(alice, basic(alice.user.username, PASSWORD)).status == 200
+    assert request_me(bob, basic(bob.user.username, PASSWORD)).status == 200
 
 
 def test_the_key_of_a_deleted_user_is_refused(alice: Person, services: Services) -> None:
     services.users.remove(alice.user.username)
 
-    assert ask(alice, {"X-Auth-Token": alice.token}).status == 401
-    assert ask(alice, basic(alice.user.username, PASSWORD)).status == 401
+    assert request_me(alice, {"X-Auth-Token": alice.token}).status == 401
+    assert request_me(alice, basic(alice.user.username, PASSWORD)).status == 401
     assert replace(alice).call("GET", "/v1/feeds").status == 401
 
 
-def test_guessing_goes_on_at_429_with_the_time_to_wait(alice: Person) -> None:
-    here = {"X-Forwarded-For": "203.0.113.77"}
+def test_too_many_guesses_are_429_with_retry_after(alice: Person) -> None:
+    client_address = {"X-Forwarded-For": "203.0.113.77"}
 
-    guesses = [{**basic(f"nobody-{alice.id}", f"guess {number}"), **here} for number in range(24)]
+    guesses = [{**basic(f"nobody-{alice.id}", f"guess {number}"), **client_address} for number in range(24)]
     answers: dict[int, Answer] = {}
     for answer in answers_to(alice.service.url, "/v1/me", guesses):
         assert answer.status in (401, 429)

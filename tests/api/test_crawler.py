@@ -20,14 +20,14 @@ def page(words: str) -> str:
     )
 
 
-class Newspaper:
+class FakeNewspaper:
     """A feed at /feed.xml whose entry of each title leads to the page /TITLE."""
 
     def __init__(self, site: Publisher, *titles: str) -> None:
         self.site = site
         self.publish(*titles)
         for title in titles:
-            self.print(title, page(f"All of {title}"))
+            self.serve_page(title, page(f"All of {title}"))
 
     def publish(self, *titles: str) -> None:
         """titles: the newest first."""
@@ -36,14 +36,14 @@ class Newspaper:
             feed = feed.replace(self.site.url(f"/feed.xml/{number}"), self.site.url(f"/{title}"))
         self.site.serve("/feed.xml", feed)
 
-    def print(self, title: str, what: str | Reply) -> None:
+    def serve_page(self, title: str, what: str | Reply) -> None:
         self.site.script(f"/{title}", what if isinstance(what, Reply) else Answer(what))
 
-    def fetched(self, title: str) -> int:
+    def page_requests(self, title: str) -> int:
         return len(self.site.requests_for(f"/{title}"))
 
 
-def subscribe(person: Person, paper: Newspaper, **fields: Any) -> int:
+def subscribe(person: Person, paper: FakeNewspaper, **fields: Any) -> int:
     body = {"feed_url": paper.site.url("/feed.xml"), "crawler": True, **fields}
     return int(person.post("/v1/feeds", body)["feed_id"])
 
@@ -56,8 +56,8 @@ def refresh(person: Person, feed_id: int) -> None:
     person.put(f"/v1/feeds/{feed_id}/refresh")
 
 
-def test_a_new_feed_comes_with_whole_articles(alice: Person, site: Publisher) -> None:
-    subscribe(alice, Newspaper(site, "Two", "One"))
+def test_a_new_feed_has_the_full_content_of_its_entries(alice: Person, site: Publisher) -> None:
+    subscribe(alice, FakeNewspaper(site, "Two", "One"))
 
     found = contents(alice)
     assert "All of One" in found["One"]
@@ -68,42 +68,42 @@ def test_a_new_feed_comes_with_whole_articles(alice: Person, site: Publisher) ->
     assert [entry["title"] for entry in alice.entries(order="id")] == ["One", "Two"]
 
 
-def test_a_feed_without_the_flag_leaves_pages_alone(alice: Person, site: Publisher) -> None:
-    paper = Newspaper(site, "One")
+def test_no_page_is_fetched_without_the_crawler_flag(alice: Person, site: Publisher) -> None:
+    paper = FakeNewspaper(site, "One")
     subscribe(alice, paper, crawler=False)
 
     assert contents(alice) == {"One": "About One."}
-    assert paper.fetched("One") == 0
+    assert paper.page_requests("One") == 0
 
 
 def test_only_new_entries_have_their_page_fetched(alice: Person, site: Publisher) -> None:
-    paper = Newspaper(site, "One")
+    paper = FakeNewspaper(site, "One")
     feed_id = subscribe(alice, paper)
-    paper.print("Two", page("All of Two"))
+    paper.serve_page("Two", page("All of Two"))
     paper.publish("Two", "One")
 
     refresh(alice, feed_id)
 
     assert "All of Two" in contents(alice)["Two"]
-    assert (paper.fetched("One"), paper.fetched("Two")) == (1, 1)
+    assert (paper.page_requests("One"), paper.page_requests("Two")) == (1, 1)
 
 
 def test_entries_that_were_deleted_are_not_fetched_again(alice: Person, site: Publisher) -> None:
-    paper = Newspaper(site, "One")
+    paper = FakeNewspaper(site, "One")
     feed_id = subscribe(alice, paper)
     alice.put("/v1/entries", {"entry_ids": [alice.entries()[0]["id"]], "status": "read"})
     alice.put("/v1/flush-history", status=202)
-    paper.print("Two", page("All of Two"))
+    paper.serve_page("Two", page("All of Two"))
     paper.publish("Two", "One")
 
     refresh(alice, feed_id)
 
     assert contents(alice).keys() == {"Two"}
-    assert paper.fetched("One") == 1
+    assert paper.page_requests("One") == 1
 
 
-def test_an_article_stays_when_the_publisher_changes_the_summary(alice: Person, site: Publisher) -> None:
-    paper = Newspaper(site, "One")
+def test_full_content_stays_when_the_publisher_changes_the_summary(alice: Person, site: Publisher) -> None:
+    paper = FakeNewspaper(site, "One")
     feed_id = subscribe(alice, paper)
     site.serve("/feed.xml", rss(["One"], site.url("/feed.xml")).replace("About One.", "More about One."))
 
@@ -122,9 +122,11 @@ def test_an_article_stays_when_the_publisher_changes_the_summary(alice: Person, 
         pytest.param(Drop(), id="hung up"),
     ],
 )
-def test_what_cannot_be_had_leaves_the_words_of_the_feed(alice: Person, site: Publisher, reply: Reply) -> None:
-    paper = Newspaper(site, "Two", "One")
-    paper.print("One", reply)
+def test_a_page_that_cannot_be_fetched_leaves_the_content_of_the_feed(
+    alice: Person, site: Publisher, reply: Reply
+) -> None:
+    paper = FakeNewspaper(site, "Two", "One")
+    paper.serve_page("One", reply)
 
     feed = alice.get(f"/v1/feeds/{subscribe(alice, paper)}")
 
@@ -134,76 +136,74 @@ def test_what_cannot_be_had_leaves_the_words_of_the_feed(alice: Person, site: Pu
     assert feed["parsing_error_count"] == 0
 
 
-def test_pages_are_asked_for_a_few_at_a_time(alice: Person, site: Publisher) -> None:
+def test_a_limited_number_of_pages_is_fetched_concurrently(alice: Person, site: Publisher) -> None:
     titles = [f"Story{number}" for number in range(12)]
-    paper = Newspaper(site, *titles)
-    open_now = most = 0
+    paper = FakeNewspaper(site, *titles)
+    open_requests = max_open_requests = 0
 
     class Slow(Answer):
         async def send(self, wire: Any, seen: Any) -> bool:
-            nonlocal open_now, most
-            open_now += 1
-            most = max(most, open_now)
+            nonlocal open_requests, max_open_requests
+            open_requests += 1
+            max_open_requests = max(max_open_requests, open_requests)
             try:
                 return await super().send(wire, seen)
             finally:
-                open_now -= 1
+                open_requests -= 1
 
     for title in titles:
-        paper.print(title, Slow(page(f"All of {title}"), after_s=0.1))
+        paper.serve_page(title, Slow(page(f"All of {title}"), after_s=0.1))
 
     subscribe(alice, paper)
 
-    assert 1 < most <= 4
+    assert 1 < max_open_requests <= 4
     assert all(f"All of {title}." in content for title, content in contents(alice).items())
 
 
-def test_rules_see_the_feed_first_and_then_the_article(alice: Person, site: Publisher) -> None:
-    paper = Newspaper(site, "Rain", "Snow", "Hail")
-    paper.print("Snow", page("All of SPONSORED"))
+def test_filter_rules_apply_to_the_feed_content_and_then_to_the_article(alice: Person, site: Publisher) -> None:
+    paper = FakeNewspaper(site, "Rain", "Snow", "Hail")
+    paper.serve_page("Snow", page("All of SPONSORED"))
 
     subscribe(alice, paper, block_filter_entry_rules="EntryContent=SPONSORED\nEntryContent=About Hail")
 
     assert contents(alice).keys() == {"Rain"}
-    assert (paper.fetched("Snow"), paper.fetched("Hail")) == (1, 0)
+    assert (paper.page_requests("Snow"), paper.page_requests("Hail")) == (1, 0)
 
 
-def test_an_entry_is_kept_for_what_its_article_says_only_if_the_feed_says_it_too(
-    alice: Person, site: Publisher
-) -> None:
-    subscribe(alice, Newspaper(site, "Rain"), keep_filter_entry_rules="EntryContent=All of Rain")
+def test_a_keep_rule_must_match_the_feed_content_as_well_as_the_article(alice: Person, site: Publisher) -> None:
+    subscribe(alice, FakeNewspaper(site, "Rain"), keep_filter_entry_rules="EntryContent=All of Rain")
 
     assert contents(alice) == {}
 
 
-def test_the_page_is_where_the_address_rule_says(alice: Person, site: Publisher) -> None:
-    paper = Newspaper(site, "Rain")
+def test_the_page_is_fetched_from_the_rewritten_url(alice: Person, site: Publisher) -> None:
+    paper = FakeNewspaper(site, "Rain")
     site.serve("/print/Rain", page("All of printed Rain"))
 
     subscribe(alice, paper, urlrewrite_rules='rewrite("^(https?://[^/]+)/(\\w+)$"|"$1/print/$2")')
 
     assert "All of printed Rain" in contents(alice)["Rain"]
-    assert paper.fetched("Rain") == 0
+    assert paper.page_requests("Rain") == 0
 
 
 def test_scraper_and_rewrite_rules_shape_the_article(alice: Person, site: Publisher) -> None:
     rules = {"scraper_rules": "h1", "rewrite_rules": 'replace("Rain"|"Sun"), replace_title("^"|"New: ")'}
 
-    subscribe(alice, Newspaper(site, "One"), **rules)
+    subscribe(alice, FakeNewspaper(site, "One"), **rules)
 
     assert contents(alice) == {"New: One": "<h1>Sun</h1>"}
 
 
-def test_rules_of_the_user_judge_articles_too(alice: Person, site: Publisher) -> None:
+def test_filter_rules_of_the_user_apply_to_articles(alice: Person, site: Publisher) -> None:
     alice.put(f"/v1/users/{alice.id}", {"block_filter_entry_rules": "EntryContent=All of One"}, status=201)
 
-    subscribe(alice, Newspaper(site, "Two", "One"))
+    subscribe(alice, FakeNewspaper(site, "Two", "One"))
 
     assert contents(alice).keys() == {"Two"}
 
 
-def test_tracking_is_not_part_of_the_address_that_is_fetched(alice: Person, site: Publisher) -> None:
-    paper = Newspaper(site, "Rain")
+def test_pages_are_fetched_without_tracking_parameters(alice: Person, site: Publisher) -> None:
+    paper = FakeNewspaper(site, "Rain")
     site.serve("/feed.xml", rss(["Rain"], "x").replace("<link>x/0", f"<link>{site.url('/Rain')}?utm_source=feed"))
 
     subscribe(alice, paper)
@@ -211,8 +211,8 @@ def test_tracking_is_not_part_of_the_address_that_is_fetched(alice: Person, site
     assert [seen.path for seen in site.requests if seen.path.startswith("/Rain")] == ["/Rain"]
 
 
-def test_a_feed_that_cannot_be_read_fails_as_ever(alice: Person, site: Publisher) -> None:
-    paper = Newspaper(site, "One")
+def test_a_feed_that_cannot_be_parsed_fails_as_without_the_crawler(alice: Person, site: Publisher) -> None:
+    paper = FakeNewspaper(site, "One")
     feed_id = subscribe(alice, paper)
     site.serve("/feed.xml", "<html>moved</html>")
 
@@ -222,9 +222,9 @@ def test_a_feed_that_cannot_be_read_fails_as_ever(alice: Person, site: Publisher
     assert alice.get(f"/v1/feeds/{feed_id}")["parsing_error_count"] == 1
 
 
-def test_a_rule_that_cannot_be_followed_is_told_once(alice: Person, site: Publisher) -> None:
+def test_an_unusable_rule_is_logged_once(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["Three", "Two", "One"], urlrewrite_rules='rewrite("^.*$"|"nowhere")')
 
-    told = [line for line in alice.service.log.splitlines() if "rule not followed" in line]
-    assert len([line for line in told if f"feed={feed['id']} " in line]) == 1
+    warnings = [line for line in alice.service.log.splitlines() if "rule not followed" in line]
+    assert len([line for line in warnings if f"feed={feed['id']} " in line]) == 1
     assert alice.get("/v1/entries")["total"] == 3

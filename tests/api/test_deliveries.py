@@ -121,10 +121,10 @@ def test_a_delivery_can_be_sent_again_with_its_id(alice: Person, site: Publisher
     wait_until(alice, "delivered")
     (done,) = list_deliveries(alice)
 
-    again = alice.post(f"{PATH}/{done['id']}/redeliver", status=202)
+    resent = alice.post(f"{PATH}/{done['id']}/redeliver", status=202)
 
-    assert (again["id"], again["state"], again["finished_at"]) == (done["id"], "pending", None)
-    assert again["next_attempt_at"] > done["created_at"]
+    assert (resent["id"], resent["state"], resent["finished_at"]) == (done["id"], "pending", None)
+    assert resent["next_attempt_at"] > done["created_at"]
     wait_until(alice, "delivered")
     first, second = site.requests_for("/hook")
     assert first.body == second.body
@@ -139,9 +139,9 @@ def test_redelivering_a_pending_delivery_attempts_it_at_once(alice: Person, site
     run(alice, lambda: list_deliveries(alice)[0]["attempts"] == 1)
     (waiting,) = list_deliveries(alice)
 
-    again = alice.post(f"{PATH}/{waiting['id']}/redeliver", status=202)
+    resent = alice.post(f"{PATH}/{waiting['id']}/redeliver", status=202)
 
-    assert again["next_attempt_at"] < waiting["next_attempt_at"]
+    assert resent["next_attempt_at"] < waiting["next_attempt_at"]
     wait_until(alice, "delivered")
 
 
@@ -163,12 +163,12 @@ def test_a_delivery_without_a_stored_body_cannot_be_sent_again(alice: Person, si
 def test_deliveries_of_other_users_are_hidden(alice: Person, bob: Person, site: Publisher) -> None:
     switch_on(alice, site.serve("/hook"))
     save(alice, site, "One")
-    (theirs,) = list_deliveries(alice)
+    (deliveries_of_alice,) = list_deliveries(alice)
 
     assert list_deliveries(bob) == []
-    assert bob.call("GET", f"{PATH}/{theirs['id']}").status == 404
-    assert bob.call("POST", f"{PATH}/{theirs['id']}/redeliver").status == 404
-    assert list_deliveries(alice) == [theirs]
+    assert bob.call("GET", f"{PATH}/{deliveries_of_alice['id']}").status == 404
+    assert bob.call("POST", f"{PATH}/{deliveries_of_alice['id']}/redeliver").status == 404
+    assert list_deliveries(alice) == [deliveries_of_alice]
 
 
 def test_a_test_event_returns_the_response_and_stores_nothing(alice: Person, site: Publisher) -> None:

@@ -47,13 +47,13 @@ def link(href: str, type_: str = "application/rss+xml", title: str = "") -> str:
         (rss_feed()[:200], "rss"),
     ],
 )
-def test_a_feed_is_its_own_discovery(alice: Person, site: Publisher, body: str, kind: str) -> None:
+def test_discovery_of_a_feed_url_returns_that_feed(alice: Person, site: Publisher, body: str, kind: str) -> None:
     url = site.serve("/feed", body)
 
     assert found(alice, url) == [{"url": url, "title": url, "type": kind}]
 
 
-def test_a_redirected_feed_is_named_by_where_it_is(alice: Person, site: Publisher) -> None:
+def test_a_redirected_feed_is_returned_with_its_final_url(alice: Person, site: Publisher) -> None:
     site.redirect("/old", to="/new", status=302)
     url = site.serve("/new", rss_feed())
 
@@ -78,7 +78,7 @@ def test_a_feed_without_title_attribute_is_called_by_its_own_title(alice: Person
     assert [one["title"] for one in found(alice, site.url("/"))] == ["Nicely named", "Comments"]
 
 
-def test_the_body_tells_the_type(alice: Person, site: Publisher) -> None:
+def test_the_type_is_detected_from_the_body(alice: Person, site: Publisher) -> None:
     site.serve("/", link("/a"))
     site.serve("/a", ATOM)
 
@@ -99,14 +99,14 @@ def test_base_and_canonical_are_respected(alice: Person, site: Publisher) -> Non
     assert [one["url"] for one in found(alice, site.url("/x/"))] == [site.url("/y/feed")]
 
 
-def test_the_usual_places_are_tried_beside_the_canonical_address(alice: Person, site: Publisher) -> None:
+def test_common_paths_are_tried_next_to_the_canonical_url(alice: Person, site: Publisher) -> None:
     site.serve("/x/", '<link rel="canonical" href="/z/">')
     site.serve("/z/rss.xml", rss_feed())
 
     assert [one["url"] for one in found(alice, site.url("/x/"))] == [site.url("/z/rss.xml")]
 
 
-def test_the_interface_of_wordpress_is_no_feed(alice: Person, site: Publisher) -> None:
+def test_the_rest_api_of_wordpress_is_no_feed(alice: Person, site: Publisher) -> None:
     site.serve("/", link("/wp-json/wp/v2/posts", "application/json"))
     site.serve("/wp-json/wp/v2/posts", '{"id": 1}')
 
@@ -133,7 +133,7 @@ def test_links_on_the_page_that_are_feeds_are_found(alice: Person, site: Publish
 
 
 @pytest.mark.parametrize("path", ["/feed.xml", "/atom.xml", "/rss/", "/blog/index.xml", "/blog/feed/", "/feed.json"])
-def test_usual_places_are_tried(alice: Person, site: Publisher, path: str) -> None:
+def test_common_paths_are_tried(alice: Person, site: Publisher, path: str) -> None:
     site.serve("/blog/", "<html><body>Nothing to see</body></html>")
     site.serve(path, JSON_FEED if path.endswith("json") else rss_feed("Found"))
 
@@ -143,7 +143,7 @@ def test_usual_places_are_tried(alice: Person, site: Publisher, path: str) -> No
     assert answer[0]["title"] in ("Found", "A JSON feed")
 
 
-def test_a_page_is_never_taken_for_a_feed(alice: Person, site: Publisher) -> None:
+def test_an_html_page_at_a_common_path_is_no_feed(alice: Person, site: Publisher) -> None:
     everything = "<!doctype html><title>Everything looks like this here</title>"
     for path in ("/", "/feed", "/feed/", "/feed.xml", "/rss.xml", "/atom.xml", "/index.xml", "/rss", "/rss/"):
         site.serve(path, everything)
@@ -151,7 +151,7 @@ def test_a_page_is_never_taken_for_a_feed(alice: Person, site: Publisher) -> Non
     assert discover(alice, site.url("/")).status == 404
 
 
-def test_the_same_feed_at_several_usual_places_is_shown_once(alice: Person, site: Publisher) -> None:
+def test_the_same_feed_at_several_common_paths_is_returned_once(alice: Person, site: Publisher) -> None:
     site.serve("/", "<p>Hello</p>")
     for path in ("/feed", "/feed/", "/rss.xml"):
         site.serve(path, rss_feed())
@@ -159,7 +159,7 @@ def test_the_same_feed_at_several_usual_places_is_shown_once(alice: Person, site
     assert [one["url"] for one in found(alice, site.url("/"))] == [site.url("/feed")]
 
 
-def test_usual_places_are_tried_side_by_side_but_few_at_once(alice: Person, site: Publisher) -> None:
+def test_common_paths_are_requested_concurrently_within_a_limit(alice: Person, site: Publisher) -> None:
     site.serve("/", "<p>Hello</p>")
     for path in ("/feed", "/feed/", "/feed.xml", "/rss.xml", "/atom.xml"):
         site.serve(path, "no", status=404, after_s=0.5)
@@ -170,7 +170,7 @@ def test_usual_places_are_tried_side_by_side_but_few_at_once(alice: Person, site
     assert 3 <= site.connections <= 8
 
 
-def test_a_slow_candidate_does_not_hold_up_the_others(patient_alice: Person, site: Publisher) -> None:
+def test_a_slow_candidate_does_not_delay_the_others(patient_alice: Person, site: Publisher) -> None:
     site.serve("/", link("/slow", title="Slow") + link("/fast", title="Fast"))
     site.script("/slow", Hang())
     site.serve("/fast", rss_feed())
@@ -203,7 +203,7 @@ def test_a_url_that_is_not_http_is_400(alice: Person, url: str | None) -> None:
 
 
 @pytest.mark.parametrize("body", [{}, {"url": 5}, {"url": "http://example.org/", "username": 5}])
-def test_a_body_that_does_not_fit_is_400(alice: Person, body: object) -> None:
+def test_an_invalid_body_is_400(alice: Person, body: object) -> None:
     assert alice.call("POST", "/v1/discover", body).status == 400
 
 
@@ -241,7 +241,7 @@ def test_a_page_without_feeds_is_404(alice: Person, site: Publisher) -> None:
     assert answer.error
 
 
-def test_nothing_is_stored(alice: Person, site: Publisher) -> None:
+def test_discovery_stores_nothing(alice: Person, site: Publisher) -> None:
     found(alice, site.serve("/feed", rss_feed()))
 
     assert alice.get("/v1/feeds") == []
@@ -326,7 +326,7 @@ def test_a_discovered_feed_is_only_reused_once(alice: Person, site: Publisher) -
     assert len(site.requests_for("/feed")) == 2
 
 
-def test_a_page_with_hundreds_of_feeds_is_answered_soon(alice: Person, site: Publisher) -> None:
+def test_the_number_of_candidates_of_a_page_is_limited(alice: Person, site: Publisher) -> None:
     site.serve("/", "".join(link(f"/tag/{n}", title=f"Tag {n}") for n in range(500)))
 
     answer = found(alice, site.url("/"))
@@ -335,7 +335,9 @@ def test_a_page_with_hundreds_of_feeds_is_answered_soon(alice: Person, site: Pub
     assert len(site.requests) < 40
 
 
-def test_a_candidate_that_drips_does_not_hold_up_the_answer(patient_alice: Person, site: Publisher) -> None:
+def test_a_candidate_that_responds_byte_by_byte_does_not_delay_the_response(
+    patient_alice: Person, site: Publisher
+) -> None:
     site.serve("/", link("/drip", title="Drip"))
     site.script("/drip", Drip(rss_feed(), every_s=1))
 

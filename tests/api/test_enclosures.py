@@ -31,7 +31,7 @@ def feed_id(alice: Person, site: Publisher) -> int:
     return created
 
 
-def test_an_enclosure_looks_as_it_does_in_its_entry(alice: Person, site: Publisher, feed_id: int) -> None:
+def test_an_enclosure_has_the_same_fields_as_in_its_entry(alice: Person, site: Publisher, feed_id: int) -> None:
     entry = alice.entries()[0]
     first = entry["enclosures"][0]
 
@@ -48,7 +48,7 @@ def test_an_enclosure_looks_as_it_does_in_its_entry(alice: Person, site: Publish
 
 
 @pytest.mark.parametrize("position", [0, 1, 3600, 2**31, 2**63 - 1])
-def test_a_position_is_remembered(alice: Person, feed_id: int, position: int) -> None:
+def test_a_playback_position_is_stored(alice: Person, feed_id: int, position: int) -> None:
     first, second = enclosures(alice)
     changed_at = alice.entries()[0]["changed_at"]
 
@@ -59,7 +59,7 @@ def test_a_position_is_remembered(alice: Person, feed_id: int, position: int) ->
 
 
 @pytest.mark.parametrize("body", [{}, {"media_progression": None}])
-def test_a_missing_position_is_the_beginning(alice: Person, feed_id: int, body: object) -> None:
+def test_a_missing_position_is_zero(alice: Person, feed_id: int, body: object) -> None:
     first = enclosures(alice)[0]
     alice.put(f"/v1/enclosures/{first['id']}", {"media_progression": 5})
 
@@ -81,7 +81,7 @@ def test_an_invalid_position_is_400_even_for_an_unknown_enclosure(
     assert alice.get(f"/v1/enclosures/{first['id']}") == first
 
 
-def test_a_position_survives_a_refresh_while_its_file_stays(alice: Person, site: Publisher, feed_id: int) -> None:
+def test_a_playback_position_survives_a_refresh(alice: Person, site: Publisher, feed_id: int) -> None:
     first = enclosures(alice)[0]
     alice.put(f"/v1/enclosures/{first['id']}", {"media_progression": 77})
 
@@ -99,9 +99,9 @@ def test_a_position_survives_a_refresh_while_its_file_stays(alice: Person, site:
 def test_unknown_and_foreign_enclosures_are_404(alice: Person, bob: Person, charlie: Person, feed_id: int) -> None:
     first = enclosures(alice)[0]
 
-    for somebody, enclosure_id in ((alice, 2147483000), (alice, 2**40), (bob, first["id"]), (charlie, first["id"])):
-        assert somebody.call("GET", f"/v1/enclosures/{enclosure_id}").status == 404
-        assert somebody.call("PUT", f"/v1/enclosures/{enclosure_id}", {"media_progression": 9}).status == 404
+    for stranger, enclosure_id in ((alice, 2147483000), (alice, 2**40), (bob, first["id"]), (charlie, first["id"])):
+        assert stranger.call("GET", f"/v1/enclosures/{enclosure_id}").status == 404
+        assert stranger.call("PUT", f"/v1/enclosures/{enclosure_id}", {"media_progression": 9}).status == 404
     assert alice.get(f"/v1/enclosures/{first['id']}") == first
 
 

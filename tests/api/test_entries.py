@@ -51,7 +51,7 @@ def test_an_entry_is_not_found_in_another_feed(alice: Person, site: Publisher) -
     assert alice.call("GET", "/v1/entries/2147483000").status == 404
 
 
-def test_reading_an_entry_does_not_mark_it(alice: Person, site: Publisher) -> None:
+def test_requesting_an_entry_does_not_mark_it_read(alice: Person, site: Publisher) -> None:
     alice.has_feed(site)
     entry = alice.entries()[0]
 
@@ -59,7 +59,7 @@ def test_reading_an_entry_does_not_mark_it(alice: Person, site: Publisher) -> No
     assert alice.entries()[0]["status"] == "unread"
 
 
-def test_lists_are_oldest_first_unless_asked_otherwise(alice: Person, site: Publisher) -> None:
+def test_lists_are_oldest_first_by_default(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["new", "middle", "old"])
 
     assert titles(alice.entries()) == ["old", "middle", "new"]
@@ -140,7 +140,7 @@ def test_feed_and_category_lists_hold_their_own_entries(alice: Person, site: Pub
     assert titles(alice.get("/v1/entries", category_id=category["id"])) == ["inside"]
 
 
-def test_a_feed_in_the_query_narrows_the_one_in_the_path(alice: Person, site: Publisher) -> None:
+def test_a_feed_id_in_the_query_is_combined_with_the_path(alice: Person, site: Publisher) -> None:
     one, other = alice.has_feed(site, ["one"]), alice.has_feed(site, ["other"])
 
     assert alice.get(f"/v1/feeds/{one['id']}/entries", feed_id=other["id"]) == {"total": 0, "entries": []}
@@ -169,7 +169,7 @@ def test_status_and_star_narrow_lists_and_their_totals_alike(
     assert (found["total"], len(found["entries"])) == (total, total)
 
 
-def test_moments_are_exclusive_bounds_in_seconds_and_all_of_them_hold(alice: Person, site: Publisher) -> None:
+def test_time_filters_are_exclusive_bounds_in_seconds_and_combine(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["28th", "27th", "26th"])
     middle = int(datetime.fromisoformat(alice.entries()[1]["published_at"]).timestamp())
 
@@ -220,7 +220,7 @@ def test_every_order_pages_without_loss_and_backwards_is_the_reverse(
     assert alice.entries(order=order, direction="desc") == whole[::-1]
 
 
-def test_each_order_sorts_by_what_its_name_says(alice: Person, site: Publisher) -> None:
+def test_each_order_sorts_by_its_field(alice: Person, site: Publisher) -> None:
     for name in ("b", "A", "c"):
         alice.has_feed(site, [f"{name} title"], category_id=alice.has_category(name)["id"])
     set_state(alice, ids(alice, order="title")[:1], status="read")
@@ -243,7 +243,7 @@ def test_hidden_feeds_are_left_out_only_on_request(alice: Person, site: Publishe
     assert (found["total"], titles(found)) == (1, ["shown"])
 
 
-def test_tags_all_have_to_match_whatever_their_case(alice: Person, site: Publisher) -> None:
+def test_all_tags_must_match_ignoring_case(alice: Person, site: Publisher) -> None:
     item = "<item><title>{0}</title><guid>{0}</guid>{1}</item>"
     tags = {"both": ("News", "Art"), "one": ("news",)}
     items = "".join(
@@ -270,7 +270,7 @@ def test_ids_come_newest_first_with_a_total(alice: Person, site: Publisher) -> N
 
 
 @pytest.mark.parametrize("query", [{"status": ""}, {"status": "all"}, {"starred": "maybe"}, {"starred": ""}])
-def test_ids_refuse_a_status_or_star_that_cannot_be_read(alice: Person, query: dict[str, Any]) -> None:
+def test_the_list_of_ids_refuses_an_invalid_status_or_star(alice: Person, query: dict[str, Any]) -> None:
     assert alice.call("GET", "/v1/entries/ids", **query).status == 400
 
 
@@ -321,7 +321,7 @@ def test_every_write_of_state_sets_changed_at_even_a_repeated_one(alice: Person,
 
 
 @pytest.mark.parametrize("name", ["bookmark", "star"])
-def test_a_bookmark_toggles(alice: Person, site: Publisher, name: str) -> None:
+def test_a_star_is_toggled(alice: Person, site: Publisher, name: str) -> None:
     alice.has_feed(site)
     entry_id = ids(alice)[0]
 
@@ -333,7 +333,7 @@ def test_a_bookmark_toggles(alice: Person, site: Publisher, name: str) -> None:
     assert alice.call("PUT", f"/v1/entries/0/{name}").status == 400
 
 
-def test_moments_are_in_the_zone_of_their_owner(alice: Person, site: Publisher) -> None:
+def test_times_are_in_the_time_zone_of_the_user(alice: Person, site: Publisher) -> None:
     alice.has_feed(site)
     in_utc = alice.entries()[0]["published_at"]
     with alice.service.services.database.writing() as db:

@@ -56,7 +56,7 @@ def test_an_entry_of_an_unknown_or_foreign_category_is_404(alice: Person, bob: P
 # Other words
 
 
-def test_a_change_answers_201_with_the_whole_entry(alice: Person, site: Publisher) -> None:
+def test_a_change_returns_201_with_the_whole_entry(alice: Person, site: Publisher) -> None:
     entry = an_entry(alice, site)
 
     changed = change(alice, entry, title="Mine <b>&amp;</b>", content="<p>New</p>")
@@ -66,7 +66,7 @@ def test_a_change_answers_201_with_the_whole_entry(alice: Person, site: Publishe
 
 
 @pytest.mark.parametrize("body", [{}, {"title": None, "content": None}, {"status": "read", "url": "x", "id": 1}])
-def test_what_is_not_sent_stays_and_other_fields_are_ignored(alice: Person, site: Publisher, body: object) -> None:
+def test_absent_fields_stay_and_unknown_fields_are_ignored(alice: Person, site: Publisher, body: object) -> None:
     entry = an_entry(alice, site)
 
     assert alice.put(f"/v1/entries/{entry['id']}", body, status=201) == entry
@@ -82,7 +82,7 @@ def test_content_is_cleaned_against_the_address_of_the_entry(alice: Person, site
     assert f'src="{entry["url"].rpartition("/")[0]}/pic.png"' in changed["content"]
 
 
-def test_search_finds_the_new_words_and_forgets_the_old(alice: Person, site: Publisher) -> None:
+def test_search_finds_the_new_words_and_not_the_old_ones(alice: Person, site: Publisher) -> None:
     entry = an_entry(alice, site)
     assert alice.get("/v1/entries", search=entry["title"])["total"] == 1
 
@@ -92,7 +92,7 @@ def test_search_finds_the_new_words_and_forgets_the_old(alice: Person, site: Pub
         assert alice.get("/v1/entries", search=word)["total"] == total
 
 
-def test_content_may_come_out_empty(alice: Person, site: Publisher) -> None:
+def test_content_may_be_empty_after_cleaning(alice: Person, site: Publisher) -> None:
     entry = an_entry(alice, site)
 
     assert change(alice, entry, content="<script>alert(1)</script>")["content"] == ""
@@ -109,7 +109,7 @@ def test_a_new_content_has_a_new_reading_time(alice: Person, site: Publisher) ->
     assert change(alice, entry, content="word")["reading_time"] == 6
 
 
-def test_links_open_as_their_user_likes(alice: Person, site: Publisher) -> None:
+def test_links_open_in_a_new_tab_if_the_user_wants_that(alice: Person, site: Publisher) -> None:
     entry = an_entry(alice, site)
     link = '<a href="https://example.org/">x</a>'
 
@@ -131,7 +131,7 @@ def test_links_open_as_their_user_likes(alice: Person, site: Publisher) -> None:
         ("content", "\u0000"),
     ],
 )
-def test_a_change_that_cannot_be_is_400_and_names_the_field(
+def test_an_invalid_change_is_400_and_names_the_field(
     alice: Person, site: Publisher, field: str, value: object
 ) -> None:
     entry = an_entry(alice, site)
@@ -180,7 +180,7 @@ def test_an_unknown_or_foreign_entry_cannot_be_changed(
         ({}, {"title": "One!", "content": "About One, again."}),
     ],
 )
-def test_what_the_user_wrote_stays_when_the_publisher_changes_the_entry(
+def test_edits_of_the_user_stay_when_the_publisher_changes_the_entry(
     alice: Person, site: Publisher, edit: dict[str, str], kept: dict[str, str]
 ) -> None:
     feed = alice.has_feed(site, ["One"])
@@ -240,7 +240,7 @@ def test_saving_puts_a_delivery_into_the_outbox(alice: Person, site: Publisher) 
     assert row["size"] == len(row["body"])
 
 
-def test_what_is_delivered_is_the_entry_with_a_reduced_feed(alice: Person, site: Publisher) -> None:
+def test_a_delivery_has_the_entry_and_a_reduced_feed(alice: Person, site: Publisher) -> None:
     alice.put(f"/v1/users/{alice.id}", {"timezone": "Asia/Tokyo"}, status=201)
     feed = alice.has_feed(site, username="u", password="p", cookie="c")
     imported = {"url": "https://example.org/é", "tags": ["A", "b"], "content": "<p>x</p>", "starred": True}
@@ -249,15 +249,15 @@ def test_what_is_delivered_is_the_entry_with_a_reduced_feed(alice: Person, site:
 
     alice.post(f"/v1/entries/{entry_id}/save", status=202)
 
-    told = json.loads(outbox(alice)[0]["body"])
+    event = json.loads(outbox(alice)[0]["body"])
     entry = alice.get(f"/v1/entries/{entry_id}")
     del entry["language"]
     fields = ("id", "user_id", "feed_url", "site_url", "title", "checked_at")
     reduced = {name: entry["feed"][name] for name in fields}
     category = entry["feed"]["category"]
     reduced |= {"category_id": category["id"], "category": {"id": category["id"], "title": category["title"]}}
-    assert told == {"event_type": "save_entry", "entry": {**entry, "feed": reduced}}
-    assert told["entry"]["published_at"].endswith("+09:00")
+    assert event == {"event_type": "save_entry", "entry": {**entry, "feed": reduced}}
+    assert event["entry"]["published_at"].endswith("+09:00")
 
 
 def test_an_entry_with_enclosures_is_delivered_with_them(alice: Person, site: Publisher) -> None:
@@ -272,7 +272,7 @@ def test_an_entry_with_enclosures_is_delivered_with_them(alice: Person, site: Pu
     assert json.loads(outbox(alice)[0]["body"])["entry"]["enclosures"] == entry["enclosures"] != []
 
 
-def test_each_save_is_delivered_again_under_its_own_id(alice: Person, site: Publisher) -> None:
+def test_each_save_is_a_delivery_with_its_own_id(alice: Person, site: Publisher) -> None:
     entry = an_entry(alice, site)
     switch_on(alice, {"url": HOOK})
 
@@ -284,7 +284,7 @@ def test_each_save_is_delivered_again_under_its_own_id(alice: Person, site: Publ
     assert first["delivery_id"] != second["delivery_id"]
 
 
-def test_a_webhook_without_an_address_counts_but_sends_nothing(alice: Person, site: Publisher) -> None:
+def test_a_webhook_without_a_url_counts_as_an_integration_and_sends_nothing(alice: Person, site: Publisher) -> None:
     entry = an_entry(alice, site)
     switch_on(alice, {})
 
@@ -311,11 +311,11 @@ def test_saving_an_unknown_or_foreign_entry_is_404(
 ) -> None:
     entry = an_entry(alice, site)
 
-    for somebody in (alice, bob, charlie):
-        switch_on(somebody, {"url": HOOK})
-    for somebody, entry_id in ((alice, 2147483000), (bob, entry["id"]), (charlie, entry["id"])):
-        assert somebody.call("POST", f"/v1/entries/{entry_id}/save").status == 404
-        assert outbox(somebody) == []
+    for stranger in (alice, bob, charlie):
+        switch_on(stranger, {"url": HOOK})
+    for stranger, entry_id in ((alice, 2147483000), (bob, entry["id"]), (charlie, entry["id"])):
+        assert stranger.call("POST", f"/v1/entries/{entry_id}/save").status == 404
+        assert outbox(stranger) == []
     assert alice.call("POST", "/v1/entries/x/save").status == 400
 
 

@@ -57,7 +57,7 @@ def by_title(entries: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {entry["title"]: entry for entry in entries}
 
 
-def test_ids_that_change_double_nothing_where_the_user_wants_it(alice: Person, site: Publisher) -> None:
+def test_changing_ids_make_no_duplicates_if_entries_are_matched_by_url(alice: Person, site: Publisher) -> None:
     publish(site, "One")
     feed_id = subscribe(alice, site, match_entries_by_url=True)
     before = alice.entries()
@@ -70,7 +70,7 @@ def test_ids_that_change_double_nothing_where_the_user_wants_it(alice: Person, s
     assert state(by_title(alice.entries())["One"]) == state(before[0])
 
 
-def test_without_it_a_new_id_is_a_new_entry(alice: Person, site: Publisher) -> None:
+def test_a_new_id_is_a_new_entry_if_entries_are_matched_by_id(alice: Person, site: Publisher) -> None:
     publish(site, "One")
     feed_id = subscribe(alice, site)
 
@@ -80,7 +80,7 @@ def test_without_it_a_new_id_is_a_new_entry(alice: Person, site: Publisher) -> N
 
 
 @pytest.mark.parametrize("ids", ["", "steady"])
-def test_switching_it_on_keeps_every_entry_as_it_is(alice: Person, site: Publisher, ids: str) -> None:
+def test_enabling_matching_by_url_changes_no_entry(alice: Person, site: Publisher, ids: str) -> None:
     publish(site, "Two", "One", ids=ids)
     feed_id = subscribe(alice, site)
     known = by_title(alice.entries())
@@ -96,7 +96,7 @@ def test_switching_it_on_keeps_every_entry_as_it_is(alice: Person, site: Publish
     assert refresh(alice, feed_id) == ["One", "Two", "Three"]
 
 
-def test_switching_it_off_keeps_every_entry_as_it_is(alice: Person, site: Publisher) -> None:
+def test_disabling_matching_by_url_changes_no_entry(alice: Person, site: Publisher) -> None:
     publish(site, "Two", "One")
     feed_id = subscribe(alice, site, match_entries_by_url=True)
     known = by_title(alice.entries())
@@ -112,7 +112,7 @@ def test_switching_it_off_keeps_every_entry_as_it_is(alice: Person, site: Publis
     assert refresh(alice, feed_id) == ["One", "Two", "Three"], "known by their ids from then on"
 
 
-def test_back_and_forth_between_two_checks_loses_and_doubles_nothing(alice: Person, site: Publisher) -> None:
+def test_toggling_the_setting_between_two_checks_loses_and_duplicates_nothing(alice: Person, site: Publisher) -> None:
     publish(site, "Two", "One", ids="steady")
     feed_id = subscribe(alice, site)
 
@@ -129,7 +129,7 @@ def test_back_and_forth_between_two_checks_loses_and_doubles_nothing(alice: Pers
 
 
 @pytest.mark.parametrize("ids", ["", "steady"])
-def test_what_was_deleted_does_not_come_back(alice: Person, site: Publisher, ids: str) -> None:
+def test_a_deleted_entry_does_not_come_back(alice: Person, site: Publisher, ids: str) -> None:
     publish(site, "One", ids=ids)
     feed_id = subscribe(alice, site, match_entries_by_url=True)
     alice.put("/v1/entries", {"entry_ids": [alice.entries()[0]["id"]], "status": "read"})
@@ -146,7 +146,7 @@ def test_what_was_deleted_does_not_come_back(alice: Person, site: Publisher, ids
     assert refresh(alice, feed_id) == ["Two"], "its address took the place of the id among the deleted ones"
 
 
-def test_a_check_under_way_does_not_know_of_the_choice_and_stores_nothing(alice: Person, site: Publisher) -> None:
+def test_a_check_that_began_before_the_setting_changed_stores_nothing(alice: Person, site: Publisher) -> None:
     publish(site, "One", ids="steady")
     feed_id = subscribe(alice, site)
     publish(site, "Two", "One", ids="steady", after_s=1)
@@ -161,7 +161,7 @@ def test_a_check_under_way_does_not_know_of_the_choice_and_stores_nothing(alice:
     assert refresh(alice, feed_id) == ["One", "Two"]
 
 
-def test_copies_that_came_before_stay_and_get_no_further_company(alice: Person, site: Publisher) -> None:
+def test_existing_duplicates_stay_and_no_more_are_added(alice: Person, site: Publisher) -> None:
     publish(site, "One")
     feed_id = subscribe(alice, site)
     publish(site, "One")
@@ -173,7 +173,7 @@ def test_copies_that_came_before_stay_and_get_no_further_company(alice: Person, 
     assert refresh(alice, feed_id) == ["One", "One"]
 
 
-def test_address_rules_do_not_stand_in_the_way(alice: Person, site: Publisher) -> None:
+def test_url_rewrite_rules_do_not_affect_matching_by_url(alice: Person, site: Publisher) -> None:
     publish(site, "One")
     feed_id = subscribe(alice, site, urlrewrite_rules='rewrite("One$"|"elsewhere/One")')
     assert alice.entries()[0]["url"].endswith("/elsewhere/One")
@@ -187,7 +187,7 @@ def test_address_rules_do_not_stand_in_the_way(alice: Person, site: Publisher) -
     assert refresh(alice, feed_id) == ["One", "Two"]
 
 
-def test_entries_with_one_address_are_told_apart_by_their_titles(alice: Person, site: Publisher) -> None:
+def test_entries_with_the_same_url_are_distinguished_by_title(alice: Person, site: Publisher) -> None:
     publish(site, "Two", "One", link="{site}same")
     feed_id = subscribe(alice, site)
 
@@ -201,7 +201,7 @@ def test_entries_with_one_address_are_told_apart_by_their_titles(alice: Person, 
     assert refresh(alice, feed_id) == ["One", "Two", "Three", "Four"]
 
 
-def test_entries_without_an_address_are_known_by_their_ids(alice: Person, site: Publisher) -> None:
+def test_entries_without_a_url_are_matched_by_id(alice: Person, site: Publisher) -> None:
     feed = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": "Feed",
@@ -215,7 +215,7 @@ def test_entries_without_an_address_are_known_by_their_ids(alice: Person, site: 
     assert len(refresh(alice, feed_id)) == 2
 
 
-def test_an_imported_entry_is_met_again_by_its_address(alice: Person, site: Publisher) -> None:
+def test_an_imported_entry_is_matched_by_its_url(alice: Person, site: Publisher) -> None:
     publish(site, "One")
     feed_id = subscribe(alice, site, match_entries_by_url=True)
     alice.post(f"/v1/feeds/{feed_id}/entries/import", {"url": site.url("/Two"), "title": "Two", "external_id": "x"})
@@ -225,7 +225,7 @@ def test_an_imported_entry_is_met_again_by_its_address(alice: Person, site: Publ
     assert refresh(alice, feed_id) == ["One", "Two"]
 
 
-def test_it_travels_along_in_opml(alice: Person, bob: Person, site: Publisher) -> None:
+def test_opml_exports_and_imports_the_setting(alice: Person, bob: Person, site: Publisher) -> None:
     publish(site, "One")
     subscribe(alice, site, match_entries_by_url=True)
 

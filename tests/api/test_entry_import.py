@@ -80,13 +80,13 @@ def test_an_entry_is_identified_by_its_external_id_or_else_its_url(alice: Person
 def test_another_address_with_a_known_external_id_is_the_same_entry(alice: Person, feed: dict[str, Any]) -> None:
     first = imported_entry(alice, feed, url=URL, external_id="id-1")
 
-    again = import_entry(alice, feed, url="https://example.org/moved", external_id="id-1")
+    second = import_entry(alice, feed, url="https://example.org/moved", external_id="id-1")
 
-    assert (again.status, again.json()) == (200, {"id": first["id"]})
+    assert (second.status, second.json()) == (200, {"id": first["id"]})
     assert alice.get(f"/v1/entries/{first['id']}")["url"] == URL
 
 
-def test_other_feeds_do_not_matter(alice: Person, site: Publisher, feed: dict[str, Any]) -> None:
+def test_the_same_entry_can_be_imported_into_another_feed(alice: Person, site: Publisher, feed: dict[str, Any]) -> None:
     other = alice.has_feed(site)
 
     assert imported_entry(alice, feed, url=URL)["id"] != imported_entry(alice, other, url=URL)["id"]
@@ -95,9 +95,9 @@ def test_other_feeds_do_not_matter(alice: Person, site: Publisher, feed: dict[st
 def test_an_article_that_was_fetched_is_not_imported_twice(alice: Person, feed: dict[str, Any]) -> None:
     fetched = alice.entries()[0]
 
-    again = import_entry(alice, feed, url="https://example.org/elsewhere", external_id=f"{feed['feed_url']}#One")
+    second = import_entry(alice, feed, url="https://example.org/elsewhere", external_id=f"{feed['feed_url']}#One")
 
-    assert (again.status, again.json()) == (200, {"id": fetched["id"]})
+    assert (second.status, second.json()) == (200, {"id": fetched["id"]})
     assert alice.get("/v1/entries")["total"] == 1
 
 
@@ -130,13 +130,13 @@ def test_a_known_entry_takes_only_the_state_that_was_sent(
 ) -> None:
     first = imported_entry(alice, feed, url=URL, title="Old", content="old", status="unread", starred=True)
 
-    again = imported_entry(alice, feed, url=URL, title="New", content="new", author="x", tags=["x"], **sent)
+    second = imported_entry(alice, feed, url=URL, title="New", content="new", author="x", tags=["x"], **sent)
 
-    assert (again["status"], again["starred"]) == state
-    assert again["changed_at"] > first["changed_at"]
-    told_by_state = {"status", "starred", "changed_at"}
-    assert {k: v for k, v in again.items() if k not in told_by_state} == {
-        k: v for k, v in first.items() if k not in told_by_state
+    assert (second["status"], second["starred"]) == state
+    assert second["changed_at"] > first["changed_at"]
+    kept_fields = {"status", "starred", "changed_at"}
+    assert {k: v for k, v in second.items() if k not in kept_fields} == {
+        k: v for k, v in first.items() if k not in kept_fields
     }
 
 
@@ -168,9 +168,7 @@ def test_an_entry_that_was_flushed_is_not_imported_again(alice: Person, feed: di
 
 
 @pytest.mark.parametrize("published_at", [None, 0, -1, -(2**63)])
-def test_without_a_usable_date_an_entry_is_published_now(
-    alice: Person, feed: dict[str, Any], published_at: Any
-) -> None:
+def test_without_a_valid_date_an_entry_is_published_now(alice: Person, feed: dict[str, Any], published_at: Any) -> None:
     entry = imported_entry(alice, feed, url=URL, published_at=published_at)
 
     assert entry["published_at"] == entry["created_at"]
@@ -233,7 +231,7 @@ def test_an_invalid_import_is_400_and_names_the_field(
 
 
 @pytest.mark.parametrize("url", ["tag:example.org,2026:1", "ftp://example.org/a", "magnet:?xt=1", "urn:isbn:0"])
-def test_any_url_that_executes_nothing_is_accepted(alice: Person, feed: dict[str, Any], url: str) -> None:
+def test_a_url_that_is_not_executable_is_accepted(alice: Person, feed: dict[str, Any], url: str) -> None:
     entry = imported_entry(
         alice, feed, url=url, content='<a href="page">relative</a><img src="https://example.org/a.png">'
     )
@@ -262,10 +260,10 @@ def test_an_unpaired_surrogate_in_an_import_is_replaced(alice: Person, feed: dic
 def test_an_unknown_or_foreign_feed_is_400_before_the_body_is_read(
     alice: Person, bob: Person, charlie: Person, feed: dict[str, Any]
 ) -> None:
-    for somebody, feed_id in ((alice, 2147483000), (alice, 2**40), (bob, feed["id"]), (charlie, feed["id"])):
-        answer = somebody.call("POST", f"/v1/feeds/{feed_id}/entries/import", raw=b"{broken")
+    for stranger, feed_id in ((alice, 2147483000), (alice, 2**40), (bob, feed["id"]), (charlie, feed["id"])):
+        answer = stranger.call("POST", f"/v1/feeds/{feed_id}/entries/import", raw=b"{broken")
         assert (answer.status, "feed" in answer.error) == (400, True)
-        assert somebody.call("POST", f"/v1/feeds/{feed_id}/entries/import", {"url": URL}).status == 400
+        assert stranger.call("POST", f"/v1/feeds/{feed_id}/entries/import", {"url": URL}).status == 400
     assert alice.call("POST", "/v1/feeds/x/entries/import", {"url": URL}).status == 400
     assert alice.get("/v1/entries")["total"] == 1
 

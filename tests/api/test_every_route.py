@@ -22,7 +22,7 @@ WITH_QUERY = [
 
 
 @pytest.mark.parametrize("operation", [name for name, route in OPERATIONS.items() if not route.is_open])
-def test_nobody_gets_in_without_credentials(operation: str, alice: Person) -> None:
+def test_requests_without_credentials_are_refused(operation: str, alice: Person) -> None:
     route = OPERATIONS[operation]
 
     answer = call(alice.service.url, route.method, re.sub(r"\{\w+\}", "1", route.path))
@@ -58,7 +58,7 @@ def test_a_page_of_another_site_cannot_use_the_password_that_a_browser_remembers
 
 
 @pytest.mark.parametrize("operation", [name for name, route in OPERATIONS.items() if route.admin])
-def test_what_is_for_administrators_is_refused_before_anything_is_read(operation: str, alice: Person) -> None:
+def test_routes_of_administrators_refuse_other_users_before_reading_the_body(operation: str, alice: Person) -> None:
     route = OPERATIONS[operation]
 
     answer = alice.call(route.method, re.sub(r"\{\w+\}", "nonsense", route.path), raw=b"{")
@@ -69,7 +69,7 @@ def test_what_is_for_administrators_is_refused_before_anything_is_read(operation
 
 @pytest.mark.parametrize("operation", [name for name in WITH_ID if name != "get_user"])
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "abc", "9223372036854775808", "%00"])
-def test_an_id_that_cannot_be_one_is_refused(operation: str, text: str, charlie: Person) -> None:
+def test_an_invalid_id_is_refused(operation: str, text: str, charlie: Person) -> None:
     route = WITH_ID[operation]
 
     answer = charlie.call(route.method, re.sub(r"\{\w+\}", text, route.path), {})
@@ -79,7 +79,7 @@ def test_an_id_that_cannot_be_one_is_refused(operation: str, text: str, charlie:
 
 
 @pytest.mark.parametrize("operation", [name for name, route in OPERATIONS.items() if route.method != "GET"])
-def test_a_body_that_is_too_large_is_refused_everywhere(operation: str, alice: Person, charlie: Person) -> None:
+def test_every_route_refuses_a_body_that_is_too_large(operation: str, alice: Person, charlie: Person) -> None:
     route = OPERATIONS[operation]
     person = charlie if route.admin else alice
 
@@ -91,7 +91,7 @@ def test_a_body_that_is_too_large_is_refused_everywhere(operation: str, alice: P
 
 @pytest.mark.parametrize("operation", WITH_QUERY)
 @pytest.mark.parametrize("query", ["search=%00", "%00=1", "search=%ff"])
-def test_a_query_that_is_no_text_is_refused(operation: str, query: str, alice: Person) -> None:
+def test_a_query_that_is_not_utf8_is_refused(operation: str, query: str, alice: Person) -> None:
     answer = alice.call("GET", re.sub(r"\{\w+\}", "1", OPERATIONS[operation].path) + f"?{query}")
 
     assert answer.status == 400

@@ -40,7 +40,7 @@ def refused(person: Person, entry: dict[str, Any], status: int = 500) -> str:
     return answer.error
 
 
-def test_the_article_of_the_page_comes_back_clean(alice: Person, site: Publisher) -> None:
+def test_the_article_is_returned_sanitized(alice: Person, site: Publisher) -> None:
     found = fetch(alice, has_entry(alice, site, PAGE.replace("<h1>", "<script>spy()</script><h1 onclick='x()'>")))
 
     assert found.keys() == {"content", "reading_time"}
@@ -52,7 +52,7 @@ def test_the_article_of_the_page_comes_back_clean(alice: Person, site: Publisher
 
 
 @pytest.mark.parametrize("query", [{}, {"update_content": "false"}, {"update_content": "perhaps"}])
-def test_nothing_is_stored_unless_asked_for(alice: Person, site: Publisher, query: dict[str, str]) -> None:
+def test_the_article_is_not_stored_by_default(alice: Person, site: Publisher, query: dict[str, str]) -> None:
     entry = has_entry(alice, site)
 
     fetch(alice, entry, **query)
@@ -60,11 +60,11 @@ def test_nothing_is_stored_unless_asked_for(alice: Person, site: Publisher, quer
     assert alice.get(f"/v1/entries/{entry['id']}") == entry
 
 
-@pytest.mark.parametrize("yes", ["true", "1", "True"])
-def test_the_article_is_stored_when_asked_for(alice: Person, site: Publisher, yes: str) -> None:
+@pytest.mark.parametrize("update_content", ["true", "1", "True"])
+def test_the_article_is_stored_on_request(alice: Person, site: Publisher, update_content: str) -> None:
     entry = has_entry(alice, site)
 
-    found = fetch(alice, entry, update_content=yes)
+    found = fetch(alice, entry, update_content=update_content)
 
     after = alice.get(f"/v1/entries/{entry['id']}")
     assert after == entry | {"content": found["content"], "reading_time": found["reading_time"]}
@@ -72,7 +72,7 @@ def test_the_article_is_stored_when_asked_for(alice: Person, site: Publisher, ye
     assert after["changed_at"] == entry["changed_at"]
 
 
-def test_an_article_that_was_stored_stays_when_the_publisher_changes_the_entry(alice: Person, site: Publisher) -> None:
+def test_a_stored_article_stays_when_the_publisher_changes_the_entry(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["Rain"])
     path = str(feed["feed_url"]).removeprefix(site.url(""))
     entry = alice.entries()[0]
@@ -85,7 +85,9 @@ def test_an_article_that_was_stored_stays_when_the_publisher_changes_the_entry(a
     assert alice.get(f"/v1/entries/{entry['id']}")["content"] == stored
 
 
-def test_nobody_fetches_what_is_not_theirs(alice: Person, bob: Person, charlie: Person, site: Publisher) -> None:
+def test_the_content_of_entries_of_other_users_cannot_be_fetched(
+    alice: Person, bob: Person, charlie: Person, site: Publisher
+) -> None:
     entry = has_entry(alice, site)
 
     for stranger in (bob, charlie):
@@ -94,9 +96,9 @@ def test_nobody_fetches_what_is_not_theirs(alice: Person, bob: Person, charlie: 
     assert site.requests_for("/story") == []
 
 
-@pytest.mark.parametrize("bad", ["0", "-1", "x", "1.5", str(2**63)])
-def test_a_bad_id_is_refused(alice: Person, bad: str) -> None:
-    assert alice.call("GET", f"/v1/entries/{bad}/fetch-content").status == 400
+@pytest.mark.parametrize("invalid_id", ["0", "-1", "x", "1.5", str(2**63)])
+def test_an_invalid_id_is_refused(alice: Person, invalid_id: str) -> None:
+    assert alice.call("GET", f"/v1/entries/{invalid_id}/fetch-content").status == 400
 
 
 @pytest.mark.parametrize(
@@ -116,26 +118,26 @@ def test_a_bad_id_is_refused(alice: Person, bad: str) -> None:
         pytest.param(Cut(PAGE, after=200), id="cut off"),
     ],
 )
-def test_what_is_no_readable_page_is_told_and_nothing_changes(alice: Person, site: Publisher, reply: Reply) -> None:
+def test_an_unreadable_page_is_an_error_and_changes_nothing(alice: Person, site: Publisher, reply: Reply) -> None:
     entry = has_entry(alice, site, reply)
 
     assert refused(alice, entry)
 
 
-def test_an_entry_without_an_address_has_no_page(alice: Person, site: Publisher) -> None:
+def test_an_entry_without_a_url_has_no_page(alice: Person, site: Publisher) -> None:
     site.serve("/feed.json", '{"version": "https://jsonfeed.org/version/1.1", "items": [{"id": "1", "title": "x"}]}')
     alice.post("/v1/feeds", {"feed_url": site.url("/feed.json")})
 
     assert "address" in refused(alice, alice.entries()[0])
 
 
-def test_a_page_that_says_no_type_is_known_by_how_it_begins(alice: Person, site: Publisher) -> None:
+def test_a_page_without_a_content_type_is_recognized_by_its_beginning(alice: Person, site: Publisher) -> None:
     entry = has_entry(alice, site, Answer(f"\n {PAGE}", headers={"Content-Type": ""}))
 
     assert "The rain of day 3" in fetch(alice, entry)["content"]
 
 
-def test_xhtml_is_a_page(alice: Person, site: Publisher) -> None:
+def test_xhtml_is_accepted(alice: Person, site: Publisher) -> None:
     entry = has_entry(alice, site, Answer(PAGE, headers={"Content-Type": "application/xhtml+xml"}))
 
     assert "The rain of day 3" in fetch(alice, entry)["content"]
@@ -151,7 +153,7 @@ def test_xhtml_is_a_page(alice: Person, site: Publisher) -> None:
         ("text/html; charset=unheard-of", '<meta charset="shift_jis">', "shift_jis"),
     ],
 )
-def test_the_letters_of_a_page_are_read_as_they_were_meant(
+def test_the_encoding_of_a_page_is_detected(
     alice: Person, site: Publisher, headers: str, meta: str, encoding: str
 ) -> None:
     page = PAGE.replace("<title>", f"{meta}<title>").replace("late", "поздно")
@@ -163,7 +165,7 @@ def test_the_letters_of_a_page_are_read_as_they_were_meant(
 @pytest.mark.parametrize(
     "page", ["<html><head><title>x</title></head><body></body></html>", "<html><script>1</script>"]
 )
-def test_where_no_article_is_found_the_stored_content_comes_back(alice: Person, site: Publisher, page: str) -> None:
+def test_without_an_article_the_stored_content_is_returned(alice: Person, site: Publisher, page: str) -> None:
     entry = has_entry(alice, site, page)
 
     found = fetch(alice, entry, update_content="true")
@@ -172,7 +174,7 @@ def test_where_no_article_is_found_the_stored_content_comes_back(alice: Person, 
     assert alice.get(f"/v1/entries/{entry['id']}") == entry
 
 
-def test_addresses_follow_the_page_not_the_entry(alice: Person, site: Publisher) -> None:
+def test_relative_urls_are_resolved_against_the_final_url_of_the_page(alice: Person, site: Publisher) -> None:
     entry = has_entry(alice, site)
     site.redirect("/story", to="/2026/11/rain/")
     site.serve("/2026/11/rain/", PAGE.replace('href="/more"', 'href="more"'))
@@ -180,26 +182,26 @@ def test_addresses_follow_the_page_not_the_entry(alice: Person, site: Publisher)
     assert f'href="{site.url("/2026/11/rain/more")}"' in fetch(alice, entry)["content"]
 
 
-def test_addresses_follow_the_base_that_a_page_names(alice: Person, site: Publisher) -> None:
+def test_relative_urls_are_resolved_against_the_base_element(alice: Person, site: Publisher) -> None:
     page = PAGE.replace("<title>", '<base href="https://base.test/a/"><title>').replace('"/more"', '"more"')
 
     assert 'href="https://base.test/a/more"' in fetch(alice, has_entry(alice, site, page))["content"]
 
 
-def test_the_rule_of_the_feed_says_what_an_article_is(alice: Person, site: Publisher) -> None:
+def test_the_scraper_rule_of_the_feed_selects_the_article(alice: Person, site: Publisher) -> None:
     entry = has_entry(alice, site, scraper_rules="h1, .box", rewrite_rules='remove(".ad")')
     site.serve("/story", '<h1>Rain</h1><p>Not this.</p><div class="box"><p>This.</p><p class="ad">Nor this.</p></div>')
 
     assert fetch(alice, entry)["content"] == "<h1>Rain</h1><p>This.</p>"
 
 
-def test_a_rule_that_matches_nothing_leaves_it_to_us(alice: Person, site: Publisher) -> None:
+def test_a_scraper_rule_without_a_match_falls_back_to_readability(alice: Person, site: Publisher) -> None:
     entry = has_entry(alice, site, scraper_rules=".nowhere")
 
     assert "The rain of day 3" in fetch(alice, entry)["content"]
 
 
-def test_the_rule_of_the_feed_is_not_meant_for_other_sites(alice: Person, site: Publisher) -> None:
+def test_the_scraper_rule_does_not_apply_to_other_sites(alice: Person, site: Publisher) -> None:
     entry = has_entry(alice, site, scraper_rules="nav")
     with Publisher("127.0.0.2") as elsewhere:
         site.redirect("/story", to=elsewhere.serve("/story", PAGE))
@@ -210,7 +212,7 @@ def test_the_rule_of_the_feed_is_not_meant_for_other_sites(alice: Person, site: 
     assert "About us" not in found
 
 
-def test_the_publisher_sees_the_cookie_and_the_user_agent_of_the_feed(alice: Person, site: Publisher) -> None:
+def test_the_cookie_and_user_agent_of_the_feed_are_sent(alice: Person, site: Publisher) -> None:
     entry = has_entry(alice, site, cookie="taste=sweet", user_agent="Rainreader/1")
 
     fetch(alice, entry)
@@ -220,7 +222,7 @@ def test_the_publisher_sees_the_cookie_and_the_user_agent_of_the_feed(alice: Per
     assert seen["accept"].startswith("text/html")
 
 
-def test_other_sites_see_neither_cookie_nor_user_agent_nor_password(alice: Person, site: Publisher) -> None:
+def test_cookie_user_agent_and_password_are_not_sent_to_other_sites(alice: Person, site: Publisher) -> None:
     private = {"cookie": "taste=sweet", "user_agent": "Rainreader/1", "username": "alice", "password": "secret"}
     feed = alice.has_feed(site, ["Rain"], **private)
     with Publisher("127.0.0.2") as elsewhere:
@@ -235,7 +237,7 @@ def test_other_sites_see_neither_cookie_nor_user_agent_nor_password(alice: Perso
     assert "Rainreader" not in seen["user-agent"]
 
 
-def test_a_certificate_nobody_signed_is_taken_where_the_feed_says_so(alice: Person, site: Publisher) -> None:
+def test_a_self_signed_certificate_is_accepted_if_the_feed_allows_it(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["Rain"])
     with Publisher(tls=True) as secure:
         url = secure.serve("/story", PAGE)
@@ -248,7 +250,7 @@ def test_a_certificate_nobody_signed_is_taken_where_the_feed_says_so(alice: Pers
         assert "The rain of day 3" in fetch(alice, entry)["content"]
 
 
-def test_the_reading_time_is_for_those_who_want_it(alice: Person, site: Publisher) -> None:
+def test_the_reading_time_is_returned_only_if_the_user_enabled_it(alice: Person, site: Publisher) -> None:
     entry = has_entry(alice, site)
     alice.put(f"/v1/users/{alice.id}", {"show_reading_time": False}, status=201)
 

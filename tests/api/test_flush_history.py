@@ -45,7 +45,7 @@ def test_other_methods_are_405(alice: Person, method: str) -> None:
     assert (answer.status, answer.headers["allow"]) == (405, "DELETE, PUT")
 
 
-def test_counters_and_totals_follow(alice: Person, site: Publisher) -> None:
+def test_counters_and_totals_are_updated(alice: Person, site: Publisher) -> None:
     first, second = alice.has_feed(site, ["A", "B", "C"]), alice.has_feed(site, ["D", "E"])
     mark(alice, A="read", B="read starred", D="read", E="read")
 
@@ -82,7 +82,7 @@ def test_flushing_keeps_removed_entries(alice: Person, site: Publisher) -> None:
     assert [entry["id"] for entry in alice.entries(status="removed")] == [removed]
 
 
-def test_flushing_twice_changes_nothing_more(alice: Person, site: Publisher) -> None:
+def test_flushing_twice_is_the_same_as_once(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Gone", "Stays"])
     mark(alice, Gone="read")
 
@@ -92,7 +92,7 @@ def test_flushing_twice_changes_nothing_more(alice: Person, site: Publisher) -> 
     assert titles(alice) == ["Stays"]
 
 
-def test_nobody_else_s_history_is_touched(alice: Person, bob: Person, charlie: Person, site: Publisher) -> None:
+def test_entries_of_other_users_are_not_flushed(alice: Person, bob: Person, charlie: Person, site: Publisher) -> None:
     alice.has_feed(site, ["One"])
     mark(alice, One="read")
 

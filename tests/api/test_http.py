@@ -14,7 +14,7 @@ from support.people import Person, call
 from support.publisher import Publisher
 
 
-def test_every_answer_below_v1_allows_other_origins(alice: Person) -> None:
+def test_every_response_below_v1_allows_other_origins(alice: Person) -> None:
     for answer in (
         alice.call("GET", "/v1/me"),
         alice.call("GET", "/v1/nothing"),
@@ -36,7 +36,7 @@ def test_a_preflight_needs_no_credentials_anywhere(alice: Person, path: str) -> 
     assert answer.headers["access-control-max-age"] == "3600"
 
 
-def test_json_is_announced_without_a_charset_and_an_empty_answer_without_anything(alice: Person) -> None:
+def test_json_has_no_charset_and_an_empty_response_no_content_type(alice: Person) -> None:
     assert alice.call("GET", "/v1/me").headers["content-type"] == "application/json"
     empty = alice.call("PUT", "/v1/feeds/refresh")
     assert (empty.status, empty.body) == (204, b"")
@@ -116,11 +116,11 @@ def test_a_fixed_name_with_a_method_it_lacks_is_read_as_an_id(alice: Person, met
     assert alice.call(method, path, {}).status == 400
 
 
-@pytest.mark.parametrize("bad", ["0", "-1", "abc", "1.5", "9223372036854775808", "+7", "007", "1e3", "٣"])
-def test_a_path_id_is_a_plain_whole_number_above_zero(alice: Person, bad: str) -> None:
+@pytest.mark.parametrize("invalid_id", ["0", "-1", "abc", "1.5", "9223372036854775808", "+7", "007", "1e3", "٣"])
+def test_a_path_id_is_a_plain_whole_number_above_zero(alice: Person, invalid_id: str) -> None:
     from urllib.parse import quote
 
-    answer = alice.call("GET", f"/v1/feeds/{quote(bad)}")
+    answer = alice.call("GET", f"/v1/feeds/{quote(invalid_id)}")
 
     assert answer.status == 400
     assert "feed id" in answer.error
@@ -201,10 +201,10 @@ def test_a_body_beyond_32_mib_is_refused_in_json(alice: Person) -> None:
     assert "32 MiB" in answer.error
 
 
-def test_a_query_that_is_no_utf8_is_400(alice: Person) -> None:
+def test_a_query_that_is_not_utf8_is_400(alice: Person) -> None:
     assert alice.call("GET", "/v1/entries?search=%ff").status == 400
     assert alice.call("GET", "/v1/entries?search=%00").status == 400
 
 
-def test_the_permission_comes_before_the_body(bob: Person) -> None:
+def test_the_permission_is_checked_before_the_body(bob: Person) -> None:
     assert bob.call("POST", "/v1/users", raw=b"{broken").status == 403

@@ -73,7 +73,7 @@ def test_a_new_feed_has_the_icon_of_its_site(alice: Person, site: Publisher) -> 
     assert len(bytes.fromhex(feed["icon"]["external_icon_id"])) == 20
 
 
-def test_the_icon_named_in_the_feed_wins(alice: Person, site: Publisher) -> None:
+def test_an_icon_in_the_feed_is_preferred(alice: Person, site: Publisher) -> None:
     site.serve("/blog/", '<link rel="icon" href="/page.png">')
     site.serve("/page.png", png(color="blue"))
     site.serve("/named.png", png(color="red"))
@@ -84,7 +84,7 @@ def test_the_icon_named_in_the_feed_wins(alice: Person, site: Publisher) -> None
     assert site.requests_for("/blog/") == []
 
 
-def test_the_best_size_wins(alice: Person, site: Publisher) -> None:
+def test_the_best_size_is_preferred(alice: Person, site: Publisher) -> None:
     links = '<link rel="icon" sizes="16x16" href="/s.png"><link rel="icon" sizes="128x128" href="/l.png">'
     site.serve("/blog/", links)
     site.serve("/s.png", png(16, 16))
@@ -99,7 +99,7 @@ def test_a_large_icon_keeps_its_ratio(alice: Person, site: Publisher) -> None:
     assert image_of(alice, subscribe(alice, site)).size == (64, 32)
 
 
-def test_the_root_page_is_asked_after_the_site(alice: Person, site: Publisher) -> None:
+def test_the_root_page_is_requested_after_the_site(alice: Person, site: Publisher) -> None:
     site.serve("/blog/", "<p>No icon here</p>")
     site.serve("/", '<link rel="icon" href="/icon.png">')
     site.serve("/icon.png", png())
@@ -117,7 +117,7 @@ def test_the_favicon_is_the_last_resort(alice: Person, site: Publisher) -> None:
     assert paths == ["/feed.xml", "/blog/", "/", "/favicon.ico"]
 
 
-def test_a_page_is_never_an_icon(alice: Person, site: Publisher) -> None:
+def test_an_html_page_is_no_icon(alice: Person, site: Publisher) -> None:
     site.serve("/blog/", '<link rel="icon" href="/missing.png"><link rel="icon" href="/good.png">')
     site.serve("/missing.png", "<html>Not found, says a page with status 200</html>")
     site.serve("/good.png", png())
@@ -135,7 +135,7 @@ def test_a_feed_whose_site_has_no_picture_has_no_icon(alice: Person, site: Publi
     assert alice.call("GET", f"/v1/feeds/{feed['id']}/icon").status == 404
 
 
-def test_a_drawing_is_kept_without_its_scripts(alice: Person, site: Publisher) -> None:
+def test_an_svg_icon_is_stored_without_scripts(alice: Person, site: Publisher) -> None:
     site.serve("/favicon.ico", SVG)
 
     icon = alice.get(f"/v1/feeds/{subscribe(alice, site)['id']}/icon")
@@ -146,7 +146,7 @@ def test_a_drawing_is_kept_without_its_scripts(alice: Person, site: Publisher) -
     assert b"script" not in drawing
 
 
-def test_an_icon_inside_of_the_page_is_read(alice: Person, site: Publisher) -> None:
+def test_an_icon_in_a_data_url_is_read(alice: Person, site: Publisher) -> None:
     data = base64.b64encode(png()).decode()
     site.serve("/blog/", f'<link rel="icon" href="data:image/png;base64,{data}">')
 
@@ -160,7 +160,7 @@ def test_bad_ids_are_400_and_unknown_ones_404(alice: Person, path: str) -> None:
     assert alice.call("GET", path.format(2147483000)).status == 404
 
 
-def test_icons_of_others_look_like_none(alice: Person, bob: Person, charlie: Person, site: Publisher) -> None:
+def test_icons_of_other_users_are_404(alice: Person, bob: Person, charlie: Person, site: Publisher) -> None:
     site.serve("/favicon.ico", png(color="#123456"))
     feed = subscribe(alice, site)
 
@@ -169,7 +169,7 @@ def test_icons_of_others_look_like_none(alice: Person, bob: Person, charlie: Per
         assert stranger.call("GET", f"/v1/icons/{feed['icon']['icon_id']}").status == 404
 
 
-def test_one_icon_serves_all_feeds_that_show_it(alice: Person, bob: Person, site: Publisher) -> None:
+def test_feeds_with_the_same_icon_share_it(alice: Person, bob: Person, site: Publisher) -> None:
     site.serve("/favicon.ico", png(color="#654321"))
 
     mine, others = subscribe(alice, site), subscribe(bob, site)
@@ -181,7 +181,7 @@ def test_one_icon_serves_all_feeds_that_show_it(alice: Person, bob: Person, site
     assert alice.get(f"/v1/icons/{mine['icon']['icon_id']}")
 
 
-def test_the_same_icon_coming_from_many_feeds_at_once_is_stored_once(
+def test_concurrent_subscriptions_store_the_same_icon_once(
     alice: Person, bob: Person, charlie: Person, site: Publisher
 ) -> None:
     site.serve("/favicon.ico", png(color="#abcdef"))
@@ -196,14 +196,14 @@ def test_the_same_icon_coming_from_many_feeds_at_once_is_stored_once(
     assert len({one["icon"]["icon_id"] for one in found}) == 1
 
 
-def test_a_site_that_hangs_does_not_keep_anybody_from_subscribing(patient_alice: Person, site: Publisher) -> None:
+def test_a_hanging_site_does_not_prevent_a_subscription(patient_alice: Person, site: Publisher) -> None:
     for path in ("/blog/", "/", "/favicon.ico"):
         site.script(path, Hang())
 
     assert subscribe(patient_alice, site)["icon"] is None
 
 
-def test_an_endless_icon_is_given_up(alice: Person, site: Publisher) -> None:
+def test_an_endless_icon_is_ignored(alice: Person, site: Publisher) -> None:
     site.script("/favicon.ico", Endless())
 
     assert subscribe(alice, site)["icon"] is None
@@ -221,7 +221,7 @@ def test_an_imported_feed_gets_its_icon_with_its_first_check(alice: Person, site
     assert refreshed(alice, imported)["icon"]
 
 
-def test_a_missing_icon_is_not_asked_for_at_every_check(alice: Person, site: Publisher, services: Services) -> None:
+def test_a_missing_icon_is_not_requested_at_every_check(alice: Person, site: Publisher, services: Services) -> None:
     feed = subscribe(alice, site)
     site.forget_requests()
     site.serve("/favicon.ico", png())
@@ -233,7 +233,7 @@ def test_a_missing_icon_is_not_asked_for_at_every_check(alice: Person, site: Pub
     assert refreshed(alice, feed)["icon"]
 
 
-def test_an_icon_is_asked_for_again_after_a_month(alice: Person, site: Publisher, services: Services) -> None:
+def test_an_icon_is_requested_again_after_a_month(alice: Person, site: Publisher, services: Services) -> None:
     site.serve("/favicon.ico", png(color="red"))
     feed = subscribe(alice, site)
     site.serve("/favicon.ico", png(color="blue"))
@@ -257,7 +257,7 @@ def test_an_icon_that_is_gone_is_kept(alice: Person, site: Publisher, services: 
     assert refreshed(alice, feed)["icon"] == feed["icon"]
 
 
-def test_a_feed_that_moves_to_another_site_gets_its_icon(alice: Person, site: Publisher) -> None:
+def test_a_feed_that_moves_to_another_site_gets_the_icon_of_that_site(alice: Person, site: Publisher) -> None:
     site.serve("/favicon.ico", png(color="red"))
     feed = subscribe(alice, site)
     with Publisher("127.0.0.2") as other:
@@ -267,18 +267,18 @@ def test_a_feed_that_moves_to_another_site_gets_its_icon(alice: Person, site: Pu
         assert color(image_of(alice, refreshed(alice, feed))) == (0, 0, 255)
 
 
-def test_cookie_and_user_agent_stay_on_the_host_of_the_feed(alice: Person, site: Publisher) -> None:
+def test_cookie_and_user_agent_are_sent_to_the_host_of_the_feed_only(alice: Person, site: Publisher) -> None:
     with Publisher("127.0.0.2") as other:
         other.serve("/icon.png", png())
         site.serve("/blog/", f'<link rel="icon" href="{other.url("/icon.png")}">')
 
         subscribe(alice, site, cookie="a=b", user_agent="Mine", username="me", password="secret")
 
-        (abroad,), (at_home,) = other.requests_for("/icon.png"), site.requests_for("/blog/")
-        assert not {"cookie", "authorization"} & abroad.headers.keys()
-        assert abroad.headers["user-agent"] != "Mine"
-        assert at_home.headers["cookie"] == "a=b"
-        assert at_home.headers["user-agent"] == "Mine"
+        (other_host_request,), (own_host_request,) = other.requests_for("/icon.png"), site.requests_for("/blog/")
+        assert not {"cookie", "authorization"} & other_host_request.headers.keys()
+        assert other_host_request.headers["user-agent"] != "Mine"
+        assert own_host_request.headers["cookie"] == "a=b"
+        assert own_host_request.headers["user-agent"] == "Mine"
 
 
 def test_a_failed_check_looks_for_no_icon(alice: Person, site: Publisher, services: Services) -> None:
@@ -292,7 +292,7 @@ def test_a_failed_check_looks_for_no_icon(alice: Person, site: Publisher, servic
     assert [seen.path for seen in site.requests] == ["/feed.xml"]
 
 
-def test_icons_that_nobody_shows_can_be_taken_away(alice: Person, site: Publisher, services: Services) -> None:
+def test_unused_icons_are_deleted(alice: Person, site: Publisher, services: Services) -> None:
     site.serve("/favicon.ico", png(color="#010203"))
     feed = subscribe(alice, site)
     with services.database.writing() as db:

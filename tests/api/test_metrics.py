@@ -47,11 +47,11 @@ def counting(databases: Databases, folder: Path, **settings: str) -> Iterator[Ru
         yield service
 
 
-def test_there_is_nothing_unless_somebody_wants_it(service: RunningService) -> None:
+def test_metrics_are_404_unless_enabled(service: RunningService) -> None:
     assert call(service.url, "GET", "/metrics").status == 404
 
 
-def test_requests_are_counted_by_route_in_all_processes_together(databases: Databases, folder: Path) -> None:
+def test_requests_of_all_processes_are_counted_by_route(databases: Databases, folder: Path) -> None:
     with counting(databases, folder, web_workers="2") as service:
         alice = Cast(service).person("alice")
         for _ in range(20):
@@ -77,7 +77,7 @@ def test_requests_are_counted_by_route_in_all_processes_together(databases: Data
     assert seen["tidings_database_bytes"] > 10_000
 
 
-def test_numbers_of_a_worker_are_among_them_and_stay_when_it_is_gone(
+def test_metrics_of_a_worker_are_included_and_remain_after_it_ends(
     databases: Databases, folder: Path, site: Publisher
 ) -> None:
     with counting(databases, folder) as service:
@@ -116,7 +116,7 @@ def status(service: RunningService, method: str = "GET", **headers: str) -> int:
     return call(service.url, method, "/metrics", headers=named).status
 
 
-def test_other_networks_are_refused_also_behind_a_proxy(folder: Path) -> None:
+def test_clients_of_other_networks_are_refused_also_behind_a_proxy(folder: Path) -> None:
     with counting(SqliteDatabases(folder), folder) as service:
         assert status(service) == 200
         assert status(service, "HEAD") == 200
@@ -126,14 +126,14 @@ def test_other_networks_are_refused_also_behind_a_proxy(folder: Path) -> None:
         assert status(service, X_Forwarded_For="nonsense") == 403
 
 
-def test_a_visitor_cannot_make_up_where_they_are(folder: Path) -> None:
+def test_a_client_cannot_forge_its_address(folder: Path) -> None:
     with counting(
         SqliteDatabases(folder), folder, metrics_allowed_networks="10.0.0.0/8", trusted_reverse_proxy_networks="none"
     ) as service:
         assert status(service, X_Forwarded_For="10.0.0.1") == 403
 
 
-def test_a_password_is_asked_for_where_there_is_one(folder: Path) -> None:
+def test_a_configured_password_is_required(folder: Path) -> None:
     secret = folder / "secret"
     secret.write_text("correct horse\n")
     with counting(
@@ -153,7 +153,7 @@ def test_a_password_is_asked_for_where_there_is_one(folder: Path) -> None:
 # Where numbers are kept
 
 
-def test_processes_have_places_of_their_own_and_the_next_one_goes_on_counting(tmp_path: Path) -> None:
+def test_each_process_has_its_own_file_and_its_successor_continues_it(tmp_path: Path) -> None:
     first, second = MetricFiles(tmp_path), MetricFiles(tmp_path)
     assert {first.number, second.number} == {1, 2}
     first.file("counter").write_value("key", 7.0, 0.0)  # type: ignore[no-untyped-call]
@@ -167,7 +167,7 @@ def test_processes_have_places_of_their_own_and_the_next_one_goes_on_counting(tm
     third.close()
 
 
-def test_who_comes_into_an_empty_house_starts_from_nothing(tmp_path: Path) -> None:
+def test_the_first_process_deletes_files_of_an_earlier_run(tmp_path: Path) -> None:
     first = MetricFiles(tmp_path)
     first.file("counter").write_value("key", 7.0, 0.0)  # type: ignore[no-untyped-call]
     first.close()
@@ -178,7 +178,7 @@ def test_who_comes_into_an_empty_house_starts_from_nothing(tmp_path: Path) -> No
     second.close()
 
 
-def test_a_file_that_is_full_grows_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_full_file_grows_and_loses_no_value(tmp_path: Path) -> None:
     place = MetricFiles(tmp_path)
     cells, first = place.cell("counter", "first")
     cells[first] += 1
@@ -193,7 +193,7 @@ def test_a_file_that_is_full_grows_and_loses_nothing(tmp_path: Path) -> None:
     place.close()
 
 
-def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_file_is_created_atomically(tmp_path: Path) -> None:
     """Who reads the folder just then: of an empty file no number can be read."""
     seen: set[int] = set()
     done = threading.Event()
@@ -218,7 +218,7 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*.db"))) == 30
 
 
-def test_a_folder_that_cannot_be_used_stops_nothing(tmp_path: Path) -> None:
+def test_an_unusable_folder_stops_no_process(tmp_path: Path) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.touch()
 
@@ -228,7 +228,7 @@ def test_a_folder_that_cannot_be_used_stops_nothing(tmp_path: Path) -> None:
     metrics.record_request("/v1/me", "GET", 200, 0.001)
 
 
-def test_every_number_is_told_with_what_it_means(tmp_path: Path) -> None:
+def test_every_metric_has_a_help_text(tmp_path: Path) -> None:
     metrics.start(tmp_path)
     try:
         metrics.record_poll("stored", 0.2, new_entries=3)

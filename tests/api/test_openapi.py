@@ -56,7 +56,7 @@ def pretty(value: Any) -> str:
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def test_it_is_served_to_everybody(alice: Person) -> None:
+def test_the_document_needs_no_credentials(alice: Person) -> None:
     answer = call(alice.service.url, "GET", "/v1/openapi.json", headers={"X-Auth-Token": "wrong"})
 
     assert answer.status == 200
@@ -68,7 +68,7 @@ def test_it_is_served_to_everybody(alice: Person) -> None:
     assert alice.call("POST", "/v1/openapi.json").status == 405
 
 
-def test_every_operation_has_words_an_answer_and_its_examples() -> None:
+def test_every_operation_has_a_description_a_response_and_examples() -> None:
     for path, method, operation in operations(openapi()):
         where = f"{method} {path}"
         assert operation["summary"], where
@@ -79,7 +79,7 @@ def test_every_operation_has_words_an_answer_and_its_examples() -> None:
                 assert "example" in content or path == "/v1/openapi.json" or kind == "text/plain", where
 
 
-def test_every_example_fits_its_schema() -> None:
+def test_every_example_conforms_to_its_schema() -> None:
     whole = openapi()
     contents = [
         content
@@ -101,7 +101,7 @@ def test_every_error_has_a_body_with_a_message() -> None:
         assert name == "Unavailable" or content["example"]["error_message"]
 
 
-def test_every_reference_leads_somewhere() -> None:
+def test_every_reference_has_a_target() -> None:
     whole = openapi()
     for reference in references(whole):
         found: Any = whole
@@ -204,7 +204,7 @@ def test_a_new_route_describes_itself() -> None:
     assert made["components"]["schemas"]["Pet"]["properties"] == {"born_at": {"type": "string", "format": "date-time"}}
 
 
-def test_a_reply_made_by_hand_has_to_be_declared() -> None:
+def test_a_handler_that_returns_a_response_must_declare_it() -> None:
     def get_picture() -> Response:
         raise NotImplementedError
 
@@ -225,14 +225,14 @@ def test_operations_that_share_a_handler_have_names_of_their_own() -> None:
     assert names["toggle_star_bookmark"].path == "/v1/entries/{entry_id}/bookmark"
 
 
-def test_the_handbook_speaks_of_every_route() -> None:
+def test_the_documentation_mentions_every_route() -> None:
     page = statuses.PAGE.read_text()
 
     missing = [f"{r.method} {r.path}" for r in documented_endpoints() if f"| {r.method} {r.path} |" not in page]
     assert missing == [], "run `make statuses`"
 
 
-def test_the_calls_of_the_handbook_work(alice: Person) -> None:
+def test_the_example_requests_of_the_documentation_work(alice: Person) -> None:
     page = statuses.PAGE.read_text()
     calls = [line.strip() for line in page.splitlines() if line.startswith("    curl ")]
 

@@ -32,7 +32,7 @@ def send(person: Person, body: bytes, content_type: str = "") -> Answer:
     return call(person.service.url, "POST", "/v1/import", body, headers)
 
 
-def take_in(person: Person, *outlines: str) -> str:
+def import_outlines(person: Person, *outlines: str) -> str:
     answer = send(person, document(*outlines))
     assert answer.status == 201, answer.body
     message: str = answer.json()["message"]
@@ -95,7 +95,7 @@ def test_an_export_lists_categories_with_feeds_by_name_and_only_settings_that_di
     assert b"secret" not in alice.call("GET", "/v1/export").body
 
 
-def test_an_export_holds_only_ones_own_feeds(alice: Person, charlie: Person, site: Publisher) -> None:
+def test_an_export_has_only_the_feeds_of_the_user(alice: Person, charlie: Person, site: Publisher) -> None:
     alice.has_feed(site)
 
     assert len(export(charlie)[1]) == 0
@@ -118,7 +118,7 @@ def test_another_user_can_import_an_export(alice: Person, bob: Person, site: Pub
 def test_feeds_are_stored_unfetched_and_due_at_once(alice: Person, site: Publisher) -> None:
     url = site.url("/feed.xml")
 
-    take_in(alice, folder("News", feed(url, title="T", text="t", htmlUrl="http://site.example/")))
+    import_outlines(alice, folder("News", feed(url, title="T", text="t", htmlUrl="http://site.example/")))
 
     stored = by_url(alice)[url]
     assert (stored["title"], stored["site_url"], stored["category"]["title"]) == ("T", "http://site.example/", "News")
@@ -132,7 +132,7 @@ def test_an_imported_feed_can_be_refreshed_and_keeps_its_title(alice: Person, si
     imported = alice.has_feed(site)
     alice.delete(f"/v1/feeds/{imported['id']}")
 
-    take_in(alice, feed(imported["feed_url"], text="My name for it"))
+    import_outlines(alice, feed(imported["feed_url"], text="My name for it"))
 
     stored = by_url(alice)[imported["feed_url"]]
     alice.put(f"/v1/feeds/{stored['id']}/refresh")
@@ -141,7 +141,7 @@ def test_an_imported_feed_can_be_refreshed_and_keeps_its_title(alice: Person, si
 
 
 def test_nested_folders_become_a_path(alice: Person) -> None:
-    take_in(alice, folder("Tech", folder("Python", feed("http://a.example/")), feed("http://b.example/")))
+    import_outlines(alice, folder("Tech", folder("Python", feed("http://a.example/")), feed("http://b.example/")))
 
     found = by_url(alice)
     assert found["http://a.example/"]["category"]["title"] == "Tech / Python"
@@ -151,7 +151,7 @@ def test_nested_folders_become_a_path(alice: Person) -> None:
 def test_a_feed_outside_of_folders_goes_to_the_first_category_by_title(alice: Person) -> None:
     alice.has_category("Aardvark")
 
-    take_in(alice, feed("http://a.example/"))
+    import_outlines(alice, feed("http://a.example/"))
 
     assert by_url(alice)["http://a.example/"]["category"]["title"] == "Aardvark"
 
@@ -169,7 +169,7 @@ def test_a_feed_outside_of_folders_is_400_where_there_is_no_category(alice: Pers
 def test_categories_are_compared_without_case(alice: Person) -> None:
     alice.has_category("News")
 
-    take_in(alice, folder("NEWS", feed("http://a.example/")), folder("news", feed("http://b.example/")))
+    import_outlines(alice, folder("NEWS", feed("http://a.example/")), folder("news", feed("http://b.example/")))
 
     assert [one["title"] for one in alice.get("/v1/categories")] == ["All", "News"]
 
@@ -177,7 +177,7 @@ def test_categories_are_compared_without_case(alice: Person) -> None:
 def test_known_feeds_and_repeated_ones_are_skipped(alice: Person, site: Publisher) -> None:
     known = alice.has_feed(site)
 
-    message = take_in(
+    message = import_outlines(
         alice,
         folder("Elsewhere", feed(known["feed_url"], text="Other", crawler="true")),
         folder("First", feed("http://a.example/")),
@@ -192,21 +192,21 @@ def test_known_feeds_and_repeated_ones_are_skipped(alice: Person, site: Publishe
 
 
 def test_importing_twice_answers_201_and_adds_nothing(alice: Person) -> None:
-    take_in(alice, feed("http://a.example/"))
+    import_outlines(alice, feed("http://a.example/"))
 
-    assert "imported: 0" in take_in(alice, feed("http://a.example/"))
+    assert "imported: 0" in import_outlines(alice, feed("http://a.example/"))
     assert len(alice.get("/v1/feeds")) == 1
 
 
-def test_subscriptions_of_other_users_do_not_matter(alice: Person, bob: Person) -> None:
-    take_in(alice, feed("http://a.example/"))
-    take_in(bob, feed("http://a.example/"))
+def test_subscriptions_of_other_users_do_not_affect_an_import(alice: Person, bob: Person) -> None:
+    import_outlines(alice, feed("http://a.example/"))
+    import_outlines(bob, feed("http://a.example/"))
 
     assert [one["user_id"] for one in bob.get("/v1/feeds")] == [bob.id]
 
 
 def test_an_invalid_outline_is_skipped_and_reported(alice: Person) -> None:
-    message = take_in(
+    message = import_outlines(
         alice,
         feed("http://a.example/"),
         f"\n{feed('ftp://b.example/', text='The bad one')}",
@@ -219,16 +219,18 @@ def test_an_invalid_outline_is_skipped_and_reported(alice: Person) -> None:
     assert "Line 2 (The bad one)" in message
 
 
-def test_a_feed_with_children_comes_with_them(alice: Person) -> None:
-    take_in(alice, '<outline text="A" xmlUrl="http://a.example/"><outline xmlUrl="http://b.example/"/></outline>')
+def test_a_feed_with_children_is_imported_with_them(alice: Person) -> None:
+    import_outlines(
+        alice, '<outline text="A" xmlUrl="http://a.example/"><outline xmlUrl="http://b.example/"/></outline>'
+    )
 
     assert sorted(by_url(alice)) == ["http://a.example/", "http://b.example/"]
 
 
-def test_settings_are_applied_and_unreadable_ones_ignored(alice: Person) -> None:
+def test_settings_are_applied_and_invalid_ones_ignored(alice: Person) -> None:
     settings = {"crawler": "true", "userAgent": "X", "hideGlobally": "maybe", "blocklistRules": "("}
 
-    message = take_in(alice, feed("http://a.example/", **settings))
+    message = import_outlines(alice, feed("http://a.example/", **settings))
 
     stored = by_url(alice)["http://a.example/"]
     assert (stored["crawler"], stored["user_agent"]) == (True, "X")
@@ -238,7 +240,9 @@ def test_settings_are_applied_and_unreadable_ones_ignored(alice: Person) -> None
 
 
 def test_feeds_with_and_without_settings_come_in_one_document(alice: Person) -> None:
-    take_in(alice, feed("http://a.example/"), feed("http://b.example/", crawler="true"), feed("http://u:p@c.example/"))
+    import_outlines(
+        alice, feed("http://a.example/"), feed("http://b.example/", crawler="true"), feed("http://u:p@c.example/")
+    )
 
     found = by_url(alice)
     assert [found[f"http://{one}.example/"]["crawler"] for one in "abc"] == [False, True, False]
@@ -276,7 +280,7 @@ def form(name: str, content: bytes, headers: str = "Content-Type: text/x-opml") 
 
 @pytest.mark.parametrize("headers", ["Content-Type: text/x-opml", "Content-Type: multipart/mixed; boundary=x"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
-def test_a_form_brings_the_document_as_file(alice: Person, headers: str, encoding: str) -> None:
+def test_a_document_can_be_uploaded_as_a_form_file(alice: Person, headers: str, encoding: str) -> None:
     source = document(feed("http://a.example/", text="Zoë")).decode()
     body = form("file", f'<?xml version="1.0" encoding="{encoding}"?>\n{source}'.encode(encoding), headers)
 
@@ -327,7 +331,7 @@ def test_a_form_whose_parsing_would_take_long_is_refused(alice: Person, bomb: by
     assert "form cannot be read" in send(alice, body, f"multipart/form-data{';' * 2_000}; boundary={BOUNDARY}").error
 
 
-def test_a_form_of_a_hundred_parts_is_read(alice: Person) -> None:
+def test_a_form_with_a_hundred_parts_is_read(alice: Person) -> None:
     others = part(b'Content-Disposition: form-data; name="a"') * 99
     opml = document(feed("http://a.example/"))
     body = others + _FILE.replace(b"<opml/>", opml) + f"--{BOUNDARY}--\r\n".encode()
@@ -338,11 +342,11 @@ def test_a_form_of_a_hundred_parts_is_read(alice: Person) -> None:
 def test_ten_thousand_feeds_can_be_imported_at_once(alice: Person) -> None:
     feeds = [folder(f"Folder {n}", *(feed(f"http://{n}-{m}.example/feed") for m in range(100))) for n in range(100)]
 
-    assert "imported: 10000" in take_in(alice, *feeds)
+    assert "imported: 10000" in import_outlines(alice, *feeds)
     assert len(alice.get("/v1/categories", counts="true")) == 101
 
 
-def test_two_imports_at_once_leave_every_feed_once(alice: Person) -> None:
+def test_two_concurrent_imports_store_each_feed_once(alice: Person) -> None:
     body = document(*(folder(f"F{n}", feed(f"http://{n}.example/")) for n in range(50)))
     statuses: list[int] = []
     threads = [threading.Thread(target=lambda: statuses.append(send(alice, body).status)) for _ in range(4)]

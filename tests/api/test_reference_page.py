@@ -26,7 +26,7 @@ class PageParser(HTMLParser):
         self.links |= {value or "" for name, value in attrs if name == "href"}
 
 
-def test_the_page_shows_every_operation_to_everybody(alice: Person) -> None:
+def test_the_page_shows_every_operation_without_credentials(alice: Person) -> None:
     answer = call(alice.service.url, "GET", "/docs/api")
     seen = PageParser(answer.body.decode())
 
@@ -36,7 +36,7 @@ def test_the_page_shows_every_operation_to_everybody(alice: Person) -> None:
     assert len(seen.ids) == len(set(seen.ids))
 
 
-def test_the_page_loads_nothing_and_its_links_lead_somewhere(alice: Person) -> None:
+def test_the_page_loads_nothing_and_its_links_have_targets(alice: Person) -> None:
     answer = call(alice.service.url, "GET", "/docs/api")
     seen = PageParser(answer.body.decode())
 
@@ -46,7 +46,7 @@ def test_the_page_loads_nothing_and_its_links_lead_somewhere(alice: Person) -> N
     assert {link.removeprefix("#") for link in seen.links if link.startswith("#")} <= set(seen.ids)
 
 
-def test_the_page_is_to_be_read(alice: Person) -> None:
+def test_the_page_can_only_be_read(alice: Person) -> None:
     answer = call(alice.service.url, "HEAD", "/docs/api")
 
     assert (answer.status, answer.body) == (200, b"")
@@ -54,7 +54,7 @@ def test_the_page_is_to_be_read(alice: Person) -> None:
     assert call(alice.service.url, "POST", "/docs/api").status == 405
 
 
-def test_page_and_document_lie_below_the_path_of_the_service(databases: Databases, tmp_path: Path) -> None:
+def test_page_and_document_are_below_the_base_path(databases: Databases, tmp_path: Path) -> None:
     with databases.migrated() as url:
         environment = environment_for(url, tmp_path, base_url="http://localhost/reader")
         with running("web", environment, tmp_path) as service:

@@ -36,7 +36,7 @@ def minutes_until_next(feed: dict[str, Any]) -> float:
     return (following - checked).total_seconds() / 60
 
 
-def test_new_entries_come_in_unread_and_known_ones_keep_their_state(alice: Person, site: Publisher) -> None:
+def test_new_entries_are_unread_and_known_ones_keep_their_state(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["One"])
     known = alice.entries()[0]
     alice.put("/v1/entries", {"entry_ids": [known["id"]], "status": "read", "starred": True})
@@ -51,7 +51,7 @@ def test_new_entries_come_in_unread_and_known_ones_keep_their_state(alice: Perso
     assert alice.get("/v1/feeds/counters") == {"reads": {str(feed["id"]): 1}, "unreads": {str(feed["id"]): 1}}
 
 
-def test_an_entry_that_its_publisher_changed_changes_and_says_so(alice: Person, site: Publisher) -> None:
+def test_an_entry_changed_by_the_publisher_is_updated_with_a_new_changed_at(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["One", "Two"])
     before = {entry["title"]: entry for entry in alice.entries()}
     site.serve(path_of(feed, site), rss(["One", "Two"], feed["feed_url"]).replace("About One.", "All about One."))
@@ -66,7 +66,7 @@ def test_an_entry_that_its_publisher_changed_changes_and_says_so(alice: Person, 
     assert after["Two"] | {"feed": {}} == before["Two"] | {"feed": {}}
 
 
-def test_an_unchanged_feed_is_asked_for_with_its_validators(alice: Person, site: Publisher) -> None:
+def test_a_refresh_sends_the_stored_validators(alice: Person, site: Publisher) -> None:
     site.serve("/tagged.xml", rss(["a"], "http://x.test"), etag='"7"', last_modified="Sat, 21 Nov 2026 08:00:00 GMT")
     feed = alice.get(f"/v1/feeds/{alice.post('/v1/feeds', {'feed_url': site.url('/tagged.xml')})['feed_id']}")
 
@@ -79,7 +79,7 @@ def test_an_unchanged_feed_is_asked_for_with_its_validators(alice: Person, site:
     assert alice.get("/v1/entries")["total"] == 1
 
 
-def test_validators_are_not_sent_where_the_cache_is_to_be_ignored(alice: Person, site: Publisher) -> None:
+def test_validators_are_not_sent_if_the_feed_ignores_the_http_cache(alice: Person, site: Publisher) -> None:
     site.serve("/tagged.xml", rss(["a"], "http://x.test"), etag='"7"')
     body = {"feed_url": site.url("/tagged.xml"), "ignore_http_cache": True}
     refresh(alice, {"id": alice.post("/v1/feeds", body)["feed_id"]})
@@ -87,7 +87,7 @@ def test_validators_are_not_sent_where_the_cache_is_to_be_ignored(alice: Person,
     assert "if-none-match" not in site.last.headers
 
 
-def test_validators_follow_each_answer(alice: Person, site: Publisher) -> None:
+def test_validators_are_updated_by_each_response(alice: Person, site: Publisher) -> None:
     site.script(
         "/feed.xml",
         Answer(rss(["a"], "http://x.test"), etag='"1"'),
@@ -111,7 +111,7 @@ def test_validators_follow_each_answer(alice: Person, site: Publisher) -> None:
         ({"Retry-After": "64800"}, "", 1080),
     ],
 )
-def test_the_next_check_is_not_before_what_the_publisher_says(
+def test_the_next_check_is_not_before_the_time_the_publisher_asks_for(
     alice: Person, site: Publisher, headers: dict[str, str], extra: str, minutes: float
 ) -> None:
     feed = alice.has_feed(site)
@@ -120,7 +120,7 @@ def test_the_next_check_is_not_before_what_the_publisher_says(
     assert minutes - 0.1 <= minutes_until_next(refresh(alice, feed)) <= minutes + 1
 
 
-def test_without_a_word_the_next_check_follows_the_feed(alice: Person, site: Publisher) -> None:
+def test_without_hints_the_next_check_follows_the_publish_rate(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     site.serve(path_of(feed, site), rss(["New"], feed["feed_url"], extra="<ttl>5</ttl>"))
 
@@ -145,15 +145,15 @@ def test_a_failed_refresh_is_500_and_leaves_the_feed_as_it_was_with_its_error(
     feed = alice.has_feed(site)
     site.script(path_of(feed, site), reply)
 
-    once = refresh(alice, feed, 500)
-    twice = refresh(alice, feed, 500)
+    first = refresh(alice, feed, 500)
+    second = refresh(alice, feed, 500)
 
-    assert (once["parsing_error_count"], twice["parsing_error_count"]) == (1, 2)
-    assert once["parsing_error_message"]
-    assert minutes_until_next(once) == pytest.approx(60, rel=0.11)
-    assert minutes_until_next(twice) == pytest.approx(120, rel=0.11)
+    assert (first["parsing_error_count"], second["parsing_error_count"]) == (1, 2)
+    assert first["parsing_error_message"]
+    assert minutes_until_next(first) == pytest.approx(60, rel=0.11)
+    assert minutes_until_next(second) == pytest.approx(120, rel=0.11)
     assert alice.get("/v1/entries")["total"] == 2
-    assert twice["title"] == feed["title"]
+    assert second["title"] == feed["title"]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_a_redirect_that_never_ends_is_500(alice: Person, site: Publisher) -> No
     assert "in a loop" in refresh(alice, feed, 500)["parsing_error_message"]
 
 
-def test_a_billion_laughs_end_quickly_and_harmlessly(alice: Person, site: Publisher) -> None:
+def test_an_entity_expansion_bomb_is_harmless(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     site.serve(path_of(feed, site), LAUGHS)
 
@@ -201,9 +201,9 @@ def test_a_success_clears_the_errors_and_so_does_any_edit(alice: Person, site: P
     refresh(alice, feed, 500)
     site.serve(path_of(feed, site), good)
 
-    healed = refresh(alice, feed)
+    succeeded = refresh(alice, feed)
 
-    assert (healed["parsing_error_count"], healed["parsing_error_message"]) == (0, "")
+    assert (succeeded["parsing_error_count"], succeeded["parsing_error_message"]) == (0, "")
     site.serve(path_of(feed, site), "no", status=500)
     refresh(alice, feed, 500)
     edited = alice.put(f"/v1/feeds/{feed['id']}", {}, status=201)
@@ -249,7 +249,7 @@ def test_a_permanent_redirect_that_ends_is_not_stored(alice: Person, site: Publi
         assert refresh(alice, feed)["feed_url"] == feed["feed_url"]
 
 
-def test_a_feed_that_is_gone_for_good_is_not_checked_any_more(alice: Person, site: Publisher) -> None:
+def test_a_feed_that_returns_410_is_not_checked_any_more(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     site.serve(path_of(feed, site), "gone", status=410)
 
@@ -258,8 +258,8 @@ def test_a_feed_that_is_gone_for_good_is_not_checked_any_more(alice: Person, sit
     assert gone["disabled"]
     assert "410" in gone["parsing_error_message"]
     assert "switch the feed on again" in gone["parsing_error_message"]
-    back = alice.put(f"/v1/feeds/{feed['id']}", {"disabled": False}, status=201)
-    assert (back["disabled"], back["parsing_error_message"]) == (False, "")
+    enabled = alice.put(f"/v1/feeds/{feed['id']}", {"disabled": False}, status=201)
+    assert (enabled["disabled"], enabled["parsing_error_message"]) == (False, "")
 
 
 def test_a_disabled_feed_can_still_be_refreshed_by_hand(alice: Person, site: Publisher) -> None:

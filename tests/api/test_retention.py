@@ -15,7 +15,7 @@ from tidings.storage.schema import feeds, tombstones
 from tidings.worker.cleanup import run_cleanup
 
 
-def tidy(person: Person, *, in_days: int) -> None:
+def clean_up(person: Person, *, in_days: int) -> None:
     services = person.service.services
     later = Cleanup(services.database, lambda: Instant(services.clock() + in_days * DAY), CleanupSettings())
     # Another test's rounds are of another time: this one is made whatever they left.
@@ -31,12 +31,12 @@ def publish(person: Person, site: Publisher, feed: dict[str, Any], *listed: str)
     person.put(f"/v1/feeds/{feed['id']}/refresh")
 
 
-def test_what_went_by_age_does_not_come_back_while_its_publisher_lists_it(alice: Person, site: Publisher) -> None:
+def test_an_expired_entry_does_not_come_back_while_its_publisher_lists_it(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["Old", "Starred"])
     starred = next(entry for entry in alice.entries() if entry["title"] == "Starred")
     alice.put("/v1/entries", {"entry_ids": [starred["id"]], "starred": True})
 
-    tidy(alice, in_days=181)
+    clean_up(alice, in_days=181)
     assert titles(alice) == ["Starred"]
     publish(alice, site, feed, "New", "Old", "Starred")
 
@@ -44,24 +44,24 @@ def test_what_went_by_age_does_not_come_back_while_its_publisher_lists_it(alice:
     assert alice.get("/v1/feeds/counters")["unreads"] == {str(feed["id"]): 2}
 
 
-def test_reading_a_document_marks_what_it_still_lists(alice: Person, site: Publisher) -> None:
+def test_parsing_a_document_marks_the_tombstones_of_listed_entries(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["Listed", "Gone"])
     database = alice.service.services.database
-    tidy(alice, in_days=181)
-    mine = (tombstones.c.feed_id == feed["id"],)
+    clean_up(alice, in_days=181)
+    own_entries = (tombstones.c.feed_id == feed["id"],)
     with database.writing() as db:
-        db.run(tombstones.update().where(*mine).values(seen_at=0))
+        db.run(tombstones.update().where(*own_entries).values(seen_at=0))
 
     publish(alice, site, feed, "New", "Listed")
 
     with database.reading() as db:
-        seen = sorted(db.scalars(select(tombstones.c.seen_at).where(*mine)))
+        seen = sorted(db.scalars(select(tombstones.c.seen_at).where(*own_entries)))
         parsed_at = db.scalar(select(feeds.c.parsed_at).where(feeds.c.id == feed["id"]))
     assert seen == [0, parsed_at]
 
 
 @pytest.mark.parametrize("field", ["keep_read_days", "keep_unread_days"])
-def test_a_feed_says_how_long_it_keeps_its_entries(alice: Person, site: Publisher, field: str) -> None:
+def test_a_feed_has_its_own_retention(alice: Person, site: Publisher, field: str) -> None:
     feed = alice.has_feed(site, ["A"])
     assert feed[field] is None
 
@@ -72,7 +72,7 @@ def test_a_feed_says_how_long_it_keeps_its_entries(alice: Person, site: Publishe
 
 
 @pytest.mark.parametrize("days", [0, -2, 36_501, 2**40, 1.5, "7", True])
-def test_days_that_make_no_sense_are_refused(alice: Person, site: Publisher, days: object) -> None:
+def test_an_invalid_number_of_days_is_refused(alice: Person, site: Publisher, days: object) -> None:
     feed = alice.has_feed(site, ["A"])
 
     for field in ("keep_read_days", "keep_unread_days"):
@@ -81,9 +81,7 @@ def test_days_that_make_no_sense_are_refused(alice: Person, site: Publisher, day
         assert field in answer.error
 
 
-def test_a_feed_is_made_with_its_own_days_and_takes_them_along_in_opml(
-    alice: Person, bob: Person, site: Publisher
-) -> None:
+def test_retention_can_be_set_at_creation_and_is_exported_in_opml(alice: Person, bob: Person, site: Publisher) -> None:
     alice.has_feed(site, ["A"], keep_read_days=7, keep_unread_days=-1)
 
     bob.call("POST", "/v1/import", raw=alice.call("GET", "/v1/export").body)
@@ -92,10 +90,10 @@ def test_a_feed_is_made_with_its_own_days_and_takes_them_along_in_opml(
     assert (copied["keep_read_days"], copied["keep_unread_days"]) == (7, -1)
 
 
-def test_the_days_of_a_feed_count_for_it_alone(alice: Person, site: Publisher) -> None:
+def test_the_retention_of_a_feed_does_not_affect_other_feeds(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["A"], keep_unread_days=5)
     alice.has_feed(site, ["B"])
 
-    tidy(alice, in_days=6)
+    clean_up(alice, in_days=6)
 
     assert titles(alice) == ["B"]

@@ -23,17 +23,17 @@ ADMINISTERED = {"get_user", "update_user", "delete_user"}
 
 
 @pytest.mark.parametrize(
-    ("who", "operation"),
+    ("role", "operation"),
     [("bob", name) for name in WITH_ID] + [("charlie", name) for name in WITH_ID if name not in ADMINISTERED],
 )
 def test_a_stranger_cannot_tell_what_exists(
-    who: str, operation: str, alice: Person, request: pytest.FixtureRequest, site: Publisher
+    role: str, operation: str, alice: Person, request: pytest.FixtureRequest, site: Publisher
 ) -> None:
-    stranger: Person = request.getfixturevalue(who)
+    stranger: Person = request.getfixturevalue(role)
     route, resources = WITH_ID[operation], ResourceFactory(alice, site)
     theirs = {name: resources.id_of(name) for name in re.findall(r"\{(\w+)\}", route.path)}
     own = ResourceFactory(stranger, site)
-    before = everything(resources)
+    before = resource_state(resources)
 
     for known in _choices(theirs, own):
         body = resources.body(operation) if _takes_body(operation) else None
@@ -43,7 +43,7 @@ def test_a_stranger_cannot_tell_what_exists(
         assert got == _answer(stranger, route, unknown, body), f"{route.method} {route.path} with {known} of Alice"
         assert got[0] in (400, 403, 404), f"{route.method} {route.path} with {known} of Alice"
 
-    assert everything(resources) == before
+    assert resource_state(resources) == before
 
 
 def _choices(theirs: Mapping[str, int], own: ResourceFactory) -> list[tuple[str, ...]]:
@@ -67,7 +67,7 @@ def _answer(person: Person, route: Endpoint, ids: Mapping[str, int], body: Any) 
     return answer.status, answer.headers.get("content-type", ""), text
 
 
-def everything(resources: ResourceFactory) -> list[Any]:
+def resource_state(resources: ResourceFactory) -> list[Any]:
     """Returns what the owner can read of everything that a stranger might have changed."""
     person = resources.person
     paths = ["/v1/feeds", "/v1/categories?counts=true", "/v1/entries", "/v1/enclosures/{enclosure_id}", "/v1/me"]
@@ -88,13 +88,13 @@ def test_every_path_id_has_a_resource_in_these_tests(alice: Person, site: Publis
         assert resources.id_of(name) > 0
 
 
-def test_ids_of_a_stranger_count_for_nothing_in_queries_and_bodies(
+def test_ids_of_another_user_have_no_effect_in_queries_and_bodies(
     alice: Person, bob: Person, charlie: Person, site: Publisher
 ) -> None:
     theirs = ResourceFactory(alice, site)
     for stranger in (bob, charlie):
         own = ResourceFactory(stranger, site)
-        before = everything(theirs)
+        before = resource_state(theirs)
         for name in ("feed_id", "category_id"):
             got, unknown = (
                 stranger.call("GET", f"/v1/entries?{name}={number}") for number in (theirs.id_of(name), UNKNOWN)
@@ -109,4 +109,4 @@ def test_ids_of_a_stranger_count_for_nothing_in_queries_and_bodies(
             assert (got.status, unknown.status) == (400, 400)
             assert got.error == unknown.error.replace(str(UNKNOWN), str(theirs.id_of("category_id")))
         stranger.put("/v1/entries", {"entry_ids": [theirs.id_of("entry_id"), UNKNOWN], "starred": True})
-        assert everything(theirs) == before
+        assert resource_state(theirs) == before

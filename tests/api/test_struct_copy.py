@@ -22,17 +22,17 @@ from tidings.api.struct_copy import StructCopy
 
 # How the structs that answers are made of are called.
 ANSWERS = ("Out", "List", "Ids", "Created", "Details", "Status")
-OWN = {
+COMPUTED_FIELDS = {
     FeedOut: ("checked_at", "next_check_at", "category", "icon"),
     EntryOut: ("status", "hash", "content", "tags", "enclosures", "feed"),
     UserOut: ("last_login_at",),
 }
 
 
-@pytest.mark.parametrize("shape", OWN)
+@pytest.mark.parametrize("shape", COMPUTED_FIELDS)
 @pytest.mark.parametrize("place", [0, 7, -1])
 def test_a_field_may_be_added_anywhere(shape: type[Struct], place: int) -> None:
-    own = OWN[shape]
+    own = COMPUTED_FIELDS[shape]
     names = list(shape.__struct_fields__)
     names.insert(place if place >= 0 else len(names), "added")
     grown = defstruct("Grown", [(name, str) for name in names])
@@ -62,7 +62,7 @@ def test_one_field_is_copied_as_well_as_many() -> None:
 
 
 @pytest.mark.parametrize("own", [{}, {"title": "Rain", "more": "Sun"}, {"titel": "Rain"}])
-def test_an_own_field_that_is_forgotten_or_misspelt_is_refused(own: dict[str, Any]) -> None:
+def test_a_missing_or_misspelt_computed_field_is_refused(own: dict[str, Any]) -> None:
     copy = StructCopy(Out, "title")
     with pytest.raises(TypeError, match="own fields"):
         copy(Record(7), **own)

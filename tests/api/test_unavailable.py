@@ -16,22 +16,20 @@ from tidings.api.openapi import operations_of
 from tidings.api.reference import documented_endpoints
 
 
-def test_without_a_database_every_route_is_503_for_as_long_as_that_lasts(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_every_route_is_503_while_the_database_is_unavailable(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     if request.config.getoption("--without-postgresql"):
         pytest.skip("an embedded database cannot be taken away from those who have it open")
     server = request.getfixturevalue("postgres_url")
     with (
         PostgresDatabases(server).migrated() as url,
         running_service(url, tmp_path) as service,
-        psycopg.connect(server, autocommit=True) as above,
+        psycopg.connect(server, autocommit=True) as routes_above,
     ):
         alice = Cast(service).person("alice", is_admin=True)
         assert alice.get("/v1/me")["id"] == alice.id
         name = make_url(url).database
-        above.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
-        above.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+        routes_above.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+        routes_above.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
 
         for route in operations_of(documented_endpoints()).values():
             answer = alice.call(route.method, re.sub(r"\{\w+\}", "1", route.path), {})
@@ -39,5 +37,5 @@ def test_without_a_database_every_route_is_503_for_as_long_as_that_lasts(
             assert answer.status == (200 if needs_none else 503), f"{route.method} {route.path}"
             assert ("retry-after" in answer.headers) == (answer.status == 503)
 
-        above.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
+        routes_above.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
         assert alice.get("/v1/me")["id"] == alice.id

@@ -43,12 +43,12 @@ DEFAULTS = {
 }
 
 
-def a_name(beginning: str = "dora") -> str:
+def new_name(beginning: str = "dora") -> str:
     return f"{beginning}-{secrets.token_hex(4)}"
 
 
-def made(charlie: Person, **fields: Any) -> dict[str, Any]:
-    user: dict[str, Any] = charlie.post("/v1/users", {"username": a_name(), "password": "secret", **fields})
+def created_user(charlie: Person, **fields: Any) -> dict[str, Any]:
+    user: dict[str, Any] = charlie.post("/v1/users", {"username": new_name(), "password": "secret", **fields})
     return user
 
 
@@ -71,7 +71,7 @@ def with_password(person: Person, username: str, password: str) -> int:
 
 
 def test_a_new_user_has_the_defaults(charlie: Person) -> None:
-    name = a_name()
+    name = new_name()
 
     user = charlie.post("/v1/users", {"username": name, "password": "secret", "is_admin": True, "theme": "dark_serif"})
 
@@ -86,20 +86,20 @@ def test_a_new_user_has_the_defaults(charlie: Person) -> None:
 
 
 def test_a_new_user_can_sign_in_and_has_a_category(charlie: Person) -> None:
-    name = a_name()
+    name = new_name()
     charlie.post("/v1/users", {"username": name, "password": "secret"})
 
     assert with_password(charlie, name, "secret") == 200
     assert with_password(charlie, name, "secret!") == 401
 
 
-def test_a_new_user_is_no_administrator_unless_told(charlie: Person) -> None:
-    assert made(charlie)["is_admin"] is False
-    assert made(charlie, is_admin=None)["is_admin"] is False
+def test_a_new_user_is_no_administrator_by_default(charlie: Person) -> None:
+    assert created_user(charlie)["is_admin"] is False
+    assert created_user(charlie, is_admin=None)["is_admin"] is False
 
 
 def test_a_username_is_kept_in_lower_case_and_compared_without_case(charlie: Person) -> None:
-    name = a_name("Dora")
+    name = new_name("Dora")
 
     assert charlie.post("/v1/users", {"username": name, "password": "secret"})["username"] == name.lower()
     answer = charlie.call("POST", "/v1/users", {"username": name.upper(), "password": "secret"})
@@ -114,7 +114,7 @@ def test_a_username_has_letters_and_digits_of_any_script(charlie: Person, letter
 
 
 def test_a_username_has_one_form_however_it_is_spelled(charlie: Person) -> None:
-    name = a_name("dora")
+    name = new_name("dora")
     wide = name.replace("d", "\uff44", 1)
 
     assert charlie.post("/v1/users", {"username": wide, "password": "secret"})["username"] == name
@@ -130,7 +130,7 @@ def test_a_username_of_letters_that_look_like_others_is_400(charlie: Person, nam
 
 
 @pytest.mark.parametrize("name", [None, "", " ", "two words", "a/b", "a+b", "a:b", " dora", "x" * 256, "a\u0000b", 5])
-def test_a_username_that_cannot_be_is_400(charlie: Person, name: object) -> None:
+def test_an_invalid_username_is_400(charlie: Person, name: object) -> None:
     answer = charlie.call("POST", "/v1/users", {"username": name, "password": "secret"})
 
     assert answer.status == 400
@@ -138,8 +138,8 @@ def test_a_username_that_cannot_be_is_400(charlie: Person, name: object) -> None
 
 
 @pytest.mark.parametrize("password", [None, "", "12345", "äöü", "x" * 1025, 123456, "pass\u0000word"])
-def test_a_password_that_cannot_be_is_400(charlie: Person, password: object) -> None:
-    answer = charlie.call("POST", "/v1/users", {"username": a_name(), "password": password})
+def test_an_invalid_password_is_400(charlie: Person, password: object) -> None:
+    answer = charlie.call("POST", "/v1/users", {"username": new_name(), "password": password})
 
     assert answer.status == 400
     assert "password" in answer.error
@@ -147,7 +147,7 @@ def test_a_password_that_cannot_be_is_400(charlie: Person, password: object) -> 
 
 @pytest.mark.parametrize("password", ["äöüäöü", "p" * 73, "🔑" * 6])
 def test_a_password_of_any_letters_and_bytes_works(charlie: Person, password: str) -> None:
-    user = made(charlie, password=password)
+    user = created_user(charlie, password=password)
 
     assert with_password(charlie, user["username"], password) == 200
 
@@ -155,10 +155,10 @@ def test_a_password_of_any_letters_and_bytes_works(charlie: Person, password: st
 @pytest.mark.parametrize("field", ["google_id", "openid_connect_id"])
 def test_a_foreign_id_belongs_to_one_account(charlie: Person, field: str) -> None:
     taken = secrets.token_hex(8)
-    owner = made(charlie, **{field: taken})
+    owner = created_user(charlie, **{field: taken})
     assert owner[field] == taken
 
-    answer = charlie.call("POST", "/v1/users", {"username": a_name(), "password": "secret", field: taken})
+    answer = charlie.call("POST", "/v1/users", {"username": new_name(), "password": "secret", field: taken})
     assert (answer.status, field in answer.error) == (400, True)
     assert field in refused(charlie, **{field: taken}).error
     assert charlie.put(f"/v1/users/{owner['id']}", {field: taken}, status=201)[field] == taken
@@ -166,8 +166,8 @@ def test_a_foreign_id_belongs_to_one_account(charlie: Person, field: str) -> Non
     assert change(charlie, **{field: taken})[field] == taken
 
 
-def test_only_an_administrator_makes_users_whatever_the_body(alice: Person) -> None:
-    assert alice.call("POST", "/v1/users", {"username": a_name(), "password": "secret"}).status == 403
+def test_only_an_administrator_can_create_users(alice: Person) -> None:
+    assert alice.call("POST", "/v1/users", {"username": new_name(), "password": "secret"}).status == 403
     assert alice.call("POST", "/v1/users", raw=b"{broken").status == 403
 
 
@@ -192,13 +192,13 @@ def test_a_user_is_found_by_id_and_by_name_in_any_case(charlie: Person, alice: P
     assert charlie.get(f"/v1/users/{alice.user.username.upper()}") == by_id
 
 
-def test_a_name_may_be_percent_encoded(charlie: Person) -> None:
-    user = charlie.post("/v1/users", {"username": a_name("dörte@example.org"), "password": "secret"})
+def test_a_username_in_a_path_may_be_percent_encoded(charlie: Person) -> None:
+    user = charlie.post("/v1/users", {"username": new_name("dörte@example.org"), "password": "secret"})
 
     assert charlie.get(f"/v1/users/{quote(user['username'], safe='')}") == user
 
 
-def test_a_username_of_digits_is_found_where_no_id_is(charlie: Person) -> None:
+def test_a_username_of_digits_is_found_if_no_user_has_that_id(charlie: Person) -> None:
     number = str(2_000_000_000 + secrets.randbelow(10**8))
     user = charlie.post("/v1/users", {"username": number, "password": "secret"})
 
@@ -212,16 +212,16 @@ def test_an_unknown_user_is_404(charlie: Person, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["a%00b", "%ff%fe", "%ed%a0%80"])
-def test_a_name_that_is_no_text_is_refused_without_an_accident(charlie: Person, text: str) -> None:
+def test_a_username_that_is_not_utf8_is_refused(charlie: Person, text: str) -> None:
     assert charlie.call("GET", f"/v1/users/{text}").status in (400, 404)
 
 
-def test_looking_somebody_up_is_for_administrators_even_oneself(alice: Person) -> None:
+def test_only_an_administrator_can_get_a_user_even_their_own(alice: Person) -> None:
     assert alice.call("GET", f"/v1/users/{alice.id}").status == 403
     assert alice.get("/v1/me")["id"] == alice.id
 
 
-def test_the_last_visit_is_told_the_same_way_everywhere(charlie: Person) -> None:
+def test_the_last_login_has_the_same_form_in_every_response(charlie: Person) -> None:
     changed = change(charlie, timezone="Asia/Tokyo")
 
     assert changed["last_login_at"].endswith("+09:00")
@@ -233,29 +233,29 @@ def test_the_last_visit_is_told_the_same_way_everywhere(charlie: Person) -> None
 # Changing at all
 
 
-def test_an_empty_change_answers_201_with_everything(alice: Person) -> None:
+def test_an_empty_change_returns_201_with_the_whole_user(alice: Person) -> None:
     assert change(alice) == alice.get("/v1/me")
     assert change(alice, theme=None, is_admin=None) == alice.get("/v1/me")
 
 
-def test_an_administrator_changes_anybody(charlie: Person, alice: Person) -> None:
+def test_an_administrator_can_change_any_user(charlie: Person, alice: Person) -> None:
     changed = charlie.put(f"/v1/users/{alice.id}", {"theme": "dark_serif", "is_admin": True}, status=201)
 
     assert (changed["theme"], changed["is_admin"]) == ("dark_serif", True)
     assert alice.get("/v1/me")["is_admin"]
 
 
-def test_somebody_changes_only_themselves(alice: Person, bob: Person) -> None:
+def test_a_user_can_change_only_their_own_account(alice: Person, bob: Person) -> None:
     assert alice.call("PUT", f"/v1/users/{bob.id}", {"theme": "dark_serif"}).status == 403
     assert bob.get("/v1/me")["theme"] == "light_serif"
 
 
-def test_nobody_makes_themselves_an_administrator(alice: Person) -> None:
+def test_a_user_cannot_become_an_administrator(alice: Person) -> None:
     assert "is_admin" in refused(alice, is_admin=True).error
     assert change(alice, is_admin=False)["is_admin"] is False
 
 
-def test_an_unknown_user_cannot_be_changed_by_anybody(alice: Person, charlie: Person) -> None:
+def test_a_change_of_an_unknown_user_is_refused(alice: Person, charlie: Person) -> None:
     for person, status in ((alice, 403), (charlie, 404)):
         assert person.call("PUT", "/v1/users/2147483000", {}).status == status
         assert person.call("PUT", "/v1/users/2147483000", raw=b"{broken").status == 400
@@ -272,7 +272,7 @@ def test_an_administrator_can_be_demoted_while_there_is_another(charlie: Person,
 # Changing fields
 
 
-def test_a_new_password_holds_at_once(alice: Person) -> None:
+def test_a_new_password_applies_at_once(alice: Person) -> None:
     name = alice.user.username
     assert with_password(alice, name, alice.password) == 200
 
@@ -283,7 +283,7 @@ def test_a_new_password_holds_at_once(alice: Person) -> None:
 
 
 def test_a_username_can_be_changed_to_a_free_one(alice: Person, bob: Person) -> None:
-    name = a_name("Frida")
+    name = new_name("Frida")
 
     assert change(alice, username=name)["username"] == name.lower()
     assert change(alice, username=name.upper())["username"] == name.lower()
@@ -323,7 +323,7 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize("field", ACCEPTED)
-def test_a_field_takes_what_it_should(alice: Person, field: str) -> None:
+def test_a_field_accepts_its_valid_values(alice: Person, field: str) -> None:
     for value in ACCEPTED[field]:
         assert change(alice, **{field: value})[field] == value
     assert alice.get("/v1/me")[field] == ACCEPTED[field][-1]
@@ -359,7 +359,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("field", REFUSED)
-def test_a_field_refuses_what_it_should_and_is_named(alice: Person, field: str) -> None:
+def test_a_field_refuses_invalid_values_and_is_named(alice: Person, field: str) -> None:
     before = alice.get("/v1/me")
 
     for value in REFUSED[field]:
@@ -419,15 +419,15 @@ def test_deleting_a_user_removes_everything_at_once(charlie: Person, alice: Pers
 
 
 def test_a_deleted_user_s_name_is_free_again(charlie: Person) -> None:
-    user = made(charlie)
+    user = created_user(charlie)
     charlie.delete(f"/v1/users/{user['id']}")
 
-    again = charlie.post("/v1/users", {"username": user["username"], "password": "secret"})
+    second_user = charlie.post("/v1/users", {"username": user["username"], "password": "secret"})
 
-    assert again["id"] != user["id"]
+    assert second_user["id"] != user["id"]
 
 
-def test_nobody_deletes_themselves(charlie: Person) -> None:
+def test_an_administrator_cannot_delete_themselves(charlie: Person) -> None:
     assert charlie.call("DELETE", f"/v1/users/{charlie.id}").status == 400
     assert charlie.get("/v1/me")["id"] == charlie.id
 
@@ -445,7 +445,7 @@ def test_only_an_administrator_deletes(alice: Person, bob: Person) -> None:
 # Marking everything
 
 
-def test_marking_all_reaches_the_future_and_changes_nothing_twice(alice: Person, site: Publisher) -> None:
+def test_marking_all_read_includes_future_entries_and_skips_read_ones(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     future = {"url": "https://example.org/tomorrow", "published_at": 4_000_000_000, "status": "unread"}
     alice.post(f"/v1/feeds/{feed['id']}/entries/import", future)
@@ -462,7 +462,7 @@ def test_marking_all_reaches_the_future_and_changes_nothing_twice(alice: Person,
     assert alice.get("/v1/feeds/counters") == {"reads": {str(feed["id"]): 3}, "unreads": {}}
 
 
-def test_marking_all_is_for_oneself_only(alice: Person, charlie: Person, site: Publisher) -> None:
+def test_a_user_cannot_mark_all_read_for_another(alice: Person, charlie: Person, site: Publisher) -> None:
     alice.has_feed(site)
 
     assert charlie.call("PUT", f"/v1/users/{alice.id}/mark-all-as-read").status == 403

@@ -46,9 +46,9 @@ _WIDER: Final = """
 """
 _LONG: Final = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 3
 # All that does not break by itself, as publishers send it.
-_UNRULY: Final = f"""
+_WIDE_CONTENT: Final = f"""
 <p>{_LONG} <a href="https://example.org/{"path/" * 60}">https://example.org/{"path/" * 60}</a> <code>{_LONG}</code></p>
-<pre>{"a line of code that goes on and on " * 12}</pre><table><tr>{"<td>a cell</td>" * 40}</tr></table>
+<pre>{"a line service code that goes on and on " * 12}</pre><table><tr>{"<td>a cell</td>" * 40}</tr></table>
 <p dir="rtl">نص عربي</p><ul dir="rtl"><li>واحد</li></ul><blockquote><ol><li><pre>{_LONG}</pre></li></ol></blockquote>
 <img src="https://127.0.0.1/wide.png" width="4000" height="300"><dl><dt>{_LONG}</dt><dd>{_LONG}</dd></dl>
 <iframe src="https://www.youtube.com/embed/x" width="1200" height="700"></iframe>
@@ -58,43 +58,52 @@ _WIDTHS: Final = (320, 700, 1100)
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoService]:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoService]:
     folder = tmp_path_factory.mktemp("demo")
     with SqliteDatabases(folder).migrated() as url, demo_service(url, folder) as made:
-        _lived_in(made)
+        _add_unusual_content(made)
         yield made
 
 
-def _lived_in(of: DemoService) -> None:
+def _add_unusual_content(service: DemoService) -> None:
     """Something shared, something sent, and an entry that keeps to no bounds."""
-    entry = of.entry("The pencil and the tide machine")
-    of.owner.put("/v1/integrations", {"webhook": {"enabled": True, "url": of.publisher.url("/hook")}}, status=201)
-    of.owner.post(f"/v1/entries/{entry}/save", status=202)
-    unruly = {"url": of.publisher.url("/unruly"), "title": f"{_LONG} {_LONG}", "content": _UNRULY, "author": _LONG}
-    feed = of.owner.get(f"/v1/entries/{entry}")["feed"]["id"]
-    of.owner.post(f"/v1/feeds/{feed}/entries/import", unruly | {"tags": [_LONG, *map(str, range(60))]}, status=201)
+    entry = service.entry("The pencil and the tide machine")
+    service.owner.put(
+        "/v1/integrations", {"webhook": {"enabled": True, "url": service.publisher.url("/hook")}}, status=201
+    )
+    service.owner.post(f"/v1/entries/{entry}/save", status=202)
+    wide_entry = {
+        "url": service.publisher.url("/unruly"),
+        "title": f"{_LONG} {_LONG}",
+        "content": _WIDE_CONTENT,
+        "author": _LONG,
+    }
+    feed = service.owner.get(f"/v1/entries/{entry}")["feed"]["id"]
+    service.owner.post(
+        f"/v1/feeds/{feed}/entries/import", wide_entry | {"tags": [_LONG, *map(str, range(60))]}, status=201
+    )
 
 
 @pytest.fixture(scope="module")
-def pages(furnished: DemoService) -> dict[str, str]:
+def pages(demo: DemoService) -> dict[str, str]:
     """Every page that can be asked for, by its route; addresses with the ids of things that are there."""
-    found = {route.path: address(route, furnished) for route in ROUTES if route.method == "GET"}
+    found = {route.path: address(route, demo) for route in ROUTES if route.method == "GET"}
     return {path: url for path, url in found.items() if url}
 
 
-def address(route: Endpoint, of: DemoService) -> str:
+def address(route: Endpoint, service: DemoService) -> str:
     """ "" for what the demo does not have."""
-    entry = of.entry("The pencil and the tide machine")
-    starred, read = of.entry("Margins, measured"), of.owner.entries(status="read", limit=1)[0]["id"]
-    feed = of.owner.get(f"/v1/entries/{entry}")["feed"]
+    entry = service.entry("The pencil and the tide machine")
+    starred, read = service.entry("Margins, measured"), service.owner.entries(status="read", limit=1)[0]["id"]
+    feed = service.owner.get(f"/v1/entries/{entry}")["feed"]
     known = {
         "entry_id": {"/starred": starred, "/history": read}.get(route.path.rpartition("/")[0], entry),
         "feed_id": feed["id"],
         "category_id": feed["category"]["id"],
-        "user_id": of.owner.id,
+        "user_id": service.owner.id,
         "integration": "webhook",
-        "delivery_id": of.owner.get("/v1/webhooks/deliveries")["deliveries"][0]["id"],
-        "code": of.service.services.public_links.create(of.owner.id, entry),
+        "delivery_id": service.owner.get("/v1/webhooks/deliveries")["deliveries"][0]["id"],
+        "code": service.service.services.public_links.create(service.owner.id, entry),
     }
     names = re.findall(r"\{(\w+)\}", route.path)
     if _NO_PAGES.search(route.path) or not set(names) <= set(known):
@@ -111,48 +120,48 @@ def findings(page: Page) -> list[str]:
     return found + [f"dark: {one}" for one in dark]
 
 
-def signed_in(browser: Browser, of: DemoService, **settings: Any) -> BrowserContext:
+def signed_in(browser: Browser, service: DemoService, **settings: Any) -> BrowserContext:
     context = browser.new_context(reduced_motion="reduce", **settings)
     context.set_default_timeout(60_000)
-    sign_in(context.new_page(), of)
+    sign_in(context.new_page(), service)
     return context
 
 
-def look(context: BrowserContext, of: DemoService, pages: dict[str, str]) -> dict[str, list[str]]:
+def collect_findings(context: BrowserContext, service: DemoService, pages: dict[str, str]) -> dict[str, list[str]]:
     page = context.pages[0]
     found = {}
     for path, url in pages.items():
-        answer = page.goto(of.service.url + url)
+        answer = page.goto(service.service.url + url)
         assert answer is not None
-        assert answer.status == 200, f"{url}: {answer.status}\n{of.service.log[-2000:]}"
+        assert answer.status == 200, f"{url}: {answer.status}\n{service.service.log[-2000:]}"
         if answer.headers["content-type"].startswith("text/html"):
             found[path] = findings(page)
     return {path: wait_for_text for path, wait_for_text in found.items() if wait_for_text}
 
 
-def test_axe_finds_nothing_on_any_page(browser: Browser, furnished: DemoService, pages: dict[str, str]) -> None:
+def test_axe_finds_nothing_on_any_page(browser: Browser, demo: DemoService, pages: dict[str, str]) -> None:
     assert len(pages) > 20
-    context = signed_in(browser, furnished)
-    assert look(context, furnished, pages) == {}
+    context = signed_in(browser, demo)
+    assert collect_findings(context, demo, pages) == {}
     context.close()
 
 
-def test_axe_finds_nothing_on_a_phone(browser: Browser, furnished: DemoService, pages: dict[str, str]) -> None:
+def test_axe_finds_nothing_on_a_phone(browser: Browser, demo: DemoService, pages: dict[str, str]) -> None:
     """Where other things are shown than on a wide screen."""
     some = {path: url for path, url in pages.items() if path in ("/unread", "/unread/{entry_id}", "/feeds", "/search")}
-    context = signed_in(browser, furnished, viewport={"width": 390, "height": 844})
-    assert look(context, furnished, some) == {}
+    context = signed_in(browser, demo, viewport={"width": 390, "height": 844})
+    assert collect_findings(context, demo, some) == {}
     context.close()
 
 
-def test_nothing_is_wider_than_the_screen(browser: Browser, furnished: DemoService, pages: dict[str, str]) -> None:
+def test_no_page_is_wider_than_the_screen(browser: Browser, demo: DemoService, pages: dict[str, str]) -> None:
     """A phone, a tablet, or magnified; whatever a publisher sends."""
-    context = signed_in(browser, furnished, viewport={"width": _WIDTHS[0], "height": 700})
+    context = signed_in(browser, demo, viewport={"width": _WIDTHS[0], "height": 700})
     page = context.pages[0]
-    unruly = furnished.owner.entries(search=_LONG, limit=1)[0]["id"]
+    wide_entry = demo.owner.entries(search=_LONG, limit=1)[0]["id"]
     found = {}
-    for url in [*pages.values(), f"/unread/{unruly}", "/unread", "/nowhere", "/search?q=nothing+like+it"]:
-        answer = page.goto(furnished.service.url + url, wait_until="domcontentloaded")
+    for url in [*pages.values(), f"/unread/{wide_entry}", "/unread", "/nowhere", "/search?q=nothing+like+it"]:
+        answer = page.goto(demo.service.url + url, wait_until="domcontentloaded")
         assert answer is not None
         assert answer.status == (404 if url == "/nowhere" else 200), url
         if not answer.headers["content-type"].startswith("text/html"):
@@ -164,10 +173,10 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, furnished: DemoServi
     assert {where: wait_for_text for where, wait_for_text in found.items() if wait_for_text} == {}
 
 
-def test_paper_has_the_article_alone(browser: Browser, furnished: DemoService) -> None:
-    context = signed_in(browser, furnished, viewport={"width": 1280, "height": 800}, color_scheme="dark")
+def test_only_the_article_is_printed(browser: Browser, demo: DemoService) -> None:
+    context = signed_in(browser, demo, viewport={"width": 1280, "height": 800}, color_scheme="dark")
     page = context.pages[0]
-    page.goto(f"{furnished.service.url}/unread/{furnished.entry('The pencil and the tide machine')}")
+    page.goto(f"{demo.service.url}/unread/{demo.entry('The pencil and the tide machine')}")
     page.emulate_media(media="print")
 
     for unwanted in ("#sidebar", "#column", ".tools", ".neighbours"):
@@ -178,10 +187,10 @@ def test_paper_has_the_article_alone(browser: Browser, furnished: DemoService) -
     context.close()
 
 
-def test_axe_finds_nothing_where_nobody_is_signed_in(browser: Browser, furnished: DemoService) -> None:
+def test_axe_finds_nothing_on_pages_without_a_session(browser: Browser, demo: DemoService) -> None:
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     for path in ("/sign-in", "/about", "/nowhere"):
-        page.goto(furnished.service.url + path)
+        page.goto(demo.service.url + path)
         assert findings(page) == []
     context.close()

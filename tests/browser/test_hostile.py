@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser
 
-from browser.watched import happenings
+from browser.watched import observed_effects
 from domain.cleaning.trees import FRAME, cleaned
 from scoring import hostile
 
@@ -42,37 +42,37 @@ def known_player(url: str) -> bool:
 
 
 @pytest.mark.parametrize("kind", HARMFUL)
-def test_the_watch_notices_what_is_not_cleaned(browser: Browser, kind: str) -> None:
-    assert happenings(browser, HARMFUL[kind], frames=known_player) != []
+def test_harmful_html_is_noticed(browser: Browser, kind: str) -> None:
+    assert observed_effects(browser, HARMFUL[kind], frames=known_player) != []
 
 
-def test_the_watch_notices_it_when_it_comes_by_script(browser: Browser) -> None:
-    assert happenings(browser, HARMFUL["handler"], by_script=True, frames=known_player) != []
+def test_harmful_html_inserted_by_a_script_is_noticed(browser: Browser) -> None:
+    assert observed_effects(browser, HARMFUL["handler"], by_script=True, frames=known_player) != []
 
 
-def test_the_watch_lets_pictures_and_known_players_pass(browser: Browser) -> None:
+def test_images_and_known_players_are_allowed(browser: Browser) -> None:
     html = cleaned("<img src=a.png><iframe src='https://www.youtube.com/embed/x'></iframe>")
 
     assert "<img" in html
     assert "<iframe" in html
-    assert happenings(browser, html, frames=known_player) == []
+    assert observed_effects(browser, html, frames=known_player) == []
 
 
 @pytest.mark.parametrize("by_script", [False, True], ids=["with the page", "by innerHTML"])
-def test_cleaned_it_does_nothing(browser: Browser, by_script: bool) -> None:
+def test_cleaned_html_is_harmless(browser: Browser, by_script: bool) -> None:
     html = "<hr>".join(cleaned(source) for source in HARMFUL.values())
 
-    assert happenings(browser, html, by_script=by_script, frames=known_player) == []
+    assert observed_effects(browser, html, by_script=by_script, frames=known_player) == []
 
 
 @pytest.mark.skipif(not hostile.PAYLOADS.exists(), reason="the corpus hostile is not on this machine")
 @pytest.mark.parametrize("by_script", [False, True], ids=["with the page", "by innerHTML"])
-def test_nor_does_what_others_have_collected(browser: Browser, by_script: bool) -> None:
+def test_published_attacks_are_harmless_when_cleaned(browser: Browser, by_script: bool) -> None:
     html = "<hr>".join(cleaned(payload) for payload in hostile.payloads())
 
-    assert happenings(browser, html, by_script=by_script, frames=known_player) == []
+    assert observed_effects(browser, html, by_script=by_script, frames=known_player) == []
 
 
 @pytest.mark.skipif(not hostile.PAYLOADS.exists(), reason="the corpus hostile is not on this machine")
-def test_which_does_when_it_is_not_cleaned(browser: Browser) -> None:
-    assert happenings(browser, "<hr>".join(hostile.payloads()), frames=known_player) != []
+def test_published_attacks_are_noticed_when_not_cleaned(browser: Browser) -> None:
+    assert observed_effects(browser, "<hr>".join(hostile.payloads()), frames=known_player) != []

@@ -85,7 +85,7 @@ def _refuse(route: Route, page: Page, found: list[str]) -> None:
     route.abort()
 
 
-def use(page: Page) -> None:
+def interact(page: Page) -> None:
     """As somebody reads: the mouse over it, the wheel, the keyboard."""
     for step in range(4):
         page.mouse.move(500 + step * 120, 200 + step * 100)
@@ -95,7 +95,7 @@ def use(page: Page) -> None:
     page.wait_for_timeout(300)
 
 
-def test_nothing_of_theirs_runs_in_an_article(reader: Reader, alice: Person, site: Publisher) -> None:
+def test_no_script_of_a_publisher_runs_in_an_article(reader: Reader, alice: Person, site: Publisher) -> None:
     site.serve("/feed.xml", feed(site.url("")))
     alice.post("/v1/feeds", {"feed_url": site.url("/feed.xml")})
     entries = alice.entries()
@@ -105,17 +105,17 @@ def test_nothing_of_theirs_runs_in_an_article(reader: Reader, alice: Person, sit
 
     for path in ("/unread", *(f"/unread/{entry['id']}" for entry in entries), "/search?q=window"):
         page = reader.go(path)
-        use(page)
+        interact(page)
         assert found == [], path
         assert urlsplit(page.url).path == path.partition("?")[0]
         assert "{{ 7 * 7 }}" in page.content() or "search" in path
 
 
-def test_the_watch_notices_a_script_that_is_not_ours(reader: Reader, alice: Person) -> None:
+def test_a_script_of_the_user_is_noticed(reader: Reader, alice: Person) -> None:
     """The one that a user may have written."""
     alice.put(f"/v1/users/{alice.id}", {"custom_js": "window.x = 1"}, status=201)
     found: list[str] = []
     watch(reader, found)
     reader.go("/unread")
-    use(reader.page)
+    interact(reader.page)
     assert found != []

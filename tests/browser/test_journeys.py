@@ -40,7 +40,7 @@ def statuses(person: Person) -> dict[str, str]:
     return {entry["title"]: entry["status"] for entry in person.entries()}
 
 
-def test_signing_in_leads_back_to_where_one_was_going(
+def test_signing_in_returns_to_the_requested_page(
     browser: Browser, service: RunningService, alice: Person, site: Publisher
 ) -> None:
     alice.has_feed(site, ["Rain tomorrow"])
@@ -140,7 +140,7 @@ def test_many_feeds_are_moved_at_once(reader: Reader, alice: Person, site: Publi
     assert {feed["category"]["title"] for feed in alice.get("/v1/feeds")} == {"Weather"}
 
 
-def test_an_api_key_is_made_used_and_taken_back(reader: Reader, service: RunningService, alice: Person) -> None:
+def test_an_api_key_is_created_used_and_deleted(reader: Reader, service: RunningService, alice: Person) -> None:
     page = reader.go("/settings/api-keys")
     page.get_by_label("What it is for").fill("My phone")
     page.get_by_role("button", name="Make a key").click()
@@ -157,7 +157,7 @@ def test_an_api_key_is_made_used_and_taken_back(reader: Reader, service: Running
     assert call(service.url, "GET", "/v1/me", headers={"X-Auth-Token": key}).status == 401
 
 
-def test_a_webhook_is_set_up_with_its_secret_and_tried(reader: Reader, site: Publisher) -> None:
+def test_a_webhook_is_configured_and_tested(reader: Reader, site: Publisher) -> None:
     site.serve("/hook")
     page = reader.go("/settings/integrations/webhook")
     page.get_by_label("Switched on").check()
@@ -172,7 +172,7 @@ def test_a_webhook_is_set_up_with_its_secret_and_tried(reader: Reader, site: Pub
     assert json.loads(delivered.body)
 
 
-def test_somebody_else_sees_nothing_of_it(
+def test_another_user_does_not_see_the_feed(
     browser: Browser, service: RunningService, alice: Person, bob: Person, site: Publisher
 ) -> None:
     alice.has_category("Alice’s secrets")

@@ -17,7 +17,7 @@ from tidings.web.pages.json_endpoints import KEYS
 expect.set_options(timeout=TIMEOUT_MS)
 
 # Here or in test_journeys.py.
-TRIED = (
+TESTED = (
     set("jknpovVcCmMfsdAzrR/+?→←aFwGJK#")
     | {"g u", "g b", "g h", "g f", "g c", "g s", "g g", "Enter", "Esc"}
     | {"Space", "Shift+Space", "PageDown", "PageUp", "Home", "End"}
@@ -78,8 +78,8 @@ def shows(page: Page, title: str) -> None:
     expect(page.get_by_role("heading", level=1, name=title)).to_be_visible()
 
 
-def test_no_key_is_listed_that_is_not_tried() -> None:
-    assert {key for _name, keys in KEYS for pressed, _what in keys for key in pressed} == TRIED
+def test_every_listed_key_is_tested() -> None:
+    assert {key for _name, keys in KEYS for pressed, _what in keys for key in pressed} == TESTED
 
 
 def test_keys_go_to_places(reader: Reader, alice: Person, site: Publisher) -> None:
@@ -132,7 +132,7 @@ def test_keys_open_what_belongs_to_an_entry(reader: Reader, alice: Person, talks
     assert set(statuses(alice).values()) == {"read"}
 
 
-def test_keys_refresh_mark_and_take_back(reader: Reader, alice: Person, talks: str, site: Publisher) -> None:
+def test_keys_refresh_mark_read_and_undo(reader: Reader, alice: Person, talks: str, site: Publisher) -> None:
     page = reader.go(talks)
     rows = page.locator(".row")
     expect(rows).to_have_count(3)
@@ -167,7 +167,7 @@ def test_keys_refresh_mark_and_take_back(reader: Reader, alice: Person, talks: s
     assert statuses(alice) == {"New": "read", "One": "unread", "Two": "read", "Three": "unread"}
 
 
-def test_whoever_wants_originals_at_once_gets_them(reader: Reader, alice: Person, talks: str, site: Publisher) -> None:
+def test_a_setting_makes_keys_open_the_original(reader: Reader, alice: Person, talks: str, site: Publisher) -> None:
     alice.put(f"/v1/users/{alice.id}", {"always_open_external_links": True}, status=201)
     page = reader.go(talks)
 
@@ -231,7 +231,7 @@ def test_an_open_article_has_the_keys_that_scroll(reader: Reader, long_reads: st
     assert scrolled(page) == 0
 
 
-def test_presses_in_a_row_add_up_while_the_article_still_moves(reader: Reader, long_reads: str) -> None:
+def test_repeated_key_presses_add_up_while_the_article_scrolls(reader: Reader, long_reads: str) -> None:
     page = reader.go(long_reads)
     page.emulate_media(reduced_motion="no-preference")
     reader.press("j")
@@ -280,7 +280,7 @@ def test_escape_returns_to_the_row_of_the_open_article(reader: Reader, long_read
     shows(page, "Third")
 
 
-def test_keys_reach_ends_widths_attachments_and_feeds(
+def test_keys_go_to_first_and_last_entry_layout_enclosure_and_feed(
     reader: Reader, alice: Person, site: Publisher, long_reads: str
 ) -> None:
     site.serve("/weather.xml", rss(["Rain"], site.url("/weather.xml")))

@@ -18,19 +18,19 @@ def sign_in(page: Page, person: Person) -> None:
     page.wait_for_url(f"{person.service.url}/unread")
 
 
-def test_from_signing_in_to_reading_nothing_goes_wrong_and_nothing_leaves(
+def test_signing_in_and_reading_cause_no_errors_and_no_external_requests(
     browser: Browser, service: RunningService, alice: Person, site: Publisher
 ) -> None:
     alice.has_feed(site, ["Rain", "Sun"])
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.set_default_timeout(60_000)
-    trouble: list[str] = []
-    asked: set[str] = set()
+    errors: list[str] = []
+    request_urls: set[str] = set()
     try:
         page = context.new_page()
-        page.on("console", lambda said: trouble.append(said.text) if said.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("request", lambda request: asked.add(request.url))
+        page.on("console", lambda said: errors.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("request", lambda request: request_urls.add(request.url))
         sign_in(page, alice)
         page.click("text=Rain")
         page.wait_for_selector("article h1 >> text=Rain")
@@ -44,8 +44,8 @@ def test_from_signing_in_to_reading_nothing_goes_wrong_and_nothing_leaves(
     finally:
         context.close()
 
-    assert trouble == []
-    assert {url for url in asked if not url.startswith(f"{service.url}/")} == set()
+    assert errors == []
+    assert {url for url in request_urls if not url.startswith(f"{service.url}/")} == set()
 
 
 def test_without_script_the_same_works_on_a_phone(browser: Browser, alice: Person, site: Publisher) -> None:

@@ -52,7 +52,7 @@ def episode(alice: Person, site: Publisher) -> int:
     return int(alice.entries()[0]["id"])
 
 
-def test_a_sound_goes_on_where_it_stopped_and_is_done_at_its_end(
+def test_a_recording_continues_at_the_stored_position_and_is_marked_read_at_its_end(
     browser: Browser, service: RunningService, alice: Person, episode: int
 ) -> None:
     enclosure = alice.get(f"/v1/entries/{episode}")["enclosures"][0]["id"]

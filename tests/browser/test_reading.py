@@ -113,11 +113,11 @@ def test_gestures_open_other_articles_as_the_account_says(phone: Reader, alice: 
     settings = {"entry_sorting_direction": "desc", "mark_read_on_view": False}
     alice.put(f"/v1/users/{alice.id}", settings, status=201)
     alice.has_feed(site, ["One", "Two", "Three"])
-    two = next(entry["id"] for entry in alice.entries() if entry["title"] == "Two")
+    second_entry = next(entry["id"] for entry in alice.entries() if entry["title"] == "Two")
     found: dict[str, list[str]] = {}
     for gesture_nav in ("none", "tap", "swipe"):
         alice.put(f"/v1/users/{alice.id}", {"gesture_nav": gesture_nav}, status=201)
-        page = phone.go(f"/unread/{two}")
+        page = phone.go(f"/unread/{second_entry}")
         page.evaluate(NOTE_LINKS)
         found[gesture_nav] = []
         for gesture in GESTURES.values():
@@ -215,7 +215,7 @@ def test_scrolling_a_column_beside_the_article_marks_entries_read(
     assert {entry["status"] for entry in alice.entries(limit=100)} == {"read"}
 
 
-def test_what_takes_a_while_is_seen_at_once_and_says_so(
+def test_a_slow_action_shows_progress_at_once(
     browser: Browser, service: RunningService, alice: Person, site: Publisher
 ) -> None:
     alice.has_feed(site, ["One", "Two"])
@@ -240,7 +240,7 @@ def test_what_takes_a_while_is_seen_at_once_and_says_so(
     assert {entry["status"] for entry in alice.entries()} == {"unread"}
 
 
-def test_without_motion_nothing_moves_and_on_paper_is_the_article_alone(
+def test_reduced_motion_disables_animations_and_only_the_article_is_printed(
     browser: Browser, service: RunningService, alice: Person, site: Publisher
 ) -> None:
     body = (

@@ -21,7 +21,9 @@ _TABS: Final = 60
 _OURS: Final = "tidings-tests.js"
 
 
-def happenings(browser: Browser, html: str, *, by_script: bool = False, frames: Callable[[str], bool]) -> list[str]:
+def observed_effects(
+    browser: Browser, html: str, *, by_script: bool = False, frames: Callable[[str], bool]
+) -> list[str]:
     """Everything the page did besides showing the HTML, in words.
 
     by_script: the HTML comes by `innerHTML`, as in pages that load their parts, instead of with the page.
@@ -40,7 +42,7 @@ def happenings(browser: Browser, html: str, *, by_script: bool = False, frames: 
             command = f"document.querySelector('main').innerHTML = {json.dumps(html)}\n//# sourceURL={_OURS}"
             outcome = debugger.send("Runtime.evaluate", {"expression": command})
             assert "exceptionDetails" not in outcome, outcome
-        _use(page, found)
+        _interact(page, found)
         if page.url.partition("#")[0] != ADDRESS:
             found.append(f"went to {page.url}")
     finally:
@@ -97,7 +99,7 @@ def _is_harmless(request: Request, page: Page, frames: Callable[[str], bool]) ->
     return request.is_navigation_request() and request.frame != page.main_frame and frames(request.url)
 
 
-def _use(page: Page, found: list[str]) -> None:
+def _interact(page: Page, found: list[str]) -> None:
     """Looks at all of it, as a reader would: some payloads wait for the mouse, the keyboard or a scroll."""
     size = page.viewport_size or {"width": 800, "height": 600}
     page.wait_for_timeout(200)

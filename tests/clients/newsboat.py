@@ -24,7 +24,7 @@ def program() -> Path:
     return debian.program("newsboat")
 
 
-def knows(setting: str) -> bool:
+def supports_setting(setting: str) -> bool:
     """Whether this newsboat has heard of a setting. It refuses to start with one that it has not."""
     return setting.encode() in program().read_bytes()
 
@@ -46,7 +46,7 @@ def newsboat(person: Person, folder: Path, *settings: str) -> Iterator[Terminal]
                 "confirm-exit no",
                 "show-read-feeds yes",
                 "show-read-articles yes",
-                *(["confirm-mark-feed-read no"] if knows("confirm-mark-feed-read") else []),
+                *(["confirm-mark-feed-read no"] if supports_setting("confirm-mark-feed-read") else []),
                 *settings,
                 "",
             ]

@@ -24,7 +24,7 @@ BROWSER = "https://app.example"
         (Ask("PUT", "/v1/entries", body={"entry_ids": "{entry}"}), "answers 400 instead of 204"),
     ],
 )
-def test_what_does_not_fit_is_told(alice: Person, library: Library, one: Ask, complaint: str) -> None:
+def test_a_response_that_does_not_match_is_reported(alice: Person, library: Library, one: Ask, complaint: str) -> None:
     with pytest.raises(AssertionError) as raised:
         play(App(), alice, library, [one, Ask("GET", "/v1/me", USER)])
     assert complaint in str(raised.value)
@@ -37,7 +37,7 @@ def test_what_does_not_fit_is_told(alice: Person, library: Library, one: Ask, co
         (App(origin=BROWSER), "/healthcheck", "preflight"),
     ],
 )
-def test_a_browser_keeps_a_page_from_what_was_not_allowed(
+def test_a_response_that_cors_does_not_allow_is_reported(
     alice: Person, library: Library, app: App, path: str, complaint: str
 ) -> None:
     with pytest.raises(AssertionError) as raised:

@@ -106,7 +106,7 @@ ORDERING = [
 ]
 
 
-def test_an_evening(alice: Person, library: Library) -> None:
+def test_a_session_of_the_app_works(alice: Person, library: Library) -> None:
     saves_somewhere(alice)
     play(CAPY, alice, library, [*SYNC, *READING, *ORDERING])
     entry = alice.get(f"/v1/entries/{library.entry}")
@@ -115,7 +115,7 @@ def test_an_evening(alice: Person, library: Library) -> None:
 
 
 @pytest.mark.parametrize("credentials", [by_token, by_password], ids=["token", "password"])
-def test_the_very_first_request_knows_of_a_login(alice: Person, credentials: Credentials) -> None:
+def test_the_first_request_already_has_the_time_of_the_last_login(alice: Person, credentials: Credentials) -> None:
     """The check of a new account fails on a null."""
     answer = ask(App(credentials=credentials), alice, "GET", "/v1/me")
     assert misfits(read(answer), STRICT_USER) == []
@@ -130,7 +130,7 @@ def test_subscribing_without_a_category(alice: Person, site: Publisher, more: di
     assert feed["category"] == alice.get("/v1/categories")[0]
 
 
-def test_pages_fetched_side_by_side_make_the_whole(alice: Person, site: Publisher) -> None:
+def test_pages_fetched_concurrently_are_complete(alice: Person, site: Publisher) -> None:
     subscribe(alice, site, numbered(620), "Long")
     order = (("order", "published_at"), ("direction", "desc"), ("limit", "250"))
 

@@ -36,7 +36,7 @@ READING = [
 
 
 @pytest.mark.parametrize("app", [BY_TOKEN, BY_PASSWORD], ids=["token", "password"])
-def test_an_evening(alice: Person, library: Library, app: App) -> None:
+def test_a_session_of_the_app_works(alice: Person, library: Library, app: App) -> None:
     play(app, alice, library, [*SYNC, *READING])
     assert alice.get(f"/v1/entries/{library.entry}")["starred"] is True
     assert alice.get(f"/v1/entries/{library.starred}")["starred"] is False
@@ -65,14 +65,14 @@ def test_pages_by_id_end_with_an_empty_one(alice: Person, site: Publisher) -> No
     assert found == sorted(set(found), reverse=True)
 
 
-def test_later_only_newer_ids_are_asked_for(alice: Person, library: Library, site: Publisher) -> None:
+def test_a_later_sync_requests_only_newer_ids(alice: Person, library: Library, site: Publisher) -> None:
     newest = max(entry["id"] for entry in alice.entries())
     subscribe(alice, site, numbered(3), "Fresh")
     page = fetch(BY_TOKEN, alice, "/v1/entries", (("after_entry_id", str(newest)), *BY_ID))
     assert [entry["feed"]["title"] for entry in page["entries"]] == ["Fresh"] * 3
 
 
-def test_unread_and_starred_ones_come_a_thousand_at_a_time(alice: Person, site: Publisher) -> None:
+def test_unread_and_starred_entries_are_paged_by_a_thousand(alice: Person, site: Publisher) -> None:
     subscribe(alice, site, numbered(1100), "Long")
     for name, value in (("status", "unread"), ("starred", "false")):
         pages = [

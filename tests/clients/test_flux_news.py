@@ -56,7 +56,7 @@ ORDERING = [
 ]
 
 
-def test_an_evening(alice: Person, library: Library) -> None:
+def test_a_session_of_the_app_works(alice: Person, library: Library) -> None:
     saves_somewhere(alice)
     play(FLUX_NEWS, alice, library, [*LOGIN, *SYNC, *READING, *ORDERING])
 
@@ -71,7 +71,7 @@ def test_subscribing(alice: Person, library: Library, site: Publisher) -> None:
     play(FLUX_NEWS, alice, library, [subscribed])
 
 
-def test_the_pages_of_a_long_list_make_it_whole(alice: Person, site: Publisher) -> None:
+def test_the_pages_of_a_long_list_are_complete(alice: Person, site: Publisher) -> None:
     subscribe(alice, site, numbered(230), "Long")
     found: list[int] = []
     while page := fetch(FLUX_NEWS, alice, "/v1/entries", (("limit", "100"), ("offset", str(len(found)))))["entries"]:
@@ -88,6 +88,6 @@ def test_the_version_is_new_enough_for_everything(alice: Person) -> None:
     assert (can_save, can_sync_listening) == (True, True)
 
 
-def test_the_address_that_it_falls_back_to_is_gone(alice: Person) -> None:
+def test_the_old_version_path_is_404(alice: Person) -> None:
     """It is asked for only where /v1/version fails; the contract says that it was removed."""
     assert call(alice.service.url, "GET", "/version", None, {"X-Auth-Token": alice.token}).status == 404

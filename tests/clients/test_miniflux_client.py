@@ -70,7 +70,7 @@ def test_signing_in_with_a_key(alice: Person) -> None:
         assert client.me()["id"] == alice.id
 
 
-def test_a_wrong_password_is_what_it_calls_unauthorized(alice: Person) -> None:
+def test_a_wrong_password_raises_access_unauthorized(alice: Person) -> None:
     client = miniflux.Client(alice.service.url, alice.user.username, "wrong")
     with client, pytest.raises(miniflux.AccessUnauthorized) as raised:
         client.me()
@@ -135,7 +135,7 @@ def test_categories(client: miniflux.Client) -> None:
     assert changed not in client.get_categories()
 
 
-def test_a_category_and_what_is_in_it(client: miniflux.Client, library: Library) -> None:
+def test_feeds_and_entries_of_a_category(client: miniflux.Client, library: Library) -> None:
     assert [feed["id"] for feed in client.get_category_feeds(library.category)] == [library.feed]
     listed = client.get_category_entries(library.category, order="published_at", direction="desc")
     assert (listed["total"], listed["entries"][0]["id"]) == (3, library.entry)
@@ -172,13 +172,15 @@ def test_a_feed_from_subscription_to_removal(client: miniflux.Client, alice: Per
     assert client.get_feeds() == []
 
 
-def test_a_page_and_the_feeds_it_names(client: miniflux.Client, site: Publisher) -> None:
+def test_discovery(client: miniflux.Client, site: Publisher) -> None:
     link = '<link rel="alternate" type="application/atom+xml" title="All" href="/all.atom">'
     site.serve("/", f"<!DOCTYPE html><html><head><title>Home</title>{link}</head><body>Hello</body></html>")
     assert client.discover(site.url("/")) == [{"url": site.url("/all.atom"), "title": "All", "type": "atom"}]
 
 
-def test_a_feed_that_cannot_be_had_is_told_apart(client: miniflux.Client, site: Publisher) -> None:
+def test_an_unreachable_feed_and_a_page_without_feeds_raise_different_errors(
+    client: miniflux.Client, site: Publisher
+) -> None:
     with pytest.raises(miniflux.ServerError) as raised:
         client.create_feed(site.url("/nothing-here.xml"))
     assert "404" in raised.value.get_error_reason()
@@ -239,7 +241,7 @@ def test_lists_of_entries(client: miniflux.Client, library: Library) -> None:
     assert [entry["title"] for entry in listed["entries"]] == ["Rain tomorrow", "Wind yesterday"]
 
 
-def test_one_entry_by_three_ways(client: miniflux.Client, library: Library) -> None:
+def test_an_entry_can_be_requested_by_three_paths(client: miniflux.Client, library: Library) -> None:
     entry = client.get_entry(library.entry)
     assert (entry["title"], entry["author"], entry["tags"]) == ("Rain tomorrow", "Dr. Cloud", ["weather"])
     assert entry["feed"]["category"]["title"] == "News"
@@ -259,14 +261,14 @@ def test_marking_everything_read(client: miniflux.Client, library: Library) -> N
     assert client.get_entries(status="unread")["total"] == 0
 
 
-def test_a_star_comes_and_goes(client: miniflux.Client, library: Library) -> None:
+def test_toggling_a_star(client: miniflux.Client, library: Library) -> None:
     assert client.toggle_bookmark(library.entry) is True
     assert client.get_entry(library.entry)["starred"] is True
     assert client.toggle_bookmark(library.entry) is True
     assert client.get_entry(library.entry)["starred"] is False
 
 
-def test_other_words_for_an_entry(client: miniflux.Client, library: Library) -> None:
+def test_editing_an_entry(client: miniflux.Client, library: Library) -> None:
     changed = client.update_entry(library.entry, title="Rain at last", content="<p>It rains.</p>")
     assert (changed["title"], changed["content"]) == ("Rain at last", "<p>It rains.</p>")
     assert client.get_entry(library.entry) == changed
@@ -282,7 +284,7 @@ def test_importing_an_entry(client: miniflux.Client, library: Library) -> None:
     assert client.import_entry(library.feed, "http://weather.example/hail") == made
 
 
-def test_the_whole_article(client: miniflux.Client, library: Library) -> None:
+def test_fetching_the_full_content(client: miniflux.Client, library: Library) -> None:
     before = client.get_entry(library.entry)
     fetched = client.fetch_entry_content(library.entry)
     assert fetched["content"].count("It rained all day") == 20
@@ -299,14 +301,14 @@ def test_saving_an_entry(client: miniflux.Client, alice: Person, library: Librar
     assert client.save_entry(library.entry) is True
 
 
-def test_how_far_one_has_listened(client: miniflux.Client, library: Library) -> None:
+def test_playback_position(client: miniflux.Client, library: Library) -> None:
     assert client.update_enclosure(library.enclosure, media_progression=90) is True
     enclosure = client.get_enclosure(library.enclosure)
     assert (enclosure["media_progression"], enclosure["entry_id"]) == (90, library.listened)
     assert (enclosure["mime_type"], enclosure["size"]) == ("audio/mpeg", 1234567)
 
 
-def test_forgetting_what_was_read(client: miniflux.Client, library: Library) -> None:
+def test_flushing_the_history(client: miniflux.Client, library: Library) -> None:
     client.update_entries([library.entry], "read")
     assert client.flush_history() is True
     # The starred one stays, read or not.

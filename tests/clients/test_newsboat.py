@@ -77,7 +77,7 @@ def open_article(screen: Terminal, title: str) -> None:
     screen.see(rf"^Title: {title}")
 
 
-def test_the_feeds_and_what_is_unread_of_them(alice: Person, library: Library, tmp_path: Path) -> None:
+def test_feeds_are_shown_with_their_unread_counts(alice: Person, library: Library, tmp_path: Path) -> None:
     with newsboat(alice, tmp_path) as screen:
         reload(screen)
         screen.see(r"^ +\d N +\(2/3\) The Weather$", r"^ +\d N +\(1/1\) The Talks$")
@@ -133,7 +133,7 @@ def test_a_feed_can_be_marked_read(alice: Person, library: Library, tmp_path: Pa
         assert status(alice, library.listened) == "unread"
 
 
-def test_what_was_done_elsewhere_shows_after_a_reload(alice: Person, library: Library, tmp_path: Path) -> None:
+def test_changes_by_another_client_are_shown_after_a_reload(alice: Person, library: Library, tmp_path: Path) -> None:
     with newsboat(alice, tmp_path) as screen:
         reload(screen)
         screen.see(r"\(2/3\) The Weather")
@@ -144,7 +144,7 @@ def test_what_was_done_elsewhere_shows_after_a_reload(alice: Person, library: Li
         reload_until(screen, r"\(1/3\) The Weather")
 
 
-def test_of_a_long_feed_it_shows_the_newest_hundred(alice: Person, site: Publisher, tmp_path: Path) -> None:
+def test_the_newest_hundred_entries_of_a_long_feed_are_shown(alice: Person, site: Publisher, tmp_path: Path) -> None:
     subscribe(alice, site, numbered(130), "Long")
     with newsboat(alice, tmp_path) as screen:
         screen.see(r"Long")
@@ -154,7 +154,7 @@ def test_of_a_long_feed_it_shows_the_newest_hundred(alice: Person, site: Publish
         screen.see(r"^ +1 N .*Number 130$")
 
 
-def test_a_wrong_password_is_told(alice: Person, library: Library, tmp_path: Path) -> None:
+def test_a_wrong_password_is_reported(alice: Person, library: Library, tmp_path: Path) -> None:
     with newsboat(alice, tmp_path, 'miniflux-password "wrong"') as screen:
         screen.see(r"configured any feeds|[Aa]uthentication failed")
 
@@ -171,7 +171,7 @@ def star(screen: Terminal, title: str) -> None:
 
 
 def test_starring_an_article(alice: Person, library: Library, tmp_path: Path) -> None:
-    if not boat.knows("miniflux-flag-star"):
+    if not boat.supports_setting("miniflux-flag-star"):
         pytest.skip("this newsboat keeps its flags to itself: telling the service came after 2.21")
     with newsboat(alice, tmp_path, 'miniflux-flag-star "s"', f'miniflux-token "{alice.token}"') as screen:
         reload(screen)

@@ -38,7 +38,7 @@ READING = [
 ]
 
 
-def test_an_evening(alice: Person, library: Library) -> None:
+def test_a_session_of_the_app_works(alice: Person, library: Library) -> None:
     play(NEXTFLUX, alice, library, [*SYNC, *READING])
     entry = alice.get(f"/v1/entries/{library.entry}")
     assert (entry["status"], entry["starred"]) == ("read", True)
@@ -50,7 +50,7 @@ def test_a_limit_of_zero_means_everything(alice: Person, site: Publisher) -> Non
     assert found["total"] == len(found["entries"]) == 230
 
 
-def test_later_only_what_has_changed_is_asked_for(alice: Person, library: Library) -> None:
+def test_a_later_sync_requests_only_changed_entries(alice: Person, library: Library) -> None:
     # Moments are asked for in whole seconds: what happens from here on lies in a later one.
     began = int(time.time())
     time.sleep(began + 1.05 - time.time())
@@ -64,7 +64,7 @@ def test_later_only_what_has_changed_is_asked_for(alice: Person, library: Librar
     assert library.entry in changed
 
 
-def test_subscriptions_come_as_a_form(alice: Person, library: Library) -> None:
+def test_opml_is_uploaded_as_a_form(alice: Person, library: Library) -> None:
     upload = Ask(
         "POST",
         "/v1/import",
@@ -77,6 +77,6 @@ def test_subscriptions_come_as_a_form(alice: Person, library: Library) -> None:
     assert "The Daily" in {feed["title"] for feed in alice.get("/v1/feeds")}
 
 
-def test_nothing_new_is_an_empty_list(alice: Person, library: Library) -> None:
+def test_a_sync_without_changes_is_an_empty_list(alice: Person, library: Library) -> None:
     nothing = Ask("GET", "/v1/entries", entry_page(ENTRY, 0), query=(("after", "1830297600"), ("limit", "0")))
     play(NEXTFLUX, alice, library, [nothing])

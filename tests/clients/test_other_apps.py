@@ -42,8 +42,8 @@ FORM = "application/x-www-form-urlencoded"
 NEWSBOAT = App(content_type=FORM, headers={"User-Agent": "newsboat", "Accept": "*/*"})
 NEWSBOAT_BY_PASSWORD = App(credentials=by_password, content_type=FORM, headers=NEWSBOAT.headers)
 
-BOAT_FEED = record(id=small, title=text, feed_url=filled, category=record(id=small, title=text))
-BOAT_ENTRY = record(
+NEWSBOAT_FEED = record(id=small, title=text, feed_url=filled, category=record(id=small, title=text))
+NEWSBOAT_ENTRY = record(
     id=small,
     published_at=moment,
     status=filled,
@@ -54,19 +54,19 @@ BOAT_ENTRY = record(
     content=nullable(text),
     enclosures=nullable(list_of(record(url=text, mime_type=text), 0)),
 )
-BOAT_EVENING = [
+NEWSBOAT_SESSION = [
     Ask("GET", "/v1/me", record(id=small)),
     Ask("GET", "/v1/categories", list_of(record(id=small, title=text))),
-    Ask("GET", "/v1/feeds", list_of(BOAT_FEED)),
+    Ask("GET", "/v1/feeds", list_of(NEWSBOAT_FEED)),
     Ask(
         "GET",
         "/v1/feeds/{feed}/entries",
-        entry_page(BOAT_ENTRY),
+        entry_page(NEWSBOAT_ENTRY),
         query=(("order", "published_at"), ("direction", "desc"), ("limit", "100")),
     ),
-    Ask("GET", "/v1/entries", entry_page(BOAT_ENTRY), query=(("starred", "true"),)),
+    Ask("GET", "/v1/entries", entry_page(NEWSBOAT_ENTRY), query=(("starred", "true"),)),
     Ask("PUT", "/v1/entries", body={"entry_ids": ["{entry}"], "status": "read"}),
-    Ask("GET", "/v1/entries/{entry}", BOAT_ENTRY),
+    Ask("GET", "/v1/entries/{entry}", NEWSBOAT_ENTRY),
     Ask("PUT", "/v1/entries/{entry}/bookmark"),
     # It sends two quote characters where there is nothing to send.
     Ask("POST", "/v1/entries/{entry}/save", status=202, body=b'""'),
@@ -74,9 +74,9 @@ BOAT_EVENING = [
 
 
 @pytest.mark.parametrize("app", [NEWSBOAT, NEWSBOAT_BY_PASSWORD], ids=["token", "password"])
-def test_an_evening_with_newsboat(alice: Person, library: Library, app: App) -> None:
+def test_a_session_of_newsboat_works(alice: Person, library: Library, app: App) -> None:
     saves_somewhere(alice)
-    play(app, alice, library, BOAT_EVENING)
+    play(app, alice, library, NEWSBOAT_SESSION)
     entry = alice.get(f"/v1/entries/{library.entry}")
     assert (entry["status"], entry["starred"]) == ("read", True)
 
@@ -100,14 +100,14 @@ NEWSFLASH_FEED = record(
     category=CATEGORY,
     icon=nullable(record(feed_id=small, icon_id=small)),
 )
-FLASH_ENTRIES = entry_page(record(id=small, feed=NEWSFLASH_FEED, title=text, content=text, hash=text))
-FLASH_EVENING = [
+NEWSFLASH_ENTRIES = entry_page(record(id=small, feed=NEWSFLASH_FEED, title=text, content=text, hash=text))
+NEWSFLASH_SESSION = [
     Ask("GET", "/v1/me", record(id=small, username=filled)),
     Ask("GET", "/v1/feeds", list_of(NEWSFLASH_FEED)),
     Ask("GET", "/v1/feeds/{feed}", NEWSFLASH_FEED),
     Ask("GET", "/v1/categories", list_of(CATEGORY)),
-    Ask("GET", "/v1/entries", FLASH_ENTRIES, query=(("status", "unread"), ("limit", "100"), ("order", "id"))),
-    Ask("GET", "/v1/feeds/{feed}/entries", FLASH_ENTRIES),
+    Ask("GET", "/v1/entries", NEWSFLASH_ENTRIES, query=(("status", "unread"), ("limit", "100"), ("order", "id"))),
+    Ask("GET", "/v1/feeds/{feed}/entries", NEWSFLASH_ENTRIES),
     Ask("GET", "/v1/entries/{entry}", ENTRY),
     Ask("PUT", "/v1/entries", body={"entry_ids": ["{entry}"], "status": "read"}),
     Ask("PUT", "/v1/entries/{entry}/bookmark"),
@@ -123,22 +123,22 @@ FLASH_EVENING = [
 
 
 @pytest.mark.parametrize("app", [App(), App(credentials=by_password)], ids=["token", "password"])
-def test_an_evening_with_newsflash(alice: Person, library: Library, site: Publisher, app: App) -> None:
+def test_a_session_of_newsflash_works(alice: Person, library: Library, site: Publisher, app: App) -> None:
     url = site.serve("/new.xml", document(numbered(1), site.url("/new.xml"), "New"))
     subscribing = [
         Ask("POST", "/v1/discover", DISCOVERED, body={"url": url}),
         Ask("POST", "/v1/feeds", FEED_CREATED, status=201, body={"feed_url": url, "category_id": "{category}"}),
     ]
-    play(app, alice, library, [*subscribing, *FLASH_EVENING])
+    play(app, alice, library, [*subscribing, *NEWSFLASH_SESSION])
 
 
-def test_newsflash_moves_house(alice: Person, bob: Person, library: Library) -> None:
+def test_newsflash_can_export_and_import_subscriptions(alice: Person, bob: Person, library: Library) -> None:
     exported = alice.call("GET", "/v1/export").body
     play(App(), bob, library, [Ask("POST", "/v1/import", IMPORTED, status=201, body=exported)])
     assert len(bob.get("/v1/feeds")) == 2
 
 
-def test_newsflash_as_an_administrator(charlie: Person, library: Library) -> None:
+def test_newsflash_can_be_used_by_an_administrator(charlie: Person, library: Library) -> None:
     name = charlie.user.username
     users = [
         Ask("GET", "/v1/users", list_of(USER)),
@@ -160,7 +160,7 @@ def test_newsflash_as_an_administrator(charlie: Person, library: Library) -> Non
 
 KOREADER = App(headers={"Accept": "application/json", "User-Agent": "KOReader"})
 BOTH = (("status", "unread"), ("status", "read"))
-PAPER_EVENING = [
+KOREADER_SESSION = [
     Ask("GET", "/v1/feeds", list_of(FEED)),
     Ask("GET", "/v1/feeds/counters", COUNTERS),
     Ask("GET", "/v1/categories", list_of(COUNTED_CATEGORY), query=(("counts", "true"),)),
@@ -179,12 +179,12 @@ PAPER_EVENING = [
 ]
 
 
-def test_an_evening_with_koreader(alice: Person, library: Library) -> None:
-    play(KOREADER, alice, library, PAPER_EVENING)
+def test_a_session_of_koreader_works(alice: Person, library: Library) -> None:
+    play(KOREADER, alice, library, KOREADER_SESSION)
     assert alice.get("/v1/entries", status="unread")["total"] == 1
 
 
-def test_koreader_finds_its_neighbours_by_feed_and_category(alice: Person, library: Library) -> None:
+def test_koreader_finds_the_next_and_previous_entry_by_feed_and_category(alice: Person, library: Library) -> None:
     for place in (("feed_id", str(library.feed)), ("category_id", str(library.category))):
         found = fetch(KOREADER, alice, "/v1/entries", (*BOTH, place))
         assert (found["total"], {entry["feed_id"] for entry in found["entries"]}) == (3, {library.feed})
@@ -193,7 +193,7 @@ def test_koreader_finds_its_neighbours_by_feed_and_category(alice: Person, libra
 # miniflux-tui: by what changed last, and its own settings from inside.
 
 TUI = App(credentials=by_token, content_type="")
-TUI_EVENING = [
+TUI_SESSION = [
     Ask("GET", "/v1/me", USER),
     Ask("GET", "/v1/version", VERSION),
     Ask("GET", "/v1/integrations/status", INTEGRATIONS),
@@ -206,12 +206,12 @@ TUI_EVENING = [
 ]
 
 
-def test_an_evening_with_miniflux_tui(alice: Person, library: Library) -> None:
-    play(TUI, alice, library, TUI_EVENING)
+def test_a_session_of_miniflux_tui_works(alice: Person, library: Library) -> None:
+    play(TUI, alice, library, TUI_SESSION)
     assert alice.get("/v1/me")["theme"] == "dark_serif"
 
 
-def test_what_changed_last_comes_first(alice: Person, site: Publisher) -> None:
+def test_entries_can_be_ordered_by_their_last_change(alice: Person, site: Publisher) -> None:
     subscribe(alice, site, numbered(5), "Five")
     entries = alice.entries(order="id")
     for chosen in (entries[3], entries[1]):

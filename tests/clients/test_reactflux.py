@@ -102,7 +102,7 @@ ORDERING = [
 
 
 @pytest.mark.parametrize("app", [REACTFLUX, BY_PASSWORD], ids=["token", "password"])
-def test_an_evening(alice: Person, library: Library, app: App) -> None:
+def test_a_session_of_the_app_works(alice: Person, library: Library, app: App) -> None:
     saves_somewhere(alice)
     play(app, alice, library, [*START, *LISTS, *READING, *ORDERING])
 
@@ -111,7 +111,7 @@ def test_an_evening(alice: Person, library: Library, app: App) -> None:
     assert entry["content"].count("It rained all day") == 20
 
 
-def test_what_is_hidden_stays_out_of_the_global_lists(alice: Person, library: Library) -> None:
+def test_hidden_feeds_are_not_in_global_lists(alice: Person, library: Library) -> None:
     hide = Ask("PUT", "/v1/categories/{podcasts}", CATEGORY, status=201, body={"hide_globally": True})
     play(REACTFLUX, alice, library, [hide])
     query = (("globally_visible", "true"), ("status", "unread"))
@@ -120,7 +120,7 @@ def test_what_is_hidden_stays_out_of_the_global_lists(alice: Person, library: Li
     assert visible["total"] == 2
 
 
-def test_it_starts_with_several_requests_at_once(alice: Person, library: Library) -> None:
+def test_concurrent_requests_at_the_start_all_succeed(alice: Person, library: Library) -> None:
     """One that fails, and the start never ends."""
     paths = [one.path for one in START]
     with ThreadPoolExecutor(len(paths)) as pool:
@@ -141,7 +141,7 @@ def test_subscribing(alice: Person, library: Library, site: Publisher) -> None:
     play(REACTFLUX, alice, library, [discovery, subscription])
 
 
-def test_subscriptions_leave_and_come_back(alice: Person, bob: Person, library: Library) -> None:
+def test_exported_subscriptions_can_be_imported(alice: Person, bob: Person, library: Library) -> None:
     exported = ask(REACTFLUX, alice, "GET", "/v1/export")
     assert exported.status == 200
     brought = Ask("POST", "/v1/import", IMPORTED, status=201, body=plain(exported), content_type="text/plain")
@@ -149,7 +149,7 @@ def test_subscriptions_leave_and_come_back(alice: Person, bob: Person, library: 
     assert {feed["title"] for feed in bob.get("/v1/feeds")} == {"The Weather", "The Talks"}
 
 
-def test_the_page_may_read_why_something_failed(alice: Person, library: Library) -> None:
+def test_the_page_can_read_error_messages(alice: Person, library: Library) -> None:
     stranger = App(origin=REACTFLUX.origin, credentials=by(X_Auth_Token="wrong"))
     assert ask(stranger, alice, "GET", "/v1/me").status == 401
     assert ask(REACTFLUX, alice, "GET", f"/v1/feeds/{library.unknown}").status == 404
@@ -167,7 +167,7 @@ def test_the_version_is_new_enough_for_everything(alice: Person, needed: str) ->
 
 
 @pytest.mark.parametrize("app", [REACTFLUX, App(credentials=by_token)], ids=["browser", "elsewhere"])
-def test_the_text_that_it_sends_to_older_servers_is_no_boolean(alice: Person, library: Library, app: App) -> None:
+def test_hide_globally_refuses_the_text_on(alice: Person, library: Library, app: App) -> None:
     """Why the version matters: below 2.2.8 it would say "on", and be refused."""
     body = {"title": "News", "hide_globally": "on"}
     assert ask(app, alice, "PUT", f"/v1/categories/{library.category}", body=body).status == 400

@@ -43,7 +43,7 @@ from clients.shapes import (
         ({"id": 1, "more": None}, record(id=small)),
     ],
 )
-def test_what_fits(value: Any, shape: JsonShape) -> None:
+def test_a_matching_value_has_no_misfits(value: Any, shape: JsonShape) -> None:
     assert misfits(value, shape) == []
 
 
@@ -73,6 +73,6 @@ def test_what_fits(value: Any, shape: JsonShape) -> None:
         ({"feed": {"id": None}}, record(feed=record(id=small)), "$.feed.id: 'None'"),
     ],
 )
-def test_what_does_not(value: Any, shape: JsonShape, complaint: str) -> None:
+def test_a_misfit_is_reported_with_its_place(value: Any, shape: JsonShape, complaint: str) -> None:
     (found,) = misfits(value, shape)
     assert complaint in found

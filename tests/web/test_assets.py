@@ -22,7 +22,7 @@ def address(visitor: Visitor, name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "kind"), [("tidings.css", "text/css"), ("js/tidings.js", "text/javascript"), ("icon.svg", "image/svg")]
 )
-def test_what_a_page_names_is_there_and_is_kept(visitor: Visitor, name: str, kind: str) -> None:
+def test_an_asset_of_a_page_exists_and_is_cached(visitor: Visitor, name: str, kind: str) -> None:
     answer = visitor.get(address(visitor, name))
 
     assert answer.status == 200
@@ -31,7 +31,7 @@ def test_what_a_page_names_is_there_and_is_kept(visitor: Visitor, name: str, kin
     assert visitor.get(address(visitor, name), headers={"If-None-Match": answer.headers["etag"]}).status == 304
 
 
-def test_they_come_compressed(visitor: Visitor) -> None:
+def test_assets_are_compressed(visitor: Visitor) -> None:
     plain = visitor.get(address(visitor, "tidings.css"))
     packed = visitor.get(address(visitor, "tidings.css"), headers={"Accept-Encoding": "br"})
 
@@ -40,27 +40,27 @@ def test_they_come_compressed(visitor: Visitor) -> None:
     assert packed.headers["vary"] == "Accept-Encoding"
 
 
-def test_a_page_from_before_an_upgrade_gets_what_there_is_now(visitor: Visitor) -> None:
+def test_an_old_fingerprint_returns_the_current_file(visitor: Visitor) -> None:
     answer = visitor.get("/static/0123456789/tidings.css")
 
     assert (answer.status, answer.headers["cache-control"]) == (200, "public, no-cache")
 
 
 @pytest.mark.parametrize("name", ["css/tokens.css", "../app.py", "..%2fapp.py", "", "none.js", "%00"])
-def test_nothing_else_is_handed_out(visitor: Visitor, name: str) -> None:
+def test_no_other_file_is_served(visitor: Visitor, name: str) -> None:
     assert visitor.get(f"/static/x/{name}").status in (404, 307)
 
 
-def test_every_icon_that_a_template_asks_for_is_drawn(visitor: Visitor) -> None:
+def test_every_icon_used_in_a_template_is_in_the_sprite(visitor: Visitor) -> None:
     sprite = visitor.get("/static/x/sprite.svg").body.decode()
     templates = Path(tidings.web.__file__).with_name("templates").rglob("*.html")
 
-    asked = {name for path in templates for name in re.findall(r'icon\("([\w-]+)"\)', path.read_text())}
+    used = {name for path in templates for name in re.findall(r'icon\("([\w-]+)"\)', path.read_text())}
 
-    assert asked - set(re.findall(r'<symbol id="([\w-]+)"', sprite)) == set()
+    assert used - set(re.findall(r'<symbol id="([\w-]+)"', sprite)) == set()
 
 
-def test_they_are_small() -> None:
+def test_assets_are_small() -> None:
     assets = Assets()
 
     assert assets.size(".css") < 50_000

@@ -17,7 +17,7 @@ TITLE = "A title of eighty characters, as newspapers like to write them on a lon
 BODY = "<p>" + "Lorem ipsum dolor sit amet, consectetur adipiscing elit. " * 50 + "</p>"
 
 
-def has_much(person: Person) -> None:
+def add_many_feeds_and_entries(person: Person) -> None:
     """As many feeds as a sidebar shows at once, and more entries than a page."""
     services = person.service.services
     category = services.categories.create(person.id, "Newspapers").id
@@ -42,7 +42,7 @@ def has_much(person: Person) -> None:
 
 
 def test_a_page_of_a_hundred_entries_is_light(reader: Visitor, alice: Person) -> None:
-    has_much(alice)
+    add_many_feeds_and_entries(alice)
 
     page = reader.page("/unread")
 
@@ -52,7 +52,7 @@ def test_a_page_of_a_hundred_entries_is_light(reader: Visitor, alice: Person) ->
 
 
 def test_a_page_of_cards_is_light_too(reader: Visitor, alice: Person) -> None:
-    has_much(alice)
+    add_many_feeds_and_entries(alice)
     reader.post("/view", density="cards")
 
     assert len(reader.page("/unread").encode()) < HTML

@@ -41,34 +41,34 @@ def named(catalogue: Catalog) -> set[tuple[Any, str | None]]:
     return {(message.id, message.context) for message in messages(catalogue)}
 
 
-def test_there_is_something_to_translate() -> None:
+def test_messages_are_found() -> None:
     assert len(said()) > 100
 
 
-def test_every_sentence_is_there_and_no_other(catalogue: Catalog) -> None:
+def test_a_catalogue_has_exactly_the_messages_of_the_source(catalogue: Catalog) -> None:
     """Otherwise: `make messages`, then translate what is new."""
     assert named(catalogue) == named(said())
 
 
-def test_every_sentence_is_translated(catalogue: Catalog) -> None:
+def test_every_message_is_translated(catalogue: Catalog) -> None:
     assert [english for english, form in every_form(catalogue) if not form.strip()] == []
     assert [message.id for message in messages(catalogue) if message.fuzzy] == []
 
 
-def test_every_number_has_its_form(catalogue: Catalog) -> None:
+def test_every_plural_form_is_translated(catalogue: Catalog) -> None:
     plural = [message for message in messages(catalogue) if message.pluralizable]
     assert plural
     assert [one.id for one in plural if len(strings(one)) != catalogue.num_plurals] == []
 
 
-def test_values_and_markup_are_those_of_the_english(catalogue: Catalog) -> None:
+def test_a_translation_has_the_placeholders_and_markup_of_the_english_message(catalogue: Catalog) -> None:
     def parts(text: str) -> Counter[str]:
         return Counter(_VALUE.findall(text))
 
     assert [(english, form) for english, form in every_form(catalogue) if parts(form) not in map(parts, english)] == []
 
 
-def test_it_ends_as_the_english_does(catalogue: Catalog) -> None:
+def test_a_translation_ends_with_the_same_punctuation(catalogue: Catalog) -> None:
     """A sentence stays a sentence and a label a label."""
     stops = (".", "。")
     assert [
@@ -76,12 +76,12 @@ def test_it_ends_as_the_english_does(catalogue: Catalog) -> None:
     ] == []
 
 
-def test_it_is_another_language(catalogue: Catalog) -> None:
+def test_most_translations_differ_from_english(catalogue: Catalog) -> None:
     pairs = list(every_form(catalogue))
     assert sum(form not in english for english, form in pairs) > MIN_DIFFERENT_SHARE * len(pairs)
 
 
-def test_the_file_is_as_it_would_be_written(name: str, catalogue: Catalog) -> None:
+def test_the_catalogue_file_is_up_to_date(name: str, catalogue: Catalog) -> None:
     """Otherwise: `make messages`."""
     assert (LOCALE / f"{name}.po").read_bytes() == up_to_date(catalogue)
 
@@ -95,20 +95,22 @@ def test_the_file_is_as_it_would_be_written(name: str, catalogue: Catalog) -> No
         ("zh_CN", "1 分钟", "0 分钟", "5 分钟"),
     ],
 )
-def test_numbers_are_said_as_the_language_says_them(code: str, one: str, none: str, many: str) -> None:
+def test_plural_forms_follow_the_rules_of_the_language(code: str, one: str, none: str, many: str) -> None:
     with use_language(language(CATALOGUES[code])):
-        told = [ngettext("%(count)d minute", "%(count)d minutes", count, count=count) for count in (1, 0, 5)]
-    assert told == [one, none, many]
+        translations = [ngettext("%(count)d minute", "%(count)d minutes", count, count=count) for count in (1, 0, 5)]
+    assert translations == [one, none, many]
 
 
-def test_french_signs_stay_with_their_word() -> None:
+def test_french_punctuation_has_non_breaking_spaces() -> None:
     """A narrow blank before ; ! ?, one that does not break before a colon and within « »."""
     forms = [form for _english, form in every_form(read("fr"))]
     assert [form for form in forms if re.search(r" (?:[;!?»:](?!\S))|« ", form)] == []
 
 
-def test_no_catalogue_is_another_one() -> None:
+def test_no_two_catalogues_have_the_same_translations() -> None:
     """Long sentences have no reason to be the same in two languages."""
-    told = {name: {form for _english, form in every_form(read(name)) if len(form) > 25} for name in CATALOGUES.values()}
-    for one, other in combinations(told, 2):
-        assert len(told[one] & told[other]) < 30, (one, other, told[one] & told[other])
+    translations = {
+        name: {form for _english, form in every_form(read(name)) if len(form) > 25} for name in CATALOGUES.values()
+    }
+    for one, other in combinations(translations, 2):
+        assert len(translations[one] & translations[other]) < 30, (one, other, translations[one] & translations[other])

@@ -17,7 +17,7 @@ _MEDIA: Final = re.compile(r"@media \((?P<query>[^)]*)\)\s*\{(?P<body>(?:[^{}]*\
 # Foreground, and how much it has to stand out from the paper, the sidebar and what is chosen.
 # 1.4.3 and 1.4.6 of WCAG for text; 1.4.11 for the edges of what is filled in.
 NEEDED: Final = {"ink": 7.0, "soft": 4.5, "accent": 4.5, "warn": 4.5, "danger": 4.5, "edge": 3.0}
-GROUNDS: Final = ("paper", "raised", "selected")
+BACKGROUNDS: Final = ("paper", "raised", "selected")
 
 Colours = dict[str, str]
 
@@ -79,16 +79,16 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("theme", themes())
-def test_everything_can_be_told_from_what_it_stands_on(theme: str) -> None:
+def test_colours_have_the_required_contrast_on_every_background(theme: str) -> None:
     chosen = themes()[theme]
-    pairs = {(fore, ground): least for fore, least in NEEDED.items() for ground in GROUNDS}
+    pairs = {(fore, ground): least for fore, least in NEEDED.items() for ground in BACKGROUNDS}
     # The notice at the foot is the other way round.
     pairs |= {("accent-ink", "accent"): 4.5, ("paper", "ink"): 7.0}
     found = {pair: contrast(chosen[pair[0]], chosen[pair[1]]) for pair in pairs}
     assert {pair: round(value, 2) for pair, value in found.items() if value < pairs[pair]} == {}
 
 
-def test_high_contrast_is_high() -> None:
+def test_the_high_contrast_theme_has_higher_contrast() -> None:
     for name in ("contrast", "contrast, dark"):
         chosen = themes()[name]
         assert contrast(chosen["ink"], chosen["paper"]) > 20
@@ -96,10 +96,10 @@ def test_high_contrast_is_high() -> None:
         assert contrast(chosen["accent"], chosen["paper"]) > 7
 
 
-def test_dark_is_the_same_whoever_asks_for_it() -> None:
+def test_the_dark_theme_is_the_same_by_setting_and_by_preference() -> None:
     assert themes()["dark"] == themes()["system, dark"]
 
 
-def test_contrast_is_computed_as_it_is_defined() -> None:
+def test_contrast_is_computed_as_defined_by_wcag() -> None:
     assert contrast("#000", "#fff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)

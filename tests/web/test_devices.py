@@ -23,7 +23,7 @@ def attributes(page: str) -> dict[str, str]:
     return dict(re.findall(r'([\w-]+)="([^"]*)"', found[1]))
 
 
-def test_what_a_device_chooses_is_there_before_anything_is_drawn(reader: Visitor) -> None:
+def test_settings_of_the_device_are_attributes_of_the_first_response(reader: Visitor) -> None:
     reader.page("/view")
     reader.post("/view", theme="dark", density="cards", columns="list", size="21", measure="wide", font="sans")
 
@@ -33,7 +33,7 @@ def test_what_a_device_chooses_is_there_before_anything_is_drawn(reader: Visitor
     assert shown["data-measure"] == "wide"
 
 
-def test_what_it_leaves_open_is_as_in_the_account(reader: Visitor, alice: Person) -> None:
+def test_other_settings_are_those_of_the_account(reader: Visitor, alice: Person) -> None:
     alice.put(f"/v1/users/{alice.id}", {"theme": "dark_sans_serif", "language": "de_DE"}, status=201)
 
     shown = attributes(reader.page("/unread"))
@@ -41,24 +41,24 @@ def test_what_it_leaves_open_is_as_in_the_account(reader: Visitor, alice: Person
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "theme=blue", "size=99&density=", "a=1&" * 200, "theme=%00", "=&=;"])
-def test_a_cookie_that_cannot_be_read_chooses_nothing(cookie: str) -> None:
+def test_an_invalid_cookie_is_ignored(cookie: str) -> None:
     assert Device.read(cookie) == Device()
 
 
-def test_what_was_chosen_comes_back() -> None:
+def test_the_cookie_is_read_back_unchanged() -> None:
     chosen = Device(theme="contrast", density="compact", size="15")
 
     assert Device.read(chosen.packed()) == chosen
 
 
-def test_before_signing_in_the_browser_says_which_language(visitor: Visitor) -> None:
+def test_before_signing_in_the_language_is_that_of_the_browser(visitor: Visitor) -> None:
     answer = visitor.get("/sign-in", headers={"Accept-Language": "fr-CH, fr;q=0.9, en;q=0.8"})
     assert attributes(answer.body.decode())["lang"] == "fr"
     answer = visitor.get("/sign-in", headers={"Accept-Language": "tlh, %%, ,;"})
     assert attributes(answer.body.decode())["lang"] == "en"
 
 
-def test_the_style_sheet_of_the_user_is_a_file_of_its_own(reader: Visitor, alice: Person) -> None:
+def test_the_style_sheet_of_the_user_is_a_separate_file(reader: Visitor, alice: Person) -> None:
     css = "body { color: red } </style><script>alert(1)</script>"
     alice.put(f"/v1/users/{alice.id}", {"stylesheet": css, "external_font_hosts": "fonts.example.org"}, status=201)
 
@@ -87,7 +87,7 @@ def test_under_a_day_times_are_relative_then_dates(before: int, shown: str) -> N
     assert ago(Instant(NOW - before), NOW, "UTC") == shown
 
 
-def test_dates_are_those_of_the_zone_and_the_language() -> None:
+def test_dates_are_in_the_time_zone_and_language_of_the_user() -> None:
     late = Instant(NOW - 3 * DAY + 10 * HOUR)
     with use_language(language("de")):
         assert ago(late, NOW, "UTC") == "19. Sept."
@@ -97,14 +97,14 @@ def test_dates_are_those_of_the_zone_and_the_language() -> None:
     assert ago(late, NOW, "Mars/Base") == "Sep 19"
 
 
-def test_sentences_say_that_it_was_before() -> None:
+def test_times_in_sentences_say_that_they_are_past() -> None:
     for before, shown in ((0, "now"), (90 * SECOND, "1 min. ago"), (DAY - 1, "23 hr. ago"), (DAY, "Sep 20")):
         assert since(Instant(NOW - before), NOW, "UTC") == shown
     with use_language(language("de")):
         assert since(Instant(NOW - HOUR), NOW, "UTC") == "vor 1 Std."
 
 
-def test_what_is_a_second_ahead_is_now() -> None:
+def test_a_time_a_second_ahead_is_shown_as_now() -> None:
     assert ago(Instant(NOW + SECOND), NOW, "UTC") == "now"
 
 
@@ -116,6 +116,6 @@ def test_what_is_a_second_ahead_is_now() -> None:
         ("fr", ["0\xa0octets", "999\xa0octets", "1,0\xa0ko", "46,1\xa0Mo", "3\u202f000,0\xa0To"]),
     ],
 )
-def test_sizes_are_written_as_the_language_does(name: str, sizes: list[str]) -> None:
+def test_sizes_are_formatted_for_the_language(name: str, sizes: list[str]) -> None:
     with use_language(language(name)):
         assert [size(count) for count in (0, 999, 1000, 46_123_456, 3 * 10**15)] == sizes

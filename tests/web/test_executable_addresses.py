@@ -84,7 +84,9 @@ def _json(addresses: Sequence[str]) -> str:
 
 
 @pytest.mark.parametrize("written", [_rss, _atom, _json], ids=["RSS and Media RSS", "Atom", "JSON Feed"])
-def test_none_comes_in_with_a_feed(alice: Person, site: Publisher, written: Callable[[Sequence[str]], str]) -> None:
+def test_executable_urls_of_a_feed_are_not_stored(
+    alice: Person, site: Publisher, written: Callable[[Sequence[str]], str]
+) -> None:
     addresses = IN_JSON if written is _json else SPELLINGS
     path = "/feed.json" if written is _json else "/feed.xml"
     site.serve(path, written(addresses))
@@ -100,7 +102,7 @@ def test_none_comes_in_with_a_feed(alice: Person, site: Publisher, written: Call
         assert entry["comments_url"] == ""
 
 
-def test_nor_by_opml(alice: Person, site: Publisher) -> None:
+def test_executable_urls_of_opml_are_not_stored(alice: Person, site: Publisher) -> None:
     outlines = "".join(
         f'<outline text="A" xmlUrl="{site.url(f"/{number}.xml")}" htmlUrl="{_attribute(bad)}"/>'
         f'<outline text="B" xmlUrl="{_attribute(bad)}"/><outline text="C" xmlUrl="feed:{_attribute(bad)}"/>'
@@ -116,7 +118,7 @@ def test_nor_by_opml(alice: Person, site: Publisher) -> None:
     assert "script:" not in alice.call("GET", "/v1/export").body.decode().lower()
 
 
-def test_nor_by_hand(alice: Person, site: Publisher) -> None:
+def test_executable_urls_of_api_requests_are_refused(alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
 
     for address in SPELLINGS:
@@ -128,7 +130,7 @@ def test_nor_by_hand(alice: Person, site: Publisher) -> None:
 
 
 @pytest.mark.parametrize("address", ["  java\tscript:alert(1)", "data:text/html,<b>", "magnet:?xt=1"])
-def test_what_is_stored_already_is_no_link_on_any_page(
+def test_a_stored_executable_url_is_no_link_on_any_page(
     alice: Person, site: Publisher, reader: Visitor, address: str
 ) -> None:
     site.serve("/cast.xml", _cast())
@@ -154,7 +156,7 @@ def _cast(files: int = 1) -> str:
     return f'<rss version="2.0"><channel><title>T</title>{item}</channel></rss>'
 
 
-def test_the_upgrade_deletes_those_stored_already(alice: Person, site: Publisher) -> None:
+def test_the_migration_deletes_stored_executable_urls(alice: Person, site: Publisher) -> None:
     stored = ["https://example.org/a.mp3", "magnet:?xt=1", "http:a", *SPELLINGS]
     site.serve("/cast.xml", _cast(len(stored)))
     alice.post("/v1/feeds", {"feed_url": site.url("/cast.xml")})
@@ -177,10 +179,20 @@ def _run_migration(database: Database, migration: ModuleType) -> None:
 TEMPLATES = Path(tidings.web.__file__).with_name("templates")
 _ADDRESS = re.compile(r'(?:href|src|action|formaction|poster|data-url|data-comments)="\{\{ *([^}]+?) *\}\}')
 # Made by us; `row.path` and `one.address` went through the filter in Python, `row.picture` comes from cleaned HTML.
-_OWN = {"next_url", "more_url", "list_url", "before", "after", "share_url", "row.path", "one.address", "row.picture"}
+_INTERNAL_URLS = {
+    "next_url",
+    "more_url",
+    "list_url",
+    "before",
+    "after",
+    "share_url",
+    "row.path",
+    "one.address",
+    "row.picture",
+}
 
 
-def test_templates_write_addresses_from_outside_through_the_filter() -> None:
+def test_templates_apply_the_url_filter_to_external_urls() -> None:
     written = {
         expression
         for template in TEMPLATES.rglob("*.html")
@@ -188,5 +200,5 @@ def test_templates_write_addresses_from_outside_through_the_filter() -> None:
         if not expression.startswith(("url(", "asset("))
     }
 
-    assert {one for one in written if not one.endswith("|page_link")} <= _OWN
+    assert {one for one in written if not one.endswith("|page_link")} <= _INTERNAL_URLS
     assert "entry.url|page_link" in written

@@ -57,7 +57,7 @@ def test_a_message_in_german(message: Message, german: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["{host}", "{title}", "{{host}}", "%s", "%(host)s", "100 %", "", "Untitled"])
-def test_a_value_stays_as_it_is(host: str) -> None:
+def test_a_value_is_not_translated(host: str) -> None:
     with use_language(language("de")):
         assert translated(msg("{host} does not answer", host=host)) == f"{host} antwortet nicht"
 
@@ -76,7 +76,7 @@ def test_numbers_are_written_as_the_language_does(name: str, told: str) -> None:
         assert translated(RANGE) == told
 
 
-def test_chinese_sentences_follow_each_other_without_a_blank() -> None:
+def test_chinese_sentences_are_joined_without_a_space() -> None:
     with use_language(language("zh_CN")):
         row = join_sentences(
             msg("The selector is empty."), msg("It did not get through."), verbatim("No."), verbatim("No.")
@@ -93,7 +93,7 @@ def test_every_template_is_a_literal_string() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(CATALOGUES.values()))
-def test_every_place_of_a_template_is_in_its_translation(name: str) -> None:
+def test_every_placeholder_of_a_template_is_in_its_translation(name: str) -> None:
     place = re.compile(r"\{\w+(?::,)?\}")
     for message in messages(read(name)):
         if isinstance(message.id, str) and place.search(message.id):

@@ -21,7 +21,7 @@ from web.pages.test_settings import sent
 GONE = "Check the address, or look for a new one on the site."
 
 
-def speak(person: Person, language: str) -> None:
+def set_language(person: Person, language: str) -> None:
     person.put(f"/v1/users/{person.user.id}", {"language": language}, status=201)
 
 
@@ -40,11 +40,11 @@ def set_error(services: Services, feed_id: int, error: Message | str) -> None:
         db.run(update(feeds).where(feeds.c.id == feed_id).values(**values))
 
 
-def test_why_a_feed_failed_is_told_in_the_language_of_its_reader(
+def test_the_error_of_a_feed_is_shown_in_the_language_of_the_user(
     reader: Visitor, alice: Person, site: Publisher
 ) -> None:
     feed = failing_feed(alice, site)
-    speak(alice, "de_DE")
+    set_language(alice, "de_DE")
 
     for page in (reader.page("/feeds"), reader.page(f"/feeds/{feed}/edit")):
         assert "hat nichts unter dieser Adresse (404). Prüfe die Adresse, oder suche auf der Website" in page
@@ -61,39 +61,39 @@ def test_an_error_of_an_older_version_stays_and_is_escaped(
 ) -> None:
     feed = failing_feed(alice, site)
     set_error(services, feed, "An older version said <b>100 %</b> this.")
-    speak(alice, "fr_FR")
+    set_language(alice, "fr_FR")
 
     assert "An older version said &lt;b&gt;100 %&lt;/b&gt; this." in reader.page("/feeds")
 
 
 @pytest.mark.parametrize("host", ["<script>alert(1)</script>", "{host}", "%s %(host)s 100 %", "{{host}}"])
-def test_values_of_others_stay_as_they_are_within_a_translation(
+def test_values_are_not_translated(
     reader: Visitor, alice: Person, site: Publisher, services: Services, host: str
 ) -> None:
     feed = failing_feed(alice, site)
     fault = msg("{host} has an internal error (500). The publisher has to fix this; try again later.", host=host)
     set_error(services, feed, fault)
-    speak(alice, "es_ES")
+    set_language(alice, "es_ES")
 
     assert f"{html.escape(host)} tiene un fallo (500)." in reader.page("/feeds")
     assert alice.get(f"/v1/feeds/{feed}")["parsing_error_message"] == fault.english()
 
 
-def test_an_error_that_a_program_without_templates_wrote_is_shown_in_its_english(
+def test_an_error_without_a_template_is_shown_in_english(
     reader: Visitor, alice: Person, site: Publisher, services: Services
 ) -> None:
     """Such as an older version that still runs while the database is new already."""
     feed = failing_feed(alice, site)
     with services.database.writing() as db:
         db.run(update(feeds).where(feeds.c.id == feed).values(parsing_error_message="Something else is wrong."))
-    speak(alice, "de_DE")
+    set_language(alice, "de_DE")
 
     assert "Something else is wrong." in reader.page("/feeds")
 
 
-def test_what_is_wrong_with_a_field_is_told_in_french(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_a_field_error_is_shown_in_french(reader: Visitor, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)["id"]
-    speak(alice, "fr_FR")
+    set_language(alice, "fr_FR")
     form = {"title": "T", "feed_url": "nowhere", "site_url": "https://example.org", "rewrite_rules": "no_such_rule"}
     reader.get(f"/feeds/{feed}/edit")
 
@@ -102,12 +102,12 @@ def test_what_is_wrong_with_a_field_is_told_in_french(reader: Visitor, alice: Pe
 
     assert "Règle 1\xa0: Il n’y a pas de règle de réécriture 'no_such_rule'." in wrong_rule
     assert "Indiquez une adresse complète qui commence par http:// ou https://." in wrong_address
-    told = alice.put(f"/v1/feeds/{feed}", {"feed_url": "nowhere"}, status=400)["error_message"]
-    assert told == "feed_url: send a complete address that begins with http:// or https://."
+    message = alice.put(f"/v1/feeds/{feed}", {"feed_url": "nowhere"}, status=400)["error_message"]
+    assert message == "feed_url: send a complete address that begins with http:// or https://."
 
 
-def test_what_is_wrong_with_a_number_of_an_account_is_told_in_german(reader: Visitor, alice: Person) -> None:
-    speak(alice, "de_DE")
+def test_an_error_in_a_number_is_shown_in_german(reader: Visitor, alice: Person) -> None:
+    set_language(alice, "de_DE")
     reader.get("/settings/reading")
 
     typed = sent("/settings/reading", alice.get("/v1/me")) | {"entries_per_page": "5000"}
@@ -116,8 +116,8 @@ def test_what_is_wrong_with_a_number_of_an_account_is_told_in_german(reader: Vis
     assert "Gib eine Zahl von 1 bis 1.000 an." in page
 
 
-def test_a_line_of_an_import_is_told_in_chinese(reader: Visitor, alice: Person) -> None:
-    speak(alice, "zh_CN")
+def test_an_import_problem_is_shown_in_chinese(reader: Visitor, alice: Person) -> None:
+    set_language(alice, "zh_CN")
     reader.get("/feeds/import")
 
     answer = upload(
@@ -134,7 +134,7 @@ def test_a_line_of_an_import_is_told_in_chinese(reader: Visitor, alice: Person) 
     assert "文档为空" in html.unescape(upload(reader, b" ").body.decode())
 
 
-def test_what_a_service_said_last_is_told_in_spanish(reader: Visitor, alice: Person, services: Services) -> None:
+def test_the_last_error_of_a_service_is_shown_in_spanish(reader: Visitor, alice: Person, services: Services) -> None:
     alice.put(
         "/v1/integrations", {"linkding": {"url": "https://l.example.org", "token": "x", "enabled": True}}, status=201
     )
@@ -142,7 +142,7 @@ def test_what_a_service_said_last_is_told_in_spanish(reader: Visitor, alice: Per
         error = join_sentences(msg("{title} has an internal error (500).", title="Linkding"), GIVEN_UP_TOGETHER)
         values = error_columns(error)
         db.run(update(integrations).where(integrations.c.user_id == alice.user.id).values(**values))
-    speak(alice, "es_ES")
+    set_language(alice, "es_ES")
 
     for path in ("/settings/integrations", "/settings/integrations/linkding"):
         assert "Linkding tiene un fallo (500). Nada llegó a este destinatario durante un día" in reader.page(path)
@@ -151,25 +151,25 @@ def test_what_a_service_said_last_is_told_in_spanish(reader: Visitor, alice: Per
 
 
 @pytest.mark.parametrize(
-    ("accepted", "told"),
+    ("accepted", "message"),
     [
         ("de-DE,de;q=0.9", "Benutzername oder Passwort ist falsch."),
         ("zh-CN", "用户名或密码不正确。"),
         ("ja", "The username or the password is wrong."),
     ],
 )
-def test_who_is_not_signed_in_is_told_in_the_language_of_the_browser(
-    visitor: Visitor, accepted: str, told: str
+def test_without_a_session_errors_are_in_the_language_of_the_browser(
+    visitor: Visitor, accepted: str, message: str
 ) -> None:
     visitor.get("/sign-in")
 
     answer = visitor.post("/sign-in", username="nobody", password="wrong", headers={"Accept-Language": accepted})
 
-    assert told in answer.body.decode()
+    assert message in answer.body.decode()
 
 
-def test_a_refusal_is_a_page_in_the_language_of_its_reader(reader: Visitor, alice: Person) -> None:
-    speak(alice, "de_DE")
+def test_an_error_page_is_in_the_language_of_the_user(reader: Visitor, alice: Person) -> None:
+    set_language(alice, "de_DE")
 
     answer = reader.post("/view", {"font": "x" * 2**20})
 

@@ -20,7 +20,7 @@ def admin(service: RunningService, charlie: Person) -> Visitor:
 
 
 @pytest.mark.parametrize("path", NOT_FOR_ALL)
-def test_others_are_refused(reader: Visitor, path: str) -> None:
+def test_other_users_are_refused(reader: Visitor, path: str) -> None:
     answer = reader.get(path)
 
     assert answer.status == 403
@@ -28,7 +28,7 @@ def test_others_are_refused(reader: Visitor, path: str) -> None:
     assert 'href="/users"' not in reader.page("/settings")
 
 
-def test_others_change_nobody(reader: Visitor, bob: Person) -> None:
+def test_other_users_cannot_change_accounts(reader: Visitor, bob: Person) -> None:
     reader.page("/settings")
 
     assert reader.post(f"/users/{bob.id}", username="robert").status == 403
@@ -37,7 +37,9 @@ def test_others_change_nobody(reader: Visitor, bob: Person) -> None:
     assert bob.get("/v1/me")["username"] == bob.user.username
 
 
-def test_an_account_is_made_and_its_owner_signs_in(service: RunningService, admin: Visitor, cast: Cast) -> None:
+def test_an_administrator_creates_an_account_and_its_owner_can_sign_in(
+    service: RunningService, admin: Visitor, cast: Cast
+) -> None:
     name = cast.person("dora").user.username + "-2"
     admin.page("/users/new")
     listed = admin.follow(admin.post("/users/new", username=name, password="a long walk"))
@@ -48,7 +50,7 @@ def test_an_account_is_made_and_its_owner_signs_in(service: RunningService, admi
     assert visitor.post("/sign-in", username=name, password="a long walk").headers["location"] == "/"
 
 
-def test_mistakes_in_an_account_stand_beside_their_fields(admin: Visitor, bob: Person) -> None:
+def test_errors_of_an_account_form_are_shown_next_to_their_fields(admin: Visitor, bob: Person) -> None:
     admin.page("/users/new")
     answer = admin.post("/users/new", username="a b", password=PASSWORD)
     assert answer.status == 400
@@ -60,7 +62,7 @@ def test_mistakes_in_an_account_stand_beside_their_fields(admin: Visitor, bob: P
     assert 'id="error-password"' in admin.post("/users/new", username="dora-x", password="x").body.decode()
 
 
-def test_somebody_is_made_an_administrator_renamed_and_signed_out(
+def test_an_administrator_can_promote_rename_and_sign_out_a_user(
     admin: Visitor, alice: Person, reader: Visitor
 ) -> None:
     admin.page(f"/users/{alice.id}")
@@ -72,7 +74,7 @@ def test_somebody_is_made_an_administrator_renamed_and_signed_out(
     assert reader.get("/unread").status == 303
 
 
-def test_an_administrator_who_steps_down_is_led_away(admin: Visitor, charlie: Person, cast: Cast) -> None:
+def test_an_administrator_who_gives_up_the_role_is_redirected(admin: Visitor, charlie: Person, cast: Cast) -> None:
     cast.person("carol", is_admin=True)
     admin.page(f"/users/{charlie.id}")
     answer = admin.post(f"/users/{charlie.id}", username=charlie.user.username)
@@ -81,7 +83,7 @@ def test_an_administrator_who_steps_down_is_led_away(admin: Visitor, charlie: Pe
     assert admin.get("/users").status == 403
 
 
-def test_an_account_is_deleted_but_not_ones_own(admin: Visitor, charlie: Person, bob: Person) -> None:
+def test_an_administrator_can_delete_other_accounts_only(admin: Visitor, charlie: Person, bob: Person) -> None:
     admin.page(f"/users/{bob.id}")
     listed = admin.follow(admin.post(f"/users/{bob.id}/delete"))
     assert f'href="/users/{bob.id}"' not in listed
@@ -95,7 +97,7 @@ def test_an_account_is_deleted_but_not_ones_own(admin: Visitor, charlie: Person,
     assert "/delete" not in admin.page(f"/users/{charlie.id}")
 
 
-def test_the_instance_tells_how_it_stands(admin: Visitor) -> None:
+def test_the_instance_page_shows_the_status(admin: Visitor) -> None:
     page = admin.page("/instance")
 
     assert "PostgreSQL" in page or "SQLite" in page
@@ -103,7 +105,7 @@ def test_the_instance_tells_how_it_stands(admin: Visitor) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "2147483648", "9223372036854775807", "99999999999999999999", "x", "%00"])
-def test_a_number_that_nobody_has_is_no_page(admin: Visitor, number: str) -> None:
+def test_unknown_ids_are_404(admin: Visitor, number: str) -> None:
     admin.page("/settings")
 
     for path in (f"/users/{number}", f"/settings/deliveries/{number}", f"/settings/deliveries/{number}/body"):

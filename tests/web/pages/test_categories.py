@@ -13,7 +13,7 @@ def titles(alice: Person) -> list[str]:
     return [one["title"] for one in alice.get("/v1/categories")]
 
 
-def test_a_category_is_made_renamed_and_hidden(reader: Visitor, alice: Person) -> None:
+def test_a_category_can_be_created_renamed_and_hidden(reader: Visitor, alice: Person) -> None:
     reader.get("/categories")
     reader.post("/categories/add", title="Reading")
     made = next(one for one in alice.get("/v1/categories") if one["title"] == "Reading")
@@ -26,7 +26,7 @@ def test_a_category_is_made_renamed_and_hidden(reader: Visitor, alice: Person) -
 
 
 @pytest.mark.parametrize(("title", "told"), [("all", "already have a category"), (" ", "needs a title")])
-def test_a_title_that_cannot_be_is_told_beside_it(reader: Visitor, alice: Person, title: str, told: str) -> None:
+def test_an_invalid_title_is_reported_next_to_its_field(reader: Visitor, alice: Person, title: str, told: str) -> None:
     other = alice.has_category("Other")["id"]
     reader.get("/categories")
 
@@ -39,7 +39,7 @@ def test_a_title_that_cannot_be_is_told_beside_it(reader: Visitor, alice: Person
     assert titles(alice) == ["All", "Other"]
 
 
-def test_a_category_is_marked_read_from_here(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_a_category_can_be_marked_read(reader: Visitor, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     reader.get("/categories")
 
@@ -47,9 +47,7 @@ def test_a_category_is_marked_read_from_here(reader: Visitor, alice: Person, sit
     assert alice.entries(status="unread") == []
 
 
-def test_deleting_a_category_moves_its_feeds_or_takes_them_along(
-    reader: Visitor, alice: Person, site: Publisher
-) -> None:
+def test_deleting_a_category_moves_or_deletes_its_feeds(reader: Visitor, alice: Person, site: Publisher) -> None:
     gone, kept = alice.has_category("Gone"), alice.has_category("Kept")
     feed = alice.has_feed(site, category_id=gone["id"])
 
@@ -65,7 +63,7 @@ def test_deleting_a_category_moves_its_feeds_or_takes_them_along(
     assert alice.get("/v1/feeds") == []
 
 
-def test_categories_of_others_are_not_there(reader: Visitor, alice: Person, bob: Person, site: Publisher) -> None:
+def test_categories_of_other_users_are_404(reader: Visitor, alice: Person, bob: Person, site: Publisher) -> None:
     theirs = bob.has_category("Theirs")["id"]
     mine = alice.has_category("Mine")["id"]
     alice.has_feed(site, category_id=mine)

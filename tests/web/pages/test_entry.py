@@ -18,7 +18,7 @@ def status(person: Person, title: str) -> str:
     return next(str(entry["status"]) for entry in person.entries() if entry["title"] == title)
 
 
-def test_opening_marks_read_and_counts_follow(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_opening_an_entry_marks_it_read_and_updates_counts(reader: Visitor, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain", "Sun"])
     address = link(reader.page("/unread"), "Rain")
 
@@ -31,7 +31,9 @@ def test_opening_marks_read_and_counts_follow(reader: Visitor, alice: Person, si
     assert titles(page) == ["Sun", "Rain"]
 
 
-def test_unless_the_user_does_not_want_that(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_opening_an_entry_leaves_it_unread_if_the_user_disabled_that(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
     alice.put(f"/v1/users/{alice.id}", {"mark_read_on_view": False}, status=201)
     alice.has_feed(site, ["Rain"])
 
@@ -41,7 +43,7 @@ def test_unless_the_user_does_not_want_that(reader: Visitor, alice: Person, site
 
 
 @pytest.mark.parametrize("headers", [{"Sec-Purpose": "prefetch"}, {"Purpose": "prefetch"}], ids=str)
-def test_or_the_browser_only_looks_ahead(
+def test_a_prefetch_of_the_browser_leaves_an_entry_unread(
     reader: Visitor, alice: Person, site: Publisher, headers: dict[str, str]
 ) -> None:
     alice.has_feed(site, ["Rain"])
@@ -53,9 +55,7 @@ def test_or_the_browser_only_looks_ahead(
     assert status(alice, "Rain") == "unread"
 
 
-def test_previous_and_next_go_through_the_list_that_it_was_opened_in(
-    reader: Visitor, alice: Person, site: Publisher
-) -> None:
+def test_previous_and_next_follow_the_list_of_the_entry(reader: Visitor, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["Four", "Three", "Two", "One"])
     base = f"/feeds/{feed['id']}"
     page = reader.page(link(reader.page(f"{base}?show=all"), "One"))
@@ -85,7 +85,7 @@ def test_an_entry_is_only_in_lists_that_it_belongs_to(reader: Visitor, alice: Pe
     assert reader.get(f"/entries/{entry['id']}").status == 200
 
 
-def test_buttons_say_what_is_to_be(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_a_form_sets_a_state_and_does_not_toggle_it(reader: Visitor, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain"])
     entry_id = alice.entries()[0]["id"]
     reader.page("/unread")
@@ -102,7 +102,7 @@ def test_buttons_say_what_is_to_be(reader: Visitor, alice: Person, site: Publish
     assert reader.post("/entries/marks", star=entry_id, back="//evil.example").headers["location"] == "/"
 
 
-def test_saving_without_a_service_says_what_to_do(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_saving_without_an_integration_says_what_to_do(reader: Visitor, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain"])
     entry_id = alice.entries()[0]["id"]
     reader.page("/unread")
@@ -110,7 +110,7 @@ def test_saving_without_a_service_says_what_to_do(reader: Visitor, alice: Person
     assert "switched on" in reader.follow(reader.post("/entries/marks", save=entry_id, back="/unread"))
 
 
-def test_what_is_attached_is_listed_with_a_player(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_enclosures_are_listed_with_a_player(reader: Visitor, alice: Person, site: Publisher) -> None:
     item = (
         "<item><title>Episode</title><link>https://example.org/1</link><description>x</description>"
         '<enclosure url="https://example.org/a%20b.mp3?x=1&amp;y=2" type="audio/mpeg" length="1048576"/></item>'
@@ -124,7 +124,7 @@ def test_what_is_attached_is_listed_with_a_player(reader: Visitor, alice: Person
     assert "1.0 MB" in page
 
 
-def test_unless_its_feed_is_to_have_none(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_a_feed_without_players_lists_enclosures_as_links(reader: Visitor, alice: Person, site: Publisher) -> None:
     kinds = {"a.mp3": "audio/mpeg", "b.mp4": "video/mp4", "c.png": "image/png"}
     attached = "".join(
         f'<enclosure url="https://example.org/{name}" type="{kind}" length="9"/>' for name, kind in kinds.items()
@@ -141,7 +141,7 @@ def test_unless_its_feed_is_to_have_none(reader: Visitor, alice: Person, site: P
     assert '<img src="https://example.org/c.png"' in page
 
 
-def test_links_leave_in_a_new_tab_as_the_user_likes(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_links_open_in_a_new_tab_if_the_user_wants_that(reader: Visitor, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain"])
     entry_id = alice.entries()[0]["id"]
     assert 'rel="noopener noreferrer external" target="_blank"' in reader.page(f"/entries/{entry_id}")

@@ -33,7 +33,7 @@ def moment(page: str) -> str:
     return found[1]
 
 
-def test_all_are_marked_and_come_back(reader: Visitor, alice: Person, ids: list[int]) -> None:
+def test_all_entries_are_marked_read_and_the_undo_restores_them(reader: Visitor, alice: Person, ids: list[int]) -> None:
     page = reader.follow(reader.post("/unread/mark-read"))
     assert "5 marked read" in page
     assert unread(alice) == set()
@@ -45,55 +45,57 @@ def test_all_are_marked_and_come_back(reader: Visitor, alice: Person, ids: list[
     assert 'name="moment"' not in page
 
 
-@pytest.mark.parametrize(("part", "left"), [("above", {"Three", "Four", "Five"}), ("below", {"One", "Two", "Three"})])
-@pytest.mark.parametrize("where", ["/unread", "/feeds/{feed}", "/categories/{category}"])
-def test_a_part_of_a_list_is_marked(
-    reader: Visitor, alice: Person, ids: list[int], part: str, left: set[str], where: str
+@pytest.mark.parametrize(
+    ("part", "remaining"), [("above", {"Three", "Four", "Five"}), ("below", {"One", "Two", "Three"})]
+)
+@pytest.mark.parametrize("path_of", ["/unread", "/feeds/{feed}", "/categories/{category}"])
+def test_only_entries_of_the_list_are_marked_read(
+    reader: Visitor, alice: Person, ids: list[int], part: str, remaining: set[str], path_of: str
 ) -> None:
     feed = alice.entries()[0]["feed"]
-    path = where.format(feed=feed["id"], category=feed["category"]["id"])
+    path = path_of.format(feed=feed["id"], category=feed["category"]["id"])
 
     fields: dict[str, Any] = {part: ids[2]}
     reader.post(f"{path}/mark-read", **fields)
 
-    assert unread(alice) == left
+    assert unread(alice) == remaining
 
 
-def test_an_undo_leaves_alone_what_was_touched_since(reader: Visitor, alice: Person, ids: list[int]) -> None:
-    told = reader.post("/unread/mark-read", headers=JSON).json()
+def test_an_undo_skips_entries_that_were_changed_since(reader: Visitor, alice: Person, ids: list[int]) -> None:
+    notice = reader.post("/unread/mark-read", headers=JSON).json()
     alice.put("/v1/entries", {"entry_ids": [ids[0]], "status": "read"})
 
-    again = reader.post("/entries/undo", headers=JSON, moment=told["undo"]).json()
+    second_notice = reader.post("/entries/undo", headers=JSON, moment=notice["undo"]).json()
 
-    assert again["notice"] == "4 unread again"
+    assert second_notice["notice"] == "4 unread again"
     assert unread(alice) == {"Two", "Three", "Four", "Five"}
 
 
-def test_an_undo_touches_nothing_of_others(
+def test_an_undo_does_not_change_entries_of_other_users(
     reader: Visitor, bob: Person, service: RunningService, ids: list[int]
 ) -> None:
-    told = reader.post("/unread/mark-read", headers=JSON).json()
+    notice = reader.post("/unread/mark-read", headers=JSON).json()
     stranger = Visitor(service, bob)
     stranger.sign_in()
 
-    assert "nothing" in stranger.post("/entries/undo", headers=JSON, moment=told["undo"]).json()["notice"]
+    assert "nothing" in stranger.post("/entries/undo", headers=JSON, moment=notice["undo"]).json()["notice"]
 
 
-def test_several_are_marked_by_their_ids(
+def test_several_entries_are_marked_by_their_ids(
     reader: Visitor, alice: Person, bob: Person, site: Publisher, ids: list[int]
 ) -> None:
     bob.has_feed(site, ["Theirs"])
     theirs = bob.entries()[0]["id"]
 
-    told = reader.post("/entries/marks", headers=JSON, read=[ids[0], ids[1], theirs]).json()
+    notice = reader.post("/entries/marks", headers=JSON, read=[ids[0], ids[1], theirs]).json()
 
-    assert told["notice"] == "2 marked read"
-    assert told["undo"]
+    assert notice["notice"] == "2 marked read"
+    assert notice["undo"]
     assert unread(alice) == {"Three", "Four", "Five"}
     assert unread(bob) == {"Theirs"}
 
 
-def test_a_script_without_a_session_is_told_where_to_sign_in(visitor: Visitor) -> None:
+def test_a_script_without_a_session_gets_the_sign_in_path(visitor: Visitor) -> None:
     answer: Answer = visitor.post("/unread/mark-read", headers=JSON)
 
     assert answer.json()["to"].startswith("/sign-in")
@@ -104,7 +106,7 @@ def test_an_undo_of_nothing_says_so(reader: Visitor, given: str) -> None:
     assert reader.post("/entries/undo", moment=given).status == 303
 
 
-def test_counts_are_told_for_what_is_unread(reader: Visitor, alice: Person, ids: list[int]) -> None:
+def test_the_counts_of_unread_entries_are_returned(reader: Visitor, alice: Person, ids: list[int]) -> None:
     feed = alice.entries()[0]["feed"]
 
     counts = reader.get("/counts").json()
@@ -112,7 +114,7 @@ def test_counts_are_told_for_what_is_unread(reader: Visitor, alice: Person, ids:
     assert counts == {"unread": 5, "starred": 0, f"f{feed['id']}": 5, f"c{feed['category']['id']}": 5}
 
 
-def test_where_a_listener_is_stays(
+def test_the_playback_position_is_stored(
     reader: Visitor, alice: Person, bob: Person, site: Publisher, service: RunningService
 ) -> None:
     item = (
@@ -132,5 +134,5 @@ def test_where_a_listener_is_stays(
     assert 'data-at="83"' in reader.page(f"/entries/{entry['id']}")
 
 
-def test_keys_are_listed(reader: Visitor) -> None:
+def test_keyboard_shortcuts_are_listed(reader: Visitor) -> None:
     assert "<kbd>g u</kbd>" in reader.page("/keys")

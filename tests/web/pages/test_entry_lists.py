@@ -23,7 +23,7 @@ def link(page: str, title: str) -> str:
     return {shown: str(address) for address, shown in ROW.findall(page)}[title]
 
 
-def test_every_list_shows_what_belongs_to_it(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_every_list_shows_its_entries(reader: Visitor, alice: Person, site: Publisher) -> None:
     category = alice.has_category("Weather")
     feed = alice.has_feed(site, ["Rain", "Sun", "Snow"], category_id=category["id"])
     alice.has_feed(site, ["Elsewhere"])
@@ -42,7 +42,7 @@ def test_every_list_shows_what_belongs_to_it(reader: Visitor, alice: Person, sit
     assert snow
 
 
-def test_the_order_is_the_users(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_lists_have_the_order_of_the_user(reader: Visitor, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["New", "Old"])
     assert titles(reader.page("/unread")) == ["Old", "New"]
 
@@ -53,7 +53,7 @@ def test_the_order_is_the_users(reader: Visitor, alice: Person, site: Publisher)
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("order", ["published_at", "created_at"])
-def test_pages_follow_each_other_without_gaps_also_when_what_was_read_goes(
+def test_pages_follow_each_other_without_gaps_also_when_entries_are_read_meanwhile(
     reader: Visitor, alice: Person, site: Publisher, order: str, direction: str
 ) -> None:
     alice.put(
@@ -77,15 +77,13 @@ def test_pages_follow_each_other_without_gaps_also_when_what_was_read_goes(
 
 
 @pytest.mark.parametrize("after", ["x", "1", "1.", ".1", "9" * 30 + ".1", "-1.1", "1.-1", "%D9%A3.1"])
-def test_a_place_that_is_none_is_the_beginning_or_the_end(
-    reader: Visitor, alice: Person, site: Publisher, after: str
-) -> None:
+def test_an_invalid_cursor_is_no_error(reader: Visitor, alice: Person, site: Publisher, after: str) -> None:
     alice.has_feed(site, ["One"])
 
     assert reader.get(f"/unread?after={after}").status == 200
 
 
-def test_what_is_hidden_from_the_global_lists_is(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_hidden_feeds_are_not_in_global_lists(reader: Visitor, alice: Person, site: Publisher) -> None:
     hidden = alice.has_feed(site, ["Hidden"], hide_globally=True)
     alice.has_feed(site, ["Shown"])
 
@@ -98,7 +96,7 @@ def test_what_is_hidden_from_the_global_lists_is(reader: Visitor, alice: Person,
     assert titles(reader.page(f"/feeds/{hidden['id']}")) == ["Hidden"]
 
 
-def test_marking_all_read_tells_how_many(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_marking_all_read_shows_the_number_of_entries(reader: Visitor, alice: Person, site: Publisher) -> None:
     category = alice.has_category()
     feed = alice.has_feed(site, ["One", "Two"], category_id=category["id"])
     alice.has_feed(site, ["Three"], category_id=category["id"])
@@ -111,7 +109,7 @@ def test_marking_all_read_tells_how_many(reader: Visitor, alice: Person, site: P
     assert "Nothing was unread" in reader.follow(reader.post("/unread/mark-read"))
 
 
-def test_what_a_publisher_writes_is_escaped(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_text_of_publishers_is_escaped(reader: Visitor, alice: Person, site: Publisher) -> None:
     evil = "&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;"
     feed = alice.has_feed(site, [evil])
     alice.put(f"/v1/feeds/{feed['id']}", {"title": '"><script>alert(2)</script>'}, status=201)
@@ -127,7 +125,7 @@ def test_what_a_publisher_writes_is_escaped(reader: Visitor, alice: Person, site
             alice.put("/v1/entries", {"entry_ids": [entry["id"]], "status": "unread"})
 
 
-def test_strangers_see_nothing_of_it(reader: Visitor, bob: Person, site: Publisher) -> None:
+def test_lists_of_other_users_are_404(reader: Visitor, bob: Person, site: Publisher) -> None:
     category = bob.has_category("Secret")
     feed = bob.has_feed(site, ["Private"], category_id=category["id"])
     entry = bob.entries()[0]
@@ -150,7 +148,7 @@ def test_strangers_see_nothing_of_it(reader: Visitor, bob: Person, site: Publish
     assert (bob.entries()[0]["status"], bob.entries()[0]["starred"]) == ("unread", False)
 
 
-def test_an_account_with_many_feeds_gets_those_of_the_open_category(
+def test_an_account_with_many_feeds_shows_only_feeds_of_the_open_category(
     reader: Visitor, alice: Person, site: Publisher
 ) -> None:
     from tidings.web.sidebar import MAX_UNFOLDED_FEEDS

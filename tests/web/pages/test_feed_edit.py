@@ -69,22 +69,22 @@ WHOLE: dict[str, Any] = {
 }
 
 
-def test_everything_is_set_and_shown_again(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_all_settings_are_stored_and_shown(reader: Visitor, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     category = alice.has_category("Elsewhere")
     path = f"/feeds/{feed['id']}/edit"
-    typed = fields(reader.page(path)) | {name: 1 if value is True else value for name, value in WHOLE.items()}
-    typed |= {"category_id": category["id"], "csrf": reader.token}
+    given = fields(reader.page(path)) | {name: 1 if value is True else value for name, value in WHOLE.items()}
+    given |= {"category_id": category["id"], "csrf": reader.token}
 
-    told = reader.follow(reader.post(path, **typed))
+    message = reader.follow(reader.post(path, **given))
 
-    assert "Saved." in told
+    assert "Saved." in message
     stored = alice.get(f"/v1/feeds/{feed['id']}")
     assert {name: stored[name] for name in WHOLE} == WHOLE
     assert stored["category"]["id"] == category["id"]
-    again = fields(told)
+    reloaded = fields(message)
     for name, value in (WHOLE | {"password": ""}).items():
-        assert again[name] == ("1" if value is True else str(value)), name
+        assert reloaded[name] == ("1" if value is True else str(value)), name
 
 
 def test_the_password_of_a_feed_is_not_shown_and_stays_until_it_is_changed(
@@ -93,8 +93,8 @@ def test_the_password_of_a_feed_is_not_shown_and_stays_until_it_is_changed(
     feed = alice.has_feed(site)
     path = f"/feeds/{feed['id']}/edit"
 
-    def save(**typed: str) -> str:
-        reader.follow(reader.post(path, **fields(reader.page(path)) | {"csrf": reader.token} | typed))
+    def save(**given: str) -> str:
+        reader.follow(reader.post(path, **fields(reader.page(path)) | {"csrf": reader.token} | given))
         return str(alice.get(f"/v1/feeds/{feed['id']}")["password"])
 
     assert save(password="hunter22") == "hunter22"
@@ -104,7 +104,7 @@ def test_the_password_of_a_feed_is_not_shown_and_stays_until_it_is_changed(
     assert save(forget_password="1") == ""
 
 
-def test_what_was_not_touched_is_not_written(
+def test_unchanged_settings_are_not_written(
     reader: Visitor, alice: Person, site: Publisher, services: Services
 ) -> None:
     feed = alice.has_feed(site)
@@ -120,7 +120,7 @@ def test_what_was_not_touched_is_not_written(
 
 
 @pytest.mark.parametrize(
-    ("field", "typed", "told"),
+    ("field", "given", "message"),
     [
         ("title", " ", "A feed needs one"),
         ("feed_url", "nowhere", "complete address"),
@@ -136,25 +136,25 @@ def test_what_was_not_touched_is_not_written(
         ("blocklist_rules", "(", "expression"),
     ],
 )
-def test_what_is_wrong_is_told_beside_its_field_and_what_was_typed_stays(
-    reader: Visitor, alice: Person, site: Publisher, field: str, typed: str, told: str
+def test_an_error_is_shown_next_to_its_field_and_the_input_is_kept(
+    reader: Visitor, alice: Person, site: Publisher, field: str, given: str, message: str
 ) -> None:
     feed = alice.has_feed(site)
     path = f"/feeds/{feed['id']}/edit"
     before = alice.get(f"/v1/feeds/{feed['id']}")
 
-    answer = reader.post(path, **fields(reader.page(path)) | {field: typed, "cookie": "a=b", "csrf": reader.token})
+    answer = reader.post(path, **fields(reader.page(path)) | {field: given, "cookie": "a=b", "csrf": reader.token})
     page = answer.body.decode()
 
     assert answer.status == 400
-    assert told in error(page, field)
+    assert message in error(page, field)
     if field != "category_id":
-        assert fields(page)[field] == typed
+        assert fields(page)[field] == given
     assert fields(page)["cookie"] == "a=b"
     assert alice.get(f"/v1/feeds/{feed['id']}") == before
 
 
-def test_every_bad_rule_is_named(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_every_invalid_rule_is_named(reader: Visitor, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     path = f"/feeds/{feed['id']}/edit"
     rules = "Nothing\nEntryTitle=fine\nEntryURL=("
@@ -167,7 +167,9 @@ def test_every_bad_rule_is_named(reader: Visitor, alice: Person, site: Publisher
     assert "Rule 3: " in error(page, "keep_filter_entry_rules")
 
 
-def test_rules_are_tried_on_what_is_stored_and_change_nothing(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_a_rule_preview_uses_stored_entries_and_changes_nothing(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
     feed = alice.has_feed(site, ("Rain tomorrow", "Buy this", "River news"))
     path = f"/feeds/{feed['id']}"
     rules = {
@@ -201,7 +203,7 @@ def test_rules_that_cannot_be_used_are_left_out_of_the_preview(reader: Visitor, 
     assert "Rule 2: " in error(page, "block_filter_entry_rules")
 
 
-def test_a_feed_is_checked_right_now_and_a_failure_told(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_a_feed_can_be_checked_at_once_and_a_failure_is_shown(reader: Visitor, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     path = urlsplit(feed["feed_url"]).path
     reader.get(f"/feeds/{feed['id']}/edit")
@@ -215,7 +217,7 @@ def test_a_feed_is_checked_right_now_and_a_failure_told(reader: Visitor, alice: 
     assert "(404)" in reader.page(f"/feeds/{feed['id']}/edit")
 
 
-def test_feeds_of_others_are_not_there(reader: Visitor, bob: Person, site: Publisher) -> None:
+def test_feeds_of_other_users_are_404(reader: Visitor, bob: Person, site: Publisher) -> None:
     theirs = bob.has_feed(site)["id"]
     reader.get("/feeds")
 

@@ -24,7 +24,9 @@ def titles(body: bytes) -> list[str]:
     return [entry.title for entry in parsed.entries]
 
 
-def test_a_list_is_followed_without_a_session(visitor: Visitor, alice: Person, site: Publisher, token: str) -> None:
+def test_a_list_can_be_read_as_a_feed_without_a_session(
+    visitor: Visitor, alice: Person, site: Publisher, token: str
+) -> None:
     feed = alice.has_feed(site, ["Rain", "Sun & moon"])
     rain, sun = alice.entries(order="published_at", direction="desc")
     alice.put("/v1/entries", {"entry_ids": [rain["id"]], "starred": True})
@@ -36,17 +38,17 @@ def test_a_list_is_followed_without_a_session(visitor: Visitor, alice: Person, s
     assert titles(visitor.get(f"/lists/{token}/categories/{feed['category']['id']}").body) == ["Rain", "Sun & moon"]
 
 
-def test_what_did_not_change_is_not_sent_again(visitor: Visitor, token: str) -> None:
+def test_an_unchanged_list_is_304(visitor: Visitor, token: str) -> None:
     answer = visitor.get(f"/lists/{token}/unread")
 
-    again = visitor.get(f"/lists/{token}/unread", headers={"If-None-Match": answer.headers["etag"]})
+    second = visitor.get(f"/lists/{token}/unread", headers={"If-None-Match": answer.headers["etag"]})
 
     assert answer.headers["content-type"].startswith("application/atom+xml")
     assert "noindex" in answer.headers["x-robots-tag"]
-    assert again.status == 304
+    assert second.status == 304
 
 
-def test_a_link_shows_nothing_of_others(visitor: Visitor, bob: Person, site: Publisher, token: str) -> None:
+def test_a_link_shows_no_entries_of_other_users(visitor: Visitor, bob: Person, site: Publisher, token: str) -> None:
     theirs = bob.has_feed(site, ["Rain"])
 
     for path in (f"feeds/{theirs['id']}", f"categories/{theirs['category']['id']}", "feeds/999999", "feeds/x"):
@@ -54,7 +56,7 @@ def test_a_link_shows_nothing_of_others(visitor: Visitor, bob: Person, site: Pub
     assert titles(visitor.get(f"/lists/{token}/unread").body) == []
 
 
-def test_a_link_that_was_renewed_or_taken_back_leads_nowhere(visitor: Visitor, reader: Visitor, token: str) -> None:
+def test_a_renewed_or_revoked_link_is_404(visitor: Visitor, reader: Visitor, token: str) -> None:
     assert token in reader.page("/list-links")
     reader.post("/list-links")
     assert visitor.get(f"/lists/{token}/unread").status == 404

@@ -27,7 +27,7 @@ def rows(page: str) -> dict[str, str]:
     return {re.search(r'aria-label="([^"]*)"', row)[1]: row for row in found}  # type: ignore[index]
 
 
-def have(alice: Person, site: Publisher, *titles: str) -> dict[str, int]:
+def subscribe(alice: Person, site: Publisher, *titles: str) -> dict[str, int]:
     made = {}
     for title in titles:
         made[title] = alice.has_feed(site)["id"]
@@ -40,10 +40,10 @@ def set_signs(services: Services, feed_id: int, **values: object) -> None:
         db.run(update(feeds).where(feeds.c.id == feed_id).values(**values))
 
 
-def test_each_feed_says_how_it_is_and_what_to_do(
+def test_each_feed_shows_its_health_and_what_to_do(
     reader: Visitor, alice: Person, site: Publisher, services: Services
 ) -> None:
-    ids = have(alice, site, "Well", "Gone", "Moving", "Asleep", "Off")
+    ids = subscribe(alice, site, "Well", "Gone", "Moving", "Asleep", "Off")
     address = urlsplit(alice.get(f"/v1/feeds/{ids['Gone']}")["feed_url"]).path
     site.serve(address, status=404)
     alice.call("PUT", f"/v1/feeds/{ids['Gone']}/refresh")
@@ -62,7 +62,7 @@ def test_each_feed_says_how_it_is_and_what_to_do(
 
 
 def test_feeds_are_filtered_and_sorted(reader: Visitor, alice: Person, site: Publisher) -> None:
-    ids = have(alice, site, "Birds", "Apples", "Cider")
+    ids = subscribe(alice, site, "Birds", "Apples", "Cider")
     category = alice.has_category("Garden")
     alice.put(f"/v1/feeds/{ids['Apples']}", {"category_id": category["id"]}, status=201)
     alice.put(f"/v1/feeds/{ids['Cider']}", {"disabled": True}, status=201)
@@ -77,7 +77,7 @@ def test_feeds_are_filtered_and_sorted(reader: Visitor, alice: Person, site: Pub
 
 
 def test_many_feeds_are_changed_at_once(reader: Visitor, alice: Person, site: Publisher) -> None:
-    ids = have(alice, site, "One", "Two", "Three")
+    ids = subscribe(alice, site, "One", "Two", "Three")
     category = alice.has_category("Elsewhere")
     two = [ids["One"], ids["Two"]]
     reader.get("/feeds")
@@ -86,8 +86,8 @@ def test_many_feeds_are_changed_at_once(reader: Visitor, alice: Person, site: Pu
         found: dict[str, object] = alice.get(f"/v1/feeds/{ids[title]}")
         return found
 
-    told = reader.follow(reader.post("/feeds/bulk", feed=two, action=f"move:{category['id']}"))
-    assert "2 feeds moved." in told
+    notice = reader.follow(reader.post("/feeds/bulk", feed=two, action=f"move:{category['id']}"))
+    assert "2 feeds moved." in notice
     assert [feed(title)["category"]["title"] for title in ids] == ["Elsewhere", "Elsewhere", "All"]  # type: ignore[index]
     assert len(alice.get(f"/v1/categories/{category['id']}/entries")["entries"]) == 4
 
@@ -100,10 +100,8 @@ def test_many_feeds_are_changed_at_once(reader: Visitor, alice: Person, site: Pu
     assert not any(feed(title)["disabled"] for title in ids)
 
 
-def test_what_is_switched_on_is_due_at_once(
-    reader: Visitor, alice: Person, site: Publisher, services: Services
-) -> None:
-    ids = have(alice, site, "One")
+def test_an_enabled_feed_is_due_at_once(reader: Visitor, alice: Person, site: Publisher, services: Services) -> None:
+    ids = subscribe(alice, site, "One")
     in_a_week = services.clock() + 7 * DAY
     errors = {"failed_checks": 9, "parsing_error_count": 9, "parsing_error_message": "No."}
     set_signs(services, ids["One"], disabled=True, next_check_at=in_a_week, **errors)
@@ -119,23 +117,23 @@ def test_what_is_switched_on_is_due_at_once(
     assert stored.next_check_at <= services.clock()
 
 
-def test_deleting_shows_first_what_goes(reader: Visitor, alice: Person, site: Publisher) -> None:
-    ids = have(alice, site, "Stays", "Goes", "Goes too")
+def test_deleting_feeds_asks_for_confirmation(reader: Visitor, alice: Person, site: Publisher) -> None:
+    ids = subscribe(alice, site, "Stays", "Goes", "Goes too")
     two = [ids["Goes"], ids["Goes too"]]
     reader.get("/feeds")
 
-    asked = reader.post("/feeds/bulk", feed=two, action="delete").body.decode()
-    assert "Delete 2 feeds" in asked
-    assert "4 entries" in asked
+    confirmation = reader.post("/feeds/bulk", feed=two, action="delete").body.decode()
+    assert "Delete 2 feeds" in confirmation
+    assert "4 entries" in confirmation
     assert len(alice.get("/v1/feeds")) == 3
 
-    told = reader.follow(reader.post("/feeds/bulk", feed=two, action="delete", sure="1"))
-    assert "2 feeds deleted." in told
+    notice = reader.follow(reader.post("/feeds/bulk", feed=two, action="delete", sure="1"))
+    assert "2 feeds deleted." in notice
     assert [feed["title"] for feed in alice.get("/v1/feeds")] == ["Stays"]
 
 
-def test_all_of_a_filter_means_those_that_it_shows(reader: Visitor, alice: Person, site: Publisher) -> None:
-    ids = have(alice, site, "Red house", "Blue house", "Red boat")
+def test_selecting_all_applies_to_the_feeds_of_the_filter(reader: Visitor, alice: Person, site: Publisher) -> None:
+    ids = subscribe(alice, site, "Red house", "Blue house", "Red boat")
     reader.get("/feeds?q=red")
 
     reader.post("/feeds/bulk", whole="1", q="red", action="off")
@@ -144,7 +142,7 @@ def test_all_of_a_filter_means_those_that_it_shows(reader: Visitor, alice: Perso
     assert off == {"Red house", "Red boat"}
 
 
-def test_feeds_of_others_are_passed_over(reader: Visitor, bob: Person, site: Publisher) -> None:
+def test_feeds_of_other_users_are_skipped(reader: Visitor, bob: Person, site: Publisher) -> None:
     theirs = bob.has_feed(site)
     reader.get("/feeds")
 
@@ -157,7 +155,7 @@ def test_feeds_of_others_are_passed_over(reader: Visitor, bob: Person, site: Pub
 
 
 @pytest.mark.parametrize(
-    ("sent", "told"),
+    ("sent", "notice"),
     [
         ({"action": "off"}, "Tick the feeds first"),
         ({"action": "", "feed": "1"}, "Choose what to do"),
@@ -169,23 +167,23 @@ def test_feeds_of_others_are_passed_over(reader: Visitor, bob: Person, site: Pub
         ({"action": "refresh", "whole": "1"}, "Nothing to check"),
     ],
 )
-def test_what_cannot_be_done_is_told(
-    reader: Visitor, alice: Person, site: Publisher, sent: dict[str, Any], told: str
+def test_an_impossible_action_is_reported(
+    reader: Visitor, alice: Person, site: Publisher, sent: dict[str, Any], notice: str
 ) -> None:
-    have(alice, site, "One")
+    subscribe(alice, site, "One")
     reader.get("/feeds")
 
-    assert told in reader.follow(reader.post("/feeds/bulk", **sent))
+    assert notice in reader.follow(reader.post("/feeds/bulk", **sent))
 
 
-def test_an_account_without_feeds_is_shown_the_way(reader: Visitor) -> None:
+def test_an_account_without_feeds_gets_a_link_to_subscribe(reader: Visitor) -> None:
     assert 'href="/welcome"' in reader.page("/feeds")
 
 
 def test_a_feed_that_takes_seconds_to_answer_is_called_slow(
     reader: Visitor, alice: Person, site: Publisher, services: Services
 ) -> None:
-    ids = have(alice, site, "Quick", "Slow one")
+    ids = subscribe(alice, site, "Quick", "Slow one")
     set_signs(services, ids["Slow one"], took_ms=6_240)
 
     assert list(rows(reader.page("/feeds?state=slow"))) == ["Slow one"]

@@ -37,7 +37,7 @@ def test_every_service_has_a_form_with_all_its_fields(reader: Visitor, name: str
     assert f"/settings/integrations/{name}" in reader.page("/settings/integrations")
 
 
-def test_a_secret_is_kept_never_shown_and_forgotten_when_asked(alice: Person, reader: Visitor) -> None:
+def test_a_secret_is_stored_never_shown_and_deleted_on_request(alice: Person, reader: Visitor) -> None:
     connect(reader, LINKDING, enabled="1", url="https://links.example.org", token="hush-hush", tags="a")
     assert "hush-hush" not in reader.page(LINKDING)
 
@@ -50,7 +50,7 @@ def test_a_secret_is_kept_never_shown_and_forgotten_when_asked(alice: Person, re
     assert (shown["has_token"], shown["enabled"]) == (False, False)
 
 
-def test_a_mistake_stands_beside_its_field(alice: Person, reader: Visitor) -> None:
+def test_an_error_is_shown_next_to_its_field(alice: Person, reader: Visitor) -> None:
     reader.page(LINKDING)
     answer = reader.post(LINKDING, enabled="1", url="ftp://links.example.org", token="hush-hush", tags="kept")
 
@@ -62,14 +62,14 @@ def test_a_mistake_stands_beside_its_field(alice: Person, reader: Visitor) -> No
     assert not alice.get("/v1/integrations")["linkding"]["enabled"]
 
 
-def test_a_service_cannot_be_switched_on_without_what_it_needs(reader: Visitor) -> None:
+def test_a_service_cannot_be_enabled_without_required_settings(reader: Visitor) -> None:
     reader.page(LINKDING)
     answer = reader.post(LINKDING, enabled="1", url="https://links.example.org")
 
     assert "Linkding cannot be switched on without it." in answer.body.decode()
 
 
-def test_the_test_tells_what_the_service_said(site: Publisher, reader: Visitor) -> None:
+def test_a_test_shows_the_response_of_the_service(site: Publisher, reader: Visitor) -> None:
     site.serve("/hook", "thanks a lot")
     reader.page(HOOK)
     page = reader.post(f"{HOOK}/test", url=site.url("/hook")).body.decode()
@@ -82,7 +82,7 @@ def test_the_test_tells_what_the_service_said(site: Publisher, reader: Visitor) 
     assert "go &lt;away&gt;" in page
 
 
-def test_a_test_of_what_has_no_address_says_so(reader: Visitor) -> None:
+def test_a_test_without_an_address_says_so(reader: Visitor) -> None:
     reader.page(HOOK)
     answer = reader.post(f"{HOOK}/test", url="")
 
@@ -110,7 +110,7 @@ def made_secret(page: str) -> str:
     return found[1]
 
 
-def test_an_unknown_service_is_no_page(reader: Visitor) -> None:
+def test_an_unknown_service_is_404(reader: Visitor) -> None:
     assert reader.get("/settings/integrations/telepathy").status == 404
 
 
@@ -142,7 +142,7 @@ def test_deliveries_are_shown_and_sent_again(
     assert "Delivered" in reader.page(path)
 
 
-def test_deliveries_come_in_pages(alice: Person, reader: Visitor, site: Publisher) -> None:
+def test_deliveries_are_paged(alice: Person, reader: Visitor, site: Publisher) -> None:
     connect(reader, HOOK, enabled="1", url=site.url("/hook"))
     save(alice, site, "One")
     (entry,) = alice.entries()

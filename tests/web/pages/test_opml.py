@@ -32,7 +32,7 @@ def opml(*lines: str) -> bytes:
     return ('<opml version="2.0"><body>\n' + "\n".join(lines) + "\n</body></opml>").encode()
 
 
-def test_an_import_reports_every_line_that_something_was_wrong_with(reader: Visitor, alice: Person) -> None:
+def test_an_import_reports_every_invalid_line(reader: Visitor, alice: Person) -> None:
     reader.get("/feeds/import")
 
     answer = upload(
@@ -57,7 +57,7 @@ def test_an_import_reports_every_line_that_something_was_wrong_with(reader: Visi
     assert {feed["category"]["title"] for feed in alice.get("/v1/feeds")} == {"All", "News"}
 
 
-def test_five_hundred_feeds_come_at_once(reader: Visitor, alice: Person) -> None:
+def test_five_hundred_feeds_are_imported_at_once(reader: Visitor, alice: Person) -> None:
     lines = [
         f'<outline text="Folder {folder}">'
         + "".join(f'<outline text="Feed {n}" xmlUrl="https://f{folder}.example.org/{n}"/>' for n in range(25))
@@ -74,30 +74,30 @@ def test_five_hundred_feeds_come_at_once(reader: Visitor, alice: Person) -> None
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         (b"", "Choose a file first."),
         (b"hello", "This is no OPML document"),
         (b"<opml><body>", "breaks off before its end"),
     ],
 )
-def test_what_cannot_be_imported_is_told_beside_the_file(reader: Visitor, body: bytes, told: str) -> None:
+def test_an_import_error_is_shown_next_to_the_file_field(reader: Visitor, body: bytes, message: str) -> None:
     reader.get("/feeds/import")
 
     answer = upload(reader, body)
 
     assert answer.status == 400
-    assert told in answer.body.decode().partition('id="error-file">')[2].partition("</p>")[0]
+    assert message in answer.body.decode().partition('id="error-file">')[2].partition("</p>")[0]
 
 
-def test_a_form_without_a_file_is_told(reader: Visitor) -> None:
+def test_a_form_without_a_file_is_reported(reader: Visitor) -> None:
     reader.get("/feeds/import")
 
     assert reader.post("/feeds/import").status == 400
     assert upload(reader, b"x", name="other").status == 400
 
 
-def test_what_is_exported_can_be_imported(reader: Visitor, alice: Person, bob: Person, site: Publisher) -> None:
+def test_an_export_can_be_imported(reader: Visitor, alice: Person, bob: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     bob.has_feed(site)
 
@@ -120,15 +120,13 @@ def test_an_empty_account_begins_on_the_welcome_page(reader: Visitor, alice: Per
     assert "You follow one feed." in reader.page("/welcome")
 
 
-def test_starters_that_were_ticked_are_followed_and_nothing_else(
-    reader: Visitor, alice: Person, services: Services
-) -> None:
+def test_only_selected_starter_feeds_are_subscribed_to(reader: Visitor, alice: Person, services: Services) -> None:
     chosen = [one.values["feed_url"] for one in starters()[:2]]
     reader.get("/welcome")
 
-    told = reader.follow(reader.post("/welcome", feed=[*chosen, "https://evil.example.org/feed"]))
+    message = reader.follow(reader.post("/welcome", feed=[*chosen, "https://evil.example.org/feed"]))
 
-    assert "2 feeds wait for their first check." in told
+    assert "2 feeds wait for their first check." in message
     assert {feed["feed_url"] for feed in alice.get("/v1/feeds")} == set(chosen)
     # Asking twice adds nothing.
     reader.post("/welcome", feed=chosen)
@@ -136,7 +134,7 @@ def test_starters_that_were_ticked_are_followed_and_nothing_else(
     assert "Tick the feeds first" in reader.follow(reader.post("/welcome"))
 
 
-def test_the_starters_are_feeds_with_names_words_and_categories() -> None:
+def test_starter_feeds_have_names_descriptions_and_categories() -> None:
     found = starters()
 
     assert 8 <= len(found) <= 20

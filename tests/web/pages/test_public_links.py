@@ -32,7 +32,7 @@ def test_a_shared_entry_is_read_without_a_session(
     assert visitor.get("/share/x").status == 404
 
 
-def test_only_what_is_ones_own_is_shared(reader: Visitor, bob: Person, site: Publisher) -> None:
+def test_a_user_can_share_only_their_own_entries(reader: Visitor, bob: Person, site: Publisher) -> None:
     bob.has_feed(site, ["Rain"])
     entry = bob.entries()[0]["id"]
 
@@ -41,7 +41,7 @@ def test_only_what_is_ones_own_is_shared(reader: Visitor, bob: Person, site: Pub
     assert bob.entries()[0]["share_code"] == ""
 
 
-def test_a_whole_article_takes_the_place_of_what_came(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_full_content_replaces_the_content_of_the_feed(reader: Visitor, alice: Person, site: Publisher) -> None:
     words = "<p>" + "The whole article has many more words than its feed told. " * 20 + "</p>"
     site.serve("/page", f"<!doctype html><html><body><article><h1>Rain</h1>{words}</article></body></html>")
     item = f"<item><title>Rain</title><link>{site.url('/page')}</link><description>Short.</description></item>"
@@ -54,7 +54,9 @@ def test_a_whole_article_takes_the_place_of_what_came(reader: Visitor, alice: Pe
     assert "many more words" in page
 
 
-def test_a_page_that_cannot_be_had_is_told_and_nothing_lost(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_a_page_that_cannot_be_fetched_is_reported_and_nothing_is_lost(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
     alice.has_feed(site, ["Rain"])
     entry = alice.entries()[0]["id"]
 
@@ -64,7 +66,7 @@ def test_a_page_that_cannot_be_had_is_told_and_nothing_lost(reader: Visitor, ali
     assert re.search(r'id="notice" role="status">[^<]+<', page)
 
 
-def test_players_wait_for_a_click(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_players_are_loaded_after_a_click(reader: Visitor, alice: Person, site: Publisher) -> None:
     frame = "&lt;iframe src='https://www.youtube.com/embed/abc'&gt;&lt;/iframe&gt;"
     item = f"<item><title>Film</title><link>https://example.org/1</link><description>{frame}</description></item>"
     site.serve("/film.xml", f'<rss version="2.0"><channel><title>Film</title>{item}</channel></rss>')

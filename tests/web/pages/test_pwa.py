@@ -10,7 +10,7 @@ from PIL import Image
 from support.visitors import Visitor
 
 
-def test_the_manifest_names_what_there_is(visitor: Visitor) -> None:
+def test_the_manifest_names_existing_files(visitor: Visitor) -> None:
     manifest = visitor.get("/manifest.webmanifest").json()
 
     assert manifest["display"] == "standalone"
@@ -19,7 +19,7 @@ def test_the_manifest_names_what_there_is(visitor: Visitor) -> None:
         assert f"{picture.width}x{picture.height}" == icon["sizes"]
 
 
-def test_it_opens_as_the_account_says(reader: Visitor) -> None:
+def test_the_display_mode_is_the_one_of_the_account(reader: Visitor) -> None:
     assert reader.person
     reader.person.put(f"/v1/users/{reader.person.id}", {"display_mode": "minimal-ui"}, status=201)
 
@@ -27,10 +27,10 @@ def test_it_opens_as_the_account_says(reader: Visitor) -> None:
 
 
 @pytest.mark.parametrize("path", ["/offline", "/worker.js", "/favicon.ico"])
-def test_it_is_there_without_a_session(visitor: Visitor, path: str) -> None:
+def test_pwa_files_need_no_session(visitor: Visitor, path: str) -> None:
     assert visitor.get(path).status == 200
 
 
-def test_the_offline_page_knows_nobody(reader: Visitor) -> None:
+def test_the_offline_page_has_no_data_of_a_user(reader: Visitor) -> None:
     assert reader.person
     assert reader.person.user.username not in reader.page("/offline")

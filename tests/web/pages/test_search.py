@@ -18,7 +18,7 @@ def feeds(alice: Person, site: Publisher) -> list[int]:
     return [first["id"], second["id"], category]
 
 
-def test_what_was_found_is_told_apart(reader: Visitor, feeds: list[int]) -> None:
+def test_matching_words_are_highlighted(reader: Visitor, feeds: list[int]) -> None:
     page = reader.page("/search?q=rain")
 
     assert "<mark>Rain</mark>" in page
@@ -26,21 +26,21 @@ def test_what_was_found_is_told_apart(reader: Visitor, feeds: list[int]) -> None
     assert "<b>" not in page
 
 
-def test_a_search_in_a_feed_finds_nothing_of_others(reader: Visitor, feeds: list[int]) -> None:
+def test_a_search_in_a_feed_or_category_finds_only_its_entries(reader: Visitor, feeds: list[int]) -> None:
     first, second, category = feeds
 
     for where, count in ((f"f{first}", 1), (f"f{second}", 1), (f"c{category}", 1), ("", 2), ("x9", 2), ("f", 2)):
         assert reader.page(f"/search?q=rain&where={where}").count('class="row ') == count, where
 
 
-def test_the_place_stays_with_the_entries_of_a_search(reader: Visitor, feeds: list[int]) -> None:
+def test_entries_opened_from_a_search_keep_its_scope(reader: Visitor, feeds: list[int]) -> None:
     page = reader.page(f"/search?q=rain&where=f{feeds[0]}")
 
     assert f"?q=rain&amp;where=f{feeds[0]}" in page
     assert f'value="f{feeds[0]}" selected' in page
 
 
-def test_a_search_in_what_is_not_ones_own_finds_no_page(
+def test_a_search_in_a_feed_of_another_user_is_404(
     reader: Visitor, bob: Person, site: Publisher, feeds: list[int]
 ) -> None:
     theirs = bob.has_feed(site, ["Rain"])

@@ -22,7 +22,7 @@ def sent(form_path: str, me: dict[str, Any]) -> dict[str, Any]:
     return {name: 1 if me[name] is True else me[name] for name in names if me[name] is not False}
 
 
-def test_every_setting_of_the_api_stands_in_a_form_once(alice: Person) -> None:
+def test_every_setting_of_the_api_is_in_one_form(alice: Person) -> None:
     shown = [field.name for form in FORMS.values() for group in form.groups for field in group.fields]
     elsewhere = {"id", "is_admin", "last_login_at"}
 
@@ -30,7 +30,7 @@ def test_every_setting_of_the_api_stands_in_a_form_once(alice: Person) -> None:
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_saving_what_is_shown_changes_nothing(alice: Person, reader: Visitor, path: str) -> None:
+def test_saving_an_unchanged_form_changes_nothing(alice: Person, reader: Visitor, path: str) -> None:
     before = alice.get("/v1/me")
     reader.page(path)
 
@@ -50,7 +50,7 @@ def test_a_setting_is_saved_and_shown(alice: Person, reader: Visitor) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "field", "value", "said"),
+    ("path", "field", "value", "message"),
     [
         ("/settings", "username", "a b", "letters, digits"),
         ("/settings", "timezone", "Moon/Crater", "is not known"),
@@ -62,8 +62,8 @@ def test_a_setting_is_saved_and_shown(alice: Person, reader: Visitor) -> None:
         ("/settings/custom", "external_font_hosts", "https://x/", "is no domain"),
     ],
 )
-def test_a_mistake_is_told_beside_its_field_and_what_was_typed_stays(
-    alice: Person, reader: Visitor, path: str, field: str, value: str, said: str
+def test_an_error_is_shown_next_to_its_field_and_the_input_is_kept(
+    alice: Person, reader: Visitor, path: str, field: str, value: str, message: str
 ) -> None:
     before = alice.get("/v1/me")
     reader.page(path)
@@ -71,12 +71,12 @@ def test_a_mistake_is_told_beside_its_field_and_what_was_typed_stays(
 
     page = answer.body.decode()
     assert answer.status == 400
-    assert said in re.search(rf'id="error-{field}">([^<]*)<', page)[1]  # type: ignore[index]
+    assert message in re.search(rf'id="error-{field}">([^<]*)<', page)[1]  # type: ignore[index]
     assert value in page
     assert alice.get("/v1/me") == before
 
 
-def test_a_language_is_shown_in_its_own_words(reader: Visitor) -> None:
+def test_each_language_is_named_in_itself(reader: Visitor) -> None:
     page = reader.page("/settings")
 
     assert all(f'value="{code}"' in page for code in CHOICES["language"])
@@ -105,7 +105,7 @@ def test_a_new_password_ends_the_sessions_of_other_browsers(
         ({"current": PASSWORD, "password": "another horse", "repeated": "another house"}, "repeated"),
     ],
 )
-def test_a_password_is_changed_by_who_knows_it(reader: Visitor, given: dict[str, Any], field: str) -> None:
+def test_changing_the_password_requires_the_current_one(reader: Visitor, given: dict[str, Any], field: str) -> None:
     reader.page("/settings/security")
     answer = reader.post("/settings/password", **given)
 
@@ -167,14 +167,14 @@ def test_an_api_password_is_shown_once_and_its_name_stays(reader: Visitor, alice
     assert "MD5" in later
 
 
-def test_an_api_password_without_a_name_or_with_that_of_another_is_refused(reader: Visitor) -> None:
+def test_an_api_password_needs_a_unique_name(reader: Visitor) -> None:
     reader.page("/settings/api-passwords")
     assert 'id="error-name"' in reader.post("/settings/api-passwords", name=" ").body.decode()
 
     reader.post("/settings/api-passwords", name="phone")
-    again = reader.post("/settings/api-passwords", name="Phone")
-    assert again.status == 400
-    assert "You already have a password" in again.body.decode()
+    second = reader.post("/settings/api-passwords", name="Phone")
+    assert second.status == 400
+    assert "You already have a password" in second.body.decode()
 
 
 def test_an_api_password_is_deleted_by_its_owner_only(
@@ -191,17 +191,17 @@ def test_an_api_password_is_deleted_by_its_owner_only(
     assert alice.get("/v1/api-passwords") == []
 
 
-def test_an_api_key_without_a_purpose_or_with_that_of_another_is_refused(reader: Visitor) -> None:
+def test_an_api_key_needs_a_unique_description(reader: Visitor) -> None:
     reader.page("/settings/api-keys")
     assert 'id="error-description"' in reader.post("/settings/api-keys", description=" ").body.decode()
 
     reader.post("/settings/api-keys", description="phone")
-    again = reader.post("/settings/api-keys", description="Phone")
-    assert again.status == 400
-    assert "You already have a key" in again.body.decode()
+    second = reader.post("/settings/api-keys", description="Phone")
+    assert second.status == 400
+    assert "You already have a key" in second.body.decode()
 
 
-def test_a_deleted_key_no_longer_lets_anybody_in(service: RunningService, reader: Visitor, bob: Person) -> None:
+def test_a_deleted_key_is_refused(service: RunningService, reader: Visitor, bob: Person) -> None:
     reader.page("/settings/api-keys")
     page = reader.post("/settings/api-keys", description="lost").body.decode()
     token = re.search(r'id="new-key">([0-9a-f]+)<', page)[1]  # type: ignore[index]

@@ -43,7 +43,7 @@ def test_the_home_page_is_the_one_that_the_user_chose(stranger: Visitor, alice: 
     assert stranger.get("/").headers["location"] == "/starred"
 
 
-def test_the_cookie_is_for_our_pages_alone(stranger: Visitor) -> None:
+def test_the_session_cookie_is_http_only_and_same_site(stranger: Visitor) -> None:
     (cookie,) = [line for line in stranger.sign_in().cookies if line.startswith("tidings_session=")]
 
     assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
@@ -53,7 +53,7 @@ def test_the_cookie_is_for_our_pages_alone(stranger: Visitor) -> None:
 @pytest.mark.parametrize(
     ("username", "password"), [("", "x"), ("somebody", ""), ("somebody", "wrong"), ("a\r\nb", "x")]
 )
-def test_what_is_wrong_stands_beside_the_field(stranger: Visitor, username: str, password: str) -> None:
+def test_a_failed_sign_in_is_reported_next_to_the_field(stranger: Visitor, username: str, password: str) -> None:
     stranger.get("/sign-in")
     answer = stranger.post("/sign-in", username=username, password=password)
     text = answer.body.decode()
@@ -66,7 +66,7 @@ def test_what_is_wrong_stands_beside_the_field(stranger: Visitor, username: str,
     assert "wrong</" not in text.replace("is wrong", "")
 
 
-def test_signing_in_goes_on_to_where_one_was_going(stranger: Visitor) -> None:
+def test_signing_in_redirects_to_the_requested_page(stranger: Visitor) -> None:
     sent_away = stranger.get("/starred?after=1.2")
     assert sent_away.headers["location"] == "/sign-in?next=/starred%3Fafter%3D1.2"
 
@@ -78,11 +78,11 @@ def test_signing_in_goes_on_to_where_one_was_going(stranger: Visitor) -> None:
 @pytest.mark.parametrize(
     "elsewhere", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:x", "/a\r\nb", "evil", "/ü"]
 )
-def test_but_never_to_somebody_elses(stranger: Visitor, elsewhere: str) -> None:
+def test_signing_in_never_redirects_to_another_site(stranger: Visitor, elsewhere: str) -> None:
     assert stranger.sign_in(next_path=elsewhere).headers["location"] == "/"
 
 
-def test_a_session_that_has_ended_comes_back_to_the_page_of_the_form(reader: Visitor, services: Services) -> None:
+def test_after_an_expired_session_sign_in_returns_to_the_page_of_the_form(reader: Visitor, services: Services) -> None:
     assert reader.person
     (session,) = services.sessions.list_all(reader.person.id)
     services.sessions.end(reader.person.id, session.id)
@@ -95,7 +95,7 @@ def test_a_session_that_has_ended_comes_back_to_the_page_of_the_form(reader: Vis
     assert "Your session has ended" not in reader.page("/sign-in")
 
 
-def test_signing_out_ends_the_session_everywhere(reader: Visitor) -> None:
+def test_signing_out_invalidates_copies_of_the_cookie(reader: Visitor) -> None:
     copied = dict(reader.cookies)
     reader.page("/view")
     assert reader.post("/sign-out").headers["location"] == "/sign-in"
@@ -120,21 +120,19 @@ def test_a_new_password_ends_the_sessions_of_other_browsers(reader: Visitor, ser
     assert reader.get("/unread").status == 303
 
 
-def test_a_password_set_by_api_ends_all_of_them(reader: Visitor, alice: Person) -> None:
+def test_a_password_set_by_the_api_ends_all_sessions(reader: Visitor, alice: Person) -> None:
     alice.put(f"/v1/users/{alice.id}", {"password": "another horse"}, status=201)
 
     assert reader.get("/unread").status == 303
 
 
-def test_nothing_that_opens_a_session_is_in_the_database(reader: Visitor, services: Services) -> None:
+def test_the_database_does_not_contain_the_session_token(reader: Visitor, services: Services) -> None:
     with services.reading() as db:
         for row in db.rows(sessions.select()):
             assert reader.cookies["tidings_session"] not in map(str, row.values())
 
 
-def test_a_session_moves_on_with_every_visit_and_ends_thirty_days_after_the_last(
-    reader: Visitor, services: Services
-) -> None:
+def test_a_session_is_extended_by_use_and_ends_after_thirty_days_without(reader: Visitor, services: Services) -> None:
     assert reader.person
     (before,) = services.sessions.list_all(reader.person.id)
     assert before.expires_at - before.created_at == SESSION_LIFETIME == 30 * DAY
@@ -156,14 +154,14 @@ def test_a_session_moves_on_with_every_visit_and_ends_thirty_days_after_the_last
     assert services.sessions.list_all(reader.person.id) == []
 
 
-def test_everybody_sees_their_own_sessions(reader: Visitor, bob: Person, services: Services) -> None:
+def test_a_user_sees_only_their_own_sessions(reader: Visitor, bob: Person, services: Services) -> None:
     assert reader.person
     assert services.sessions.list_all(bob.id) == []
     (mine,) = services.sessions.list_all(reader.person.id)
     assert (mine.address, mine.user_id) == (reader.address, reader.person.id)
 
 
-def test_below_a_path_with_https_cookies_and_addresses_say_so(databases: Databases, tmp_path: Path) -> None:
+def test_cookies_and_urls_have_the_base_path_and_https(databases: Databases, tmp_path: Path) -> None:
     with databases.migrated() as url:
         environment = environment_for(url, tmp_path, base_url="https://example.org/reader")
         with running("web", environment, tmp_path) as service:
@@ -183,7 +181,7 @@ def test_below_a_path_with_https_cookies_and_addresses_say_so(databases: Databas
 @pytest.mark.parametrize(
     ("is_secure", "begins"), [(True, "__Host-tidings_session=x; "), (False, "tidings_session=x; ")]
 )
-def test_with_https_browsers_take_our_cookies_from_nobody_else(is_secure: bool, begins: str) -> None:
+def test_with_https_cookies_have_the_host_prefix(is_secure: bool, begins: str) -> None:
     response = Response()
     Cookie(cookies.SESSION, "x").add_to(response, "", is_secure=is_secure)
     header = response.headers["set-cookie"]
@@ -194,7 +192,7 @@ def test_with_https_browsers_take_our_cookies_from_nobody_else(is_secure: bool, 
     assert "Domain" not in header
 
 
-def test_a_browser_stays_known_after_signing_out(stranger: Visitor) -> None:
+def test_a_browser_stays_trusted_after_signing_out(stranger: Visitor) -> None:
     stranger.sign_in()
     known = stranger.cookies["tidings_known"]
     stranger.post("/sign-out")

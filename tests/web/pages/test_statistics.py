@@ -19,7 +19,7 @@ def numbers(page: str) -> list[str]:
     return re.findall(r"<dd>([\d,.]+)</dd>", page)
 
 
-def test_an_empty_account_is_told_what_will_be_counted(reader: Visitor) -> None:
+def test_an_empty_account_sees_what_will_be_counted(reader: Visitor) -> None:
     page = reader.page("/statistics")
 
     assert "Nothing to count yet." in page
@@ -37,7 +37,7 @@ def test_reading_is_counted_on_its_day(alice: Person, reader: Visitor, site: Pub
     assert len(re.findall('class="level-4"', page)) == 1
 
 
-def test_others_are_not_counted(alice: Person, bob: Person, reader: Visitor, site: Publisher) -> None:
+def test_other_users_are_not_counted(alice: Person, bob: Person, reader: Visitor, site: Publisher) -> None:
     bob.has_feed(site)
     bob.put("/v1/entries", {"entry_ids": [entry["id"] for entry in bob.entries()], "status": "read"})
 
@@ -55,7 +55,7 @@ def test_a_chart_shows_what_was_published_within_its_days(alice: Person, reader:
     assert len(re.findall(r'<rect class="bar" x=', page)) == 1
 
 
-def test_each_day_is_counted_apart_and_for_its_owner(database: Database) -> None:
+def test_entries_are_counted_per_day_and_user(database: Database) -> None:
     feed_fixture = FeedFixture.create(database)
     start = Instant(NOW - NOW % DAY)
     feed_fixture.add(
@@ -71,7 +71,7 @@ def test_each_day_is_counted_apart_and_for_its_owner(database: Database) -> None
         assert statistics.published(db, feed_fixture.user_id + 1, start, DAY, 3) == [0, 0, 0]
 
 
-def test_about_is_for_everybody(visitor: Visitor, reader: Visitor) -> None:
+def test_the_about_page_needs_no_session(visitor: Visitor, reader: Visitor) -> None:
     for page in (visitor.page("/about"), reader.page("/about")):
         assert 'id="address"' in page
         assert "Miniflux" in page

@@ -23,7 +23,7 @@ def a_site(site: Publisher) -> str:
     return site.serve("/", f"<html><head>{links}</head><body></body></html>")
 
 
-def test_what_is_found_is_shown_with_its_title_kind_and_newest_entries(reader: Visitor, site: Publisher) -> None:
+def test_found_feeds_are_shown_with_title_format_and_newest_entries(reader: Visitor, site: Publisher) -> None:
     reader.get("/feeds/add")
     page = reader.post("/feeds/find", url=a_site(site)).body.decode()
 
@@ -32,9 +32,7 @@ def test_what_is_found_is_shown_with_its_title_kind_and_newest_entries(reader: V
         assert words in page
 
 
-def test_the_feed_that_was_chosen_is_subscribed_to_with_its_options(
-    reader: Visitor, alice: Person, site: Publisher
-) -> None:
+def test_the_selected_feed_is_subscribed_to_with_its_options(reader: Visitor, alice: Person, site: Publisher) -> None:
     category = alice.has_category("Reading")
     reader.get("/feeds/add")
     reader.post("/feeds/find", url=a_site(site))
@@ -50,41 +48,41 @@ def test_the_feed_that_was_chosen_is_subscribed_to_with_its_options(
     assert len(site.requests_for("/notes.xml")) == 1
 
 
-def test_a_feed_that_is_there_already_is_told(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_an_existing_subscription_is_reported(reader: Visitor, alice: Person, site: Publisher) -> None:
     address = a_site(site)
     known = alice.post("/v1/feeds", {"feed_url": site.url("/news.xml")})["feed_id"]
     reader.get("/feeds/add")
 
     page = reader.post("/feeds/find", url=address).body.decode()
-    again = reader.post("/feeds/add", feed_url=site.url("/news.xml"))
+    second = reader.post("/feeds/add", feed_url=site.url("/news.xml"))
 
     assert "Subscribed" in page
     assert f'href="/feeds/{known}"' in page
-    assert again.headers["location"] == f"/feeds/{known}"
-    assert "You are subscribed to this feed already." in reader.follow(again)
+    assert second.headers["location"] == f"/feeds/{known}"
+    assert "You are subscribed to this feed already." in reader.follow(second)
 
 
-def test_a_failure_is_told_beside_the_address_that_was_typed(reader: Visitor, site: Publisher) -> None:
+def test_a_failure_is_shown_next_to_the_address_field(reader: Visitor, site: Publisher) -> None:
     site.serve("/closed", status=403)
     empty = site.serve("/empty", "<html><body>Nothing here</body></html>")
     reader.get("/feeds/add")
 
-    for typed, told in (
+    for given, message in (
         (site.url("/closed"), "403"),
         (empty, "No feed was found on this page"),
         ("https://", "complete address"),
         ("", "address of a page"),
         ("https://exa mple.org/", "complete address"),
     ):
-        answer = reader.post("/feeds/find", url=typed, user_agent="Mine/1.0")
+        answer = reader.post("/feeds/find", url=given, user_agent="Mine/1.0")
         page = answer.body.decode()
         assert answer.status == 400
-        assert re.search(rf'id="error-url">[^<]*{told}', page), typed
-        assert f'value="{typed}"' in page
+        assert re.search(rf'id="error-url">[^<]*{message}', page), given
+        assert f'value="{given}"' in page
         assert 'value="Mine/1.0"' in page
 
 
-def test_what_is_no_feed_cannot_be_subscribed_to(reader: Visitor, alice: Person, site: Publisher) -> None:
+def test_a_url_without_a_feed_cannot_be_subscribed_to(reader: Visitor, alice: Person, site: Publisher) -> None:
     page = site.serve("/page", "<html><body>Nothing here</body></html>")
     reader.get("/feeds/add")
 
@@ -95,7 +93,7 @@ def test_what_is_no_feed_cannot_be_subscribed_to(reader: Visitor, alice: Person,
     assert alice.get("/v1/feeds") == []
 
 
-def test_somebody_elses_category_is_refused(reader: Visitor, bob: Person, site: Publisher) -> None:
+def test_a_category_of_another_user_is_refused(reader: Visitor, bob: Person, site: Publisher) -> None:
     theirs = bob.has_category("Theirs")
     address = a_site(site)
     reader.get("/feeds/add")
@@ -107,7 +105,7 @@ def test_somebody_elses_category_is_refused(reader: Visitor, bob: Person, site: 
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("given", "meant"),
     [
         (" example.org ", "https://example.org"),
         ("http://example.org/feed", "http://example.org/feed"),
@@ -118,5 +116,5 @@ def test_somebody_elses_category_is_refused(reader: Visitor, bob: Person, site: 
         ("", ""),
     ],
 )
-def test_addresses_are_read_as_people_type_them(typed: str, meant: str) -> None:
-    assert typed_address(typed) == meant
+def test_incomplete_addresses_are_completed(given: str, meant: str) -> None:
+    assert typed_address(given) == meant
