@@ -21,7 +21,12 @@ GROUPS = (
     ("parser_bombs", "throttling"),
     ("secrets_in_logs",),
 )
-OPEN = ("--setting", "fetcher_allow_private_networks=1", "--setting", "integration_allow_private_networks=1")
+PRIVATE_NETWORKS_ALLOWED = (
+    "--setting",
+    "fetcher_allow_private_networks=1",
+    "--setting",
+    "integration_allow_private_networks=1",
+)
 
 
 def abuse(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -36,7 +41,7 @@ def abuse(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("themes", GROUPS, ids="-".join)
-def test_a_few_attempts_of_each_theme_are_held_off(themes: tuple[str, ...]) -> None:
+def test_a_few_attempts_of_each_theme_are_prevented(themes: tuple[str, ...]) -> None:
     done = abuse(*themes)
     if done.returncode == 3:
         pytest.skip(done.stdout)
@@ -50,15 +55,15 @@ def test_each_theme_is_in_one_group() -> None:
     assert sorted(listed[1].replace(",", " ").split()) == sorted(theme for themes in GROUPS for theme in themes)
 
 
-def test_what_gets_through_is_told_and_fails_the_run() -> None:
-    done = abuse("ssrf", *OPEN)
+def test_a_successful_attack_is_reported_and_fails_the_run() -> None:
+    done = abuse("ssrf", *PRIVATE_NETWORKS_ALLOWED)
     if done.returncode == 3:
         pytest.skip(done.stdout)
     assert done.returncode == 1, done.stdout + done.stderr
-    told = [line for line in done.stdout.splitlines() if line.endswith("GOT THROUGH")]
-    ways = {line.partition("/")[2].partition(":")[0] for line in told}
+    output = [line for line in done.stdout.splitlines() if line.endswith("GOT THROUGH")]
+    ways = {line.partition("/")[2].partition(":")[0] for line in output}
     assert {"subscribe", "discover", "proxy", "redirect", "opml", "crawler", "icon", "hub"} <= ways
 
 
-def test_a_theme_that_does_not_exist_is_not_understood() -> None:
+def test_an_unknown_theme_is_an_error() -> None:
     assert abuse("no-such-theme").returncode == 2

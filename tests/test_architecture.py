@@ -223,7 +223,7 @@ def test_a_module_stays_in_its_ring(path: Path) -> None:
     assert violations(name_of(path), path.read_text(encoding="utf-8")) == []
 
 
-def test_no_file_is_too_long_to_read() -> None:
+def test_no_file_is_too_long() -> None:
     lengths = {
         name_of(path): len(path.read_text(encoding="utf-8").splitlines())
         for path in modules()
@@ -232,7 +232,7 @@ def test_no_file_is_too_long_to_read() -> None:
     assert {name: length for name, length in lengths.items() if length > MAX_FILE_LINES} == {}
 
 
-def test_no_folder_holds_more_modules_than_can_be_overlooked() -> None:
+def test_no_folder_has_too_many_modules() -> None:
     counts: dict[str, int] = {}
     for path in modules():
         if path.name != "__init__.py" and "providers" not in path.parts and "versions" not in path.parts:
@@ -240,7 +240,7 @@ def test_no_folder_holds_more_modules_than_can_be_overlooked() -> None:
     assert {folder: count for folder, count in counts.items() if count > MAX_MODULES_PER_FOLDER} == {}
 
 
-def test_the_check_sees_all_of_the_house() -> None:
+def test_the_check_covers_every_ring() -> None:
     parts = {part_of(name_of(path)) for path in modules()}
     assert {"domain", "storage", "net", "services", "api", "worker", "settings", "cli"} <= parts
 
@@ -295,5 +295,5 @@ def test_a_module_that_leaves_its_ring_is_found(module: str, text: str, says: st
         ("tidings.domain.entries.entries", "from urllib.parse import urlsplit\nfrom datetime import datetime"),
     ],
 )
-def test_a_module_that_stays_in_its_ring_is_left_in_peace(module: str, text: str) -> None:
+def test_a_module_that_stays_in_its_ring_breaks_no_rule(module: str, text: str) -> None:
     assert violations(module, text) == []

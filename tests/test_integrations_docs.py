@@ -17,7 +17,7 @@ PAGE = (Path(__file__).parents[1] / "docs" / "integrations.md").read_text(encodi
 
 
 @pytest.mark.parametrize("name", REGISTRY)
-def test_each_service_has_a_line_with_all_that_it_needs(name: str) -> None:
+def test_each_service_has_a_row_with_its_required_settings(name: str) -> None:
     lines = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |")]
 
     assert len(lines) == len(REGISTRY[name].events & {"save_entry", "new_entries"})
@@ -26,29 +26,29 @@ def test_each_service_has_a_line_with_all_that_it_needs(name: str) -> None:
         assert [field for field in needed if f"`{field}`" not in lines[0]] == []
 
 
-def test_no_line_is_about_a_service_that_does_not_exist() -> None:
+def test_each_row_is_about_an_existing_service() -> None:
     assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == set(REGISTRY)
 
 
 @pytest.mark.parametrize("name", sorted(set(REGISTRY) - {"webhook", "custom"}))
-def test_each_leaf_names_the_documentation_of_its_service(name: str) -> None:
+def test_each_provider_names_the_documentation_of_its_service(name: str) -> None:
     assert "https://" in str(sys.modules[f"{leaves}.{name}"].__doc__)
 
 
-def test_placeholders_and_filters_are_those_that_there_are() -> None:
-    told = set(re.findall(r"`\{\{(\w+)\}\}`", PAGE))
+def test_documented_placeholders_and_filters_exist() -> None:
+    documented = set(re.findall(r"`\{\{(\w+)\}\}`", PAGE))
 
-    assert told == set(templates.PLACEHOLDERS)
+    assert documented == set(templates.PLACEHOLDERS)
     assert all(f"`{name}`" in PAGE or f"|{name}" in PAGE for name in templates.FILTERS)
 
 
-def test_the_example_can_be_set() -> None:
+def test_the_documented_example_is_valid() -> None:
     (example,) = re.findall(r'^    (\{"custom".*?\}\})$', PAGE, re.MULTILINE | re.DOTALL)
-    leaf = REGISTRY["custom"]
+    provider = REGISTRY["custom"]
 
     made = changes.merge(
-        leaf,
-        IntegrationSettings(enabled=False, settings=leaf.settings()),
+        provider,
+        IntegrationSettings(enabled=False, settings=provider.settings()),
         json.loads(example)["custom"],
         check_address=lambda _: None,
         make_secret=lambda: "",
@@ -59,7 +59,7 @@ def test_the_example_can_be_set() -> None:
 
 @pytest.mark.parametrize("name", REGISTRY)
 def test_settings_keep_their_secrets_out_of_traces(name: str) -> None:
-    leaf = REGISTRY[name]
-    texts = {field.name: "s3cret" for field in leaf.fields if field.type is str}
+    provider = REGISTRY[name]
+    texts = {field.name: "s3cret" for field in provider.fields if field.type is str}
 
-    assert "s3cret" not in repr(leaf.settings(**texts))
+    assert "s3cret" not in repr(provider.settings(**texts))

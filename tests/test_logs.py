@@ -28,7 +28,7 @@ def _logging_left_as_it_was() -> Iterator[None]:
     structlog.reset_defaults()
 
 
-class Written:
+class CapturedLog:
     """What was logged, and where to log."""
 
     def __init__(self, log_format: LogFormat, level: LogLevel = LogLevel.INFO) -> None:
@@ -50,46 +50,46 @@ class Written:
         return msgspec.json.decode(self.only, type=dict[str, Any])
 
 
-def test_text_tells_the_event_and_its_facts() -> None:
-    written = Written(LogFormat.TEXT)
+def test_a_text_line_has_the_event_and_its_values() -> None:
+    captured = CapturedLog(LogFormat.TEXT)
 
-    written.log.info("feed polled", feed=7, status=304, title="Rain tomorrow")
+    captured.log.info("feed polled", feed=7, status=304, title="Rain tomorrow")
 
-    assert written.only.endswith('Z info    feed polled feed=7 status=304 title="Rain tomorrow"')
+    assert captured.only.endswith('Z info    feed polled feed=7 status=304 title="Rain tomorrow"')
 
 
-def test_json_tells_the_event_and_its_facts() -> None:
-    written = Written(LogFormat.JSON)
+def test_a_json_line_has_the_event_and_its_values() -> None:
+    captured = CapturedLog(LogFormat.JSON)
 
-    written.log.info("feed polled", feed=7, tags=["a", "b"], next_check=timedelta(minutes=1))
+    captured.log.info("feed polled", feed=7, tags=["a", "b"], next_check=timedelta(minutes=1))
 
-    moment = written.event.pop("time")
+    moment = captured.event.pop("time")
     assert abs(datetime.fromisoformat(moment) - datetime.now(UTC)) < timedelta(minutes=1)
-    assert written.event["event"] == "feed polled"
-    assert written.event["feed"] == 7
-    assert written.event["tags"] == ["a", "b"]
+    assert captured.event["event"] == "feed polled"
+    assert captured.event["feed"] == 7
+    assert captured.event["tags"] == ["a", "b"]
 
 
 @pytest.mark.parametrize("log_format", LogFormat)
-def test_nobody_can_write_a_line_of_their_own_into_the_log(log_format: LogFormat) -> None:
-    written = Written(log_format)
+def test_a_value_with_line_breaks_stays_on_one_line(log_format: LogFormat) -> None:
+    captured = CapturedLog(log_format)
 
-    written.log.info("feed polled", title="nice\n2026-11-21T00:00:00Z error   all lost\r\x1b[2J\u2028")
+    captured.log.info("feed polled", title="nice\n2026-11-21T00:00:00Z error   all lost\r\x1b[2J\u2028")
     logging.getLogger("library").warning("said\n%s", "two things")
 
-    assert len(written.lines) == 2
-    assert not any(ord(character) < 32 for line in written.lines for character in line)
+    assert len(captured.lines) == 2
+    assert not any(ord(character) < 32 for line in captured.lines for character in line)
 
 
 @pytest.mark.parametrize("log_format", LogFormat)
-def test_what_is_less_important_is_left_out(log_format: LogFormat) -> None:
-    written = Written(log_format, LogLevel.WARNING)
+def test_events_below_the_level_are_left_out(log_format: LogFormat) -> None:
+    captured = CapturedLog(log_format, LogLevel.WARNING)
 
-    written.log.info("feed polled")
+    captured.log.info("feed polled")
     logging.getLogger("library").info("hello")
-    written.log.warning("feed gone")
+    captured.log.warning("feed gone")
 
-    assert "feed gone" in written.only
+    assert "feed gone" in captured.only
 
 
 @pytest.mark.parametrize("log_format", LogFormat)
@@ -111,12 +111,12 @@ def test_what_is_less_important_is_left_out(log_format: LogFormat) -> None:
     ],
 )
 def test_secrets_are_not_logged(log_format: LogFormat, facts: dict[str, Any]) -> None:
-    written = Written(log_format)
+    captured = CapturedLog(log_format)
 
-    written.log.info("told", **facts)
+    captured.log.info("told", **facts)
 
-    assert "hunter2" not in written.only
-    assert logs.HIDDEN in written.only
+    assert "hunter2" not in captured.only
+    assert logs.HIDDEN in captured.only
 
 
 def connect() -> None:
@@ -125,32 +125,32 @@ def connect() -> None:
 
 @pytest.mark.parametrize("log_format", LogFormat)
 def test_secrets_in_an_error_are_not_logged(log_format: LogFormat) -> None:
-    written = Written(log_format)
+    captured = CapturedLog(log_format)
 
-    for tell in (written.log.exception, logging.getLogger("library").exception):
+    for log_error in (captured.log.exception, logging.getLogger("library").exception):
         try:
             connect()
         except ConnectionError:
-            tell("gave up")
+            log_error("gave up")
 
-    assert len(written.lines) == 2
-    for line in written.lines:
+    assert len(captured.lines) == 2
+    for line in captured.lines:
         assert "ConnectionError: no way to postgresql://[hidden]@db/tidings" in line
         assert "test_logs.py" in line
         assert "hunter2" not in line
 
 
-def test_facts_about_secrets_are_no_secrets() -> None:
-    written = Written(LogFormat.JSON)
+def test_values_about_secrets_are_logged() -> None:
+    captured = CapturedLog(LogFormat.JSON)
 
-    written.log.info("key made", api_key_id=None, has_password=True, tokens=3)
+    captured.log.info("key made", api_key_id=None, has_password=True, tokens=3)
 
-    assert (written.event["has_password"], written.event["tokens"]) == (True, 3)
+    assert (captured.event["has_password"], captured.event["tokens"]) == (True, 3)
 
 
 @pytest.mark.parametrize("log_format", LogFormat)
-def test_libraries_and_warnings_speak_through_the_same_log(log_format: LogFormat) -> None:
-    written = Written(log_format)
+def test_libraries_and_warnings_use_the_same_log(log_format: LogFormat) -> None:
+    captured = CapturedLog(log_format)
 
     logging.getLogger("library").error("lost %s", "https://alice:hunter2@example.org/")
     with warnings.catch_warnings():
@@ -159,17 +159,17 @@ def test_libraries_and_warnings_speak_through_the_same_log(log_format: LogFormat
     logging.getLogger("alembic.runtime.migration").info("one step")
     logging.getLogger("_granian").info("hello")
 
-    lost, old = written.lines
-    assert "https://[hidden]@example.org/" in lost
+    library_logger, old = captured.lines
+    assert "https://[hidden]@example.org/" in library_logger
     assert "getting old" in old
 
 
-def test_granian_leaves_its_lines_to_us() -> None:
-    written = Written(LogFormat.JSON)
+def test_granian_writes_no_log_lines_of_its_own() -> None:
+    captured = CapturedLog(LogFormat.JSON)
     from granian.log import LogLevels, configure_logging
 
     configure_logging(LogLevels.warning, logs.granian_config(LogLevel.INFO))
     logging.getLogger("_granian").info("hello")
     logging.getLogger("_granian").error("worker lost")
 
-    assert written.event["event"] == "worker lost"
+    assert captured.event["event"] == "worker lost"

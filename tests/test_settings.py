@@ -29,7 +29,7 @@ def refusal(config: Path | None = None, /, **given: str) -> str:
     return message
 
 
-def test_nothing_set_gives_a_service_on_loopback_with_an_embedded_database() -> None:
+def test_the_defaults_are_loopback_and_an_embedded_database() -> None:
     found = settings.load({"HOME": "/home/alice", "PATH": "/bin"})
 
     assert str(found.listen_addr) == "127.0.0.1:8080"
@@ -45,7 +45,7 @@ def test_nothing_set_gives_a_service_on_loopback_with_an_embedded_database() -> 
     assert 1 <= found.worker_processes <= 2
 
 
-def test_on_postgresql_one_worker_more_fetches() -> None:
+def test_on_postgresql_there_is_one_more_worker_by_default() -> None:
     usual = load().worker_processes
 
     assert load(DATABASE_URL="postgres://u@h/d").worker_processes == usual + 1
@@ -72,7 +72,7 @@ def test_a_relative_folder_is_absolute_from_the_start(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "PostgreSQL"])
-def test_postgresql_goes_by_several_names(scheme: str) -> None:
+def test_several_url_schemes_mean_postgresql(scheme: str) -> None:
     found = load(DATABASE_URL=f"{scheme}://alice:s3cret@db.example.org:5433/tidings?sslmode=require")
 
     assert found.database_url == "postgresql://alice:s3cret@db.example.org:5433/tidings?sslmode=require"
@@ -106,7 +106,7 @@ def test_listen_addresses(written: str, host: str, port: int) -> None:
         ("10.1.2.3:80", "http://10.1.2.3:80"),
     ],
 )
-def test_the_base_url_is_one_that_a_browser_opens(listen: str, base: str) -> None:
+def test_the_default_base_url_can_be_opened_in_a_browser(listen: str, base: str) -> None:
     assert load(LISTEN_ADDR=listen).base_url == base
 
 
@@ -216,11 +216,11 @@ def test_a_secret_can_come_from_a_file(tmp_path: Path) -> None:
     assert load(ADMIN_PASSWORD_FILE=str(secret)).admin_password == "correct horse "
 
 
-def test_what_is_no_secret_has_no_file() -> None:
+def test_only_secrets_can_be_read_from_a_file() -> None:
     assert "TIDINGS_WEB_WORKERS_FILE" in refusal(WEB_WORKERS_FILE="/etc/hostname")
 
 
-def test_a_setting_and_its_file_are_one_too_many(tmp_path: Path) -> None:
+def test_a_setting_and_its_file_cannot_both_be_set(tmp_path: Path) -> None:
     secret = tmp_path / "password"
     secret.write_text("correct horse", encoding="utf-8")
 
@@ -238,7 +238,7 @@ def test_a_secret_file_that_is_missing_or_empty_is_named(tmp_path: Path) -> None
     assert "cannot be read" in refusal(ADMIN_PASSWORD_FILE=str(tmp_path))
 
 
-def test_set_to_nothing_is_not_set() -> None:
+def test_an_empty_value_counts_as_not_set() -> None:
     assert load(ADMIN_PASSWORD="", WEB_WORKERS="", LOG_LEVEL="") == load()
 
 
@@ -269,7 +269,7 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
     assert (found.web_workers, found.admin_password) == (2, "correct horse")
 
 
-def test_mistakes_in_the_file_are_found_by_line(tmp_path: Path) -> None:
+def test_errors_in_the_file_have_line_numbers(tmp_path: Path) -> None:
     assert "line 2" in refusal(config(tmp_path, "WEB_WORKERS=3\nWEB_WORKER=3\n"))
     assert "did you mean TIDINGS_WEB_WORKERS?" in refusal(config(tmp_path, "WEB_WORKER=3\n"))
     assert "line 3" in refusal(config(tmp_path, "\n\nWEB_WORKERS=many\n"))
@@ -285,7 +285,7 @@ def test_a_settings_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     assert str(binary) in refusal(binary)
 
 
-def test_where_each_value_came_from_is_known(tmp_path: Path) -> None:
+def test_the_origin_of_each_value_is_known(tmp_path: Path) -> None:
     path = config(tmp_path, "WEB_WORKERS=3\n")
 
     found = settings.load_with_origins(
@@ -315,7 +315,7 @@ def test_a_file_named_on_the_command_line_is_found_by_child_processes(
 
 
 @given(name=st.sampled_from([option.name for option in settings.OPTIONS]), text=st.text(min_size=1))
-def test_whatever_is_written_it_is_taken_or_refused_in_one_line(name: str, text: str) -> None:
+def test_any_value_is_accepted_or_refused_in_one_line(name: str, text: str) -> None:
     message = ""
     try:
         settings.load({name: text})

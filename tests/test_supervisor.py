@@ -25,7 +25,7 @@ from tidings.settings import ListenAddress
 
 TESTS = Path(__file__).parent
 # A deadline that ends a test which would never end: what must not be waited for takes an hour.
-MORE_THAN_ENOUGH_S = 60
+TIMEOUT_S = 60
 # What the log says of processes that did not use the time they had to stop.
 KILLED_WEB_WORKER = "refused to gracefully stop"
 KILLED_WORKER = "did not stop in time"
@@ -114,7 +114,7 @@ class Service:
     def stop(self, number: signal.Signals) -> None:
         """Send the signal and wait for the end. Raises TimeoutExpired if it never ends."""
         self.process.send_signal(number)
-        self.process.wait(timeout=MORE_THAN_ENOUGH_S)
+        self.process.wait(timeout=TIMEOUT_S)
 
     def clean_up(self) -> None:
         if self.process.poll() is None:
@@ -179,7 +179,7 @@ def test_ctrl_c_reaches_only_the_supervisor_and_logs_no_crash(start: Callable[..
 
     os.killpg(service.process.pid, signal.SIGINT)
 
-    assert service.process.wait(timeout=MORE_THAN_ENOUGH_S) == 0
+    assert service.process.wait(timeout=TIMEOUT_S) == 0
     assert "error" not in service.log
 
 
@@ -226,7 +226,7 @@ def test_a_worker_that_keeps_crashing_is_restarted_after_growing_waits(start: Ca
     assert KILLED_WORKER not in service.log
 
 
-def test_a_stop_does_not_sit_out_the_wait_before_the_next_start() -> None:
+def test_a_stop_interrupts_the_wait_before_a_restart() -> None:
     worker = RestartedProcess([sys.executable, "-c", "raise SystemExit(3)"], first_wait_s=3600, max_wait_s=3600)
     with capture_logs() as events:
         worker.start()
@@ -317,7 +317,7 @@ def test_web_workers_have_the_settings_of_the_supervisor(start: Callable[..., Se
 def test_a_web_application_that_cannot_start_ends_the_service(start: Callable[..., Service]) -> None:
     service = start(application="app_that_cannot_start", worker="obedient")
 
-    assert service.process.wait(timeout=MORE_THAN_ENOUGH_S) == 1
+    assert service.process.wait(timeout=TIMEOUT_S) == 1
     assert "the database is from a newer version" in service.log
     assert "Traceback" not in service.log
     assert not any(map(is_running, service.workers))
@@ -328,7 +328,7 @@ def test_a_port_in_use_is_reported_before_any_process_starts(start: Callable[...
 
     second = start(worker="obedient", LISTEN_ADDR=f"127.0.0.1:{first.port}")
 
-    assert second.process.wait(timeout=MORE_THAN_ENOUGH_S) == 1
+    assert second.process.wait(timeout=TIMEOUT_S) == 1
     assert f"127.0.0.1:{first.port}: something is listening there already" in second.log
     assert second.log.count("\n") == 1
     assert second.workers == []

@@ -37,7 +37,7 @@ def body() -> bytes:
     ).body
 
 
-def test_the_example_in_python_tells_genuine_from_forged(body: bytes) -> None:
+def test_the_python_example_verifies_signatures(body: bytes) -> None:
     names: dict[str, Any] = {}
     exec(example("python"), names)
     is_genuine = names["is_genuine"]
@@ -47,7 +47,7 @@ def test_the_example_in_python_tells_genuine_from_forged(body: bytes) -> None:
     assert not is_genuine(body, sign(body, "another"), SECRET)
 
 
-def test_the_example_for_a_shell_tells_genuine_from_forged(body: bytes, tmp_path: Path) -> None:
+def test_the_shell_example_verifies_signatures(body: bytes, tmp_path: Path) -> None:
     def is_genuine(signature: str) -> bool:
         (tmp_path / "body.json").write_bytes(body)
         environment = {"PATH": os.environ["PATH"], "SECRET": SECRET, "SIGNATURE": signature}
@@ -57,21 +57,21 @@ def test_the_example_for_a_shell_tells_genuine_from_forged(body: bytes, tmp_path
     assert not is_genuine(sign(body + b" ", SECRET))
 
 
-def test_every_event_has_a_line_in_the_table() -> None:
+def test_every_event_has_a_row_in_the_table() -> None:
     table = HANDBOOK[HANDBOOK.index("| event | when |") :].split("\n\n")[0]
 
     assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(EVENTS)
 
 
-def test_the_event_that_is_shown_has_the_shape_of_one() -> None:
+def test_the_example_event_has_the_fields_of_an_event() -> None:
     (shown,) = re.findall(r'^    (\{\n      "event_type".*?\n    \})$', HANDBOOK, re.DOTALL | re.MULTILINE)
 
-    told = msgspec.json.decode(shown, type=NewEntriesPayload)
+    event = msgspec.json.decode(shown, type=NewEntriesPayload)
 
-    assert msgspec.to_builtins(told) == msgspec.json.decode(shown), "no member too many, and none too few"
+    assert msgspec.to_builtins(event) == msgspec.json.decode(shown), "no member too many, and none too few"
 
 
-def test_the_numbers_are_those_of_the_code() -> None:
+def test_the_documented_numbers_are_those_of_the_code() -> None:
     assert (QueueLimits().max_deliveries, QueueLimits().max_bytes) == (10_000, 64 * 2**20)
     assert QueueLimits().max_deliveries // 24 == 416
     assert RetryPolicy().first_wait.total_seconds() == 10 > SHORT_WAITS.first_wait.total_seconds()

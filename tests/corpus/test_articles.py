@@ -15,13 +15,13 @@ def found() -> list[articles.Score]:
     return list(articles.scores())
 
 
-def test_the_words_are_those_of_the_article(found: list[articles.Score]) -> None:
+def test_extracted_words_match_the_article(found: list[articles.Score]) -> None:
     f1, _ = articles.overall(found)
 
     assert f1 >= 0.98, sorted((one.f1, one.page) for one in found)[:10]
 
 
-def test_pictures_come_along(found: list[articles.Score]) -> None:
+def test_pictures_of_articles_are_kept(found: list[articles.Score]) -> None:
     _, kept = articles.overall(found)
 
     assert kept >= 0.95, [

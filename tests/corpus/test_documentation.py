@@ -14,11 +14,11 @@ ROWS = re.compile(r"^\|[^|]*\| ([a-z]+)s? \| ([0-9.]+) %", re.MULTILINE)
 
 
 @pytest.mark.parametrize("part", FLOORS)
-def test_each_part_that_is_scored_stands_in_the_table(part: str) -> None:
+def test_each_scored_part_is_in_the_table(part: str) -> None:
     assert part in PAGE
 
 
-def test_the_table_promises_little_more_than_the_tests_ask_for() -> None:
+def test_documented_scores_are_close_to_the_tested_floors() -> None:
     floors = {field.removesuffix("s"): floor for field, floor in FLOORS["agreement"].items()}
     promised = {field.removesuffix("s"): float(score) / 100 for field, score in ROWS.findall(PAGE)}
 

@@ -24,7 +24,7 @@ def test_each_finding_is_complete() -> None:
 
 
 @pytest.mark.parametrize("folder", named("parser"), ids=lambda folder: folder.name)
-def test_the_parser_reads_what_it_once_stumbled_over(folder: Path) -> None:
+def test_the_parser_reads_each_finding(folder: Path) -> None:
     source = (folder / "input").read_bytes()
     expected = json.loads((folder / "expected.json").read_text())
 
@@ -34,7 +34,7 @@ def test_the_parser_reads_what_it_once_stumbled_over(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", named("cleaner"), ids=lambda folder: folder.name)
-def test_the_cleaner_cleans_what_it_once_stumbled_over(folder: Path) -> None:
+def test_the_cleaner_cleans_each_finding(folder: Path) -> None:
     source = (folder / "input").read_bytes()
 
     cleaner.check(source)

@@ -27,7 +27,7 @@ def test_fields_of_real_feeds_are_as_another_library_reads_them() -> None:
 
 
 @needs(expressions.ARCHIVE)
-def test_expressions_about_one_oddity_each_hold() -> None:
+def test_the_expressions_of_small_feeds_hold() -> None:
     assert_scores("feeds-expressions", expressions.claims())
 
 
@@ -71,12 +71,12 @@ def blanks(body: bytes) -> list[int]:
 @needs(expected.ARCHIVE)
 @needs(expressions.ARCHIVE)
 @needs(real.ARCHIVE)
-def test_another_parser_finds_the_same_in_the_same_feeds() -> None:
+def test_the_parser_agrees_with_feedparser() -> None:
     assert_scores("agreement", agreement.claims(agreement.sources()))
 
 
 @needs(hostile.BODIES)
-def test_long_bodies_are_harmless_as_well() -> None:
+def test_long_bodies_are_cleaned() -> None:
     """The longest of the real ones; the others, and what is hostile, are looked at beside the cleaner's own tests."""
     longest = sorted(hostile.bodies(), key=len)[-40:]
 

@@ -32,11 +32,11 @@ def printed_password(service: RunningService) -> str:
     return found[1]
 
 
-def spelled(url: str, scheme: str) -> str:
+def with_scheme(url: str, scheme: str) -> str:
     return url.replace("postgresql://", f"{scheme}://")
 
 
-def test_from_an_empty_database_to_an_entry_that_came_by_itself(
+def test_a_new_service_polls_a_feed_and_stores_a_new_entry(
     empty_database_url: str, site: Publisher, tmp_path: Path
 ) -> None:
     environment = environment_for(empty_database_url, tmp_path, polling_frequency="1")
@@ -67,7 +67,7 @@ def test_from_an_empty_database_to_an_entry_that_came_by_itself(
         assert "password" not in again.log
 
 
-def test_a_refresh_of_everything_is_picked_up_within_moments(
+def test_refreshing_all_feeds_is_noticed_by_the_worker(
     empty_database_url: str, site: Publisher, tmp_path: Path
 ) -> None:
     environment = environment_for(empty_database_url, tmp_path, admin_password="test123")
@@ -88,20 +88,20 @@ def test_a_refresh_of_everything_is_picked_up_within_moments(
         wait_for(lambda: client.get_entries()["total"] == 2, 60)
 
 
-def test_everything_lies_below_the_path_of_the_base_url(empty_database_url: str, tmp_path: Path) -> None:
+def test_all_pages_are_below_the_path_of_the_base_url(empty_database_url: str, tmp_path: Path) -> None:
     # In the other spelling of PostgreSQL's addresses.
     environment = environment_for(
-        spelled(empty_database_url, "postgres"),
+        with_scheme(empty_database_url, "postgres"),
         tmp_path,
         admin_password="test123",
         base_url="https://example.org/reader/",
     )
     with running("serve", environment, tmp_path) as service:
-        below = f"{service.url}/reader"
-        probe = RunningService(below, environment, service.log_path, service.process)
+        below_base_path = f"{service.url}/reader"
+        probe = RunningService(below_base_path, environment, service.log_path, service.process)
         probe.wait_until_ready()
 
-        assert miniflux.Client(below, "admin", "test123").me()["username"] == "admin"
+        assert miniflux.Client(below_base_path, "admin", "test123").me()["username"] == "admin"
         assert call(service.url, "GET", "/readyz").body == b"OK"
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{service.url}/v1/me", timeout=10)

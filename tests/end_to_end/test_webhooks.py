@@ -12,7 +12,7 @@ from support.running import environment_for, running
 from tidings import __version__
 
 
-def test_a_new_entry_is_told_to_a_webhook(empty_database_url: str, site: Publisher, tmp_path: Path) -> None:
+def test_a_new_entry_is_sent_to_a_webhook(empty_database_url: str, site: Publisher, tmp_path: Path) -> None:
     environment = environment_for(empty_database_url, tmp_path, admin_username="ada", admin_password="correct horse")
     site.serve("/feed.xml", rss(["First"], site.url("/feed.xml")))
     site.serve("/hook")

@@ -60,7 +60,7 @@ class Topic:
     def document(self, *items: str, **more: str) -> str:
         return rss(items, self.url, extra=self.hub.links(self.url), **more)
 
-    def read_by(self, *people: Person) -> list[dict[str, Any]]:
+    def subscribe_as(self, *people: Person) -> list[dict[str, Any]]:
         """Subscribed to, and verified by the hub."""
         made = [person.post("/v1/feeds", {"feed_url": self.url})["feed_id"] for person in people]
         assert self.hub.wait_until_verified(self.url).status == 200
@@ -94,11 +94,11 @@ def settled(service: RunningService) -> Callable[[], bool]:
     return is_settled
 
 
-def test_what_is_published_is_stored_without_a_poll(
+def test_a_pushed_entry_is_stored_without_a_poll(
     service: RunningService, cast: Cast, alice: Person, bob: Person, site: Publisher, hub: Hub
 ) -> None:
     topic = Topic(site, hub)
-    before = topic.read_by(alice, bob)
+    before = topic.subscribe_as(alice, bob)
     polls = topic.polls()
 
     answer = hub.publish(topic.url, topic.document("Second", title="Another name"))
@@ -117,9 +117,11 @@ def test_what_is_published_is_stored_without_a_poll(
         assert subscriptions.hubs_of(db, source_ids, service.services.clock()) == dict.fromkeys(source_ids, True)
 
 
-def test_the_request_says_what_a_hub_needs(service: RunningService, alice: Person, site: Publisher, hub: Hub) -> None:
+def test_the_subscription_request_has_all_parameters(
+    service: RunningService, alice: Person, site: Publisher, hub: Hub
+) -> None:
     topic = Topic(site, hub)
-    topic.read_by(alice)
+    topic.subscribe_as(alice)
 
     form = hub.requests(topic.url)[0].form
     row = topic.row(service)
@@ -158,7 +160,7 @@ def test_a_hub_is_found_in_headers_first_and_in_json(alice: Person, site: Publis
     hub.wait_until_verified(json_url)
 
 
-def test_a_hub_that_is_named_later_is_found_by_a_check_and_so_is_what_it_leaves_out(
+def test_a_check_finds_a_later_hub_and_entries_that_it_did_not_push(
     service: RunningService, alice: Person, site: Publisher, hub: Hub
 ) -> None:
     topic = Topic(site, hub)
@@ -194,11 +196,11 @@ def test_a_hub_in_the_headers_is_found_although_nothing_changed(alice: Person, s
     assert hub.wait_until_verified(topic.url).status == 200
 
 
-def test_a_hub_is_found_again_although_nothing_changed_but_the_way_of_asking(
+def test_a_hub_is_found_after_a_change_of_request_settings(
     service: RunningService, alice: Person, site: Publisher, hub: Hub
 ) -> None:
     topic = Topic(site, hub)
-    (feed,) = topic.read_by(alice)
+    (feed,) = topic.subscribe_as(alice)
     alice.put(f"/v1/feeds/{feed['id']}", {"user_agent": "Somebody else"}, status=201)
     alice.put(f"/v1/feeds/{feed['id']}/refresh")
 
@@ -210,9 +212,9 @@ def test_a_hub_is_found_again_although_nothing_changed_but_the_way_of_asking(
     assert conditions == [None, None, '"1"']
 
 
-def test_every_way_of_signing_is_understood(alice: Person, site: Publisher, hub: Hub) -> None:
+def test_every_signature_method_is_accepted(alice: Person, site: Publisher, hub: Hub) -> None:
     topic = Topic(site, hub)
-    topic.read_by(alice)
+    topic.subscribe_as(alice)
 
     methods = ["sha1", "sha256", "sha384", "sha512"]
     for method in methods:
@@ -220,11 +222,11 @@ def test_every_way_of_signing_is_understood(alice: Person, site: Publisher, hub:
     wait_for(lambda: titles(alice) == ["First", *methods], "a push was not stored")
 
 
-def test_what_the_hub_did_not_sign_is_taken_and_thrown_away(
+def test_a_push_with_a_wrong_signature_is_accepted_and_ignored(
     service: RunningService, alice: Person, site: Publisher, hub: Hub
 ) -> None:
     topic = Topic(site, hub)
-    topic.read_by(alice)
+    topic.subscribe_as(alice)
     forged = topic.document("Forged")
 
     for signature in ("", "sha256=", f"sha256={'0' * 64}", "md5=0", "sha256=é", f"sha1={'0' * 40}"):
@@ -242,11 +244,9 @@ def test_what_the_hub_did_not_sign_is_taken_and_thrown_away(
     assert titles(alice) == ["First", "Genuine"]
 
 
-def test_a_push_that_comes_again_doubles_nothing(
-    service: RunningService, alice: Person, site: Publisher, hub: Hub
-) -> None:
+def test_a_repeated_push_makes_no_duplicates(service: RunningService, alice: Person, site: Publisher, hub: Hub) -> None:
     topic = Topic(site, hub)
-    topic.read_by(alice)
+    topic.subscribe_as(alice)
     document = topic.document("Once", "First")
 
     for _ in range(3):
@@ -257,13 +257,13 @@ def test_a_push_that_comes_again_doubles_nothing(
     assert titles(alice) == ["First", "Once"]
 
 
-def test_a_push_that_is_of_no_use_has_the_feed_polled_soon(
+def test_a_useless_push_makes_the_feed_due_soon(
     service: RunningService, alice: Person, site: Publisher, hub: Hub
 ) -> None:
     """Too large, no feed at all, or only a ring at the door: five minutes after the last poll, not ten hours."""
     for body, status in ((b"x" * (2**20 + 1), 413), (b"<html><p>Nothing", 202), (b"", 202)):
         topic = Topic(site, hub)
-        (feed,) = topic.read_by(alice)
+        (feed,) = topic.subscribe_as(alice)
         assert hub.publish(topic.url, body).status == status
         wait_for(partial(is_due_soon, service, alice, feed), "the feed is not due any sooner")
         assert alice.get(f"/v1/feeds/{feed['id']}")["parsing_error_count"] == 0
@@ -282,14 +282,14 @@ def test_a_hub_cannot_push_into_feeds_that_did_not_name_it(
 ) -> None:
     """Somebody's feed claims to be another one, at a hub of their own: they push into their own feed only."""
     honest = Topic(site, hub)
-    honest.read_by(alice)
-    with Hub() as crooked, Publisher() as elsewhere:
+    honest.subscribe_as(alice)
+    with Hub() as forged, Publisher() as elsewhere:
         url = elsewhere.url("/crooked.xml")
-        elsewhere.serve("/crooked.xml", rss(["Bait"], url, extra=crooked.links(honest.url)))
+        elsewhere.serve("/crooked.xml", rss(["Bait"], url, extra=forged.links(honest.url)))
         bob.post("/v1/feeds", {"feed_url": url})
-        crooked.wait_until_verified(honest.url)
+        forged.wait_until_verified(honest.url)
 
-        assert crooked.publish(honest.url, honest.document("Injected")).status == 202
+        assert forged.publish(honest.url, honest.document("Injected")).status == 202
         wait_for(lambda: titles(bob) == ["Bait", "Injected"], "the push was not stored")
         wait_for(settled(service), "pushes are left over")
         assert titles(alice) == ["First"]
@@ -297,7 +297,7 @@ def test_a_hub_cannot_push_into_feeds_that_did_not_name_it(
         assert len(tokens) == 2
 
 
-def test_a_denied_subscription_is_left_alone_for_days(
+def test_a_denied_subscription_is_not_requested_for_days(
     service: RunningService, alice: Person, site: Publisher, hub: Hub
 ) -> None:
     hub.behaviour = Behaviour(denies="We do not know this topic\n<b>at all</b>.")
@@ -312,7 +312,7 @@ def test_a_denied_subscription_is_left_alone_for_days(
     assert hub.publish(topic.url, topic.document("Second")).status == 404
 
 
-def test_only_what_was_asked_for_can_be_verified(
+def test_only_requested_subscriptions_can_be_verified(
     service: RunningService, alice: Person, site: Publisher, hub: Hub
 ) -> None:
     hub.behaviour = Behaviour(verifies=False)
@@ -320,7 +320,7 @@ def test_only_what_was_asked_for_can_be_verified(
     alice.post("/v1/feeds", {"feed_url": topic.url})
     request = hub.wait_until_requested(topic.url)
 
-    lies = (
+    false_values = (
         {"topic": topic.url + "?"},
         {"topic": ""},
         {"mode": "unsubscribe"},
@@ -329,8 +329,8 @@ def test_only_what_was_asked_for_can_be_verified(
         {"challenge": ""},
         {"challenge": "x" * 3000},
     )
-    for lie in lies:
-        assert hub.verify(request, **lie).status == 404, lie
+    for false_value in false_values:
+        assert hub.verify(request, **false_value).status == 404, false_value
     assert topic.row(service)["state"] == "requested"
     assert hub.publish(topic.url, topic.document("Too early")).status == 404
 
@@ -345,9 +345,9 @@ def test_only_what_was_asked_for_can_be_verified(
     assert hub.verify(request).status == 404
 
 
-def test_strangers_find_nothing(service: RunningService, alice: Person, site: Publisher, hub: Hub) -> None:
+def test_an_unknown_token_is_404(service: RunningService, alice: Person, site: Publisher, hub: Hub) -> None:
     topic = Topic(site, hub)
-    topic.read_by(alice)
+    topic.subscribe_as(alice)
     token = topic.row(service)["token"]
     query = f"?hub.mode=subscribe&hub.topic={topic.url}&hub.challenge=x"
     nothing = call(f"{service.url}/websub/{'A' * 43}{query}", "GET")
@@ -382,7 +382,7 @@ def quoted(guess: str) -> str:
 def test_a_lease_is_renewed_before_it_ends(service: RunningService, alice: Person, site: Publisher, hub: Hub) -> None:
     hub.behaviour = Behaviour(verification={"lease_seconds": "3600"})
     topic = Topic(site, hub)
-    topic.read_by(alice)
+    topic.subscribe_as(alice)
     row, now = topic.row(service), service.services.clock()
     assert 0 < row["lease_until"] - now <= 3_600_000_000
     assert 1_800_000_000 < row["next_attempt_at"] - now < 3_000_000_000
@@ -397,9 +397,7 @@ def test_a_lease_is_renewed_before_it_ends(service: RunningService, alice: Perso
     assert (renewed["state"], renewed["attempts"]) == ("active", 0)
 
 
-def test_a_hub_that_refuses_is_asked_again_later(
-    service: RunningService, alice: Person, site: Publisher, hub: Hub
-) -> None:
+def test_a_refused_request_is_repeated_later(service: RunningService, alice: Person, site: Publisher, hub: Hub) -> None:
     hub.behaviour = Behaviour(status=503, text="Come back\x00 later")
     topic = Topic(site, hub)
     created = alice.post("/v1/feeds", {"feed_url": topic.url})
@@ -417,9 +415,11 @@ def test_a_hub_that_refuses_is_asked_again_later(
     wait_for(lambda: topic.row(service)["last_error"] == "", "the reason stays")
 
 
-def test_what_nobody_reads_any_more_is_ended(service: RunningService, alice: Person, site: Publisher, hub: Hub) -> None:
+def test_a_subscription_without_feeds_is_ended(
+    service: RunningService, alice: Person, site: Publisher, hub: Hub
+) -> None:
     topic = Topic(site, hub)
-    (feed,) = topic.read_by(alice)
+    (feed,) = topic.subscribe_as(alice)
     alice.delete(f"/v1/feeds/{feed['id']}")
 
     # The worker may have noticed before the hub had anything to push.
@@ -432,18 +432,18 @@ def test_what_nobody_reads_any_more_is_ended(service: RunningService, alice: Per
     assert titles(alice) == []
 
     # Somebody wants it again: it is asked for anew.
-    topic.read_by(alice)
+    topic.subscribe_as(alice)
     hub.wait_until_verified(topic.url, times=2)
     assert topic.row(service)["state"] == "active"
     assert hub.publish(topic.url, topic.document("Fourth")).status == 202
     wait_for(lambda: titles(alice) == ["First", "Fourth"], "the push was not stored")
 
 
-def test_nothing_is_stored_for_a_feed_that_is_switched_off(
+def test_nothing_is_stored_for_a_disabled_feed(
     service: RunningService, alice: Person, bob: Person, site: Publisher, hub: Hub
 ) -> None:
     topic = Topic(site, hub)
-    mine, _ = topic.read_by(alice, bob)
+    mine, _ = topic.subscribe_as(alice, bob)
     alice.put(f"/v1/feeds/{mine['id']}", {"disabled": True}, status=201)
 
     hub.publish(topic.url, topic.document("Second"))
@@ -453,18 +453,18 @@ def test_nothing_is_stored_for_a_feed_that_is_switched_off(
     assert titles(alice) == ["First"]
 
 
-def test_a_feed_with_a_password_is_nobodys_business(alice: Person, site: Publisher, hub: Hub) -> None:
+def test_a_feed_with_credentials_is_not_subscribed_to(alice: Person, site: Publisher, hub: Hub) -> None:
     private = Topic(site, hub, "private")
     alice.post("/v1/feeds", {"feed_url": private.url, "username": "alice", "password": "secret"})
     public = Topic(site, hub)
-    public.read_by(alice)
+    public.subscribe_as(alice)
 
     assert hub.requests(private.url) == []
 
 
-def test_a_push_that_is_much_too_large_keeps_no_other_away(alice: Person, site: Publisher, hub: Hub) -> None:
+def test_a_push_that_is_too_large_does_not_block_others(alice: Person, site: Publisher, hub: Hub) -> None:
     topic = Topic(site, hub)
-    topic.read_by(alice)
+    topic.subscribe_as(alice)
 
     answer = push(hub.requests(topic.url)[0].callback, b"x" * (3 * 2**20), {"X-Hub-Signature": "sha1=0"})
 

@@ -41,7 +41,7 @@ def test_a_repeated_etag_is_answered_304() -> None:
         assert ask(url, If_None_Match='"2"') == (200, b"<rss/>")
 
 
-def test_a_script_goes_on_in_turn_and_its_last_reply_stays() -> None:
+def test_scripted_replies_follow_in_turn_and_the_last_one_is_repeated() -> None:
     with Publisher() as site:
         url = site.script("/x", Answer(status=503), lambda seen: Answer(seen.method), Answer("settled"))
 
@@ -63,7 +63,7 @@ def test_requests_are_remembered_with_their_connection() -> None:
         ]
 
 
-def test_faults_are_faulty() -> None:
+def test_faults_break_responses() -> None:
     with Publisher() as site:
         with pytest.raises(http.client.IncompleteRead):
             ask(site.script("/cut", Cut("0123456789", after=4)))
@@ -76,7 +76,7 @@ def test_faults_are_faulty() -> None:
         assert site.bytes_sent("/endless") > 50_000
 
 
-def test_it_ends_while_somebody_still_listens() -> None:
+def test_it_stops_while_a_client_is_connected() -> None:
     with Publisher() as site:
         site.script("/endless", Endless())
         client = http.client.HTTPConnection("127.0.0.1", site.port, timeout=5)
@@ -85,7 +85,7 @@ def test_it_ends_while_somebody_still_listens() -> None:
     client.close()
 
 
-def test_it_speaks_https_with_a_certificate_of_its_own() -> None:
+def test_it_serves_https_with_its_own_certificate() -> None:
     with Publisher(tls=True) as site:
         url = site.serve("/feed.xml", "<rss/>")
 

@@ -13,14 +13,14 @@ from tidings.domain.messages import verbatim
 from tidings.services.batching import Batcher
 
 
-def test_what_comes_while_a_batch_is_worked_on_is_the_next_batch() -> None:
+def test_items_added_during_a_batch_form_the_next_batch() -> None:
     batches: list[Sequence[int]] = []
-    is_first, go_on = threading.Event(), threading.Event()
+    is_first, resume = threading.Event(), threading.Event()
 
     def work(items: Sequence[int]) -> Sequence[int | Exception]:
         batches.append(items)
         is_first.set()
-        assert go_on.wait(30)
+        assert resume.wait(30)
         return [item * 10 for item in items]
 
     async def add_all() -> list[int]:
@@ -29,7 +29,7 @@ def test_what_comes_while_a_batch_is_worked_on_is_the_next_batch() -> None:
         assert await asyncio.to_thread(is_first.wait, 30)
         others = [asyncio.create_task(batcher.add(item)) for item in (2, 3, 4)]
         await asyncio.sleep(0)
-        go_on.set()
+        resume.set()
         return await asyncio.gather(first, *others)
 
     assert asyncio.run(add_all()) == [10, 20, 30, 40]
@@ -37,7 +37,7 @@ def test_what_comes_while_a_batch_is_worked_on_is_the_next_batch() -> None:
 
 
 @pytest.mark.parametrize("error", [StoreUnavailable(verbatim("gone")), ZeroDivisionError(), StopIteration()])
-def test_everybody_hears_of_what_went_wrong(error: Exception) -> None:
+def test_an_error_is_raised_for_every_item_of_the_batch(error: Exception) -> None:
     def work(_: Sequence[int]) -> Sequence[int | Exception]:
         raise error
 
@@ -49,7 +49,7 @@ def test_everybody_hears_of_what_went_wrong(error: Exception) -> None:
     assert all(isinstance(each, Exception) for each in asyncio.run(add_all()))
 
 
-def test_nobody_waits_forever_for_outcomes_that_are_missing() -> None:
+def test_missing_outcomes_are_an_error() -> None:
     async def add_all() -> list[int | BaseException]:
         batcher: Batcher[int, int] = Batcher(lambda items: items[1:])
         added = asyncio.gather(*(batcher.add(item) for item in range(3)), return_exceptions=True)
@@ -58,12 +58,12 @@ def test_nobody_waits_forever_for_outcomes_that_are_missing() -> None:
     assert isinstance(asyncio.run(add_all())[-1], RuntimeError)
 
 
-def test_who_goes_away_takes_nobody_along() -> None:
-    is_working, go_on = threading.Event(), threading.Event()
+def test_a_cancelled_caller_does_not_affect_the_others() -> None:
+    is_working, resume = threading.Event(), threading.Event()
 
     def work(items: Sequence[int]) -> Sequence[int | Exception]:
         is_working.set()
-        assert go_on.wait(30)
+        assert resume.wait(30)
         return list(items)
 
     async def add_all() -> int:
@@ -72,7 +72,7 @@ def test_who_goes_away_takes_nobody_along() -> None:
         second = asyncio.create_task(batcher.add(2))
         assert await asyncio.to_thread(is_working.wait, 30)
         first.cancel()
-        go_on.set()
+        resume.set()
         with pytest.raises(asyncio.CancelledError):
             await first
         return await second
@@ -80,14 +80,14 @@ def test_who_goes_away_takes_nobody_along() -> None:
     assert asyncio.run(add_all()) == 2
 
 
-def test_what_waits_when_an_event_loop_ends_is_not_taken_up_in_the_next() -> None:
+def test_items_left_by_an_ended_event_loop_are_not_processed_in_the_next() -> None:
     batches: list[Sequence[int]] = []
-    is_working, go_on = threading.Event(), threading.Event()
+    is_working, resume = threading.Event(), threading.Event()
 
     def work(items: Sequence[int]) -> Sequence[int | Exception]:
         batches.append(items)
         is_working.set()
-        assert go_on.wait(30)
+        assert resume.wait(30)
         return list(items)
 
     batcher = Batcher(work)
@@ -98,7 +98,7 @@ def test_what_waits_when_an_event_loop_ends_is_not_taken_up_in_the_next() -> Non
         tasks += [asyncio.create_task(batcher.add(item)) for item in (2, 3)]
         await asyncio.sleep(0)
         # The loop ends for all of them; the thread comes to its own end.
-        asyncio.get_running_loop().call_soon(go_on.set)
+        asyncio.get_running_loop().call_soon(resume.set)
 
     asyncio.run(leave())
 

@@ -108,7 +108,7 @@ def test_a_list_is_read_from_an_index(archive: Archive, name: str, order: Order,
     assert [plan.complaints() for plan in plans if plan.complaints()] == []
 
 
-MADE_FOR = {
+INTENDED_INDEXES = {
     ("none", Order.PUBLISHED_AT): "ix_entries_user_published",
     ("unread", Order.PUBLISHED_AT): "ix_entries_user_unread",
     ("starred", Order.PUBLISHED_AT): "ix_entries_user_starred",
@@ -128,12 +128,12 @@ MADE_FOR = {
 }
 
 
-@pytest.mark.parametrize(("name", "order"), MADE_FOR, ids=str)
+@pytest.mark.parametrize(("name", "order"), INTENDED_INDEXES, ids=str)
 def test_a_list_is_read_from_the_index_that_was_made_for_it(archive: Archive, name: str, order: Order) -> None:
     with explained(archive.database) as plans, archive.database.reading() as db:
         entry_lists.page(db, archive.user_id, which(archive, name), PageRequest(order=order))
 
-    assert MADE_FOR[name, order] in json.dumps(plans[0].plan), plans[0].plan
+    assert INTENDED_INDEXES[name, order] in json.dumps(plans[0].plan), plans[0].plan
 
 
 @pytest.mark.parametrize("name", ["none", "unread", "read", "removed", "starred", "not starred"])
@@ -290,27 +290,27 @@ def test_expired_entries_are_read_from_an_index_on_from_the_last_position(archiv
 
     assert of_all
     assert [plan.complaints() for plan in plans if plan.complaints()] == []
-    told = [json.dumps(plan.plan) for plan in (plans[0], plans[-1])]
+    plan_text = [json.dumps(plan.plan) for plan in (plans[0], plans[-1])]
     # PostgreSQL knows how few were removed, and sorts those.
     indexes = (("ix_entries_user_changed", "ix_entries_user_status"), ("ix_entries_feed_published",))
-    for plan, allowed in zip(told, indexes, strict=True):
+    for plan, allowed in zip(plan_text, indexes, strict=True):
         assert any(index in plan for index in allowed), plan
     if archive.database.is_sqlite:
-        assert "ix_entries_user_changed" in told[0]
-        assert "TEMP B-TREE" not in "".join(told)
+        assert "ix_entries_user_changed" in plan_text[0]
+        assert "TEMP B-TREE" not in "".join(plan_text)
 
 
 def test_orphaned_subscriptions_are_found_without_a_lookup_for_each(archive: Archive) -> None:
     with explained(archive.database) as plans, archive.database.reading() as db:
         assert subscriptions.find_orphaned(db, now=NOW, limit=200) == []
 
-    told = json.dumps(plans[0].plan)
+    plan_text = json.dumps(plans[0].plan)
     if archive.database.is_sqlite:
         # It has no other way: a look at two indexes for each, 2 µs.
-        assert "SCAN websub_topics" not in told
-        assert "SCAN feeds" not in told
+        assert "SCAN websub_topics" not in plan_text
+        assert "SCAN feeds" not in plan_text
     else:
-        assert "hashed SubPlan" in told, told
+        assert "hashed SubPlan" in plan_text, plan_text
 
 
 class UndoneError(Exception):

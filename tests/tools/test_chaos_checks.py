@@ -23,7 +23,7 @@ NOW_S = 1_790_000_000
 NOW = NOW_S * 1_000_000
 DAY = 86_400 * 1_000_000
 
-SOUND = f"""
+CONSISTENT_DATA = f"""
 INSERT INTO users (id, username, password_hash, created_at) VALUES (7, 'ada', 'x', {NOW});
 INSERT INTO categories (id, user_id, title, title_key) VALUES (7, 7, 'Weather', 'weather');
 INSERT INTO sources (id, fetch_key, host, next_check_at) VALUES (7, <7>, 'weather.example', {NOW});
@@ -102,9 +102,9 @@ FACTS: list[tuple[Change, str]] = [
 
 
 @pytest.fixture
-def sound_url(database_url: str, engine: str) -> str:
+def consistent_url(database_url: str, engine: str) -> str:
     """A database in which everything fits together."""
-    change(database_url, SOUND + INDEX[engine])
+    change(database_url, CONSISTENT_DATA + INDEX[engine])
     return database_url
 
 
@@ -125,36 +125,36 @@ def _spelled(statements: str, blob: str, index: str) -> str:
     return statements.replace("<index>", index)
 
 
-def found_wrong(database_url: str) -> set[str]:
+def found_inconsistencies(database_url: str) -> set[str]:
     with reader(database_url) as database:
         return {loss.check for loss in checks.inconsistencies(database, NOW_S)}
 
 
-def test_nothing_is_wrong_with_a_sound_database(sound_url: str) -> None:
-    assert found_wrong(sound_url) == set()
+def test_a_consistent_database_has_no_findings(consistent_url: str) -> None:
+    assert found_inconsistencies(consistent_url) == set()
 
 
 @pytest.mark.parametrize(("damage", "check"), DAMAGE.items())
-def test_damage_is_found_by_its_check(sound_url: str, damage: str, check: str) -> None:
-    change(sound_url, damage)
+def test_damage_is_found_by_its_check(consistent_url: str, damage: str, check: str) -> None:
+    change(consistent_url, damage)
 
-    assert check in found_wrong(sound_url)
+    assert check in found_inconsistencies(consistent_url)
 
 
-def test_an_index_that_misses_a_row_is_found(sound_url: str, engine: str) -> None:
+def test_an_index_that_misses_a_row_is_found(consistent_url: str, engine: str) -> None:
     row = "INSERT INTO categories (user_id, title, title_key) VALUES (7, 'Sea', 'sea')"
     if engine == "sqlite":
         index = "FROM sqlite_master WHERE name = 'ix_categories_user_title'"
-        change(sound_url, f"CREATE TABLE kept AS SELECT * {index}; PRAGMA writable_schema = ON; DELETE {index};")
-        change(sound_url, row)
-        change(sound_url, "PRAGMA writable_schema = ON; INSERT INTO sqlite_master SELECT * FROM kept;")
+        change(consistent_url, f"CREATE TABLE kept AS SELECT * {index}; PRAGMA writable_schema = ON; DELETE {index};")
+        change(consistent_url, row)
+        change(consistent_url, "PRAGMA writable_schema = ON; INSERT INTO sqlite_master SELECT * FROM kept;")
     else:
         index = "WHERE indexrelid = 'ix_categories_user_title'::regclass"
-        change(sound_url, f"UPDATE pg_index SET indisready = FALSE, indisvalid = FALSE {index}")
-        change(sound_url, row)
-        change(sound_url, f"UPDATE pg_index SET indisready = TRUE, indisvalid = TRUE {index}")
+        change(consistent_url, f"UPDATE pg_index SET indisready = FALSE, indisvalid = FALSE {index}")
+        change(consistent_url, row)
+        change(consistent_url, f"UPDATE pg_index SET indisready = TRUE, indisvalid = TRUE {index}")
 
-    assert found_wrong(sound_url) == {"integrity"}
+    assert found_inconsistencies(consistent_url) == {"integrity"}
 
 
 def test_a_file_with_a_broken_page_is_found(tmp_path: Path) -> None:
@@ -170,14 +170,16 @@ def test_a_file_with_a_broken_page_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("fact", "damage"), FACTS, ids=lambda one: str(one)[:60])
-def test_an_acknowledged_fact_that_is_gone_is_found(sound_url: str, tmp_path: Path, fact: Change, damage: str) -> None:
+def test_an_acknowledged_fact_that_is_gone_is_found(
+    consistent_url: str, tmp_path: Path, fact: Change, damage: str
+) -> None:
     ledger = Ledger(tmp_path / "ledger")
     ledger.acknowledge(fact)
-    assert lost(ledger, sound_url) == []
+    assert lost(ledger, consistent_url) == []
 
-    change(sound_url, damage)
+    change(consistent_url, damage)
 
-    assert lost(ledger, sound_url) == [fact.kind]
+    assert lost(ledger, consistent_url) == [fact.kind]
 
 
 def lost(ledger: Ledger, database_url: str) -> list[str]:

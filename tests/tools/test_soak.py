@@ -46,7 +46,7 @@ def test_an_error_is_a_breach(wrong: str) -> None:
     assert len(report_on(answers, STEADY, 10, 1).breaches) == 1
 
 
-def test_a_refusal_that_was_slow_or_told_no_time_is_a_breach() -> None:
+def test_a_refusal_that_was_slow_or_without_retry_after_is_a_breach() -> None:
     answers = sound_answers()
     answers.refusals.append(30)
     answers.without_retry_after = 1
@@ -69,7 +69,7 @@ def test_no_answer_is_a_breach() -> None:
 
 
 @pytest.mark.parametrize("name", ["memory_bytes", "descriptors", "threads"])
-def test_what_grows_on_is_a_breach(name: str) -> None:
+def test_continued_growth_is_a_breach(name: str) -> None:
     values = {"memory_bytes": 100, "descriptors": 100, "threads": 100, "processes": 5}
     samples = [Usage(**{**values, name: 100 + step}) for step in range(0, 300, 5)]
 

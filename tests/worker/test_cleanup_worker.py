@@ -23,13 +23,13 @@ def feed_fixture(database: Database, monkeypatch: pytest.MonkeyPatch) -> FeedFix
     return FeedFixture.create(database)
 
 
-def known_to(database: Database) -> None:
+def record_earlier_run(database: Database) -> None:
     """As when a worker has looked before: the first round comes an hour later."""
     assert not Cleanup(database, lambda: NOW, CleanupSettings()).begin("earlier")
 
 
-def later(feed_fixture: FeedFixture, kind: type[Cleanup] = Cleanup) -> Cleanup:
-    known_to(feed_fixture.database)
+def due_in(feed_fixture: FeedFixture, kind: type[Cleanup] = Cleanup) -> Cleanup:
+    record_earlier_run(feed_fixture.database)
     return kind(feed_fixture.database, lambda: Instant(NOW + 200 * DAY), CleanupSettings())
 
 
@@ -43,13 +43,13 @@ async def run_until(worker: CleanupWorker, is_done: asyncio.Event) -> None:
         await running
 
 
-def test_what_is_old_goes_by_itself(feed_fixture: FeedFixture) -> None:
+def test_the_worker_deletes_old_entries(feed_fixture: FeedFixture) -> None:
     feed_fixture.add(*(ready(f"Entry {n}") for n in range(300)))
 
     async def run_scenario() -> None:
         gone = asyncio.Event()
         watching = asyncio.create_task(until_empty(gone))
-        await run_until(CleanupWorker(later(feed_fixture), "worker"), gone)
+        await run_until(CleanupWorker(due_in(feed_fixture), "worker"), gone)
         await watching
 
     async def until_empty(gone: asyncio.Event) -> None:
@@ -62,7 +62,7 @@ def test_what_is_old_goes_by_itself(feed_fixture: FeedFixture) -> None:
     assert feed_fixture.total() == 0
 
 
-def test_a_round_that_is_stopped_is_given_back_at_once(feed_fixture: FeedFixture) -> None:
+def test_a_stopped_cleanup_releases_its_lease_at_once(feed_fixture: FeedFixture) -> None:
     feed_fixture.add(*(ready(f"Entry {n}") for n in range(300)))
 
     async def run_scenario() -> None:
@@ -75,26 +75,26 @@ def test_a_round_that_is_stopped_is_given_back_at_once(feed_fixture: FeedFixture
                     loop.call_soon_threadsafe(begun.set)
                     yield step
 
-        await run_until(CleanupWorker(later(feed_fixture, Slow), "stopped"), begun)
+        await run_until(CleanupWorker(due_in(feed_fixture, Slow), "stopped"), begun)
 
     asyncio.run(run_scenario())
 
-    assert later(feed_fixture).begin("next", ignore_schedule=True)
+    assert due_in(feed_fixture).begin("next", ignore_schedule=True)
 
 
-def test_a_database_that_does_not_answer_is_asked_again(feed_fixture: FeedFixture) -> None:
+def test_the_worker_retries_while_the_database_is_unavailable(feed_fixture: FeedFixture) -> None:
     feed_fixture.add(ready("Old"))
 
     async def run_scenario() -> None:
         done = asyncio.Event()
         loop = asyncio.get_running_loop()
 
-        class Shaky(Cleanup):
+        class UnavailableAtFirst(Cleanup):
             tries = 0
 
             def begin(self, worker: str, *, ignore_schedule: bool = False) -> bool:
-                Shaky.tries += 1
-                if Shaky.tries == 1:
+                UnavailableAtFirst.tries += 1
+                if UnavailableAtFirst.tries == 1:
                     raise StoreUnavailable(verbatim("away"))
                 return super().begin(worker, ignore_schedule=ignore_schedule)
 
@@ -102,7 +102,7 @@ def test_a_database_that_does_not_answer_is_asked_again(feed_fixture: FeedFixtur
                 super().finish(worker, removed_entries)
                 loop.call_soon_threadsafe(done.set)
 
-        await run_until(CleanupWorker(later(feed_fixture, Shaky), "worker"), done)
+        await run_until(CleanupWorker(due_in(feed_fixture, UnavailableAtFirst), "worker"), done)
 
     asyncio.run(run_scenario())
 

@@ -27,14 +27,14 @@ from tidings.storage.schema import feeds as feed_table
 from tidings.wiring import build_services
 
 FEEDS = int(os.environ.get("COMPANY_FEEDS", "240"))
-LASTS_S = float(os.environ.get("COMPANY_S", "4"))
+DURATION_S = float(os.environ.get("COMPANY_S", "4"))
 ITEMS = [f"Item {number}" for number in range(5)]
-ANSWERS_AFTER_S = 0.1
+RESPONSE_DELAY_S = 0.1
 # Of the claims of the dead: the time-out of a fetch, and 15 seconds more.
 LEASE_S = 25
 
 
-def test_workers_in_company_of_the_dead_and_the_frozen(
+def test_killed_and_suspended_workers_do_not_stop_the_others(
     engine: str, database_url: str, database: Database, site: Publisher, tmp_path: Path
 ) -> None:
     if engine == "sqlite":
@@ -49,7 +49,7 @@ def test_workers_in_company_of_the_dead_and_the_frozen(
     rows = []
     for number in range(FEEDS):
         path = f"/{number}.xml"
-        site.script(path, Answer(rss(ITEMS, site.url(path)), after_s=ANSWERS_AFTER_S))
+        site.script(path, Answer(rss(ITEMS, site.url(path)), after_s=RESPONSE_DELAY_S))
         rows.append({"category_id": category.id, "feed_url": site.url(path), "title": path, **moments})
     with database.writing() as db:
         feeds.add_many(db, user.id, rows)
@@ -57,37 +57,37 @@ def test_workers_in_company_of_the_dead_and_the_frozen(
     with (
         running("worker", environment, tmp_path) as killed,
         running("worker", environment, tmp_path) as frozen,
-        running("worker", environment, tmp_path) as well,
+        running("worker", environment, tmp_path) as healthy,
     ):
-        _until(lambda: _polled(database) > FEEDS // 10)
-        _trouble(killed, frozen)
-        _until(lambda: _polled(database) == FEEDS)
+        _wait_for(lambda: _polled(database) > FEEDS // 10)
+        _kill_and_suspend(killed, frozen)
+        _wait_for(lambda: _polled(database) == FEEDS)
         # It goes on where it stopped, when others have long taken what it held.
         os.killpg(frozen.process.pid, signal.SIGCONT)
         time.sleep(1)
-        assert frozen.stop() == well.stop() == 0
+        assert frozen.stop() == healthy.stop() == 0
 
     with database.reading() as db:
         stored = db.tuples(select(entries.c.feed_id, entries.c.title))
         counted = db.scalars(select(feed_counters.c.unread))
     assert len(stored) == len(set(stored)) == FEEDS * len(ITEMS)
     assert set(counted) == {len(ITEMS)}
-    assert _at_once(site) == []
+    assert _concurrent_requests(site) == []
 
 
-def _trouble(killed: RunningService, frozen: RunningService) -> None:
+def _kill_and_suspend(killed: RunningService, frozen: RunningService) -> None:
     """One dies, one stops dead; where there is more time, the latter comes and goes."""
-    rng, end = random.Random(7), time.monotonic() + LASTS_S
+    rng, end = random.Random(7), time.monotonic() + DURATION_S
     os.killpg(killed.process.pid, signal.SIGKILL)
     while time.monotonic() < end:
         os.killpg(frozen.process.pid, signal.SIGSTOP)
-        time.sleep(rng.uniform(1, max(2, LASTS_S / 4)))
+        time.sleep(rng.uniform(1, max(2, DURATION_S / 4)))
         os.killpg(frozen.process.pid, signal.SIGCONT)
         time.sleep(rng.uniform(0.1, 1))
     os.killpg(frozen.process.pid, signal.SIGSTOP)
 
 
-def _at_once(site: Publisher) -> list[str]:
+def _concurrent_requests(site: Publisher) -> list[str]:
     """Feeds that were asked for while an answer about them was under way."""
     times: defaultdict[str, list[float]] = defaultdict(list)
     for seen in site.requests:
@@ -95,7 +95,7 @@ def _at_once(site: Publisher) -> list[str]:
     return [
         path
         for path, at in times.items()
-        if any(later - earlier < ANSWERS_AFTER_S for earlier, later in zip(sorted(at), sorted(at)[1:], strict=False))
+        if any(later - earlier < RESPONSE_DELAY_S for earlier, later in zip(sorted(at), sorted(at)[1:], strict=False))
     ]
 
 
@@ -104,8 +104,8 @@ def _polled(database: Database) -> int:
         return int(db.scalar(select(func.count()).select_from(feed_table).where(feed_table.c.checked_at > 0)))
 
 
-def _until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + LASTS_S + 6 * LEASE_S
+def _wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DURATION_S + 6 * LEASE_S
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.05)

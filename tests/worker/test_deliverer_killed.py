@@ -22,32 +22,32 @@ from tidings.storage.schema import deliveries, receivers
 
 EVENTS = 2_000
 KILLS = 4
-FINE = Answer("ok")
+OK = Answer("ok")
 
 
-def now_and_then(trouble: Reply, every: int, *, first: bool = False) -> Callable[[ReceivedRequest], Reply]:
+def every_nth(failure: Reply, every: int, *, first: bool = False) -> Callable[[ReceivedRequest], Reply]:
     """first: the very first request gets it, too."""
     count = 0 if first else 1
 
     def reply(_seen: ReceivedRequest) -> Reply:
         nonlocal count
         count += 1
-        return trouble if count % every == 1 else FINE
+        return failure if count % every == 1 else OK
 
     return reply
 
 
-TROUBLES: dict[str, Callable[[ReceivedRequest], Reply]] = {
-    "none": lambda _: FINE,
-    "500": now_and_then(Answer("oh", status=500), 9, first=True),
-    "503": now_and_then(Answer(status=503), 23),
-    "429": now_and_then(Answer(status=429, headers={"Retry-After": "1"}), 90, first=True),
+FAILURES: dict[str, Callable[[ReceivedRequest], Reply]] = {
+    "none": lambda _: OK,
+    "500": every_nth(Answer("oh", status=500), 9, first=True),
+    "503": every_nth(Answer(status=503), 23),
+    "429": every_nth(Answer(status=429, headers={"Retry-After": "1"}), 90, first=True),
     "301": lambda _: Answer(status=301, headers={"Location": "/elsewhere"}),
     "307": lambda _: Answer(status=307, headers={"Location": "/elsewhere"}),
-    "cut": now_and_then(Cut("half of it", after=4), 11),
-    "drop": now_and_then(Drop(), 13, first=True),
-    "hang": now_and_then(Hang(), 70),
-    "down": lambda _: FINE,
+    "cut": every_nth(Cut("half of it", after=4), 11),
+    "drop": every_nth(Drop(), 13, first=True),
+    "hang": every_nth(Hang(), 70),
+    "down": lambda _: OK,
 }
 
 
@@ -85,7 +85,7 @@ def test_every_event_arrives_in_order_and_signed_whatever_happens(
     closed = socket.socket()
     closed.bind(("127.0.0.1", 0))
     hooks: dict[str, Hook] = {}
-    for name, reply in TROUBLES.items():
+    for name, reply in FAILURES.items():
         site.script(f"/{name}", reply)
         hooks[name] = hook(database, site.url(f"/{name}"))
     hooks["down"] = hook(database, f"http://127.0.0.1:{closed.getsockname()[1]}/down")
@@ -106,7 +106,7 @@ def test_every_event_arrives_in_order_and_signed_whatever_happens(
         requests = [*site.requests, *back.requests]
 
     assert all(is_signed(seen) for seen in requests)
-    assert {seen.path for seen in requests} == {f"/{name}" for name in TROUBLES}
+    assert {seen.path for seen in requests} == {f"/{name}" for name in FAILURES}
     for name, one in hooks.items():
         came = [(text_of(seen), seen.headers["x-service-delivery"]) for seen in requests if seen.path == f"/{name}"]
         in_order = list(dict.fromkeys(came))

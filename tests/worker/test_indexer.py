@@ -16,7 +16,7 @@ from tidings.worker import loops
 from tidings.worker.indexer import Indexer
 
 
-def test_what_was_written_is_indexed_by_itself(database: Database) -> None:
+def test_the_worker_indexes_written_entries(database: Database) -> None:
     feed_fixture = FeedFixture.create(database)
     feed_fixture.add(*(ready(f"Rain {n}") for n in range(130)))
 
@@ -25,20 +25,22 @@ def test_what_was_written_is_indexed_by_itself(database: Database) -> None:
     assert feed_fixture.total("rain") == 130
 
 
-def test_a_database_that_does_not_answer_is_asked_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Shaky(SearchIndexer):
+def test_the_worker_retries_while_the_database_is_unavailable(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class UnavailableAtFirst(SearchIndexer):
         tries = 0
 
         def work(self) -> int:
-            Shaky.tries += 1
-            if Shaky.tries == 1:
+            UnavailableAtFirst.tries += 1
+            if UnavailableAtFirst.tries == 1:
                 raise StoreUnavailable(verbatim("away"))
             return super().work()
 
     monkeypatch.setattr(loops, "RETRY_AFTER_ERROR_S", 0.01)
     feed_fixture = FeedFixture.create(database)
     feed_fixture.add(ready("Rain"))
-    asyncio.run(run_until_done(Shaky(database), database))
+    asyncio.run(run_until_done(UnavailableAtFirst(database), database))
 
     assert feed_fixture.total("rain") == 1
 

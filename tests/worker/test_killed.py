@@ -47,7 +47,7 @@ def polled(database: Database) -> int:
         return int(db.scalar(select(func.count()).select_from(feed_table).where(feed_table.c.checked_at > 0)))
 
 
-def held(database: Database) -> int:
+def leased_sources(database: Database) -> int:
     """Returns how many sources are leased to a worker."""
     with database.reading() as db:
         return int(db.scalar(select(func.count()).select_from(sources).where(sources.c.claimed_until.is_not(None))))
@@ -60,7 +60,7 @@ def wait_for(condition: Callable[[], bool], within_s: float) -> None:
         time.sleep(0.05)
 
 
-def test_a_poller_killed_half_way_loses_nothing_doubles_nothing_and_blocks_nothing(
+def test_a_killed_poller_loses_duplicates_and_blocks_nothing(
     database_url: str, database: Database, site: Publisher, tmp_path: Path
 ) -> None:
     environment = environment_for(
@@ -72,8 +72,8 @@ def test_a_poller_killed_half_way_loses_nothing_doubles_nothing_and_blocks_nothi
         wait_for(lambda: polled(database) > FEEDS // 4, 60)
         os.killpg(first.process.pid, signal.SIGKILL)
         first.process.wait()
-    after_the_kill = polled(database)
-    assert after_the_kill < FEEDS
+    stored_before_restart = polled(database)
+    assert stored_before_restart < FEEDS
 
     with running("worker", environment, tmp_path) as second:
         # What the first one held is free again when its lease ends: the timeout and 15 seconds more.
@@ -84,7 +84,7 @@ def test_a_poller_killed_half_way_loses_nothing_doubles_nothing_and_blocks_nothi
         stored = db.tuples(select(entries.c.feed_id, entries.c.title))
         counted = db.tuples(select(feed_counters.c.unread).where(feed_counters.c.user_id == user.id))
     assert len(stored) == len(set(stored)) == FEEDS * len(ITEMS)
-    assert held(database) == 0
+    assert leased_sources(database) == 0
     assert [row[0] for row in counted] == [len(ITEMS)] * FEEDS
 
 
@@ -102,7 +102,7 @@ def test_two_pollers_never_check_a_feed_at_the_same_time(
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
-def test_a_poller_that_is_told_to_stop_gives_back_what_it_holds(
+def test_a_stopped_poller_releases_its_leases(
     database_url: str, database: Database, site: Publisher, tmp_path: Path, how: signal.Signals
 ) -> None:
     environment = environment_for(
@@ -112,8 +112,8 @@ def test_a_poller_that_is_told_to_stop_gives_back_what_it_holds(
 
     with running("worker", environment, tmp_path) as worker:
         site.wait_for(4, timeout_s=60)
-        assert held(database) >= 4
+        assert leased_sources(database) >= 4
         # The checks that it has begun would take ten minutes.
         assert worker.stop(how) == 0
 
-    assert held(database) == 0
+    assert leased_sources(database) == 0

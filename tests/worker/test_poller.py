@@ -63,7 +63,7 @@ def test_a_source_stays_claimed_while_its_check_outlasts_the_lease(
     assert asyncio.run(poll()) == []
 
 
-def test_feeds_that_hang_drip_break_off_and_flood_hold_nobody_up(
+def test_hanging_slow_broken_and_endless_feeds_do_not_delay_the_others(
     database: Database, database_url: str, tmp_path: Path, site: Publisher
 ) -> None:
     site.script("/hang.xml", Hang())

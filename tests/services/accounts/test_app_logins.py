@@ -36,14 +36,14 @@ class Process:
 
     def token(self, username: str, password: str) -> str:
         """As ClientLogin does: quickly where that works, slowly otherwise."""
-        credentials = given(username, password)
+        credentials = login_credentials(username, password)
         login = self.logins.recognise(credentials)
         if login is None:
             self.logins.start_attempt(credentials)
             login = self.logins.verify(credentials)
         return login.token
 
-    def is_let_in(self, token: str) -> bool:
+    def is_accepted(self, token: str) -> bool:
         try:
             self.logins.by_token(token, HOME)
         except Unauthorized:
@@ -51,146 +51,154 @@ class Process:
         return True
 
 
-def given(username: str, password: str) -> Credentials:
+def login_credentials(username: str, password: str) -> Credentials:
     return Credentials(username=username, password=password, address=HOME)
 
 
 @pytest.fixture
-def here(database: Database) -> Process:
+def first_process(database: Database) -> Process:
     return Process(database)
 
 
 @pytest.fixture
-def there(database: Database, here: Process) -> Process:
+def second_process(database: Database, first_process: Process) -> Process:
     """Another process over the same database."""
     return Process(database)
 
 
 @pytest.fixture
-def alice(here: Process) -> User:
-    return here.users.create("alice", PASSWORD)
+def alice(first_process: Process) -> User:
+    return first_process.users.create("alice", PASSWORD)
 
 
-def test_the_token_of_an_api_password_is_the_same_in_every_process(here: Process, there: Process, alice: User) -> None:
-    password = here.passwords.create(alice, "Reeder").password
+def test_the_token_of_an_api_password_is_the_same_in_every_process(
+    first_process: Process, second_process: Process, alice: User
+) -> None:
+    password = first_process.passwords.create(alice, "Reeder").password
 
-    token = here.token("alice", password)
+    token = first_process.token("alice", password)
 
     assert token.partition("/")[0] == "alice"
-    assert there.token(" Alice ".strip(), password) == token
-    assert there.logins.by_token(token, HOME).user.id == alice.id
+    assert second_process.token(" Alice ".strip(), password) == token
+    assert second_process.logins.by_token(token, HOME).user.id == alice.id
 
 
-def test_each_password_has_a_token_of_its_own_which_dies_with_it(here: Process, there: Process, alice: User) -> None:
-    made = {name: here.passwords.create(alice, name) for name in ("phone", "tablet")}
-    tokens = {name: here.token("alice", one.password) for name, one in made.items()}
+def test_each_password_has_its_own_token_which_ends_with_it(
+    first_process: Process, second_process: Process, alice: User
+) -> None:
+    made = {name: first_process.passwords.create(alice, name) for name in ("phone", "tablet")}
+    tokens = {name: first_process.token("alice", one.password) for name, one in made.items()}
     assert tokens["phone"] != tokens["tablet"]
 
-    here.passwords.delete(alice.id, made["phone"].stored.id)
+    first_process.passwords.delete(alice.id, made["phone"].stored.id)
 
-    assert not there.is_let_in(tokens["phone"])
-    assert there.is_let_in(tokens["tablet"])
+    assert not second_process.is_accepted(tokens["phone"])
+    assert second_process.is_accepted(tokens["tablet"])
     with pytest.raises(Unauthorized):
-        there.token("alice", made["phone"].password)
+        second_process.token("alice", made["phone"].password)
 
 
-def test_the_account_s_password_works_until_it_is_changed(here: Process, there: Process, alice: User) -> None:
-    token = here.token("alice", PASSWORD)
-    assert there.token("alice", PASSWORD) == token
-    assert there.is_let_in(token)
+def test_the_account_s_password_works_until_it_is_changed(
+    first_process: Process, second_process: Process, alice: User
+) -> None:
+    token = first_process.token("alice", PASSWORD)
+    assert second_process.token("alice", PASSWORD) == token
+    assert second_process.is_accepted(token)
 
-    here.users.set_password("alice", "another horse")
+    first_process.users.set_password("alice", "another horse")
 
-    assert not there.is_let_in(token)
-    assert here.token("alice", "another horse") != token
+    assert not second_process.is_accepted(token)
+    assert first_process.token("alice", "another horse") != token
 
 
-def test_a_user_may_forbid_the_account_s_password_to_apps(here: Process, alice: User) -> None:
-    password = here.passwords.create(alice, "Reeder").password
-    tokens = [here.token("alice", PASSWORD), here.token("alice", password)]
+def test_a_user_can_disable_the_account_password_for_apps(first_process: Process, alice: User) -> None:
+    password = first_process.passwords.create(alice, "Reeder").password
+    tokens = [first_process.token("alice", PASSWORD), first_process.token("alice", password)]
 
-    here.users.update(alice, alice.id, {"allow_account_password_in_apps": False})
+    first_process.users.update(alice, alice.id, {"allow_account_password_in_apps": False})
 
-    assert [here.is_let_in(token) for token in tokens] == [False, True]
-    assert here.token("alice", password) == tokens[1]
+    assert [first_process.is_accepted(token) for token in tokens] == [False, True]
+    assert first_process.token("alice", password) == tokens[1]
     with pytest.raises(Unauthorized):
-        here.token("alice", PASSWORD)
+        first_process.token("alice", PASSWORD)
 
 
 @pytest.mark.parametrize("token", ["", "/", "alice", "alice/", "/0", "bob/{digits}", "alice/{digits}0", "alice/\ud800"])
-def test_no_other_token_is_let_in(here: Process, alice: User, token: str) -> None:
-    here.users.create("bob", PASSWORD)
-    digits = here.token("alice", PASSWORD).partition("/")[2]
+def test_other_tokens_are_refused(first_process: Process, alice: User, token: str) -> None:
+    first_process.users.create("bob", PASSWORD)
+    digits = first_process.token("alice", PASSWORD).partition("/")[2]
 
-    assert not here.is_let_in(token.replace("{digits}", digits))
+    assert not first_process.is_accepted(token.replace("{digits}", digits))
 
 
-def test_failed_logins_are_slowed_down_and_then_refused(here: Process, there: Process, alice: User) -> None:
-    for process in (here, there) * 8:
+def test_failed_logins_are_slowed_down_and_then_refused(
+    first_process: Process, second_process: Process, alice: User
+) -> None:
+    for process in (first_process, second_process) * 8:
         try:
             process.token(alice.username, "guess")
         except (Unauthorized, SignInThrottled):
             continue
 
     with pytest.raises(SignInThrottled):
-        attempt_many_times(there)
+        attempt_many_times(second_process)
 
 
 def attempt_many_times(process: Process) -> None:
     for _ in range(40):
-        process.logins.start_attempt(given("alice", "guess"))
+        process.logins.start_attempt(login_credentials("alice", "guess"))
 
 
-def test_a_fever_key_is_found_by_the_digest_of_it(here: Process, there: Process, alice: User) -> None:
-    made = here.passwords.create(alice, "Unread")
+def test_a_fever_key_is_found_by_its_digest(first_process: Process, second_process: Process, alice: User) -> None:
+    made = first_process.passwords.create(alice, "Unread")
     key = hashlib.md5(f"alice:{made.password}".encode(), usedforsecurity=False).hexdigest()
 
     for sent in (key, key.upper()):
-        found = there.logins.by_fever_key(sent, HOME)
+        found = second_process.logins.by_fever_key(sent, HOME)
         assert found is not None
         assert (found.user.id, found.password_id) == (alice.id, made.stored.id)
-    assert there.logins.by_fever_key("0" * 32, HOME) is None
+    assert second_process.logins.by_fever_key("0" * 32, HOME) is None
     of_account = hashlib.md5(f"alice:{PASSWORD}".encode(), usedforsecurity=False).hexdigest()
-    assert there.logins.by_fever_key(of_account, HOME) is None
+    assert second_process.logins.by_fever_key(of_account, HOME) is None
 
-    here.passwords.delete(alice.id, made.stored.id)
-    assert there.logins.by_fever_key(key, HOME) is None
+    first_process.passwords.delete(alice.id, made.stored.id)
+    assert second_process.logins.by_fever_key(key, HOME) is None
 
 
-def test_use_is_noted_once_a_minute(here: Process, alice: User) -> None:
-    password = here.passwords.create(alice, "Reeder").password
-    began = here.now
+def test_the_time_of_use_is_stored_once_a_minute(first_process: Process, alice: User) -> None:
+    password = first_process.passwords.create(alice, "Reeder").password
+    began = first_process.now
 
     def used_at() -> Instant | None:
-        return here.passwords.list_all(alice.id)[0].last_used_at
+        return first_process.passwords.list_all(alice.id)[0].last_used_at
 
     assert used_at() is None
-    token = here.token("alice", password)
+    token = first_process.token("alice", password)
     assert used_at() == began
-    here.now = Instant(began + MINUTE // 2)
-    here.logins.by_token(token, HOME)
+    first_process.now = Instant(began + MINUTE // 2)
+    first_process.logins.by_token(token, HOME)
     assert used_at() == began
-    here.now = Instant(began + 2 * MINUTE)
-    here.logins.by_token(token, HOME)
-    assert used_at() == here.now
+    first_process.now = Instant(began + 2 * MINUTE)
+    first_process.logins.by_token(token, HOME)
+    assert used_at() == first_process.now
 
 
-def test_nothing_that_lets_anybody_in_is_stored_or_logged(database: Database, here: Process, alice: User) -> None:
+def test_no_credential_is_stored_or_logged(database: Database, first_process: Process, alice: User) -> None:
     with capture_logs() as lines:
-        made = here.passwords.create(alice, "Reeder")
+        made = first_process.passwords.create(alice, "Reeder")
         key = hashlib.md5(f"alice:{made.password}".encode(), usedforsecurity=False).hexdigest()
-        token = here.token("alice", made.password)
-        here.is_let_in(token[:-1] + "x")
-        here.logins.by_fever_key(key[:-1] + "x", HOME)
+        token = first_process.token("alice", made.password)
+        first_process.is_accepted(token[:-1] + "x")
+        first_process.logins.by_fever_key(key[:-1] + "x", HOME)
 
     with database.reading() as db:
-        stored = here.passwords.list_all(alice.id)[0]
+        stored = first_process.passwords.list_all(alice.id)[0]
         secret = server_secrets.get(db, server_secrets.APP_LOGINS)
     assert secret is not None
     assert len(secret) == 32
     digits = token.partition("/")[2]
     assert stored.password_digest.hex() not in (digits, hashlib.sha256(made.password.encode()).hexdigest())
-    text = repr(lines) + repr(made) + repr(here.logins.by_token(token, HOME))
+    text = repr(lines) + repr(made) + repr(first_process.logins.by_token(token, HOME))
     assert [line["reason"] for line in lines] == ["unknown token", "unknown Fever key"]
     for hidden in (made.password, key[:-1], digits[:-1]):
         assert hidden not in text

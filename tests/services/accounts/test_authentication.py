@@ -25,7 +25,7 @@ def processes(database: Database) -> list[Authentication]:
     return [Authentication(database, system_clock) for _ in range(2)]
 
 
-def given(name: str = "alice", password: str = "guess", address: str = HOME, browser: str = "") -> Credentials:
+def credentials(name: str = "alice", password: str = "guess", address: str = HOME, browser: str = "") -> Credentials:
     return Credentials(username=name, password=password, address=address, browser=browser)
 
 
@@ -36,63 +36,63 @@ def fail(process: Authentication, credentials: Credentials, times: int = 1) -> N
             process.verify(credentials)
 
 
-def test_what_fails_in_one_process_counts_in_the_others(processes: list[Authentication]) -> None:
+def test_failures_in_one_process_count_in_the_others(processes: list[Authentication]) -> None:
     one, other = processes
-    fail(one, given(), 7)
+    fail(one, credentials(), 7)
 
-    assert [other.start_attempt(given()) for _ in range(2)][1] > 0
-
-
-def test_one_password_on_many_names_gets_slow(processes: list[Authentication]) -> None:
-    one, other = processes
-    for number in range(14):
-        fail(one, given(f"name{number}"))
-
-    assert max(other.start_attempt(given(f"another{number}")) for number in range(3)) > 0
+    assert [other.start_attempt(credentials()) for _ in range(2)][1] > 0
 
 
-def test_one_name_from_many_networks_gets_slow_and_is_refused(processes: list[Authentication]) -> None:
+def test_one_password_tried_on_many_names_becomes_slow(processes: list[Authentication]) -> None:
     one, other = processes
     for number in range(14):
-        fail(one, given(address=f"2600:3c00:1:{number}::1"))
+        fail(one, credentials(f"name{number}"))
 
-    waits = [other.start_attempt(given(address=f"198.51.100.{number}")) for number in range(4)]
+    assert max(other.start_attempt(credentials(f"another{number}")) for number in range(3)) > 0
+
+
+def test_one_name_tried_from_many_networks_becomes_slow_and_is_refused(processes: list[Authentication]) -> None:
+    one, other = processes
+    for number in range(14):
+        fail(one, credentials(address=f"2600:3c00:1:{number}::1"))
+
+    waits = [other.start_attempt(credentials(address=f"198.51.100.{number}")) for number in range(4)]
     assert waits[-1] > waits[1] > 0
     # With twenty seconds of others before it, an attempt is refused at once.
     for number in range(4, 12):
         with suppress(SignInThrottled):
-            other.start_attempt(given(address=f"198.51.100.{number}"))
+            other.start_attempt(credentials(address=f"198.51.100.{number}"))
     with pytest.raises(SignInThrottled) as refused:
-        other.start_attempt(given(address="198.51.100.99"))
+        other.start_attempt(credentials(address="198.51.100.99"))
     assert refused.value.retry_after_s > 0
 
 
-def test_a_browser_that_signed_in_before_is_let_in_while_others_guess(processes: list[Authentication]) -> None:
+def test_a_trusted_browser_can_sign_in_while_others_guess(processes: list[Authentication]) -> None:
     one, other = processes
-    browser = one.remember_browser(given(password=PASSWORD))
+    browser = one.remember_browser(credentials(password=PASSWORD))
     for _ in range(40):
         with suppress(SignInThrottled):
-            fail(one, given())
+            fail(one, credentials())
 
-    owner = given(password=PASSWORD, browser=browser)
+    owner = credentials(password=PASSWORD, browser=browser)
     assert other.start_attempt(owner) == 0
     assert other.verify(owner).username == "alice"
     assert other.remember_browser(owner) == browser
     id_, _, signature = browser.partition(".")
     for forged in ("", "x", f"{id_}.{signature[::-1]}", f"other.{signature}"):
         with pytest.raises(SignInThrottled):
-            one.start_attempt(given(password=PASSWORD, browser=forged))
+            one.start_attempt(credentials(password=PASSWORD, browser=forged))
 
 
-def test_a_new_password_makes_browsers_strangers(processes: list[Authentication], database: Database) -> None:
+def test_a_new_password_ends_the_trust_in_browsers(processes: list[Authentication], database: Database) -> None:
     one, _ = processes
-    browser = one.remember_browser(given())
+    browser = one.remember_browser(credentials())
     Users(database, system_clock).set_password("alice", "battery staple")
 
-    assert one.remember_browser(given(browser=browser)) != browser
+    assert one.remember_browser(credentials(browser=browser)) != browser
 
 
-def test_a_success_writes_nothing_of_failures_and_forgets_those_that_there_were(
+def test_a_success_deletes_stored_failures_and_writes_none_without(
     processes: list[Authentication], database: Database
 ) -> None:
     one, other = processes
@@ -100,23 +100,23 @@ def test_a_success_writes_nothing_of_failures_and_forgets_those_that_there_were(
     event.listen(database.engine, "before_cursor_execute", lambda *told: statements.append(told[2]))
 
     for process in processes:
-        process.start_attempt(given(password=PASSWORD))
-        process.verify(given(password=PASSWORD))
+        process.start_attempt(credentials(password=PASSWORD))
+        process.verify(credentials(password=PASSWORD))
     assert not [sql for sql in statements if "sign_in_failures" in sql and not sql.lstrip().startswith("SELECT")]
 
-    fail(one, given(), 4)
-    other.start_attempt(given(password=PASSWORD))
-    other.verify(given(password=PASSWORD))
-    fail(one, given(), 4)
-    assert [one.start_attempt(given()) for _ in range(2)] == [0, 0]
+    fail(one, credentials(), 4)
+    other.start_attempt(credentials(password=PASSWORD))
+    other.verify(credentials(password=PASSWORD))
+    fail(one, credentials(), 4)
+    assert [one.start_attempt(credentials()) for _ in range(2)] == [0, 0]
 
 
-def test_refusals_are_in_the_log_without_the_password_and_not_too_many(processes: list[Authentication]) -> None:
+def test_refusals_are_logged_at_a_limited_rate_without_the_password(processes: list[Authentication]) -> None:
     one, _ = processes
     with capture_logs() as lines:
         for number in range(30):
             one._refusals.log("wrong name or password", username=f"name{number}", address=HOME)
-        fail(processes[1], given(password="hunter22"))
+        fail(processes[1], credentials(password="hunter22"))
 
     refused = [line for line in lines if line["event"] == "sign-in refused"]
     assert [line["username"] for line in refused] == [*(f"name{number}" for number in range(20)), "alice"]

@@ -26,7 +26,7 @@ def test_a_password_matches_its_own_hash_only(password: str) -> None:
     assert not matches(stored, password[:-1])
 
 
-def test_a_hash_that_is_none_matches_nothing() -> None:
+def test_an_invalid_hash_matches_nothing() -> None:
     assert not matches("", "secret")
     assert not matches("$2b$12$abc", "secret")
 
@@ -42,14 +42,14 @@ def test_a_verified_password_is_known_for_ten_minutes_and_only_with_its_hash() -
     assert not verified.knows("hashs", "ecret", NOW)
 
 
-def test_no_password_can_be_found_in_memory() -> None:
+def test_the_cache_does_not_contain_passwords() -> None:
     verified = VerifiedPasswords()
     verified.remember("hash", "very secret", NOW)
 
     assert b"secret" not in b"".join(verified._until)
 
 
-def test_the_memory_is_bounded() -> None:
+def test_the_cache_is_bounded() -> None:
     verified = VerifiedPasswords()
     for number in range(MAX_REMEMBERED + 5):
         verified.remember("hash", str(number), NOW)

@@ -18,7 +18,7 @@ def users(database: Database) -> Users:
     return Users(database, system_clock)
 
 
-def test_the_only_administrator_stays_one(users: Users) -> None:
+def test_the_only_administrator_cannot_be_demoted_or_deleted(users: Users) -> None:
     charlie = users.create("charlie", "secret", is_admin=True)
     users.create("alice", "secret")
 
@@ -37,7 +37,7 @@ def test_an_administrator_can_step_down_when_there_is_another(users: Users) -> N
     assert not users.update(charlie, charlie.id, {"is_admin": False}).is_admin
 
 
-def test_of_two_administrators_who_demote_each_other_at_once_one_stays(users: Users) -> None:
+def test_two_administrators_who_demote_each_other_concurrently_leave_one(users: Users) -> None:
     charlie, erin = (users.create(name, "secret", is_admin=True) for name in ("charlie", "erin"))
 
     for _ in range(5):

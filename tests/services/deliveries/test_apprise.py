@@ -41,13 +41,13 @@ def receiver(name: str, settings: Mapping[str, object], **fields: object) -> str
 def test_ntfy_gets_json_with_the_priority_and_topic_of_the_feed(site: Publisher) -> None:
     site.script("/", says({"id": "x"}))
     settings = {"url": site.origin, "topic": "all", "token": "tk_1"}
-    to = receiver("ntfy", settings, ntfy_enabled=True, ntfy_priority=5, ntfy_topic="rain")
+    receiver_settings = receiver("ntfy", settings, ntfy_enabled=True, ntfy_priority=5, ntfy_topic="rain")
 
-    outcome, (asked,) = hand_over(site, "ntfy", settings, news("Rain tomorrow", receiver=to))
+    outcome, (request,) = hand_over(site, "ntfy", settings, news("Rain tomorrow", receiver=receiver_settings))
 
     assert outcome.is_delivered
-    assert (asked.method, asked.path, asked.headers["authorization"]) == ("POST", "/", "Bearer tk_1")
-    assert asked.body == {
+    assert (request.method, request.path, request.headers["authorization"]) == ("POST", "/", "Bearer tk_1")
+    assert request.body == {
         "topic": "rain",
         "title": "Weather notes",
         "message": "Rain tomorrow",
@@ -60,10 +60,10 @@ def test_ntfy_with_a_password_and_several_entries(site: Publisher) -> None:
     site.script("/", says({"error": "forbidden"}, 403))
     settings = {"url": site.origin, "topic": "all", "username": "ada", "password": "pass", "all_feeds": True}
 
-    outcome, (asked,) = hand_over(site, "ntfy", settings, news("One", "Two", receiver=receiver("ntfy", settings)))
+    outcome, (request,) = hand_over(site, "ntfy", settings, news("One", "Two", receiver=receiver("ntfy", settings)))
 
-    assert asked.headers["authorization"] == BASIC
-    assert asked.body == {
+    assert request.headers["authorization"] == BASIC
+    assert request.body == {
         "topic": "all",
         "title": "Weather notes: 2 new entries",
         "message": "Two\nOne",
@@ -76,13 +76,13 @@ def test_ntfy_with_a_password_and_several_entries(site: Publisher) -> None:
 def test_pushover_gets_what_an_emergency_needs(site: Publisher) -> None:
     site.script("/1/messages.json", says({"status": 1}), says({"status": 0, "errors": ["user key is invalid"]}, 400))
     settings = {"token": "app-1", "user": "user-1", "device": "phone"}
-    to = receiver("pushover", settings, pushover_enabled=True, pushover_priority=2)
+    receiver_settings = receiver("pushover", settings, pushover_enabled=True, pushover_priority=2)
 
-    outcome, (asked,) = hand_over(site, "pushover", settings, news("Rain tomorrow", receiver=to))
+    outcome, (request,) = hand_over(site, "pushover", settings, news("Rain tomorrow", receiver=receiver_settings))
 
     assert outcome.is_delivered
-    assert (asked.origin, asked.path) == ("https://api.pushover.net", "/1/messages.json")
-    assert asked.body == {
+    assert (request.origin, request.path) == ("https://api.pushover.net", "/1/messages.json")
+    assert request.body == {
         "token": "app-1",
         "user": "user-1",
         "device": "phone",
@@ -93,18 +93,18 @@ def test_pushover_gets_what_an_emergency_needs(site: Publisher) -> None:
         "retry": 60,
         "expire": 3600,
     }
-    outcome, _ = hand_over(site, "pushover", settings, news("Rain tomorrow", receiver=to))
+    outcome, _ = hand_over(site, "pushover", settings, news("Rain tomorrow", receiver=receiver_settings))
     assert "user key is invalid" in outcome.error_text
 
 
 @pytest.mark.parametrize("name", ["ntfy", "pushover"])
-def test_only_feeds_that_have_it_switched_on_are_told_of(name: str) -> None:
+def test_only_feeds_with_notifications_enabled_are_announced(name: str) -> None:
     assert receiver(name, {"topic": "t"}) == ""
     assert receiver(name, {"topic": "t"}, **{f"{name}_enabled": True}) != ""
     assert receiver(name, {"topic": "t", "all_feeds": True}) != ""
 
 
-def test_a_notice_has_as_many_titles_as_there_is_room_for() -> None:
+def test_a_notification_has_as_many_titles_as_fit() -> None:
     many = notification(news(*(f"Number {number}" for number in range(30))).new_entries)
     short = notification(news("x" * 50, "y" * 50, "z" * 50).new_entries, max_length=110)
 
@@ -137,7 +137,7 @@ def local(site: Publisher, path: str, host: str = "127.0.0.1") -> str:
     return f"json://{host}:{site.port}{path}"
 
 
-def test_apprise_tells_of_new_entries(unguarded: AppriseSender, site: Publisher) -> None:
+def test_apprise_announces_new_entries(unguarded: AppriseSender, site: Publisher) -> None:
     site.serve("/bell")
 
     unguarded.send(Settings(urls=local(site, "/bell")), news("One", "Two"))
@@ -160,7 +160,7 @@ def test_a_refusal_names_the_service_and_not_its_address(unguarded: AppriseSende
     assert "s3cret" not in refused.value.message
 
 
-def test_who_was_reached_is_not_told_again(unguarded: AppriseSender, site: Publisher) -> None:
+def test_a_retry_skips_addresses_that_were_already_notified(unguarded: AppriseSender, site: Publisher) -> None:
     site.serve("/well")
     site.script("/ill", Answer(status=503), Answer())
     settings, event = Settings(urls=f"{local(site, '/well')}\n{local(site, '/ill')}"), news("One")
@@ -173,7 +173,7 @@ def test_who_was_reached_is_not_told_again(unguarded: AppriseSender, site: Publi
     assert len(site.requests_for("/ill")) == 2
 
 
-def test_a_service_that_hangs_is_left(site: Publisher) -> None:
+def test_a_hanging_service_times_out(site: Publisher) -> None:
     site.script("/slow", Hang())
     impatient = AppriseSender(None, guard=AddressGuard(allow_private_networks=True), timeout_s=3)  # type: ignore[arg-type]
     try:
@@ -186,7 +186,7 @@ def test_a_service_that_hangs_is_left(site: Publisher) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "2130706433", "0x7f000001", "0.0.0.0", "[::1]", "127.1"])
-def test_nothing_of_this_machine_is_reached(host: str, guarded: AppriseSender, site: Publisher) -> None:
+def test_addresses_of_this_machine_are_not_reached(host: str, guarded: AppriseSender, site: Publisher) -> None:
     site.serve("/bell")
 
     with pytest.raises(DeliveryRefused) as refused:
@@ -196,7 +196,7 @@ def test_nothing_of_this_machine_is_reached(host: str, guarded: AppriseSender, s
     assert SETTING in refused.value.message or "understand" in refused.value.message
 
 
-def test_mail_goes_no_other_way(guarded: AppriseSender, site: Publisher) -> None:
+def test_mail_uses_the_same_guard(guarded: AppriseSender, site: Publisher) -> None:
     with pytest.raises(DeliveryRefused):
         guarded.send(Settings(urls=f"mailto://u:p@127.1:{site.port}/?to=ada@example.org&from=u@example.org"), news("x"))
 
@@ -218,7 +218,7 @@ def test_mail_goes_no_other_way(guarded: AppriseSender, site: Publisher) -> None
         "vapid://ada@example.org/x/?keyfile=/etc/passwd",
     ],
 )
-def test_what_is_of_this_machine_is_refused_when_it_is_set(url: str, guarded: AppriseSender) -> None:
+def test_an_address_of_this_machine_is_refused_when_it_is_set(url: str, guarded: AppriseSender) -> None:
     with pytest.raises(InvalidInput, match=r"^apprise\.urls: Service URL 2") as refused:
         guarded.check_urls(
             f"tgram://123456789:abcdefghijklmnopqrstuvwxyzabcdefghi/12315544/\n{url}", field="apprise.urls"
@@ -249,7 +249,7 @@ ATTEMPTS = [
     "__import__('sqlite3').connect(':memory:')",
     "__import__('ctypes').CDLL(None)",
 ]
-SEALED = """
+SANDBOXED = """
 import json, socket, sys
 from tidings.net.guard import AddressGuard
 from tidings.runtime.apprise_process import Sandbox, readable_paths
@@ -268,21 +268,21 @@ for attempt in json.loads(sys.argv[1]):
 
 
 @pytest.fixture(scope="module")
-def tried() -> list[str]:
+def outcomes() -> list[str]:
     """Return the outcome of each attempt, made one after another in a sandboxed process."""
     done = subprocess.run(
-        [sys.executable, "-c", SEALED, json.dumps(ATTEMPTS)], check=True, capture_output=True, text=True
+        [sys.executable, "-c", SANDBOXED, json.dumps(ATTEMPTS)], check=True, capture_output=True, text=True
     )
     return done.stdout.splitlines()
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_the_seal_holds(attempt: str, tried: list[str]) -> None:
-    assert len(tried) == len(ATTEMPTS)
-    assert tried[ATTEMPTS.index(attempt)] == "blocked"
+def test_the_sandbox_blocks_the_attempt(attempt: str, outcomes: list[str]) -> None:
+    assert len(outcomes) == len(ATTEMPTS)
+    assert outcomes[ATTEMPTS.index(attempt)] == "blocked"
 
 
-def test_private_addresses_are_told_when_they_are_set(guarded: AppriseSender) -> None:
+def test_private_addresses_are_reported_when_they_are_set(guarded: AppriseSender) -> None:
     with pytest.raises(InvalidInput, match=SETTING):
         guarded.check_urls("jsons://10.0.0.1/bell", field="urls")
     for url in (
@@ -319,18 +319,18 @@ def wait_until_gone(process: int, within_s: float = 30) -> None:
         time.sleep(0.02)
 
 
-def test_a_feed_has_addresses_of_its_own(database: Database, site: Publisher) -> None:
+def test_a_feed_has_its_own_addresses(database: Database, site: Publisher) -> None:
     site.serve("/own")
     feed_fixture = FeedFixture.create(database)
     made = AppriseSender(database, guard=AddressGuard(allow_private_networks=True), timeout_s=60)
     feed = a_feed(id=feed_fixture.feed_id, user_id=feed_fixture.user_id, apprise_service_urls=local(site, "/own"))
-    to = REGISTRY["apprise"].receiver(Settings(urls="json://elsewhere.example"), feed)
+    receiver_settings = REGISTRY["apprise"].receiver(Settings(urls="json://elsewhere.example"), feed)
     with database.writing() as db:
         feeds.change(db, feed_fixture.user_id, feed_fixture.feed_id, apprise_service_urls=local(site, "/own"))
     try:
-        made.send(Settings(urls="json://elsewhere.example"), news("One", receiver=to, feed=feed))
+        made.send(Settings(urls="json://elsewhere.example"), news("One", receiver=receiver_settings, feed=feed))
     finally:
         made.close()
 
     assert [seen.path for seen in site.requests] == ["/own"]
-    assert "json" not in to
+    assert "json" not in receiver_settings

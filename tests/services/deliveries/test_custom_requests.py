@@ -14,17 +14,17 @@ from tidings.domain.integrations import templates
 NASTY = 'He said: "50% \\ off"\nX-Evil: 1 & <b>é</b>'
 
 
-def test_without_more_ado_it_posts_json(site: Publisher) -> None:
+def test_the_default_is_a_post_of_json(site: Publisher) -> None:
     site.serve("/add", status=204)
 
-    outcome, (asked,) = hand_over(site, "custom", {"url": site.url("/add")}, saved())
+    outcome, (request,) = hand_over(site, "custom", {"url": site.url("/add")}, saved())
 
     assert outcome.is_delivered
-    assert (asked.method, asked.headers["content-type"]) == ("POST", "application/json")
-    assert asked.body == {"url": URL, "title": TITLE}
+    assert (request.method, request.headers["content-type"]) == ("POST", "application/json")
+    assert request.body == {"url": URL, "title": TITLE}
 
 
-def test_placeholders_are_written_as_their_place_asks_for(site: Publisher) -> None:
+def test_placeholders_are_escaped_for_their_place(site: Publisher) -> None:
     site.serve("/add")
     settings = {
         "method": "PUT",
@@ -33,19 +33,19 @@ def test_placeholders_are_written_as_their_place_asks_for(site: Publisher) -> No
         "body": '{"t": "{{title}}", "tags": {{tags|json}}, "list": "{{tags}}", "who": {{author | json}}}',
     }
 
-    outcome, (asked,) = hand_over(site, "custom", settings, saved(title=NASTY))
+    outcome, (request,) = hand_over(site, "custom", settings, saved(title=NASTY))
 
     assert outcome.is_delivered
-    assert asked.method == "PUT"
-    assert asked.query == {"title": NASTY, "u": URL}
-    assert asked.body == {"t": NASTY, "tags": ["rain", "sky"], "list": "rain, sky", "who": "Ada"}
-    assert asked.headers["authorization"] == "Bearer s3cret"
-    assert "x-evil" not in asked.headers
-    assert "\n" not in asked.headers["x-title"]
+    assert request.method == "PUT"
+    assert request.query == {"title": NASTY, "u": URL}
+    assert request.body == {"t": NASTY, "tags": ["rain", "sky"], "list": "rain, sky", "who": "Ada"}
+    assert request.headers["authorization"] == "Bearer s3cret"
+    assert "x-evil" not in request.headers
+    assert "\n" not in request.headers["x-title"]
 
 
 @pytest.mark.parametrize(
-    ("kind", "body", "arrives"),
+    ("kind", "body", "expected_body"),
     [
         ("application/x-www-form-urlencoded", "t={{title}}&u={{url}}", {"t": NASTY, "u": URL}),
         (
@@ -62,25 +62,25 @@ def test_placeholders_are_written_as_their_place_asks_for(site: Publisher) -> No
         ("application/json", '{"raw": {{id|raw}}}', {"raw": 1}),
     ],
 )
-def test_bodies_of_other_kinds(kind: str, body: str, arrives: Any, site: Publisher) -> None:
+def test_bodies_of_other_kinds(kind: str, body: str, expected_body: Any, site: Publisher) -> None:
     site.serve("/add")
     settings = {"url": site.url("/add"), "headers": f"Content-Type: {kind}", "body": body}
 
-    _, (asked,) = hand_over(site, "custom", settings, saved(title=NASTY))
+    _, (request,) = hand_over(site, "custom", settings, saved(title=NASTY))
 
-    assert asked.body == arrives
+    assert request.body == expected_body
 
 
 def test_a_get_has_no_body(site: Publisher) -> None:
     site.serve("/add")
 
-    _, (asked,) = hand_over(site, "custom", {"method": "GET", "url": site.url("/add?u={{url}}")}, saved())
+    _, (request,) = hand_over(site, "custom", {"method": "GET", "url": site.url("/add?u={{url}}")}, saved())
 
-    assert (asked.method, asked.query, asked.body) == ("GET", {"u": URL}, "")
-    assert "content-type" not in asked.headers
+    assert (request.method, request.query, request.body) == ("GET", {"u": URL}, "")
+    assert "content-type" not in request.headers
 
 
-def test_a_refusal_is_told(site: Publisher) -> None:
+def test_a_refusal_is_reported(site: Publisher) -> None:
     site.serve("/add", "s3cret?", status=403)
     settings = {"url": site.url("/add"), "headers": "X-Key: s3cret"}
 
@@ -102,7 +102,7 @@ def test_a_refusal_is_told(site: Publisher) -> None:
         ("{{a{{title}}", "does not end with }}"),
     ],
 )
-def test_a_template_that_cannot_be_filled_in_is_told(template: str, says: str) -> None:
+def test_an_invalid_template_is_refused(template: str, says: str) -> None:
     with pytest.raises(InvalidInput, match=r"^body: ") as refused:
         templates.check_template(f"before {template} after", field="body")
 
@@ -110,7 +110,7 @@ def test_a_template_that_cannot_be_filled_in_is_told(template: str, says: str) -
 
 
 @pytest.mark.parametrize("template", ["", "no placeholder", "{title}", '{"a": {"b": {}}}', "{{ title | json }}{{url}}"])
-def test_other_braces_are_left_alone(template: str) -> None:
+def test_other_braces_are_unchanged(template: str) -> None:
     templates.check_template(template, field="body")
 
     assert templates.sample_render(template).count("{") == template.replace("{{", "").count("{")

@@ -77,11 +77,11 @@ def test_a_private_address_is_refused_when_it_is_set(name: str, url: str, guarde
     assert guarded.put(**{name: {"url": "https://reader.example.org/"}})
 
 
-def test_it_is_taken_where_the_operator_allows_it(unguarded: IntegrationsFixture) -> None:
+def test_a_private_address_is_accepted_if_the_operator_allows_it(unguarded: IntegrationsFixture) -> None:
     assert unguarded.put(linkding={"url": "http://192.168.0.1"})["linkding"]["url"] == "http://192.168.0.1"
 
 
-def test_changes_at_the_same_time_are_all_kept(guarded: IntegrationsFixture) -> None:
+def test_concurrent_changes_are_all_stored(guarded: IntegrationsFixture) -> None:
     names = ["linkding", "readeck", "espial", "karakeep", "shaarli"]
     with ThreadPoolExecutor(10) as threads:
         jobs = [threads.submit(guarded.put, **{name: {"tags": "rain"}}) for name in names]
@@ -119,7 +119,7 @@ def test_a_saved_entry_waits_while_its_service_refuses(unguarded: IntegrationsFi
     assert errors <= {"", "Linkding does not accept the credentials (401). Check its settings."}
 
 
-def test_an_entry_that_is_nothing_for_a_service_does_not_hold_up_the_next(
+def test_an_entry_that_a_service_cannot_take_does_not_delay_the_next(
     unguarded: IntegrationsFixture, site: Publisher
 ) -> None:
     database, feed_fixture = unguarded.feed_fixture.database, unguarded.feed_fixture
@@ -141,7 +141,7 @@ def test_an_entry_that_is_nothing_for_a_service_does_not_hold_up_the_next(
     assert [seen.json()["url"] for seen in site.requests] == ["https://a.example/rain"]
 
 
-def test_what_a_service_complained_about_is_forgotten_when_its_settings_change(unguarded: IntegrationsFixture) -> None:
+def test_the_error_of_a_service_is_cleared_when_its_settings_change(unguarded: IntegrationsFixture) -> None:
     unguarded.put(linkding={"tags": "a"})
     with unguarded.feed_fixture.database.writing() as db:
         integrations.set_last_error(db, unguarded.feed_fixture.user_id, "linkding", verbatim("no"))

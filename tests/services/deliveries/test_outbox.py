@@ -44,7 +44,7 @@ def refresh(person: Person, feed: dict[str, Any]) -> None:
     person.put(f"/v1/feeds/{feed['id']}/refresh")
 
 
-def test_a_check_that_finds_new_entries_tells_of_all_of_them_in_one_event(alice: Person, site: Publisher) -> None:
+def test_all_new_entries_of_a_check_are_in_one_event(alice: Person, site: Publisher) -> None:
     alice.put(f"/v1/users/{alice.id}", {"timezone": "Asia/Tokyo"}, status=201)
     switch_on(alice)
     feed = alice.has_feed(site, ["One"])
@@ -72,7 +72,7 @@ def test_a_check_that_finds_new_entries_tells_of_all_of_them_in_one_event(alice:
     assert event["feed"]["checked_at"].endswith("+09:00")
 
 
-def test_checks_without_news_and_what_users_bring_along_tell_nothing(alice: Person, site: Publisher) -> None:
+def test_checks_without_new_entries_and_imports_cause_no_event(alice: Person, site: Publisher) -> None:
     switch_on(alice)
     feed = alice.has_feed(site, ["One"])
     path = feed["feed_url"].removeprefix(site.url(""))
@@ -100,7 +100,7 @@ def test_without_a_webhook_nothing_is_written(alice: Person, site: Publisher, ho
     assert outbox(alice) == []
 
 
-def test_the_address_of_a_feed_replaces_that_of_its_user(alice: Person, site: Publisher) -> None:
+def test_the_webhook_of_a_feed_replaces_that_of_its_user(alice: Person, site: Publisher) -> None:
     switch_on(alice)
     feed = alice.has_feed(site, ["One"])
     own = {"webhook_url": "https://hooks.example/one"}
@@ -127,7 +127,7 @@ def test_the_address_of_a_feed_replaces_that_of_its_user(alice: Person, site: Pu
         "https://hooks.example/" + "x" * 2000,
     ],
 )
-def test_an_address_that_nothing_can_be_sent_to_is_refused(alice: Person, site: Publisher, url: str) -> None:
+def test_an_invalid_webhook_url_is_refused(alice: Person, site: Publisher, url: str) -> None:
     feed = alice.has_feed(site)
 
     answer = alice.call("PUT", f"/v1/feeds/{feed['id']}", {"webhook_url": url})
@@ -137,7 +137,7 @@ def test_an_address_that_nothing_can_be_sent_to_is_refused(alice: Person, site: 
     assert alice.get(f"/v1/feeds/{feed['id']}")["webhook_url"] == ""
 
 
-def test_each_subscriber_of_a_feed_is_told_apart(alice: Person, bob: Person, site: Publisher) -> None:
+def test_each_subscriber_of_a_feed_gets_an_event(alice: Person, bob: Person, site: Publisher) -> None:
     for person in (alice, bob):
         switch_on(person, f"https://hooks.example/{person.id}")
     feed = alice.has_feed(site, ["One"])
@@ -154,7 +154,7 @@ def test_each_subscriber_of_a_feed_is_told_apart(alice: Person, bob: Person, sit
         assert {entry["user_id"] for entry in event["entries"]} == {person.id}
 
 
-def test_very_much_news_goes_out_in_several_events(alice: Person, site: Publisher) -> None:
+def test_very_many_new_entries_are_split_into_several_events(alice: Person, site: Publisher) -> None:
     switch_on(alice)
     feed = alice.has_feed(site, ["One"])
     titles = [f"Item {number}" for number in range(12)]
@@ -169,7 +169,7 @@ def test_very_much_news_goes_out_in_several_events(alice: Person, site: Publishe
     assert [entry["title"] for event in events for entry in event["entries"]] == titles[::-1]
 
 
-def test_however_much_news_there_is_little_of_it_is_in_memory(database: Database) -> None:
+def test_events_of_very_many_entries_are_built_in_bounded_memory(database: Database) -> None:
     feed_fixture = FeedFixture.create(database)
     ids = feed_fixture.add(*(ready(f"{number}", f"{number} {'x' * 30_000}") for number in range(600)))
     with database.writing() as db:
@@ -192,7 +192,7 @@ def test_however_much_news_there_is_little_of_it_is_in_memory(database: Database
     assert peak < 12 * MAX_BODY_BYTES
 
 
-def test_settings_that_cannot_be_read_do_not_keep_a_feed_from_being_stored(alice: Person, site: Publisher) -> None:
+def test_invalid_integration_settings_do_not_prevent_storing_a_feed(alice: Person, site: Publisher) -> None:
     switch_on(alice)
     feed = alice.has_feed(site, ["One"])
     with alice.service.services.database.writing() as db:

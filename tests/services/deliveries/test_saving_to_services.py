@@ -25,8 +25,8 @@ class Case:
 
     name: str
     settings: dict[str, Any]
-    answers: dict[str, Reply]
-    asked: list[tuple[str, str, Any]]
+    responses: dict[str, Reply]
+    requests: list[tuple[str, str, Any]]
     credentials: tuple[str, str] = ("", "")
     without: tuple[int, ...] = ()
     more_headers: dict[str, str] = field(default_factory=dict)
@@ -274,21 +274,21 @@ def settings_of(case: Case, site: Publisher) -> dict[str, Any]:
     return made
 
 
-def where(asked: SentRequest) -> str:
-    return asked.origin + asked.path
+def where(requests: SentRequest) -> str:
+    return requests.origin + requests.path
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_service_is_asked_as_it_wants_to_be(case: Case, site: Publisher) -> None:
-    for path, reply in case.answers.items():
+def test_each_service_gets_its_documented_requests(case: Case, site: Publisher) -> None:
+    for path, reply in case.responses.items():
         site.script(path, reply)
 
-    outcome, asked = hand_over(site, case.name, settings_of(case, site), saved())
+    outcome, requests = hand_over(site, case.name, settings_of(case, site), saved())
 
     assert outcome.error_text == ""
-    assert [(one.method, where(one), one.body) for one in asked] == case.asked
+    assert [(one.method, where(one), one.body) for one in requests] == case.requests
     header, value = case.credentials
-    for number, one in enumerate(asked):
+    for number, one in enumerate(requests):
         assert one.headers.get(header) == (None if number in case.without or not header else value)
         assert one.headers["user-agent"] == "Tidings/test"
         assert case.more_headers.items() <= one.headers.items()
@@ -296,10 +296,10 @@ def test_a_service_is_asked_as_it_wants_to_be(case: Case, site: Publisher) -> No
 
 @pytest.mark.parametrize("status", [401, 403, 404, 422, 500, 302])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_refusal_is_told_in_words(case: Case, status: int, site: Publisher) -> None:
+def test_a_refusal_has_an_error_message(case: Case, status: int, site: Publisher) -> None:
     settings = settings_of(case, site)
     secrets = [settings[field.name] for field in REGISTRY[case.name].fields if field.is_secret]
-    for path in case.answers:
+    for path in case.responses:
         site.script(path, Answer(f"{secrets} is no good", status=status, headers={"Location": "/elsewhere"}))
 
     outcome, _ = hand_over(site, case.name, settings, saved())
@@ -313,17 +313,17 @@ def test_a_refusal_is_told_in_words(case: Case, status: int, site: Publisher) ->
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_an_entry_without_an_address_is_given_up_at_once(case: Case, site: Publisher) -> None:
-    outcome, asked = hand_over(site, case.name, settings_of(case, site), saved(url=""))
+    outcome, requests = hand_over(site, case.name, settings_of(case, site), saved(url=""))
 
     assert outcome.is_undeliverable
     assert "no address" in outcome.error_text
-    assert asked == []
+    assert requests == []
 
 
 @pytest.mark.parametrize("name", ["wallabag", "karakeep", "shiori"])
-def test_a_service_that_answers_nonsense_is_not_believed(name: str, site: Publisher) -> None:
+def test_an_invalid_response_is_a_failure(name: str, site: Publisher) -> None:
     case = next(case for case in CASES if case.name == name)
-    site.serve(next(iter(case.answers)), "<html>Welcome</html>")
+    site.serve(next(iter(case.responses)), "<html>Welcome</html>")
 
     outcome, _ = hand_over(site, name, settings_of(case, site), saved())
 
@@ -331,9 +331,9 @@ def test_a_service_that_answers_nonsense_is_not_believed(name: str, site: Publis
 
 
 @pytest.mark.parametrize(("name", "status"), [("wallabag", 400), ("shiori", 400), ("instapaper", 403)])
-def test_wrong_passwords_are_told_apart_from_other_mistakes(name: str, status: int, site: Publisher) -> None:
+def test_wrong_credentials_have_their_own_error(name: str, status: int, site: Publisher) -> None:
     case = next(case for case in CASES if case.name == name)
-    site.serve(next(iter(case.answers)), '{"error": "invalid_grant"}', status=status)
+    site.serve(next(iter(case.responses)), '{"error": "invalid_grant"}', status=status)
 
     outcome, _ = hand_over(site, name, settings_of(case, site), saved())
 
@@ -341,7 +341,7 @@ def test_wrong_passwords_are_told_apart_from_other_mistakes(name: str, status: i
 
 
 @pytest.mark.parametrize("name", ["linkwarden", "shaarli"])
-def test_what_is_there_already_counts_as_saved(name: str, site: Publisher) -> None:
+def test_an_existing_entry_counts_as_saved(name: str, site: Publisher) -> None:
     site.script("/api/v1/links", says({}, 409))
 
     outcome, _ = hand_over(site, name, {"url": site.origin, "token": "t", "api_secret": "t"}, saved())
@@ -349,15 +349,15 @@ def test_what_is_there_already_counts_as_saved(name: str, site: Publisher) -> No
     assert outcome.is_delivered
 
 
-def test_shaarli_gets_a_token_of_the_moment(site: Publisher) -> None:
+def test_shaarli_gets_a_fresh_token(site: Publisher) -> None:
     site.script("/api/v1/links", says({"id": 1}, 201))
     settings = {"url": site.origin, "api_secret": "4c2a", "tags": "rain, after work", "private": False}
 
-    outcome, (asked,) = hand_over(site, "shaarli", settings, saved())
+    outcome, (requests,) = hand_over(site, "shaarli", settings, saved())
 
     assert outcome.is_delivered
-    assert asked.body == {"url": URL, "title": TITLE, "tags": ["rain", "after-work"], "private": False}
-    scheme, token = asked.headers["authorization"].split(" ")
+    assert requests.body == {"url": URL, "title": TITLE, "tags": ["rain", "after-work"], "private": False}
+    scheme, token = requests.headers["authorization"].split(" ")
     head, body, signature = token.split(".")
     assert scheme == "Bearer"
     assert json.loads(decoded(head)) == {"typ": "JWT", "alg": "HS512"}
@@ -370,19 +370,19 @@ def decoded(part: str) -> bytes:
     return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
 
 
-def test_pinboard_is_asked_by_its_query(site: Publisher) -> None:
+def test_pinboard_gets_the_entry_in_the_query(site: Publisher) -> None:
     site.script("/v1/posts/add", says({"result_code": "done"}), says({"result_code": "item already exists"}))
     settings = {"token": "ada:1234", "tags": "rain, after work", "unread": True, "shared": False}
 
-    outcome, (asked,) = hand_over(site, "pinboard", settings, saved(title="x" * 300))
+    outcome, (requests,) = hand_over(site, "pinboard", settings, saved(title="x" * 300))
 
     assert outcome.is_delivered
-    assert (asked.method, asked.origin, asked.path.partition("?")[0]) == (
+    assert (requests.method, requests.origin, requests.path.partition("?")[0]) == (
         "GET",
         "https://api.pinboard.in",
         "/v1/posts/add",
     )
-    assert asked.query == {
+    assert requests.query == {
         "auth_token": "ada:1234",
         "format": "json",
         "url": URL,
@@ -395,18 +395,18 @@ def test_pinboard_is_asked_by_its_query(site: Publisher) -> None:
     assert "item already exists" in outcome.error_text
 
 
-def test_omnivore_is_asked_in_graphql(site: Publisher) -> None:
+def test_omnivore_gets_graphql(site: Publisher) -> None:
     done = {"data": {"saveUrl": {"url": "https://omnivore.example/me/rain", "clientRequestId": DELIVERY}}}
     wrong = {"data": {"saveUrl": {"errorCodes": ["UNAUTHORIZED"], "message": "unauthorized"}}}
     site.script("/api/graphql", says(done), says(wrong), says({"errors": [{"message": "no such field"}]}))
     settings = {"url": site.url("/api/graphql"), "api_key": "key-1", "tags": "rain"}
 
-    outcome, (asked,) = hand_over(site, "omnivore", settings, saved())
+    outcome, (requests,) = hand_over(site, "omnivore", settings, saved())
 
     assert outcome.is_delivered
-    assert (asked.method, asked.headers["authorization"]) == ("POST", "key-1")
-    assert "mutation SaveUrl($input: SaveUrlInput!)" in asked.body["query"]
-    assert asked.body["variables"]["input"] == {
+    assert (requests.method, requests.headers["authorization"]) == ("POST", "key-1")
+    assert "mutation SaveUrl($input: SaveUrlInput!)" in requests.body["query"]
+    assert requests.body["variables"]["input"] == {
         "clientRequestId": DELIVERY,
         "source": "api",
         "url": URL,
@@ -424,7 +424,9 @@ def test_omnivore_is_asked_in_graphql(site: Publisher) -> None:
         ("archive", "/save", {"status": "error", "message": "blocked by robots"}, "blocked by robots"),
     ],
 )
-def test_a_failure_within_a_success_is_noticed(name: str, path: str, answer: Any, said: str, site: Publisher) -> None:
+def test_an_error_in_a_response_with_status_200_is_a_failure(
+    name: str, path: str, answer: Any, said: str, site: Publisher
+) -> None:
     case = next(case for case in CASES if case.name == name)
     site.script(path, says(answer))
 
@@ -433,7 +435,7 @@ def test_a_failure_within_a_success_is_noticed(name: str, path: str, answer: Any
     assert said in outcome.error_text
 
 
-def test_betula_that_wants_a_login_has_saved_nothing(site: Publisher) -> None:
+def test_a_redirect_of_betula_to_the_login_is_a_failure(site: Publisher) -> None:
     site.redirect("/save-link", to="/login", status=303)
 
     outcome, _ = hand_over(site, "betula", {"url": site.origin, "token": "old"}, saved())

@@ -19,7 +19,7 @@ from tidings.services.entries.article_extraction import ArticleExtractor, Extrac
 WORDS = "<p>The rain came late, lasted long, and left by the evening.</p>"
 STORY = f"<article>{WORDS * 9}</article>"
 # Where every paragraph lies below two hundred elements, Readability looks at each of its words two hundred times.
-TANGLED = ("<div>" * 200 + "<p>" + "words, many of them. " * 5 + "</p>" + "</div>" * 200) * 1000
+NESTED = ("<div>" * 200 + "<p>" + "words, many of them. " * 5 + "</p>" + "</div>" * 200) * 1000
 # Each of them becomes an object of more than a hundred times its size.
 MANY = "<b>x</b>" * 1_250_000
 
@@ -78,7 +78,7 @@ def test_processes_are_started_when_needed_and_used_again(
     assert extraction.processes == first
 
 
-def test_pages_are_looked_at_side_by_side_but_not_more_than_there_are_places(
+def test_pages_are_processed_concurrently_up_to_the_limit(
     pool: Callable[..., ArticleExtractor],
 ) -> None:
     extraction = pool(max_concurrent=2)
@@ -94,7 +94,7 @@ def test_a_page_that_takes_too_long_is_given_up_and_the_process_replaced(pool: C
     assert reads(extraction)
     first = extraction.processes
 
-    (found,) = read(extraction, page(TANGLED))
+    (found,) = read(extraction, page(NESTED))
 
     assert isinstance(found, PageTooDemanding)
     assert not is_running(first[0])
@@ -102,10 +102,10 @@ def test_a_page_that_takes_too_long_is_given_up_and_the_process_replaced(pool: C
     assert extraction.processes != first
 
 
-def test_a_page_is_given_up_by_the_clock_too(pool: Callable[..., ArticleExtractor]) -> None:
+def test_a_page_also_has_a_wall_clock_limit(pool: Callable[..., ArticleExtractor]) -> None:
     extraction = pool(wall_s=1, cpu_s=3600)
 
-    (found,) = read(extraction, page(TANGLED))
+    (found,) = read(extraction, page(NESTED))
 
     assert isinstance(found, PageTooDemanding)
     assert reads(pool())
@@ -120,12 +120,12 @@ def test_a_page_that_takes_too_much_memory_is_given_up(pool: Callable[..., Artic
     assert reads(extraction)
 
 
-def test_a_tangled_page_takes_nothing_from_the_one_beside_it(pool: Callable[..., ArticleExtractor]) -> None:
+def test_a_nested_page_does_not_affect_a_concurrent_one(pool: Callable[..., ArticleExtractor]) -> None:
     extraction = pool(max_concurrent=2, cpu_s=1)
 
-    tangled, plain = read(extraction, page(TANGLED), page(STORY))
+    nested, plain = read(extraction, page(NESTED), page(STORY))
 
-    assert isinstance(tangled, PageTooDemanding)
+    assert isinstance(nested, PageTooDemanding)
     assert isinstance(plain, Article)
 
 
@@ -144,7 +144,7 @@ def test_a_page_of_ten_megabytes_is_read(pool: Callable[..., ArticleExtractor]) 
         pytest.param("<svg>" * 50_000 + WORDS, id="drawings"),
     ],
 )
-def test_deep_nesting_ends_nobody(pool: Callable[..., ArticleExtractor], html: str) -> None:
+def test_deep_nesting_ends_no_process(pool: Callable[..., ArticleExtractor], html: str) -> None:
     extraction = pool()
     assert reads(extraction)
     first = extraction.processes
@@ -158,9 +158,7 @@ def test_deep_nesting_ends_nobody(pool: Callable[..., ArticleExtractor], html: s
 @pytest.mark.parametrize(
     "body", [b"", b"\0" * 1000, b"\xff\xfe\xfd" * 1000, b"<", b"plain words", b"<!-- ", os.urandom(50_000)]
 )
-def test_what_is_no_html_at_all_has_no_article_and_harms_nobody(
-    pool: Callable[..., ArticleExtractor], body: bytes
-) -> None:
+def test_a_body_that_is_not_html_has_no_article(pool: Callable[..., ArticleExtractor], body: bytes) -> None:
     extraction = pool()
 
     (found,) = read(extraction, WebPage(body, "", "https://example.org/"))
@@ -179,7 +177,7 @@ def test_a_process_that_was_killed_while_idle_is_replaced(pool: Callable[..., Ar
     assert extraction.processes != first
 
 
-def test_a_process_that_had_nothing_to_do_for_a_while_ends(pool: Callable[..., ArticleExtractor]) -> None:
+def test_an_idle_process_ends(pool: Callable[..., ArticleExtractor]) -> None:
     extraction = pool(idle_s=0.3)
     assert reads(extraction)
 
@@ -206,7 +204,7 @@ def test_closing_ends_processes_at_work(pool: Callable[..., ArticleExtractor]) -
     extraction = pool(cpu_s=60, wall_s=60)
 
     async def close_while_reading() -> None:
-        reading = asyncio.create_task(extraction.article(page(TANGLED)))
+        reading = asyncio.create_task(extraction.article(page(NESTED)))
         await asyncio.sleep(1)
         at_work = extraction.processes
         await asyncio.to_thread(extraction.close)
@@ -219,23 +217,23 @@ def test_closing_ends_processes_at_work(pool: Callable[..., ArticleExtractor]) -
     extraction.close()
 
 
-def test_the_loop_is_free_meanwhile(pool: Callable[..., ArticleExtractor]) -> None:
+def test_the_event_loop_is_not_blocked(pool: Callable[..., ArticleExtractor]) -> None:
     extraction = pool(cpu_s=1)
 
     async def count_while_reading() -> int:
-        reading = asyncio.create_task(extraction.article(page(TANGLED)))
-        turns = 0
+        reading = asyncio.create_task(extraction.article(page(NESTED)))
+        loop_iterations = 0
         while not reading.done():
             await asyncio.sleep(0.01)
-            turns += 1
+            loop_iterations += 1
         with pytest.raises(PageTooDemanding):
             await reading
-        return turns
+        return loop_iterations
 
     assert asyncio.run(count_while_reading()) > 30
 
 
-def test_a_process_ends_with_the_pipe_from_its_parent() -> None:
+def test_a_process_ends_when_its_pipe_is_closed() -> None:
     command = [sys.executable, "-m", "tidings.runtime.article_process", "10", str(2**30)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
         assert process.stdin is not None
@@ -244,7 +242,7 @@ def test_a_process_ends_with_the_pipe_from_its_parent() -> None:
         assert process.wait(20) == 0
 
 
-def test_who_serves_does_not_carry_what_finds_articles() -> None:
+def test_the_web_process_does_not_import_the_article_extraction() -> None:
     code = "import sys, tidings.wiring; print(*{'readability'} & set(sys.modules))"
 
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -15,7 +15,7 @@ from tidings.domain.errors import InvalidInput
 SOURCE = Path(tidings.__file__).parent
 
 
-def test_what_came_in_a_moment_ago_is_found(alice: Person, site: Publisher) -> None:
+def test_a_new_entry_is_found_at_once(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain", "Sun"])
     entry_filter = EntryFilter(search="rain")
 
@@ -38,7 +38,7 @@ def test_a_feed_or_category_of_another_user_is_unknown(field: str, alice: Person
     assert caught.value.field == field
 
 
-def test_no_surface_lists_entries_or_catches_up_by_itself() -> None:
+def test_no_surface_lists_entries_or_updates_the_index_itself() -> None:
     own = ("entry_lists.page(", "entry_lists.rows(", ".catch_up(")
     surfaces = [*SOURCE.glob("api/*.py"), *SOURCE.glob("web/**/*.py")]
     assert {path.name: text for path in surfaces for text in own if text in path.read_text()} == {}

@@ -41,8 +41,8 @@ def test_deleting_waits_for_a_poll_that_is_being_stored(
         when = {"created_at": NOW, "checked_at": NOW, "next_check_at": NOW}
         feed_id = feeds.add(db, alice.id, category_id=category.id, feed_url="https://a.example/", title="a", **when)
     # Nothing is fetched here.
-    others: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "websub", "schedule"))
-    subscriptions = Feeds(database, clock=lambda: NOW, **others)
+    poller_database: Any = dict.fromkeys(("fetcher", "recent", "icons", "full_content", "websub", "schedule"))
+    subscriptions = Feeds(database, clock=lambda: NOW, **poller_database)
     deletions: dict[str, Callable[[], None]] = {
         "feed": lambda: subscriptions.delete(alice.id, feed_id),
         "category": lambda: Categories(database, lambda: NOW).delete(alice.id, category.id),

@@ -44,7 +44,7 @@ def poll(services: Services) -> None:
     asyncio.run(check_all())
 
 
-def test_feeds_of_one_site_share_one_look_at_it(
+def test_feeds_of_one_site_share_one_request_for_its_icon(
     database: Database, database_url: str, tmp_path: Path, site: Publisher
 ) -> None:
     services, user_id = subscribed(database, database_url, tmp_path, site)
@@ -61,7 +61,7 @@ def test_feeds_of_one_site_share_one_look_at_it(
     assert None not in icons
 
 
-def test_an_icon_that_hangs_leaves_the_feeds_checked(
+def test_a_hanging_icon_does_not_prevent_checks(
     database: Database, database_url: str, tmp_path: Path, site: Publisher
 ) -> None:
     services, user_id = subscribed(database, database_url, tmp_path, site)

@@ -48,21 +48,23 @@ class SettingsFixture:
         self._database = database
         self.user: User = self._services().users.create("alice", PASSWORD)
 
-    def do(self, work: Callable[[Services], Awaitable[Any]]) -> Any:
-        async def doing() -> Any:
+    def run_with_services(self, work: Callable[[Services], Awaitable[Any]]) -> Any:
+        async def run() -> Any:
             services = self._services()
             try:
                 return await work(services)
             finally:
                 await services.disconnect()
 
-        return asyncio.run(doing())
+        return asyncio.run(run())
 
     def subscribe(self, url: str, **given: Any) -> int:
-        return int(self.do(lambda services: services.feeds.create(self.user, {"feed_url": url, **given})))
+        return int(
+            self.run_with_services(lambda services: services.feeds.create(self.user, {"feed_url": url, **given}))
+        )
 
     def refresh(self, feed_id: int) -> None:
-        self.do(lambda services: services.polling.refresh_now(self.user.id, feed_id))
+        self.run_with_services(lambda services: services.polling.refresh_now(self.user.id, feed_id))
 
     def contents(self) -> dict[str, str]:
         """By title."""
@@ -92,7 +94,7 @@ def sources(html: str) -> list[str]:
     return [part.partition('"')[0] for part in html.split(' src="')[1:]]
 
 
-def test_players_are_those_the_operator_named_whichever_way_an_entry_comes(
+def test_only_configured_players_are_kept_however_an_entry_is_added(
     database: Database, tmp_path: Path, site: Publisher
 ) -> None:
     fixture = players(database, tmp_path)
@@ -100,9 +102,11 @@ def test_players_are_those_the_operator_named_whichever_way_an_entry_comes(
     site.serve("/feed.xml", feed("two", "one"))
     fixture.refresh(feed_id)
     imported = {"url": "https://site.example/3", "title": "three", "content": FRAMES}
-    fixture.do(lambda services: asyncio.to_thread(services.entries.import_one, fixture.user, feed_id, imported))
+    fixture.run_with_services(
+        lambda services: asyncio.to_thread(services.entries.import_one, fixture.user, feed_id, imported)
+    )
     entry_id = fixture.entry_id("one")
-    fixture.do(
+    fixture.run_with_services(
         lambda services: asyncio.to_thread(
             services.entries.edit, fixture.user, entry_id, title="edited", content=FRAMES
         )
@@ -113,9 +117,7 @@ def test_players_are_those_the_operator_named_whichever_way_an_entry_comes(
     }  # fmt: skip
 
 
-def test_frames_of_our_own_pages_are_none_even_if_they_are_named(
-    database: Database, tmp_path: Path, site: Publisher
-) -> None:
+def test_our_own_host_is_never_a_player(database: Database, tmp_path: Path, site: Publisher) -> None:
     fixture = players(database, tmp_path, invidious_instance="reader.example")
 
     fixture.subscribe(site.serve("/feed.xml", feed("one")))
@@ -123,9 +125,7 @@ def test_frames_of_our_own_pages_are_none_even_if_they_are_named(
     assert not any("reader.example" in src for src in sources(fixture.contents()["one"]))
 
 
-def test_the_rule_for_invidious_players_takes_the_named_one(
-    database: Database, tmp_path: Path, site: Publisher
-) -> None:
+def test_the_invidious_rule_uses_the_configured_host(database: Database, tmp_path: Path, site: Publisher) -> None:
     fixture = players(database, tmp_path, invidious_instance="videos.example:8443")
     document = feed("one", content="Text", link="https://www.youtube.com/watch?v=")
 
@@ -134,7 +134,7 @@ def test_the_rule_for_invidious_players_takes_the_named_one(
     assert sources(fixture.contents()["one"]) == ["https://videos.example:8443/embed/one"]
 
 
-def test_feeds_that_want_it_go_through_the_operators_proxy(database: Database, tmp_path: Path, site: Publisher) -> None:
+def test_feeds_with_the_setting_use_the_configured_proxy(database: Database, tmp_path: Path, site: Publisher) -> None:
     """It stands in a private network, where nothing may be fetched otherwise."""
     proxy = site.url("/").replace("//", "//pat:secret@")
     fixture = SettingsFixture(database, tmp_path, http_client_proxy=proxy, fetcher_allow_private_networks="0")
@@ -150,7 +150,7 @@ def test_feeds_that_want_it_go_through_the_operators_proxy(database: Database, t
     assert {seen.headers["proxy-authorization"] for seen in asked} == {"Basic cGF0OnNlY3JldA=="}
 
 
-def test_a_feeds_own_proxy_goes_before_the_operators(database: Database, tmp_path: Path, site: Publisher) -> None:
+def test_the_proxy_of_a_feed_overrides_the_configured_one(database: Database, tmp_path: Path, site: Publisher) -> None:
     fixture = SettingsFixture(database, tmp_path, http_client_proxy="http://127.0.0.1:9")
     site.serve("http://feeds.example/feed.xml", feed("one", content="Text"))
 
@@ -159,7 +159,7 @@ def test_a_feeds_own_proxy_goes_before_the_operators(database: Database, tmp_pat
     assert fixture.contents().keys() == {"one"}
 
 
-def test_others_do_not(database: Database, tmp_path: Path, site: Publisher) -> None:
+def test_feeds_without_the_setting_use_no_proxy(database: Database, tmp_path: Path, site: Publisher) -> None:
     fixture = SettingsFixture(database, tmp_path, http_client_proxy="http://127.0.0.1:9")
 
     fixture.subscribe(site.serve("/feed.xml", feed("one", content="Text")))

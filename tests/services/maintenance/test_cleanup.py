@@ -32,7 +32,7 @@ from tidings.storage.schema import feed_counters, search_documents, search_vecto
 from tidings.worker.cleanup import run_cleanup
 
 
-class Years:
+class MovableClock:
     """A clock that somebody turns on."""
 
     def __init__(self) -> None:
@@ -46,8 +46,8 @@ class Years:
 
 
 @pytest.fixture
-def clock() -> Years:
-    return Years()
+def clock() -> MovableClock:
+    return MovableClock()
 
 
 @pytest.fixture
@@ -55,13 +55,15 @@ def feed_fixture(database: Database) -> FeedFixture:
     return FeedFixture.create(database)
 
 
-def tidy(feed_fixture: FeedFixture, clock: Years, **settings: Any) -> Counter[str]:
-    removed = run_cleanup(tidying(feed_fixture.database, clock, **settings), "somebody", lambda _done, _total: None)
+def clean_up(feed_fixture: FeedFixture, clock: MovableClock, **settings: Any) -> Counter[str]:
+    removed = run_cleanup(
+        create_cleanup(feed_fixture.database, clock, **settings), "somebody", lambda _done, _total: None
+    )
     assert removed is not None
     return removed
 
 
-def tidying(database: Database, clock: Years, **settings: Any) -> Cleanup:
+def create_cleanup(database: Database, clock: MovableClock, **settings: Any) -> Cleanup:
     return Cleanup(database, clock, CleanupSettings(**settings))
 
 
@@ -86,51 +88,51 @@ def count(database: Database, table: Any) -> int:
 @pytest.mark.parametrize(
     ("status", "days"), [(EntryStatus.READ, 60), (EntryStatus.REMOVED, 60), (EntryStatus.UNREAD, 180)], ids=str
 )
-def test_an_entry_goes_when_it_has_not_changed_for_so_many_days(
-    feed_fixture: FeedFixture, clock: Years, status: EntryStatus, days: int
+def test_an_entry_is_deleted_after_its_retention_time(
+    feed_fixture: FeedFixture, clock: MovableClock, status: EntryStatus, days: int
 ) -> None:
     (entry,) = feed_fixture.add(ready("Old"))
     if status != EntryStatus.UNREAD:
         set_state(feed_fixture, [entry], NOW, status=status)
 
     clock.pass_days(days - 0.1)
-    assert tidy(feed_fixture, clock)["entries"] == 0
+    assert clean_up(feed_fixture, clock)["entries"] == 0
     clock.pass_days(0.2)
-    assert tidy(feed_fixture, clock)["entries"] == 1
+    assert clean_up(feed_fixture, clock)["entries"] == 1
     assert count(feed_fixture.database, entry_table) == 0
 
 
-def test_what_was_read_today_is_there_tomorrow_however_old_it_is(feed_fixture: FeedFixture, clock: Years) -> None:
+def test_retention_counts_from_the_last_change_of_state(feed_fixture: FeedFixture, clock: MovableClock) -> None:
     (entry,) = feed_fixture.add(ready("Old", published_at=Instant(NOW - 3000 * DAY)))
     clock.pass_days(179)
     set_state(feed_fixture, [entry], clock.now, status=EntryStatus.READ)
 
     clock.pass_days(59)
-    assert tidy(feed_fixture, clock)["entries"] == 0
+    assert clean_up(feed_fixture, clock)["entries"] == 0
 
 
-def test_starred_and_shared_entries_stay(feed_fixture: FeedFixture, clock: Years) -> None:
+def test_starred_and_shared_entries_are_kept(feed_fixture: FeedFixture, clock: MovableClock) -> None:
     plain, starred, shared = feed_fixture.add(ready("Plain"), ready("Starred"), ready("Shared"))
     set_state(feed_fixture, [plain, starred, shared], NOW, status=EntryStatus.READ)
     set_state(feed_fixture, [starred], NOW, starred=True)
     share(feed_fixture, shared)
 
     clock.pass_days(4000)
-    assert tidy(feed_fixture, clock)["entries"] == 1
+    assert clean_up(feed_fixture, clock)["entries"] == 1
     assert feed_fixture.titles() == ["Starred", "Shared"]
 
 
-def test_what_is_kept_for_ever_stays(feed_fixture: FeedFixture, clock: Years) -> None:
+def test_retention_can_be_unlimited(feed_fixture: FeedFixture, clock: MovableClock) -> None:
     read, _ = feed_fixture.add(ready("Read"), ready("Unread"))
     set_state(feed_fixture, [read], NOW, status=EntryStatus.READ)
 
     clock.pass_days(4000)
-    assert tidy(feed_fixture, clock, retention=Retention(None, None))["entries"] == 0
-    assert tidy(feed_fixture, clock, retention=Retention(None, timedelta(days=1)))["entries"] == 1
+    assert clean_up(feed_fixture, clock, retention=Retention(None, None))["entries"] == 0
+    assert clean_up(feed_fixture, clock, retention=Retention(None, timedelta(days=1)))["entries"] == 1
     assert feed_fixture.titles() == ["Read"]
 
 
-def test_a_feed_may_keep_its_entries_longer_or_shorter(feed_fixture: FeedFixture, clock: Years) -> None:
+def test_a_feed_can_have_its_own_retention(feed_fixture: FeedFixture, clock: MovableClock) -> None:
     feed_fixtures = {
         "as all": feed_fixture,
         "for ever": feed_fixture.another_feed(),
@@ -146,16 +148,16 @@ def test_a_feed_may_keep_its_entries_longer_or_shorter(feed_fixture: FeedFixture
         set_state(one, [read], NOW, status=EntryStatus.READ)
 
     clock.pass_days(8)
-    assert tidy(feed_fixture, clock)["entries"] == 2
+    assert clean_up(feed_fixture, clock)["entries"] == 2
     clock.pass_days(53)
-    assert tidy(feed_fixture, clock)["entries"] == 1
+    assert clean_up(feed_fixture, clock)["entries"] == 1
     assert feed_fixture.titles() == ["as all, unread", "for ever, read", "for ever, unread"]
     clock.pass_days(4000)
-    assert tidy(feed_fixture, clock)["entries"] == 1
+    assert clean_up(feed_fixture, clock)["entries"] == 1
     assert feed_fixture.titles() == ["for ever, read", "for ever, unread"]
 
 
-def test_a_feed_may_forget_where_all_others_keep_for_ever(feed_fixture: FeedFixture, clock: Years) -> None:
+def test_a_feed_can_have_a_retention_while_others_are_unlimited(feed_fixture: FeedFixture, clock: MovableClock) -> None:
     short = feed_fixture.another_feed()
     with feed_fixture.database.writing() as db:
         feeds.change(db, feed_fixture.user_id, short.feed_id, keep_unread_days=7)
@@ -163,27 +165,27 @@ def test_a_feed_may_forget_where_all_others_keep_for_ever(feed_fixture: FeedFixt
     short.add(*(ready(f"Gone {n}") for n in range(250)))
 
     clock.pass_days(8)
-    assert tidy(feed_fixture, clock, retention=Retention(None, None))["entries"] == 250
+    assert clean_up(feed_fixture, clock, retention=Retention(None, None))["entries"] == 250
     assert feed_fixture.titles() == ["Kept"]
 
 
 # Steps
 
 
-def test_a_transaction_removes_a_bounded_number_and_others_write_and_read_in_between(
-    feed_fixture: FeedFixture, clock: Years
+def test_cleanup_runs_in_short_transactions_between_which_others_can_write(
+    feed_fixture: FeedFixture, clock: MovableClock
 ) -> None:
     ids = feed_fixture.add(*(ready(f"Entry {n}") for n in range(1200)))
     set_state(feed_fixture, ids[::2], NOW, status=EntryStatus.READ)
     clock.pass_days(400)
 
     steps = []
-    for step in tidying(feed_fixture.database, clock).steps():
+    for step in create_cleanup(feed_fixture.database, clock).steps():
         steps.append(step)
         # Nobody would get here, and the test would time out, if a step left its transaction open.
-        with ThreadPoolExecutor(1) as somebody_else:
-            somebody_else.submit(set_state, feed_fixture, ids[-1:], clock.now, status=EntryStatus.READ).result(20)
-            somebody_else.submit(feed_fixture.titles).result(20)
+        with ThreadPoolExecutor(1) as other_user:
+            other_user.submit(set_state, feed_fixture, ids[-1:], clock.now, status=EntryStatus.READ).result(20)
+            other_user.submit(feed_fixture.titles).result(20)
         assert kept_counts(feed_fixture) == counted(feed_fixture)
 
     assert max(step.count for step in steps) <= MAX_BATCH
@@ -206,67 +208,67 @@ def counted(feed_fixture: FeedFixture) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def test_a_round_that_was_interrupted_is_gone_on_with_by_another_worker_when_its_lease_ends(
-    feed_fixture: FeedFixture, clock: Years
+def test_another_worker_continues_an_interrupted_cleanup_after_its_lease(
+    feed_fixture: FeedFixture, clock: MovableClock
 ) -> None:
     feed_fixture.add(*(ready(f"Entry {n}") for n in range(400)))
     clock.pass_days(400)
-    chores = tidying(feed_fixture.database, clock)
-    assert chores.begin("dying", ignore_schedule=True)
-    steps = chores.steps()
+    cleanups = create_cleanup(feed_fixture.database, clock)
+    assert cleanups.begin("dying", ignore_schedule=True)
+    steps = cleanups.steps()
     removed = next(steps).count + next(steps).count
     del steps
 
-    assert not chores.begin("other", ignore_schedule=True)
+    assert not cleanups.begin("other", ignore_schedule=True)
     clock.now = Instant(clock.now + LEASE)
-    assert chores.begin("other", ignore_schedule=True)
-    assert not chores.renew("dying")
-    removed += sum(step.count for step in chores.steps() if step.what == "entries")
+    assert cleanups.begin("other", ignore_schedule=True)
+    assert not cleanups.renew("dying")
+    removed += sum(step.count for step in cleanups.steps() if step.what == "entries")
 
     assert 0 < removed == 400
     assert kept_counts(feed_fixture) == (0, 0)
 
 
-def test_of_several_workers_one_tidies(database: Database, clock: Years) -> None:
-    chores = tidying(database, clock)
-    assert not chores.begin("early")
+def test_only_one_worker_runs_the_cleanup(database: Database, clock: MovableClock) -> None:
+    cleanups = create_cleanup(database, clock)
+    assert not cleanups.begin("early")
     clock.now = Instant(clock.now + FIRST_RUN_DELAY)
     with ThreadPoolExecutor(8) as workers:
-        got = list(workers.map(chores.begin, [f"worker {n}" for n in range(8)]))
+        got = list(workers.map(cleanups.begin, [f"worker {n}" for n in range(8)]))
 
     assert sum(got) == 1
 
 
-def test_the_next_round_begins_a_day_later_or_a_minute_when_there_is_more_to_do(
-    feed_fixture: FeedFixture, clock: Years
+def test_the_next_cleanup_is_a_day_later_or_a_minute_if_unfinished(
+    feed_fixture: FeedFixture, clock: MovableClock
 ) -> None:
     feed_fixture.add(*(ready(f"Entry {n}") for n in range(25)))
-    chores = tidying(feed_fixture.database, clock, max_entries=10)
-    assert not chores.begin("worker")
+    cleanups = create_cleanup(feed_fixture.database, clock, max_entries=10)
+    assert not cleanups.begin("worker")
     clock.pass_days(400)
 
-    rounds = []
-    while chores.begin("worker"):
-        rounds.append(sum(step.count for step in chores.steps() if step.what == "entries"))
-        chores.finish("worker", rounds[-1])
-        assert not chores.begin("worker")
+    intervals = []
+    while cleanups.begin("worker"):
+        intervals.append(sum(step.count for step in cleanups.steps() if step.what == "entries"))
+        cleanups.finish("worker", intervals[-1])
+        assert not cleanups.begin("worker")
         clock.now = Instant(clock.now + CONTINUE_DELAY)
 
-    assert rounds == [10, 10, 5]
+    assert intervals == [10, 10, 5]
     clock.pass_days(1)
-    assert chores.begin("worker")
+    assert cleanups.begin("worker")
 
 
 # What else goes
 
 
-def test_what_went_is_remembered_until_its_publisher_has_long_stopped_listing_it(
-    feed_fixture: FeedFixture, clock: Years
+def test_a_tombstone_is_kept_until_long_after_the_publisher_stopped_listing_the_entry(
+    feed_fixture: FeedFixture, clock: MovableClock
 ) -> None:
     listed, gone = ready("Listed"), ready("Gone")
     feed_fixture.add(listed, gone)
     clock.pass_days(200)
-    tidy(feed_fixture, clock)
+    clean_up(feed_fixture, clock)
 
     for _ in range(10):
         clock.pass_days(20)
@@ -274,7 +276,7 @@ def test_what_went_is_remembered_until_its_publisher_has_long_stopped_listing_it
             assert feed_store.look_up(db, {feed_fixture.feed_id: [listed.hash]})[feed_fixture.feed_id].deleted
             feed_store.mark_seen(db, feed_fixture.feed_id, [listed.hash], now=clock.now)
             feeds.change(db, feed_fixture.user_id, feed_fixture.feed_id, parsed_at=clock.now)
-        tidy(feed_fixture, clock)
+        clean_up(feed_fixture, clock)
 
     with feed_fixture.database.reading() as db:
         assert set(
@@ -282,25 +284,27 @@ def test_what_went_is_remembered_until_its_publisher_has_long_stopped_listing_it
         ) == {listed.hash}
 
 
-def test_a_document_that_was_not_read_since_forgets_nothing(feed_fixture: FeedFixture, clock: Years) -> None:
+def test_tombstones_are_kept_while_the_document_was_not_parsed_since(
+    feed_fixture: FeedFixture, clock: MovableClock
+) -> None:
     entry = ready("Still in a document that never changes")
     feed_fixture.add(entry)
     with feed_fixture.database.writing() as db:
         feeds.change(db, feed_fixture.user_id, feed_fixture.feed_id, parsed_at=NOW)
     clock.pass_days(200)
-    tidy(feed_fixture, clock)
+    clean_up(feed_fixture, clock)
 
     clock.pass_days(4000)
-    assert tidy(feed_fixture, clock)["tombstones"] == 0
+    assert clean_up(feed_fixture, clock)["tombstones"] == 0
     with feed_fixture.database.reading() as db:
         assert feed_store.look_up(db, {feed_fixture.feed_id: [entry.hash]})[feed_fixture.feed_id].deleted
 
 
-def test_marking_what_is_still_listed_writes_once_a_month(feed_fixture: FeedFixture, clock: Years) -> None:
+def test_tombstones_of_listed_entries_are_updated_once_a_month(feed_fixture: FeedFixture, clock: MovableClock) -> None:
     entry = ready("Listed")
     feed_fixture.add(entry)
     clock.pass_days(200)
-    tidy(feed_fixture, clock)
+    clean_up(feed_fixture, clock)
 
     written = 0
     for _ in range(120):
@@ -310,7 +314,7 @@ def test_marking_what_is_still_listed_writes_once_a_month(feed_fixture: FeedFixt
     assert 3 <= written <= 4
 
 
-def test_a_search_finds_nothing_that_went_and_the_index_forgets_it(feed_fixture: FeedFixture, clock: Years) -> None:
+def test_deleted_entries_leave_the_search_index(feed_fixture: FeedFixture, clock: MovableClock) -> None:
     feed_fixture.add(*(ready(f"Rain {n}") for n in range(120)))
     work = SearchIndexer(feed_fixture.database)
     while work.work():
@@ -318,24 +322,26 @@ def test_a_search_finds_nothing_that_went_and_the_index_forgets_it(feed_fixture:
     assert feed_fixture.total("rain") == 120
 
     clock.pass_days(400)
-    tidy(feed_fixture, clock)
+    clean_up(feed_fixture, clock)
 
     assert feed_fixture.total("rain") == 0
     assert count(feed_fixture.database, search_documents if feed_fixture.database.is_sqlite else search_vectors) == 0
 
 
-def test_sessions_that_have_ended_go_and_others_stay(feed_fixture: FeedFixture, clock: Years) -> None:
+def test_expired_sessions_are_deleted(feed_fixture: FeedFixture, clock: MovableClock) -> None:
     sessions = Sessions(feed_fixture.database, clock)
     sessions.begin(feed_fixture.user_id, user_agent="a", address="127.0.0.1")
     clock.pass_days(31)
     token = sessions.begin(feed_fixture.user_id, user_agent="b", address="127.0.0.1")
 
-    assert tidy(feed_fixture, clock)["sessions"] == 1
-    assert tidy(feed_fixture, clock)["sessions"] == 0
+    assert clean_up(feed_fixture, clock)["sessions"] == 1
+    assert clean_up(feed_fixture, clock)["sessions"] == 0
     assert sessions.recognise(token) is not None
 
 
-def test_deliveries_that_ended_long_ago_go_and_pending_ones_stay(feed_fixture: FeedFixture, clock: Years) -> None:
+def test_old_finished_deliveries_are_deleted_and_pending_ones_kept(
+    feed_fixture: FeedFixture, clock: MovableClock
+) -> None:
     with feed_fixture.database.writing() as db:
         for number, (state, finished_at) in enumerate(
             [("delivered", NOW), ("failed", NOW), ("delivered", NOW + 9 * DAY), ("pending", None)]
@@ -348,11 +354,11 @@ def test_deliveries_that_ended_long_ago_go_and_pending_ones_stay(feed_fixture: F
             db.run(ended.values(state=state, finished_at=finished_at))
     clock.pass_days(10)
 
-    assert tidy(feed_fixture, clock)["deliveries"] == 2
-    assert tidy(feed_fixture, clock)["deliveries"] == 0
+    assert clean_up(feed_fixture, clock)["deliveries"] == 2
+    assert clean_up(feed_fixture, clock)["deliveries"] == 0
 
 
-def test_icons_that_no_feed_shows_go(feed_fixture: FeedFixture, clock: Years) -> None:
+def test_unused_icons_are_deleted(feed_fixture: FeedFixture, clock: MovableClock) -> None:
     with feed_fixture.database.writing() as db:
         kept, _, _ = (
             icons.add(
@@ -365,11 +371,11 @@ def test_icons_that_no_feed_shows_go(feed_fixture: FeedFixture, clock: Years) ->
         )
         feeds.change(db, feed_fixture.user_id, feed_fixture.feed_id, icon_id=kept)
 
-    assert tidy(feed_fixture, clock)["icons"] == 2
-    assert tidy(feed_fixture, clock)["icons"] == 0
+    assert clean_up(feed_fixture, clock)["icons"] == 2
+    assert clean_up(feed_fixture, clock)["icons"] == 0
 
 
-def test_an_sqlite_file_gets_smaller(clock: Years, tmp_path: Path) -> None:
+def test_an_sqlite_file_shrinks(clock: MovableClock, tmp_path: Path) -> None:
     file = tmp_path / "tidings.db"
     migrated = Database(f"sqlite:///{file}")
     migrate.upgrade(migrated)
@@ -382,7 +388,7 @@ def test_an_sqlite_file_gets_smaller(clock: Years, tmp_path: Path) -> None:
     before = file.stat().st_size
 
     clock.pass_days(400)
-    pages = tidy(feed_fixture, clock)["pages"]
+    pages = clean_up(feed_fixture, clock)["pages"]
     empty_log(database)
     database.close()
 
@@ -390,7 +396,7 @@ def test_an_sqlite_file_gets_smaller(clock: Years, tmp_path: Path) -> None:
     assert file.stat().st_size < before / 2
 
 
-def test_a_file_from_before_gets_smaller_once_it_was_written_anew(tmp_path: Path) -> None:
+def test_an_sqlite_file_of_an_older_version_shrinks_after_a_vacuum(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path / 'old.db'}")
     with database.outside_transaction() as raw:
         raw.execute("PRAGMA journal_mode = WAL")
@@ -410,7 +416,7 @@ def empty_log(database: Database) -> None:
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def test_the_steps_follow_what_they_are_told_of_time() -> None:
+def test_the_size_of_steps_adapts_to_their_duration() -> None:
     assert next_batch_size(100, 0.04) == 100
     assert next_batch_size(100, 10.0) == 50
     assert next_batch_size(20, 10.0) == 20

@@ -114,7 +114,7 @@ def test_a_lease_from_the_future_is_free(machine: Machine, site: Publisher) -> N
     assert machine.poll() == 1
 
 
-def test_a_pause_that_a_host_asked_for_under_a_wrong_clock_ends_with_it(machine: Machine, site: Publisher) -> None:
+def test_a_pause_of_a_host_set_by_a_wrong_clock_is_cleared(machine: Machine, site: Publisher) -> None:
     limited = site.script("/a.xml", Answer("slow down", status=429, headers={"Retry-After": "60"}))
     (first,) = machine.subscribe(limited)
     (second,) = machine.subscribe(site.serve("/b.xml", rss(["Rain"], site.url("/b.xml"))), next_check_at=NOW + 2 * DAY)
@@ -163,13 +163,13 @@ def test_what_a_correct_clock_wrote_stays(machine: Machine, site: Publisher) -> 
     assert feed
 
 
-def test_deliveries_follow_the_right_clock_again(machine: Machine) -> None:
+def test_deliveries_of_a_future_clock_are_due_again(machine: Machine) -> None:
     with machine.database.writing() as db:
-        well = {"user_id": machine.user.id, "integration": "webhook", "next_attempt_at": NOW + DAY}
-        failing = well | {"failures": 2, "failing_since": NOW + DAY}
-        db.run(insert(receivers).values(**well, address_digest=b"well"))
+        healthy = {"user_id": machine.user.id, "integration": "webhook", "next_attempt_at": NOW + DAY}
+        failing = healthy | {"failures": 2, "failing_since": NOW + DAY}
+        db.run(insert(receivers).values(**healthy, address_digest=b"well"))
         db.run(insert(receivers).values(**failing, address_digest=b"failing"))
-        held = well | {"claimed_by": "killed", "claimed_until": NOW + DAY, "next_attempt_at": NOW}
+        held = healthy | {"claimed_by": "killed", "claimed_until": NOW + DAY, "next_attempt_at": NOW}
         db.run(insert(receivers).values(**held, address_digest=b"held"))
 
     machine.repair()

@@ -40,7 +40,7 @@ def crawl(database: Database, site: Publisher, *names: str, timeout_s: float) ->
     return {hash_.decode(): article for hash_, article in asyncio.run(look()).items()}
 
 
-def test_when_time_is_up_what_was_found_is_kept(database: Database, site: Publisher) -> None:
+def test_pages_fetched_before_the_timeout_are_kept(database: Database, site: Publisher) -> None:
     site.script("/slow", Hang())
     site.serve("/quick", WORDS)
 
@@ -50,7 +50,7 @@ def test_when_time_is_up_what_was_found_is_kept(database: Database, site: Publis
     assert "The rain came late" in found["quick"].content
 
 
-def test_the_newest_come_first(database: Database, site: Publisher) -> None:
+def test_pages_of_the_newest_entries_are_fetched_first(database: Database, site: Publisher) -> None:
     names = [f"page{number}" for number in range(12)]
     for name in names:
         site.script(f"/{name}", Answer(WORDS, after_s=0.05))
@@ -62,7 +62,7 @@ def test_the_newest_come_first(database: Database, site: Publisher) -> None:
     assert len(asked) == 12
 
 
-def test_entries_without_an_address_ask_nobody(database: Database, site: Publisher) -> None:
+def test_no_page_is_requested_for_entries_without_a_url(database: Database, site: Publisher) -> None:
     site.serve("/feed.xml", rss(["x"], "x"))
 
     assert crawl(database, site, timeout_s=1) == {}

@@ -49,7 +49,7 @@ def serve(site: Publisher, number: int, *titles: str) -> str:
 
 
 @contextmanager
-def commits(database: Database) -> Iterator[list[int]]:
+def counted_commits(database: Database) -> Iterator[list[int]]:
     counted: list[int] = []
 
     def count(_: object) -> None:
@@ -62,10 +62,10 @@ def commits(database: Database) -> Iterator[list[int]]:
         event.remove(database.engine, "commit", count)
 
 
-def test_many_answers_are_written_in_a_few_transactions(polling: PollingFixture, site: Publisher) -> None:
+def test_many_documents_are_written_in_a_few_transactions(polling: PollingFixture, site: Publisher) -> None:
     feed_ids = subscribed(polling, site, 40)
 
-    with commits(polling.database) as counted:
+    with counted_commits(polling.database) as counted:
         polling.poll()
 
     assert [polling.titles(feed_id) for feed_id in feed_ids] == [[f"Item {number}"] for number in range(40)]
@@ -73,7 +73,7 @@ def test_many_answers_are_written_in_a_few_transactions(polling: PollingFixture,
     assert len(counted) < 20
 
 
-def test_a_feed_that_the_database_refuses_leaves_those_beside_it_alone(
+def test_a_feed_that_the_database_refuses_does_not_affect_others(
     engine: str, polling: PollingFixture, site: Publisher
 ) -> None:
     with polling.database.writing() as db:
@@ -97,9 +97,7 @@ def test_a_feed_that_the_database_refuses_leaves_those_beside_it_alone(
     assert polling.titles(feed_ids[7]) == ["Item 7", POISON]
 
 
-def test_a_feed_that_was_deleted_meanwhile_leaves_those_beside_it_alone(
-    polling: PollingFixture, site: Publisher
-) -> None:
+def test_a_feed_deleted_during_a_check_does_not_affect_others(polling: PollingFixture, site: Publisher) -> None:
     feed_ids = subscribed(polling, site, 10)
     (owner,) = polling.services.users.list_all()
     claims = polling.services.polling.claim("worker", 100)
@@ -159,7 +157,7 @@ def claimed(polling: PollingFixture) -> list[int]:
         return db.scalars(select(sources.c.id).where(sources.c.claimed_by != ""))
 
 
-def as_it_is(polling: PollingFixture, feed_id: int) -> Feed:
+def current_state(polling: PollingFixture, feed_id: int) -> Feed:
     (owner, *_) = polling.services.users.list_all()
     with polling.database.reading() as db:
         found = feeds.get(db, owner.id, feed_id)
@@ -167,7 +165,9 @@ def as_it_is(polling: PollingFixture, feed_id: int) -> Feed:
     return found
 
 
-def test_a_hub_that_cannot_be_noted_is_nobodys_trouble(engine: str, polling: PollingFixture, site: Publisher) -> None:
+def test_a_hub_that_cannot_be_stored_does_not_affect_the_feed(
+    engine: str, polling: PollingFixture, site: Publisher
+) -> None:
     with polling.database.writing() as db:
         db.connection.exec_driver_sql(NO_HUB[engine])
     alice = polling.user("alice")
@@ -190,7 +190,7 @@ def test_a_hub_that_cannot_be_noted_is_nobodys_trouble(engine: str, polling: Pol
         assert len(db.tuples(select(websub_subscriptions.c.id))) == 5
 
 
-def test_a_hub_that_a_document_names_no_more_is_let_go_of(polling: PollingFixture, site: Publisher) -> None:
+def test_a_hub_that_a_document_no_longer_names_is_removed(polling: PollingFixture, site: Publisher) -> None:
     (feed_id,) = subscribed(polling, site, 1)
     named = '<link xmlns="http://www.w3.org/2005/Atom" rel="hub" href="https://hub.example/"/>'
     plain = rss(["Item 0"], site.url("/0.xml"))
@@ -207,9 +207,7 @@ def test_a_hub_that_a_document_names_no_more_is_let_go_of(polling: PollingFixtur
     assert hubs() == 0
 
 
-def test_when_nothing_can_be_looked_up_each_feed_has_its_reason_and_its_next_check(
-    polling: PollingFixture, site: Publisher
-) -> None:
+def test_a_failed_lookup_sets_the_error_and_next_check_of_each_feed(polling: PollingFixture, site: Publisher) -> None:
     feed_ids = subscribed(polling, site, 5)
     feed_ids.append(polling.subscribe(polling.user("bob"), site.url("/4.xml")))
     with polling.database.writing() as db:
@@ -218,7 +216,7 @@ def test_when_nothing_can_be_looked_up_each_feed_has_its_reason_and_its_next_che
     checked = polling.poll()
 
     assert [checked[feed_id].error is not None for feed_id in feed_ids] == [True] * 6
-    assert as_it_is(polling, feed_ids[0]).next_check_at > 0
+    assert current_state(polling, feed_ids[0]).next_check_at > 0
     assert claimed(polling) == []
 
     with polling.database.writing() as db:
@@ -229,7 +227,7 @@ def test_when_nothing_can_be_looked_up_each_feed_has_its_reason_and_its_next_che
     assert [polling.titles(feed_id) for feed_id in feed_ids] == [[f"Item {n}"] for n in (0, 1, 2, 3, 4, 4)]
 
 
-def test_a_source_is_given_back_whatever_was_done_to_its_feed_meanwhile(
+def test_a_source_is_released_even_if_its_feed_changed_during_the_check(
     polling: PollingFixture, site: Publisher
 ) -> None:
     changed, moved = subscribed(polling, site, 2)
@@ -261,7 +259,7 @@ def test_documents_with_thousands_of_entries_are_written_one_at_a_time(
         for n, each in enumerate(documents)
     ]
 
-    with commits(polling.database) as counted:
+    with counted_commits(polling.database) as counted:
         polling.poll()
 
     assert [len(polling.titles(feed_id)) for feed_id in feed_ids] == [1_500] * 4

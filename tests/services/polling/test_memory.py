@@ -108,7 +108,7 @@ print((kilobytes("VmHWM") - before) * 1024)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell the peak of a process apart")
 @pytest.mark.parametrize("name", REOPENED)
-def test_a_short_text_that_was_made_to_grow_does_not(name: str) -> None:
+def test_a_short_text_does_not_expand_when_cleaned(name: str) -> None:
     assert len(REOPENED[name]) < 11_000
 
     taken = int(subprocess.check_output([sys.executable, "-c", CLEAN, REOPENED[name]]))

@@ -112,7 +112,7 @@ def is_about(wait: int, expected: int) -> bool:
     return expected <= wait <= expected + HINT_JITTER
 
 
-def test_what_a_document_asked_for_holds_while_it_stays_the_same(fixture: ScheduleFixture) -> None:
+def test_hints_of_a_document_apply_while_it_is_unchanged(fixture: ScheduleFixture) -> None:
     text = document(fixture, extra="<ttl>180</ttl>")
     tagged = fixture.subscribe("/tagged.xml", Answer(text, etag='"1"'))
     plain = fixture.subscribe("/plain.xml", Answer(text))
@@ -127,7 +127,7 @@ def test_what_a_document_asked_for_holds_while_it_stays_the_same(fixture: Schedu
     assert fixture.wait_of(fixture.check(plain)) < 67 * MINUTE
 
 
-def test_hours_that_a_document_excludes_are_left_alone_after_a_304(fixture: ScheduleFixture) -> None:
+def test_excluded_hours_also_apply_after_a_304(fixture: ScheduleFixture) -> None:
     hours = "".join(f"<hour>{hour}</hour>" for hour in (11, 12, 13))
     text = document(fixture, extra=f"<skipHours>{hours}</skipHours><skipDays><day>Saturday</day></skipDays>")
     feed_id = fixture.subscribe("/feed.xml", Answer(text, etag='"1"'))
@@ -155,7 +155,7 @@ def test_hours_that_a_document_excludes_are_left_alone_after_a_304(fixture: Sche
     ],
     ids=lambda reply: f"{reply.status}-{'-'.join(reply.headers)}",
 )
-def test_headers_are_heard_on_every_status(fixture: ScheduleFixture, reply: Reply) -> None:
+def test_cache_headers_are_honoured_on_every_status(fixture: ScheduleFixture, reply: Reply) -> None:
     feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture), etag='"1"'))
     fixture.site.script("/feed.xml", reply)
 
@@ -179,7 +179,7 @@ def test_failures_in_a_row_wait_longer_and_one_success_clears_all(fixture: Sched
 
 @pytest.mark.parametrize("settings", [{"http_client_timeout": "1"}], indirect=True, ids=[""])
 @pytest.mark.parametrize("trouble", ["429", "503", "timeout", "refused"])
-def test_passing_trouble_is_no_error_of_the_feed_until_it_does_not_pass(fixture: ScheduleFixture, trouble: str) -> None:
+def test_temporary_failures_become_an_error_only_if_they_last(fixture: ScheduleFixture, trouble: str) -> None:
     feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture), etag='"1"'))
     if trouble == "refused":
         fixture.services.feeds.update(
@@ -202,7 +202,7 @@ def test_passing_trouble_is_no_error_of_the_feed_until_it_does_not_pass(fixture:
 
 
 @pytest.mark.parametrize("settings", [{"polling_parsing_error_limit": "2"}], indirect=True)
-def test_a_limit_of_errors_switches_the_feed_off_and_says_so(fixture: ScheduleFixture) -> None:
+def test_a_feed_is_disabled_at_the_error_limit_with_a_message(fixture: ScheduleFixture) -> None:
     feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture)))
     fixture.site.script("/feed.xml", ERROR)
 
@@ -233,7 +233,7 @@ def test_a_successful_refresh_leaves_a_feed_disabled_that_its_user_disabled(fixt
     assert fixture.check(feed_id).disabled
 
 
-def test_an_interval_of_the_user_wins_over_all_but_retry_after(fixture: ScheduleFixture) -> None:
+def test_an_interval_of_the_user_overrides_all_but_retry_after(fixture: ScheduleFixture) -> None:
     text = document(fixture, extra="<ttl>600</ttl><skipDays><day>Wednesday</day><day>Thursday</day></skipDays>")
     headers = {"Cache-Control": "max-age=80000"}
     feed_id = fixture.subscribe("/feed.xml", Answer(text, headers=headers), check_interval_minutes=15)
@@ -244,7 +244,7 @@ def test_an_interval_of_the_user_wins_over_all_but_retry_after(fixture: Schedule
     assert is_about(fixture.wait_of(fixture.check(feed_id)), HOUR)
 
 
-def test_the_next_check_is_true_as_soon_as_the_user_sets_another_interval(fixture: ScheduleFixture) -> None:
+def test_a_new_interval_changes_the_next_check_at_once(fixture: ScheduleFixture) -> None:
     feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture, extra="<ttl>600</ttl>")))
     fixture.now = Instant(fixture.now + 10 * MINUTE)
 
@@ -259,7 +259,7 @@ def test_the_next_check_is_true_as_soon_as_the_user_sets_another_interval(fixtur
 
 
 @pytest.mark.parametrize("settings", [{"polling_scheduler": "adaptive"}], indirect=True)
-def test_feeds_that_came_together_go_apart_and_follow_their_publishers(fixture: ScheduleFixture) -> None:
+def test_feeds_imported_together_are_checked_at_different_times(fixture: ScheduleFixture) -> None:
     fixture.import_(*(fixture.site.url(f"/{number}.xml") for number in range(30)))
     for number in range(30):
         fixture.site.serve(f"/{number}.xml", "<rss version='2.0'><channel><title>Silent</title></channel></rss>")
@@ -274,9 +274,7 @@ def test_feeds_that_came_together_go_apart_and_follow_their_publishers(fixture: 
     assert all(21 * HOUR < fixture.wait_of(feed) <= DAY for feed in fixture.feeds())
 
 
-def test_when_no_host_can_be_reached_no_feed_is_punished(
-    fixture: ScheduleFixture, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_outage_counts_as_no_error_of_a_feed(fixture: ScheduleFixture, capsys: pytest.CaptureFixture[str]) -> None:
     nowhere = free_port()
     fixture.import_(*(f"http://127.0.0.{number}:{nowhere}/feed.xml" for number in range(2, 10)))
 
@@ -296,7 +294,7 @@ def test_when_no_host_can_be_reached_no_feed_is_punished(
     assert [feed.failed_checks for feed in fixture.feeds()] == [1] + [0] * 8
 
 
-def test_hosts_that_are_gone_for_good_are_told_after_two_days(fixture: ScheduleFixture) -> None:
+def test_an_unreachable_host_becomes_an_error_after_two_days(fixture: ScheduleFixture) -> None:
     """With a handful of feeds, nobody else answers to show that it is not the network."""
     nowhere = free_port()
     fixture.import_(*(f"http://127.0.0.{number}:{nowhere}/feed.xml" for number in range(2, 5)))
@@ -311,7 +309,7 @@ def test_hosts_that_are_gone_for_good_are_told_after_two_days(fixture: ScheduleF
     assert all(feed.parsing_error_message for feed in fixture.feeds())
 
 
-def test_a_host_that_cannot_be_reached_while_others_can_is_to_blame(fixture: ScheduleFixture) -> None:
+def test_a_host_unreachable_while_others_respond_is_an_error(fixture: ScheduleFixture) -> None:
     fixture.import_(
         *(fixture.site.url(f"/{number}.xml") for number in range(4)), f"http://127.0.0.9:{free_port()}/a.xml"
     )

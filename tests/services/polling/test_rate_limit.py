@@ -76,68 +76,70 @@ class Machine:
 
 
 @pytest.fixture
-def one(database: Database, database_url: str, tmp_path: Path) -> Machine:
+def machine(database: Database, database_url: str, tmp_path: Path) -> Machine:
     return Machine(database, database_url, tmp_path)
 
 
 @pytest.fixture
-def other(database: Database, database_url: str, tmp_path: Path) -> Machine:
+def other_machine(database: Database, database_url: str, tmp_path: Path) -> Machine:
     return Machine(database, database_url, tmp_path)
 
 
-def test_a_host_that_has_had_enough_gets_no_request_from_anyone(one: Machine, other: Machine, site: Publisher) -> None:
+def test_a_host_that_returned_429_gets_no_request_from_any_process(
+    machine: Machine, other_machine: Machine, site: Publisher
+) -> None:
     limited = site.script("/a.xml", TOO_MANY)
     calm = site.serve("/b.xml", rss(["Rain"], site.url("/b.xml")))
-    (first,) = one.subscribe("alice", limited)
-    (second,) = other.subscribe("bob", calm)
+    (first,) = machine.subscribe("alice", limited)
+    (second,) = other_machine.subscribe("bob", calm)
     with pytest.raises(RefreshFailed):
-        one.refresh(1, first)
+        machine.refresh(1, first)
     assert len(site.requests) == 1
 
     # Neither the pollers, nor a stranger who refreshes by hand, nor whatever else is fetched.
-    assert one.poll() == other.poll() == 0
+    assert machine.poll() == other_machine.poll() == 0
     with pytest.raises(RefreshFailed, match="left alone"):
-        other.refresh(2, second)
-    other.now = Instant(NOW + 119 * SECOND)
-    assert other.poll() == 0
+        other_machine.refresh(2, second)
+    other_machine.now = Instant(NOW + 119 * SECOND)
+    assert other_machine.poll() == 0
     with pytest.raises(HostClosed):
-        asyncio.run(_fetch(other, site.url("/")))
+        asyncio.run(_fetch(other_machine, site.url("/")))
 
     assert len(site.requests) == 1
-    assert other.next_check_at(2, second) == NOW + 120 * SECOND
+    assert other_machine.next_check_at(2, second) == NOW + 120 * SECOND
 
-    other.now = Instant(NOW + 120 * SECOND)
-    assert other.poll() >= 1
+    other_machine.now = Instant(NOW + 120 * SECOND)
+    assert other_machine.poll() >= 1
 
 
-def test_too_many_without_a_word_about_when_is_a_minute(one: Machine, site: Publisher) -> None:
-    (feed_id,) = one.subscribe("alice", site.script("/a.xml", Answer("slow down", status=429)))
+def test_429_without_retry_after_pauses_the_host_for_a_minute(machine: Machine, site: Publisher) -> None:
+    (feed_id,) = machine.subscribe("alice", site.script("/a.xml", Answer("slow down", status=429)))
     with pytest.raises(RefreshFailed):
-        one.refresh(1, feed_id)
+        machine.refresh(1, feed_id)
 
-    one.now = Instant(NOW + 59 * SECOND)
+    machine.now = Instant(NOW + 59 * SECOND)
     with pytest.raises(RefreshFailed, match="another second"):
-        one.refresh(1, feed_id)
+        machine.refresh(1, feed_id)
 
 
-def test_being_kept_waiting_is_no_failure_of_the_feed(one: Machine, site: Publisher) -> None:
-    limited, calm = one.subscribe("alice", site.script("/a.xml", TOO_MANY), site.url("/b.xml"))
+def test_a_pause_of_the_host_is_no_error_of_the_feed(machine: Machine, site: Publisher) -> None:
+    limited, calm = machine.subscribe("alice", site.script("/a.xml", TOO_MANY), site.url("/b.xml"))
     with pytest.raises(RefreshFailed):
-        one.refresh(1, limited)
+        machine.refresh(1, limited)
     with pytest.raises(RefreshFailed):
-        one.refresh(1, calm)
+        machine.refresh(1, calm)
 
-    with one.database.reading() as db:
+    with machine.database.reading() as db:
         feed = feeds.get(db, 1, calm)
     assert feed is not None
     assert (feed.parsing_error_count, feed.parsing_error_message) == (0, "")
 
 
-def test_one_host_is_asked_for_so_much_at_a_time_by_all(one: Machine, other: Machine) -> None:
-    one.subscribe("alice", *(f"https://a.example/{number}" for number in range(9)))
-    one.subscribe("bob", *(f"https://b.example/{number}" for number in range(9)))
+def test_the_limit_per_host_applies_to_all_processes_together(machine: Machine, other_machine: Machine) -> None:
+    machine.subscribe("alice", *(f"https://a.example/{number}" for number in range(9)))
+    machine.subscribe("bob", *(f"https://b.example/{number}" for number in range(9)))
 
-    mine, theirs = one.claim("one"), other.claim("two")
+    mine, theirs = machine.claim("one"), other_machine.claim("two")
 
     assert sorted(claim.lead.feed_url for claim in mine) == [
         "https://a.example/0",
@@ -148,12 +150,12 @@ def test_one_host_is_asked_for_so_much_at_a_time_by_all(one: Machine, other: Mac
     assert theirs == []
 
 
-def test_who_waits_for_a_busy_host_keeps_nobody_else_waiting(one: Machine) -> None:
+def test_feeds_of_a_busy_host_do_not_delay_feeds_of_other_hosts(machine: Machine) -> None:
     """Many overdue feeds of one host stand before the one of another."""
-    one.subscribe("alice", *(f"https://busy.example/{number}" for number in range(300)))
-    one.subscribe("bob", "https://calm.example/feed")
+    machine.subscribe("alice", *(f"https://busy.example/{number}" for number in range(300)))
+    machine.subscribe("bob", "https://calm.example/feed")
 
-    hosts_taken = {claim.lead.feed_url.split("/")[2] for claim in one.claim(limit=10)}
+    hosts_taken = {claim.lead.feed_url.split("/")[2] for claim in machine.claim(limit=10)}
 
     assert hosts_taken == {"busy.example", "calm.example"}
 
@@ -161,42 +163,42 @@ def test_who_waits_for_a_busy_host_keeps_nobody_else_waiting(one: Machine) -> No
 def test_there_is_a_gap_between_two_fetches_from_a_host(
     database: Database, database_url: str, tmp_path: Path, site: Publisher
 ) -> None:
-    one, other = (Machine(database, database_url, tmp_path, polling_gap_per_host="500") for _ in range(2))
-    one.subscribe("alice", *(site.serve(f"/{n}.xml", rss(["Rain"], site.url(f"/{n}.xml"))) for n in range(3)))
+    machine, other_machine = (Machine(database, database_url, tmp_path, polling_gap_per_host="500") for _ in range(2))
+    machine.subscribe("alice", *(site.serve(f"/{n}.xml", rss(["Rain"], site.url(f"/{n}.xml"))) for n in range(3)))
 
-    assert one.poll() == 1
-    assert other.poll() == 0
-    one.now = other.now = Instant(NOW + SECOND // 2)
-    assert (other.poll(), one.poll()) == (1, 0)
+    assert machine.poll() == 1
+    assert other_machine.poll() == 0
+    machine.now = other_machine.now = Instant(NOW + SECOND // 2)
+    assert (other_machine.poll(), machine.poll()) == (1, 0)
 
 
-def test_a_gap_between_feeds_keeps_no_user_waiting(
+def test_the_gap_between_fetches_does_not_delay_a_user(
     database: Database, database_url: str, tmp_path: Path, site: Publisher
 ) -> None:
-    one = Machine(database, database_url, tmp_path, polling_gap_per_host="60000")
-    feed_id, _ = one.subscribe("alice", *(site.serve(f"/{n}.xml", rss(["Rain"], site.url("/"))) for n in range(2)))
-    assert one.poll() == 1
+    machine = Machine(database, database_url, tmp_path, polling_gap_per_host="60000")
+    feed_id, _ = machine.subscribe("alice", *(site.serve(f"/{n}.xml", rss(["Rain"], site.url("/"))) for n in range(2)))
+    assert machine.poll() == 1
 
-    one.refresh(1, feed_id)
-
-
-def test_claims_of_the_dead_count_until_their_lease_ends(one: Machine, other: Machine) -> None:
-    one.subscribe("alice", *(f"https://a.example/{number}" for number in range(2)))
-    assert len(one.claim("dead")) == 2
-
-    assert other.claim("alive") == []
-    other.now = Instant(NOW + int(one.services.polling.lease_s * SECOND) + 1)
-
-    assert len(other.claim("alive")) == 2
+    machine.refresh(1, feed_id)
 
 
-def test_hosts_that_are_open_again_are_forgotten(one: Machine, database: Database) -> None:
+def test_claims_of_a_killed_worker_count_until_their_lease_ends(machine: Machine, other_machine: Machine) -> None:
+    machine.subscribe("alice", *(f"https://a.example/{number}" for number in range(2)))
+    assert len(machine.claim("dead")) == 2
+
+    assert other_machine.claim("alive") == []
+    other_machine.now = Instant(NOW + int(machine.services.polling.lease_s * SECOND) + 1)
+
+    assert len(other_machine.claim("alive")) == 2
+
+
+def test_expired_pauses_of_hosts_are_deleted(machine: Machine, database: Database) -> None:
     with database.writing() as db:
         host_limits.close(db, {"a.example": Instant(NOW + SECOND), "b.example": Instant(NOW - SECOND)}, asked=True)
         # Whoever asks for longer is heard, not whoever asks last.
         host_limits.close(db, {"a.example": Instant(NOW)}, asked=True)
 
-    assert one.services.polling.forget_hosts() == 1
+    assert machine.services.polling.forget_hosts() == 1
     with database.reading() as db:
         assert host_limits.asked_until(db, "a.example") == NOW + SECOND
 

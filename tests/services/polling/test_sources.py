@@ -22,7 +22,7 @@ def polling(database: Database, database_url: str, tmp_path: Path) -> PollingFix
     return PollingFixture(database, database_url, tmp_path)
 
 
-def test_feeds_of_strangers_with_one_address_are_fetched_once(polling: PollingFixture, site: Publisher) -> None:
+def test_feeds_of_different_users_with_the_same_url_are_fetched_once(polling: PollingFixture, site: Publisher) -> None:
     url = site.serve("/feed.xml", rss(["Rain", "Wind"], site.url("/feed.xml")))
     ids = [polling.subscribe(polling.user(name), url) for name in ("alice", "bob", "charlie")]
 
@@ -32,7 +32,7 @@ def test_feeds_of_strangers_with_one_address_are_fetched_once(polling: PollingFi
     assert [polling.titles(feed_id) for feed_id in ids] == [["Rain", "Wind"]] * 3
 
 
-def test_each_subscriber_has_rules_of_their_own(polling: PollingFixture, site: Publisher) -> None:
+def test_rules_apply_per_subscriber(polling: PollingFixture, site: Publisher) -> None:
     url = site.serve("/feed.xml", rss(["Rain", "Wind"], site.url("/feed.xml")))
     dry = polling.subscribe(polling.user("alice"), url, blocklist_rules="Rain")
     calm = polling.subscribe(polling.user("bob"), url, block_filter_entry_rules="EntryTitle=Wind")
@@ -48,7 +48,7 @@ def test_each_subscriber_has_rules_of_their_own(polling: PollingFixture, site: P
     "values",
     [{"cookie": "a=b"}, {"user_agent": "Reader"}, {"username": "u", "password": "p"}, {"ignore_http_cache": 1}],
 )
-def test_who_asks_otherwise_gets_a_fetch_of_its_own(
+def test_feeds_with_different_request_settings_are_fetched_separately(
     polling: PollingFixture, site: Publisher, values: dict[str, object]
 ) -> None:
     url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
@@ -60,7 +60,7 @@ def test_who_asks_otherwise_gets_a_fetch_of_its_own(
     assert len(site.requests_for("/feed.xml")) == 2
 
 
-def test_one_subscriber_who_cannot_be_served_leaves_the_others_alone(polling: PollingFixture, site: Publisher) -> None:
+def test_a_failure_for_one_subscriber_does_not_affect_the_others(polling: PollingFixture, site: Publisher) -> None:
     """To alice the redirect leads to what she has already; to bob it is merely a redirect."""
     site.redirect("/old.xml", to="/new.xml", status=302)
     new = site.serve("/new.xml", rss(["Rain"], site.url("/new.xml")))
@@ -76,7 +76,7 @@ def test_one_subscriber_who_cannot_be_served_leaves_the_others_alone(polling: Po
     assert (polling.titles(twice), polling.titles(once)) == ([], ["Rain"])
 
 
-def test_nothing_new_is_asked_for_by_all_and_parsed_by_none(polling: PollingFixture, site: Publisher) -> None:
+def test_an_unchanged_document_is_fetched_once_and_not_parsed(polling: PollingFixture, site: Publisher) -> None:
     url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")), headers={"ETag": '"1"'})
     for name in ("alice", "bob"):
         polling.subscribe(polling.user(name), url)
@@ -90,7 +90,7 @@ def test_nothing_new_is_asked_for_by_all_and_parsed_by_none(polling: PollingFixt
     assert second.headers["if-none-match"] == '"1"'
 
 
-def test_who_comes_later_is_brought_up_to_the_others(polling: PollingFixture, site: Publisher) -> None:
+def test_a_later_subscriber_gets_the_whole_document(polling: PollingFixture, site: Publisher) -> None:
     """Somebody without the document must not be told that nothing has changed."""
     url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")), headers={"ETag": '"1"'})
     early = polling.subscribe(polling.user("alice"), url)
@@ -103,7 +103,7 @@ def test_who_comes_later_is_brought_up_to_the_others(polling: PollingFixture, si
     assert polling.titles(early) == polling.titles(late) == ["Rain"]
 
 
-def test_a_disabled_feed_takes_no_part(polling: PollingFixture, site: Publisher) -> None:
+def test_a_disabled_feed_is_not_updated(polling: PollingFixture, site: Publisher) -> None:
     url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
     off = polling.subscribe(polling.user("alice"), url, disabled=True)
     on = polling.subscribe(polling.user("bob"), url)
@@ -113,7 +113,7 @@ def test_a_disabled_feed_takes_no_part(polling: PollingFixture, site: Publisher)
     assert (polling.titles(off), polling.titles(on)) == ([], ["Rain"])
 
 
-def test_a_source_goes_with_its_last_feed(polling: PollingFixture, site: Publisher) -> None:
+def test_a_source_is_deleted_with_its_last_feed(polling: PollingFixture, site: Publisher) -> None:
     url = site.url("/feed.xml")
     alice, bob = polling.user("alice"), polling.user("bob")
     first, second = polling.subscribe(alice, url), polling.subscribe(bob, url)
@@ -126,7 +126,7 @@ def test_a_source_goes_with_its_last_feed(polling: PollingFixture, site: Publish
     assert polling.sources() == 0
 
 
-def test_a_source_whose_subscribers_are_gone_is_noticed_by_the_poller(polling: PollingFixture, site: Publisher) -> None:
+def test_the_poller_deletes_a_source_without_subscribers(polling: PollingFixture, site: Publisher) -> None:
     """A deleted user takes the feeds along, and says nothing to the poller."""
     polling.subscribe(polling.user("alice"), site.url("/feed.xml"))
     admin = polling.services.users.create("root", PASSWORD, is_admin=True)
@@ -139,7 +139,7 @@ def test_a_source_whose_subscribers_are_gone_is_noticed_by_the_poller(polling: P
     assert site.requests == []
 
 
-def test_another_address_is_another_source(polling: PollingFixture, site: Publisher) -> None:
+def test_a_feed_with_a_new_url_gets_another_source(polling: PollingFixture, site: Publisher) -> None:
     old, new = (site.serve(path, rss([path], site.url(path))) for path in ("/old.xml", "/new.xml"))
     alice = polling.user("alice")
     moved, stayed = polling.subscribe(alice, old), polling.subscribe(polling.user("bob"), old)
@@ -163,7 +163,7 @@ def test_a_source_is_due_when_the_first_of_its_feeds_is(polling: PollingFixture,
     assert len(polling.poll()) == 2
 
 
-def test_a_claim_that_was_lost_writes_nothing(polling: PollingFixture, site: Publisher) -> None:
+def test_a_check_without_its_claim_writes_nothing(polling: PollingFixture, site: Publisher) -> None:
     url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
     feed_id = polling.subscribe(polling.user("alice"), url)
 
@@ -197,7 +197,7 @@ def test_many_subscribers_cost_one_fetch_and_one_parse(polling: PollingFixture, 
         assert db.scalar(select(func.count()).select_from(entry_table)) == 200
 
 
-def test_an_answer_that_fails_is_written_on_each_feed(polling: PollingFixture, site: Publisher) -> None:
+def test_a_failed_fetch_is_an_error_of_each_feed(polling: PollingFixture, site: Publisher) -> None:
     url = site.script("/feed.xml", Answer("no", status=404))
     ids = [polling.subscribe(polling.user(name), url) for name in ("alice", "bob")]
 

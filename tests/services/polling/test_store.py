@@ -38,7 +38,7 @@ def feed_of(database: Database, user_id: int, feed_id: int) -> Feed:
     return found
 
 
-def test_what_another_check_stored_since_it_was_looked_for_is_not_stored_again(feed_fixture: FeedFixture) -> None:
+def test_entries_stored_by_a_concurrent_check_are_not_stored_again(feed_fixture: FeedFixture) -> None:
     database = feed_fixture.database
     with database.reading() as db:
         owner = users.get(db, feed_fixture.user_id)
@@ -60,7 +60,7 @@ def test_what_another_check_stored_since_it_was_looked_for_is_not_stored_again(f
         assert db.scalars(select(feed_counters.c.unread)) == [3]
 
 
-def test_two_answers_for_one_feed_are_taken_in_one_after_the_other(
+def test_two_documents_of_one_feed_are_ingested_one_after_the_other(
     database: Database, database_url: str, tmp_path: Path, site: Publisher
 ) -> None:
     polling = PollingFixture(database, database_url, tmp_path)

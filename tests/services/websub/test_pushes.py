@@ -61,7 +61,7 @@ class WebSubFixture:
         assert feed is not None
         return feed
 
-    def again(self, feed: Feed) -> Feed:
+    def reloaded(self, feed: Feed) -> Feed:
         with self.database.reading() as db:
             found = feeds.get(db, feed.user_id, feed.id)
         assert found is not None
@@ -114,7 +114,7 @@ def websub(database: Database, tmp_path: Path) -> WebSubFixture:
     return WebSubFixture(database, tmp_path)
 
 
-def test_what_a_dead_worker_had_taken_is_taken_again(websub: WebSubFixture) -> None:
+def test_pushes_claimed_by_a_killed_worker_are_claimed_again(websub: WebSubFixture) -> None:
     feed = websub.feed(websub.person("alice"))
     websub.offered(feed)
     websub.push(websub.active(), ["One"])
@@ -137,7 +137,7 @@ def test_a_push_that_kills_workers_is_given_up_and_the_feed_polled(websub: WebSu
 
     assert websub.store_all() == 1
     assert websub.titles(feed) == []
-    assert websub.again(feed).next_check_at == feed.checked_at + 5 * MINUTE
+    assert websub.reloaded(feed).next_check_at == feed.checked_at + 5 * MINUTE
 
 
 def test_pushes_of_one_subscription_are_stored_in_their_order(websub: WebSubFixture) -> None:
@@ -156,7 +156,7 @@ def test_pushes_of_one_subscription_are_stored_in_their_order(websub: WebSubFixt
     assert websub.titles(feed) == ["Two"]
 
 
-def test_a_hub_that_floods_us_fills_no_disk(websub: WebSubFixture) -> None:
+def test_the_number_of_stored_pushes_is_limited(websub: WebSubFixture) -> None:
     feed = websub.feed(websub.person("alice"))
     websub.offered(feed)
     subscription = websub.active()
@@ -166,28 +166,28 @@ def test_a_hub_that_floods_us_fills_no_disk(websub: WebSubFixture) -> None:
 
     with websub.database.reading() as db:
         assert pushes.count(db, subscription.id) == MAX_WAITING
-    assert websub.again(feed).next_check_at == feed.checked_at + 5 * MINUTE
+    assert websub.reloaded(feed).next_check_at == feed.checked_at + 5 * MINUTE
 
 
-def test_useless_pushes_do_not_have_the_publisher_asked_again_and_again(websub: WebSubFixture) -> None:
+def test_useless_pushes_cause_no_repeated_polls(websub: WebSubFixture) -> None:
     feed = websub.feed(websub.person("alice"), next_check_at=START + 10 * HOUR)
     websub.offered(feed)
     subscription = websub.active()
     websub.now = Instant(START + HOUR)
     websub.push(subscription, [], b"")
-    assert websub.again(feed).next_check_at == websub.now
+    assert websub.reloaded(feed).next_check_at == websub.now
 
     with websub.database.writing() as db:
         later = {"checked_at": websub.now, "next_check_at": websub.now + 10 * HOUR}
         feeds.change(db, feed.user_id, feed.id, **later)
     websub.push(subscription, [], b"")
-    assert websub.again(feed).next_check_at == websub.now + 5 * MINUTE
+    assert websub.reloaded(feed).next_check_at == websub.now + 5 * MINUTE
     with websub.database.reading() as db:
         assert not claims.any_due(db, websub.now)
         assert claims.any_due(db, Instant(websub.now + 5 * MINUTE))
 
 
-def test_one_feed_of_many_that_cannot_be_stored_keeps_nothing_from_the_others(websub: WebSubFixture) -> None:
+def test_a_feed_that_cannot_be_stored_does_not_affect_other_subscribers(websub: WebSubFixture) -> None:
     alice, bob = websub.person("alice"), websub.person("bob")
     broken = websub.feed(alice, crawler=True)
     whole = websub.feed(bob)
@@ -199,11 +199,11 @@ def test_one_feed_of_many_that_cannot_be_stored_keeps_nothing_from_the_others(we
     assert websub.titles(whole) == ["One"]
     # Whole articles are for the poller to find.
     assert websub.titles(broken) == []
-    assert websub.again(broken).next_check_at == broken.checked_at + 5 * MINUTE
-    assert websub.again(whole).next_check_at == whole.next_check_at
+    assert websub.reloaded(broken).next_check_at == broken.checked_at + 5 * MINUTE
+    assert websub.reloaded(whole).next_check_at == whole.next_check_at
 
 
-def test_a_push_tells_how_lively_a_feed_is_and_nothing_else(websub: WebSubFixture) -> None:
+def test_a_push_updates_the_publish_rate_and_no_other_column(websub: WebSubFixture) -> None:
     known: dict[str, Any] = {
         "etag_header": '"1"',
         "last_modified_header": "then",
@@ -215,7 +215,7 @@ def test_a_push_tells_how_lively_a_feed_is_and_nothing_else(websub: WebSubFixtur
     websub.push(websub.active(), ["One"])
     websub.store_all()
 
-    after = websub.again(feed)
+    after = websub.reloaded(feed)
     changed = {name for name in Feed.__struct_fields__ if getattr(after, name) != getattr(feed, name)}
     assert changed == {"news_gap_s", "news_at"}
     assert after.news_gap_s < 86_400 * 2
@@ -258,7 +258,7 @@ def test_a_claim_knows_that_its_source_is_pushed(websub: WebSubFixture) -> None:
     assert {claim.lead.id: claim.has_hub for claim in claims} == {pushed.id: True, other.id: False}
 
 
-def test_what_a_document_stops_offering_is_ended(websub: WebSubFixture) -> None:
+def test_a_subscription_to_a_hub_that_is_no_longer_named_is_ended(websub: WebSubFixture) -> None:
     feed = websub.feed(websub.person("alice"))
     document = ParsedFeed(format=FeedFormat.RSS, hubs=("https://hub.example/",))
     response = FetchResponse(status=200, url=TOPIC)
@@ -316,7 +316,7 @@ def test_subscriptions_over_months(websub: WebSubFixture) -> None:
         assert websub.row() is None
 
 
-def test_a_hub_that_says_when_to_come_back_is_heard(websub: WebSubFixture) -> None:
+def test_retry_after_of_a_hub_is_honoured(websub: WebSubFixture) -> None:
     feed = websub.feed(websub.person("alice"))
     with Hub() as hub:
         hub.behaviour = Behaviour(status=429, headers={"Retry-After": "7200"})
@@ -327,7 +327,7 @@ def test_a_hub_that_says_when_to_come_back_is_heard(websub: WebSubFixture) -> No
     assert "429" in websub.row()["last_error"]
 
 
-def test_a_feed_that_is_switched_on_again_is_asked_for_again(websub: WebSubFixture) -> None:
+def test_an_enabled_feed_is_subscribed_to_again(websub: WebSubFixture) -> None:
     feed = websub.feed(websub.person("alice"), disabled=True)
     websub.offered(feed)
     websub.active(state="ended")
@@ -338,7 +338,7 @@ def test_a_feed_that_is_switched_on_again_is_asked_for_again(websub: WebSubFixtu
     assert websub.services.websub.expire_unused() == 1
 
 
-def test_where_hubs_cannot_reach_us_nothing_is_asked_or_taken(database: Database, tmp_path: Path) -> None:
+def test_without_a_public_address_nothing_is_requested_or_accepted(database: Database, tmp_path: Path) -> None:
     websub = WebSubFixture(database, tmp_path, mode="auto")
     feed = websub.feed(websub.person("alice"))
     websub.offered(feed)
@@ -352,7 +352,7 @@ def test_where_hubs_cannot_reach_us_nothing_is_asked_or_taken(database: Database
     assert not websub.pushed(feed)
 
 
-def test_what_came_before_it_was_switched_off_is_stored(database: Database, tmp_path: Path) -> None:
+def test_pushes_received_before_websub_was_disabled_are_stored(database: Database, tmp_path: Path) -> None:
     feed = (websub := WebSubFixture(database, tmp_path)).feed(websub.person("alice"))
     websub.offered(feed)
     websub.push(websub.active(), ["One"])
@@ -372,7 +372,7 @@ def test_what_came_before_it_was_switched_off_is_stored(database: Database, tmp_
         ("off", "https://reader.example.org", ""),
     ],
 )
-def test_where_hubs_are_told_to_call(tmp_path: Path, mode: str, base_url: str, found: str) -> None:
+def test_the_callback_url_follows_the_settings(tmp_path: Path, mode: str, base_url: str, found: str) -> None:
     environment = environment_for("sqlite:////unused.db", tmp_path, websub=mode, base_url=base_url)
     assert websub_callback_base(load(environment, None)) == found
 

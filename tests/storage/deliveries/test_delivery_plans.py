@@ -181,10 +181,10 @@ class UndoneError(Exception):
 @pytest.mark.parametrize("name", READS)
 def test_a_query_uses_an_index(queues: tuple[Database, int], name: str) -> None:
     database, user_id = queues
-    look, indexes = READS[name]
+    read_query, indexes = READS[name]
 
     with explained(database) as plans, database.reading() as db:
-        assert look(db, user_id)
+        assert read_query(db, user_id)
 
     check(database, plans, indexes)
 
@@ -221,10 +221,10 @@ def and_undo(database: Database, change: Callable[[Write], object]) -> None:
 
 
 def check(database: Database, plans: list[Plan], indexes: set[str]) -> None:
-    told = json.dumps([plan.plan for plan in plans])
-    assert [index for index in indexes if not re.search(index, told)] == [], told
+    plan_text = json.dumps([plan.plan for plan in plans])
+    assert [index for index in indexes if not re.search(index, plan_text)] == [], plan_text
     for plan in plans:
-        assert not [*scans(database, plan)], plan.statement + told
+        assert not [*scans(database, plan)], plan.statement + plan_text
 
 
 def scans(database: Database, plan: Plan) -> Iterator[str]:

@@ -72,7 +72,7 @@ def ready(number: int, *, status: EntryStatus = EntryStatus.UNREAD, starred: boo
     )
 
 
-class Life:
+class RandomActions:
     """Random actions of a user and the poller; the same seed gives the same actions."""
 
     def __init__(self, database: Database, user: User, seed: int, *, alone: bool = True) -> None:
@@ -232,68 +232,68 @@ class Life:
             self.categories.delete(self.user.id, feed.category_id)
 
 
-def a_life(database: Database, seed: int, name: str = "alice") -> Life:
-    life = Life(database, Users(database, lambda: NOW).create(name, "secret"), seed)
+def create_actor(database: Database, seed: int, name: str = "alice") -> RandomActions:
+    actor = RandomActions(database, Users(database, lambda: NOW).create(name, "secret"), seed)
     for _ in range(3):
-        life.subscribe()
-    return life
+        actor.subscribe()
+    return actor
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_counters_equal_a_recount_after_any_sequence_of_changes(database: Database, seed: int) -> None:
-    life = a_life(database, seed)
+    actor = create_actor(database, seed)
     taken: list[str] = []
 
     for _ in range(150):
-        taken.append(life.step())
-        assert kept(database, life.user.id) == counted(database, life.user.id), taken[-5:]
+        taken.append(actor.step())
+        assert kept(database, actor.user.id) == counted(database, actor.user.id), taken[-5:]
 
     assert len(set(taken)) > 10
 
 
 def test_counters_equal_a_recount_after_concurrent_changes(database: Database) -> None:
-    life = a_life(database, 1)
+    actor = create_actor(database, 1)
     for _ in range(5):
-        life.poll()
-    lives = [Life(database, life.user, seed, alone=False) for seed in range(4)]
-    for number, one in enumerate(lives, start=1):
+        actor.poll()
+    actors = [RandomActions(database, actor.user, seed, alone=False) for seed in range(4)]
+    for number, one in enumerate(actors, start=1):
         # Numbers of their own: entries are told apart by them. Nobody takes a feed away from another.
         one.number = number * 1_000_000
         gone = (one.subscribe, one.unsubscribe, one.drop_category)
         one.steps = [step for step in one.steps if step not in gone]
     failures: list[Exception] = []
 
-    def live(one: Life) -> None:
+    def run_steps(one: RandomActions) -> None:
         try:
             for _ in range(40):
                 one.step()
         except Exception as error:  # noqa: BLE001 - told by the assertion below
             failures.append(error)
 
-    threads = [threading.Thread(target=live, args=(one,)) for one in lives]
+    threads = [threading.Thread(target=run_steps, args=(one,)) for one in actors]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
     assert failures == []
-    assert kept(database, life.user.id) == counted(database, life.user.id)
+    assert kept(database, actor.user.id) == counted(database, actor.user.id)
 
 
-def test_flushing_remembers_each_hash_once_and_leaves_nothing_behind(
+def test_flushing_stores_each_hash_once_and_deletes_all_rows(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history, "BATCH", 3)
-    life = a_life(database, 1)
-    feed_id = life.a_feed()
+    actor = create_actor(database, 1)
+    feed_id = actor.a_feed()
     new = [ready(number, status=EntryStatus.READ, starred=number % 5 == 0) for number in range(1, 21)]
     with database.writing() as db:
-        feed_store.add(db, life.user.id, feed_id, 1, new, now=NOW)
+        feed_store.add(db, actor.user.id, feed_id, 1, new, now=NOW)
 
-    life.flush()
+    actor.flush()
 
     flushed = {entry.hash for entry in new if not entry.starred}
     with database.reading() as db:
         assert feed_store.look_up(db, {feed_id: [entry.hash for entry in new]})[feed_id].deleted == flushed
         assert feed_store.look_up(db, {feed_id: list(flushed)})[feed_id].ids == {}
-    assert kept(database, life.user.id)[feed_id] == (0, 4, 0, 4)
+    assert kept(database, actor.user.id)[feed_id] == (0, 4, 0, 4)
