@@ -40,10 +40,10 @@ SHAPES = {
 
 
 @pytest.fixture
-def shelf(alice: Person, site: Publisher) -> Library:
-    shelf = create_library(alice, site)
+def library(alice: Person, site: Publisher) -> Library:
+    created = create_library(alice, site)
     subscribe(alice, site, numbered(120), "Many")
-    return shelf
+    return created
 
 
 def asked(app: FeverApp, query: str, **more: Any) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def paged(app: FeverApp, query: str, start: int, *, method: str = "POST", key_in
         got += [item["id"] for item in page]
 
 
-def test_reeder_logs_in_syncs_upwards_and_marks(alice: Person, shelf: Library) -> None:
+def test_reeder_logs_in_syncs_upwards_and_marks(alice: Person, library: Library) -> None:
     """Sends everything as a form; a login needs all three base members with numbers."""
     app = sign_in(alice)
     assert set(asked(app, "")) == {"api_version", "auth", "last_refreshed_on_time"}
@@ -73,18 +73,18 @@ def test_reeder_logs_in_syncs_upwards_and_marks(alice: Person, shelf: Library) -
     asked(app, "&favicons")
     known = sorted(one["id"] for one in alice.entries(limit=1000))
     assert paged(app, "since_id", 0) == known
-    assert ids(asked(app, "&unread_item_ids")["unread_item_ids"]) == [one for one in known if one != shelf.starred]
-    assert ids(asked(app, "&saved_item_ids")["saved_item_ids"]) == [shelf.starred]
+    assert ids(asked(app, "&unread_item_ids")["unread_item_ids"]) == [one for one in known if one != library.starred]
+    assert ids(asked(app, "&saved_item_ids")["saved_item_ids"]) == [library.starred]
 
-    app.mark(mark="item", id=shelf.entry, **{"as": "saved"})
-    app.mark(mark="item", id=shelf.entry, **{"as": "read"})
+    app.mark(mark="item", id=library.entry, **{"as": "saved"})
+    app.mark(mark="item", id=library.entry, **{"as": "read"})
 
-    entry = alice.get(f"/v1/entries/{shelf.entry}")
+    entry = alice.get(f"/v1/entries/{library.entry}")
     assert (entry["status"], entry["starred"]) == ("read", True)
 
 
 @pytest.mark.parametrize("marks_in", ["get", "form"])
-def test_unread_asks_for_ids_first_and_then_for_items(alice: Person, shelf: Library, marks_in: str) -> None:
+def test_unread_asks_for_ids_first_and_then_for_items(alice: Person, library: Library, marks_in: str) -> None:
     """Older versions mark with GET and send the key in the address."""
     app = sign_in(alice, marks_in=marks_in)
     wanted = ids(asked(app, "&unread_item_ids&saved_item_ids")["unread_item_ids"])
@@ -94,71 +94,71 @@ def test_unread_asks_for_ids_first_and_then_for_items(alice: Person, shelf: Libr
         got += [item["id"] for item in asked(app, f"&items&with_ids={batch}")["items"]]
     assert sorted(got) == wanted
 
-    app.mark(mark="item", id=shelf.entry, **{"as": "read"})
-    app.mark(mark="item", id=shelf.entry, **{"as": "read"})
+    app.mark(mark="item", id=library.entry, **{"as": "read"})
+    app.mark(mark="item", id=library.entry, **{"as": "read"})
 
-    assert app.unread() == [one for one in wanted if one != shelf.entry]
+    assert app.unread() == [one for one in wanted if one != library.entry]
 
 
-def test_readkit_asks_for_everything_at_once_and_marks_a_group(alice: Person, shelf: Library) -> None:
+def test_readkit_asks_for_everything_at_once_and_marks_a_group(alice: Person, library: Library) -> None:
     app = sign_in(alice, address="/fever")
     found = asked(app, "&groups&feeds&favicons&unread_item_ids&saved_item_ids")
     groups = {one["group_id"]: one["feed_ids"] for one in found["feeds_groups"]}
-    assert groups[shelf.podcasts] == str(shelf.podcast)
+    assert groups[library.podcasts] == str(library.podcast)
     assert {one["id"] for one in found["feeds"]} == {int(n) for line in groups.values() for n in line.split(",")}
 
-    app.mark(mark="group", id=shelf.podcasts, before=int(time.time()) + 1, **{"as": "read"})
+    app.mark(mark="group", id=library.podcasts, before=int(time.time()) + 1, **{"as": "read"})
 
-    assert shelf.listened not in app.unread()
-    assert shelf.entry in app.unread()
+    assert library.listened not in app.unread()
+    assert library.entry in app.unread()
 
 
-def test_fiery_feeds_marks_with_get_and_marks_everything(alice: Person, shelf: Library) -> None:
+def test_fiery_feeds_marks_with_get_and_marks_everything(alice: Person, library: Library) -> None:
     app = sign_in(alice, marks_in="get", address="/api/fever.php")
     asked(app, "&groups&feeds", method="GET", key_in="query")
     assert len(paged(app, "max_id", 0, method="GET", key_in="query")) == 124
 
-    app.mark(mark="item", id=shelf.entry, **{"as": "saved"})
+    app.mark(mark="item", id=library.entry, **{"as": "saved"})
     app.mark(mark="group", id=0, before=int(time.time()) + 1, **{"as": "read"})
 
     assert app.unread() == []
-    assert app.saved() == sorted([shelf.entry, shelf.starred])
+    assert app.saved() == sorted([library.entry, library.starred])
 
 
-def test_fluent_reader_starts_from_the_largest_number_of_its_language(alice: Person, shelf: Library) -> None:
+def test_fluent_reader_starts_from_the_largest_number_of_its_language(alice: Person, library: Library) -> None:
     """All queries are in the address, the form has the key and marks; it computes with ids, and splits texts."""
     app = sign_in(alice)
     for largest in (2**53 - 1, 2**31 - 1):
         assert len(paged(app, "max_id", largest)) == 124
     found = asked(app, "&feeds")
     assert all(isinstance(one["feed_ids"], str) for one in found["feeds_groups"])
-    app.mark(**{"as": "read"}, mark="feed", id=shelf.feed, before=int(time.time()) + 1)
+    app.mark(**{"as": "read"}, mark="feed", id=library.feed, before=int(time.time()) + 1)
 
-    assert shelf.entry not in app.unread()
+    assert library.entry not in app.unread()
 
 
-def test_read_you_puts_marks_into_the_address_and_sends_enormous_times(alice: Person, shelf: Library) -> None:
+def test_read_you_puts_marks_into_the_address_and_sends_enormous_times(alice: Person, library: Library) -> None:
     app = sign_in(alice, marks_in="query")
     asked(app, "&groups")
     asked(app, "&feeds")
     assert len(paged(app, "since_id", 0)) == 124
 
-    app.mark(mark="feed", id=shelf.feed, before=2**63 // 1_000, **{"as": "read"})
-    app.mark(mark="item", id=shelf.listened, **{"as": "saved"})
+    app.mark(mark="feed", id=library.feed, before=2**63 // 1_000, **{"as": "read"})
+    app.mark(mark="item", id=library.listened, **{"as": "saved"})
 
-    assert shelf.entry not in app.unread()
-    assert shelf.listened in app.saved()
+    assert library.entry not in app.unread()
+    assert library.listened in app.saved()
 
 
-def test_elfeed_fetches_by_ids_and_marks_in_the_form(alice: Person, shelf: Library) -> None:
+def test_elfeed_fetches_by_ids_and_marks_in_the_form(alice: Person, library: Library) -> None:
     app = sign_in(alice)
     asked(app, "&feeds")
     starred = ids(asked(app, "&saved_item_ids")["saved_item_ids"])
     items = asked(app, f"&items&with_ids={','.join(map(str, starred))}")["items"]
-    assert [item["id"] for item in items] == [shelf.starred]
+    assert [item["id"] for item in items] == [library.starred]
 
-    app.mark(mark="item", id=shelf.starred, **{"as": "unsaved"})
-    app.mark(mark="item", id=shelf.starred, **{"as": "unread"})
+    app.mark(mark="item", id=library.starred, **{"as": "unsaved"})
+    app.mark(mark="item", id=library.starred, **{"as": "unread"})
 
-    entry = alice.get(f"/v1/entries/{shelf.starred}")
+    entry = alice.get(f"/v1/entries/{library.starred}")
     assert (entry["status"], entry["starred"]) == ("unread", False)

@@ -11,7 +11,7 @@ from support.publisher import Publisher
 
 
 @pytest.fixture
-def shelf(alice: Person, site: Publisher) -> Library:
+def library(alice: Person, site: Publisher) -> Library:
     return create_library(alice, site)
 
 

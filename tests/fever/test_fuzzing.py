@@ -33,7 +33,7 @@ PAIRS = st.lists(
 @hypothesis.given(form=PAIRS, query=PAIRS, raw=st.binary(max_size=40), kind=st.sampled_from(("form", "query", "raw")))
 def test_no_request_ends_in_an_error_of_the_server(
     app: FeverApp,
-    shelf: Library,
+    library: Library,
     form: list[tuple[str, str]],
     query: list[tuple[str, str]],
     raw: bytes,
@@ -50,7 +50,7 @@ def test_no_request_ends_in_an_error_of_the_server(
         answer = call(url, "POST", f"/fever/?api&{urlencode(clean)}", body, {"Content-Type": FORM})
     else:
         path = f"/api/fever.php?api&api_key={app.key}&{quote_from_bytes(raw, safe='=&%')}"
-        answer = call(url, "POST", path, raw, {"Content-Type": FORM if shelf.entry % 2 else "text/plain"})
+        answer = call(url, "POST", path, raw, {"Content-Type": FORM if library.entry % 2 else "text/plain"})
 
     assert answer.status in (200, 400), (answer, form, query, raw)
     if answer.status == 200:

@@ -27,22 +27,22 @@ def test_a_known_key_is_let_in_at_every_address(app: FeverApp, address: str, key
         assert app.get(key_in=key_in) == {"api_version": 3, "auth": 1, "last_refreshed_on_time": 0}
 
 
-def test_the_last_refresh_is_that_of_the_feeds(alice: Person, shelf: Library, app: FeverApp) -> None:
+def test_the_last_refresh_is_that_of_the_feeds(alice: Person, library: Library, app: FeverApp) -> None:
     found = app.get()
 
     with alice.service.services.reading() as db:
         moments = [one.checked_at for one in feeds.list_all(db, alice.id)]
     assert found["last_refreshed_on_time"] == max(moments) // 1_000_000
-    assert shelf.feed
+    assert library.feed
 
 
 @pytest.mark.parametrize("key", ["", UNKNOWN_KEY, "x", "é" * 32])
 @pytest.mark.parametrize("query", ["", "&items", "&groups&feeds&favicons&unread_item_ids"])
-def test_an_unknown_key_gets_200_and_nothing_else(alice: Person, shelf: Library, key: str, query: str) -> None:
+def test_an_unknown_key_gets_200_and_nothing_else(alice: Person, library: Library, key: str, query: str) -> None:
     answer = FeverApp(alice, key, forwarded=f"198.18.20.{1 + len(query) % 50}").call(query)
 
     assert (answer.status, answer.json()) == (200, REFUSED)
-    assert shelf.entry
+    assert library.entry
 
 
 def test_without_any_key_the_same(alice: Person) -> None:
@@ -61,21 +61,21 @@ def test_the_password_of_the_account_and_a_deleted_password_make_no_key(alice: P
     assert FeverApp(alice, key_of(alice.user.username, PASSWORD)).call().json() == REFUSED
 
 
-def test_an_unknown_key_marks_nothing(alice: Person, shelf: Library) -> None:
+def test_an_unknown_key_marks_nothing(alice: Person, library: Library) -> None:
     before = alice.entries()
 
-    FeverApp(alice, UNKNOWN_KEY).call(fields={"mark": "item", "as": "saved", "id": shelf.entry})
+    FeverApp(alice, UNKNOWN_KEY).call(fields={"mark": "item", "as": "saved", "id": library.entry})
 
     assert alice.entries() == before
 
 
-def test_without_api_no_query_is_answered_and_nothing_marked(alice: Person, shelf: Library, app: FeverApp) -> None:
-    body = f"api_key={app.key}&mark=item&as=saved&id={shelf.entry}&items".encode()
+def test_without_api_no_query_is_answered_and_nothing_marked(alice: Person, library: Library, app: FeverApp) -> None:
+    body = f"api_key={app.key}&mark=item&as=saved&id={library.entry}&items".encode()
 
     answer = call(alice.service.url, "POST", "/fever/", body, {"Content-Type": FORM})
 
     assert set(answer.json()) == {"api_version", "auth", "last_refreshed_on_time"}
-    assert not alice.get(f"/v1/entries/{shelf.entry}")["starred"]
+    assert not alice.get(f"/v1/entries/{library.entry}")["starred"]
 
 
 def test_a_cookie_and_an_api_key_count_for_nothing(alice: Person) -> None:

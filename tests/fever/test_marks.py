@@ -33,35 +33,35 @@ def state(person: Person, entry_id: int) -> tuple[str, bool]:
      ("unsaved", ("unread", False))],
 )  # fmt: skip
 def test_a_mark_sets_and_never_toggles(
-    alice: Person, shelf: Library, app: FeverApp, word: str, wanted: tuple[str, bool]
+    alice: Person, library: Library, app: FeverApp, word: str, wanted: tuple[str, bool]
 ) -> None:
-    app.mark(mark="item", id=shelf.entry, **{"as": word})
-    assert state(alice, shelf.entry) == wanted
-    changed_at = alice.get(f"/v1/entries/{shelf.entry}")["changed_at"]
+    app.mark(mark="item", id=library.entry, **{"as": word})
+    assert state(alice, library.entry) == wanted
+    changed_at = alice.get(f"/v1/entries/{library.entry}")["changed_at"]
 
-    app.mark(mark="item", id=shelf.entry, **{"as": word})
+    app.mark(mark="item", id=library.entry, **{"as": word})
 
-    assert state(alice, shelf.entry) == wanted
-    assert alice.get(f"/v1/entries/{shelf.entry}")["changed_at"] == changed_at
-
-
-def test_a_star_and_a_read_mark_leave_each_other_alone(alice: Person, shelf: Library, app: FeverApp) -> None:
-    app.mark(mark="item", id=shelf.starred, **{"as": "unread"})
-    assert state(alice, shelf.starred) == ("unread", True)
-    app.mark(mark="item", id=shelf.starred, **{"as": "unsaved"})
-    assert state(alice, shelf.starred) == ("unread", False)
+    assert state(alice, library.entry) == wanted
+    assert alice.get(f"/v1/entries/{library.entry}")["changed_at"] == changed_at
 
 
-def test_queries_of_the_same_request_see_the_mark(shelf: Library, app: FeverApp) -> None:
-    found = app.get("&saved_item_ids", fields={"mark": "item", "as": "unsaved", "id": shelf.starred})
+def test_a_star_and_a_read_mark_leave_each_other_alone(alice: Person, library: Library, app: FeverApp) -> None:
+    app.mark(mark="item", id=library.starred, **{"as": "unread"})
+    assert state(alice, library.starred) == ("unread", True)
+    app.mark(mark="item", id=library.starred, **{"as": "unsaved"})
+    assert state(alice, library.starred) == ("unread", False)
+
+
+def test_queries_of_the_same_request_see_the_mark(library: Library, app: FeverApp) -> None:
+    found = app.get("&saved_item_ids", fields={"mark": "item", "as": "unsaved", "id": library.starred})
 
     assert found["saved_item_ids"] == ""
 
 
-def test_an_unknown_item_gets_the_usual_answer(alice: Person, shelf: Library, app: FeverApp) -> None:
+def test_an_unknown_item_gets_the_usual_answer(alice: Person, library: Library, app: FeverApp) -> None:
     before = alice.entries()
 
-    for number in (shelf.unknown, 0, -5, 2**63):
+    for number in (library.unknown, 0, -5, 2**63):
         assert app.mark(mark="item", id=number, **{"as": "saved"})["auth"] == 1
         assert app.mark(mark="feed", id=number or 77777, before=LATE, **{"as": "read"})["auth"] == 1
         assert app.mark(mark="group", id=number or 77777, before=LATE, **{"as": "read"})["auth"] == 1
@@ -70,43 +70,43 @@ def test_an_unknown_item_gets_the_usual_answer(alice: Person, shelf: Library, ap
 
 
 @pytest.mark.parametrize(("kind", "name"), [("feed", "feed"), ("group", "category")])
-def test_a_feed_or_a_group_is_marked(alice: Person, shelf: Library, app: FeverApp, kind: str, name: str) -> None:
-    app.mark(mark=kind, id=getattr(shelf, name), before=int(time.time()) + 5, **{"as": "read"})
+def test_a_feed_or_a_group_is_marked(alice: Person, library: Library, app: FeverApp, kind: str, name: str) -> None:
+    app.mark(mark=kind, id=getattr(library, name), before=int(time.time()) + 5, **{"as": "read"})
 
-    assert app.unread() == [shelf.listened]
-    assert state(alice, shelf.starred) == ("read", True)
+    assert app.unread() == [library.listened]
+    assert state(alice, library.starred) == ("read", True)
 
 
 @pytest.mark.parametrize("before", [LATE, 2**63 - 1, 10**24, "", "0", "4000000000.5"])
-def test_group_0_is_everything(shelf: Library, app: FeverApp, before: Any) -> None:
+def test_group_0_is_everything(library: Library, app: FeverApp, before: Any) -> None:
     app.mark(mark="group", id=0, before=before, **{"as": "read"})
 
     assert app.unread() == []
-    assert shelf.entry
+    assert library.entry
 
 
-def test_group_minus_1_is_nothing(shelf: Library, app: FeverApp) -> None:
+def test_group_minus_1_is_nothing(library: Library, app: FeverApp) -> None:
     app.mark(mark="group", id=-1, before=LATE, **{"as": "read"})
 
     assert len(app.unread()) == 3
-    assert shelf.entry
+    assert library.entry
 
 
 @pytest.mark.parametrize(("kind", "name"), [("feed", "feed"), ("group", "category"), ("group", "")])
 def test_entries_stored_after_before_stay_unread(
-    alice: Person, shelf: Library, app: FeverApp, kind: str, name: str
+    alice: Person, library: Library, app: FeverApp, kind: str, name: str
 ) -> None:
     """The time at which an entry was stored counts: an old article may arrive late."""
-    number = getattr(shelf, name) if name else 0
+    number = getattr(library, name) if name else 0
     app.mark(mark=kind, id=number, before=EARLY, **{"as": "read"})
     assert len(app.unread()) == 3
-    stored_at(alice, shelf.entry, EARLY * SECOND)
+    stored_at(alice, library.entry, EARLY * SECOND)
 
     app.mark(mark=kind, id=number, before=EARLY - 1, **{"as": "read"})
     assert len(app.unread()) == 3
     app.mark(mark=kind, id=number, before=EARLY, **{"as": "read"})
 
-    assert shelf.entry not in app.unread()
+    assert library.entry not in app.unread()
     assert len(app.unread()) == 2
 
 
@@ -115,52 +115,54 @@ def stored_at(person: Person, entry_id: int, moment: int) -> None:
         db.run(rows.update().where(rows.c.id == entry_id).values(created_at=moment))
 
 
-def test_counts_follow_marks(alice: Person, shelf: Library, app: FeverApp) -> None:
-    app.mark(mark="item", id=shelf.entry, **{"as": "read"})
-    app.mark(mark="group", id=shelf.podcasts, before=LATE, **{"as": "read"})
+def test_counts_follow_marks(alice: Person, library: Library, app: FeverApp) -> None:
+    app.mark(mark="item", id=library.entry, **{"as": "read"})
+    app.mark(mark="group", id=library.podcasts, before=LATE, **{"as": "read"})
 
     counts = alice.get("/v1/feeds/counters")
-    assert counts["unreads"].get(str(shelf.feed)) == 1
-    assert counts["unreads"].get(str(shelf.podcast), 0) == 0
+    assert counts["unreads"].get(str(library.feed)) == 1
+    assert counts["unreads"].get(str(library.podcast), 0) == 0
 
 
-def test_what_was_read_last_becomes_unread_once(alice: Person, shelf: Library, app: FeverApp) -> None:
+def test_what_was_read_last_becomes_unread_once(alice: Person, library: Library, app: FeverApp) -> None:
     unread = app.unread()
-    app.mark(mark="item", id=shelf.entry, **{"as": "read"})
+    app.mark(mark="item", id=library.entry, **{"as": "read"})
     app.mark(mark="group", id=0, before=LATE, **{"as": "read"})
 
     app.mark(unread_recently_read=1)
 
     # The library marked this one read in the 15 seconds before.
-    assert app.unread() == sorted([*unread, shelf.starred])
-    app.mark(mark="item", id=shelf.starred, **{"as": "read"})
+    assert app.unread() == sorted([*unread, library.starred])
+    app.mark(mark="item", id=library.starred, **{"as": "read"})
     app.mark(unread_recently_read=1)
-    app.mark(mark="item", id=shelf.starred, **{"as": "unread"})
+    app.mark(mark="item", id=library.starred, **{"as": "unread"})
     before = alice.entries(order="id")
     app.mark(unread_recently_read=1)
     assert alice.entries(order="id") == before
 
 
-def test_marks_of_more_than_fifteen_seconds_before_the_last_stay(alice: Person, shelf: Library, app: FeverApp) -> None:
-    app.mark(mark="item", id=shelf.entry, **{"as": "read"})
+def test_marks_of_more_than_fifteen_seconds_before_the_last_stay(
+    alice: Person, library: Library, app: FeverApp
+) -> None:
+    app.mark(mark="item", id=library.entry, **{"as": "read"})
     with alice.service.services.database.writing() as db:
         earlier = rows.c.changed_at - 16 * SECOND
         db.run(rows.update().where(rows.c.user_id == alice.id).values(changed_at=earlier))
-    app.mark(mark="item", id=shelf.listened, **{"as": "read"})
+    app.mark(mark="item", id=library.listened, **{"as": "read"})
 
     app.mark(unread_recently_read=1)
 
-    assert state(alice, shelf.listened)[0] == "unread"
-    assert state(alice, shelf.entry)[0] == "read"
+    assert state(alice, library.listened)[0] == "unread"
+    assert state(alice, library.entry)[0] == "read"
 
 
-def test_an_app_undoes_only_after_marks_of_its_own(alice: Person, shelf: Library, app: FeverApp) -> None:
+def test_an_app_undoes_only_after_marks_of_its_own(alice: Person, library: Library, app: FeverApp) -> None:
     other = sign_in(alice, "other")
-    other.mark(mark="item", id=shelf.entry, **{"as": "read"})
+    other.mark(mark="item", id=library.entry, **{"as": "read"})
 
     app.mark(unread_recently_read=1)
 
-    assert state(alice, shelf.entry)[0] == "read"
+    assert state(alice, library.entry)[0] == "read"
 
 
 @pytest.mark.parametrize(
@@ -179,7 +181,7 @@ def test_an_app_undoes_only_after_marks_of_its_own(alice: Person, shelf: Library
     ids=str,
 )
 def test_a_mark_that_cannot_be_understood_gets_400_and_changes_nothing(
-    alice: Person, shelf: Library, app: FeverApp, fields: dict[str, Any]
+    alice: Person, library: Library, app: FeverApp, fields: dict[str, Any]
 ) -> None:
     before = alice.entries()
 
@@ -189,10 +191,10 @@ def test_a_mark_that_cannot_be_understood_gets_400_and_changes_nothing(
     assert answer.json()["auth"] == 1
     assert answer.json()["error_message"]
     assert alice.entries() == before
-    assert shelf.entry
+    assert library.entry
 
 
-def test_head_marks_nothing(alice: Person, shelf: Library, app: FeverApp) -> None:
-    app.call(f"&mark=item&as=saved&id={shelf.entry}", method="HEAD", key_in="query")
+def test_head_marks_nothing(alice: Person, library: Library, app: FeverApp) -> None:
+    app.call(f"&mark=item&as=saved&id={library.entry}", method="HEAD", key_in="query")
 
-    assert state(alice, shelf.entry) == ("unread", False)
+    assert state(alice, library.entry) == ("unread", False)

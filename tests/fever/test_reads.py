@@ -12,32 +12,32 @@ from support.people import Person, call
 from support.publisher import Publisher
 
 
-def test_groups_are_categories_and_feeds_groups_their_feeds(alice: Person, shelf: Library, app: FeverApp) -> None:
+def test_groups_are_categories_and_feeds_groups_their_feeds(alice: Person, library: Library, app: FeverApp) -> None:
     found = app.get("&groups")
 
     titles = {one["id"]: one["title"] for one in alice.get("/v1/categories")}
     assert {one["id"]: one["title"] for one in found["groups"]} == titles
     assert found["feeds_groups"] == [
-        {"group_id": shelf.category, "feed_ids": str(shelf.feed)},
-        {"group_id": shelf.podcasts, "feed_ids": str(shelf.podcast)},
+        {"group_id": library.category, "feed_ids": str(library.feed)},
+        {"group_id": library.podcasts, "feed_ids": str(library.podcast)},
     ]
     assert set(found) == {"api_version", "auth", "last_refreshed_on_time", "groups", "feeds_groups"}
 
 
-def test_the_feeds_of_a_group_are_one_text(alice: Person, shelf: Library, app: FeverApp, site: Publisher) -> None:
-    more = subscribe(alice, site, numbered(1), "More", category_id=shelf.category)
+def test_the_feeds_of_a_group_are_one_text(alice: Person, library: Library, app: FeverApp, site: Publisher) -> None:
+    more = subscribe(alice, site, numbered(1), "More", category_id=library.category)
 
     found = {one["group_id"]: one["feed_ids"] for one in app.get("&feeds")["feeds_groups"]}
 
-    assert found[shelf.category] == f"{shelf.feed},{more}"
+    assert found[library.category] == f"{library.feed},{more}"
 
 
-def test_feeds_have_what_clients_read(alice: Person, shelf: Library, app: FeverApp) -> None:
+def test_feeds_have_what_clients_read(alice: Person, library: Library, app: FeverApp) -> None:
     found = app.get("&feeds")
 
     assert set(found) == {"api_version", "auth", "last_refreshed_on_time", "feeds", "feeds_groups"}
-    assert [one["id"] for one in found["feeds"]] == [shelf.feed, shelf.podcast]
-    known = alice.get(f"/v1/feeds/{shelf.feed}")
+    assert [one["id"] for one in found["feeds"]] == [library.feed, library.podcast]
+    known = alice.get(f"/v1/feeds/{library.feed}")
     feed = found["feeds"][0]
     assert (feed["title"], feed["url"], feed["site_url"]) == (known["title"], known["feed_url"], known["site_url"])
     assert (feed["favicon_id"], feed["is_spark"]) == (0, 0)
@@ -57,14 +57,14 @@ def test_favicons_are_sent_without_data_prefix(alice: Person, app: FeverApp, sit
     assert base64.b64decode(encoded).startswith(b"\x89PNG")
 
 
-def test_items_have_what_clients_read(alice: Person, shelf: Library, app: FeverApp) -> None:
+def test_items_have_what_clients_read(alice: Person, library: Library, app: FeverApp) -> None:
     by_id = {one["id"]: one for one in app.items()}
 
-    entry = alice.get(f"/v1/entries/{shelf.entry}")
-    item = by_id[shelf.entry]
+    entry = alice.get(f"/v1/entries/{library.entry}")
+    item = by_id[library.entry]
     assert {**item, "created_on_time": 0} == {
-        "id": shelf.entry,
-        "feed_id": shelf.feed,
+        "id": library.entry,
+        "feed_id": library.feed,
         "title": entry["title"],
         "author": "Dr. Cloud",
         "html": entry["content"],
@@ -74,11 +74,11 @@ def test_items_have_what_clients_read(alice: Person, shelf: Library, app: FeverA
         "created_on_time": 0,
     }
     assert item["created_on_time"] == 1790589600  # 2026-09-28 10:00 UTC, the time of publication
-    assert (by_id[shelf.starred]["is_saved"], by_id[shelf.starred]["is_read"]) == (1, 1)
+    assert (by_id[library.starred]["is_saved"], by_id[library.starred]["is_read"]) == (1, 1)
 
 
-def test_total_items_counts_everything_of_the_user(shelf: Library, app: FeverApp) -> None:
-    found = app.get(f"&items&since_id={shelf.unknown}")
+def test_total_items_counts_everything_of_the_user(library: Library, app: FeverApp) -> None:
+    found = app.get(f"&items&since_id={library.unknown}")
 
     assert found["items"] == []
     assert found["total_items"] == 4
@@ -103,12 +103,12 @@ def test_pages_above_since_id_ascend_and_below_max_id_descend(alice: Person, app
     assert [one["id"] for one in app.items()] == known[:50]
 
 
-def test_items_can_be_asked_for_by_id(alice: Person, shelf: Library, app: FeverApp) -> None:
-    text = f"{shelf.entry},%20{shelf.starred},{shelf.unknown},{shelf.entry},,99999999999999999999"
+def test_items_can_be_asked_for_by_id(alice: Person, library: Library, app: FeverApp) -> None:
+    text = f"{library.entry},%20{library.starred},{library.unknown},{library.entry},,99999999999999999999"
 
     found = app.items(f"&with_ids={text}")
 
-    assert sorted(one["id"] for one in found) == sorted([shelf.entry, shelf.starred])
+    assert sorted(one["id"] for one in found) == sorted([library.entry, library.starred])
     assert app.items("&with_ids=") == []
     assert alice.id
 
@@ -120,25 +120,25 @@ def test_more_than_fifty_ids_are_all_answered(alice: Person, app: FeverApp, site
     assert sorted(one["id"] for one in app.items(f"&with_ids={','.join(map(str, known))}")) == known
 
 
-def test_items_can_be_limited_to_feeds_and_groups(shelf: Library, app: FeverApp) -> None:
+def test_items_can_be_limited_to_feeds_and_groups(library: Library, app: FeverApp) -> None:
     def feeds_in(query: str) -> set[int]:
         return {one["feed_id"] for one in app.items(query)}
 
-    assert feeds_in(f"&feed_ids={shelf.feed}") == {shelf.feed}
-    assert feeds_in(f"&feed_ids={shelf.feed},{shelf.podcast}") == {shelf.feed, shelf.podcast}
-    assert feeds_in(f"&group_ids={shelf.podcasts}") == {shelf.podcast}
-    assert feeds_in(f"&group_ids=0,{shelf.podcasts}") == {shelf.feed, shelf.podcast}
-    assert feeds_in(f"&feed_ids={shelf.unknown}") == set()
-    both = [one["id"] for one in app.items(f"&feed_ids={shelf.podcast},{shelf.feed}&max_id=0")]
+    assert feeds_in(f"&feed_ids={library.feed}") == {library.feed}
+    assert feeds_in(f"&feed_ids={library.feed},{library.podcast}") == {library.feed, library.podcast}
+    assert feeds_in(f"&group_ids={library.podcasts}") == {library.podcast}
+    assert feeds_in(f"&group_ids=0,{library.podcasts}") == {library.feed, library.podcast}
+    assert feeds_in(f"&feed_ids={library.unknown}") == set()
+    both = [one["id"] for one in app.items(f"&feed_ids={library.podcast},{library.feed}&max_id=0")]
     assert both == sorted(both, reverse=True)
 
 
-def test_removed_entries_are_nowhere(alice: Person, shelf: Library, app: FeverApp) -> None:
-    alice.put("/v1/entries", {"entry_ids": [shelf.entry], "status": "removed"})
+def test_removed_entries_are_nowhere(alice: Person, library: Library, app: FeverApp) -> None:
+    alice.put("/v1/entries", {"entry_ids": [library.entry], "status": "removed"})
 
-    assert shelf.entry not in {one["id"] for one in app.items()}
-    assert app.items(f"&with_ids={shelf.entry}") == []
-    assert shelf.entry not in app.unread()
+    assert library.entry not in {one["id"] for one in app.items()}
+    assert app.items(f"&with_ids={library.entry}") == []
+    assert library.entry not in app.unread()
 
 
 def test_ids_are_texts_and_empty_where_there_are_none(app: FeverApp) -> None:
@@ -149,28 +149,28 @@ def test_ids_are_texts_and_empty_where_there_are_none(app: FeverApp) -> None:
     assert (found["links"], found["favicons"], found["feeds"], found["feeds_groups"]) == ([], [], [], [])
 
 
-def test_unread_and_saved_ids_ascend(alice: Person, shelf: Library, app: FeverApp) -> None:
+def test_unread_and_saved_ids_ascend(alice: Person, library: Library, app: FeverApp) -> None:
     unread = sorted(one["id"] for one in alice.entries(status="unread"))
 
     assert app.unread() == unread
-    assert app.saved() == [shelf.starred]
+    assert app.saved() == [library.starred]
     alice.put("/v1/entries", {"entry_ids": unread, "starred": True})
-    assert app.saved() == sorted([*unread, shelf.starred])
+    assert app.saved() == sorted([*unread, library.starred])
 
 
-def test_several_queries_are_answered_at_once(shelf: Library, app: FeverApp) -> None:
+def test_several_queries_are_answered_at_once(library: Library, app: FeverApp) -> None:
     found = app.get("&groups&feeds&favicons&items&links&unread_item_ids&saved_item_ids&refresh")
 
     assert set(found) == {
         "api_version", "auth", "last_refreshed_on_time", "groups", "feeds", "feeds_groups", "favicons", "items",
         "total_items", "links", "unread_item_ids", "saved_item_ids",
     }  # fmt: skip
-    assert ids(found["saved_item_ids"]) == [shelf.starred]
+    assert ids(found["saved_item_ids"]) == [library.starred]
 
 
-def test_queries_may_stand_in_the_form_and_have_values(shelf: Library, app: FeverApp) -> None:
+def test_queries_may_stand_in_the_form_and_have_values(library: Library, app: FeverApp) -> None:
     assert set(app.get(fields={"groups": "", "unread_item_ids": "1"})) >= {"groups", "unread_item_ids"}
-    assert app.call("=xml&saved_item_ids=").json()["saved_item_ids"] == str(shelf.starred)
+    assert app.call("=xml&saved_item_ids=").json()["saved_item_ids"] == str(library.starred)
 
 
 @pytest.mark.parametrize(

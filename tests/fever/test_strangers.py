@@ -21,23 +21,23 @@ MARKS: list[tuple[str, str, str]] = [
 ]
 
 
-def known_to(app: FeverApp, query: str) -> Any:
+def visible_to(app: FeverApp, query: str) -> Any:
     return {name: value for name, value in app.get(query).items() if name != "last_refreshed_on_time"}
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_lists_have_nothing_of_others(shelf: Library, app: FeverApp, bobs: FeverApp, query: str) -> None:
+def test_lists_have_nothing_of_others(library: Library, app: FeverApp, bobs: FeverApp, query: str) -> None:
     empty = {"groups": 1}
-    for name, value in known_to(bobs, query).items():
+    for name, value in visible_to(bobs, query).items():
         if name not in ("api_version", "auth"):
             assert not value or len(value) == empty.get(name), (name, value)
-    assert known_to(app, query) != known_to(bobs, query) or query == "&favicons"
-    assert shelf.entry
+    assert visible_to(app, query) != visible_to(bobs, query) or query == "&favicons"
+    assert library.entry
 
 
 @pytest.mark.parametrize("query", BY_ID)
-def test_ids_of_others_find_nothing(shelf: Library, app: FeverApp, bobs: FeverApp, query: str) -> None:
-    named = query.format_map(vars(shelf))
+def test_ids_of_others_find_nothing(library: Library, app: FeverApp, bobs: FeverApp, query: str) -> None:
+    named = query.format_map(vars(library))
 
     assert bobs.items(named) == []
     assert app.items(named)
@@ -45,10 +45,10 @@ def test_ids_of_others_find_nothing(shelf: Library, app: FeverApp, bobs: FeverAp
 
 @pytest.mark.parametrize(("kind", "word", "what"), MARKS)
 def test_marks_do_not_reach_what_others_have(
-    alice: Person, shelf: Library, bobs: FeverApp, kind: str, word: str, what: str
+    alice: Person, library: Library, bobs: FeverApp, kind: str, word: str, what: str
 ) -> None:
     before = alice.entries(), alice.get("/v1/feeds/counters")
-    number = getattr(shelf, what, 0)
+    number = getattr(library, what, 0)
 
     answer = bobs.mark(mark=kind, id=number, before=4_000_000_000, **{"as": word})
     bobs.mark(unread_recently_read=1)
@@ -57,9 +57,11 @@ def test_marks_do_not_reach_what_others_have(
     assert (alice.entries(), alice.get("/v1/feeds/counters")) == before
 
 
-def test_an_undo_does_not_reach_what_others_read(alice: Person, shelf: Library, app: FeverApp, bobs: FeverApp) -> None:
-    app.mark(mark="item", id=shelf.entry, **{"as": "read"})
+def test_an_undo_does_not_reach_what_others_read(
+    alice: Person, library: Library, app: FeverApp, bobs: FeverApp
+) -> None:
+    app.mark(mark="item", id=library.entry, **{"as": "read"})
 
     bobs.mark(unread_recently_read=1)
 
-    assert alice.get(f"/v1/entries/{shelf.entry}")["status"] == "read"
+    assert alice.get(f"/v1/entries/{library.entry}")["status"] == "read"
