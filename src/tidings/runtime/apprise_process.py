@@ -43,9 +43,9 @@ class AccessDenied(PermissionError):
 
 
 class Sandbox:
-    """What may leave this process. Once it is in force, nothing takes it away.
+    """Restricts what this process may do. It cannot be lifted once it is active.
 
-    refused: the connections that were turned down since somebody last looked, in words for the user; beyond: the rest.
+    denied_connections: messages about denied connections, for the user.
     """
 
     _PROCESSES = (
@@ -86,9 +86,9 @@ class Sandbox:
         if address is None:  # of a socket that is connected already
             return
         host = address[0] if isinstance(address, tuple) else None
-        # A name here would be looked up behind our back.
+        # The library would resolve a name without the guard.
         if not isinstance(host, str) or not self._guard.allows(host):
-            # Not what a name stands for: our network is the operator's business.
+            # Without the address that the name resolves to: the network of the operator stays private.
             self.denied_connections.append(self._guard.refusal("It").text)
             raise AccessDenied(self.denied_connections[-1].english())
 

@@ -38,7 +38,7 @@ def serve(pages: BinaryIO, outcomes: BinaryIO, cpu_s: int) -> None:
     decoder = msgspec.msgpack.Decoder(WebPage)
     while length := pages.read(LENGTH_BYTES):
         page = decoder.decode(pages.read(int.from_bytes(length)))
-        # Nobody handles this signal: when the time is up the system ends the process, wherever it is lost.
+        # The signal has no handler: when the time is up the system ends the process, whatever it is doing.
         signal.setitimer(signal.ITIMER_PROF, cpu_s)
         outcome = msgspec.msgpack.encode(_outcome(page))
         signal.setitimer(signal.ITIMER_PROF, 0)

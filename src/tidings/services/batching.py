@@ -80,7 +80,7 @@ class Batcher(Generic[Item, Outcome]):
     def _take_unfinished(
         self, batch: Sequence[tuple[Item, asyncio.Future[Outcome]]]
     ) -> list[tuple[Item, asyncio.Future[Outcome]]]:
-        """Remove and return the items without an outcome, of this batch and of those that wait."""
+        """Remove and return the items without an outcome, of this batch and of waiting ones."""
         waiting, self._waiting = self._waiting, []
         return [one for one in (*batch, *waiting) if not one[1].done()]
 

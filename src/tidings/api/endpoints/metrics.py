@@ -58,7 +58,7 @@ class Access(Struct, frozen=True):
 
 
 class Metrics:
-    """An ASGI application that returns the metrics. access: None to answer 404 to everybody."""
+    """An ASGI application that returns the metrics. access: None to return 404 for every request."""
 
     def __init__(self, status: StatusReader, access: Access | None) -> None:
         self._status = status

@@ -19,7 +19,7 @@ from tidings.domain.times import Instant
 
 
 class KnownEntries(Struct, frozen=True):
-    """The hashes, of those that were looked up, which a feed has.
+    """The looked-up hashes that a feed has.
 
     ids: ids of stored entries, by hash. fingerprints: of the same entries, as published when they were last written.
     deleted: hashes of deleted entries, which must not be stored again.

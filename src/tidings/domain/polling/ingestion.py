@@ -25,7 +25,7 @@ from tidings.domain.rules import pipeline
 from tidings.domain.rules.rule_entry import DEFAULT_INVIDIOUS_HOST
 from tidings.domain.times import Instant
 
-# Stands for the date of an entry without one in its fingerprint; every other date is left out.
+# Used in the fingerprint of an entry without a date; other dates are not part of it.
 _NO_DATE = Instant(0)
 _VISIBLE_MEDIA = re.compile("<(?:audio|iframe|img|math|picture|video)[ >]")
 

@@ -123,7 +123,7 @@ def _rename(db: Write, updates: Iterable[PreparedFeedUpdate]) -> None:
 def _add_new(
     db: Write, updates: Sequence[PreparedFeedUpdate], current: Mapping[int, CurrentFeed]
 ) -> dict[int, list[int]]:
-    """Add new entries, without those that another check stored meanwhile. Returns their ids by feed id."""
+    """Add new entries, except entries that another check has stored meanwhile. Returns their ids by feed id."""
     known = feed_store.look_up(db, {one.feed.id: [entry.hash for entry in one.new] for one in updates})
     missing = [
         replace(one, new=[entry for entry in one.new if entry.hash not in known[one.feed.id]]) for one in updates

@@ -8,7 +8,7 @@ from tidings.storage.engine.database import Read, Write
 from tidings.storage.engine.upsert import upsert
 from tidings.storage.schema import server_secrets
 
-# Name of the secret that signs tokens of app logins.
+# Name of the secret from which the digests of app logins are made.
 APP_LOGINS = "app logins"
 
 _select_secret = select(server_secrets.c.secret).where(server_secrets.c.name == bindparam("secret_name"))

@@ -121,7 +121,7 @@ def _ordered(
 ) -> Select[Any]:
     statement = statement.where(*_conditions(query))
     if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(query.bounds):
-        order = Order.PUBLISHED_AT  # within one category the order by category comes down to this
+        order = Order.PUBLISHED_AT  # within one category both orders are the same
     if order is Order.CATEGORY_TITLE:
         # Reads category after category; with few entries, it looks up the category of each.
         category_id = categories.c.id if query.is_narrow else full_text.without_index(categories.c.id)
