@@ -157,7 +157,7 @@ def _add_page_content(person: Person) -> dict[str, object]:
 
 
 def _vacuum(database: Database) -> None:
-    """As autovacuum does by itself soon after."""
+    """Vacuum the tables, as autovacuum does soon after."""
     if not database.is_sqlite:
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             # What was committed without waiting for the disk is no page for an index alone before it got there.

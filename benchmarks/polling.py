@@ -1,9 +1,9 @@
 """How fast feeds are polled, beside the reference server where it is at hand: `make bench-poll`.
 
 500 feeds of 30 entries on loopback (`publisher`), polled by a real worker process on each engine, from the moment they
-are due to the moment the last is written. Each of them, the reference too, has three turns, and the best of each round
-is told: what takes longer another time is the work of others on the machine. Exits with 1 where an entry is missing, or
-a floor beside the reference.
+are due to the moment the last is written. Each engine, and the reference, is measured three times, and the best time of
+each round is printed, since other work on the machine slows some runs down. Exits with 1 if an entry is missing
+or a rate is below its minimum beside the reference.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _measure_once(origin: str) -> dict[str, Measurement]:
 
 
 def _best_of(runs: list[Measurement]) -> Measurement:
-    """Of each round. An entry that is missing in any of them is missing."""
+    """Return the best time of each round, and the number of entries missing in any run."""
     took_s = {name: min(one_run.took_s[name] for one_run in runs) for name in MIN_SPEEDUPS}
     return Measurement(took_s, sum(one_run.missing for one_run in runs))
 
@@ -127,7 +127,7 @@ class Series:
 
     def __init__(self, origin: str, kind: str, database_url: str, folder: Path) -> None:
         self.folder = folder
-        # All are on one host here, which does not mind.
+        # All feeds are on one host here, so that the limit per host would slow the benchmark down.
         self.environment = environment_for(database_url, folder, polling_limit_per_host="100", log_level="warning")
         self.database = Database(database_url)
         migrate.upgrade(self.database)
@@ -146,7 +146,7 @@ class Series:
 
     @contextmanager
     def worker(self) -> Iterator[None]:
-        """As many processes as `tidings serve` runs."""
+        """Run as many worker processes as `tidings serve` does."""
         with ExitStack() as stack:
             workers = [
                 stack.enter_context(running("worker", self.environment, self.folder))
@@ -159,7 +159,7 @@ class Series:
         self.database.close()
 
     def round(self) -> float:
-        """Seconds from being due to being written."""
+        """Make all feeds due, and return the seconds until all are checked and stored."""
         started, due_at = time.monotonic(), system_clock()
         with self.database.writing() as db:
             db.run(update(feed_table).values(next_check_at=0))
@@ -169,7 +169,7 @@ class Series:
             took_s = time.monotonic() - started
             if took_s > TIMEOUT_S:
                 raise TimeoutError(f"only {checked} of {FEEDS} feeds were polled")
-            # To look takes a millisecond or two of what is measured: the nearer the end, the more often.
+            # A query takes a millisecond or two of the measured time, so it is repeated more often near the end only.
             left_s = took_s * (FEEDS - checked) / checked if checked else 0.0
             time.sleep(min(max(left_s / 4, 0.01), 0.2))
         return time.monotonic() - started

@@ -141,7 +141,7 @@ def _simulate_feed(kind: Kind, schedule: Schedule, outcome: Outcome, rng: random
     lowest, highest = kind.per_day
     per_day = lowest * (highest / lowest) ** rng.random() if lowest else 0.0
     publisher = _SimulatedPublisher(per_day, rng)
-    # The dead said their last word up to five years ago.
+    # The last update of a dead feed was up to five years ago.
     past_updates = publisher.news(START - HISTORY, START) if per_day else [START - int(rng.uniform(0.3, 5) * 365 * DAY)]
     updates, end = publisher.news(START, START + DAYS * DAY), START + DAYS * DAY
     at = START + int(rng.random() * HOUR)
@@ -167,7 +167,7 @@ def _simulate_feed(kind: Kind, schedule: Schedule, outcome: Outcome, rng: random
 
 
 def _simulate_hourly(kind: Kind, first: int, updates: Sequence[int], outcome: Outcome) -> None:
-    """What is the same every hour need not be walked through."""
+    """Count the checks of a feed that is checked every hour, without simulating each."""
     outcome.delays[kind.name].extend((first - one) % HOUR // SECOND for one in updates)
     outcome.checks[kind.name] += DAYS * 24
     for minute in range((first - START) // MINUTE, DAYS * 1440, 60):
@@ -175,7 +175,7 @@ def _simulate_hourly(kind: Kind, first: int, updates: Sequence[int], outcome: Ou
 
 
 def _poisson(mean: float, rng: random.Random) -> int:
-    """Knuth's way for small means, the normal distribution for large ones."""
+    """Draw from a Poisson distribution: Knuth's algorithm for small means, the normal distribution for large ones."""
     if mean > 50:
         return max(0, round(rng.gauss(mean, math.sqrt(mean))))
     limit, count, product = math.exp(-mean), 0, rng.random()

@@ -99,13 +99,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def engine(request: pytest.FixtureRequest) -> str:
-    """sqlite or postgresql: whoever asks for it, or for anything below, runs on both."""
+    """sqlite or postgresql: a test that uses this fixture, or one below, runs on both."""
     return str(request.param)
 
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    """A server of our own. Where none can be had, the tests fail and say how to get one."""
+    """The URL of a server started for the tests. Without one, the tests fail and say how to install it."""
     with postgres.postgres_server() as url:
         yield url
 
@@ -176,7 +176,7 @@ def services(service: RunningService) -> Services:
 
 @pytest.fixture
 def site() -> Iterator[Publisher]:
-    """A publisher of one's own."""
+    """A publisher for this test alone."""
     with Publisher() as publisher:
         yield publisher
 
