@@ -10,10 +10,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from support.databases import Databases, PostgresDatabases, SqliteDatabases
-from support.people import Cast, Person
+from support.people import Cast, Person, call
 from support.postgres import postgres_server
 from support.running import running_service
 from tidings.domain.entries.entries import EntryStatus
@@ -36,6 +36,19 @@ CALLS = {
     "counters": "/v1/feeds/counters",
 }
 BODY = "<p>" + "Lorem ipsum dolor sit amet, consectetur adipiscing elit. " * 50 + "</p>"
+
+
+READER = "/reader/api/0/stream"
+READING_LIST = "user/-/state/com.google/reading-list"
+READ = "user/-/state/com.google/read"
+# Of the Google Reader API.
+READER_CALLS = {
+    "Reader: ids, 10,000": f"{READER}/items/ids?n=10000&s={READING_LIST}",
+    "Reader: ids, 10,000 unread": f"{READER}/items/ids?n=10000&s={READING_LIST}&xt={READ}",
+    "Reader: contents, 100": f"{READER}/contents?n=100",
+    "Reader: unread of a feed, 100": f"{READER}/contents/feed/1?n=100&xt={READ}",
+    "Reader: unread counts": "/reader/api/0/unread-count",
+}
 
 
 def run() -> None:
@@ -99,16 +112,29 @@ def entry(number: int, now: Instant) -> ReadyEntry:
 def _measure(engine: str, person: Person) -> None:
     connection = http.client.HTTPConnection(urlsplit(person.service.url).netloc)
     sys.stdout.write(f"lists on {engine}:                  median      p95     bytes\n")
-    for name, path in CALLS.items():
-        took, size = [], 0
-        for _ in range(ROUNDS):
-            started = time.perf_counter()
-            connection.request("GET", path, headers={"X-Auth-Token": person.token})
-            answer = connection.getresponse()
-            size = len(answer.read())
-            took.append((time.perf_counter() - started) * 1000)
-            assert answer.status == 200, path
-        took.sort()
-        p95 = took[int(len(took) * 0.95)]
-        sys.stdout.write(f"  {name:<28} {statistics.median(took):7.2f} ms {p95:7.2f} ms {size:9}\n")
+    ways = [({"X-Auth-Token": person.token}, CALLS), (_reader_header(person), READER_CALLS)]
+    for headers, calls in ways:
+        for name, path in calls.items():
+            _measure_call(connection, name, path, headers)
     connection.close()
+
+
+def _reader_header(person: Person) -> dict[str, str]:
+    password = person.post("/v1/api-passwords", {"name": "benchmark"})["password"]
+    query = urlencode({"Email": person.user.username, "Passwd": password})
+    answer = call(person.service.url, "GET", f"/accounts/ClientLogin?{query}").body.decode()
+    return {"Authorization": f"GoogleLogin auth={answer.partition('Auth=')[2].strip()}"}
+
+
+def _measure_call(connection: http.client.HTTPConnection, name: str, path: str, headers: dict[str, str]) -> None:
+    took, size = [], 0
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        size = len(answer.read())
+        took.append((time.perf_counter() - started) * 1000)
+        assert answer.status == 200, path
+    took.sort()
+    p95 = took[int(len(took) * 0.95)]
+    sys.stdout.write(f"  {name:<28} {statistics.median(took):7.2f} ms {p95:7.2f} ms {size:9}\n")

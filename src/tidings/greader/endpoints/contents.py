@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import islice
 from typing import Final
@@ -177,11 +177,19 @@ def list_items(caller: User, services: Services, query: ItemsQuery) -> Response:
     before, after = msgspec.json.encode(head).split(b"[]", 1)
     with services.listing.open(caller.id) as lists:
         parts = _encoded(lists, ItemBuilder(lists.db, caller.id), ids, newest_first=newest_first)
-        body = before + b"[" + b",".join(parts) + b"]" + after
+        # One join: each further concatenation would copy all of it.
+        body = b"".join([before, b"[", *_separated(parts), b"]", after])
     return Response(body, media_type=JSON)
 
 
 routes.get("/reader/api/0/stream/items/contents")(list_items)
+
+
+def _separated(parts: Iterable[bytes]) -> Iterator[bytes]:
+    for number, part in enumerate(parts):
+        if number:
+            yield b","
+        yield part
 
 
 def _encoded(lists: EntryLists, builder: ItemBuilder, ids: list[int], *, newest_first: bool) -> Iterator[bytes]:
