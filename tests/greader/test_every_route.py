@@ -121,6 +121,8 @@ _VALUES: dict[str, st.SearchStrategy[str]] = {
 _FIELDS = st.lists(
     st.sampled_from(sorted(_VALUES)).flatmap(lambda name: st.tuples(st.just(name), _VALUES[name])), max_size=6
 )
+# Routes match no path with a line feed: see the test below.
+_IN_PATH = st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=20)
 _BODIES = st.one_of(st.none(), st.binary(max_size=40), st.just(OPML.encode()))
 
 
@@ -136,7 +138,7 @@ def fuzzed(alice: Person, site: Publisher) -> App:
     query=_FIELDS,
     fields=_FIELDS,
     body=_BODIES,
-    stream=st.one_of(_STREAMS, st.text(max_size=20)),
+    stream=st.one_of(_STREAMS, _IN_PATH),
 )
 def test_no_request_is_a_failure_of_ours(
     fuzzed: App,
@@ -157,6 +159,11 @@ def test_no_request_is_a_failure_of_ours(
     if answer.status != 200:
         assert answer.headers["content-type"] == "text/plain; charset=utf-8"
         assert len(answer.body.splitlines()) == 1
+
+
+@pytest.mark.parametrize("path", ["stream/contents/%0A0", "stream/contents/feed/1%0A", "%0A", "tag/list%0A"])
+def test_a_line_feed_in_a_path_is_no_failure_of_ours(app: App, path: str) -> None:
+    assert app.call("GET", path).status in (200, 303, 404)
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
