@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 from msgspec import Struct
 
+from tidings.domain.feeds.feeds import DocumentLimit
 from tidings.domain.feeds.health import FeedHealth, FeedHealthData, health
 from tidings.domain.polling.redirects import CONFIRMATIONS
 from tidings.domain.times import DAY, HOUR, MINUTE, Instant
@@ -31,6 +32,12 @@ NAMES = {
     FeedHealth.FINE: N_("Fine"),
 }
 
+LIMIT_NOTES = {
+    DocumentLimit.ENTRIES: N_("The document has more than 10,000 entries: those after them were left out."),
+    DocumentLimit.TEXT: N_("An entry has more than 4,000,000 characters: the rest of its text was left out."),
+    DocumentLimit.ELEMENTS: N_("The document has more elements than fit into memory: the end of it was left out."),
+}
+
 
 class FeedRow(Struct, frozen=True):
     """A row of the feeds page. trouble, advice: what is wrong and what to do about it, or "".
@@ -49,6 +56,11 @@ class FeedRow(Struct, frozen=True):
     @property
     def label(self) -> str:
         return _(NAMES[self.health])
+
+    @property
+    def notes(self) -> list[str]:
+        """The limits at which the last document was cut, as sentences."""
+        return [_(text) for limit, text in LIMIT_NOTES.items() if limit in self.feed.limits_reached.split()]
 
     @property
     def took_s(self) -> float:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from support.people import Person
+from support.people import Person, rss
 from support.publisher import Publisher
 from support.visitors import Visitor
 from tidings.services import Services
@@ -215,6 +215,21 @@ def test_a_feed_can_be_checked_at_once_and_a_failure_is_shown(reader: Visitor, a
     assert back.headers["location"] == "/feeds?q=feed"
     assert "(404)" in reader.follow(back)
     assert "(404)" in reader.page(f"/feeds/{feed['id']}/edit")
+
+
+def test_a_document_that_was_cut_at_a_limit_leaves_a_note(reader: Visitor, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site)
+    path = urlsplit(feed["feed_url"]).path
+    reader.get(f"/feeds/{feed['id']}/edit")
+    long = f"<item><guid>long</guid><description>{'word ' * 900_000}</description></item>"
+    site.serve(path, f"<rss version='2.0'><channel><title>T</title>{long}</channel></rss>".encode())
+
+    page = reader.follow(reader.post(f"/feeds/{feed['id']}/refresh"))
+    assert "An entry has more than 4,000,000 characters" in page
+    assert "more than 10,000 entries" not in page
+
+    site.serve(path, rss(["Short"], site.url(path)))
+    assert "4,000,000" not in reader.follow(reader.post(f"/feeds/{feed['id']}/refresh"))
 
 
 def test_feeds_of_other_users_are_404(reader: Visitor, bob: Person, site: Publisher) -> None:

@@ -67,11 +67,19 @@ class PublisherHints(Struct, frozen=True, kw_only=True, omit_defaults=True):
     skip_days: frozenset[int] = frozenset()
 
 
+class DocumentLimit(StrEnum):
+    """A limit at which a document was cut. ELEMENTS: of the whole document. TEXT: of the content of an entry."""
+
+    ELEMENTS = "elements"
+    ENTRIES = "entries"
+    TEXT = "text"
+
+
 class ParsedFeed(Struct, frozen=True, kw_only=True):
     """entries: in document order. skipped: the number of items that could not be parsed.
 
     site_url: absolute; the document's own URL if it names no other. icon_url, self_url: absolute or "".
-    hubs: WebSub hubs, absolute.
+    hubs: WebSub hubs, absolute. limits_reached: where more of the document was left out.
     """
 
     format: FeedFormat
@@ -86,6 +94,7 @@ class ParsedFeed(Struct, frozen=True, kw_only=True):
     entries: tuple[ParsedEntry, ...] = ()
     other_hashes: dict[str, tuple[str, ...]] = {}
     skipped: int = 0
+    limits_reached: frozenset[DocumentLimit] = frozenset()
 
 
 class EditedFeedField(IntFlag):

@@ -41,6 +41,7 @@ class FeedHealthData(Struct, frozen=True):
     error_count: failed checks in a row, without those caused by passing network errors; failed_checks: all in a row.
     is_waiting: imported, and not checked yet. last_entry_at: None if it has no stored entries.
     news_gap_s: average seconds between updates, 0 if not known. took_ms: duration of the last fetch, 0 if not known.
+    limits_reached: values of `DocumentLimit` at which the last document was cut, separated by blanks.
     """
 
     id: int
@@ -65,6 +66,7 @@ class FeedHealthData(Struct, frozen=True):
     unread: int
     last_entry_at: Instant | None
     error_form: str = ""
+    limits_reached: str = ""
 
     @property
     def error(self) -> Message:

@@ -8,7 +8,8 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tidings.domain.feeds.feeds import FeedFormat, ParsedEntry
+from tidings.domain.cleaning.depth_limits import MAX_CHARS
+from tidings.domain.feeds.feeds import DocumentLimit, FeedFormat, ParsedEntry
 from tidings.domain.formats.identity import EntryIdentity, entry_hashes
 from tidings.domain.formats.limits import MAX_ENTRIES, MAX_NAME_CHARS, limit_entry
 from tidings.domain.formats.xml.namespaces import TagNames
@@ -44,12 +45,13 @@ class UnhashedEntry(Struct, frozen=True):
 class BuiltEntries(Struct, frozen=True):
     """entries: in document order. other_hashes: of those that may be stored under others, by hash.
 
-    skipped: number of unusable items.
+    skipped: number of unusable items. limits_reached: of the number of entries, and of the text of an entry.
     """
 
     entries: tuple[ParsedEntry, ...]
     other_hashes: dict[str, tuple[str, ...]]
     skipped: int
+    limits_reached: frozenset[DocumentLimit]
 
 
 def build_entries(items: Iterable[UnhashedEntry | None]) -> BuiltEntries:
@@ -59,7 +61,8 @@ def build_entries(items: Iterable[UnhashedEntry | None]) -> BuiltEntries:
     feeds.
     """
     usable, skipped = [], 0
-    for item in islice(items, MAX_ENTRIES):
+    rest = iter(items)
+    for item in islice(rest, MAX_ENTRIES):
         if item is None:
             skipped += 1
         else:
@@ -73,7 +76,12 @@ def build_entries(items: Iterable[UnhashedEntry | None]) -> BuiltEntries:
             entries[hashes.hash] = limit_entry(replace(item.entry, hash=hashes.hash))
             if hashes.others:
                 others[hashes.hash] = hashes.others
-    return BuiltEntries(tuple(entries.values()), others, skipped)
+    reached = set()
+    if any(True for _ in rest):
+        reached.add(DocumentLimit.ENTRIES)
+    if any(len(entry.content) > MAX_CHARS for entry in entries.values()):
+        reached.add(DocumentLimit.TEXT)
+    return BuiltEntries(tuple(entries.values()), others, skipped, frozenset(reached))
 
 
 def unique_sorted(values: Iterable[str]) -> tuple[str, ...]:

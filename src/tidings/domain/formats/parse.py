@@ -6,9 +6,10 @@ bytes | decode | find the root | build the tree | RSS, Atom, JSON Feed or CDF | 
 from __future__ import annotations
 
 from lxml import etree
+from msgspec.structs import replace
 
 from tidings.domain.errors import FeedUnreadable, NotAFeed
-from tidings.domain.feeds.feeds import FeedFormat, ParsedFeed
+from tidings.domain.feeds.feeds import DocumentLimit, FeedFormat, ParsedFeed
 from tidings.domain.formats.atom import read_atom
 from tidings.domain.formats.charset import DecodedText, decode_document
 from tidings.domain.formats.detect import DocumentRoot, find_root
@@ -32,10 +33,11 @@ def parse_feed(body: bytes, *, url: str, charset: str | None = None, now: Instan
     if root is None:
         raise NotAFeed(msg("The address answers, but not with a feed. Look for the feed's own address on the page."))
     if root.format is FeedFormat.JSON:
-        feed = read_json_feed(limit_json(source.text), url=url, now=now)
+        limited = limit_json(source.text)
+        feed = read_json_feed(limited, url=url, now=now)
         if feed is None:
             raise NotAFeed(msg("The address answers with JSON, but not with a JSON Feed."))
-        return feed
+        return _with_element_limit(feed, is_limited=limited is not source.text)
     return _parse_xml(source, root, url, now)
 
 
@@ -49,5 +51,11 @@ def _parse_xml(source: DecodedText, root: DocumentRoot, url: str, now: Instant |
     if document.root is None:
         raise FeedUnreadable(msg("The feed is damaged beyond reading. Tell its publisher, or try again later."))
     if root.format is FeedFormat.ATOM:
-        return read_atom(document.root, url=url, is_cut_off=document.is_cut_off, now=now)
-    return read_rss(document.root, url=url, feed_format=root.format, is_cut_off=document.is_cut_off, now=now)
+        feed = read_atom(document.root, url=url, is_cut_off=document.is_cut_off, now=now)
+    else:
+        feed = read_rss(document.root, url=url, feed_format=root.format, is_cut_off=document.is_cut_off, now=now)
+    return _with_element_limit(feed, is_limited=document.is_limited)
+
+
+def _with_element_limit(feed: ParsedFeed, *, is_limited: bool) -> ParsedFeed:
+    return replace(feed, limits_reached=feed.limits_reached | {DocumentLimit.ELEMENTS}) if is_limited else feed

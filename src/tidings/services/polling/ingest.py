@@ -188,6 +188,8 @@ def build_update(
     """Returns the update of one feed by a document, with the columns of the feed and its new and changed entries."""
     parsed, response = document.parsed(now), document.response
     articles = document.full_content.get(feed.id)
+    if parsed.limits_reached:
+        log.info("feed cut at a limit", feed=feed.id, limits=sorted(parsed.limits_reached))
     update = document.builder.update(user, feed, changes, now, articles=articles)
     dates = (entry.published_at for entry in update.new)
     columns = document.timing.after_document(feed, response, parsed, dates, now) | _followed(feed, parsed)

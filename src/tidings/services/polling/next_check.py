@@ -66,6 +66,7 @@ class Timing(Struct, frozen=True):
             rate = publish_rate.update_rate(rate, dates, since=feed.checked_at, now=now)
         values = self._after_success(feed, response, rate, document.hints, now)
         values |= {"body_digest": response.digest, "parsed_at": now}
+        values |= {"limits_reached": " ".join(sorted(document.limits_reached))}
         return values | _rate_columns(rate) | {"publisher_hints": polling_hints.to_text(document.hints)}
 
     def after_failure(self, feed: Feed, error: TidingsError, now: Instant) -> dict[str, Any]:

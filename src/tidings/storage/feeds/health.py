@@ -48,6 +48,7 @@ _select_all = (
         feed_counters.c.unread,
         _last_entry.label("last_entry_at"),
         feeds.c.parsing_error_form.label("error_form"),
+        feeds.c.limits_reached,
     )
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
     .where(feeds.c.user_id == bindparam("user"))

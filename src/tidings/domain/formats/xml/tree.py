@@ -24,10 +24,14 @@ _HAS_REFERENCE: Final = re.compile(rb"#(?<=&#)1[2-5]\d;")
 
 
 class XmlDocument(Struct, frozen=True):
-    """root: None if there is no element. is_cut_off: the text ended inside an item, which was left out."""
+    """root: None if there is no element. is_cut_off: the text ended inside an item, which was left out.
+
+    is_limited: the text was cut at the limit on elements.
+    """
 
     root: _Element | None
     is_cut_off: bool = False
+    is_limited: bool = False
 
 
 def read_document(source: DecodedText, root: DocumentRoot) -> XmlDocument:
@@ -42,9 +46,10 @@ def read_document(source: DecodedText, root: DocumentRoot) -> XmlDocument:
     if utf8 is None or text is not source.text:
         utf8 = _encode(text)
     try:
-        return XmlDocument(_read_well_formed(utf8[len(_encode(text[: root.offset])) :]))
+        document = _read_well_formed(utf8[len(_encode(text[: root.offset])) :])
     except etree.XMLSyntaxError:
-        return _read_damaged(limit_xml(text), root)
+        return _read_damaged(limit_xml(text), root, is_limited=text is not source.text)
+    return XmlDocument(document, is_limited=text is not source.text)
 
 
 def _read_well_formed(utf8: bytes) -> _Element:
@@ -54,12 +59,15 @@ def _read_well_formed(utf8: bytes) -> _Element:
     return etree.fromstring(_without_controls(utf8), xml_parser(huge=True))
 
 
-def _read_damaged(text: str, root: DocumentRoot) -> XmlDocument:
+def _read_damaged(text: str, root: DocumentRoot, *, is_limited: bool) -> XmlDocument:
     prolog, body = text[: root.offset], text[root.offset :]
     entities = declared_entities(prolog) if "<!" in prolog else {}
-    repaired = repair_xml(limit_damaged_xml(_without_references(body)), entities)
+    whole = _without_references(body)
+    limited = limit_damaged_xml(whole)
+    repaired = repair_xml(limited, entities)
     utf8 = _without_controls(_encode(repaired.text))
-    return XmlDocument(etree.fromstring(utf8, xml_parser(recover=True, huge=True)), repaired.is_cut_off)
+    tree = etree.fromstring(utf8, xml_parser(recover=True, huge=True))
+    return XmlDocument(tree, repaired.is_cut_off, is_limited or limited is not whole)
 
 
 def _encode(text: str) -> bytes:
