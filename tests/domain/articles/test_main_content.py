@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tidings.domain.articles.main_content import find_article
+from tidings.domain.articles import main_content
 
 SENTENCE = "Rain fell on the valley for the third day, and the river, which had been low, rose again. "
 PARAGRAPH = f"<p>{SENTENCE * 3}</p>"
+
+
+def find_article(html: str) -> str:
+    page = main_content.parse_page(html)
+    assert page is not None
+    return main_content.find_article(page)
 
 
 def article_of(inside: str, *, around: str = "") -> str:

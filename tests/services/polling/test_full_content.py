@@ -67,3 +67,33 @@ def test_no_page_is_requested_for_entries_without_a_url(database: Database, site
 
     assert crawl(database, site, timeout_s=1) == {}
     assert site.requests == []
+
+
+def numbered(number: int, *, next_path: str = "") -> str:
+    text = "".join(f"<p>Page {number} tells, in paragraph {n}, of the rain that came late.</p>" for n in range(9))
+    return f"<html><body><article>{text}</article><a href='{next_path}'>Next page</a></body></html>"
+
+
+def test_the_pages_of_an_article_are_joined_up_to_five(database: Database, site: Publisher) -> None:
+    site.serve("/rain", numbered(1, next_path="/rain?page=2"))
+    for number in range(2, 9):
+        site.serve(f"/rain?page={number}", numbered(number, next_path=f"/rain?page={number + 1}"))
+
+    found = crawl(database, site, "rain", timeout_s=60)["rain"]
+
+    assert [number for number in range(1, 9) if f"Page {number} tells" in found.content] == [1, 2, 3, 4, 5]
+    assert [seen.path for seen in site.requests] == ["/rain", *(f"/rain?page={number}" for number in range(2, 6))]
+
+
+def test_pages_end_where_one_fails_or_repeats(database: Database, site: Publisher) -> None:
+    site.serve("/rain", numbered(1, next_path="/rain?page=2"))
+    site.serve("/rain?page=2", numbered(2, next_path="/rain?page=3"))
+    site.serve("/rain?page=3", status=500)
+    site.serve("/snow", numbered(1, next_path="/snow?page=2"))
+    site.serve("/snow?page=2", numbered(1, next_path="/snow?page=3"))
+
+    found = crawl(database, site, "rain", "snow", timeout_s=60)
+
+    assert "Page 2 tells" in found["rain"].content
+    assert found["snow"].content.count("Page 1 tells, in paragraph 0") == 1
+    assert "/snow?page=3" not in [seen.path for seen in site.requests]

@@ -21,23 +21,26 @@ class WebPage(Struct, frozen=True):
     """A page as fetched. charset: from the Content-Type, "" if absent. url: the final URL.
 
     scraper_rules: the feed's rule; "" if it has none, or if the page is on another host than the rule is for.
+    is_continuation: it is the second or a later page of an article, so that the URLs of its content become absolute.
     """
 
     body: bytes
     charset: str
     url: str
     scraper_rules: str = ""
+    is_continuation: bool = False
 
 
 class Article(Struct, frozen=True):
     """content: HTML, neither rewritten nor cleaned; "" if the page holds no article.
 
-    base_url: base of relative URLs in `content`. warnings: of the scraper rule.
+    base_url: base of relative URLs in `content`. warnings: of the scraper rule. next_url: of its next page, or "".
     """
 
     content: str
     base_url: str
     warnings: tuple[Message, ...] = ()
+    next_url: str = ""
 
 
 class ExtractionResult(Struct, frozen=True):

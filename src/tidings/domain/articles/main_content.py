@@ -21,11 +21,8 @@ MIN_TEXT_RATIO: Final = 1.5
 MAX_LINK_SHARE: Final = 0.5
 
 
-def find_article(html: str) -> str:
-    """Returns the HTML of the article with its URLs as written; "" if there is none."""
-    page = parse_page(html)
-    if page is None:
-        return ""
+def find_article(page: HtmlElement) -> str:
+    """Returns the HTML of the article with its URLs as written; "" if there is none. page: is changed."""
     for unseen in list(page.iter("script", "style", "template")):
         unseen.drop_tree()
     lost_media.resolve_lazy_images(page)

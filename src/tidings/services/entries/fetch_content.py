@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import asyncio
 
+import structlog
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tidings.domain import articles as pages
 from tidings.domain.accounts.users import User
 from tidings.domain.articles import Article, WebPage
+from tidings.domain.articles.page_joining import MAX_PAGES, is_repeated
 from tidings.domain.entries.entries import EditedEntryField
 from tidings.domain.entries.entry_changes import EntryEdit
-from tidings.domain.errors import EmptyBody, InvalidInput, NotAPage
+from tidings.domain.errors import EmptyBody, InvalidInput, NotAPage, TidingsError
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import msg
 from tidings.domain.polling import ingestion
@@ -30,9 +33,13 @@ from tidings.storage.entries import counters, entries, entry_lists
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import feeds
 
+log = structlog.get_logger()
+
 PAGE_ACCEPT = "text/html, application/xhtml+xml, */*;q=0.1"
 # Pages in memory at the same time; each may be as large as the size limit.
 MAX_CONCURRENT = 16
+# For all further pages of an article.
+NEXT_PAGES_TIMEOUT_S = 15.0
 # A page without a content type begins with one of these, in any case, after whitespace.
 _HTML_STARTS = (b"<!doctype html", b"<html")
 
@@ -82,7 +89,28 @@ class ArticleFetcher:
         async with self._slots:
             response = await self._get(feed, url)
             rules = feed.scraper_rules if pages.is_same_host(url, response.url) else ""
-            return await self._extraction.article(WebPage(response.body, response.charset, response.url, rules))
+            first = await self._extraction.article(WebPage(response.body, response.charset, response.url, rules))
+            return await self._with_next_pages(feed, first, response.url, rules) if first.next_url else first
+
+    async def _with_next_pages(self, feed: Feed, first: Article, url: str, rules: str) -> Article:
+        """Return the article with its next pages, as many as can be fetched in time."""
+        contents, next_url, seen = [first.content], first.next_url, {url}
+        try:
+            async with asyncio.timeout(NEXT_PAGES_TIMEOUT_S):
+                while next_url not in seen and len(contents) < MAX_PAGES and pages.is_same_host(next_url, url):
+                    response = await self._get(feed, next_url)
+                    if response.url in seen or not pages.is_same_host(response.url, url):
+                        break
+                    page = WebPage(response.body, response.charset, response.url, rules, is_continuation=True)
+                    article = await self._extraction.article(page)
+                    if is_repeated(article.content, contents):
+                        break
+                    contents.append(article.content)
+                    seen |= {next_url, response.url}
+                    next_url = article.next_url
+        except (TidingsError, TimeoutError) as error:
+            log.info("next page not fetched", feed=feed.id or None, pages=len(contents), reason=str(error) or "timeout")
+        return replace(first, content="".join(contents), next_url="")
 
     def close(self) -> None:
         self._extraction.close()
