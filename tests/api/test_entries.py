@@ -85,7 +85,7 @@ def test_a_parameter_that_cannot_be_read_counts_as_not_sent(
     assert alice.get("/v1/entries", **query)["total"] == 2
 
 
-@pytest.mark.parametrize("query", [{"limit": 1001}, {"order": "hash"}, {"direction": "up"}, {"status": "UNREAD"},
+@pytest.mark.parametrize("query", [{"limit": 10_001}, {"order": "hash"}, {"direction": "up"}, {"status": "UNREAD"},
                                    {"status": "read,unread"}, {"feed_id": 2147483000}, {"category_id": 2147483000},
                                    {"before": 10**15}, {"published_after": 10**17}])  # fmt: skip
 def test_an_invalid_list_query_is_400(alice: Person, query: dict[str, Any]) -> None:

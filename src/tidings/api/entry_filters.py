@@ -21,7 +21,7 @@ from tidings.domain.times import LATEST, SECOND, Instant
 from tidings.http.queries import Query, boolean
 
 DEFAULT_LIMIT = 100
-MAX_ENTRIES = 1000
+MAX_ENTRIES = 10_000
 MAX_IDS = 10_000
 
 Choice = TypeVar("Choice", Order, Direction)

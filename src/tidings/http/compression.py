@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import brotli
 from starlette.responses import Response, StreamingResponse
+
+from tidings.http.responses import ChunkedJson
 
 # Levels at which compressing takes less time than sending the saved bytes over a common connection.
 _CODERS: dict[str, Callable[[bytes], bytes]] = {
@@ -24,6 +26,12 @@ def compress(response: Response, accepted: str, media_types: str = "") -> None:
 
     accepted: the Accept-Encoding header (RFC 9110, section 12.5.3). media_types: prefix of the types to compress.
     """
+    if isinstance(response, ChunkedJson):
+        coding = coding_for(accepted) if accepted else None
+        if coding is not None:
+            response.encode_with(_encoded_chunks(response.chunks, coding), coding)
+        response.raw_headers.append((b"vary", b"Accept-Encoding"))
+        return
     if not accepted or isinstance(response, StreamingResponse) or len(response.body) <= MIN_SIZE:
         return
     coding = coding_for(accepted)
@@ -36,6 +44,21 @@ def compress(response: Response, accepted: str, media_types: str = "") -> None:
 def encoded(body: bytes, coding: str) -> bytes:
     """Returns the body compressed. coding: br, gzip or deflate."""
     return _CODERS[coding](body)
+
+
+def _encoded_chunks(chunks: Iterator[bytes], coding: str) -> Iterator[bytes]:
+    """Yield the chunks compressed, as one body."""
+    if coding == "br":
+        brotli_compressor = brotli.Compressor(quality=3)
+        compress_chunk, finish = brotli_compressor.process, brotli_compressor.finish
+    else:
+        # 31: with the header of gzip and the largest window. "deflate" is the zlib format (RFC 9110, section 8.4.1.2).
+        compressor = zlib.compressobj(3, wbits=31 if coding == "gzip" else 15)
+        compress_chunk, finish = compressor.compress, compressor.flush
+    for chunk in chunks:
+        if encoded_chunk := compress_chunk(chunk):
+            yield encoded_chunk
+    yield finish()
 
 
 def coding_for(accepted: str) -> str | None:

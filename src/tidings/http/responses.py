@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
+from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -20,6 +21,22 @@ RawHeaders = Sequence[tuple[bytes, bytes]]
 def json(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Returns a JSON response."""
     return Response(msgspec.json.encode(value), status, headers, JSON)
+
+
+class ChunkedJson(StreamingResponse):
+    """A JSON response that is made and sent in chunks, for what is too large to be in memory as a whole.
+
+    chunks: made in a thread, one after the other. What they raise ends the connection: the status was sent before.
+    """
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        super().__init__(chunks, media_type=JSON)
+        self.chunks = chunks
+
+    def encode_with(self, chunks: Iterator[bytes], coding: str) -> None:
+        """Replace the chunks by encoded ones. coding: for Content-Encoding."""
+        super().__init__(chunks, headers={"content-encoding": coding}, media_type=JSON)
+        self.chunks = chunks
 
 
 def empty(status: int, headers: dict[str, str] | None = None) -> Response:
@@ -44,4 +61,6 @@ async def send_response(
             response.raw_headers.append((b"vary", b"Accept-Encoding"))
         if scope["method"] == "HEAD":
             response.body = b""
+    elif scope["method"] == "HEAD":
+        response.body_iterator = iterate_in_threadpool(())
     await response(scope, receive, send)

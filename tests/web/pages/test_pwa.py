@@ -34,3 +34,10 @@ def test_pwa_files_need_no_session(visitor: Visitor, path: str) -> None:
 def test_the_offline_page_has_no_data_of_a_user(reader: Visitor) -> None:
     assert reader.person
     assert reader.person.user.username not in reader.page("/offline")
+
+
+def test_crawlers_are_asked_to_stay_away(visitor: Visitor) -> None:
+    answer = visitor.get("/robots.txt")
+
+    assert (answer.status, answer.body) == (200, b"User-agent: *\nDisallow: /\n")
+    assert answer.headers["content-type"].startswith("text/plain")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import msgspec
 from msgspec import Struct
+from starlette.responses import Response
 
 from tidings.api.endpoints.enclosures import EnclosureOut, enclosure_out
 from tidings.api.endpoints.feeds import FeedOut, FeedSerializer
@@ -19,10 +21,11 @@ from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.messages import verbatim
 from tidings.http.endpoints import Routes
 from tidings.http.json_body import Int64
+from tidings.http.responses import ChunkedJson, json
 from tidings.services import Services
 from tidings.services.entries.entries import owned
 from tidings.storage.engine.database import Read
-from tidings.storage.entries import entry_lists
+from tidings.storage.entries import entries, entry_lists
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import feeds
 
@@ -63,6 +66,11 @@ class EntryList(Struct, frozen=True):
 
 # Entries per change, so that other transactions do not wait long.
 MAX_IDS = 100_000
+
+
+# Longer lists are streamed, with the bodies of so many entries in memory.
+MAX_WHOLE = 1_000
+CHUNK = 200
 
 
 class EntryIds(Struct, frozen=True):
@@ -129,39 +137,59 @@ def serialize_entry(db: Read, caller: User, entry: Entry) -> EntryOut:
     return serialize_page(db, caller, entry_lists.with_bodies(db, [entry]))[0]
 
 
-@routes.get("/v1/entries", raises=(InvalidInput,))
-def list_entries(caller: User, services: Services, query: EntriesQuery) -> EntryList:
+@routes.get("/v1/entries", raises=(InvalidInput,), answers={200: EntryList})
+def list_entries(caller: User, services: Services, query: EntriesQuery) -> Response:
     """List entries of all feeds."""
     return _list(caller, services, query)
 
 
-@routes.get("/v1/feeds/{feed_id}/entries", raises=(InvalidInput,))
-def list_feed_entries(caller: User, services: Services, feed_id: int, query: EntriesQuery) -> EntryList:
+@routes.get("/v1/feeds/{feed_id}/entries", raises=(InvalidInput,), answers={200: EntryList})
+def list_feed_entries(caller: User, services: Services, feed_id: int, query: EntriesQuery) -> Response:
     """List entries of a feed."""
     return _list(caller, services, query, feed_id=feed_id)
 
 
-@routes.get("/v1/categories/{category_id}/entries", raises=(InvalidInput,))
-def list_category_entries(caller: User, services: Services, category_id: int, query: EntriesQuery) -> EntryList:
+@routes.get("/v1/categories/{category_id}/entries", raises=(InvalidInput,), answers={200: EntryList})
+def list_category_entries(caller: User, services: Services, category_id: int, query: EntriesQuery) -> Response:
     """List entries of all feeds of a category."""
     return _list(caller, services, query, category_id=category_id)
 
 
-def _list(
-    caller: User, services: Services, query: EntriesQuery, *, feed_id: int = 0, category_id: int = 0
-) -> EntryList:
+def _list(caller: User, services: Services, query: EntriesQuery, *, feed_id: int = 0, category_id: int = 0) -> Response:
     """Returns a page. Feed and category of path and query must both match; by contract an unknown one is a 400."""
     feed_ids = {one for one in (feed_id, query.feed_id or 0) if one}
     category_ids = {one for one in (category_id, query.category_id or 0) if one}
     with services.listing.open(caller.id, search=query.search, feed_ids=feed_ids, category_ids=category_ids) as lists:
         entry_filter, page = query.filter(), query.page()
         if len(feed_ids) > 1 or len(category_ids) > 1:
-            return EntryList(total=0, entries=[])
+            return json(EntryList(total=0, entries=[]))
         entry_filter = msgspec.structs.replace(
             entry_filter, feed_id=next(iter(feed_ids), None), category_id=next(iter(category_ids), None)
         )
-        found = lists.page(entry_filter, page)
-        return EntryList(total=found.total, entries=serialize_page(lists.db, caller, found))
+        if page.limit <= MAX_WHOLE:
+            found = lists.page(entry_filter, page)
+            return json(EntryList(total=found.total, entries=serialize_page(lists.db, caller, found)))
+        ids, total = lists.page_ids(entry_filter, page)
+    return ChunkedJson(_chunks(caller, services, ids, total))
+
+
+def _chunks(caller: User, services: Services, ids: Sequence[int], total: int) -> Iterator[bytes]:
+    """Yields an EntryList as JSON, with a transaction for the bodies of each chunk.
+
+    An entry that is deleted meanwhile is missing.
+    """
+    yield b'{"total":%d,"entries":[' % total
+    is_first = True
+    for start in range(0, len(ids), CHUNK):
+        with services.reading() as db:
+            chunk = ids[start : start + CHUNK]
+            by_id = {entry.id: entry for entry in entries.get_many(db, caller.id, chunk)}
+            page = entry_lists.with_bodies(db, [by_id[number] for number in chunk if number in by_id])
+            encoded = msgspec.json.encode(serialize_page(db, caller, page))[1:-1]
+        if encoded:
+            yield encoded if is_first else b"," + encoded
+            is_first = False
+    yield b"]}"
 
 
 @routes.get("/v1/entries/ids", raises=(InvalidInput,))

@@ -29,6 +29,10 @@ class EntryLists:
         """Returns entries with their bodies and enclosures, and the total number on all pages."""
         return entry_lists.page(self.db, self._user_id, filter_, page)
 
+    def page_ids(self, filter_: EntryFilter, page: PageRequest) -> tuple[list[int], int]:
+        """Returns the ids of a page in its order, and the total number on all pages."""
+        return entry_lists.page_ids(self.db, self._user_id, filter_, page)
+
     def rows(self, filter_: EntryFilter, page: PageRequest) -> list[Entry]:
         """Returns entries without their bodies and without the total number."""
         return entry_lists.rows(self.db, self._user_id, filter_, page)

@@ -26,6 +26,7 @@ from tidings.storage.entries.list_statements import (
     id_page_statement,
     ids_statement,
     joined_ids_statement,
+    page_ids_statement,
     page_statement,
 )
 from tidings.storage.entries.search_plan import SearchMatches, find_matches
@@ -57,9 +58,27 @@ def page(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -
         return EntryPage(0, [], {}, {})
     found = _search(db, bound, page)
     listed = _rows(db, bound, page, found)
+    return with_bodies(db, listed, total=_total_of_page(db, bound, page, found, entry_filter))
+
+
+def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> tuple[list[int], int]:
+    """Returns the ids of a page in its order, and the total."""
+    bound = _bound_query(db, user_id, entry_filter)
+    if bound is None:
+        return [], 0
+    found = _search(db, bound, page)
+    query, parameters, has_cursor = _located(bound, page, found)
+    statement = page_ids_statement(query, page.order, page.direction, has_cursor=has_cursor)
+    listed = db.scalars(statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset)
+    return listed, _total_of_page(db, bound, page, found, entry_filter)
+
+
+def _total_of_page(
+    db: Read, bound: _BoundQuery, page: PageRequest, found: SearchMatches | None, entry_filter: EntryFilter
+) -> int:
     if found and found.is_all and page.cursor is None:
-        return with_bodies(db, listed, total=len(found.ids))
-    return with_bodies(db, listed, total=_total(db, _counted(db, bound.query, found), entry_filter, bound.parameters))
+        return len(found.ids)
+    return _total(db, _counted(db, bound.query, found), entry_filter, bound.parameters)
 
 
 def rows(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> list[Entry]:
@@ -95,14 +114,22 @@ def _search(db: Read, bound: _BoundQuery, page: PageRequest) -> SearchMatches | 
 
 
 def _rows(db: Read, bound: _BoundQuery, page: PageRequest, found: SearchMatches | None) -> list[Entry]:
+    query, parameters, has_cursor = _located(bound, page, found)
+    statement = page_statement(query, page.order, page.direction, has_cursor=has_cursor)
+    return db.all(Entry, statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset)
+
+
+def _located(
+    bound: _BoundQuery, page: PageRequest, found: SearchMatches | None
+) -> tuple[EntryListQuery, dict[str, Any], bool]:
+    """Returns the query of a page with its parameters, and whether it begins at the cursor."""
     query, parameters, has_cursor = bound.query, bound.parameters, page.cursor is not None
     if found and found.is_enough:
         # The matches were searched from the cursor on.
-        query, parameters, has_cursor = query._replace(search="is given"), parameters | {"given": found.ids}, False
-    elif found and found.is_frequent and query.search == "matches":
+        return query._replace(search="is given"), parameters | {"given": found.ids}, False
+    if found and found.is_frequent and query.search == "matches":
         query = query._replace(search="is in matches")
-    statement = page_statement(query, page.order, page.direction, has_cursor=has_cursor)
-    return db.all(Entry, statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset)
+    return query, parameters, has_cursor
 
 
 def _counted(db: Read, query: EntryListQuery, found: SearchMatches | None) -> EntryListQuery:

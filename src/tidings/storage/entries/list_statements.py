@@ -109,6 +109,12 @@ def id_page_statement(query: EntryListQuery, direction: Direction) -> Select[Any
 
 
 @lru_cache(maxsize=512)
+def page_ids_statement(query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
+    """Returns the SELECT of the ids of a page, as `page_statement` with the entries themselves."""
+    return _ordered(select(entries.c.id), query, order, direction, has_cursor=has_cursor)
+
+
+@lru_cache(maxsize=512)
 def match_test_statement(query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool) -> Select[Any]:
     """Returns a SELECT of the ids of a page of the list without the search, unordered, and whether each matches it."""
     listed = query._replace(search="")

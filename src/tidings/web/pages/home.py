@@ -44,6 +44,13 @@ def show_about(context: RequestContext) -> PageResponse:
     return PageResponse("about.html", {"title": _("About"), "address": context.site.base_url})
 
 
+@routes.get("/robots.txt", is_open=True)
+def show_robots() -> Response:
+    """Asks crawlers to stay away (RFC 9309): pages need an account, and public links are for those who have them."""
+    headers = {"Content-Security-Policy": "default-src 'none'"}
+    return Response("User-agent: *\nDisallow: /\n", 200, headers, "text/plain")
+
+
 @routes.get("/icons/{icon_id}")
 def show_icon(caller: User, services: Services, icon_id: int) -> Response:
     """Returns an icon of one of the user's feeds."""

@@ -1,0 +1,127 @@
+"""Entry lists of up to 10,000 entries, which are streamed."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import brotli
+import pytest
+
+from support.people import Answer, Person, call
+from support.publisher import Publisher
+from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.polling.ingestion import ReadyEntry
+from tidings.domain.times import SECOND, Instant
+from tidings.storage.entries import counters
+from tidings.storage.polling import feed_store
+
+MIB = 2**20
+COUNT = 10_050
+
+
+@pytest.fixture
+def reader(alice: Person, site: Publisher) -> Person:
+    """Alice, with 10,050 unread entries of 3 kB."""
+    feed = alice.has_feed(site, items=())
+    services = alice.service.services
+    now = services.clock()
+    given = [ready(number, Instant(now - number * SECOND)) for number in range(COUNT)]
+    with services.database.writing() as db:
+        counters.lock(db, alice.id, [feed["id"]])
+        feed_store.add(db, alice.id, feed["id"], feed["category"]["id"], given, now=now)
+    return alice
+
+
+def ready(number: int, moment: Instant) -> ReadyEntry:
+    digest = hashlib.sha256(b"%d" % number)
+    noise = hashlib.shake_128(b"%d" % number).hexdigest(1_500)
+    return ReadyEntry(
+        hash=digest.digest(),
+        fingerprint=b"",
+        title=f"Number {number}",
+        url=f"https://example.org/{number}",
+        content=f"<p>{noise}</p>",
+        author="",
+        comments_url="",
+        published_at=moment,
+        reading_time=1,
+        tags=("a tag",),
+        status=EntryStatus.UNREAD,
+        starred=False,
+    )
+
+
+def fetched(person: Person, path: str, accepted: str = "", method: str = "GET") -> Answer:
+    headers = {"X-Auth-Token": person.token, **({"Accept-Encoding": accepted} if accepted else {})}
+    return call(person.service.url, method, path, headers=headers)
+
+
+def test_a_list_of_ten_thousand_is_complete_and_like_its_pages(reader: Person) -> None:
+    whole = fetched(reader, "/v1/entries?limit=10000&order=id").json()
+
+    assert whole["total"] == COUNT
+    assert len(whole["entries"]) == 10_000
+    assert whole["entries"][:400] == reader.get("/v1/entries", limit=400, order="id")["entries"]
+    last = reader.get("/v1/entries", limit=300, offset=9_700, order="id")["entries"]
+    assert whole["entries"][-300:] == last
+    # 0 means the most. Filters and the other lists are the same.
+    feed = whole["entries"][0]["feed_id"]
+    category = whole["entries"][0]["feed"]["category"]["id"]
+    for path in (f"/v1/feeds/{feed}/entries", f"/v1/categories/{category}/entries"):
+        assert len(reader.get(path, limit=0)["entries"]) == 10_000
+    assert reader.get("/v1/entries", limit=5_000, starred="true") == {"total": 0, "entries": []}
+
+
+def test_a_streamed_list_is_compressed_and_has_the_headers_of_others(reader: Person) -> None:
+    plain = fetched(reader, "/v1/entries?limit=1500")
+    expected = plain.json()
+    unpack: dict[str, Any] = {"gzip": gzip.decompress, "br": brotli.decompress, "deflate": zlib.decompress}
+
+    for coding, decompress in unpack.items():
+        answer = fetched(reader, "/v1/entries?limit=1500", coding)
+        assert answer.headers["content-encoding"] == coding
+        assert answer.headers["vary"] == "Accept-Encoding"
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert json.loads(decompress(answer.body)) == expected
+        assert len(answer.body) < len(plain.body)
+
+    head = fetched(reader, "/v1/entries?limit=1500", method="HEAD")
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["content-type"] == "application/json"
+    assert fetched(reader, "/v1/entries?limit=10001").status == 400
+    assert fetched(reader, "/v1/entries?limit=5000&feed_id=2147483000").status == 400
+
+
+def test_a_list_of_ten_thousand_takes_less_than_30_mb(reader: Person) -> None:
+    fetched(reader, "/v1/entries?limit=100")
+    processes = [reader.service.process.pid, *descendants(reader.service.process.pid)]
+    before = sum(kilobytes(pid, "VmRSS") for pid in processes)
+    mapped = sum(kilobytes(pid, "RssFile") for pid in processes)
+    for pid in processes:
+        Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+    answer = fetched(reader, "/v1/entries?limit=10000", "gzip")
+
+    # Pages of the database file that SQLite maps are the system's cache, not memory of the process.
+    mapped = sum(kilobytes(pid, "RssFile") for pid in processes) - mapped
+    growth = (sum(kilobytes(pid, "VmHWM") for pid in processes) - before - max(mapped, 0)) * 1024
+    assert len(answer.body) > 10 * MIB
+    assert growth < 30 * MIB, f"{growth / MIB:.1f} MiB"
+
+
+def descendants(pid: int) -> list[int]:
+    children = [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [*children, *(one for child in children for one in descendants(child))]
+
+
+def kilobytes(pid: int, what: str) -> int:
+    found = re.search(rf"^{what}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    assert found
+    return int(found[1])
