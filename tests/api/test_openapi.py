@@ -148,7 +148,7 @@ def test_a_new_route_describes_itself() -> None:
                 "name": "pet_id",
                 "in": "path",
                 "required": True,
-                "description": "Which pet.",
+                "description": "The pet.",
                 "schema": {"type": "integer", "format": "int64", "minimum": 1},
             },
             {
@@ -180,7 +180,7 @@ def test_a_new_route_describes_itself() -> None:
         },
         "responses": {
             "201": {
-                "description": "Made or changed: this is how it is now.",
+                "description": "Created or changed. The response is the new state.",
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}},
             },
             "400": {"$ref": "#/components/responses/Refused"},
