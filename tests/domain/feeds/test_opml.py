@@ -82,13 +82,28 @@ def test_the_site_is_html_url_or_the_feed(html_url: str, site_url: str) -> None:
     assert only(f'<outline htmlUrl="{html_url}" xmlUrl="http://a/"/>').values["site_url"] == site_url
 
 
-@pytest.mark.parametrize("url", ["ftp://a/", "feed:http://a/", "javascript:alert(1)", " http://a/", "http://", "x"])
+@pytest.mark.parametrize(
+    "url", ["ftp://a/", "feed:javascript:alert(1)", "javascript:alert(1)", "http://a b/", "http://", "x"]
+)
 def test_an_address_that_cannot_be_used_is_reported_with_its_line(url: str) -> None:
     found = opml.read(document(f'\n<outline text="Bad" xmlUrl="{url}"/>\n<outline xmlUrl="http://good/"/>'))
 
     assert urls(found) == ["http://good/"]
     assert [(problem.line, problem.name) for problem in found.unusable] == [(2, "Bad")]
     assert "xmlUrl" in found.unusable[0].reason.english()
+
+
+@pytest.mark.parametrize(
+    ("written", "url"),
+    [
+        (" http://a/ ", "http://a/"),
+        ("feed:http://a/", "http://a/"),
+        ("feed://https://a/", "https://a/"),
+        ("feed://a/rss", "https://a/rss"),
+    ],
+)
+def test_blanks_and_the_feed_scheme_before_an_address_are_removed(written: str, url: str) -> None:
+    assert only(f'<outline xmlUrl="{written}"/>').values["feed_url"] == url
 
 
 def test_lines_are_counted_from_the_top_of_the_file() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -20,6 +21,8 @@ PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 MAX_URL = 2_000
 MAX_TEXT = 100_000
 
+_FEED_SCHEME = re.compile(r"feed:(?://)?(?=https?:)|feed:(?=//)", re.IGNORECASE)
+
 _EDITS = {
     "title": EditedFeedField.TITLE,
     "site_url": EditedFeedField.SITE_URL,
@@ -36,6 +39,8 @@ def validate(given: Mapping[str, Any]) -> dict[str, Any]:
     values = dict(given)
     for name, value in values.items():
         _check_text(name, value)
+    if "feed_url" in values:
+        values["feed_url"] = without_feed_scheme(values["feed_url"])
     for name in ("feed_url", "site_url"):
         if name in values:
             values[name] = validate_web_url(values[name], field=name)
@@ -59,6 +64,16 @@ def edited_fields(values: Mapping[str, Any]) -> EditedFeedField:
         if name in values:
             bits |= bit
     return bits
+
+
+def without_feed_scheme(address: str) -> str:
+    """Returns the address without blanks around it and without `feed:`, which some sites put before the URL of a feed.
+
+    `feed://host/path` becomes `https://host/path`.
+    """
+    address = address.strip()
+    found = _FEED_SCHEME.sub("", address)
+    return f"https:{found}" if found != address and found.startswith("//") else found
 
 
 def validate_web_url(url: str, *, field: str) -> str:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import FeedError, FetchError, InvalidInput, NotFound
+from tidings.domain.feeds.feed_changes import without_feed_scheme
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
@@ -25,7 +26,6 @@ from tidings.web.language import _
 routes = Routes()
 
 # Addresses from other programs: feed:https://…, feed://…
-_FEED_SCHEME = re.compile(r"feed:(?://)?(?=https?:)|feed:(?=//)", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
@@ -100,7 +100,7 @@ async def add_feed(
 
 def typed_address(text: str) -> str:
     """Returns a complete address. In `text` the scheme may be missing, or be `feed:`."""
-    address = _FEED_SCHEME.sub("", text.strip())
+    address = without_feed_scheme(text)
     if address.startswith("//"):
         return f"https:{address}"
     return address if not address or _SCHEME.match(address) else f"https://{address}"
