@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
-from prometheus_client.multiprocess import MultiProcessCollector
+from msgspec import structs
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from tidings.metrics.multiprocess import MetricFiles
-from tidings.metrics.values import Counter, Histogram, LabelledMetric
+from tidings.metrics.multiprocess import MetricFiles, SampleKey, sum_of_all
+from tidings.metrics.values import SUM, Counter, Histogram, LabelledMetric
 
 REQUEST_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 DATABASE_BUCKETS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
@@ -96,9 +97,37 @@ class ProcessMetrics:
 
     def exposition(self, gauges: dict[str, tuple[str, float]]) -> tuple[bytes, str]:
         registry = CollectorRegistry()
-        MultiProcessCollector(registry, str(self._folder))  # type: ignore[no-untyped-call]
+        registry.register(_FileCollector(self._folder))
         registry.register(_GaugeCollector(gauges))
         return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+class _FileCollector(Collector):
+    """Counters and histograms, summed over all processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def collect(self) -> Iterator[Metric]:
+        counters: dict[str, CounterMetricFamily] = {}
+        histograms: dict[str, HistogramMetricFamily] = {}
+        parts: defaultdict[SampleKey, dict[str, float]] = defaultdict(dict)
+        for key, value in sum_of_all(self._folder).items():
+            if key.kind == "histogram":
+                parts[structs.replace(key, part="")][key.part] = value
+                continue
+            names, labels = [name for name, _ in key.labels], [text for _, text in key.labels]
+            counter = counters.setdefault(key.metric, CounterMetricFamily(key.metric, key.help_text, labels=names))
+            counter.add_metric(labels, value)
+        for key, counts in parts.items():
+            names, labels = [name for name, _ in key.labels], [text for _, text in key.labels]
+            empty = HistogramMetricFamily(key.metric, key.help_text, labels=names)
+            histogram = histograms.setdefault(key.metric, empty)
+            total = counts.pop(SUM, 0.0)
+            # In the files each bucket has its own durations only.
+            histogram.add_metric(labels, list(zip(counts, accumulate(counts.values()), strict=True)), total)
+        yield from counters.values()
+        yield from histograms.values()
 
 
 class _GaugeCollector(Collector):
