@@ -191,6 +191,7 @@ def test_open_connections_and_slow_responses_do_not_delay_the_stop(start: Callab
     idle.getresponse().read()
     slow = http.client.HTTPConnection("127.0.0.1", service.port)
     slow.request("GET", "/slow")
+    assert eventually(lambda: "fake application got /slow" in service.log)
 
     service.stop(signal.SIGINT)
 

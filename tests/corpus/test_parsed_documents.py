@@ -25,6 +25,7 @@ from support.corpora import needs
 from tidings.domain.errors import FeedError
 from tidings.domain.feeds.feeds import ParsedEnclosure, ParsedEntry, ParsedFeed, PublisherHints
 from tidings.domain.formats import parse_feed
+from tidings.domain.formats.limits import MAX_ENTRIES
 from tidings.domain.times import from_datetime
 
 DOCUMENTS = Path(__file__).parent / "documents"
@@ -87,7 +88,8 @@ def test_parsed_documents_are_the_reviewed_ones(pytestconfig: pytest.Config) -> 
 
 @pytest.mark.parametrize("struct", [ParsedFeed, ParsedEntry, ParsedEnclosure, PublisherHints])
 def test_each_parsed_field_is_set_in_some_document(struct: type[msgspec.Struct]) -> None:
-    feeds = [*documents().values()]
+    cut_off = parsed(b"<rss><channel>" + b"<item><title>t</title></item>" * (MAX_ENTRIES + 1) + b"</channel></rss>")
+    feeds = [*documents().values(), cut_off]
     entries = [entry for feed in feeds for entry in feed.entries]
     enclosures = [enclosure for entry in entries for enclosure in entry.enclosures]
     values: list[msgspec.Struct] = [*feeds, *entries, *enclosures, *(feed.hints for feed in feeds)]

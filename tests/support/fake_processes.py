@@ -30,6 +30,7 @@ def app(loaded: Settings) -> Any:
         if scope["type"] != "http":
             return
         if scope["path"] == "/slow":
+            os.write(sys.stderr.fileno(), b"fake application got /slow\n")
             await asyncio.sleep(3600)
         body = loaded.admin_username if scope["path"] == "/user" else str(os.getpid())
         await send({"type": "http.response.start", "status": 200, "headers": []})
