@@ -47,21 +47,21 @@ ENGINES = ("sqlite", "postgresql")
 FOLDER = Path(__file__).parent
 # Left out by --fast: browsers and other programs, much data, processes that are killed, and fuzzing.
 LONG_RUNS = (
-    "browser", "clients", "corpus", "end_to_end", "tools",
-    "api/test_every_route.py", "api/test_fuzzing.py", "api/test_metrics.py", "api/test_readiness.py",
-    "api/test_unavailable.py", "greader/test_every_route.py",
-    "cli/test_accounts.py", "cli/test_refresh.py", "cli/test_serve.py", "cli/test_start_errors.py",
-    "cli/test_status.py",
-    "domain/cleaning/test_hostile.py", "domain/cleaning/test_real_feeds.py", "domain/formats/test_hostile.py",
-    "domain/rules/test_regex.py",
-    "domain/rules/test_rewriting.py", "domain/rules/test_selectors.py", "net/test_timeout.py",
-    "services/deliveries/test_apprise.py", "services/entries/test_article_extraction.py",
-    "services/polling/test_memory.py", "storage/deliveries/test_delivery_plans.py",
-    "storage/engine/test_failover.py", "storage/engine/test_pooler.py",
+    "browser", "cli", "clients", "corpus", "end_to_end", "tools",
+    "api/test_discovery.py", "api/test_every_route.py", "api/test_fuzzing.py", "api/test_icons.py",
+    "api/test_long_lists.py", "api/test_metrics.py", "api/test_readiness.py", "api/test_retention.py",
+    "api/test_strangers.py", "api/test_unavailable.py", "domain/cleaning/test_hostile.py",
+    "domain/cleaning/test_real_feeds.py", "domain/formats/test_hostile.py", "domain/rules/test_regex.py",
+    "domain/rules/test_rewriting.py", "domain/rules/test_selectors.py", "fever/test_login.py",
+    "fever/test_marks.py", "greader/test_base_path.py", "greader/test_every_route.py", "greader/test_login.py",
+    "greader/test_subscriptions.py", "net/test_timeout.py", "services/deliveries/test_apprise.py",
+    "services/entries/test_article_extraction.py", "services/feeds/test_icons.py",
+    "services/polling/test_full_content.py", "services/polling/test_memory.py",
+    "storage/deliveries/test_delivery_plans.py", "storage/engine/test_failover.py", "storage/engine/test_pooler.py",
     "storage/entries/test_frequent_words.py", "storage/test_lock_order.py", "storage/test_plans.py",
     "storage/test_statement_ownership.py", "test_abuse.py", "test_connections.py", "test_names.py",
-    "test_supervisor.py",
-    "worker/test_company.py", "worker/test_deliverer_killed.py", "worker/test_killed.py",
+    "test_supervisor.py", "worker/test_company.py", "worker/test_deliverer.py", "worker/test_deliverer_killed.py",
+    "worker/test_killed.py", "worker/test_poller.py",
 )  # fmt: skip
 
 

@@ -97,11 +97,20 @@ def test_without_a_category_it_goes_into_the_first_by_title(alice: Person, site:
     assert alice.has_feed(site, **fields)["category"]["id"] == first["id"]
 
 
+@pytest.mark.parametrize("written", [" {url}\n", "feed:{url}", "feed://{url}"])
+def test_blanks_and_the_feed_scheme_before_the_url_are_removed(alice: Person, site: Publisher, written: str) -> None:
+    url = site.serve("/feed.xml", rss(["One"], "/feed.xml"))
+
+    created = alice.post("/v1/feeds", {"feed_url": written.format(url=url)}, status=201)
+
+    assert alice.get(f"/v1/feeds/{created['feed_id']}")["feed_url"] == url
+
+
 @pytest.mark.parametrize(
     "body",
     [
         {}, {"feed_url": ""}, {"feed_url": None}, {"feed_url": "example.org/feed"}, {"feed_url": "ftp://example.org"},
-        {"feed_url": "/feed.xml"}, {"feed_url": " http://example.org"}, {"feed_url": "http://"},
+        {"feed_url": "/feed.xml"}, {"feed_url": "http://exam ple.org"}, {"feed_url": "http://"},
         {"feed_url": "http://" + "a" * 3000}, {"feed_url": "http://example.org:99999/"}, {"feed_url": 7},
         {"feed_url": "http://example.org", "category_id": -1},
         {"feed_url": "http://example.org", "category_id": 2147483000},

@@ -210,8 +210,8 @@ def test_an_invalid_outline_is_skipped_and_reported(alice: Person) -> None:
         alice,
         feed("http://a.example/"),
         f"\n{feed('ftp://b.example/', text='The bad one')}",
-        feed(" http://c.example/"),
-        feed("http://d.example/"),
+        feed("http://c example/"),
+        feed(" http://d.example/"),
     )
 
     assert sorted(by_url(alice)) == ["http://a.example/", "http://d.example/"]
