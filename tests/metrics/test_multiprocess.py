@@ -59,6 +59,32 @@ def test_a_name_that_its_writer_did_not_finish_is_ignored_and_written_again(tmp_
     other.close()
 
 
+def test_a_reader_finds_every_value_while_a_process_takes_over_the_files(tmp_path: Path) -> None:
+    other = MetricFiles(tmp_path)
+    first = MetricFiles(tmp_path)
+    for number in range(2_000):
+        add(first, 1, SampleKey("counter", f"tidings_{number}", "Things."))
+    first.close()
+    seen: set[int] = set()
+    done = threading.Event()
+
+    def look() -> None:
+        over = False
+        while not over:
+            over = done.is_set()
+            seen.add(len(sum_of_all(tmp_path)))
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    for _ in range(20):
+        MetricFiles(tmp_path).close()
+    done.set()
+    reader.join()
+    other.close()
+
+    assert seen == {2_000}
+
+
 def test_a_full_file_takes_no_further_value_and_loses_none(tmp_path: Path) -> None:
     files = MetricFiles(tmp_path)
     add(files, 1)

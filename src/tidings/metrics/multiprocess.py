@@ -63,9 +63,10 @@ class MetricFiles:
         if not values_path.exists():
             _write_whole(values_path)
         self._indexes = {key: index for index, key in enumerate(_read_names(names_path))}
-        # A line that its writer did not finish is written again.
-        names_path.write_bytes(b"".join(_line(key) for key in self._indexes))
+        names_path.touch()
         self._names = names_path.open("r+b", buffering=0)
+        # A line that its writer did not finish is removed; the others stay where they are, for a reader may be at them.
+        self._names.truncate(sum(len(_line(key)) for key in self._indexes))
         self._names.seek(0, os.SEEK_END)
         with values_path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), FILE_SIZE)
