@@ -26,7 +26,7 @@ from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
 from tidings.http.origins import is_sent_by_another_site
 from tidings.http.requests import Network, Request
-from tidings.http.responses import empty, raw
+from tidings.http.responses import raw
 from tidings.http.surface import SAFE, Surface
 from tidings.services import Services
 from tidings.services.accounts.authentication import Credentials
@@ -55,6 +55,7 @@ class Api(Surface[Caller]):
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "no-referrer",
     })  # fmt: skip
+    answers_preflight = True
     # Ample: an OPML document of ten thousand feeds has 3 MB.
     body_limit = 32 * 2**20
 
@@ -77,9 +78,6 @@ class Api(Surface[Caller]):
     def close(self) -> None:
         super().close()
         self._password_threads.shutdown(cancel_futures=True)
-
-    def answer_early(self, request: Request) -> Response | None:
-        return empty(204, {"Access-Control-Max-Age": "3600"}) if request.method == "OPTIONS" else None
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> Caller | None:
         if endpoint is not None and endpoint.is_open:

@@ -9,16 +9,14 @@ from tidings.domain.errors import (
     FetchError,
     Forbidden,
     InvalidInput,
-    LocalShortage,
     NotFound,
     SignInThrottled,
-    StoreUnavailable,
     TidingsError,
     Unauthorized,
     UnknownApiKey,
 )
-from tidings.http.requests import RequestTooLarge, RequestTooSlow
-from tidings.http.responses import json
+from tidings.http.requests import RequestTooLarge
+from tidings.http.responses import COMMON_STATUSES, json
 from tidings.services.polling.claims import RefreshFailed
 
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="Tidings", charset="UTF-8"'}
@@ -31,12 +29,9 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (NotFound, 404),
     (InvalidInput, 400),
     (RequestTooLarge, 400),
-    (RequestTooSlow, 408),
     (RefreshFailed, 500),
     (FetchError, 500),
-    (StoreUnavailable, 503),
-    (LocalShortage, 503),
-    (TidingsError, 400),
+    *COMMON_STATUSES,
 )
 
 

@@ -17,13 +17,13 @@ import structlog
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from tidings.domain.errors import SignInThrottled, StoreUnavailable, TidingsError
+from tidings.domain.errors import SignInThrottled, TidingsError
 from tidings.fever.credentials import FeverCaller, key_of
 from tidings.fever.wire import FeverError
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
-from tidings.http.requests import Network, Request, RequestTooSlow
-from tidings.http.responses import empty, json, raw
+from tidings.http.requests import Network, Request
+from tidings.http.responses import COMMON_STATUSES, json, raw
 from tidings.http.surface import SAFE, Surface
 from tidings.services import Services
 
@@ -32,9 +32,7 @@ log = structlog.get_logger()
 # First match wins.
 STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (SignInThrottled, 429),
-    (RequestTooSlow, 408),
-    (StoreUnavailable, 503),
-    (TidingsError, 400),
+    *COMMON_STATUSES,
 )
 
 
@@ -49,6 +47,7 @@ class Fever(Surface[FeverCaller]):
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
     })  # fmt: skip
+    answers_preflight = True
 
     def __init__(
         self,
@@ -62,9 +61,6 @@ class Fever(Surface[FeverCaller]):
         super().__init__(endpoints, sources, name="fever", threads=threads)
         self._logins = services.app_logins
         self._trusted = trusted
-
-    def answer_early(self, request: Request) -> Response | None:
-        return empty(204, {"Access-Control-Max-Age": "3600"}) if request.method == "OPTIONS" else None
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> FeverCaller | None:  # noqa: ARG002
         """Return the caller where there is no route; otherwise the body has to be read first."""

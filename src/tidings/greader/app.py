@@ -20,10 +20,8 @@ from starlette.responses import PlainTextResponse, Response
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import (
     Forbidden,
-    LocalShortage,
     NotFound,
     SignInThrottled,
-    StoreUnavailable,
     TidingsError,
     Unauthorized,
 )
@@ -31,8 +29,8 @@ from tidings.greader.credentials import PasswordCheck, PublicUrl, ReaderCaller, 
 from tidings.http import forms
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
-from tidings.http.requests import Network, Request, RequestTooSlow
-from tidings.http.responses import empty, raw
+from tidings.http.requests import Network, Request
+from tidings.http.responses import COMMON_STATUSES, raw
 from tidings.http.surface import Surface
 from tidings.services import Services
 from tidings.services.accounts.app_logins import UNKNOWN_TOKEN, AppLogin
@@ -50,10 +48,7 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (SignInThrottled, 429),
     (Forbidden, 403),
     (NotFound, 404),
-    (RequestTooSlow, 408),
-    (StoreUnavailable, 503),
-    (LocalShortage, 503),
-    (TidingsError, 400),
+    *COMMON_STATUSES,
 )
 
 
@@ -68,6 +63,7 @@ class GoogleReader(Surface[ReaderCaller]):
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
     })  # fmt: skip
+    answers_preflight = True
     # An OPML of ten thousand feeds has 3 MB; ten thousand long ids have half of one.
     body_limit = 32 * 2**20
     # Of a caller who is not known before the body was read.
@@ -98,9 +94,6 @@ class GoogleReader(Surface[ReaderCaller]):
     def close(self) -> None:
         super().close()
         self._password_threads.shutdown(cancel_futures=True)
-
-    def answer_early(self, request: Request) -> Response | None:
-        return empty(204, {"Access-Control-Max-Age": "3600"}) if request.method == "OPTIONS" else None
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> ReaderCaller:
         address = request.address(self._trusted)

@@ -10,10 +10,21 @@ from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from tidings.domain.errors import LocalShortage, StoreUnavailable, TidingsError
+from tidings.http.requests import RequestTooSlow
+
 JSON = "application/json"
 
 # Sent with every 503: a restart of the database takes about this long.
 RETRY_AFTER_S = 10
+
+# The status of errors that mean the same on every surface; a surface puts its own before them. The first match wins.
+COMMON_STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
+    (RequestTooSlow, 408),
+    (StoreUnavailable, 503),
+    (LocalShortage, 503),
+    (TidingsError, 400),
+)
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
 

@@ -54,6 +54,7 @@ class BoundEndpoint(Generic[C]):
 
 BUSY = "There are too many requests at the moment. Try again in a few seconds."
 BUSY_RETRY_AFTER_S = 2
+PREFLIGHT_MAX_AGE_S = "3600"
 
 
 class Surface(Generic[C]):
@@ -64,6 +65,9 @@ class Surface(Generic[C]):
     """
 
     headers: ClassVar[RawHeaders] = ()
+    # Whether OPTIONS is answered without credentials and a route, as browsers need it before a request from another
+    # origin; `headers` says what such a request may be.
+    answers_preflight: ClassVar[bool] = False
     body_limit: ClassVar[int] = 2**20
     # Requests that may wait for a thread at the same time. More would wait for seconds: they are refused with 503.
     max_waiting: ClassVar[int] = 256
@@ -106,9 +110,6 @@ class Surface(Generic[C]):
     def render_error(self, error: Exception, request: Request, context: C | None) -> Response:
         """Returns the response for an error: ours, Starlette's HTTPException (404, 405), or an unexpected one."""
         raise NotImplementedError
-
-    def answer_early(self, request: Request) -> Response | None:
-        """Returns a response that needs neither credentials nor a route; None to go on."""
 
     def permit(self, call: Call[C]) -> None:
         """Raises if the caller may not use the endpoint. Called before the body is read."""
@@ -165,8 +166,8 @@ class Surface(Generic[C]):
     async def _answer(
         self, request: Request, found: tuple[BoundEndpoint[C], dict[str, str]] | HTTPException
     ) -> Response:
-        if (early := self.answer_early(request)) is not None:
-            return early
+        if self.answers_preflight and request.method == "OPTIONS":
+            return empty(204, {"Access-Control-Max-Age": PREFLIGHT_MAX_AGE_S})
         if isinstance(found, HTTPException):
             return await self._answer_in_steps(request, found)
         if request.method in SAFE and not found[0].is_async:

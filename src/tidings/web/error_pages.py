@@ -6,9 +6,9 @@ import msgspec
 import structlog
 from starlette.exceptions import HTTPException
 
-from tidings.domain.errors import Forbidden, LocalShortage, NotFound, StoreUnavailable, TidingsError, Unauthorized
+from tidings.domain.errors import Forbidden, NotFound, TidingsError, Unauthorized
 from tidings.http.binding import InvalidPathId
-from tidings.http.requests import RequestTooSlow
+from tidings.http.responses import COMMON_STATUSES
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.language import N_, _
 from tidings.web.message_translation import translated
@@ -21,10 +21,7 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (Forbidden, 403),
     (NotFound, 404),
     (InvalidPathId, 404),
-    (RequestTooSlow, 408),
-    (StoreUnavailable, 503),
-    (LocalShortage, 503),
-    (TidingsError, 400),
+    *COMMON_STATUSES,
 )
 TITLES = {
     400: N_("This did not work"),
