@@ -63,7 +63,7 @@ class Fever(Surface[FeverCaller]):
         self._trusted = trusted
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> FeverCaller | None:  # noqa: ARG002
-        """Return the caller where there is no route; otherwise the body has to be read first."""
+        """Returns the caller where there is no route; otherwise the body has to be read first."""
         return FeverCaller() if endpoint is None else None
 
     async def identify_slowly(self, request: Request) -> FeverCaller:
@@ -74,7 +74,7 @@ class Fever(Surface[FeverCaller]):
         return caller
 
     def limit(self, call: Call[FeverCaller]) -> int:  # noqa: ARG002
-        """Return 0: the body was read for its key."""
+        """Returns 0: the body was read for its key."""
         return 0
 
     def render_error(self, error: Exception, request: Request, context: FeverCaller | None) -> Response:
@@ -90,7 +90,7 @@ class Fever(Surface[FeverCaller]):
         return json(FeverError("Something went wrong on our side; the log of the server has the details."), 500)
 
     def _find_caller(self, request: Request) -> tuple[FeverCaller, float]:
-        """Return the caller, and for how many seconds to wait before the answer. Raises SignInThrottled."""
+        """Returns the caller, and for how many seconds to wait before the answer. Raises SignInThrottled."""
         key = key_of(request)
         if not key:
             return FeverCaller(), 0.0

@@ -16,5 +16,5 @@ class FeverCaller(Struct, frozen=True):
 
 
 def key_of(request: Request) -> str:
-    """Return the key, which is in the form or, from clients that mark with GET, in the query; "" without one."""
+    """Returns the key, which is in the form or, from clients that mark with GET, in the query; "" without one."""
     return Parameters(request).text("api_key")

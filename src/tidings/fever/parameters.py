@@ -30,11 +30,11 @@ class Parameters:
         return name in self._values
 
     def text(self, name: str) -> str:
-        """Return the value, "" if it was not sent."""
+        """Returns the value, "" if it was not sent."""
         return self._values.get(name, "")
 
     def number(self, name: str) -> int | None:
-        """Return a whole number, limited to 64 bits; None if none was sent. Raises InvalidInput for any other text.
+        """Returns a whole number, limited to 64 bits; None if none was sent. Raises InvalidInput for any other text.
 
         A fraction is dropped: some clients send times with one.
         """
@@ -42,7 +42,7 @@ class Parameters:
         return None if not text else _number(name, text.partition(".")[0] or "0")
 
     def ids(self, name: str, most: int) -> list[int]:
-        """Return the ids of a list separated by commas, `most` at most. Raises InvalidInput for any other text."""
+        """Returns the ids of a list separated by commas, `most` at most. Raises InvalidInput for any other text."""
         parts = [part.strip() for part in self.text(name).split(",")]
         return [_number(name, part) for part in parts if part][:most]
 

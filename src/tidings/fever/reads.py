@@ -32,7 +32,7 @@ _LATEST_S = 2**31 - 1
 
 
 def answer(asked: Parameters, user: User, services: Services) -> FeverResponse:
-    """Return the response with the members of every query. Raises InvalidInput for a parameter that is no number."""
+    """Returns the response with the members of every query. Raises InvalidInput for a parameter that is no number."""
     with services.reading() as db:
         found: dict[str, Any] = {}
         if "api" in asked:
@@ -70,33 +70,36 @@ def _found(asked: Parameters, db: Read, user_id: int) -> dict[str, Any]:
 
 
 def _entries_of(asked: Parameters, db: Read, user_id: int) -> Sequence[Entry]:
-    """Return the entries of `with_ids`, or a page: below max_id descending, otherwise above since_id ascending."""
+    """Returns the entries of `with_ids`, or a page: below max_id descending, otherwise above since_id ascending."""
     if "with_ids" in asked:
         chosen = entries.get_many(db, user_id, asked.ids("with_ids", MAX_IDS))
         return sorted(
             (one for one in chosen if one.status != EntryStatus.REMOVED), key=lambda entry: entry.id, reverse=True
         )
     since_id, max_id = asked.number("since_id"), asked.number("max_id")
-    filter_ = EntryFilter(
+    entry_filter = EntryFilter(
         after_entry_id=since_id if since_id and since_id > 0 else None,
         # 0 means from the newest on.
         before_entry_id=max_id if max_id and max_id > 0 else None,
     )
     direction = Direction.ASC if max_id is None else Direction.DESC
     page = PageRequest(order=Order.ID, direction=direction, limit=PAGE_SIZE)
-    lists = [entry_lists.rows(db, user_id, one, page) for one in _filters(asked, filter_)]
+    lists = [entry_lists.rows(db, user_id, one, page) for one in _filters(asked, entry_filter)]
     merged: Iterable[Entry] = heapq.merge(*lists, key=lambda entry: entry.id, reverse=direction is Direction.DESC)
     return list(islice(merged, PAGE_SIZE))
 
 
-def _filters(asked: Parameters, filter_: EntryFilter) -> list[EntryFilter]:
-    """Return a filter for each list to merge: one, unless the request names feeds or groups."""
+def _filters(asked: Parameters, entry_filter: EntryFilter) -> list[EntryFilter]:
+    """Returns a filter for each list to merge: one, unless the request names feeds or groups."""
     if "feed_ids" in asked:
-        return [structs.replace(filter_, feed_id=one) for one in _unique(asked, "feed_ids")]
+        return [structs.replace(entry_filter, feed_id=one) for one in _unique(asked, "feed_ids")]
     if "group_ids" in asked:
         # FeverGroup 0 is that of all feeds.
-        return [structs.replace(filter_, category_id=one) if one else filter_ for one in _unique(asked, "group_ids")]
-    return [filter_]
+        return [
+            structs.replace(entry_filter, category_id=one) if one else entry_filter
+            for one in _unique(asked, "group_ids")
+        ]
+    return [entry_filter]
 
 
 def _unique(asked: Parameters, name: str) -> list[int]:

@@ -56,16 +56,16 @@ def _mark_list(kind: str, asked: Parameters, login: FeverLogin, services: Servic
     if asked.text("as") != "read":
         raise InvalidInput(verbatim(f"as: a {kind} can be marked as read only."), field="as")
     if kind == "group" and number == ALL_FEEDS:
-        filter_ = EntryFilter()
+        entry_filter = EntryFilter()
     elif kind == "group" and number == SPARKS:
         return
     else:
-        filter_ = EntryFilter(feed_id=number) if kind == "feed" else EntryFilter(category_id=number)
-    services.app_marks.mark_list_read(login, filter_, _stored_until(asked.number("before"), services.clock()))
+        entry_filter = EntryFilter(feed_id=number) if kind == "feed" else EntryFilter(category_id=number)
+    services.app_marks.mark_list_read(login, entry_filter, _stored_until(asked.number("before"), services.clock()))
 
 
 def _stored_until(before: int | None, now: Instant) -> Instant:
-    """Return the time of `before`. None and 0 mean now; some clients send the largest number they know."""
+    """Returns the time of `before`. None and 0 mean now; some clients send the largest number they know."""
     if not before:
         return now
     return Instant(max(0, min(before, LATEST // SECOND)) * SECOND)

@@ -45,7 +45,7 @@ class PasswordCheck(Struct, frozen=True):
 
 
 def token_of(request: Request) -> str:
-    """Return the token of the header `Authorization: GoogleLogin auth=…`, "" without one."""
+    """Returns the token of the header `Authorization: GoogleLogin auth=…`, "" without one."""
     found = _HEADER.match(request.headers.get("authorization", ""))
     return found[1] if found else ""
 

@@ -25,7 +25,7 @@ def long_form(entry_id: int) -> str:
 
 
 def parse(text: str) -> int | None:
-    """Return the id of an entry; None for a number that no entry can have. Raises InvalidInput for no number.
+    """Returns the id of an entry; None for a number that no entry can have. Raises InvalidInput for no number.
 
     16 digits are hexadecimal if one of them is a letter or the first is 0: no decimal id of ours has as many.
     """
@@ -44,5 +44,5 @@ def parse(text: str) -> int | None:
 
 
 def parse_all(texts: Iterable[str]) -> list[int]:
-    """Return each id once, without those that no entry can have."""
+    """Returns each id once, without those that no entry can have."""
     return list(dict.fromkeys(found for found in map(parse, texts) if found is not None))

@@ -65,7 +65,7 @@ def parse(text: str) -> Stream:
 
 
 def label_name(text: str) -> str:
-    """Return the name of a label, given as a stream or alone. Raises InvalidInput for any other stream."""
+    """Returns the name of a label, given as a stream or alone. Raises InvalidInput for any other stream."""
     if not text.startswith(("user/", FEED)):
         return text
     stream = parse(text)
@@ -75,7 +75,7 @@ def label_name(text: str) -> str:
 
 
 def moment(text: str) -> Instant | None:
-    """Return a time that a client sent, None for no number.
+    """Returns a time that a client sent, None for no number.
 
     Seconds; clients send milliseconds, microseconds and nanoseconds as well, told apart by their number of digits.
     """
@@ -91,7 +91,7 @@ _SCALES: Final = ((11, SECOND, 1), (14, 1000, 1), (17, 1, 1), (30, 1, 1000))
 
 
 def feed_id(db: Read, user_id: int, stream: Stream) -> int:
-    """Return the id of a user's feed. Raises NotFound."""
+    """Returns the id of a user's feed. Raises NotFound."""
     if stream.name.isascii() and stream.name.isdigit():
         number = int(stream.name) if len(stream.name) < 11 else 0
         found = number if 0 < number < 2**31 and feeds.get(db, user_id, number) else None
@@ -103,7 +103,7 @@ def feed_id(db: Read, user_id: int, stream: Stream) -> int:
 
 
 def folder(db: Read, user_id: int, name: str) -> Category:
-    """Return a user's category, whose title is compared without case. Raises NotFound."""
+    """Returns a user's category, whose title is compared without case. Raises NotFound."""
     found = categories.by_key(db, user_id, normalize_for_search(name))
     if found is None:
         raise NotFound(verbatim("There is no such folder."))
@@ -111,17 +111,17 @@ def folder(db: Read, user_id: int, name: str) -> Category:
 
 
 def entry_filter(db: Read, user_id: int, stream: str, bounds: Bounds) -> EntryFilter | None:
-    """Return the filter of a stream and its bounds, None if nothing can match. Raises NotFound and InvalidInput."""
-    which: EntryFilter | None = EntryFilter(
+    """Returns the filter of a stream and its bounds, None if nothing can match. Raises NotFound and InvalidInput."""
+    selection: EntryFilter | None = EntryFilter(
         statuses=_BOTH,
         created_after=None if bounds.since is None else Instant(bounds.since - 1),
         created_before=None if bounds.until is None else Instant(bounds.until + 1),
     )
     for text in (stream, *_given(bounds.include)):
-        which = which and _within(which, _condition(db, user_id, parse(text)))
+        selection = selection and _within(selection, _condition(db, user_id, parse(text)))
     for text in _given(bounds.exclude):
-        which = which and _without(db, user_id, which, parse(text))
-    return which
+        selection = selection and _without(db, user_id, selection, parse(text))
+    return selection
 
 
 def _given(texts: Iterable[str]) -> Iterable[str]:
@@ -156,24 +156,24 @@ def _within(one: EntryFilter, other: EntryFilter | None) -> EntryFilter | None:
     return structs.replace(one, statuses=statuses, **values) if statuses else None
 
 
-def _without(db: Read, user_id: int, which: EntryFilter, stream: Stream) -> EntryFilter | None:
+def _without(db: Read, user_id: int, selection: EntryFilter, stream: Stream) -> EntryFilter | None:
     """Entries that are not in the stream. What does not exist excludes nothing."""
     if stream.kind == "state":
-        return _without_state(which, stream.name)
+        return _without_state(selection, stream.name)
     try:
         excluded = _feeds_of(db, user_id, stream)
     except NotFound:
-        return which
-    return structs.replace(which, excluded_feed_ids=(*which.excluded_feed_ids, *excluded))
+        return selection
+    return structs.replace(selection, excluded_feed_ids=(*selection.excluded_feed_ids, *excluded))
 
 
-def _without_state(which: EntryFilter, state: str) -> EntryFilter | None:
+def _without_state(selection: EntryFilter, state: str) -> EntryFilter | None:
     if state in _EVERYTHING:
         return None
     if state == "starred":
-        return None if which.starred else structs.replace(which, starred=False)
-    statuses = tuple(status for status in which.statuses if status != _STATUS.get(state))
-    return structs.replace(which, statuses=statuses) if statuses else None
+        return None if selection.starred else structs.replace(selection, starred=False)
+    statuses = tuple(status for status in selection.statuses if status != _STATUS.get(state))
+    return structs.replace(selection, statuses=statuses) if statuses else None
 
 
 def _feeds_of(db: Read, user_id: int, stream: Stream) -> list[int]:

@@ -47,7 +47,7 @@ def encoded(body: bytes, coding: str) -> bytes:
 
 
 def _encoded_chunks(chunks: Iterator[bytes], coding: str) -> Iterator[bytes]:
-    """Yield the chunks compressed, as one body."""
+    """Yields the chunks compressed, as one body."""
     if coding == "br":
         brotli_compressor = brotli.Compressor(quality=3)
         compress_chunk, finish = brotli_compressor.process, brotli_compressor.finish

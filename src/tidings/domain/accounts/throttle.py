@@ -80,7 +80,7 @@ def buckets_of(name: str, address: str, browser: str = "") -> tuple[Bucket, ...]
 
 
 def network_bucket(address: str) -> Bucket:
-    """Return the bucket of the network of an address, with any name."""
+    """Returns the bucket of the network of an address, with any name."""
     # Many users may share an address, and few of them guess.
     return Bucket(_key("network", network_of(address)), 12, 1 * SECOND)
 

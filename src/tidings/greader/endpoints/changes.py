@@ -89,7 +89,7 @@ def mark_all_read(caller: User, services: Services, query: MarkAll) -> str:
         raise InvalidInput(verbatim("s: send a stream."), field="s")
     until = streams.moment(query.ts) or services.clock()
     with services.reading() as db:
-        which = streams.entry_filter(db, caller.id, query.s, Bounds())
-    if which is not None and EntryStatus.UNREAD in which.statuses:
-        services.read_marker.mark_stored_read(caller.id, which, Instant(until + 1))
+        selection = streams.entry_filter(db, caller.id, query.s, Bounds())
+    if selection is not None and EntryStatus.UNREAD in selection.statuses:
+        services.read_marker.mark_stored_read(caller.id, selection, Instant(until + 1))
     return "OK"

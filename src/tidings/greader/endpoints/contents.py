@@ -122,8 +122,8 @@ routes.post("/reader/api/0/stream/items/ids")(list_item_ids)
 def count_items(caller: User, services: Services, query: StreamQuery) -> str:
     """How many entries a stream has."""
     with services.listing.open(caller.id) as lists:
-        which = streams.entry_filter(lists.db, caller.id, "".join(query.s[:1]), query.bounds)
-        return str(lists.count(which) if which else 0)
+        selection = streams.entry_filter(lists.db, caller.id, "".join(query.s[:1]), query.bounds)
+        return str(lists.count(selection) if selection else 0)
 
 
 @routes.get("/reader/api/0/stream/contents")
@@ -157,10 +157,10 @@ def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQu
     is_newest_first = query.direction is Direction.DESC
     found: list[list[int]] = []
     for stream in wanted or ("",):
-        which = streams.entry_filter(lists.db, user_id, stream, query.bounds)
-        if which is not None:
+        selection = streams.entry_filter(lists.db, user_id, stream, query.bounds)
+        if selection is not None:
             place = {"before_entry_id" if is_newest_first else "after_entry_id": query.cursor}
-            found.append(lists.ids(structs.replace(which, **place), direction=query.direction, limit=count + 1))
+            found.append(lists.ids(structs.replace(selection, **place), direction=query.direction, limit=count + 1))
     if len(found) == 1:
         ids = found[0]
     else:

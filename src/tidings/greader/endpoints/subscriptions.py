@@ -197,7 +197,7 @@ async def add_quickly(caller: User, services: Services, query: QuickAdd) -> Adde
 
 
 async def _subscribe(caller: User, services: Services, address: str) -> tuple[int, bool]:
-    """Return the id of the feed, and whether it is new. Raises InvalidInput, NotFound or FetchError."""
+    """Returns the id of the feed, and whether it is new. Raises InvalidInput, NotFound or FetchError."""
     url = address if "://" in address or not address else f"https://{address}"
     known = await asyncio.to_thread(_known, services, caller.id, url)
     if known is not None:

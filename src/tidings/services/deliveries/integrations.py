@@ -61,7 +61,7 @@ class Integrations:
             return {one.name: one.error for one in integrations.list_all(db, user_id) if one.last_error}
 
     def given_up(self, user_id: int) -> dict[str, int]:
-        """Return how many deliveries of the last seven days were given up, by integration."""
+        """Returns how many deliveries of the last seven days were given up, by integration."""
         with self._database.reading() as db:
             return outbox.failed_counts(db, user_id)
 

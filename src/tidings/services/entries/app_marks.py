@@ -43,7 +43,7 @@ class AppMarks:
             if changed:
                 entries.set_state(db, user_id, changed, starred=starred, now=now)
 
-    def mark_list_read(self, login: FeverLogin, filter_: EntryFilter, stored_until: Instant) -> None:
+    def mark_list_read(self, login: FeverLogin, entry_filter: EntryFilter, stored_until: Instant) -> None:
         """Mark the unread entries of a feed, a category or all feeds read.
 
         stored_until: entries stored later stay unread, since the app has not shown them.
@@ -53,8 +53,8 @@ class AppMarks:
             count = entries.mark_read(
                 db,
                 user_id,
-                feed_id=filter_.feed_id,
-                category_id=filter_.category_id,
+                feed_id=entry_filter.feed_id,
+                category_id=entry_filter.category_id,
                 created_before=Instant(stored_until + 1),
                 now=now,
             )

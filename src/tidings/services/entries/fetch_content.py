@@ -93,7 +93,7 @@ class ArticleFetcher:
             return await self._with_next_pages(feed, first, response.url, rules) if first.next_url else first
 
     async def _with_next_pages(self, feed: Feed, first: Article, url: str, rules: str) -> Article:
-        """Return the article with its next pages, as many as can be fetched in time."""
+        """Returns the article with its next pages, as many as can be fetched in time."""
         contents, next_url, seen = [first.content], first.next_url, {url}
         try:
             async with asyncio.timeout(NEXT_PAGES_TIMEOUT_S):

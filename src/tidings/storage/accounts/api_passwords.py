@@ -88,7 +88,7 @@ def set_last_used(db: Write, user_id: int, password_id: int, moment: Instant) ->
 
 
 def marked_read_at(db: Read, user_id: int, password_id: int) -> Instant | None:
-    """Return when the app last marked entries read; None if that is undone, or never happened."""
+    """Returns when the app last marked entries read; None if that is undone, or never happened."""
     moment: Instant | None = db.scalar(_select_marked_read_at, user=user_id, number=password_id)
     return moment
 

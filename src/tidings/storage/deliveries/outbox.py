@@ -178,7 +178,7 @@ def integrations_of(db: Read, user_id: int) -> list[str]:
 
 
 def failed_counts(db: Read, user_id: int) -> dict[str, int]:
-    """Return how many deliveries of the user were given up and are still kept, by integration; _MAX_COUNTED at most."""
+    """Returns how many deliveries of the user were given up and are still kept, by integration, up to _MAX_COUNTED."""
     return {row[0]: row[1] for row in db.tuples(_count_failed, user=user_id)}
 
 

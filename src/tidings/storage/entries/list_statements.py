@@ -162,7 +162,7 @@ def ids_statement(query: EntryListQuery) -> Select[Any]:
 
 @lru_cache(maxsize=128)
 def joined_ids_statement(query: EntryListQuery) -> Select[Any]:
-    """Return the SELECT of all ids, ascending, as one text separated by commas.
+    """Returns the SELECT of all ids, ascending, as one text separated by commas.
 
     The database joins them: 100,000 rows of one number each take several times as long.
     """

@@ -50,7 +50,7 @@ def unread_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[int]:
 def differing_from(
     db: Read, user_id: int, entry_ids: Sequence[int], *, status: EntryStatus | None = None, starred: bool | None = None
 ) -> list[int]:
-    """Return those of the first BATCH ids that are entries of the user with another status, or another star.
+    """Returns those of the first BATCH ids that are entries of the user with another status, or another star.
 
     Removed entries are left out.
     """

@@ -96,7 +96,7 @@ def icon_names(db: Read, user_id: int) -> dict[int, str]:
 
 
 def last_check(db: Read, user_id: int) -> Instant | None:
-    """Return when a feed of the user was last checked; None without feeds."""
+    """Returns when a feed of the user was last checked; None without feeds."""
     found: Instant | None = db.scalar(_select_last_check, user=user_id)
     return found
 

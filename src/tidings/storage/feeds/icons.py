@@ -32,7 +32,7 @@ def get(db: Read, user_id: int, icon_id: int) -> Icon | None:
 
 
 def list_all(db: Read, user_id: int) -> list[Icon]:
-    """Return the icons of the user's feeds, by id."""
+    """Returns the icons of the user's feeds, by id."""
     return db.all(Icon, _select_all, user=user_id)
 
 
