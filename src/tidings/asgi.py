@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from tidings.api import replies
 from tidings.api.app import PREFIX, Api
-from tidings.api.endpoints.health import ALIVE, READY, HealthCheck, WithinLimit, alive, is_ready
+from tidings.api.endpoints.health import ALIVE, READY, HealthCheck, WithinLimit, alive, why_not_ready
 from tidings.fever import PATHS as FEVER_PATHS
 from tidings.fever.app import Fever
 from tidings.greader.app import GoogleReader
@@ -52,7 +52,7 @@ def application(
     base_path: str,
 ) -> ASGIApp:
     """Returns the application. base_path: "", or the path without a trailing slash below which it is served."""
-    ready = HealthCheck(WithinLimit(partial(is_ready, services)))
+    ready = HealthCheck(WithinLimit(partial(why_not_ready, services)))
     health = dict.fromkeys(ALIVE, HealthCheck(alive)) | dict.fromkeys(READY, ready)
     routes_below_base: list[BaseRoute] = [
         Mount(PREFIX, api),

@@ -33,15 +33,22 @@ def is_alive() -> Response:
 
 def is_ready(services: Services) -> Response:
     """OK while the database answers within two seconds, takes writes, and has the schema of this version."""
+    return _readiness(why_not_ready(services))
+
+
+def why_not_ready(services: Services) -> str:
+    """Returns "" if requests can be served."""
     try:
         services.readiness.check()
     except StoreUnavailable:
-        return _not_ready("the database cannot be used")
-    return PlainTextResponse("OK")
+        return "the database cannot be used"
+    return ""
 
 
-def _not_ready(reason: str) -> Response:
-    return PlainTextResponse(reason, 503, {"Retry-After": str(RETRY_AFTER_S)})
+def _readiness(problem: str) -> Response:
+    if not problem:
+        return PlainTextResponse("OK")
+    return PlainTextResponse(problem, 503, {"Retry-After": str(RETRY_AFTER_S)})
 
 
 for _path in ALIVE:
@@ -65,23 +72,25 @@ class HealthCheck:
 
 
 class WithinLimit:
-    """Runs a check in a thread and waits READY_LIMIT_S for it.
+    """Runs a check in a thread and waits READY_LIMIT_S for it. check: returns a problem, "" for none.
 
     One runs at a time: while one hangs, others wait for its result, so that a database that hangs does not take all
     threads.
     """
 
-    def __init__(self, check: Callable[[], Response]) -> None:
+    def __init__(self, check: Callable[[], str]) -> None:
         self._check = check
-        self._running: asyncio.Future[Response] | None = None
+        self._running: asyncio.Future[str] | None = None
 
     async def __call__(self) -> Response:
         if self._running is None or self._running.done():
             self._running = asyncio.ensure_future(asyncio.to_thread(self._check))
         try:
-            return await asyncio.wait_for(asyncio.shield(self._running), READY_LIMIT_S)
+            problem = await asyncio.wait_for(asyncio.shield(self._running), READY_LIMIT_S)
         except TimeoutError:
-            return _not_ready("the database does not answer in time")
+            problem = "the database does not answer in time"
+        # A response for each request: sending one changes it.
+        return _readiness(problem)
 
 
 async def alive() -> Response:
