@@ -39,8 +39,6 @@ def validate(given: Mapping[str, Any]) -> dict[str, Any]:
     values = dict(given)
     for name, value in values.items():
         _check_text(name, value)
-    if "feed_url" in values:
-        values["feed_url"] = without_feed_scheme(values["feed_url"])
     for name in ("feed_url", "site_url"):
         if name in values:
             values[name] = validate_web_url(values[name], field=name)

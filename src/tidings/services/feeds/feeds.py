@@ -169,7 +169,9 @@ class Feeds:
     def _checked_new(self, user_id: int, given: Mapping[str, Any]) -> dict[str, Any]:
         if not given.get("feed_url"):
             raise InvalidField("feed_url", msg("send the address of the feed."))
-        values = feed_changes.validate(given)
+        written = given["feed_url"]
+        feed_url = feed_changes.without_feed_scheme(written) if isinstance(written, str) else written
+        values = feed_changes.validate({**given, "feed_url": feed_url})
         self._check(values)
         with self._database.reading() as db:
             values["category_id"] = _category_or_first(db, user_id, values.get("category_id") or 0)
