@@ -86,14 +86,14 @@ class Surface(Generic[C]):
         # Fixed segments win over parameters. With a method that the fixed route lacks, the segment is refused as an id.
         ordered = sorted(endpoints, key=lambda endpoint: "{" in endpoint.path)
         bound = [BoundEndpoint(endpoint, sources) for endpoint in ordered]
-        # By number of slashes, so that a request is compared with few routes.
-        self._routes: defaultdict[int, list[tuple[Route, BoundEndpoint[C]]]] = defaultdict(list)
+        # By number of slashes, and with what the path begins with, so that a request is compared with few routes.
+        self._routes: defaultdict[int, list[tuple[str, Route, BoundEndpoint[C]]]] = defaultdict(list)
         # Paths that end with {name:path}, which has slashes itself.
-        self._open_ended: list[tuple[Route, BoundEndpoint[C]]] = []
+        self._open_ended: list[tuple[str, Route, BoundEndpoint[C]]] = []
         for one in bound:
             route = _route(one, prefix)
             same = self._open_ended if route.path.endswith(":path}") else self._routes[route.path.count("/")]
-            same.append((route, one))
+            same.append((route.path.partition("{")[0], route, one))
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._waiting = 0
 
@@ -155,7 +155,9 @@ class Surface(Generic[C]):
     def _find(self, scope: Scope) -> tuple[BoundEndpoint[C], dict[str, str]] | HTTPException:
         allowed: set[str] = set()
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        for route, bound in (*self._routes.get(path.count("/"), ()), *self._open_ended):
+        for beginning, route, bound in (*self._routes.get(path.count("/"), ()), *self._open_ended):
+            if not path.startswith(beginning):
+                continue
             match, child_scope = route.matches(scope)
             if match is Match.FULL:
                 return bound, child_scope["path_params"]

@@ -2,7 +2,7 @@
 
 url(path, **query)   the address of a page of ours        asset(name)   of a file in `static/`
 icon(name)           a drawing of `sprite.svg`            when(instant) how long ago, or which day
-_(…), ngettext(…)    words in the visitor's language      csrf, back    what every form carries
+_(…), ngettext(…)    words in the visitor's language      back          the page to return to
 number(1234), size() written as the language does it      exact(instant), written(instant)  in full, in short
 since(instant)       12 min. ago, for sentences           date(instant) always the day
 user, device         who reads, and how (None, defaults)  sidebar       feeds and counts (only of who is signed in)
@@ -98,7 +98,6 @@ def _known(context: RequestContext) -> dict[str, Any]:
         "user": context.user,
         "device": context.device.for_user(context.user),
         "url": context.url,
-        "csrf": context.csrf,
         "back": context.path,
         "lang": language.current().code,
         "when": lambda instant: when(instant, context.now, zone),

@@ -24,6 +24,7 @@ def test_a_shared_entry_is_read_without_a_session(
     assert answer.status == 200
     assert b"About Rain." in answer.body
     assert alice.user.username.encode() not in answer.body
+    assert "set-cookie" not in answer.headers
     assert "noindex" in answer.headers["x-robots-tag"]
     assert alice.entries()[0]["share_code"] == found[1]
 

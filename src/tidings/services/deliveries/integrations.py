@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import structlog
+from msgspec import Struct
 
 from tidings.domain.errors import InvalidField, InvalidInput
 from tidings.domain.feeds.feed_changes import validate_web_url
@@ -25,6 +26,13 @@ from tidings.storage.engine.database import Database
 log = structlog.get_logger()
 
 SECRET_BYTES = 32
+
+
+class DeliveryProblems(Struct, frozen=True):
+    """The last error of an integration, and how many of its deliveries were given up in the last seven days."""
+
+    last_error: Message | None = None
+    given_up: int = 0
 
 
 class Integrations:
@@ -55,15 +63,14 @@ class Integrations:
                 self._save(db, user_id, provider, before.get(name), changed[name])
             return _shown(integrations.list_all(db, user_id))
 
-    def last_errors(self, user_id: int) -> dict[str, Message]:
-        """Returns the last error of each integration that has one, by its name."""
+    def get_all_with_problems(self, user_id: int) -> tuple[dict[str, dict[str, Any]], dict[str, DeliveryProblems]]:
+        """Returns the settings as `get_all` does, and the problems of the integrations that had some, by name."""
         with self._database.reading() as db:
-            return {one.name: one.error for one in integrations.list_all(db, user_id) if one.last_error}
-
-    def given_up(self, user_id: int) -> dict[str, int]:
-        """Returns how many deliveries of the last seven days were given up, by integration."""
-        with self._database.reading() as db:
-            return outbox.failed_counts(db, user_id)
+            stored = integrations.list_all(db, user_id)
+            given_up = outbox.failed_counts(db, user_id)
+        errors = {one.name: one.error for one in stored if one.last_error}
+        names = {*given_up, *errors}
+        return _shown(stored), {name: DeliveryProblems(errors.get(name), given_up.get(name, 0)) for name in names}
 
     def check_feed(self, values: Mapping[str, Any]) -> None:
         """Check the receivers among the fields of a feed. Raises InvalidInput for one that can never be reached."""

@@ -15,11 +15,12 @@ from tidings.domain.integrations import REGISTRY, WEBHOOK, Provider
 from tidings.domain.integrations.changes import ENABLED, HAS_PREFIX
 from tidings.domain.integrations.fields import FieldKind, SettingField
 from tidings.domain.integrations.templates import PLACEHOLDERS
-from tidings.domain.messages import Message, msg, verbatim
+from tidings.domain.messages import msg, verbatim
 from tidings.http import forms
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.services.deliveries.attempts import DeliveryOutcome
+from tidings.services.deliveries.integrations import DeliveryProblems
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
@@ -33,37 +34,30 @@ _CLEAR = "clear-"
 
 
 class IntegrationRow(Struct, frozen=True):
-    """A provider in the list. state: on, off, or "" when nothing was ever set.
-
-    given_up: deliveries of the last seven days.
-    """
+    """A provider in the list. state: on, off, or "" when nothing was ever set."""
 
     name: str
     title: str
     state: str
-    error: Message | None
-    given_up: int
+    problems: DeliveryProblems
 
 
 @routes.get(PATH)
 def show_integrations(caller: User, services: Services) -> PageResponse:
-    shown, errors = services.integrations.get_all(caller.id), services.integrations.last_errors(caller.id)
-    given_up = services.integrations.given_up(caller.id)
+    shown, problems = services.integrations.get_all_with_problems(caller.id)
     groups: dict[str, list[IntegrationRow]] = {"webhook": [], "saves": [], "notifies": []}
     for provider in sorted(REGISTRY.values(), key=lambda provider: provider.title.english().casefold()):
         group = "webhook" if provider.name == WEBHOOK else "saves" if SAVE_ENTRY in provider.events else "notifies"
         name = provider.name
-        groups[group].append(_line(provider, shown[name], errors.get(name), given_up.get(name, 0)))
+        groups[group].append(_line(provider, shown[name], problems.get(name, DeliveryProblems())))
     return PageResponse("settings/integrations.html", {"title": _("Integrations"), "groups": groups})
 
 
 @routes.get(PATH + "/{integration}")
 def show_integration(caller: User, services: Services, integration: str) -> PageResponse:
     provider = _provider(integration)
-    error = services.integrations.last_errors(caller.id).get(provider.name)
-    given_up = services.integrations.given_up(caller.id).get(provider.name, 0)
-    members = services.integrations.get_all(caller.id)[provider.name]
-    return _page(provider, members, last_error=error, given_up=given_up)
+    shown, problems = services.integrations.get_all_with_problems(caller.id)
+    return _page(provider, shown[provider.name], problems=problems.get(provider.name, DeliveryProblems()))
 
 
 @routes.post(PATH + "/{integration}")
@@ -148,13 +142,13 @@ def _submitted(field: SettingField, sent: Mapping[str, str]) -> Any:
     return field.name in sent if field.kind is FieldKind.FLAG else sent.get(field.name, "")
 
 
-def _line(provider: Provider, members: Mapping[str, Any], error: Message | None, given_up: int) -> IntegrationRow:
+def _line(provider: Provider, members: Mapping[str, Any], problems: DeliveryProblems) -> IntegrationRow:
     is_known = any(
         members[HAS_PREFIX + field.name] if field.is_secret else members[field.name] != field.default
         for field in provider.fields
     )
     state = "on" if members[ENABLED] else "off" if is_known else ""
-    return IntegrationRow(provider.name, translated(provider.title), state, error, given_up)
+    return IntegrationRow(provider.name, translated(provider.title), state, problems)
 
 
 def _provider(name: str) -> Provider:
@@ -169,16 +163,14 @@ def _page(
     *,
     problem: InvalidInput | None = None,
     outcome: DeliveryOutcome | None = None,
-    last_error: Message | None = None,
-    given_up: int = 0,
+    problems: DeliveryProblems = DeliveryProblems(),  # noqa: B008 - frozen
 ) -> PageResponse:
     known = {
         "title": translated(provider.title),
         "provider": provider,
         "members": members,
         "outcome": outcome,
-        "last_error": last_error,
-        "given_up": given_up,
+        "problems": problems,
         "placeholders": PLACEHOLDERS,
         "names": [ENABLED, *(field.name for field in provider.fields)],
     }
