@@ -1,7 +1,7 @@
 """Serves our own style sheet, scripts and icons: read once, addressed by a fingerprint, cached by browsers for a year.
 
-The style sheet is one file for the browser: the files of `static/css`, joined in the order of STYLES. All addresses
-carry the same fingerprint, a hash of all files, so that scripts can import each other by relative names.
+The style sheet is one file for the browser: the files of `static/css`, joined in the order of STYLES. A script is one
+file, too: a module of SCRIPTS with all that it imports. All addresses carry the same fingerprint, a hash of all files.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import time
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -18,9 +17,12 @@ from tidings import metrics
 from tidings.http.compression import coding_for, encoded
 from tidings.http.requests import Request
 from tidings.http.responses import send_response
+from tidings.web.scripts import join_modules
 from tidings.web.security import SANDBOX_HEADERS
 
 STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading", "feeds", "settings", "adapts", "print")
+# One for each kind of page: without a session, and with one.
+SCRIPTS = ("tidings", "reading")
 PREFIX = "/static/"
 _TYPES = {
     "css": "text/css; charset=utf-8",
@@ -37,9 +39,12 @@ class Assets:
     def __init__(self) -> None:
         folder = files("tidings.web").joinpath("static")
         styles = [folder.joinpath("css", f"{name}.css").read_bytes() for name in STYLES]
-        self._files = {"tidings.css": b"\n".join(styles)} | {
-            name: content for name, content in _read(folder) if not name.startswith("css/")
+        modules = {
+            one.name.removesuffix(".js"): one.read_text(encoding="utf-8") for one in folder.joinpath("js").iterdir()
         }
+        self._files = {"tidings.css": b"\n".join(styles)}
+        self._files |= {f"js/{name}.js": join_modules(modules, name).encode() for name in SCRIPTS}
+        self._files |= {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
         everything = b"".join(name.encode() + content for name, content in sorted(self._files.items()))
         self.fingerprint = hashlib.sha256(everything).hexdigest()[:10]
         self._ready: dict[tuple[str, str], bytes] = {}
@@ -98,13 +103,3 @@ class StaticFiles:
         else:
             await send_response(response, scope, receive, send)
             metrics.record_request("none", request.method, response.status_code, time.perf_counter() - started)
-
-
-def _read(folder: Traversable, prefix: str = "") -> list[tuple[str, bytes]]:
-    found = []
-    for child in folder.iterdir():
-        if child.is_dir():
-            found += _read(child, f"{prefix}{child.name}/")
-        elif child.name.rpartition(".")[2] in _TYPES:
-            found.append((prefix + child.name, child.read_bytes()))
-    return found

@@ -1,5 +1,6 @@
 // Appearance of articles: applied at once, and stored for this device.
 import { post } from "./marks.js";
+import { help } from "./keys.js";
 
 const ready = () => document.querySelector("form[data-appearance]")?.classList.add("is-ready");
 ready();
@@ -19,10 +20,10 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   cover.parentElement.replaceChildren(cover.nextElementSibling.content.cloneNode(true));
 });
-document.addEventListener("click", async (event) => {
+document.addEventListener("click", (event) => {
   const link = event.target.closest?.("[data-keys-help]");
   if (!link) return;
   event.preventDefault();
   link.closest("[popover]")?.hidePopover();
-  (await import("./keys.js")).help();
+  help();
 });

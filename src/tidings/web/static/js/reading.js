@@ -1,4 +1,4 @@
-// Scripts of lists and articles. Each part works alone, and every page works without them.
+// The scripts of all pages with a session. Each part works alone, and every page works without them.
 import "./marks.js";
 import "./lists.js";
 import "./split_view.js";
@@ -7,6 +7,8 @@ import "./keys.js";
 import "./appearance.js";
 import "./player.js";
 import "./touch.js";
+import "./feeds.js";
+import "./settings.js";
 
 // Shows the offline page without a connection.
 navigator.serviceWorker?.register(`${document.getElementById("words").dataset.base}/worker.js`);
