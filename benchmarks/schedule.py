@@ -39,21 +39,21 @@ HISTORY = 120 * DAY
 
 
 class Kind(Struct, frozen=True):
-    """share: of all feeds. per_day: moments with news, from the quietest to the liveliest of them."""
+    """share: of all feeds. per_day: moments with news, from the slowest feed to the fastest."""
 
     name: str
     share: float
     per_day: tuple[float, float]
 
 
-# Many are silent, few are lively; within a kind, rates are spread evenly over their logarithm.
+# Many are silent, few publish many times a day; within a kind, rates are spread evenly over their logarithm.
 KINDS = (
     Kind("dead", 0.35, (0, 0)),
-    Kind("now and then", 0.30, (1 / 60, 1 / 10)),
+    Kind("monthly", 0.30, (1 / 60, 1 / 10)),
     Kind("weekly", 0.16, (1 / 10, 1 / 3)),
     Kind("daily", 0.12, (1 / 3, 3)),
     Kind("several a day", 0.055, (3, 20)),
-    Kind("lively", 0.015, (20, 120)),
+    Kind("many a day", 0.015, (20, 120)),
 )
 
 # How much of a day's news appears in each hour, of somebody who works by day; half of all feeds keep such hours.

@@ -21,7 +21,7 @@ WITH_QUERY = [
 ]
 
 
-@pytest.mark.parametrize("operation", [name for name, route in OPERATIONS.items() if not route.is_open])
+@pytest.mark.parametrize("operation", [name for name, route in OPERATIONS.items() if not route.is_public])
 def test_requests_without_credentials_are_refused(operation: str, alice: Person) -> None:
     route = OPERATIONS[operation]
 
@@ -43,7 +43,7 @@ FORGED = [
 
 @pytest.mark.parametrize("headers", FORGED, ids=str)
 @pytest.mark.parametrize(
-    "operation", [name for name, route in OPERATIONS.items() if route.method != "GET" and not route.is_open]
+    "operation", [name for name, route in OPERATIONS.items() if route.method != "GET" and not route.is_public]
 )
 def test_a_page_of_another_site_cannot_use_the_password_that_a_browser_remembers(
     operation: str, headers: dict[str, str], charlie: Person

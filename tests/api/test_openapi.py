@@ -210,7 +210,7 @@ def test_a_handler_that_returns_a_response_must_declare_it() -> None:
 
     silent, told = Routes("Pictures"), Routes("Pictures")
     silent.get("/v1/picture")(get_picture)
-    told.get("/v1/picture", answers={200: Media("image/png")})(get_picture)
+    told.get("/v1/picture", responses={200: Media("image/png")})(get_picture)
 
     with pytest.raises(TypeError, match="get_picture"):
         document(silent.all)

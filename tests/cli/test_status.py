@@ -38,7 +38,7 @@ def test_status_prints_the_same_values_as_text_and_as_json(
     assert seen["database_bytes"] > 10_000
     assert re.search(r"^Feeds +2, of which 1 failing and 0 switched off$", as_text.stdout, re.MULTILINE)
     assert re.search(r"^Entries +2 unread, 0 read$", as_text.stdout, re.MULTILINE)
-    assert re.search(r"^Tidied +not yet$", as_text.stdout, re.MULTILINE)
+    assert re.search(r"^Cleanup +not yet$", as_text.stdout, re.MULTILINE)
 
 
 def test_status_ends_with_exit_code_3_when_feeds_are_overdue(

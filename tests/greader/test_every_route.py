@@ -18,7 +18,7 @@ from tidings.greader import ROUTES
 
 PREFIX = "/reader/api/0/"
 ALL = sorted({(route.method, route.path) for route in ROUTES if route.path.startswith(PREFIX)})
-OPEN = {route.path for route in ROUTES if route.is_open}
+OPEN = {route.path for route in ROUTES if route.is_public}
 # By the path of a route: forms in which things of another user are named.
 NAMED: dict[str, list[dict[str, str]]] = {
     "stream/contents": [{"s": "feed/{feed}"}, {"s": "feed/{url}"}, {"s": "user/{user}/label/{folder}"}],

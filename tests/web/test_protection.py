@@ -15,7 +15,7 @@ from support.visitors import Visitor
 from tidings.http.endpoints import Endpoint
 from tidings.web import ROUTES
 
-CLOSED = [route for route in ROUTES if not route.is_open]
+CLOSED = [route for route in ROUTES if not route.is_public]
 POSTS = [route for route in ROUTES if route.method == "POST"]
 ADMINS = [route for route in ROUTES if route.admin]
 PAGES = [route for route in ROUTES if route.method == "GET" and "{" not in route.path]
@@ -104,7 +104,7 @@ def test_a_form_with_files_is_refused_where_none_are_taken(administrator: Visito
         answer = call(administrator.service.url, "POST", path(route), content.encode(), headers)
         return answer.status == 400 and "takes no files" in answer.body.decode()
 
-    assert routes_where_not(POSTS, is_refused) == [name(route) for route in POSTS if route.takes_files]
+    assert routes_where_not(POSTS, is_refused) == [name(route) for route in POSTS if route.accepts_files]
     assert administrator.get("/view").status == 200
 
 

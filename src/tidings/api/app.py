@@ -80,7 +80,7 @@ class Api(Surface[Caller]):
         self._password_threads.shutdown(cancel_futures=True)
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> Caller | None:
-        if endpoint is not None and endpoint.is_open:
+        if endpoint is not None and endpoint.is_public:
             return Caller(None)
         credentials = credentials_of(request, self._trusted)
         self._refuse_cross_site(request, credentials)

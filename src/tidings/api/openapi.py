@@ -97,26 +97,26 @@ def operations_of(routes: Iterable[Endpoint]) -> dict[str, Endpoint]:
 
 def successes(route: Endpoint) -> dict[int, Any]:
     """Returns the body of each success by status: the type of a JSON body, a Media, or None."""
-    if route.answers:
-        return route.answers
+    if route.responses:
+        return route.responses
     answer = get_type_hints(route.handler)["return"]
     if _is(answer, Response):
-        raise TypeError(f"{route.handler.__name__} returns a Response: say which with answers={{status: type}}")
+        raise TypeError(f"{route.handler.__name__} returns a Response: declare them with responses={{status: type}}")
     return {route.status: None if is_nothing(answer) else answer}
 
 
 def failures(route: Endpoint) -> list[int]:
     """Returns the statuses of errors."""
     statuses = {status_of(error) for error in route.raises}
-    if not route.is_open:
+    if not route.is_public:
         statuses |= {status_of(Unauthorized), status_of(SignInThrottled), status_of(StoreUnavailable)}
     # A change with a password that a page of another site sent is refused.
-    if route.admin or not (route.is_open or route.method == "GET"):
+    if route.admin or not (route.is_public or route.method == "GET"):
         statuses.add(403)
     # Every body is read, also one that the handler does not use, and refused if it is too large.
     if route.method != "GET" or any(hint is int or _is(hint, Query) for hint in _signature(route.handler).values()):
         statuses.add(400)
-    return sorted(statuses - route.answers.keys())
+    return sorted(statuses - route.responses.keys())
 
 
 def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[s
         str(status): _answer(status, hint, schemas, examples.get(str(status)))
         for status, hint in sorted(successes(route).items())
     } | {str(status): {"$ref": f"#/components/responses/{ERRORS[status][0]}"} for status in failures(route)}
-    if route.is_open:
+    if route.is_public:
         made["security"] = []
     return made
 
@@ -157,8 +157,9 @@ def _request_body(route: Endpoint, schemas: Schemas, example: Any) -> dict[str, 
     for hint in _signature(route.handler).values():
         if (shape := _body(hint)) is not None:
             return {"required": True, "content": {JSON: _content(schemas.of(shape), example)}}
-    if route.takes:
-        return {"required": True, "content": {media.type: _content(media.schema, example) for media in route.takes}}
+    if route.request_bodies:
+        contents = {media.type: _content(media.schema, example) for media in route.request_bodies}
+        return {"required": True, "content": contents}
     return None
 
 

@@ -19,7 +19,7 @@ from tidings.http.responses import JSON
 routes = Routes("Version")
 
 
-@routes.get("/v1/openapi.json", is_open=True, answers={200: dict[str, Any]})
+@routes.get("/v1/openapi.json", is_public=True, responses={200: dict[str, Any]})
 def get_openapi(request: Request) -> Response:
     """Get this document."""
     base_path = request.scope["root_path"].removesuffix("/v1")

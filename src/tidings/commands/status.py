@@ -39,21 +39,21 @@ def status(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = 
     return EXIT_BEHIND if current.is_behind else 0
 
 
-def _lines(seen: ServiceStatus) -> dict[str, str]:
-    engine = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[seen.database_engine]
-    waiting = f", the oldest for {_span(seen.oldest_overdue_s)}" if seen.due else ""
-    late = f", the oldest for {_span(seen.oldest_delivery_s)}" if seen.deliveries_pending else ""
-    tidied = "not yet" if seen.last_tidied_s is None else f"{_span(seen.last_tidied_s)} ago"
-    at_work = f"{seen.claimed} at work (workers: {seen.workers})"
+def _lines(current: ServiceStatus) -> dict[str, str]:
+    engine = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[current.database_engine]
+    oldest_due = f", the oldest for {_duration(current.oldest_overdue_s)}" if current.due else ""
+    oldest_delivery = f", the oldest for {_duration(current.oldest_delivery_s)}" if current.deliveries_pending else ""
+    last_cleanup = "not yet" if current.last_tidied_s is None else f"{_duration(current.last_tidied_s)} ago"
+    claimed = f"{current.claimed} at work (workers: {current.workers})"
     return {
-        "Database": f"{engine}, {_size(seen.database_bytes)}",
-        "Users": f"{seen.users}",
-        "Feeds": f"{seen.feeds}, of which {seen.feeds_failing} failing and {seen.feeds_disabled} switched off",
-        "Entries": f"{seen.entries_unread} unread, {seen.entries_read} read",
-        "Due": f"{seen.due}{waiting}; {seen.overdue} of them for more than five minutes",
-        "Polling": f"{seen.polls_last_hour} feeds checked within the hour; {at_work}",
-        "Deliveries": f"{seen.deliveries_pending} pending{late}, {seen.deliveries_failed} failed",
-        "Tidied": tidied,
+        "Database": f"{engine}, {_size(current.database_bytes)}",
+        "Users": f"{current.users}",
+        "Feeds": f"{current.feeds}, of which {current.feeds_failing} failing and {current.feeds_disabled} switched off",
+        "Entries": f"{current.entries_unread} unread, {current.entries_read} read",
+        "Due": f"{current.due}{oldest_due}; {current.overdue} of them for more than five minutes",
+        "Polling": f"{current.polls_last_hour} feeds checked within the hour; {claimed}",
+        "Deliveries": f"{current.deliveries_pending} pending{oldest_delivery}, {current.deliveries_failed} failed",
+        "Cleanup": last_cleanup,
     }
 
 
@@ -65,7 +65,7 @@ def _size(count: float) -> str:
     return f"{count:.1f} GB"
 
 
-def _span(seconds: int) -> str:
+def _duration(seconds: int) -> str:
     for unit, length in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{seconds // length} {unit}"

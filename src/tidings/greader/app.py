@@ -98,7 +98,7 @@ class GoogleReader(Surface[ReaderCaller]):
     def identify(self, request: Request, endpoint: Endpoint | None) -> ReaderCaller:
         address = request.address(self._trusted)
         token = token_of(request)
-        if endpoint is not None and endpoint.is_open:
+        if endpoint is not None and endpoint.is_public:
             return ReaderCaller(address)
         if token:
             return ReaderCaller(address, self._logins.by_token(token, address))
@@ -113,7 +113,7 @@ class GoogleReader(Surface[ReaderCaller]):
 
     def check_request(self, call: Call[ReaderCaller]) -> None:
         super().check_request(call)
-        if call.endpoint.is_open or call.request.method != "POST":
+        if call.endpoint.is_public or call.request.method != "POST":
             return
         sent = _edit_token(call)
         if call.context.login is None:
@@ -154,5 +154,5 @@ class GoogleReader(Surface[ReaderCaller]):
 
 def _edit_token(call: Call[ReaderCaller]) -> str:
     """Field T, "" if there is none. A body that is no form has none: it stands in the query then."""
-    pairs = [*call.request.query, *(() if call.endpoint.takes else forms.fields(call.request))]
+    pairs = [*call.request.query, *(() if call.endpoint.request_bodies else forms.fields(call.request))]
     return next((value for name, value in pairs if name == "T"), "").strip()

@@ -42,8 +42,8 @@ class Stream(Struct, frozen=True):
     name: str
 
 
-class Bounds(Struct, frozen=True, kw_only=True):
-    """Which part of a stream. include, exclude: other streams. since, until: when entries were stored, inclusive."""
+class StreamFilter(Struct, frozen=True, kw_only=True):
+    """Narrows a stream. include, exclude: other streams. since, until: when entries were stored, inclusive."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Bounds(Struct, frozen=True, kw_only=True):
 
 
 def parse(text: str) -> Stream:
-    """Raises InvalidInput for what is no stream. "" is the reading list."""
+    """Returns the stream that a text names; "" is the reading list. Raises InvalidInput for any other text."""
     if not text.strip():
         return Stream("state", "reading-list")
     reject_nul(text, field="s")
@@ -110,26 +110,26 @@ def folder(db: Read, user_id: int, name: str) -> Category:
     return found
 
 
-def entry_filter(db: Read, user_id: int, stream: str, bounds: Bounds) -> EntryFilter | None:
-    """Returns the filter of a stream and its bounds, None if nothing can match. Raises NotFound and InvalidInput."""
+def entry_filter(db: Read, user_id: int, stream: str, stream_filter: StreamFilter) -> EntryFilter | None:
+    """Returns the filter of the entries of a stream, None if nothing can match. Raises NotFound and InvalidInput."""
     selection: EntryFilter | None = EntryFilter(
         statuses=_BOTH,
-        created_after=None if bounds.since is None else Instant(bounds.since - 1),
-        created_before=None if bounds.until is None else Instant(bounds.until + 1),
+        created_after=None if stream_filter.since is None else Instant(stream_filter.since - 1),
+        created_before=None if stream_filter.until is None else Instant(stream_filter.until + 1),
     )
-    for text in (stream, *_given(bounds.include)):
-        selection = selection and _within(selection, _condition(db, user_id, parse(text)))
-    for text in _given(bounds.exclude):
+    for text in (stream, *_not_blank(stream_filter.include)):
+        selection = selection and _intersection(selection, _condition(db, user_id, parse(text)))
+    for text in _not_blank(stream_filter.exclude):
         selection = selection and _without(db, user_id, selection, parse(text))
     return selection
 
 
-def _given(texts: Iterable[str]) -> Iterable[str]:
+def _not_blank(texts: Iterable[str]) -> Iterable[str]:
     return (text for text in texts if text.strip())
 
 
 def _condition(db: Read, user_id: int, stream: Stream) -> EntryFilter | None:
-    """None for states that no entry ever has, such as like."""
+    """Returns the filter of a stream alone, None for states that no entry ever has, such as like."""
     if stream.kind == "feed":
         return EntryFilter(statuses=_BOTH, feed_id=feed_id(db, user_id, stream))
     if stream.kind == "label":
@@ -142,22 +142,22 @@ def _condition(db: Read, user_id: int, stream: Stream) -> EntryFilter | None:
     return None if status is None else EntryFilter(statuses=(status,))
 
 
-def _within(one: EntryFilter, other: EntryFilter | None) -> EntryFilter | None:
-    """Entries that are in both."""
-    if other is None:
+def _intersection(first: EntryFilter, second: EntryFilter | None) -> EntryFilter | None:
+    """Returns the filter of the entries that match both, None if nothing can match."""
+    if second is None:
         return None
-    statuses = tuple(status for status in one.statuses if status in other.statuses)
+    statuses = tuple(status for status in first.statuses if status in second.statuses)
     values: dict[str, int | bool | None] = {}
     for name in ("feed_id", "category_id", "starred"):
-        ours, theirs = getattr(one, name), getattr(other, name)
-        if None not in (ours, theirs) and ours != theirs:
+        wanted, required = getattr(first, name), getattr(second, name)
+        if None not in (wanted, required) and wanted != required:
             return None
-        values[name] = theirs if ours is None else ours
-    return structs.replace(one, statuses=statuses, **values) if statuses else None
+        values[name] = required if wanted is None else wanted
+    return structs.replace(first, statuses=statuses, **values) if statuses else None
 
 
 def _without(db: Read, user_id: int, selection: EntryFilter, stream: Stream) -> EntryFilter | None:
-    """Entries that are not in the stream. What does not exist excludes nothing."""
+    """Returns the filter without the entries of a stream. A stream that does not exist excludes nothing."""
     if stream.kind == "state":
         return _without_state(selection, stream.name)
     try:

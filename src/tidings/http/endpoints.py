@@ -28,10 +28,10 @@ class Media(Struct, frozen=True):
 class Endpoint(Struct, frozen=True):
     """A route with its handler.
 
-    status: of success. raises: errors beyond those of every endpoint. admin: others get 403. is_open: needs no
-    credentials. answers: for a handler that returns a Response, its bodies by status: the type of a JSON body, a Media,
-    or None. takes: the bodies that a handler parses itself. body_limit: bytes; None for the limit of the surface.
-    takes_files: the form may be multipart/form-data.
+    status: of success. raises: errors beyond those of every endpoint. admin: others get 403. is_public: needs no
+    credentials. responses: for a handler that returns a Response, its bodies by status: the type of a JSON body, a
+    Media, or None. request_bodies: those that the handler parses itself. body_limit: bytes; None for the limit of the
+    surface. accepts_files: the form may be multipart/form-data.
     """
 
     method: str
@@ -41,11 +41,11 @@ class Endpoint(Struct, frozen=True):
     admin: bool = False
     raises: tuple[type[TidingsError], ...] = ()
     tag: str = ""
-    is_open: bool = False
-    answers: dict[int, Any] = {}
-    takes: tuple[Media, ...] = ()
+    is_public: bool = False
+    responses: dict[int, Any] = {}
+    request_bodies: tuple[Media, ...] = ()
     body_limit: int | None = None
-    takes_files: bool = False
+    accepts_files: bool = False
 
 
 class Routes:

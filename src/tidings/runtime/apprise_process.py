@@ -1,10 +1,10 @@
-"""The process in which Apprise runs: its users write addresses, and a hundred plugins do with them as they please.
+"""The child process that runs Apprise: users enter service URLs, and about a hundred plugins act on them.
 
-    its parent ── length, errand ──► stdin │ Apprise │ stdout ── length, report ──► its parent
+    parent ── length, request ──► stdin │ Apprise │ stdout ── length, report ──► parent
 
-Before it hears of the first address it seals itself: an audit hook of Python (PEP 578) sees every connection, file and
-process that anything here asks for, whichever library does it, and lets pass only what `Seal` allows. It lives until
-its stdin ends; `services.deliveries.apprise` starts it, kills it when it takes too long, and starts another.
+Before it reads the first request it enters a sandbox: an audit hook of Python (PEP 578) gets every connection, file and
+process that any library asks for, and permits only what `Sandbox` allows. The process ends when its stdin ends.
+`services.deliveries.apprise` starts it, kills it when it takes too long, and starts another.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from tidings.domain.messages import Message, msg, verbatim
 from tidings.net.guard import AddressGuard
 
 MAX_MEMORY_BYTES = 768 * 2**20
-# Speaks to mail servers, over sockets like the others.
+# It sends mail through sockets, which the sandbox checks like the connections of the others.
 NON_HTTP_PLUGINS = frozenset({"NotifyEmail"})
 
 
 class AccessDenied(PermissionError):
-    """An OSError: libraries expect such from sockets and files."""
+    """The sandbox denied an operation. It is an OSError because libraries handle those of sockets and files."""
 
 
 class Sandbox:
     """Restricts what this process may do. It cannot be lifted once it is active.
 
-    denied_connections: messages about denied connections, for the user.
+    denied_connections, denied_operations: what was denied, as messages for the user.
     """
 
     _PROCESSES = (
@@ -83,12 +83,12 @@ class Sandbox:
             raise self._refusal(msg("It wanted to do something on this machine ({event}).", event=event))
 
     def _check_address(self, address: Any) -> None:
-        if address is None:  # of a socket that is connected already
+        if address is None:  # the socket is connected already
             return
         host = address[0] if isinstance(address, tuple) else None
-        # The library would resolve a name without the guard.
+        # A host name is denied too: the library would resolve it without the guard.
         if not isinstance(host, str) or not self._guard.allows(host):
-            # Without the address that the name resolves to: the network of the operator stays private.
+            # The message lacks the address that the name resolves to: the network of the operator stays private.
             self.denied_connections.append(self._guard.refusal("It").text)
             raise AccessDenied(self.denied_connections[-1].english())
 
@@ -101,8 +101,8 @@ class Sandbox:
     def _check_path(self, path: Any) -> None:
         if isinstance(path, int):
             return
-        wanted = Path(os.fsdecode(path or ".")).resolve()
-        if not any(wanted.is_relative_to(allowed) for allowed in self._readable):
+        resolved = Path(os.fsdecode(path or ".")).resolve()
+        if not any(resolved.is_relative_to(allowed) for allowed in self._readable):
             raise self._refusal(msg("It wanted to read a file on this machine."))
 
     def _refusal(self, reason: Message) -> AccessDenied:
@@ -110,18 +110,20 @@ class Sandbox:
         return AccessDenied(reason.english())
 
 
-class _Complaints(logging.Handler):
-    """What Apprise says of a message that did not get through: the first line of it is the best."""
+class _FirstWarning(logging.Handler):
+    """Keeps the first warning that Apprise logs about a failed message: it is the most useful one."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.first: Message | None = None
+        self.message: Message | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.first = self.first or verbatim(record.getMessage()[:200])
+        self.message = self.message or verbatim(record.getMessage()[:200])
 
 
 class AppriseRunner:
+    """Executes requests with Apprise, in the sandbox."""
+
     def __init__(self, guard: AddressGuard, sandbox: Sandbox) -> None:
         self._guard = guard
         self._sandbox = sandbox
@@ -133,31 +135,31 @@ class AppriseRunner:
             app_desc="Tidings",
             app_url="",
         )
-        self._complaints = _Complaints()
+        self._first_warning = _FirstWarning()
         logger = logging.getLogger("apprise")
-        logger.addHandler(self._complaints)
+        logger.addHandler(self._first_warning)
         logger.propagate = False
 
-    def run(self, errand: AppriseRequest) -> AppriseReport:
-        """Every address is tried, whatever becomes of the others."""
-        found = (self._one(number, url, errand) for number, url in enumerate(errand.urls, 1))
-        return AppriseReport([problem for problem in found if problem is not None])
+    def run(self, request: AppriseRequest) -> AppriseReport:
+        """Try every URL, even if others fail. Returns the problems."""
+        results = (self._notify(number, url, request) for number, url in enumerate(request.urls, 1))
+        return AppriseReport([problem for problem in results if problem is not None])
 
-    def _one(self, number: int, url: str, errand: AppriseRequest) -> UrlProblem | None:
-        self._complaints.first = None
+    def _notify(self, number: int, url: str, request: AppriseRequest) -> UrlProblem | None:
+        self._first_warning.message = None
         self._sandbox.denied_connections.clear()
         self._sandbox.denied_operations.clear()
         scheme = url.partition("://")[0].lower() if "://" in url else ""
         service = self._service(url)
         if service is None:
-            return UrlProblem(number, scheme, self._why_not(scheme), is_about_address=True)
+            return UrlProblem(number, scheme, self._unusable_reason(scheme), is_url_invalid=True)
         if host := self._forbidden_host(service):
-            return UrlProblem(number, scheme, self._guard.refusal(host).text, is_about_address=True)
-        if errand.only_check or self._sent(service, errand):
+            return UrlProblem(number, scheme, self._guard.refusal(host).text, is_url_invalid=True)
+        if request.only_check or self._sent(service, request):
             return None
         reasons = (
             *self._sandbox.denied_connections,
-            self._complaints.first,
+            self._first_warning.message,
             *self._sandbox.denied_operations,
             msg("It did not get through."),
         )
@@ -166,25 +168,25 @@ class AppriseRunner:
     def _service(self, url: str) -> NotifyBase | None:
         try:
             service = apprise.Apprise.instantiate(url, asset=self._asset)
-        except Exception:  # noqa: BLE001 - a plugin that stumbles over an address does not understand it
+        except Exception:  # noqa: BLE001 - a plugin that fails on a URL cannot use it
             return None
         return service if service is not None and is_remote(type(service)) else None
 
-    def _sent(self, service: NotifyBase, errand: AppriseRequest) -> bool:
-        body = f"{errand.text}\n{errand.url}" if errand.url else errand.text
+    def _sent(self, service: NotifyBase, request: AppriseRequest) -> bool:
+        body = f"{request.text}\n{request.url}" if request.url else request.text
         try:
-            return bool(service.notify(body=body, title=errand.title))
-        except Exception as error:  # noqa: BLE001 - one plugin must not take the others with it
-            self._complaints.first = self._complaints.first or _plugin_failed(error)
+            return bool(service.notify(body=body, title=request.title))
+        except Exception as error:  # noqa: BLE001 - a failing plugin must not stop the others
+            self._first_warning.message = self._first_warning.message or _plugin_failed(error)
             return False
 
     def _forbidden_host(self, service: NotifyBase) -> str:
-        """What can be said without looking a name up. In some addresses a token stands there: it is no address then."""
+        """Returns the host if the guard refuses it without a DNS lookup, else "". In some URLs the host is a token."""
         host = str(getattr(service, "host", "") or "").strip("[]")
         return "" if not host or self._guard.allows_through_proxy(host) else host
 
-    def _why_not(self, scheme: str) -> Message:
-        plugin = next((one for one in plugins() if scheme in schemes(one)), None)
+    def _unusable_reason(self, scheme: str) -> Message:
+        plugin = next((candidate for candidate in plugins() if scheme in schemes(candidate)), None)
         if plugin is None:
             return msg("Apprise knows no such service.")
         if not is_remote(plugin):
@@ -197,60 +199,64 @@ def _plugin_failed(error: Exception) -> Message:
 
 
 def plugins() -> Iterable[type[NotifyBase]]:
-    """Every service that Apprise knows, whether it can be used here or not."""
+    """Returns the plugins of all services that Apprise knows, whether they can be used here or not."""
     manager: Any = NotificationManager
-    found: Iterable[type[NotifyBase]] = manager().plugins()
-    return found
+    known: Iterable[type[NotifyBase]] = manager().plugins()
+    return known
 
 
 def schemes(plugin: type[NotifyBase]) -> list[str]:
-    """How its addresses begin."""
-    named: list[Any] = [plugin.protocol, plugin.secure_protocol]
-    return [one for names in named for one in ([names] if isinstance(names, str) else names or ())]
+    """Returns the schemes of the plugin's URLs."""
+    declared: list[Any] = [plugin.protocol, plugin.secure_protocol]
+    return [name for names in declared for name in ([names] if isinstance(names, str) else names or ())]
 
 
 def is_remote(plugin: type[NotifyBase]) -> bool:
-    """One of Apprise's own that works here, and speaks to others by HTTP, or mail: not to this machine's desktop."""
-    home = ".".join(plugin.__module__.split(".")[:3])
-    if not home.startswith("apprise.plugins.") or not plugin.enabled:
+    """Returns whether a plugin is Apprise's own, is usable, and sends by HTTP or mail, not to the desktop."""
+    package = ".".join(plugin.__module__.split(".")[:3])
+    if not package.startswith("apprise.plugins.") or not plugin.enabled:
         return False
     if plugin.__name__ in NON_HTTP_PLUGINS:
         return True
-    parts = [module for name, module in sys.modules.items() if name == home or name.startswith(f"{home}.")]
+    parts = [module for name, module in sys.modules.items() if name == package or name.startswith(f"{package}.")]
     return any(hasattr(part, "requests") for part in parts)
 
 
 def readable_paths() -> list[str]:
-    """Where Python keeps what it still may have to import, and time zones. OpenSSL reads its authorities by itself."""
+    """Returns the paths of modules that may still be imported, and of time zones.
+
+    Certificate authorities are not among them: OpenSSL reads these without Python, so the hook does not see it.
+    """
     paths = sysconfig.get_paths()
     return [paths["stdlib"], paths["platstdlib"], *sys.path, *zoneinfo.TZPATH]
 
 
-def serve(errands: BinaryIO, reports: BinaryIO, notifier: AppriseRunner) -> None:
+def serve(requests: BinaryIO, reports: BinaryIO, runner: AppriseRunner) -> None:
+    """Answer requests until the pipe ends."""
     decoder = msgspec.msgpack.Decoder(AppriseRequest)
-    while length := errands.read(LENGTH_BYTES):
-        errand = decoder.decode(errands.read(int.from_bytes(length)))
-        report = msgspec.msgpack.encode(notifier.run(errand))
+    while length := requests.read(LENGTH_BYTES):
+        request = decoder.decode(requests.read(int.from_bytes(length)))
+        report = msgspec.msgpack.encode(runner.run(request))
         reports.write(len(report).to_bytes(LENGTH_BYTES) + report)
         reports.flush()
 
 
 def main() -> None:
-    """Arguments: whether private networks may be reached (1 or 0), and the setting that says so."""
+    """Command-line arguments: whether private networks may be reached (1 or 0), and the setting that allows it."""
     guard = AddressGuard(allow_private_networks=sys.argv[1] == "1", setting=sys.argv[2])
     logging.getLogger().addHandler(logging.NullHandler())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which tells us by closing the pipe
-    for what, amount in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_AS, MAX_MEMORY_BYTES)):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then closes the pipe
+    for limit, amount in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_AS, MAX_MEMORY_BYTES)):
         with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(what, (amount, amount))
-    # What would be read later is read now.
+            resource.setrlimit(limit, (amount, amount))
+    # Read files now that the sandbox would deny later.
     sys.dont_write_bytecode = True
     mimetypes.init()
     apprise.Apprise.instantiate("json://example.org")
     sandbox = Sandbox(guard, readable_paths())
-    notifier = AppriseRunner(guard, sandbox)
+    runner = AppriseRunner(guard, sandbox)
     sys.addaudithook(sandbox)
-    serve(sys.stdin.buffer, sys.stdout.buffer, notifier)
+    serve(sys.stdin.buffer, sys.stdout.buffer, runner)
 
 
 if __name__ == "__main__":

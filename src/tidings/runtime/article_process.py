@@ -1,6 +1,6 @@
-"""The process that looks for articles: hostile pages can hang or fill it, and nothing else.
+"""The child process that extracts articles: a hostile page can exhaust the time or memory of this process only.
 
-    its parent ── length, page ──► stdin │ extract │ stdout ── length, outcome ──► its parent
+    parent ── length, page ──► stdin │ extract │ stdout ── length, result ──► parent
 
 The process ends when its stdin ends, so it never outlives its parent. `services.entries.article_extraction` starts it,
 kills it when it takes too long, and starts another. It imports little of Tidings to stay small.
@@ -23,40 +23,41 @@ from tidings.domain.ipc import LENGTH_BYTES
 
 
 def main() -> None:
-    """Arguments: seconds of processor time for one page, bytes of memory for all there is."""
-    cpu_s, memory = int(sys.argv[1]), int(sys.argv[2])
-    # Libraries tell of every page that they find hard.
+    """Command-line arguments: seconds of processor time for each page, bytes of address space of the process."""
+    cpu_s, memory_bytes = int(sys.argv[1]), int(sys.argv[2])
+    # Libraries log a warning for every page that is hard to parse.
     logging.disable()
-    # Ctrl-C is for the parent, which tells us by closing the pipe.
+    # Ctrl-C is for the parent, which then closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_AS, memory)
+    _limit(resource.RLIMIT_AS, memory_bytes)
     serve(sys.stdin.buffer, sys.stdout.buffer, cpu_s)
 
 
-def serve(pages: BinaryIO, outcomes: BinaryIO, cpu_s: int) -> None:
+def serve(pages: BinaryIO, results: BinaryIO, cpu_s: int) -> None:
+    """Answer requests until the pipe ends. cpu_s: of processor time for each page; then the process is ended."""
     decoder = msgspec.msgpack.Decoder(WebPage)
     while length := pages.read(LENGTH_BYTES):
         page = decoder.decode(pages.read(int.from_bytes(length)))
-        # The signal has no handler: when the time is up the system ends the process, whatever it is doing.
+        # The signal has no handler: when the time is up, the system ends the process, whatever it is doing.
         signal.setitimer(signal.ITIMER_PROF, cpu_s)
-        outcome = msgspec.msgpack.encode(_outcome(page))
+        result = msgspec.msgpack.encode(_extract(page))
         signal.setitimer(signal.ITIMER_PROF, 0)
-        outcomes.write(len(outcome).to_bytes(LENGTH_BYTES) + outcome)
-        outcomes.flush()
+        results.write(len(result).to_bytes(LENGTH_BYTES) + result)
+        results.flush()
 
 
-def _outcome(page: WebPage) -> ExtractionResult:
+def _extract(page: WebPage) -> ExtractionResult:
     try:
         return ExtractionResult(extract_article(page))
-    except Exception as error:  # noqa: BLE001 - a page must not end the process; the parent writes it down
+    except Exception as error:  # noqa: BLE001 - a page must not end the process; the parent logs the error
         return ExtractionResult(None, f"{type(error).__name__}: {error}"[:500])
 
 
-def _limit(what: int, amount: int) -> None:
-    # Systems without this limit still have the other one, and a parent that watches the clock.
+def _limit(resource_: int, amount: int) -> None:
+    # Where this limit is missing, the other one applies, and the timeout of the parent.
     with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(what, (amount, amount))
+        resource.setrlimit(resource_, (amount, amount))
 
 
 if __name__ == "__main__":

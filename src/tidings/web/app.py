@@ -96,7 +96,7 @@ class Pages(Surface[RequestContext]):
 
     def check_request(self, call: Call[RequestContext]) -> None:
         context, endpoint = call.context, call.endpoint
-        if context.signed_in is None and not endpoint.is_open:
+        if context.signed_in is None and not endpoint.is_public:
             raise SignInRequired(_to_sign_in(context))
         if endpoint.admin and not context.caller.is_admin:
             raise Forbidden(msg("Only an administrator may see this."))
@@ -130,7 +130,7 @@ class Pages(Surface[RequestContext]):
         """Returns why a form is refused before its body is read, or None."""
         if security.is_cross_site(call.request, self._site.base_url):
             return Forbidden(msg("This form was sent by a page of somebody else. Nothing was changed."))
-        if forms.kind_of(call.request) == forms.MULTIPART and not call.endpoint.takes_files:
+        if forms.kind_of(call.request) == forms.MULTIPART and not call.endpoint.accepts_files:
             return InvalidInput(msg("This form takes no files: send it as application/x-www-form-urlencoded."))
         return None
 

@@ -137,19 +137,19 @@ def serialize_entry(db: Read, caller: User, entry: Entry) -> EntryOut:
     return serialize_page(db, caller, entry_lists.with_bodies(db, [entry]))[0]
 
 
-@routes.get("/v1/entries", raises=(InvalidInput,), answers={200: EntryList})
+@routes.get("/v1/entries", raises=(InvalidInput,), responses={200: EntryList})
 def list_entries(caller: User, services: Services, query: EntriesQuery) -> Response:
     """List entries of all feeds."""
     return _list(caller, services, query)
 
 
-@routes.get("/v1/feeds/{feed_id}/entries", raises=(InvalidInput,), answers={200: EntryList})
+@routes.get("/v1/feeds/{feed_id}/entries", raises=(InvalidInput,), responses={200: EntryList})
 def list_feed_entries(caller: User, services: Services, feed_id: int, query: EntriesQuery) -> Response:
     """List entries of a feed."""
     return _list(caller, services, query, feed_id=feed_id)
 
 
-@routes.get("/v1/categories/{category_id}/entries", raises=(InvalidInput,), answers={200: EntryList})
+@routes.get("/v1/categories/{category_id}/entries", raises=(InvalidInput,), responses={200: EntryList})
 def list_category_entries(caller: User, services: Services, category_id: int, query: EntriesQuery) -> Response:
     """List entries of all feeds of a category."""
     return _list(caller, services, query, category_id=category_id)

@@ -63,7 +63,7 @@ def update_entry(caller: User, services: Services, entry_id: int, body: EntryUpd
 @routes.post(
     "/v1/feeds/{feed_id}/entries/import",
     raises=(InvalidInput,),
-    answers={200: EntryImported, 201: EntryImported},
+    responses={200: EntryImported, 201: EntryImported},
 )
 def import_entry(caller: User, services: Services, feed_id: int, body: LazyBody[EntryImport]) -> Response:
     """Add an entry to a feed. Returns 200 if the feed has the entry: then only its status and star are set."""

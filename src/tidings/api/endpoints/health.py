@@ -52,9 +52,9 @@ def _readiness(problem: str) -> Response:
 
 
 for _path in ALIVE:
-    routes.get(_path, is_open=True, answers={200: _OK})(is_alive)
+    routes.get(_path, is_public=True, responses={200: _OK})(is_alive)
 for _path in READY:
-    routes.get(_path, is_open=True, answers={200: _OK, 503: Media("text/plain", {"type": "string"})})(is_ready)
+    routes.get(_path, is_public=True, responses={200: _OK, 503: Media("text/plain", {"type": "string"})})(is_ready)
 
 
 class HealthCheck:

@@ -75,7 +75,7 @@ SHOWN = Media(JSON, _schema(of_answer=True))
 SENT = Media(JSON, _schema(of_answer=False))
 
 
-@routes.get("/v1/integrations", answers={200: SHOWN})
+@routes.get("/v1/integrations", responses={200: SHOWN})
 def get_integrations(caller: User, services: Services) -> Response:
     """Get the settings of all integrations, by name.
 
@@ -84,7 +84,7 @@ def get_integrations(caller: User, services: Services) -> Response:
     return json(services.integrations.get_all(caller.id))
 
 
-@routes.put("/v1/integrations", answers={201: SHOWN}, takes=(SENT,), raises=(InvalidInput,))
+@routes.put("/v1/integrations", responses={201: SHOWN}, request_bodies=(SENT,), raises=(InvalidInput,))
 def update_integrations(caller: User, services: Services, request: Request) -> Response:
     """Change settings of integrations. Members that are not sent keep their values.
 

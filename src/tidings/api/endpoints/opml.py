@@ -27,13 +27,13 @@ class ImportedOut(Struct, frozen=True):
     message: str
 
 
-@routes.get("/v1/export", answers={200: Media("text/xml")})
+@routes.get("/v1/export", responses={200: Media("text/xml")})
 def export_feeds(caller: User, services: Services) -> Response:
     """Export all feeds as an OPML document, by category, with the settings that differ from those of a new feed."""
     return Response(services.opml.export(caller.id), media_type="text/xml; charset=utf-8")
 
 
-@routes.post("/v1/import", status=201, raises=(InvalidInput,), takes=(Media("application/xml"), FORM))
+@routes.post("/v1/import", status=201, raises=(InvalidInput,), request_bodies=(Media("application/xml"), FORM))
 def import_feeds(caller: User, services: Services, request: Request) -> ImportedOut:
     """Subscribe to the feeds of an OPML document: the body itself, or the field `file` of a form.
 

@@ -32,13 +32,13 @@ class AppriseRequest(Struct, frozen=True):
 class UrlProblem(Struct, frozen=True):
     """number: the position of the URL, from 1. scheme: of the URL, whose other parts are secret.
 
-    is_about_address: the URL itself is wrong, so that a retry does not help.
+    is_url_invalid: a retry does not help.
     """
 
     number: int
     scheme: str
     reason: Message
-    is_about_address: bool = False
+    is_url_invalid: bool = False
 
     @property
     def message(self) -> Message:
@@ -58,25 +58,25 @@ class AppriseReport(Struct, frozen=True):
     problems: list[UrlProblem]
 
 
-def notification(payload: NewEntriesPayload, *, max_length: int = 4_000, with_addresses: bool = False) -> Notification:
+def notification(payload: NewEntriesPayload, *, max_length: int = 4_000, with_urls: bool = False) -> Notification:
     """Returns a notification. max_length: characters of the text.
 
-    with_addresses: include the URLs of entries in the text, for services without a separate URL.
+    with_urls: include the URLs of entries in the text, for services without a separate URL.
     """
     feed, entries = payload.feed.title or payload.feed.feed_url, payload.entries
     if len(entries) == 1:
-        one = entries[0]
-        return Notification(feed, _line(one, with_addresses)[:max_length], one.url or payload.feed.site_url)
+        entry = entries[0]
+        return Notification(feed, _line(entry, with_urls)[:max_length], entry.url or payload.feed.site_url)
     newest = list(reversed(entries))
-    lines = [_line(entry, with_addresses) for entry in newest[:MAX_TITLES]]
+    lines = [_line(entry, with_urls) for entry in newest[:MAX_TITLES]]
     if len(newest) > MAX_TITLES:
         lines.append(f"… and {len(newest) - MAX_TITLES} more")
     return Notification(f"{feed}: {len(entries)} new entries", _shortened(lines, max_length), payload.feed.site_url)
 
 
-def _line(entry: EntryPayload, with_address: bool) -> str:
+def _line(entry: EntryPayload, with_url: bool) -> str:
     title = entry.title or entry.url or "(untitled)"
-    return f"{title}\n{entry.url}" if with_address and entry.url and entry.url != title else title
+    return f"{title}\n{entry.url}" if with_url and entry.url and entry.url != title else title
 
 
 def _shortened(lines: list[str], max_length: int) -> str:

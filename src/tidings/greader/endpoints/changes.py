@@ -13,7 +13,7 @@ from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import verbatim
 from tidings.domain.times import Instant
 from tidings.greader import item_ids, streams
-from tidings.greader.streams import Bounds
+from tidings.greader.streams import StreamFilter
 from tidings.http.binding import QueryOrForm
 from tidings.http.endpoints import Routes
 from tidings.services import Services
@@ -89,7 +89,7 @@ def mark_all_read(caller: User, services: Services, query: MarkAll) -> str:
         raise InvalidInput(verbatim("s: send a stream."), field="s")
     until = streams.moment(query.ts) or services.clock()
     with services.reading() as db:
-        selection = streams.entry_filter(db, caller.id, query.s, Bounds())
+        selection = streams.entry_filter(db, caller.id, query.s, StreamFilter())
     if selection is not None and EntryStatus.UNREAD in selection.statuses:
         services.read_marker.mark_stored_read(caller.id, selection, Instant(until + 1))
     return "OK"

@@ -18,7 +18,7 @@ from tidings.domain.messages import verbatim
 from tidings.domain.times import SECOND
 from tidings.greader import item_ids, streams
 from tidings.greader.items import Item, ItemBuilder
-from tidings.greader.streams import Bounds
+from tidings.greader.streams import StreamFilter
 from tidings.http.binding import QueryOrForm
 from tidings.http.endpoints import Routes
 from tidings.http.responses import JSON
@@ -56,9 +56,9 @@ class StreamQuery(QueryOrForm, frozen=True):
         return Direction.ASC if self.r == "o" else Direction.DESC
 
     @property
-    def bounds(self) -> Bounds:
+    def stream_filter(self) -> StreamFilter:
         since, until = streams.moment(self.ot), streams.moment(self.nt)
-        return Bounds(include=self.it, exclude=self.xt, since=since, until=until)
+        return StreamFilter(include=self.it, exclude=self.xt, since=since, until=until)
 
     def count(self, most: int) -> int:
         return min(self.n or USUAL_COUNT, most)
@@ -122,7 +122,7 @@ routes.post("/reader/api/0/stream/items/ids")(list_item_ids)
 def count_items(caller: User, services: Services, query: StreamQuery) -> str:
     """How many entries a stream has."""
     with services.listing.open(caller.id) as lists:
-        selection = streams.entry_filter(lists.db, caller.id, "".join(query.s[:1]), query.bounds)
+        selection = streams.entry_filter(lists.db, caller.id, "".join(query.s[:1]), query.stream_filter)
         return str(lists.count(selection) if selection else 0)
 
 
@@ -157,7 +157,7 @@ def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQu
     is_newest_first = query.direction is Direction.DESC
     found: list[list[int]] = []
     for stream in wanted or ("",):
-        selection = streams.entry_filter(lists.db, user_id, stream, query.bounds)
+        selection = streams.entry_filter(lists.db, user_id, stream, query.stream_filter)
         if selection is not None:
             place = {"before_entry_id" if is_newest_first else "after_entry_id": query.cursor}
             found.append(lists.ids(structs.replace(selection, **place), direction=query.direction, limit=count + 1))

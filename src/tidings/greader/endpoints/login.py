@@ -31,7 +31,7 @@ class LoginOut(Struct, frozen=True):
     Auth: str
 
 
-@routes.get("/accounts/ClientLogin", is_open=True)
+@routes.get("/accounts/ClientLogin", is_public=True)
 async def sign_in(caller: ReaderCaller, check: PasswordCheck, query: LoginForm) -> Response:
     """Sign in with a name and an API password, or the account's. All three values are the token."""
     given = Credentials(username=query.Email.strip(), password=query.Passwd, address=caller.address)
@@ -41,16 +41,16 @@ async def sign_in(caller: ReaderCaller, check: PasswordCheck, query: LoginForm) 
     return PlainTextResponse("".join(f"{name}={login.token}\n" for name in ("SID", "LSID", "Auth")))
 
 
-routes.post("/accounts/ClientLogin", is_open=True, body_limit=SMALL_BODY)(sign_in)
+routes.post("/accounts/ClientLogin", is_public=True, body_limit=SMALL_BODY)(sign_in)
 
 
-@routes.get("/", is_open=True)
+@routes.get("/", is_public=True)
 def show_that_it_is_here() -> str:
     """What people see who open the address of the API in a browser."""
     return "OK"
 
 
-@routes.get("/check/compatibility", is_open=True)
+@routes.get("/check/compatibility", is_public=True)
 def check_compatibility(request: Request) -> str:
     """Whether a proxy in front of us lets the header Authorization through."""
     return "PASS" if request.headers.get("authorization") else "FAIL: no Authorization header arrived here."

@@ -226,7 +226,7 @@ def export_subscriptions(caller: User, services: Services) -> Response:
     return Response(services.opml.export(caller.id), 200, attached, "text/xml; charset=utf-8")
 
 
-@routes.post("/reader/api/0/subscription/import", takes=(Media("text/xml"),))
+@routes.post("/reader/api/0/subscription/import", request_bodies=(Media("text/xml"),))
 def import_subscriptions(caller: User, services: Services, request: Request) -> str:
     """Subscribe to the feeds of an OPML document, the body itself."""
     return f"OK: {services.opml.import_(caller.id, request.content).message}"

@@ -121,6 +121,6 @@ def _apprise_request(urls: list[str], event: Event) -> AppriseRequest:
     if event.type != NEW_ENTRIES:
         entry = event.saved_entry
         return AppriseRequest(urls, entry.feed.title if entry.feed else "", entry.title, entry.url)
-    content = notification(event.new_entries, max_length=MAX_TEXT_LENGTH, with_addresses=True)
+    content = notification(event.new_entries, max_length=MAX_TEXT_LENGTH, with_urls=True)
     is_single = len(event.new_entries.entries) == 1
     return AppriseRequest(urls, content.title, content.text, "" if is_single else content.url)

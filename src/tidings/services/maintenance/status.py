@@ -78,7 +78,7 @@ class StatusReader:
             feeds = status.feed_counts(db, since=Instant(now - RATE_PERIOD))
             unread, read = status.entry_counts(db)
             deliveries = status.delivery_counts(db)
-            tidied_at = scheduled_jobs.finished_at(db, JOB_NAME)
+            cleaned_up_at = scheduled_jobs.finished_at(db, JOB_NAME)
             return ServiceStatus(
                 database_engine=self._database.kind,
                 database_bytes=disk_space.size(db),
@@ -97,7 +97,7 @@ class StatusReader:
                 deliveries_pending=deliveries.pending,
                 deliveries_failed=deliveries.failed,
                 oldest_delivery_s=_seconds(now, deliveries.oldest_pending_at) or 0,
-                last_tidied_s=_seconds(now, tidied_at),
+                last_tidied_s=_seconds(now, cleaned_up_at),
             )
 
 

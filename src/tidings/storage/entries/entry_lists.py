@@ -18,7 +18,7 @@ from tidings.storage.engine.database import Read, columns
 from tidings.storage.engine.id_list import in_list
 from tidings.storage.entries import search_index
 from tidings.storage.entries.list_statements import (
-    BOUNDS,
+    CONDITIONS,
     EMPTY_QUERY,
     EntryListQuery,
     count_statement,
@@ -216,7 +216,7 @@ _select_enclosures = (
 
 def _parameters(user_id: int, entry_filter: EntryFilter, hidden: list[int]) -> dict[str, Any]:
     parameters: dict[str, Any] = {"user": user_id}
-    parameters |= {name: value for name in BOUNDS if (value := getattr(entry_filter, name)) is not None}
+    parameters |= {name: value for name in CONDITIONS if (value := getattr(entry_filter, name)) is not None}
     parameters |= {f"tag_{number}": tag for number, tag in enumerate(entry_filter.tags)}
     if hidden:
         parameters["hidden"] = hidden
@@ -227,7 +227,7 @@ def _total(db: Read, query: EntryListQuery, entry_filter: EntryFilter, parameter
     if not query.has_stored_total:
         return cast("int", db.scalar(count_statement(query), **parameters))
     wanted = ("feed_id", "category_id", "user", "hidden")
-    sums = db.rows(_sums(query.bounds, query.hidden), **{k: parameters[k] for k in wanted if k in parameters})[0]
+    sums = db.rows(_sums(query.conditions, query.hidden), **{k: parameters[k] for k in wanted if k in parameters})[0]
     counts = {name: int(number or 0) for name, number in sums.items()}
     by_status = {
         EntryStatus.UNREAD: (counts["unread"], counts["starred_unread"]),
@@ -240,7 +240,7 @@ def _total(db: Read, query: EntryListQuery, entry_filter: EntryFilter, parameter
 
 
 @lru_cache(maxsize=16)
-def _sums(bounds: tuple[str, ...], hidden: bool) -> Select[Any]:
+def _sums(conditions: tuple[str, ...], hidden: bool) -> Select[Any]:
     counts = feed_counters.c
     statement = select(
         func.sum(counts.unread).label("unread"),
@@ -248,9 +248,9 @@ def _sums(bounds: tuple[str, ...], hidden: bool) -> Select[Any]:
         func.sum(counts.starred_unread).label("starred_unread"),
         func.sum(counts.starred_read).label("starred_read"),
     ).where(counts.user_id == bindparam("user"))
-    if "feed_id" in bounds:
+    if "feed_id" in conditions:
         statement = statement.where(counts.feed_id == bindparam("feed_id"))
-    if "category_id" in bounds:
+    if "category_id" in conditions:
         statement = statement.select_from(feed_counters.join(feeds, feeds.c.id == counts.feed_id)).where(
             feeds.c.category_id == bindparam("category_id")
         )

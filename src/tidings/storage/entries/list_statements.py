@@ -28,29 +28,29 @@ Search = Literal["", "matches", "is in matches", "is given", "does not match"]
 class EntryListQuery(NamedTuple):
     """The conditions of a list without their values: the key under which its statements are cached.
 
-    bounds: keys of BOUNDS. hidden: whether some feeds are left out. tags: how many.
+    conditions: keys of CONDITIONS. hidden: whether some feeds are left out. tags: how many.
     """
 
     statuses: tuple[EntryStatus, ...]
     starred: bool | None
-    bounds: tuple[str, ...]
+    conditions: tuple[str, ...]
     hidden: bool
     tags: int
     search: Search
 
     @classmethod
     def of(cls, entry_filter: EntryFilter, *, hidden: bool, search_query: SearchQuery = EMPTY_QUERY) -> EntryListQuery:
-        given = tuple(name for name in BOUNDS if getattr(entry_filter, name) is not None)
+        conditions = tuple(name for name in CONDITIONS if getattr(entry_filter, name) is not None)
         statuses = tuple(sorted(set(entry_filter.statuses))) or (EntryStatus.UNREAD, EntryStatus.READ)
         search: Search = "matches" if search_query.required else "does not match" if search_query.excluded else ""
-        return cls(statuses, entry_filter.starred, given, hidden, len(entry_filter.tags), search)
+        return cls(statuses, entry_filter.starred, conditions, hidden, len(entry_filter.tags), search)
 
     @property
     def has_stored_total(self) -> bool:
         """Whether the total follows from the stored counters."""
         if self.tags or self.search or EntryStatus.REMOVED in self.statuses:
             return False
-        return set(self.bounds) <= {"feed_id", "category_id"}
+        return set(self.conditions) <= {"feed_id", "category_id"}
 
     @property
     def is_narrow(self) -> bool:
@@ -58,10 +58,10 @@ class EntryListQuery(NamedTuple):
 
         Reading the whole archive in order to pick out these few would cost more.
         """
-        return bool(self.search in ("matches", "is given") or self.tags or "feed_id" in self.bounds)
+        return bool(self.search in ("matches", "is given") or self.tags or "feed_id" in self.conditions)
 
 
-BOUNDS: dict[str, ColumnElement[bool]] = {
+CONDITIONS: dict[str, ColumnElement[bool]] = {
     "feed_id": entries.c.feed_id == bindparam("feed_id"),
     "category_id": entries.c.category_id == bindparam("category_id"),
     "published_before": entries.c.published_at < bindparam("published_before"),
@@ -126,7 +126,7 @@ def _ordered(
     statement: Select[Any], query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool
 ) -> Select[Any]:
     statement = statement.where(*_conditions(query))
-    if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(query.bounds):
+    if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(query.conditions):
         order = Order.PUBLISHED_AT  # within one category both orders are the same
     if order is Order.CATEGORY_TITLE:
         # Reads category after category; with few entries, it looks up the category of each.
@@ -184,7 +184,7 @@ def _conditions(query: EntryListQuery) -> list[ColumnElement[bool]]:
     conditions = [owner == bindparam("user"), *_status_conditions(query.statuses)]
     if query.starred is not None:
         conditions.append(_literal(f"entries.starred = {str(query.starred).lower()}"))
-    conditions += [BOUNDS[name] for name in query.bounds]
+    conditions += [CONDITIONS[name] for name in query.conditions]
     if query.hidden:
         conditions.append(entries.c.feed_id.not_in(bindparam("hidden", expanding=True)))
     conditions += [_has_tag(number) for number in range(query.tags)]

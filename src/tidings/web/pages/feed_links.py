@@ -32,22 +32,22 @@ ATOM = "application/atom+xml; charset=utf-8"
 _HEADERS = {"Cache-Control": "private, max-age=60", "X-Robots-Tag": "noindex, nofollow", **SANDBOX_HEADERS}
 
 
-@routes.get("/lists/{token}/unread", is_open=True)
+@routes.get("/lists/{token}/unread", is_public=True)
 def follow_unread(context: RequestContext, token: str) -> Response:
     return _feed(context, token, "/unread", EntryFilter(statuses=(EntryStatus.UNREAD,), globally_visible=True))
 
 
-@routes.get("/lists/{token}/starred", is_open=True)
+@routes.get("/lists/{token}/starred", is_public=True)
 def follow_starred(context: RequestContext, token: str) -> Response:
     return _feed(context, token, "/starred", EntryFilter(starred=True))
 
 
-@routes.get("/lists/{token}/categories/{category_id}", is_open=True)
+@routes.get("/lists/{token}/categories/{category_id}", is_public=True)
 def follow_category(context: RequestContext, token: str, category_id: int) -> Response:
     return _feed(context, token, f"/categories/{category_id}", EntryFilter(category_id=category_id))
 
 
-@routes.get("/lists/{token}/feeds/{feed_id}", is_open=True)
+@routes.get("/lists/{token}/feeds/{feed_id}", is_public=True)
 def follow_feed(context: RequestContext, token: str, feed_id: int) -> Response:
     return _feed(context, token, f"/feeds/{feed_id}", EntryFilter(feed_id=feed_id))
 

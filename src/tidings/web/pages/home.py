@@ -38,13 +38,13 @@ def go_home(context: RequestContext, caller: User) -> Redirect:
     return Redirect(_HOME_PAGES.get(caller.default_home_page, "/unread"))
 
 
-@routes.get("/about", is_open=True)
+@routes.get("/about", is_public=True)
 def show_about(context: RequestContext) -> PageResponse:
     """Show what the service is, and the address for apps. It is public: apps are connected without a session here."""
     return PageResponse("about.html", {"title": _("About"), "address": context.site.base_url})
 
 
-@routes.get("/robots.txt", is_open=True)
+@routes.get("/robots.txt", is_public=True)
 def show_robots() -> Response:
     """Asks crawlers to stay away (RFC 9309): pages need an account, and public links are for those who have them."""
     headers = {"Content-Security-Policy": "default-src 'none'"}
@@ -61,7 +61,7 @@ def show_icon(caller: User, services: Services, icon_id: int) -> Response:
     return Response(icon.content, 200, _IMMUTABLE, icon.mime_type)
 
 
-@routes.get("/feed-icon/{icon_name}", is_open=True)
+@routes.get("/feed-icon/{icon_name}", is_public=True)
 def show_public_icon(services: Services, icon_name: str) -> Response:
     """Returns an icon by its public name (`external_icon_id`), for apps, which load pictures without credentials."""
     with services.reading() as db:
@@ -72,7 +72,7 @@ def show_public_icon(services: Services, icon_name: str) -> Response:
 
 
 # Miniflux's address of older versions.
-routes.get("/feed/icon/{icon_name}", is_open=True)(show_public_icon)
+routes.get("/feed/icon/{icon_name}", is_public=True)(show_public_icon)
 
 
 @routes.get("/custom.css")

@@ -45,7 +45,7 @@ def show_import(context: RequestContext) -> PageResponse:
     return _import_page(context)
 
 
-@routes.post("/feeds/import", body_limit=MAX_UPLOAD_BYTES, takes_files=True)
+@routes.post("/feeds/import", body_limit=MAX_UPLOAD_BYTES, accepts_files=True)
 def import_feeds(context: RequestContext, caller: User, services: Services) -> PageResponse:
     """Import all usable feeds in one transaction, and show a report line for each problem."""
     try:

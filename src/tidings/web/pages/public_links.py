@@ -28,7 +28,7 @@ class ReturnForm(Form, frozen=True):
         return security.local_path(self.back) or otherwise
 
 
-@routes.get("/share/{code}", is_open=True)
+@routes.get("/share/{code}", is_public=True)
 def show_shared(services: Services, code: str) -> PageResponse:
     shared = services.public_links.find(code)
     # Cleaned when it was stored.

@@ -27,7 +27,7 @@ _WORKER = {
 }
 
 
-@routes.get("/manifest.webmanifest", is_open=True)
+@routes.get("/manifest.webmanifest", is_public=True)
 def show_manifest(context: RequestContext) -> Response:
     """Returns the manifest. Its display mode is the user's setting."""
     icons = [
@@ -60,33 +60,33 @@ def show_manifest(context: RequestContext) -> Response:
     return Response(msgspec.json.encode(manifest), 200, headers, "application/manifest+json")
 
 
-@routes.get("/icon-192.png", is_open=True)
+@routes.get("/icon-192.png", is_public=True)
 def show_small_icon() -> Response:
     return _icon("icon-192.png")
 
 
-@routes.get("/icon-512.png", is_open=True)
+@routes.get("/icon-512.png", is_public=True)
 def show_large_icon() -> Response:
     return _icon("icon-512.png")
 
 
-@routes.get("/icon-maskable.png", is_open=True)
+@routes.get("/icon-maskable.png", is_public=True)
 def show_full_icon() -> Response:
     return _icon("icon-maskable.png")
 
 
-@routes.get("/favicon.ico", is_open=True)
+@routes.get("/favicon.ico", is_public=True)
 def show_favicon() -> Response:
     """Returns the icon for browsers that do not read the page's link element."""
     return Response(app_icon.render_app_icon(48), 200, _A_DAY, "image/png")
 
 
-@routes.get("/offline", is_open=True)
+@routes.get("/offline", is_public=True)
 def show_offline() -> PageResponse:
     return PageResponse("offline.html", {"title": _("No connection")})
 
 
-@routes.get("/worker.js", is_open=True)
+@routes.get("/worker.js", is_public=True)
 def show_worker() -> Response:
     """Returns the service worker. Its scope follows from its address, so it is not served below /static."""
     return Response(_worker(), 200, _WORKER, "text/javascript; charset=utf-8")

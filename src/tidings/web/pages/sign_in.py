@@ -38,14 +38,14 @@ class SignInForm(Form, frozen=True):
     next: str = ""
 
 
-@routes.get("/sign-in", is_open=True)
+@routes.get("/sign-in", is_public=True)
 def show_sign_in(context: RequestContext, query: NextQuery) -> PageResponse | Redirect:
     if context.signed_in:
         return Redirect(security.local_path(query.next) or "/")
     return _page(query.next)
 
 
-@routes.post("/sign-in", is_open=True)
+@routes.post("/sign-in", is_public=True)
 async def sign_in(context: RequestContext, services: Services, form: SignInForm) -> PageResponse | Redirect:
     username = form.username.strip()
     if not username or not form.password:
