@@ -131,7 +131,7 @@ def _seeded(cast: Cast) -> Person:
 
 
 def _add_page_content(person: Person) -> dict[str, object]:
-    """What the addresses of pages are made of; and something to see on those that would be empty."""
+    """What the URLs of pages are made of; and something to see on those that would be empty."""
     services = person.service.services
     chosen = person.get("/v1/entries", status="read", limit=1)["entries"][0]
     with services.database.writing() as db:

@@ -61,7 +61,7 @@ def missing(citation: str, folder: Path) -> str:
 
 
 def links(page: Path) -> Iterator[str]:
-    """Yields the addresses of a Markdown page's links into the repository. `#section` names the page itself."""
+    """Yields the URLs of a Markdown page's links into the repository. `#section` names the page itself."""
     for address in LINK.findall(page.read_text(encoding="utf-8")):
         yield f"{page.name}{address}" if address.startswith("#") else address
 

@@ -50,7 +50,7 @@ def test_the_documented_example_is_valid() -> None:
         provider,
         IntegrationSettings(enabled=False, settings=provider.settings()),
         json.loads(example)["custom"],
-        check_address=lambda _: None,
+        check_url=lambda _: None,
         make_secret=lambda: "",
     )
 

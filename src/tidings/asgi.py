@@ -32,7 +32,7 @@ AT_ROOT = (*ALIVE, *(path for path in READY if path != "/healthcheck"))
 # that add the prefix double it when the user typed it already.
 READER_PATHS = ("/accounts/ClientLogin", "/reader/api/0/{rest:path}")
 READER_PREFIX = "/api/greader.php"
-# Paths that may end with the address of a feed.
+# Paths that may end with the URL of a feed.
 WITH_ADDRESSES = ("/reader/api/0/", f"{READER_PREFIX}/")
 
 _NOT_NORMALIZED = re.compile(r"//|/\.{1,2}(/|$)")
@@ -110,7 +110,7 @@ class _AddSlash:
 class NormalizePath:
     """Redirects paths with empty or dot segments to their normalized form, and /v1 to /v1/.
 
-    Paths with addresses of feeds are left as they are.
+    Paths with URLs of feeds are left as they are.
     """
 
     def __init__(self, app: ASGIApp, base_path: str) -> None:

@@ -296,7 +296,7 @@ def test_subscribing_to_what_was_just_discovered_does_not_fetch_it_again(alice: 
     assert [entry["title"] for entry in alice.entries()] == ["One"]
 
 
-def test_subscribing_to_a_discovered_feed_address_does_not_fetch_it_again(alice: Person, site: Publisher) -> None:
+def test_subscribing_to_a_discovered_feed_url_does_not_fetch_it_again(alice: Person, site: Publisher) -> None:
     site.redirect("/old", to="/feed")
     site.serve("/feed", rss_feed())
     (one,) = found(alice, site.url("/old"))

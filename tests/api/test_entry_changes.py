@@ -72,7 +72,7 @@ def test_absent_fields_stay_and_unknown_fields_are_ignored(alice: Person, site: 
     assert alice.put(f"/v1/entries/{entry['id']}", body, status=201) == entry
 
 
-def test_content_is_cleaned_against_the_address_of_the_entry(alice: Person, site: Publisher) -> None:
+def test_content_is_cleaned_against_the_url_of_the_entry(alice: Person, site: Publisher) -> None:
     entry = an_entry(alice, site)
 
     changed = change(alice, entry, content='<p onclick="x()">a<script>alert(1)</script><img src="pic.png"></p>')

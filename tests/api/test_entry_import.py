@@ -77,7 +77,7 @@ def test_an_entry_is_identified_by_its_external_id_or_else_its_url(alice: Person
     assert import_entry(alice, feed, url=URL, external_id="").status == 200
 
 
-def test_another_address_with_a_known_external_id_is_the_same_entry(alice: Person, feed: dict[str, Any]) -> None:
+def test_another_url_with_a_known_external_id_is_the_same_entry(alice: Person, feed: dict[str, Any]) -> None:
     first = imported_entry(alice, feed, url=URL, external_id="id-1")
 
     second = import_entry(alice, feed, url="https://example.org/moved", external_id="id-1")
@@ -198,7 +198,7 @@ def test_tags_find_an_imported_entry(alice: Person, feed: dict[str, Any]) -> Non
     assert alice.entries(tags="lank") == []
 
 
-def test_a_blank_title_is_the_address(alice: Person, feed: dict[str, Any]) -> None:
+def test_a_blank_title_is_the_url(alice: Person, feed: dict[str, Any]) -> None:
     assert imported_entry(alice, feed, url=URL, title="")["title"] == URL
     assert imported_entry(alice, feed, url=f"{URL}/2", title="  ")["title"] == f"{URL}/2"
 

@@ -193,7 +193,7 @@ def test_a_feed_without_entries_or_title_is_accepted(alice: Person, site: Publis
     assert alice.get(f"/v1/feeds/{created['feed_id']}")["title"] == site.url("/bare.xml")
 
 
-def test_credentials_in_the_address_move_out_of_it(alice: Person, site: Publisher) -> None:
+def test_credentials_in_the_url_move_out_of_it(alice: Person, site: Publisher) -> None:
     site.serve("/feed.xml", rss(["a"], "http://x.test"))
 
     created = alice.post("/v1/feeds", {"feed_url": site.url("/feed.xml").replace("://", "://me:p%40ss@")})

@@ -36,6 +36,6 @@ def test_the_version_is_three_numbers_and_every_field_says_something(alice: Pers
     assert all(isinstance(value, str) and value for value in version.values())
 
 
-def test_the_version_is_for_users_and_the_old_address_is_gone(alice: Person) -> None:
+def test_the_version_is_for_users_and_the_old_path_is_gone(alice: Person) -> None:
     assert call(alice.service.url, "GET", "/v1/version").status == 401
     assert call(alice.service.url, "GET", "/version").status == 404

@@ -25,7 +25,7 @@ options => axe.run(document, options).then(found => found.violations.flatMap(one
     one.nodes.map(node => [`${one.id} (${one.impact}): ${node.target.join(" ")}`, node.html.slice(0, 160),
         ...node.any.map(check => check.message)].join(" "))))
 """
-# Addresses that are no pages: files, feeds, and what leads on to a page.
+# URLs that are no pages: files, feeds, and what leads on to a page.
 _NO_PAGES: Final = re.compile(r"/icons/|/export|/live|/lists/|/body$|\.\w+$")
 # What sticks out of the window: of the page, and of whatever does not scroll or cut by itself.
 _WIDER: Final = """
@@ -86,7 +86,7 @@ def _add_unusual_content(service: DemoService) -> None:
 
 @pytest.fixture(scope="module")
 def pages(demo: DemoService) -> dict[str, str]:
-    """Every page that can be asked for, by its route; addresses with the ids of things that are there."""
+    """Every page that can be asked for, by its route; URLs with the ids of things that are there."""
     found = {route.path: address(route, demo) for route in ROUTES if route.method == "GET"}
     return {path: url for path, url in found.items() if url}
 

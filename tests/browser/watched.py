@@ -17,7 +17,7 @@ ADDRESS: Final = "https://reader.example/entry/1"
 _SHOWN: Final = frozenset({"image", "media"})
 _SETTLED_S: Final = 0.5
 _TABS: Final = 60
-# Our own commands say where they come from; foreign code could not, for its address is the page's.
+# Our own commands say where they come from; foreign code could not, for its URL is the page's.
 _OURS: Final = "tidings-tests.js"
 
 
@@ -27,7 +27,7 @@ def observed_effects(
     """Everything the page did besides showing the HTML, in words.
 
     by_script: the HTML comes by `innerHTML`, as in pages that load their parts, instead of with the page.
-    frames: whether a frame may ask for an address.
+    frames: whether a frame may ask for a URL.
     """
     context = browser.new_context(accept_downloads=False)
     context.set_default_timeout(60_000)
@@ -67,7 +67,7 @@ def _dismiss(dialog: Dialog, found: list[str]) -> None:
 
 
 def _note_script(script: dict[str, Any], found: list[str]) -> None:
-    """Whatever the browser compiles for the page: elements, handlers in attributes, addresses."""
+    """Whatever the browser compiles for the page: elements, handlers in attributes, URLs."""
     world = script.get("executionContextAuxData", {})
     # Playwright keeps to a world of its own, which the page does not see.
     if world.get("isDefault", True) and script["url"] != _OURS:

@@ -137,7 +137,7 @@ def test_fluent_reader_starts_from_the_largest_number_of_its_language(alice: Per
     assert library.entry not in app.unread()
 
 
-def test_read_you_puts_marks_into_the_address_and_sends_enormous_times(alice: Person, library: Library) -> None:
+def test_read_you_puts_marks_into_the_query_and_sends_enormous_times(alice: Person, library: Library) -> None:
     app = sign_in(alice, marks_in="query")
     asked(app, "&groups")
     asked(app, "&feeds")

@@ -91,18 +91,18 @@ def test_links_in_the_body_count_as_well() -> None:
         ("::", "https://example.org/blog/feed"),
     ],
 )
-def test_addresses_are_relative_to_the_base_element(base: str, url: str) -> None:
+def test_urls_are_relative_to_the_base_element(base: str, url: str) -> None:
     assert declared_in(f'<base href="{base}"><link type="application/rss+xml" href="feed">')[0][0] == url
 
 
-def test_an_address_without_scheme_takes_that_of_the_page() -> None:
+def test_a_url_without_scheme_takes_that_of_the_page() -> None:
     link = '<link type="application/rss+xml" href="//feeds.example/x">'
 
     assert declared_in(link, "http://example.org/")[0][0] == "http://feeds.example/x"
 
 
 @pytest.mark.parametrize("href", ["feed:https://a.example/f", "feed://a.example/f", "itpc://a.example/f"])
-def test_addresses_made_for_feed_readers_are_read(href: str) -> None:
+def test_urls_made_for_feed_readers_are_read(href: str) -> None:
     assert anchored_in(f'<a href="{href}">Subscribe to the feed</a>')[0].endswith("://a.example/f")
 
 
@@ -144,7 +144,7 @@ def test_links_that_look_most_like_feeds_come_first() -> None:
     ]
 
 
-def test_a_canonical_address_is_found() -> None:
+def test_a_canonical_url_is_found() -> None:
     assert (
         page_links.read_page_links(b'<link rel="canonical" href="/x?y#z">', url=PAGE).canonical
         == "https://example.org/x?y"

@@ -89,7 +89,7 @@ def test_refreshing_all_feeds_is_noticed_by_the_worker(
 
 
 def test_all_pages_are_below_the_path_of_the_base_url(empty_database_url: str, tmp_path: Path) -> None:
-    # In the other spelling of PostgreSQL's addresses.
+    # In the other spelling of PostgreSQL's URLs.
     environment = environment_for(
         with_scheme(empty_database_url, "postgres"),
         tmp_path,

@@ -1,4 +1,4 @@
-"""An app of the Fever API: it has the address and a key, and sends queries and marks where its kind sends them."""
+"""An app of the Fever API: it has the URL and a key, and sends queries and marks where its kind sends them."""
 
 from __future__ import annotations
 

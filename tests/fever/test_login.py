@@ -19,7 +19,7 @@ REFUSED = {"api_version": 3, "auth": 0}
 
 @pytest.mark.parametrize("address", ADDRESSES)
 @pytest.mark.parametrize("key_in", ["form", "query"])
-def test_a_known_key_is_let_in_at_every_address(app: FeverApp, address: str, key_in: str) -> None:
+def test_a_known_key_is_accepted_at_every_url(app: FeverApp, address: str, key_in: str) -> None:
     app.address = address
 
     for key in (app.key, app.key.upper()):

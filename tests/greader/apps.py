@@ -59,7 +59,7 @@ class App:
         raw: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """path: after reader/api/0/. fields: of a form. query: of the address. raw: a body that is no form."""
+        """path: after reader/api/0/. fields: of a form. query: of the URL. raw: a body that is no form."""
         sent = {"Authorization": f"GoogleLogin auth={self.token}"} if self.token else {}
         address = f"{self.mount}/reader/api/0/{path}" + (f"?{urlencode(query, doseq=True)}" if query else "")
         if method == "GET":

@@ -176,7 +176,7 @@ def test_pages_of_any_origin_may_ask_first(app: App, alice: Person) -> None:
         assert {"GET", "POST"} == set(answer.headers["access-control-allow-methods"].split(", "))
 
 
-def test_the_address_of_freshrss_says_that_it_is_there(alice: Person) -> None:
+def test_the_compatibility_check_of_freshrss_is_answered(alice: Person) -> None:
     url = alice.service.url
     for path in ("/api/greader.php", "/api/greader.php/"):
         answer = call(url, "GET", path)

@@ -39,7 +39,7 @@ def test_a_subscription_has_what_clients_insist_on(app: App, alice: Person, site
     }
 
 
-def test_the_address_of_an_icon_needs_no_credentials(app: App, alice: Person, site: Publisher) -> None:
+def test_the_url_of_an_icon_needs_no_credentials(app: App, alice: Person, site: Publisher) -> None:
     ResourceFactory(alice, site)
     address = app.get("subscription/list")["subscriptions"][0]["iconUrl"]
     path = address.removeprefix(alice.service.url)
@@ -52,7 +52,7 @@ def test_the_address_of_an_icon_needs_no_credentials(app: App, alice: Person, si
         assert call(alice.service.url, "GET", f"/feed-icon/{unknown}").status == 404
 
 
-def test_without_an_icon_there_is_no_address_of_one(app: App, alice: Person, site: Publisher) -> None:
+def test_without_an_icon_there_is_no_url_of_one(app: App, alice: Person, site: Publisher) -> None:
     alice.has_feed(site)
 
     assert "iconUrl" not in app.get("subscription/list")["subscriptions"][0]
@@ -105,7 +105,7 @@ def test_a_feed_is_subscribed_to_named_and_put_into_a_new_folder(app: App, alice
     assert folders(alice) == {"Tides": "All"}
 
 
-def test_parameters_may_stand_in_the_address(app: App, alice: Person, site: Publisher) -> None:
+def test_parameters_may_be_in_the_url(app: App, alice: Person, site: Publisher) -> None:
     query = {"ac": "subscribe", "s": f"feed/{a_feed(site)}", "a": label("Sea")}
 
     assert app.post("subscription/edit", query=query) == "OK"
@@ -172,7 +172,7 @@ def test_an_edit_that_cannot_be_made_says_why(
     assert folders(alice) == folders(bob) == {"A feed": "All"}
 
 
-def test_an_address_is_added_quickly(app: App, alice: Person, site: Publisher) -> None:
+def test_a_url_is_added_quickly(app: App, alice: Person, site: Publisher) -> None:
     url = a_feed(site)
     made = app.call("POST", "subscription/quickadd", {"quickadd": url}).json()
     again = app.call("POST", "subscription/quickadd", query={"quickadd": f"feed/{url}"}).json()
@@ -194,7 +194,7 @@ def test_the_feed_of_a_page_is_added_quickly(app: App, alice: Person, site: Publ
 
 
 @pytest.mark.parametrize("address", ["", " ", "feed/", "{site}/missing", "ftp://example.org/", "http://", "\0"])
-def test_what_cannot_be_added_is_told_in_the_answer(app: App, site: Publisher, address: str) -> None:
+def test_the_response_says_why_a_url_was_not_added(app: App, site: Publisher, address: str) -> None:
     answer = app.call("POST", "subscription/quickadd", {"quickadd": address.replace("{site}", site.url(""))})
 
     if answer.status == 200:

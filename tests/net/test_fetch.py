@@ -98,7 +98,7 @@ def test_credentials_in_the_url_are_used_and_not_shown(site: Publisher) -> None:
     assert "cret" not in caught.value.message
 
 
-def test_given_credentials_win_over_those_in_the_address(site: Publisher) -> None:
+def test_separate_credentials_win_over_those_in_the_url(site: Publisher) -> None:
     fetch(site.serve("/", FEED).replace("//", "//old:old@"), username="alice", password="new")
 
     assert site.last.headers["authorization"] == basic("alice", "new")

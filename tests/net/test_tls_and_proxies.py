@@ -127,10 +127,10 @@ def test_secrets_are_not_sent_after_a_redirect_from_https_to_http(safe_site: Pub
     assert {"cookie", "authorization"}.isdisjoint(site.last.headers)
 
 
-# Proxies. A publisher plays the proxy: it is asked for whole addresses instead of paths.
+# Proxies. A publisher plays the proxy: it is asked for whole URLs instead of paths.
 
 
-def test_a_proxy_is_asked_for_the_whole_address(site: Publisher) -> None:
+def test_a_proxy_is_asked_for_the_whole_url(site: Publisher) -> None:
     site.serve("http://feeds.example/feed.xml", FEED)
 
     response = fetch("http://feeds.example/feed.xml", proxy_url=site.url("/"), lookup=names())
@@ -174,7 +174,7 @@ def test_only_a_proxy_of_the_operator_may_be_in_a_private_network(site: Publishe
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "[::1]", "localhost"])
-def test_a_proxy_gets_no_request_for_a_refused_address(site: Publisher, host: str) -> None:
+def test_a_proxy_gets_no_request_for_a_refused_url(site: Publisher, host: str) -> None:
     settings = {"allow_private_networks": False, "proxy_url": site.url("/")}
 
     with pytest.raises(AddressRefused) as caught:

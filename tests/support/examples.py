@@ -17,7 +17,7 @@ from tidings.api.reference import documented_endpoints
 from tidings.http.endpoints import Endpoint
 
 KEPT = Path(__file__).parents[2] / "src" / "tidings" / "api" / "examples.json"
-# The address that replaces that of the publisher in the examples.
+# The URL that replaces that of the publisher in the examples.
 SITE = "https://weather.example"
 # Says everything about itself already.
 WITHOUT = {"get_openapi"}

@@ -76,7 +76,7 @@ class Cluster:
 
 @contextmanager
 def postgres_server(*, is_durable: bool = False) -> Iterator[str]:
-    """The address of a running server, `postgresql://…`; stopped and removed at the end."""
+    """The URL of a running server, `postgresql://…`; stopped and removed at the end."""
     with tempfile.TemporaryDirectory(prefix="tidings-pg-", ignore_cleanup_errors=True) as folder:
         cluster = Cluster(Path(folder), is_durable=is_durable)
         cluster.start()
@@ -87,7 +87,7 @@ def postgres_server(*, is_durable: bool = False) -> Iterator[str]:
 
 
 def create_database(server: str, name: str, template: str | None = None) -> str:
-    """Its address."""
+    """Its URL."""
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"' + (f' TEMPLATE "{template}"' if template else ""))
     return server.replace("/postgres?", f"/{name}?")

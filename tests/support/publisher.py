@@ -279,7 +279,7 @@ class Publisher:
         chunked: bool = False,
         close: bool = False,
     ) -> str:
-        """From now on `path` answers this. Gives the address, ready to be fetched."""
+        """From now on `path` answers this. Gives the URL, ready to be fetched."""
         return self.script(
             path,
             Answer(

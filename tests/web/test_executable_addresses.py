@@ -1,4 +1,4 @@
-"""No address that runs something gets in, from whatever document; one that is stored already is not linked to."""
+"""No URL that runs something gets in, from whatever document; one that is stored already is not linked to."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ def test_410_disables_the_webhook_and_sets_its_error(database: Database, site: P
     assert all("410" in shown.delivery.last_error for shown in webhook.all())
 
 
-def test_410_from_the_address_of_one_feed_leaves_the_webhook_on(database: Database, site: Publisher) -> None:
+def test_410_from_the_url_of_one_feed_leaves_the_webhook_on(database: Database, site: Publisher) -> None:
     site.serve("/gone", status=410)
     webhook = hook(database, site.serve("/hook"))
     webhook.post("of a feed", receiver=site.url("/gone"))

@@ -65,7 +65,7 @@ class Publisher:
             listener.close()
 
     def serve(self, path: str, body: bytes | str, media_type: str = "application/xml", **headers: str) -> str:
-        """The address at which it is now."""
+        """The URL at which it is now."""
         data = body.encode() if isinstance(body, str) else body
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.documents[path] = Document(data, media_type, 200, named)

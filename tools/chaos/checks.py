@@ -163,7 +163,7 @@ def stuck_leases(database: Reader, now_s: float | None = None) -> Iterator[Loss]
 def facts(database: Reader) -> dict[str, dict[Hashable, Value]]:
     """What the database holds, by the kinds and names that writers use.
 
-    Published entries are named by user id, feed and address, with spaces between them.
+    Published entries are named by user id, feed and URL, with spaces between them.
     """
     keys = {row[0]: row[1] for row in database.rows("SELECT token, description FROM api_keys")}
     entries = database.rows(

@@ -318,7 +318,7 @@ def _undelivered(rows: list[tuple[Any, ...]], state: _StormState) -> Iterator[Lo
 
 
 async def _contents(state: _StormState, outcome: Outcome) -> dict[Hashable, Value]:
-    """Texts of imported entries by their addresses, as the API shows them: read in pages of 1000."""
+    """Texts of imported entries by their URLs, as the API shows them: read in pages of 1000."""
     texts: dict[Hashable, Value] = {}
     for api in state.apis:
         after = 0

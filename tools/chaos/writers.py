@@ -188,7 +188,7 @@ class Writer:
         return [category for category in self.categories if self.api.ledger.is_settled("category", category)]
 
     async def make_feed(self) -> None:
-        """Of an address that its publisher serves: subscribing reads it at once, and may fail with it."""
+        """Of a URL that its publisher serves: subscribing reads it at once, and may fail with it."""
         if not self.feed_urls:
             return
         url = self.feed_urls.pop()

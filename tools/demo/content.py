@@ -21,7 +21,7 @@ class Article(NamedTuple):
 
 
 class Feed(NamedTuple):
-    """slug: in its address. colour: of its icon."""
+    """slug: in its URL. colour: of its icon."""
 
     slug: str
     title: str

@@ -30,7 +30,7 @@ SCREENS: Final[dict[str, ViewportSize]] = {
     "wide": {"width": 1440, "height": 900},
 }
 THEMES: Final = ("light", "dark")
-# Name: its address, for the service it is on.
+# Name: its URL, for the service it is on.
 PAGES: Final[dict[str, Callable[[DemoService], str]]] = {
     "sign-in": lambda _: "/sign-in",
     "unread": lambda _: "/unread",

@@ -53,7 +53,7 @@ class Publisher:
         return f"http://127.0.0.1:{self._port}/entry/{number}/{item}"
 
     def publish(self, number: int, count: int = 1) -> list[str]:
-        """Addresses of the new entries."""
+        """URLs of the new entries."""
         first = self._items.get(number, 0)
         self._items[number] = first + count
         return [self.entry_url(number, item) for item in range(first, first + count)]

@@ -17,7 +17,7 @@ from support.postgres import create_database, postgres_server
 
 @contextmanager
 def database(engine: str, home: Path) -> Iterator[str]:
-    """The address of an empty database."""
+    """The URL of an empty database."""
     if engine == "sqlite":
         yield f"sqlite:///{home / 'tidings.db'}"
         return

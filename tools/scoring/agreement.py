@@ -99,7 +99,7 @@ def _ours(source: Source) -> tuple[Sequence[ParsedEntry], str]:
 
 
 def _theirs(source: Source) -> tuple[bool, list[dict[str, Any]]]:
-    """Whether there is a feed in it, and its entries. Addresses inside of bodies stay as they are, as ours do."""
+    """Whether there is a feed in it, and its entries. URLs inside of bodies stay as they are, as ours do."""
     headers = {"content-location": source.url}
     if source.charset:
         headers["content-type"] = f"application/xml; charset={source.charset}"

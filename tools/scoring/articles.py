@@ -73,7 +73,7 @@ def f1(expected: Counter[tuple[str, ...]], found: Counter[tuple[str, ...]]) -> f
 
 
 def pictures(html: str) -> set[str]:
-    """The names of their files: one picture has many addresses, and pages offer several."""
+    """The names of their files: one picture has many URLs, and pages offer several."""
     found = set()
     for node in LexborHTMLParser(html or "<p></p>").css("img"):
         address = node.attributes.get("src") or (node.attributes.get("srcset") or "").partition(" ")[0]

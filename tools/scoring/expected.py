@@ -107,7 +107,7 @@ def _text(value: dict[str, Any] | None) -> str:
 
 
 def _link(links: list[dict[str, Any]], rel: str) -> str:
-    """The first link of a relation, as an address; one without a relation is an alternate."""
+    """The first link of a relation, as a URL; one without a relation is an alternate."""
     for link in links:
         if (link["rel"] or "alternate") == rel:
             return _address(link["href"])
@@ -127,7 +127,7 @@ def _people(authors: list[dict[str, Any]]) -> str:
 
 
 def _enclosures(expected: dict[str, Any]) -> Iterator[str]:
-    """The addresses of what is attached, in whichever way."""
+    """The URLs of what is attached, in whichever way."""
     yield from (link["href"] for link in expected["links"] if link["rel"] == "enclosure")
     for media in expected["media"]:
         yield from (content["url"] for content in media["content"] if content["url"])
@@ -135,7 +135,7 @@ def _enclosures(expected: dict[str, Any]) -> Iterator[str]:
 
 
 def _address(written: str) -> str:
-    """Absolute, with a host in lower case and a path: the corpus writes addresses in this way, now and then."""
+    """Absolute, with a host in lower case and a path: the corpus writes URLs in this way, now and then."""
     parts = urlsplit(urljoin(ADDRESS, written.strip()))
     return parts._replace(netloc=parts.netloc.lower(), path=parts.path or "/").geturl()
 

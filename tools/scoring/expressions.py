@@ -93,7 +93,7 @@ def cases() -> Iterator[Case]:
 
 
 def where_from(source: bytes) -> tuple[str, str | None]:
-    """The address and the charset that a document of the corpus pretends to come with."""
+    """The URL and the charset that a document of the corpus pretends to come with."""
     return _where_from(_headers(decode(source)[:4000]))
 
 

@@ -37,7 +37,7 @@ def serve(*, loaded: LoadedSettings) -> int:
     """
     settings = loaded.settings
     prepare(settings)
-    preflight.check_address(settings.listen_addr)
+    preflight.check_url(settings.listen_addr)
     with open_application(settings) as application:
         _wait_for_database(application, settings)
         application.migrate()
@@ -55,7 +55,7 @@ def web(*, loaded: LoadedSettings) -> int:
     """
     settings = loaded.settings
     prepare(settings)
-    preflight.check_address(settings.listen_addr)
+    preflight.check_url(settings.listen_addr)
     with open_application(settings) as application:
         _wait_for_database(application, settings)
         application.check()

@@ -31,21 +31,21 @@ _IGNORED_AROUND: Final = "".join(map(chr, range(0x21)))
 _IGNORED_WITHIN: Final = dict.fromkeys(map(ord, "\t\n\r"))
 
 
-def strip_ignored(address: str) -> str:
-    """Returns the address without the characters that browsers ignore.
+def strip_ignored(url: str) -> str:
+    """Returns the URL without the characters that browsers ignore.
 
     Ignored are controls and blanks at both ends, and tabs and line ends anywhere.
     Source: WHATWG URL Standard, section 4.4, steps 1 to 3.
     """
-    return address.strip().strip(_IGNORED_AROUND).translate(_IGNORED_WITHIN)
+    return url.strip().strip(_IGNORED_AROUND).translate(_IGNORED_WITHIN)
 
 
-def scheme_of(address: str) -> str:
-    """Returns the scheme that a browser finds, in lower case; "" for a relative address.
+def scheme_of(url: str) -> str:
+    """Returns the scheme that a browser finds, in lower case; "" for a relative URL.
 
     `feed:` in front of an executable scheme, as in `feed:javascript:…`, does not hide it.
     """
-    parsed = strip_ignored(address)
+    parsed = strip_ignored(url)
     wrapping = _WRAPPING.match(parsed)
     wrapped = _scheme(strip_ignored(parsed[wrapping.end() :])) if wrapping else ""
     return wrapped if wrapped in EXECUTABLE_SCHEMES else _scheme(parsed)
@@ -56,14 +56,14 @@ def _scheme(parsed: str) -> str:
     return found[1].lower() if found else ""
 
 
-def is_executable_url(address: str) -> bool:
-    """Returns whether following the address can run code or open local content."""
-    return scheme_of(address) in EXECUTABLE_SCHEMES
+def is_executable_url(url: str) -> bool:
+    """Returns whether following the URL can run code or open local content."""
+    return scheme_of(url) in EXECUTABLE_SCHEMES
 
 
-def safe_href(address: str) -> str:
-    """Returns the address if a page may link to it, else "".
+def safe_href(url: str) -> str:
+    """Returns the URL if a page may link to it, else "".
 
-    A relative address is refused, because it would lead into Tidings itself.
+    A relative URL is refused, because it would lead into Tidings itself.
     """
-    return address if address.startswith(_WEB) or scheme_of(address) in _PAGE_SCHEMES else ""
+    return url if url.startswith(_WEB) or scheme_of(url) in _PAGE_SCHEMES else ""

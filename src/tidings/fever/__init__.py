@@ -1,4 +1,4 @@
-"""The Fever API, for apps that do not know the native API. It has one endpoint, at several addresses.
+"""The Fever API, for apps that do not know the native API. It has one endpoint, at several URLs.
 
 Source: docs/clients.md.
 """

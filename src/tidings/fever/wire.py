@@ -35,7 +35,7 @@ class FeverFeed(Struct, frozen=True):
 
 
 class Favicon(Struct, frozen=True):
-    """data: media type, semicolon, `base64,` and the image; a data: address without its scheme."""
+    """data: media type, semicolon, `base64,` and the image; a data: URL without its scheme."""
 
     id: int
     data: str

@@ -36,7 +36,7 @@ _EVERYTHING: Final = ("reading-list", "main")
 
 
 class Stream(Struct, frozen=True):
-    """kind: feed, label or state. name: an id or an address, a title, or a state."""
+    """kind: feed, label or state. name: an id or a URL, a title, or a state."""
 
     kind: str
     name: str

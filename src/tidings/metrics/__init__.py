@@ -3,7 +3,7 @@
     metrics.record_poll("stored", 0.118, new_entries=5)
 
 Before `start` a call costs one comparison and records nothing. Labels come from small fixed sets (a declared route, an
-outcome), never from addresses or names, so their number does not depend on stored data.
+outcome), never from URLs or names, so their number does not depend on stored data.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class Fetcher:
 
 
 def _credentials(request: FetchRequest, start: Target, target: Target) -> tuple[str, str] | None:
-    """Returns user name and password for one request. In an address the password may be missing, as with tokens."""
+    """Returns user name and password for one request. In a URL the password may be missing, as with tokens."""
     if start.trusts(target):
         if request.username and request.password:
             return request.username, request.password

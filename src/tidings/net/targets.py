@@ -77,7 +77,7 @@ class Target(Struct, frozen=True):
 
 
 def parse_target(address: str) -> Target:
-    """Returns the target. Raises InvalidInput, with the reason, unless the address is a complete http(s) URL."""
+    """Returns the target. Raises InvalidInput, with the reason, unless it is a complete http(s) URL."""
     address = address.strip()
     if len(address) > MAX_URL_CHARS:
         raise _invalid(msg("The address is longer than {max} characters.", max=MAX_URL_CHARS))

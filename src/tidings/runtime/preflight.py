@@ -78,7 +78,7 @@ def wait_for_database(ping: Callable[[], None], limit_s: float, stop: threading.
             return
 
 
-def check_address(listen: ListenAddress) -> str:
+def check_url(listen: ListenAddress) -> str:
     """Returns the numeric address to bind. Raises StartError if this process cannot listen there now."""
     host = _resolve(listen)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

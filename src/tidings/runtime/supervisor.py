@@ -84,7 +84,7 @@ def serve(
     on_ready: called once, in a thread, as soon as the port accepts connections.
     on_crash: called in a thread with the name of a worker that ended by itself.
     """
-    host = preflight.check_address(settings.listen_addr)
+    host = preflight.check_url(settings.listen_addr)
     connections = file_limit.raise_for(MAX_CONNECTIONS)
     # A forked child would inherit locks and connections in an undefined state.
     multiprocessing.set_start_method("spawn", force=True)

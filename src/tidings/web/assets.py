@@ -1,7 +1,7 @@
 """Serves our own style sheet, scripts and icons: read once, addressed by a fingerprint, cached by browsers for a year.
 
 The style sheet is one file for the browser: the files of `static/css`, joined in the order of STYLES. A script is one
-file, too: a module of SCRIPTS with all that it imports. All addresses carry the same fingerprint, a hash of all files.
+file, too: a module of SCRIPTS with all that it imports. All URLs carry the same fingerprint, a hash of all files.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Assets:
     def response(self, request: Request) -> Response | None:
         """Returns the response, or None if there is no such file.
 
-        An address with the fingerprint of another version gets the current file, which the browser must revalidate.
+        A URL with the fingerprint of another version gets the current file, which the browser must revalidate.
         """
         fingerprint, name = request.path_params["fingerprint"], request.path_params["name"]
         if name not in self._files:

@@ -48,7 +48,7 @@ class Redirect(Struct, frozen=True):
 
 
 class SiteConfig(Struct, frozen=True):
-    """The addresses of the service. base_path: "" or without a slash at its end. base_url: with scheme and host.
+    """The URLs of the service. base_path: "" or without a slash at its end. base_url: with scheme and host.
 
     player_hosts: hosts whose frames entries may show, in addition to the built-in players.
     """
@@ -141,7 +141,7 @@ class RequestContext:
         return quote(self.request.path, safe="/:@!$&'()*+,;=~") + (f"?{query}" if query else "")
 
     def url(self, path: str, /, **query: Any) -> str:
-        """Returns the address of a page of ours. Parameters that are None or "" are left out."""
+        """Returns the URL of a page of ours. Parameters that are None or "" are left out."""
         given = {name: value for name, value in query.items() if value not in (None, "")}
         if given:
             before, hash_, fragment = path.partition("#")
@@ -149,7 +149,7 @@ class RequestContext:
         return self.site.base_path + path
 
     def path_of(self, url: str) -> str:
-        """Returns the path below the base path of an address that `url` returned: where forms return to."""
+        """Returns the path below the base path of a URL that `url` returned: where forms return to."""
         return url.removeprefix(self.site.base_path)
 
     def cookie(self, name: str) -> str:

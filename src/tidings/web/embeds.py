@@ -18,10 +18,10 @@ def defer_players(content: str) -> str:
 
 
 def _link_to_player(found: re.Match[str]) -> str:
-    address = found[1]
-    host = (urlsplit(html.unescape(address)).hostname or "").removeprefix("www.").removeprefix("player.")
+    url = found[1]
+    host = (urlsplit(html.unescape(url)).hostname or "").removeprefix("www.").removeprefix("player.")
     label = html.escape(_("Play from %(host)s", host=host))
     return (
-        f'<span class="embed"><a href="{address}" target="_blank" rel="noopener noreferrer">{label}</a>'
+        f'<span class="embed"><a href="{url}" target="_blank" rel="noopener noreferrer">{label}</a>'
         f"<template>{found[0]}</template></span>"
     )

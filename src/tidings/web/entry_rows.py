@@ -25,7 +25,7 @@ _EXCERPT_RANGE = 100_000
 
 
 class Row(Struct, frozen=True):
-    """A row of a list. excerpt: "" where the density shows none. picture: its address, HTML-escaped, or "".
+    """A row of a list. excerpt: "" where the density shows none. picture: its URL, HTML-escaped, or "".
 
     is_external: path leads to the original, because the user wants that.
     """

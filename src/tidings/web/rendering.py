@@ -1,13 +1,13 @@
 """Templates, and the names that every template can use.
 
-url(path, **query)   the address of a page of ours        asset(name)   of a file in `static/`
+url(path, **query)   the URL of a page of ours        asset(name)   of a file in `static/`
 icon(name)           a drawing of `sprite.svg`            when(instant) how long ago, or which day
 _(…), ngettext(…)    words in the visitor's language      back          the page to return to
 number(1234), size() written as the language does it      exact(instant), written(instant)  in full, in short
 since(instant)       12 min. ago, for sentences           date(instant) always the day
 user, device         who reads, and how (None, defaults)  sidebar       feeds and counts (only of who is signed in)
 problem              what was wrong with a form           notice        what the page before had to tell
-address|page_link    an address from outside as `href` or `src` may hold it, or ""
+url|page_link        a URL of a publisher as `href` or `src` may hold it, or ""
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def size(count: int) -> str:
 
 
 def _fingerprint(text: str) -> str:
-    """Returns a short hash for addresses of content that browsers cache until it changes."""
+    """Returns a short hash for URLs of content that browsers cache until it changes."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:10]
 
 

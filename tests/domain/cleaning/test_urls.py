@@ -41,7 +41,7 @@ HERE = "https://blog.example/a/b?c=d#e"
         ("java\nscript:alert(1)", "javascript:alert(1)"),
     ],
 )
-def test_an_address_is_read_as_browsers_read_it(address: str, expected: str) -> None:
+def test_a_url_is_read_as_browsers_read_it(address: str, expected: str) -> None:
     assert resolve_url(HERE, address) == expected
     assert resolve_url(HERE, expected) == expected
 
@@ -78,7 +78,7 @@ def test_without_a_base_relative_urls_are_refused(base: str) -> None:
 @pytest.mark.parametrize(
     "address", ["javascript:alert(1)", "mailto:a@b.example", "data:text/html,x", "ftp://a.example/"]
 )
-def test_a_web_address_is_http(address: str) -> None:
+def test_a_web_url_is_http(address: str) -> None:
     assert resolve_web_url(HERE, address) == ""
     assert resolve_web_url(HERE, "/x") == "https://blog.example/x"
 
@@ -168,7 +168,7 @@ def test_tracking_parameters_are_removed(name: str) -> None:
         ("", ""),
     ],
 )
-def test_the_rest_of_an_address_stays_as_it_is(address: str, expected: str) -> None:
+def test_the_rest_of_a_url_stays_as_it_is(address: str, expected: str) -> None:
     assert strip_tracking(address) == expected
 
 

@@ -68,7 +68,7 @@ def test_a_feed_with_children_is_a_feed_and_a_folder() -> None:
         ("", "http://a/"),
     ],
 )
-def test_the_title_is_title_then_text_then_an_address(attributes: str, title: str) -> None:
+def test_the_title_is_title_then_text_then_a_url(attributes: str, title: str) -> None:
     assert only(f'<outline {attributes} xmlUrl="http://a/"/>').values["title"] == title
 
 
@@ -85,7 +85,7 @@ def test_the_site_is_html_url_or_the_feed(html_url: str, site_url: str) -> None:
 @pytest.mark.parametrize(
     "url", ["ftp://a/", "feed:javascript:alert(1)", "javascript:alert(1)", "http://a b/", "http://", "x"]
 )
-def test_an_address_that_cannot_be_used_is_reported_with_its_line(url: str) -> None:
+def test_a_url_that_cannot_be_used_is_reported_with_its_line(url: str) -> None:
     found = opml.read(document(f'\n<outline text="Bad" xmlUrl="{url}"/>\n<outline xmlUrl="http://good/"/>'))
 
     assert urls(found) == ["http://good/"]
@@ -102,7 +102,7 @@ def test_an_address_that_cannot_be_used_is_reported_with_its_line(url: str) -> N
         ("feed://a/rss", "https://a/rss"),
     ],
 )
-def test_blanks_and_the_feed_scheme_before_an_address_are_removed(written: str, url: str) -> None:
+def test_blanks_and_the_feed_scheme_before_a_url_are_removed(written: str, url: str) -> None:
     assert only(f'<outline xmlUrl="{written}"/>').values["feed_url"] == url
 
 
@@ -112,17 +112,17 @@ def test_lines_are_counted_from_the_top_of_the_file() -> None:
     assert found.unusable[0].line == 6
 
 
-def test_outlines_without_address_and_children_are_ignored() -> None:
+def test_outlines_without_url_and_children_are_ignored() -> None:
     found = opml.read(document('<outline text="a"/><outline xmlUrl="  "/><outline xmlurl="http://a/"/>'))
 
     assert found == opml.OpmlDocument([], [], [])
 
 
-def test_a_feed_without_address_is_reported() -> None:
+def test_a_feed_without_url_is_reported() -> None:
     assert len(opml.read(document('<outline type="rss" text="lost"/>')).unusable) == 1
 
 
-def test_credentials_move_out_of_the_address() -> None:
+def test_credentials_move_out_of_the_url() -> None:
     values = only('<outline xmlUrl="http://me:p%40ss@a/feed"/>').values
 
     assert (values["feed_url"], values["username"], values["password"]) == ("http://a/feed", "me", "p@ss")

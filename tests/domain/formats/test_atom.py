@@ -45,7 +45,7 @@ def test_the_feed_describes_itself() -> None:
         ("<id>urn:1</id>", "https://site.example/"),
     ],
 )
-def test_the_address_is_the_page_of_the_entry(links: str, url: str) -> None:
+def test_the_url_is_the_page_of_the_entry(links: str, url: str) -> None:
     assert entry(links).url == url
 
 
@@ -208,7 +208,7 @@ def test_a_lone_entry_is_a_feed_of_one() -> None:
     assert (only.title, only.url) == ("One", "https://site.example/1")
 
 
-def test_a_feed_without_links_is_named_by_its_own_address() -> None:
+def test_a_feed_without_links_is_named_by_its_own_url() -> None:
     found = feed('<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>t</title></entry></feed>')
 
     assert (found.title, found.site_url, found.entries[0].url) == (ADDRESS, ADDRESS, ADDRESS)

@@ -67,5 +67,5 @@ def test_xml_base_counts_in_rss_too() -> None:
     assert (entry.url, entry.base_url) == ("https://a.example/y/post", "https://a.example/y/")
 
 
-def test_an_entry_without_an_address_is_relative_to_the_document() -> None:
+def test_an_entry_without_a_url_is_relative_to_the_document() -> None:
     assert feed("<rss><channel><item><title>t</title></item></channel></rss>").entries[0].base_url == ADDRESS

@@ -64,7 +64,7 @@ def test_a_json_item_is_known_by_the_first_that_it_has(fields: str, identity: st
     assert found.entries[0].hash == hash_of(identity)
 
 
-def test_entries_that_share_a_guid_are_told_apart_by_their_addresses() -> None:
+def test_entries_that_share_a_guid_are_distinguished_by_their_urls() -> None:
     items = "".join(f"<item><guid>same</guid><link>https://site.example/{n}</link></item>" for n in (1, 2, 3))
 
     found = feed(rss(items))
@@ -77,7 +77,7 @@ def test_entries_that_share_a_guid_are_told_apart_by_their_addresses() -> None:
     assert all(found.other_hashes[entry.hash] == (hash_of("same"),) for entry in found.entries)
 
 
-def test_entries_that_share_guid_and_address_are_told_apart_by_their_texts() -> None:
+def test_entries_that_share_guid_and_url_are_distinguished_by_their_texts() -> None:
     link = "<guid>same</guid><link>https://site.example/</link>"
     items = "".join(f"<item>{link}<title>{title}</title></item>" for title in ("a", "b", "b", "c"))
 

@@ -62,7 +62,7 @@ def test_a_feed_that_names_no_site_is_its_own() -> None:
         ({}, ""),
     ],
 )
-def test_the_address_is_the_page_of_the_item(fields: dict[str, Any], url: str) -> None:
+def test_the_url_is_the_page_of_the_item(fields: dict[str, Any], url: str) -> None:
     assert item(**fields).url == url
 
 

@@ -19,7 +19,7 @@ PAGE = "https://site.example/news?id=1#part"
         "https://site.example/news?fbclid=7&id=1#part",
     ],
 )
-def test_spellings_of_one_address_have_one_canonical_url(same: str) -> None:
+def test_spellings_of_one_url_have_one_canonical_url(same: str) -> None:
     assert canonical_url(same) == canonical_url(PAGE)
 
 
@@ -34,7 +34,7 @@ def test_spellings_of_one_address_have_one_canonical_url(same: str) -> None:
         "https://www.site.example/news?id=1#part",
     ],
 )
-def test_different_addresses_have_different_canonical_urls(other: str) -> None:
+def test_different_urls_have_different_canonical_urls(other: str) -> None:
     assert canonical_url(other) != canonical_url(PAGE)
 
 
@@ -48,7 +48,7 @@ def test_other_fragments_stay(fragment: str) -> None:
     assert canonical_url("https://site.example/" + fragment) != canonical_url("https://site.example/")
 
 
-def test_an_address_without_a_path_is_that_of_the_root() -> None:
+def test_a_url_without_a_path_is_that_of_the_root() -> None:
     assert canonical_url("https://site.example") == canonical_url("https://site.example/")
     assert canonical_url("https://site.example?a=1") == canonical_url("https://site.example/?a=1")
     assert canonical_url("") == ""
@@ -64,14 +64,14 @@ def test_of_several_copies_the_newest_gets_the_new_hash() -> None:
     assert rehash_by_url(stored) == {3: url_hash(PAGE)}
 
 
-def test_entries_with_the_same_address_and_different_titles_get_different_hashes() -> None:
+def test_entries_with_the_same_url_and_different_titles_get_different_hashes() -> None:
     found = rehash_by_url([StoredIdentity(2, b"b", PAGE, "Two"), StoredIdentity(1, b"a", PAGE, "One")])
 
     assert found.keys() == {1, 2}
     assert found[1] != found[2]
 
 
-def test_an_entry_already_stored_by_its_address_keeps_its_hash() -> None:
+def test_an_entry_already_stored_by_its_url_keeps_its_hash() -> None:
     stored = [StoredIdentity(2, b"b", PAGE, "Title"), StoredIdentity(1, url_hash(PAGE), PAGE, "Title")]
 
     assert rehash_by_url(stored) == {}

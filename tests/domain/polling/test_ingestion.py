@@ -38,7 +38,7 @@ def test_another_ref_is_left_in_place() -> None:
     assert ready(ParsedEntry(hash="0" * 64, url="https://other.example/?ref=x")).url == "https://other.example/?ref=x"
 
 
-def test_a_feed_with_invalid_addresses_gets_a_policy() -> None:
+def test_a_feed_with_invalid_urls_gets_a_policy() -> None:
     broken = msgspec.structs.replace(FEED, feed_url="https://[", site_url="")
 
     assert EntryPolicy.for_feed(broken, ALICE).cleaning_policy == cleaning.CleaningPolicy()

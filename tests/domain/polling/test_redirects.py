@@ -1,4 +1,4 @@
-"""When a permanent redirect changes the address of a feed."""
+"""When a permanent redirect changes the URL of a feed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FEED = Feed(1, 1, 1, "http://old.test/feed", "Feed", Instant(0), Instant(0))
 NEW = "http://new.test/feed"
 
 
-def test_the_third_permanent_redirect_in_a_row_changes_the_address() -> None:
+def test_the_third_permanent_redirect_in_a_row_changes_the_url() -> None:
     feed, seen = FEED, []
     for _ in range(3):
         change = redirect_columns(feed, NEW)

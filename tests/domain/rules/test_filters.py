@@ -87,7 +87,7 @@ def test_a_date_rule_excludes_its_limits(pattern: str, published_at: int | None,
 
 
 @pytest.mark.parametrize("expression", ["/ads/", "^Rain", "Alice", "^Local$"])
-def test_the_lists_look_at_address_title_author_and_tags(expression: str) -> None:
+def test_the_lists_look_at_url_title_author_and_tags(expression: str) -> None:
     assert not apply_filters(ENTRY, feed=rules(blocklist=expression), now=NOW).is_kept
     assert apply_filters(ENTRY, feed=rules(keeplist=expression), now=NOW).is_kept
 

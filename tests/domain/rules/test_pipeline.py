@@ -25,7 +25,7 @@ NOW = Instant(0)
 ENTRY = ParsedEntry(hash="0" * 64, url="https://m.example.org/1", title="Rain", content="<p>One</p>\n")
 
 
-def test_address_title_and_content_change_together() -> None:
+def test_url_title_and_content_change_together() -> None:
     rules = compile_rules(
         RuleTexts(urlrewrite_rules='rewrite("//m\\."|"//www.")', rewrite_rules='nl2br, replace_title("Rain"|"Snow")')
     )
@@ -37,7 +37,7 @@ def test_address_title_and_content_change_together() -> None:
     assert rules.errors == ()
 
 
-def test_rewrite_rules_see_the_new_address() -> None:
+def test_rewrite_rules_see_the_new_url() -> None:
     rules = compile_rules(RuleTexts(urlrewrite_rules='rewrite("/1$"|"/1.pdf")', rewrite_rules="add_pdf_download_link"))
 
     assert "https://m.example.org/1.pdf" in apply_rules(ENTRY, rules).entry.content

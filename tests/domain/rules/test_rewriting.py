@@ -103,7 +103,7 @@ def test_rules_handle_edge_cases(rule: str, before: str, after: str) -> None:
         ("", False),
     ],
 )
-def test_a_youtube_player_needs_a_video_address(url: str, is_video: bool) -> None:
+def test_a_youtube_player_needs_a_video_url(url: str, is_video: bool) -> None:
     for rule in ("add_youtube_video", "add_youtube_video_using_invidious_player"):
         assert ("<iframe" in content(rule, "x", url=url)) is is_video
 

@@ -123,7 +123,7 @@ def test_rewrite_rules_that_cannot_be_used_are_refused(text: str, number: int, s
         'rewrite("a"|"$1")',
     ],
 )
-def test_the_address_rule_is_exactly_one_rule(text: str) -> None:
+def test_the_url_rule_is_exactly_one_rule(text: str) -> None:
     with pytest.raises(InvalidRule) as caught:
         validate_feed_rules(urlrewrite_rules=text)
 

@@ -75,7 +75,7 @@ def subscription(state: SubscriptionState, **fields: Any) -> HubSubscription:
         ([], document("https://hub.example/\ud800"), None),
     ],
 )  # fmt: skip
-def test_link_headers_win_over_the_document_and_that_over_the_address(
+def test_link_headers_win_over_the_document_and_that_over_the_url(
     links: list[Link], parsed: ParsedFeed | None, offer: HubOffer | None
 ) -> None:
     assert find_offer(feed(), links, parsed) == offer

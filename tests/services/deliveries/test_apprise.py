@@ -149,7 +149,7 @@ def test_apprise_announces_new_entries(unguarded: AppriseSender, site: Publisher
     )
 
 
-def test_a_refusal_names_the_service_and_not_its_address(unguarded: AppriseSender, site: Publisher) -> None:
+def test_a_refusal_names_the_service_and_not_its_url(unguarded: AppriseSender, site: Publisher) -> None:
     site.serve("/bell/s3cret", status=401)
 
     with pytest.raises(DeliveryRefused) as refused:
@@ -160,7 +160,7 @@ def test_a_refusal_names_the_service_and_not_its_address(unguarded: AppriseSende
     assert "s3cret" not in refused.value.message
 
 
-def test_a_retry_skips_addresses_that_were_already_notified(unguarded: AppriseSender, site: Publisher) -> None:
+def test_a_retry_skips_urls_that_were_already_notified(unguarded: AppriseSender, site: Publisher) -> None:
     site.serve("/well")
     site.script("/ill", Answer(status=503), Answer())
     settings, event = Settings(urls=f"{local(site, '/well')}\n{local(site, '/ill')}"), news("One")
@@ -319,7 +319,7 @@ def wait_until_gone(process: int, within_s: float = 30) -> None:
         time.sleep(0.02)
 
 
-def test_a_feed_has_its_own_addresses(database: Database, site: Publisher) -> None:
+def test_a_feed_has_its_own_urls(database: Database, site: Publisher) -> None:
     site.serve("/own")
     feed_fixture = FeedFixture.create(database)
     made = AppriseSender(database, guard=AddressGuard(allow_private_networks=True), timeout_s=60)

@@ -312,7 +312,7 @@ def test_a_refusal_has_an_error_message(case: Case, status: int, site: Publisher
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_an_entry_without_an_address_is_given_up_at_once(case: Case, site: Publisher) -> None:
+def test_an_entry_without_a_url_is_given_up_at_once(case: Case, site: Publisher) -> None:
     outcome, requests = hand_over(site, case.name, settings_of(case, site), saved(url=""))
 
     assert outcome.is_undeliverable

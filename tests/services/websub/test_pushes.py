@@ -338,7 +338,7 @@ def test_an_enabled_feed_is_subscribed_to_again(websub: WebSubFixture) -> None:
     assert websub.services.websub.expire_unused() == 1
 
 
-def test_without_a_public_address_nothing_is_requested_or_accepted(database: Database, tmp_path: Path) -> None:
+def test_without_a_public_url_nothing_is_requested_or_accepted(database: Database, tmp_path: Path) -> None:
     websub = WebSubFixture(database, tmp_path, mode="auto")
     feed = websub.feed(websub.person("alice"))
     websub.offered(feed)

@@ -78,7 +78,7 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
 
 @pytest.fixture
 def url(pooler: str, postgres_url: str) -> Iterator[str]:
-    """The address of a migrated database, by way of the pooler."""
+    """The URL of a migrated database, by way of the pooler."""
     with PostgresDatabases(postgres_url).migrated() as direct:
         yield f"{direct.partition('?')[0]}?host={pooler}&port=6432"
 

@@ -19,7 +19,7 @@ def titles(page: str) -> list[str]:
 
 
 def link(page: str, title: str) -> str:
-    """The address of an entry in a list."""
+    """The URL of an entry in a list."""
     return {shown: str(address) for address, shown in ROW.findall(page)}[title]
 
 

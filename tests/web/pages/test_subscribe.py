@@ -9,11 +9,11 @@ import pytest
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.visitors import Visitor
-from tidings.web.pages.subscribe import typed_address
+from tidings.web.pages.subscribe import complete_url
 
 
 def a_site(site: Publisher) -> str:
-    """With a page that names two feeds; the address of the page."""
+    """With a page that names two feeds; the URL of the page."""
     for name in ("news", "notes"):
         site.serve(f"/{name}.xml", rss([f"First {name}", f"Second {name}"], site.url(f"/{name}"), title=f"All {name}"))
     links = "".join(
@@ -116,5 +116,5 @@ def test_a_category_of_another_user_is_refused(reader: Visitor, bob: Person, sit
         ("", ""),
     ],
 )
-def test_incomplete_addresses_are_completed(given: str, meant: str) -> None:
-    assert typed_address(given) == meant
+def test_incomplete_urls_are_completed(given: str, meant: str) -> None:
+    assert complete_url(given) == meant

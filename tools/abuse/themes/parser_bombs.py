@@ -288,7 +288,7 @@ def _icon(testbed: Testbed, user: Person, body: Callable[[], bytes], kind: str) 
 
 
 def _outside_entities(testbed: Testbed, user: Person) -> Iterator[Result]:
-    """Entities and includes that name files and addresses."""
+    """Entities and includes that name files and URLs."""
     for name, body in {
         "file": '<!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/passwd">]><rss version="2.0"><channel><title>&x;</title></channel></rss>',
         "address": '<!DOCTYPE rss [<!ENTITY x SYSTEM "%S">]><rss version="2.0"><channel><title>&x;</title></channel></rss>',

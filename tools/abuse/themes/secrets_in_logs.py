@@ -45,7 +45,7 @@ def run(testbed: Testbed) -> Iterator[Result]:
 
 
 def _secret() -> str:
-    # With what has to be encoded in addresses.
+    # With what has to be encoded in URLs.
     return f"s3cr/t+{secrets.token_hex(8)}"
 
 

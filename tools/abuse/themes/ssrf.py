@@ -216,7 +216,7 @@ REBINDING = (
     "flip-127-0-0-1-%N.test", "flip-169-254-169-254-%N.test", "flip-10-0-0-1-%N.test", "flip-192-168-0-1-%N.test",
     "flop-127-0-0-1-%N.test", "flop-169-254-169-254-%N.test", "flop-10-0-0-1-%N.test",
 )  # fmt: skip
-# Addresses as a whole; %P is the path.
+# URLs as a whole; %P is the path.
 WHOLE = (
     "http:127.0.0.1%P", "http:/127.0.0.1%P", "http:///127.0.0.1%P", "//127.0.0.1%P", "///127.0.0.1%P", "127.0.0.1%P",
     "HTTP://127.0.0.1%P", "http:\\\\127.0.0.1%P", "http://\t127.0.0.1%P", "\thttp://127.0.0.1%P", " http://127.0.0.1%P ",
@@ -232,7 +232,7 @@ REDIRECT_STATUSES = (301, 302, 303, 307, 308)
 
 @dataclass(frozen=True)
 class Spelling:
-    """template: an address in which %P is a path and %N a number, both new in each attempt."""
+    """template: a URL in which %P is a path and %N a number, both new in each attempt."""
 
     name: str
     template: str
@@ -295,7 +295,7 @@ class _AttackedService:
         return f"t{next(self._numbers)}t"
 
     def public(self, kind: str, target: str) -> str:
-        """The address of a document of ours that leads on to `target`."""
+        """The URL of a document of ours that leads on to `target`."""
         token = self.token()
         self.targets[token] = (kind, target)
         return f"http://public.test/{kind}/{token}"
@@ -399,7 +399,7 @@ DOCUMENTS: dict[str, Callable[[_AttackedService, str], Document]] = {
 }
 
 
-# Ways that answer at once: the address goes in, and by the answer the connection has been made or not.
+# Ways that answer at once: the URL goes in, and by the answer the connection has been made or not.
 def _subscribe(attacked: _AttackedService, url: str) -> None:
     attacked.user.api("POST", "/v1/feeds", {"feed_url": url})
 
@@ -473,7 +473,7 @@ def _integration_schemas(attacked: _AttackedService) -> dict[str, Any]:
 def _at_once(
     name: str, tries: str, way: Callable[[_AttackedService, str], None], few: int = 8, *, is_followed: bool = True
 ) -> Callable[[_AttackedService], Iterator[Result]]:
-    """is_followed: whether a permitted address is reached in this way; if so, that is looked at first."""
+    """is_followed: whether a permitted URL is reached in this way; if so, that is looked at first."""
 
     def attempts(attacked: _AttackedService) -> Iterator[Result]:
         missing = "" if not is_followed else _missing(attacked, way)
@@ -486,16 +486,16 @@ def _at_once(
 
 
 def _missing(attacked: _AttackedService, way: Callable[[_AttackedService, str], None]) -> str:
-    """Why attempts by this way would prove nothing, "" when a permitted address is reached by it."""
+    """Why attempts by this way would prove nothing, "" when a permitted URL is reached by it."""
     token, before = attacked.token(), len(attacked.publisher.contacts)
     way(attacked, f"http://public.test/{token}")
-    # A proxy is asked with the whole address of something else (RFC 9112, section 3.2.2).
+    # A proxy is asked with the whole URL of something else (RFC 9112, section 3.2.2).
     new = attacked.publisher.contacts[before:]
     return "" if any(f"/{token}" in seen.line or " http://" in seen.line for seen in new) else _NOT_REACHED
 
 
 def _integrations(attacked: _AttackedService) -> Iterator[Result]:
-    """Every service that has an address of its own, each with another part of the spellings."""
+    """Every service that has a URL of its own, each with another part of the spellings."""
     for index, (name, field) in enumerate(attacked.testbed.choose(_integration_addresses(attacked), 4)):
 
         def way(attacked: _AttackedService, url: str, name: str = name, field: str = field) -> None:
@@ -513,7 +513,7 @@ def _integrations(attacked: _AttackedService) -> Iterator[Result]:
 
 
 def _integration_addresses(attacked: _AttackedService) -> list[tuple[str, str]]:
-    """Names of integrations and of their fields that take an address."""
+    """Names of integrations and of their fields that take a URL."""
     return [
         (name, field)
         for name, schema in _integration_schemas(attacked).items()
@@ -526,7 +526,7 @@ def _integration_addresses(attacked: _AttackedService) -> list[tuple[str, str]]:
 def _later(
     name: str, tries: str, kind: str, few: int = 8, **more: Any
 ) -> Callable[[_AttackedService], Iterator[Result]]:
-    """kind: the document that leads to the address. more: other fields of the feed."""
+    """kind: the document that leads to the URL. more: other fields of the feed."""
 
     def attempts(attacked: _AttackedService) -> Iterator[Result]:
         tokens = {}
@@ -568,7 +568,7 @@ def _opml(attacked: _AttackedService) -> Iterator[Result]:
     lines = "".join(f'<outline text="a" xmlUrl="{escape(url)}" htmlUrl="{escape(url)}"/>' for url in urls)
     document = f'<opml version="2.0"><body>{lines}</body></opml>'
     answer = attacked.user.api("POST", "/v1/import", document.encode())
-    if answer.status >= 300:  # one that is no address may have had the document refused: each on its own then
+    if answer.status >= 300:  # one that is no URL may have had the document refused: each on its own then
         for url in urls:
             single = f'<opml version="2.0"><body><outline text="a" xmlUrl="{escape(url)}"/></body></opml>'
             attacked.user.api("POST", "/v1/import", single.encode())

@@ -2,7 +2,7 @@
 
 One user has payloads in every field that anybody can fill; their pages are all opened. A payload got through when a
 script ran, a dialog opened, something was asked for that only a script or a frame would ask for, the content policy
-had to stop something, or an address of code stands in the page.
+had to stop something, or a URL of code stands in the page.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from abuse.testbed import CORPORA, Testbed
 
 THROUGH = "a script, a dialog, a request of its own, a violation of the content policy, an address of code in the page"
 
-# %X is what runs; each is to be stopped in HTML, in an attribute, in an address or in a style.
+# %X is what runs; each is to be stopped in HTML, in an attribute, in a URL or in a style.
 _RUN = "document.title='ran';alert(1)"
 PAYLOADS: Sequence[str] = tuple(
     payload.replace("%X", _RUN)
@@ -54,7 +54,7 @@ PAYLOADS: Sequence[str] = tuple(
         "{{7*7}}<script>%X</script>", "${%X}", "javascript:%X", "data:text/html,<script>%X</script>",
     )
 )  # fmt: skip
-# Addresses of code where an address is expected.
+# URLs of code where a URL is expected.
 ADDRESSES = (
     "javascript:%X", "JAVASCRIPT:%X", " javascript:%X", "java\tscript:%X", "java\nscript:%X", "\x01javascript:%X",
     "javascript&colon;%X", "vbscript:%X", "data:text/html,<script>%X</script>", "data:text/html;base64,PHNjcmlwdD4=",
@@ -231,7 +231,7 @@ class _Watch:
 
     def _script(self, script: dict[str, Any]) -> None:
         world = script.get("executionContextAuxData", {})
-        # Playwright's own code has no address, and runs in a world of its own or by evaluate.
+        # Playwright's own code has no URL, and runs in a world of its own or by evaluate.
         if (
             world.get("isDefault", True)
             and script["url"]

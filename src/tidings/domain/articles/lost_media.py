@@ -84,12 +84,12 @@ def restore_media(article: HtmlElement, page: HtmlElement) -> None:
     if not words:
         return
     positions = sorted(kept)
-    shown = {address for element in article.iter(*_MEDIA) for address in _media_urls(element)}
+    shown = {url for element in article.iter(*_MEDIA) for url in _media_urls(element)}
     for lost in _lost_media([originals[n] for n in words], kept):
-        addresses = _media_urls(lost)
-        if not shown.isdisjoint(addresses):
+        urls = _media_urls(lost)
+        if not shown.isdisjoint(urls):
             continue
-        shown |= addresses
+        shown |= urls
         following = bisect(positions, _number(lost))
         _insert_in_order(
             _enclosing_figure(lost, kept), article, kept[positions[following]] if following < len(positions) else None
@@ -157,10 +157,10 @@ def _is_wanted(element: HtmlElement, holders: set[HtmlElement]) -> bool:
 
 
 def _is_decoration(element: HtmlElement) -> bool:
-    addresses, (width, height) = _media_urls(element), _declared_size(element)
-    if not addresses or min(width or _MIN_SIDE_PX, height or _MIN_SIDE_PX) < _MIN_SIDE_PX:
+    urls, (width, height) = _media_urls(element), _declared_size(element)
+    if not urls or min(width or _MIN_SIDE_PX, height or _MIN_SIDE_PX) < _MIN_SIDE_PX:
         return True
-    return max(width, height) < _LARGE_SIDE_PX and any(_DECORATION.search(address) for address in addresses)
+    return max(width, height) < _LARGE_SIDE_PX and any(_DECORATION.search(url) for url in urls)
 
 
 def _leads_to_other_article(link: HtmlElement) -> bool:

@@ -41,9 +41,9 @@ def find_next_page(page: HtmlElement, url: str, base_url: str) -> str:
         href = link.get("href", "")
         if not any(character.isdigit() for character in href) or not _leads_on(link, number + 1):
             continue
-        address = urldefrag(resolve_web_url(base_url, href)).url
-        if _split_page_number(address) == (stem, number + 1):
-            return address
+        next_url = urldefrag(resolve_web_url(base_url, href)).url
+        if _split_page_number(next_url) == (stem, number + 1):
+            return next_url
     return ""
 
 
@@ -58,10 +58,10 @@ def _leads_on(link: HtmlElement, number: int) -> bool:
 
 def _split_page_number(url: str) -> tuple[str, int]:
     """Returns the URL without scheme and page number, and the number, 1 if there is none."""
-    address = urldefrag(url).url.partition(":")[2]
-    found = _PAGE_NUMBER.search(address, address.find("/", 2))
+    without_scheme = urldefrag(url).url.partition(":")[2]
+    found = _PAGE_NUMBER.search(without_scheme, without_scheme.find("/", 2))
     number = next((int(group) for group in found.groups() if group), 1) if found else 1
-    stem = address[: found.start()] + address[found.end() :] if found else address
+    stem = without_scheme[: found.start()] + without_scheme[found.end() :] if found else without_scheme
     return stem.rstrip("/?&").replace("/?", "?").replace("?&", "?"), number
 
 

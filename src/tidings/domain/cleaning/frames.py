@@ -50,12 +50,12 @@ def iframe_html(attributes: Attributes, src: str, links: LinkCleaner, policy: Cl
 
     src: as written, after lazy loading is resolved.
     """
-    address = links.media_url(src) if src else ""
-    host = host_of(address).removeprefix("www.")
+    url = links.media_url(src) if src else ""
+    host = host_of(url).removeprefix("www.")
     if not host or host == policy.own_host.removeprefix("www."):
         return ""
     if host in PLAYERS:
-        address, own_origin = _privacy_url(_with_plain_host(address), host, policy), PLAYERS[host]
+        url, own_origin = _privacy_url(_with_plain_host(url), host, policy), PLAYERS[host]
     elif host in policy.embed_hosts:
         # Most players need it, and the operator allows this host.
         own_origin = True
@@ -63,22 +63,22 @@ def iframe_html(attributes: Attributes, src: str, links: LinkCleaner, policy: Cl
         return ""
     start = check.open_tag("iframe", attributes, _CHECKS, links)
     sandbox = _SANDBOX_OWN_ORIGIN if own_origin else _SANDBOX
-    referrer = _YOUTUBE_REFERRER if host_of(address).removeprefix("www.") in _YOUTUBE else ""
-    return f'{start} src="{escape_value(address)}" sandbox="{sandbox}" loading="lazy"{referrer}></iframe>'
+    referrer = _YOUTUBE_REFERRER if host_of(url).removeprefix("www.") in _YOUTUBE else ""
+    return f'{start} src="{escape_value(url)}" sandbox="{sandbox}" loading="lazy"{referrer}></iframe>'
 
 
-def _with_plain_host(address: str) -> str:
+def _with_plain_host(url: str) -> str:
     """Returns the URL with https, without user name and port, which could lead to another server."""
-    start = _ORIGIN.match(address)
-    rest = address[start.end() :] if start else ""
-    return f"https://{host_of(address)}{'' if rest.startswith('/') else '/'}{rest}"
+    start = _ORIGIN.match(url)
+    rest = url[start.end() :] if start else ""
+    return f"https://{host_of(url)}{'' if rest.startswith('/') else '/'}{rest}"
 
 
-def _privacy_url(address: str, host: str, policy: CleaningPolicy) -> str:
+def _privacy_url(url: str, host: str, policy: CleaningPolicy) -> str:
     """Returns the URL of the same player in the variant in which its host does not track viewers."""
     if host in _YOUTUBE:
-        return _YOUTUBE_EMBED.sub(lambda _: policy.youtube_embed, address)
-    if host == "player.vimeo.com" and "/video/" in address and not re.search(r"[?&]dnt=", address):
-        location, mark, fragment = address.partition("#")
+        return _YOUTUBE_EMBED.sub(lambda _: policy.youtube_embed, url)
+    if host == "player.vimeo.com" and "/video/" in url and not re.search(r"[?&]dnt=", url):
+        location, mark, fragment = url.partition("#")
         return f"{location}{'&' if '?' in location else '?'}dnt=1{mark}{fragment}"
-    return address
+    return url

@@ -16,7 +16,7 @@ _OWN_NAME = re.compile(rf' (id="|href="#)(?!{PREFIX}|")')
 
 
 def prefix_id(name: str) -> str:
-    """Returns an id, or the part of an address after #, with the prefix; unchanged if it has the prefix already."""
+    """Returns an id, or the part of a URL after #, with the prefix; unchanged if it has the prefix already."""
     return name if name.startswith(PREFIX) else PREFIX + name
 
 

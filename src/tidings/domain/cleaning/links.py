@@ -57,13 +57,13 @@ class LinkCleaner:
         """
         if value.startswith("#"):
             return "#" + ids.prefix_id(value[1:]) if value != "#" else value
-        address = self._resolve(value)
-        return address if address.startswith(_WEB) or scheme_of(address) in LINK_SCHEMES else ""
+        url = self._resolve(value)
+        return url if url.startswith(_WEB) or scheme_of(url) in LINK_SCHEMES else ""
 
     def media_url(self, value: str) -> str:
         """Returns the URL of a resource that the page loads: http and https only; else ""."""
-        address = self._resolve(value)
-        return address if address.startswith(_WEB) else ""
+        url = self._resolve(value)
+        return url if url.startswith(_WEB) else ""
 
     def image_url(self, value: str) -> str:
         """Returns the URL for `src` of an image, which may also be a `data:` URL."""
@@ -72,17 +72,17 @@ class LinkCleaner:
         return self.media_url(value)
 
     def _resolve(self, value: str) -> str:
-        address = self._resolved.get(value)
-        if address is None:
-            address = resolve_url(self._base_url, value)
+        url = self._resolved.get(value)
+        if url is None:
+            url = resolve_url(self._base_url, value)
             # All unwanted hosts are below `.com`.
-            if ".com" in address and _is_unwanted(address):
-                address = ""
-            elif "?" in address and address.startswith(_WEB):
-                address = strip_tracking(address, hosts=self._hosts)
-            self._resolved[value] = address
-        self._chars_left -= len(address)
-        return address if self._chars_left >= 0 else ""
+            if ".com" in url and _is_unwanted(url):
+                url = ""
+            elif "?" in url and url.startswith(_WEB):
+                url = strip_tracking(url, hosts=self._hosts)
+            self._resolved[value] = url
+        self._chars_left -= len(url)
+        return url if self._chars_left >= 0 else ""
 
 
 def image_data_url(value: str) -> str:
@@ -91,15 +91,15 @@ def image_data_url(value: str) -> str:
     kind = "".join(kind.split()).lower()
     if not (kind + comma).startswith(_IMAGE_DATA):
         return ""
-    address = kind + comma + "".join(content.split("\n")).replace("\r", "").replace("\t", "").strip()
-    return "" if address.startswith(_PIXEL_DATA) else address
+    url = kind + comma + "".join(content.split("\n")).replace("\r", "").replace("\t", "").strip()
+    return "" if url.startswith(_PIXEL_DATA) else url
 
 
-def _is_unwanted(address: str) -> bool:
-    prefixes = _unwanted_paths(host_of(address))
+def _is_unwanted(url: str) -> bool:
+    prefixes = _unwanted_paths(host_of(url))
     if not prefixes:
         return False
-    path = _PATH.match(address)
+    path = _PATH.match(url)
     return path is not None and any(_starts_path(path[1], prefix) for prefix in prefixes)
 
 

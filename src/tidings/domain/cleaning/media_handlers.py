@@ -29,16 +29,16 @@ def _handle_link(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
         if writer.hides(attributes):
             return None
         tag = open_tag("a", attributes, LINK.checks, writer.links)
-    address = writer.links.link_url((attributes.get("href") or "").strip())
+    url = writer.links.link_url((attributes.get("href") or "").strip())
     # The parser leaves a link inside a link only with a table in between; it cannot be followed.
-    if not address or "a" in writer.open_elements:
+    if not url or "a" in writer.open_elements:
         return ""
-    return writer.plain(LINK, f'{tag} href="{escape_value(address)}"{_link_end(writer, address)}')
+    return writer.plain(LINK, f'{tag} href="{escape_value(url)}"{_link_end(writer, url)}')
 
 
-def _link_end(writer: CleanHtmlWriter, address: str) -> str:
+def _link_end(writer: CleanHtmlWriter, url: str) -> str:
     """Returns the end of the start tag of a link."""
-    if address.startswith("#"):
+    if url.startswith("#"):
         return ">"
     return _IN_NEW_TAB if writer.policy.new_tab else _IN_SAME_TAB
 
@@ -84,8 +84,8 @@ def _handle_frame(writer: CleanHtmlWriter, node: LexborNode) -> None:
 
 def _write_link(writer: CleanHtmlWriter, source: str, attributes: Attributes) -> None:
     """Writes a link to what cannot be shown here, with its title or its host as text; in a link the title alone."""
-    address = writer.links.media_url(source) if source else ""
-    host = host_of(address).removeprefix("www.")
+    url = writer.links.media_url(source) if source else ""
+    host = host_of(url).removeprefix("www.")
     if not host or host == writer.policy.own_host.removeprefix("www."):
         return
     title = " ".join((attributes.get("title") or attributes.get("aria-label") or "").split())
@@ -93,7 +93,7 @@ def _write_link(writer: CleanHtmlWriter, source: str, attributes: Attributes) ->
         if title:
             writer.text(title)
         return
-    writer.inline_link(f'<a href="{escape_value(address)}"{_link_end(writer, address)}', title or host)
+    writer.inline_link(f'<a href="{escape_value(url)}"{_link_end(writer, url)}', title or host)
 
 
 def _handle_object(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
@@ -175,9 +175,9 @@ def _write_player(
         return None
     tag = open_tag(name, attributes, checks, writer.links)
     for key, value in _player_urls(name, attributes):
-        address = writer.links.media_url(value)
-        if address:
-            tag += f' {key}="{escape_value(address)}"'
+        url = writer.links.media_url(value)
+        if url:
+            tag += f' {key}="{escape_value(url)}"'
     return writer.start_inline(name, tag + ' controls="">')
 
 

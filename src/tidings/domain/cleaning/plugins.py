@@ -52,10 +52,10 @@ def element_html(source: str, attributes: Attributes, links: LinkCleaner, policy
     """Returns the whole element for what `source` is: an image, a video, audio or a known player; else ""."""
     kind = (attributes.get("type") or "").strip().lower()
     if kind.startswith("image/") or (not kind and _IMAGE_FILE.search(source)):
-        address = links.image_url(source)
-        return f'<img src="{escape_value(address)}" loading="lazy">' if address else ""
+        url = links.image_url(source)
+        return f'<img src="{escape_value(url)}" loading="lazy">' if url else ""
     for name, files in (("video", _VIDEO_FILE), ("audio", _AUDIO_FILE)):
         if kind.startswith(f"{name}/") or (not kind and files.search(source)):
-            address = links.media_url(source)
-            return f'<{name} src="{escape_value(address)}" controls=""></{name}>' if address else ""
+            url = links.media_url(source)
+            return f'<{name} src="{escape_value(url)}" controls=""></{name}>' if url else ""
     return frames.iframe_html(attributes, source, links, policy)

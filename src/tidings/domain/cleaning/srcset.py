@@ -21,12 +21,12 @@ def clean_srcset(value: str, clean_url: Callable[[str], str]) -> str:
     """
     kept: list[str] = []
     for url, descriptor in candidates(value):
-        address = clean_url(url) if _is_descriptor(descriptor) else ""
-        if address:
+        clean = clean_url(url) if _is_descriptor(descriptor) else ""
+        if clean:
             # A comma at either end of a URL would be parsed as the end of the candidate.
-            address = "%2C" + address[1:] if address.startswith(",") else address
-            address = address[:-1] + "%2C" if address.endswith(",") else address
-            kept.append(f"{address} {descriptor}" if descriptor else address)
+            clean = "%2C" + clean[1:] if clean.startswith(",") else clean
+            clean = clean[:-1] + "%2C" if clean.endswith(",") else clean
+            kept.append(f"{clean} {descriptor}" if descriptor else clean)
     return ", ".join(kept)
 
 

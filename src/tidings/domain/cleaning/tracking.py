@@ -31,8 +31,8 @@ def strip_tracking(url: str, *, hosts: Collection[str] = ()) -> str:
 
     hosts: of the feed and its site, in lower case; a `ref` parameter with one of them is removed.
     """
-    address, hash_mark, fragment = url.partition("#")
-    path, question_mark, query = address.partition("?")
+    before_fragment, hash_mark, fragment = url.partition("#")
+    path, question_mark, query = before_fragment.partition("?")
     if not question_mark:
         return url
     pairs, kept, has_ref = query.split("&"), [], False

@@ -64,16 +64,16 @@ def resolve_url(base: str, url: str) -> str:
 
 def resolve_web_url(base: str, url: str) -> str:
     """Returns the same as `resolve_url` for http and https URLs with a valid host, else ""."""
-    address = resolve_url(base, url)
-    return address if address.startswith(("http://", "https://")) else ""
+    absolute = resolve_url(base, url)
+    return absolute if absolute.startswith(("http://", "https://")) else ""
 
 
-def host_of(address: str) -> str:
+def host_of(url: str) -> str:
     """Returns the host of a resolved http(s) URL in lower case, without user name and port; "" if there is none."""
-    plain = PLAIN_WEB.fullmatch(address)
+    plain = PLAIN_WEB.fullmatch(url)
     if plain is not None:
         return plain[1]
-    parts = _WEB.fullmatch(address)
+    parts = _WEB.fullmatch(url)
     authority = parts and _AUTHORITY.fullmatch(parts[2])
     return authority[2].lower() if authority else ""
 

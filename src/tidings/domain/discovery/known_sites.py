@@ -49,16 +49,16 @@ _YOUTUBE_CHANNEL_ON_PAGE: Final = re.compile(
 
 def known_site_feeds(url: str, page: str = "") -> list[FeedCandidate]:
     """Returns the feeds of a page on a well-known site. page: its source, from which YouTube's channel id is read."""
-    address = _parse_url(url)
-    if address is None:
+    site = _parse_url(url)
+    if site is None:
         return []
     found: dict[str, FeedCandidate] = {}
-    if address.host == "youtube.com" and page:
+    if site.host == "youtube.com" and page:
         for channel in _YOUTUBE_CHANNEL_ON_PAGE.finditer(page):
             _add(found, _youtube_channel(channel[1] or channel[2]))
             break
-    site_rule = _BY_HOST.get(address.host) or _BY_HOST.get(_wildcard_host(address.host)) or _by_software
-    _add(found, site_rule(address))
+    site_rule = _BY_HOST.get(site.host) or _BY_HOST.get(_wildcard_host(site.host)) or _by_software
+    _add(found, site_rule(site))
     return list(found.values())
 
 
@@ -85,11 +85,11 @@ def _wildcard_host(host: str) -> str:
     return "*." + ".".join(host.split(".")[-2:])
 
 
-def _youtube(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    playlist = address.parameter("list")
-    if playlist and address.path in ("/watch", "/playlist"):
+def _youtube(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    playlist = site.parameter("list")
+    if playlist and site.path in ("/watch", "/playlist"):
         yield f"{_YOUTUBE_FEED}?playlist_id={quote(playlist)}", "Playlist"
-    match address.segments:
+    match site.segments:
         case ["channel", channel, *_] if _YOUTUBE_CHANNEL.fullmatch(channel):
             yield from _youtube_channel(channel)
         case ["user", user, *_]:
@@ -105,20 +105,20 @@ def _youtube_channel(channel: str) -> Iterable[tuple[str, str]]:
     yield f"{_YOUTUBE_FEED}?playlist_id=UULV{rest}", "Channel: live streams"
 
 
-def _reddit(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    if address.segments[:1] in (["r"], ["user"], ["u"], ["domain"]) and len(address.segments) > 1:
-        query = f"?{address.query}" if address.query else ""
-        kind = "Comments" if "comments" in address.segments else "/".join(address.segments[:2])
-        yield f"https://www.reddit.com{address.path}/.rss{query}", kind
-        if "comments" in address.segments:
-            yield f"https://www.reddit.com/{'/'.join(address.segments[:2])}/.rss", "/".join(address.segments[:2])
-    elif not address.segments:
+def _reddit(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    if site.segments[:1] in (["r"], ["user"], ["u"], ["domain"]) and len(site.segments) > 1:
+        query = f"?{site.query}" if site.query else ""
+        kind = "Comments" if "comments" in site.segments else "/".join(site.segments[:2])
+        yield f"https://www.reddit.com{site.path}/.rss{query}", kind
+        if "comments" in site.segments:
+            yield f"https://www.reddit.com/{'/'.join(site.segments[:2])}/.rss", "/".join(site.segments[:2])
+    elif not site.segments:
         yield "https://www.reddit.com/.rss", "Front page"
 
 
-def _github(address: SiteUrl) -> Iterable[tuple[str, str]]:
+def _github(site: SiteUrl) -> Iterable[tuple[str, str]]:
     home = "https://github.com"
-    match address.segments:
+    match site.segments:
         case [user] if user.lower() not in _NOT_GITHUB_USERS:
             yield f"{home}/{user}.atom", f"Activity of {user}"
         case [owner, repository, *rest] if owner.lower() not in _NOT_GITHUB_USERS:
@@ -134,92 +134,92 @@ def _github(address: SiteUrl) -> Iterable[tuple[str, str]]:
             yield f"{base}/tags.atom", f"Tags of {owner}/{name}"
 
 
-def _gitlab(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    project = address.path.partition("/-/")[0]
+def _gitlab(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    project = site.path.partition("/-/")[0]
     if len(project.split("/")) == 2:
-        yield f"{address.origin}{project}.atom", f"Activity of {project[1:]}"
+        yield f"{site.origin}{project}.atom", f"Activity of {project[1:]}"
     elif len(project.split("/")) > 2:
-        yield f"{address.origin}{project}/-/releases.atom", f"Releases of {project[1:]}"
-        yield f"{address.origin}{project}/-/commits/HEAD?format=atom", f"Commits of {project[1:]}"
-        yield f"{address.origin}{project}/-/tags?format=atom", f"Tags of {project[1:]}"
-        yield f"{address.origin}{project}.atom", f"Activity of {project[1:]}"
+        yield f"{site.origin}{project}/-/releases.atom", f"Releases of {project[1:]}"
+        yield f"{site.origin}{project}/-/commits/HEAD?format=atom", f"Commits of {project[1:]}"
+        yield f"{site.origin}{project}/-/tags?format=atom", f"Tags of {project[1:]}"
+        yield f"{site.origin}{project}.atom", f"Activity of {project[1:]}"
 
 
-def _forgejo(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    match address.segments:
+def _forgejo(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    match site.segments:
         case [user]:
-            yield f"{address.origin}/{user}.rss", f"Activity of {user}"
+            yield f"{site.origin}/{user}.rss", f"Activity of {user}"
         case [owner, repository, *_]:
-            base = f"{address.origin}/{owner}/{repository}"
+            base = f"{site.origin}/{owner}/{repository}"
             yield f"{base}/releases.rss", f"Releases of {owner}/{repository}"
             yield f"{base}/tags.rss", f"Tags of {owner}/{repository}"
             yield f"{base}.rss", f"Activity of {owner}/{repository}"
 
 
-def _bluesky(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    match address.segments:
+def _bluesky(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    match site.segments:
         case ["profile", name, *_]:
             yield f"https://bsky.app/profile/{name}/rss", f"Posts of {unquote(name)}"
 
 
-def _wikipedia(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    index = f"{address.origin}/w/index.php"
-    title = address.path.removeprefix("/wiki/") if address.path.startswith("/wiki/") else address.parameter("title")
+def _wikipedia(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    index = f"{site.origin}/w/index.php"
+    title = site.path.removeprefix("/wiki/") if site.path.startswith("/wiki/") else site.parameter("title")
     if title and not unquote(title).startswith("Special:"):
         yield f"{index}?title={title}&action=history&feed=atom", f"Changes of {unquote(title).replace('_', ' ')}"
     yield f"{index}?title=Special:RecentChanges&feed=atom", "Recent changes"
 
 
-def _medium(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    match address.segments:
-        case [first, *_] if address.host == "medium.com":
+def _medium(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    match site.segments:
+        case [first, *_] if site.host == "medium.com":
             yield f"https://medium.com/feed/{first}", first
         case _:
-            yield f"{address.origin}/feed", ""
+            yield f"{site.origin}/feed", ""
 
 
-def _stack_exchange(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    match address.segments:
+def _stack_exchange(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    match site.segments:
         case ["questions", "tagged", tags, *_]:
-            yield f"{address.origin}/feeds/tag/{tags}", f"Questions tagged {unquote(tags)}"
+            yield f"{site.origin}/feeds/tag/{tags}", f"Questions tagged {unquote(tags)}"
         case ["questions", number, *_] if number.isdigit():
-            yield f"{address.origin}/feeds/question/{number}", "Answers"
+            yield f"{site.origin}/feeds/question/{number}", "Answers"
         case ["users", number, *_] if number.isdigit():
-            yield f"{address.origin}/feeds/user/{number}", "User"
+            yield f"{site.origin}/feeds/user/{number}", "User"
         case _:
-            yield f"{address.origin}/feeds", "Newest questions"
+            yield f"{site.origin}/feeds", "Newest questions"
 
 
-def _vimeo(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    match address.segments:
+def _vimeo(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    match site.segments:
         case ["channels" | "groups", name, *_]:
-            yield f"https://vimeo.com/{address.segments[0]}/{name}/videos/rss", name
+            yield f"https://vimeo.com/{site.segments[0]}/{name}/videos/rss", name
         case [user] if not user.isdigit():
             yield f"https://vimeo.com/{user}/videos/rss", user
 
 
-def _arxiv(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    match address.segments:
+def _arxiv(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    match site.segments:
         case ["list", subject, *_]:
             yield f"https://rss.arxiv.org/rss/{subject}", f"arXiv: {subject}"
 
 
-def _steam(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    match address.segments:
+def _steam(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    match site.segments:
         case ["app", number, *_] if number.isdigit():
             yield f"https://store.steampowered.com/feeds/news/app/{number}/", "News"
 
 
-def _at_feed(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    yield f"{address.origin}/feed", ""
+def _at_feed(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    yield f"{site.origin}/feed", ""
 
 
-def _at_rss(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    yield f"{address.origin}/rss", ""
+def _at_rss(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    yield f"{site.origin}/rss", ""
 
 
-def _blogger(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    yield f"{address.origin}/feeds/posts/default", ""
+def _blogger(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    yield f"{site.origin}/feeds/posts/default", ""
 
 
 # Software that runs on many hosts: pattern of the path, path of the feed, title.
@@ -240,23 +240,21 @@ _SOFTWARE: Final = tuple(
 )
 
 
-def _by_software(address: SiteUrl) -> Iterable[tuple[str, str]]:
-    if address.host.startswith("gitlab.") or "/-/" in address.path:
-        yield from _gitlab(address)
-    elif address.path.startswith("/wiki/") or address.path == "/w/index.php":
-        yield from _wikipedia(address)
+def _by_software(site: SiteUrl) -> Iterable[tuple[str, str]]:
+    if site.host.startswith("gitlab.") or "/-/" in site.path:
+        yield from _gitlab(site)
+    elif site.path.startswith("/wiki/") or site.path == "/w/index.php":
+        yield from _wikipedia(site)
     for path, feed, title in _SOFTWARE:
-        if found := path.match(address.path):
-            yield address.origin + found.expand(feed), unquote(found.expand(title))
+        if found := path.match(site.path):
+            yield site.origin + found.expand(feed), unquote(found.expand(title))
 
 
 _BY_HOST: Final[dict[str, SiteRule]] = {
     "youtube.com": _youtube,
     "reddit.com": _reddit,
     "github.com": _github,
-    "gist.github.com": lambda address: (
-        (f"https://gist.github.com/{user}.atom", user) for user in address.segments[:1]
-    ),
+    "gist.github.com": lambda site: ((f"https://gist.github.com/{user}.atom", user) for user in site.segments[:1]),
     "gitlab.com": _gitlab,
     "codeberg.org": _forgejo,
     "gitea.com": _forgejo,

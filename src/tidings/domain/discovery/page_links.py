@@ -96,16 +96,16 @@ def _attributes(node: LexborNode) -> Mapping[str, str]:
     return {name: value or "" for name, value in node.attributes.items()}
 
 
-def _resolve(base: str, address: str) -> str:
+def _resolve(base: str, url: str) -> str:
     """Returns an absolute URL, or "". Resolves `feed:` and similar schemes, which stand for http or precede it."""
-    address = address.strip()
-    if address[:11].lower() == "data:image/" and len(address) <= _MAX_DATA_URL_CHARS:
-        return address
-    if scheme := _FEED_SCHEME.match(address):
-        address = address[scheme.end() :] if scheme[1] else "http://" + address[scheme.end() :]
-    if address.startswith("//"):
-        address = base.partition("//")[0] + address
-    found = resolve_web_url(base, address).partition("#")[0]
+    url = url.strip()
+    if url[:11].lower() == "data:image/" and len(url) <= _MAX_DATA_URL_CHARS:
+        return url
+    if scheme := _FEED_SCHEME.match(url):
+        url = url[scheme.end() :] if scheme[1] else "http://" + url[scheme.end() :]
+    if url.startswith("//"):
+        url = base.partition("//")[0] + url
+    found = resolve_web_url(base, url).partition("#")[0]
     try:
         urlsplit(found)
     except ValueError:

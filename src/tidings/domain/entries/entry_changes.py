@@ -69,7 +69,7 @@ def prepare_import(
 
     given: fields of the API, without those that were not sent. Raises InvalidInput, which names the field.
     """
-    url = _article_address(given.get("url", ""))
+    url = _article_url(given.get("url", ""))
     author, external_id = given.get("author", ""), given.get("external_id", "")
     title = given.get("title", "")
     for name, text in (("author", author), ("external_id", external_id), ("title", title)):
@@ -84,7 +84,7 @@ def prepare_import(
         url=url,
         content=content,
         author=author,
-        comments_url=_comments_address(given.get("comments_url", "")),
+        comments_url=_comments_url(given.get("comments_url", "")),
         published_at=_published_at(given.get("published_at", 0), now),
         reading_time=_reading_time(content, user) if user.show_reading_time else 0,
         tags=_tags(given.get("tags", [])),
@@ -113,21 +113,21 @@ def _reading_time(content: str, user: User) -> int:
     return reading_minutes(content, words_per_minute=user.default_reading_speed, cjk_per_minute=user.cjk_reading_speed)
 
 
-def _article_address(url: str) -> str:
+def _article_url(url: str) -> str:
     """Returns the URL if it is absolute and not executable: other readers export `tag:` and `ftp:` URLs as well."""
     _check(url, "url")
     if not url:
         raise InvalidField("url", msg("send the address of the article."))
-    address = cleaning.resolve_url("", url)
-    if not address or is_executable_url(address):
+    resolved = cleaning.resolve_url("", url)
+    if not resolved or is_executable_url(resolved):
         raise InvalidField(
             "url",
             msg("send a complete address, such as one that begins with https://, and none that runs something."),
         )
-    return address
+    return resolved
 
 
-def _comments_address(url: str) -> str:
+def _comments_url(url: str) -> str:
     """Returns the URL, or "" if it is not http(s): an invalid URL of comments does not prevent the import."""
     _check(url, "comments_url")
     return cleaning.resolve_web_url("", url)

@@ -17,7 +17,7 @@ from tidings.domain.rules.validation import validate_feed_rules
 
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
-# Bytes. An address is part of an index, which PostgreSQL limits to 2,704 bytes a row.
+# Bytes. A URL is part of an index, which PostgreSQL limits to 2,704 bytes a row.
 MAX_URL = 2_000
 MAX_TEXT = 100_000
 
@@ -64,14 +64,14 @@ def edited_fields(values: Mapping[str, Any]) -> EditedFeedField:
     return bits
 
 
-def without_feed_scheme(address: str) -> str:
-    """Returns the address without blanks around it and without `feed:`, which some sites put before the URL of a feed.
+def without_feed_scheme(url: str) -> str:
+    """Returns the URL without blanks around it and without `feed:`, which some sites put before the URL of a feed.
 
     `feed://host/path` becomes `https://host/path`.
     """
-    address = address.strip()
-    found = _FEED_SCHEME.sub("", address)
-    return f"https:{found}" if found != address and found.startswith("//") else found
+    url = url.strip()
+    found = _FEED_SCHEME.sub("", url)
+    return f"https:{found}" if found != url and found.startswith("//") else found
 
 
 def validate_web_url(url: str, *, field: str) -> str:

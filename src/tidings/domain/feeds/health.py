@@ -19,7 +19,7 @@ SLOW_FROM_MS = 5_000
 class FeedHealth(StrEnum):
     """In the order of urgency. DEAD: gone, or failing for more than a week.
 
-    MOVED: it redirects permanently; the address changes after some more checks. SILENT: no new entries for months.
+    MOVED: it redirects permanently; the URL changes after some more checks. SILENT: no new entries for months.
     SLOW: its last response took seconds. RARE: it publishes less than once a month. WAITING: never checked.
     OFF: disabled by its user.
     """

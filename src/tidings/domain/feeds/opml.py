@@ -68,7 +68,7 @@ class OpmlProblem(Struct, frozen=True):
 
 
 class OpmlDocument(Struct, frozen=True):
-    """All lists are in document order. unusable: feeds without a usable address. ignored_settings: invalid settings."""
+    """All lists are in document order. unusable: feeds without a usable URL. ignored_settings: invalid settings."""
 
     subscriptions: list[OpmlSubscription]
     unusable: list[OpmlProblem]

@@ -248,5 +248,5 @@ def _enclosures(links: list[AtomLink], media: MediaElements, base: str) -> list[
 
 def _link_urls(links: list[AtomLink], rel: str, base: str) -> Iterator[str]:
     for link in links:
-        if rel in link.rels and (address := absolute_url(link.href, base)):
-            yield address
+        if rel in link.rels and (url := absolute_url(link.href, base)):
+            yield url

@@ -101,8 +101,8 @@ def _identity(item: _Object, url: str, entry_text: str) -> EntryIdentity:
 
 
 def _first_web_url(item: _Object, feed: JsonFeedDefaults) -> str:
-    addresses = (web_url(as_text(item.get(key)), feed.site_url) for key in ("url", "external_url"))
-    return next((address for address in addresses if address), "")
+    urls = (web_url(as_text(item.get(key)), feed.site_url) for key in ("url", "external_url"))
+    return next((url for url in urls if url), "")
 
 
 def _published_at(item: _Object, now: Instant | None) -> Instant | None:
@@ -144,5 +144,5 @@ def _duration_minutes(item: _Object) -> int:
 
 def _hubs(document: _Object, url: str) -> Iterator[str]:
     for hub in as_objects(document.get("hubs")):
-        if as_text(hub.get("type")).lower() == "websub" and (address := absolute_url(as_text(hub.get("url")), url)):
-            yield address
+        if as_text(hub.get("type")).lower() == "websub" and (hub_url := absolute_url(as_text(hub.get("url")), url)):
+            yield hub_url

@@ -106,15 +106,15 @@ def _tags(fields: ElementFields, names: TagNames) -> Iterator[str]:
 
 def _icon(outer: ElementFields, fields: ElementFields, names: TagNames, base: str) -> str:
     for image in (*fields.get("image", ()), *outer.get("image", ())):
-        if address := ElementFields(image, names).text("url"):
-            return absolute_url(address, base)
+        if url := ElementFields(image, names).text("url"):
+            return absolute_url(url, base)
     for name in ("itunes:image", "googleplay:image"):
-        if address := fields.attribute(name, "href") or fields.attribute(name, "url"):
-            return absolute_url(address, base)
+        if url := fields.attribute(name, "href") or fields.attribute(name, "url"):
+            return absolute_url(url, base)
     return absolute_url(fields.text("webfeeds:icon", "atom:icon", "atom:logo", "webfeeds:logo"), base)
 
 
 def _link_urls(fields: ElementFields, rel: str, base: str) -> Iterator[str]:
     for link in fields.elements("atom:link", "link"):
-        if attribute(link, "rel").lower() == rel and (address := absolute_url(attribute(link, "href"), base)):
-            yield address
+        if attribute(link, "rel").lower() == rel and (url := absolute_url(attribute(link, "href"), base)):
+            yield url

@@ -137,8 +137,8 @@ def alternate_link(fields: ElementFields) -> str:
     for link in fields.elements("atom:link", "link"):
         relations = link_relations(link)
         is_alternate = not relations or "alternate" in relations
-        if is_alternate and (address := attribute(link, "href")) and scheme_of(address) in _PAGE_SCHEMES:
-            return address
+        if is_alternate and (url := attribute(link, "href")) and scheme_of(url) in _PAGE_SCHEMES:
+            return url
     return ""
 
 
@@ -167,9 +167,9 @@ def _permalink(fields: ElementFields, base: str) -> str:
     """Returns the guid as a URL if `isPermaLink` is "true", or is absent and the guid looks like a URL; else ""."""
     for guid in fields.get("guid", ()):
         is_permalink = attribute(guid, "ispermalink").lower()
-        address = (guid.text or "").strip()
-        if (is_permalink == "" and is_web_url(address)) or is_permalink == "true":
-            return web_url(address, base)
+        url = (guid.text or "").strip()
+        if (is_permalink == "" and is_web_url(url)) or is_permalink == "true":
+            return web_url(url, base)
     return ""
 
 
@@ -215,10 +215,8 @@ def _enclosures(
     if "enclosure" in fields:
         original = fields.text("feedburner:origenclosurelink")
         for enclosure in fields["enclosure"]:
-            address = attribute(enclosure, "url")
-            found.append(
-                _enclosure(absolute_url(_original_url(address, original) if original else address, base), enclosure)
-            )
+            url = attribute(enclosure, "url")
+            found.append(_enclosure(absolute_url(_original_url(url, original) if original else url, base), enclosure))
     # Some publishers write Atom links without their namespace.
     for name in priorities.atom_links:
         for link in fields.get(name, ()):
@@ -233,8 +231,8 @@ def _enclosure(url: str, element: _Element) -> ParsedEnclosure:
     return ParsedEnclosure(url, attribute(element, "type"), parse_size_bytes(attribute(element, "length")))
 
 
-def _original_url(address: str, original: str) -> str:
-    """Returns the file's own URL if it has the same file name as `address`, which is FeedBurner's URL of the file."""
-    if original.rpartition("/")[2] == address.rpartition("/")[2]:
+def _original_url(url: str, original: str) -> str:
+    """Returns the file's own URL if it has the same file name as `url`, which is FeedBurner's URL of the file."""
+    if original.rpartition("/")[2] == url.rpartition("/")[2]:
         return original
-    return address
+    return url

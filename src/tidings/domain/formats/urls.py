@@ -17,59 +17,59 @@ _BARE_HOST: Final = re.compile(r"((?:[a-z0-9-]+\.)+[a-z]{2,})(?=[:/?#]|$)", re.I
 _BROKEN_SCHEME: Final = re.compile(r"(https?):/*(?=[^/])", re.IGNORECASE)
 
 
-def absolute_url(address: str, base: str) -> str:
-    """Returns the absolute URL of `address` relative to `base`, or "".
+def absolute_url(url: str, base: str) -> str:
+    """Returns `url` as an absolute URL, relative to `base`, or "".
 
-    "" stands for an empty or unparsable address and for a scheme that is not in `LINK_SCHEMES`.
+    "" stands for an empty or unparsable URL and for a scheme that is not in `LINK_SCHEMES`.
     base: an http(s) URL, or "" for none.
     """
-    address = address.strip()
-    if not address or len(address) > MAX_URL_CHARS:
+    url = url.strip()
+    if not url or len(url) > MAX_URL_CHARS:
         return ""
-    if address.startswith(_WEB_PREFIXES) and "\n" not in address and "\t" not in address and "\r" not in address:
-        return address
-    address = strip_ignored(address.replace("\0", ""))
-    if address.startswith("//"):
-        return "https:" + address
-    if scheme := scheme_of(address):
-        return _BROKEN_SCHEME.sub(_repair_scheme, address, count=1) if scheme in LINK_SCHEMES else ""
+    if url.startswith(_WEB_PREFIXES) and "\n" not in url and "\t" not in url and "\r" not in url:
+        return url
+    url = strip_ignored(url.replace("\0", ""))
+    if url.startswith("//"):
+        return "https:" + url
+    if scheme := scheme_of(url):
+        return _BROKEN_SCHEME.sub(_repair_scheme, url, count=1) if scheme in LINK_SCHEMES else ""
     if len(base) > MAX_BASE_CHARS:
         return ""
-    if found := _BARE_HOST.match(address):
+    if found := _BARE_HOST.match(url):
         site = _WITH_HOST_NAME.match(base)
         if found[1].lower().startswith("www.") or (site and site[2].lower() == found[1].lower()):
-            return f"{site[1] if site else 'https'}://{address}"
+            return f"{site[1] if site else 'https'}://{url}"
     try:
-        return urljoin(base, address)
+        return urljoin(base, url)
     except ValueError:
         return ""
 
 
-def relative_url(address: str, base: str) -> str:
-    """Returns `address` relative to a base that may itself be relative; `address` if either cannot be parsed."""
+def relative_url(url: str, base: str) -> str:
+    """Returns `url` relative to a base that may itself be relative; `url` if either cannot be parsed."""
     try:
-        return urljoin(base, address)
+        return urljoin(base, url)
     except ValueError:
-        return address
+        return url
 
 
-def web_url(address: str, base: str) -> str:
+def web_url(url: str, base: str) -> str:
     """Returns the same as `absolute_url` if that is an http(s) URL with a host, else ""."""
-    found = absolute_url(address, base)
+    found = absolute_url(url, base)
     if not _WITH_HOST.match(found):
         return ""
     # Only a URL with brackets can fail the full check, which is slow.
     return "" if "[" in found[:300] and not _is_splittable(found) else found
 
 
-def is_web_url(address: str) -> bool:
+def is_web_url(url: str) -> bool:
     """Returns whether the text is an absolute http(s) URL with a host."""
-    return bool(web_url(address, "")) and " " not in address.strip()
+    return bool(web_url(url, "")) and " " not in url.strip()
 
 
-def _is_splittable(address: str) -> bool:
+def _is_splittable(url: str) -> bool:
     try:
-        urlsplit(address)
+        urlsplit(url)
     except ValueError:
         return False
     return True

@@ -48,12 +48,12 @@ def favicon_url(site_url: str) -> str:
     return f"{root}favicon.ico" if root else ""
 
 
-def decode_data_url(address: str) -> bytes:
+def decode_data_url(url: str) -> bytes:
     """Returns the bytes of an image in a `data:` URL (RFC 2397), b"" if they cannot be decoded."""
-    head = _DATA.match(address)
+    head = _DATA.match(url)
     if head is None:
         return b""
-    content = unquote_to_bytes(address[head.end() :])
+    content = unquote_to_bytes(url[head.end() :])
     if ";base64" not in head[1].lower():
         return content
     try:

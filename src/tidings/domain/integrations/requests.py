@@ -40,9 +40,9 @@ def post_form(url: str, fields: Mapping[str, str], headers: Mapping[str, str]) -
     return ProviderRequest("POST", url, {**FORM, **headers}, urlencode(fields).encode())
 
 
-def join_path(address: str, path: str) -> str:
-    """Returns the address with the path appended. path: begins with a slash; the address may have a path of its own."""
-    return address.rstrip("/") + path
+def join_path(url: str, path: str) -> str:
+    """Returns the URL with the path appended. path: begins with a slash; the URL may have a path of its own."""
+    return url.rstrip("/") + path
 
 
 def bearer_auth(token: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Templates with placeholders, which users write for custom requests: {{title}}, {{url|json}}.
 
-A value is escaped as its context requires: percent-encoded in an address, escaped within a JSON string, and so on. A
+A value is escaped as its context requires: percent-encoded in a URL, escaped within a JSON string, and so on. A
 filter in the placeholder overrides this.
 """
 
@@ -84,7 +84,7 @@ def render(template: str, values: TemplateValues, default_filter: TemplateFilter
 
 
 def sample_render(template: str) -> str:
-    """Returns the text with the letter x for each placeholder, to check whether it is an address."""
+    """Returns the text with the letter x for each placeholder, to check whether it is a URL."""
     return _PLACEHOLDER.sub("x", template)
 
 

@@ -1,4 +1,4 @@
-"""Permanent redirects: the address of a feed changes after several checks in a row redirect to the same one."""
+"""Permanent redirects: the URL of a feed changes after several checks in a row redirect to the same one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CONFIRMATIONS = 3
 
 
 def redirect_columns(feed: Feed, permanent_url: str | None) -> dict[str, Any]:
-    """Returns the changed columns of a feed: those that count redirects, or its new address; {} if nothing changes.
+    """Returns the changed columns of a feed: those that count redirects, or its new URL; {} if nothing changes.
 
     permanent_url: the URL of the response, if every redirect that led there was permanent (301, 308: RFC 9110,
     section 15.4).

@@ -1,6 +1,6 @@
 """Sources: documents that are fetched once for all feeds that show them.
 
-Feeds of any users share a source if they have the same address and the same fetch options.
+Feeds of any users share a source if they have the same URL and the same fetch options.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def feed_fetch_key(feed: Feed) -> bytes:
 def host_of(feed_url: str) -> str:
     """Returns the host by which requests are limited, in lower case, with its port unless that is the default one.
 
-    Returns "" if the address is not valid.
+    Returns "" if the URL is not valid.
     """
     try:
         parts = urlsplit(feed_url)

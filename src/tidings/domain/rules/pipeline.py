@@ -111,7 +111,7 @@ def rewrite_url(entry: ParsedEntry, rules: CompiledRules) -> RuleResult:
         url = rules.url_rewrite.apply(entry.url)
     except RuleBudgetExceeded as error:
         return RuleResult(entry, (msg("The address rule was skipped: {reason}.", reason=error.reason),))
-    if not _is_web_address(url):
+    if not _is_web_url(url):
         return RuleResult(entry, (msg("The address rule was skipped: what it makes is not a web address."),))
     return RuleResult(replace(entry, url=url))
 
@@ -172,6 +172,6 @@ def _read_rewrites(text: str, errors: RuleErrors) -> RewriteRules | None:
     return read_rewrites(text, field="rewrite_rules", errors=errors) if text.strip() else None
 
 
-def _is_web_address(url: str) -> bool:
+def _is_web_url(url: str) -> bool:
     parts = split_url(url)
     return parts.scheme in ("http", "https") and bool(parts.hostname) and not any(map(str.isspace, url))

@@ -101,7 +101,7 @@ class SubscriptionStep(Struct, frozen=True):
 def find_offer(feed: Feed, links: Iterable[Link], document: ParsedFeed | None) -> HubOffer | None:
     """Returns the hubs and the topic that a response names; None if there are none, or the feed cannot be pushed.
 
-    Link headers win over the document (section 4). Without a "self" link the topic is the feed's address.
+    Link headers win over the document (section 4). Without a "self" link the topic is the feed's URL.
     document: None for a "not modified" response.
 
     The topic may be on another host, as with feeds behind a feed service. A false topic does no harm: a push reaches

@@ -1,4 +1,4 @@
-"""Signing in, and the addresses that people try first."""
+"""Signing in, and the URLs that people try first."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ routes.post("/accounts/ClientLogin", is_public=True, body_limit=SMALL_BODY)(sign
 
 @routes.get("/", is_public=True)
 def show_that_it_is_here() -> str:
-    """What people see who open the address of the API in a browser."""
+    """What people see who open the URL of the API in a browser."""
     return "OK"
 
 

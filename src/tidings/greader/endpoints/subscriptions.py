@@ -76,7 +76,7 @@ class QuickAdd(QueryOrForm, frozen=True):
 
 
 class AddedOut(Struct, frozen=True, rename="camel"):
-    """What came of an address. num_results: how many subscriptions were made, 0 or 1."""
+    """What came of a URL. num_results: how many subscriptions were made, 0 or 1."""
 
     num_results: int
     query: str

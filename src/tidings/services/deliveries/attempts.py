@@ -196,9 +196,9 @@ def _message(error: TidingsError) -> Message:
     return error.failure if isinstance(error, TlsError) else error.text
 
 
-def _credentials_in(address: str) -> Iterable[str]:
-    """Yields the credentials of an address in each form in which a response could repeat them."""
-    userinfo = address.partition("://")[2].partition("/")[0].rpartition("@")[0]
+def _credentials_in(url: str) -> Iterable[str]:
+    """Yields the credentials of a URL in each form in which a response could repeat them."""
+    userinfo = url.partition("://")[2].partition("/")[0].rpartition("@")[0]
     if userinfo:
         for part in (userinfo, userinfo.partition(":")[2]):
             yield from (part, unquote(part))

@@ -74,25 +74,25 @@ class Integrations:
 
     def check_feed(self, values: Mapping[str, Any]) -> None:
         """Check the receivers among the fields of a feed. Raises InvalidInput for one that can never be reached."""
-        if address := values.get("webhook_url"):
-            validate_web_url(address, field="webhook_url")
-            if refusal := self._refusal(address):
+        if url := values.get("webhook_url"):
+            validate_web_url(url, field="webhook_url")
+            if refusal := self._refusal(url):
                 raise InvalidField("webhook_url", refusal)
         if urls := values.get("apprise_service_urls"):
             self._apprise_sender.check_urls(urls, field="apprise_service_urls")
 
     def _save(self, db: Any, user_id: int, provider: Provider, before: StoredIntegration | None, given: Any) -> None:
         merged = changes.merge(
-            provider, _current(provider, before), given, check_address=self._refusal, make_secret=_make_secret
+            provider, _current(provider, before), given, check_url=self._refusal, make_secret=_make_secret
         )
         settings = msgspec.json.encode(merged.settings).decode()
         integrations.save(db, user_id, provider.name, enabled=merged.enabled, settings=settings, now=self._clock())
         log.info("integration changed", user=user_id, integration=provider.name, enabled=merged.enabled)
 
-    def _refusal(self, address: str) -> Message | None:
-        """Returns why an address is refused, if that is known without a DNS lookup. Sending checks the rest."""
+    def _refusal(self, url: str) -> Message | None:
+        """Returns why a URL is refused, if that is known without a DNS lookup. Sending checks the rest."""
         try:
-            host = parse_target(address).host
+            host = parse_target(url).host
         except InvalidInput as error:
             return error.text
         return None if self._guard.allows_through_proxy(host) else self._guard.refusal(host).text

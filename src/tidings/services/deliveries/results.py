@@ -193,7 +193,7 @@ def _result(record: AttemptRecord | None, next_job: DeliveryJob | None) -> Attem
 def _record_error(db: Write, attempt: Attempt) -> None:
     """Store the error that the settings page shows, and disable an integration whose receiver asks for it.
 
-    If the receiver is the feed's own address, the integration stays enabled.
+    If the receiver is the feed's own URL, the integration stays enabled.
     """
     queue, outcome, integration = attempt.job.queue, attempt.outcome, attempt.job.integration
     if outcome.disables_integration:

@@ -1,4 +1,4 @@
-"""Tokens for the addresses at which other feed readers can follow a user's lists."""
+"""Tokens for the URLs at which other feed readers can follow a user's lists."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class FeedLinks:
             return feed_links.token(db, user_id)
 
     def renew(self, user_id: int) -> str:
-        """Create a token, or replace it, which invalidates addresses with the old one. Returns the new token."""
+        """Create a token, or replace it, which invalidates URLs with the old one. Returns the new token."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
         with self._database.writing() as db:
             feed_links.set_token(db, user_id, token, now=self._clock())
         return token
 
     def revoke(self, user_id: int) -> None:
-        """Delete the token, which invalidates all addresses."""
+        """Delete the token, which invalidates all URLs."""
         with self._database.writing() as db:
             feed_links.remove(db, user_id)
 

@@ -119,7 +119,7 @@ class ArticleFetcher:
         try:
             response = await self._fetcher.get(request_for(feed, url, accept=PAGE_ACCEPT))
         except InvalidInput as error:
-            # The address of the entry or a setting of the feed is invalid, not the request of the user.
+            # The URL of the entry or a setting of the feed is invalid, not the request of the user.
             raise NotAPage(msg("The page cannot be fetched. {problem}", problem=error.text), url=url) from error
         _ensure_page(response)
         return response

@@ -1,6 +1,6 @@
 """Fetches articles of new entries, before they are stored, for feeds with the option for full content.
 
-new entries ─► those that filters keep, with the addresses of their pages ─► fetch a few at a time ─► articles by entry
+new entries ─► those that filters keep, with the URLs of their pages ─► fetch a few at a time ─► articles by entry
 
 If an article cannot be fetched in time, the entry keeps the content of the feed.
 """

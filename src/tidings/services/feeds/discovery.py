@@ -132,7 +132,7 @@ class _Search:
         return found
 
     async def _confirmed(self, candidates: Sequence[FeedCandidate]) -> list[DiscoveredFeed]:
-        """Returns the candidates that are feeds, in the same order, without duplicates of address or document."""
+        """Returns the candidates that are feeds, in the same order, each URL and each document once."""
         unique = list({candidate.url: candidate for candidate in reversed(candidates)}.values())[::-1]
         await self._probe_all([one for one in unique if one.url not in self._results][:MAX_PROBES])
         found: dict[str, DiscoveredFeed] = {}
@@ -140,7 +140,7 @@ class _Search:
         for candidate in unique:
             result = self._results.get(candidate.url, ProbeResult())
             one = _discovered_feed(candidate, result)
-            # A guessed address often serves the same document as one before.
+            # A guessed URL often serves the same document as one before.
             if one is None or (result.digest in digests and not candidate.is_declared):
                 continue
             if result.digest:
@@ -170,7 +170,7 @@ class _Search:
         if result.type:
             self._recent.add(
                 self._user_id,
-                msgspec.structs.replace(request, url=_address(candidate, result)),
+                msgspec.structs.replace(request, url=_final_url(candidate, result)),
                 msgspec.structs.replace(response, permanent_url=None),
             )
 
@@ -230,13 +230,13 @@ def _read_page(response: FetchResponse) -> tuple[PageLinks, str]:
 def _discovered_feed(candidate: FeedCandidate, result: ProbeResult) -> DiscoveredFeed | None:
     """Returns a feed, or None. A declared candidate counts unless it is refuted; another one must have been parsed."""
     if result.type:
-        address, title = _address(candidate, result), candidate.title or result.title
-        return DiscoveredFeed(address, title or address, result.type, result.title, result.newest)
+        url, title = _final_url(candidate, result), candidate.title or result.title
+        return DiscoveredFeed(url, title or url, result.type, result.title, result.newest)
     if candidate.is_declared and candidate.type and not result.is_refuted:
         return DiscoveredFeed(candidate.url, candidate.title or candidate.url, candidate.type)
     return None
 
 
-def _address(candidate: FeedCandidate, result: ProbeResult) -> str:
-    """Returns the target of a permanent redirect, or else the address of the candidate."""
+def _final_url(candidate: FeedCandidate, result: ProbeResult) -> str:
+    """Returns the target of a permanent redirect, or else the URL of the candidate."""
     return result.permanent_url or candidate.url

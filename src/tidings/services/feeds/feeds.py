@@ -181,7 +181,7 @@ class Feeds:
     def _read(self, user: User, values: dict[str, Any], response: FetchResponse) -> _NewFeed:
         now = self._clock()
         document = parse(response, now)
-        # Only a permanent redirect replaces the address that the user typed; a temporary one may change.
+        # Only a permanent redirect replaces the URL that the user typed; a temporary one may change.
         values = values | {"feed_url": response.permanent_url or values["feed_url"]}
         values |= _from_publisher(document, response, values["feed_url"])
         user_interval_minutes = values.get("check_interval_minutes", 0)

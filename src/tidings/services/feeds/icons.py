@@ -134,7 +134,7 @@ async def _find(feed: Feed, cache: _DocumentCache) -> IconImage | None:
 
 
 async def _candidates(feed: Feed, cache: _DocumentCache) -> AsyncIterator[str]:
-    """Yields addresses of possible icons, the best first. A page is fetched only if no candidate before was an icon."""
+    """Yields URLs of possible icons, the best first. A page is fetched only if no candidate before was an icon."""
     if feed.icon_url:
         yield feed.icon_url
     found_at = feed.site_url
@@ -159,7 +159,7 @@ async def _image(feed: Feed, url: str, cache: _DocumentCache) -> IconImage | Non
 
 
 class _Page(Struct, frozen=True):
-    """url: the address after redirects. icons: the addresses of declared icons, the best first."""
+    """url: the URL after redirects. icons: the URLs of declared icons, the best first."""
 
     url: str
     icons: list[str]

@@ -1,6 +1,6 @@
 """Shows what rules would do to the stored entries of a feed, before they are saved.
 
-newest stored entries ─► filters ─► address ─► title and content ─► differences
+newest stored entries ─► filters ─► URL ─► title and content ─► differences
 """
 
 from __future__ import annotations

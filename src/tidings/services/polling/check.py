@@ -184,7 +184,7 @@ class FeedChecker:
         return [feed for feed in feeds if feed.id not in others]
 
     def _others_at(self, url: str, feeds: Sequence[Feed]) -> dict[int, int]:
-        """Returns other feeds of the same user at this address, by feed id."""
+        """Returns other feeds of the same user at this URL, by feed id."""
         with self._database.reading() as db:
             found = {feed.id: stored_feeds.id_by_url(db, feed.user_id, url) for feed in feeds}
         return {feed_id: other for feed_id, other in found.items() if other not in (None, feed_id)}

@@ -83,7 +83,7 @@ def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]
 
 def record(db: Write, results: Sequence[FeedColumns]) -> None:
     """Write columns of feeds."""
-    feed_store.record(db, [(feed, _without_address(columns)) for feed, columns in results])
+    feed_store.record(db, [(feed, _without_url(columns)) for feed, columns in results])
     # Rows of feeds are locked before those of sources, and all feeds are locked now.
     for feed, columns in results:
         if "feed_url" in columns:
@@ -91,7 +91,7 @@ def record(db: Write, results: Sequence[FeedColumns]) -> None:
             feeds.change(db, feed.user_id, feed.id, feed_url=columns["feed_url"])
 
 
-def _without_address(columns: Mapping[str, Any]) -> Mapping[str, Any]:
+def _without_url(columns: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in columns.items() if name != "feed_url"} if "feed_url" in columns else columns
 
 

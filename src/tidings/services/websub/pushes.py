@@ -62,7 +62,7 @@ class Pushes:
         self._is_on = is_on
 
     def subscription(self, token: str) -> HubSubscription | None:
-        """Returns the subscription whose callback address has this token, or None."""
+        """Returns the subscription whose callback URL has this token, or None."""
         with self._database.reading() as db:
             return subscriptions.by_token(db, token)
 
@@ -152,19 +152,19 @@ class Pushes:
 
     def _store(self, push: Push, feeds: Sequence[Feed]) -> bool:
         """Store the entries of a push. Returns whether it was a document. Feeds that failed become due soon."""
-        by_address: defaultdict[str, list[Feed]] = defaultdict(list)
+        by_url: defaultdict[str, list[Feed]] = defaultdict(list)
         for feed in feeds:
-            by_address[feed.feed_url].append(feed)
+            by_url[feed.feed_url].append(feed)
         failed: list[Feed] = []
-        for address, same_address in by_address.items():
+        for url, same_url in by_url.items():
             try:
-                document = formats.parse_feed(push.body, url=address, charset=push.charset or None, now=self._clock())
+                document = formats.parse_feed(push.body, url=url, charset=push.charset or None, now=self._clock())
             except FeedError as error:
                 log.warning("push not readable", subscription=push.subscription_id, reason=error.message)
                 self._make_due(feeds)
                 return False
             builder = EntryBuilder(self._instance)
-            failed += [feed for feed in same_address if not self._store_for(feed, document, builder)]
+            failed += [feed for feed in same_url if not self._store_for(feed, document, builder)]
         self._make_due(failed)
         return bool(feeds)
 

@@ -107,7 +107,7 @@ class WebSub:
             for hub, topic in sorted(offers - known.keys()):
                 token, secret = secrets.token_urlsafe(32), secrets.token_hex(32)
                 subscriptions.add_offer(db, feed_id, hub, topic, token=token, secret=secret, now=self._clock())
-            subscriptions.remove_offers(db, feed_id, [id_ for address, id_ in known.items() if address not in offers])
+            subscriptions.remove_offers(db, feed_id, [id_ for url, id_ in known.items() if url not in offers])
 
     def disable(self) -> None:
         """Poll all feeds as often as feeds without a hub."""

@@ -35,7 +35,7 @@ BEFORE, AFTER = 8, 30
 
 
 class AttachmentView(Struct, frozen=True):
-    """An enclosure as the page shows it. kind: audio, video, image or file. name: the last part of its address.
+    """An enclosure as the page shows it. kind: audio, video, image or file. name: the last part of its URL.
 
     address: "" when no page may link to it.
     """
@@ -169,6 +169,6 @@ def _attached(enclosure: Enclosure, shown: Sequence[str]) -> AttachmentView:
     """shown: kinds that get a player or picture instead of a link."""
     kind = enclosure.mime_type.partition("/")[0]
     path = enclosure.url.partition("?")[0].rstrip("/")
-    address = safe_href(enclosure.url)
-    known = kind if kind in shown and scheme_of(address) in WEB_SCHEMES else "file"
-    return AttachmentView(enclosure, known, path.rpartition("/")[2] or _("Attachment"), address)
+    url = safe_href(enclosure.url)
+    known = kind if kind in shown and scheme_of(url) in WEB_SCHEMES else "file"
+    return AttachmentView(enclosure, known, path.rpartition("/")[2] or _("Attachment"), url)

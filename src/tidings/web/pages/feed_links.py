@@ -1,4 +1,4 @@
-"""Lists as Atom feeds. A secret token in the address replaces the session.
+"""Lists as Atom feeds. A secret token in the URL replaces the session.
 
 /lists/<token>/unread   /starred   /categories/3   /feeds/7
 """

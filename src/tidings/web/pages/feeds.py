@@ -52,7 +52,7 @@ INTERVALS = (0, 15, 60, 360, 1440, 10_080)
 
 
 class FeedsQuery(Query, frozen=True):
-    """state: as in `FeedHealth`, or "" for all. q: words of title or address. page: counted from 1."""
+    """state: as in `FeedHealth`, or "" for all. q: words of title or URL. page: counted from 1."""
 
     state: str = ""
     category: int | None = None

@@ -27,7 +27,7 @@ _HOME_PAGES = {
     "categories": "/categories",
 }
 _ICON_NAME = re.compile("[0-9a-f]{40}")
-# The addresses change with the content.
+# The URLs change with the content.
 _IMMUTABLE = {"Cache-Control": "private, max-age=604800, immutable", **SANDBOX_HEADERS}
 
 
@@ -40,7 +40,7 @@ def go_home(context: RequestContext, caller: User) -> Redirect:
 
 @routes.get("/about", is_public=True)
 def show_about(context: RequestContext) -> PageResponse:
-    """Show what the service is, and the address for apps. It is public: apps are connected without a session here."""
+    """Show what the service is, and the URL for apps. It is public: apps are connected without a session here."""
     return PageResponse("about.html", {"title": _("About"), "address": context.site.base_url})
 
 
@@ -71,7 +71,7 @@ def show_public_icon(services: Services, icon_name: str) -> Response:
     return Response(icon.content, 200, _IMMUTABLE, icon.mime_type)
 
 
-# Miniflux's address of older versions.
+# The URL that older versions of Miniflux used.
 routes.get("/feed/icon/{icon_name}", is_public=True)(show_public_icon)
 
 

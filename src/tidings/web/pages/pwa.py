@@ -88,7 +88,7 @@ def show_offline() -> PageResponse:
 
 @routes.get("/worker.js", is_public=True)
 def show_worker() -> Response:
-    """Returns the service worker. Its scope follows from its address, so it is not served below /static."""
+    """Returns the service worker. Its scope follows from its URL, so it is not served below /static."""
     return Response(_worker(), 200, _WORKER, "text/javascript; charset=utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Subscribing: discover the feeds of an address, preview them, and add one."""
+"""Subscribing: discover the feeds of a URL, preview them, and add one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tidings.web.language import _
 
 routes = Routes()
 
-# Addresses from other programs: feed:https://…, feed://…
+# URLs from other programs: feed:https://…, feed://…
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
@@ -47,7 +47,7 @@ class SubscribeForm(Form, frozen=True):
 
 
 class AddFeedForm(SubscribeForm, frozen=True):
-    """url: the address that was searched. feed_url: the chosen feed."""
+    """url: the URL that was searched. feed_url: the chosen feed."""
 
     feed_url: str = ""
     category_id: int | None = None
@@ -56,7 +56,7 @@ class AddFeedForm(SubscribeForm, frozen=True):
 
 
 class FeedOffer(Struct, frozen=True):
-    """A discovered feed. known_id: the id of the user's feed with that address, or None."""
+    """A discovered feed. known_id: the id of the user's feed with that URL, or None."""
 
     url: str
     title: str
@@ -73,7 +73,7 @@ def show_add(query: AddQuery) -> PageResponse:
 
 @routes.post("/feeds/find")
 async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> PageResponse:
-    """Show the feeds of an address. Nothing is stored."""
+    """Show the feeds of a URL. Nothing is stored."""
     try:
         return _page(form, await _offers(caller, services, form))
     except (InvalidInput, NotFound, FetchError) as error:
@@ -84,7 +84,7 @@ async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> P
 async def add_feed(
     context: RequestContext, caller: User, services: Services, form: AddFeedForm
 ) -> PageResponse | Redirect:
-    given = _fetch_options(form) | {"feed_url": typed_address(form.feed_url or form.url)}
+    given = _fetch_options(form) | {"feed_url": complete_url(form.feed_url or form.url)}
     chosen = {"category_id": form.category_id, "crawler": form.crawler, "hide_globally": form.hide_globally}
     given |= {name: value for name, value in chosen.items() if value}
     try:
@@ -98,12 +98,12 @@ async def add_feed(
     return Redirect(f"/feeds/{feed_id}", notice=_("Subscribed."))
 
 
-def typed_address(text: str) -> str:
-    """Returns a complete address. In `text` the scheme may be missing, or be `feed:`."""
-    address = without_feed_scheme(text)
-    if address.startswith("//"):
-        return f"https:{address}"
-    return address if not address or _SCHEME.match(address) else f"https://{address}"
+def complete_url(text: str) -> str:
+    """Returns a complete URL. In `text` the scheme may be missing, or be `feed:`."""
+    url = without_feed_scheme(text)
+    if url.startswith("//"):
+        return f"https:{url}"
+    return url if not url or _SCHEME.match(url) else f"https://{url}"
 
 
 async def _page_after_error(context: RequestContext, form: AddFeedForm, problem: InvalidInput) -> PageResponse:
@@ -116,7 +116,7 @@ async def _page_after_error(context: RequestContext, form: AddFeedForm, problem:
 
 
 async def _offers(caller: User, services: Services, form: SubscribeForm) -> list[FeedOffer]:
-    found = await services.discovery.find(caller.id, _fetch_options(form) | {"url": typed_address(form.url)})
+    found = await services.discovery.find(caller.id, _fetch_options(form) | {"url": complete_url(form.url)})
     known = await asyncio.to_thread(_known, services, caller.id, [one.url for one in found])
     return [_offer(one, known.get(one.url)) for one in found]
 

@@ -21,7 +21,7 @@ routes = Routes()
 
 
 class StarterFeedsForm(Form, frozen=True):
-    """feed: addresses of starter feeds."""
+    """feed: URLs of starter feeds."""
 
     feed: tuple[str, ...] = ()
 

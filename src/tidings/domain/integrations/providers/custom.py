@@ -1,4 +1,4 @@
-"""A custom request, for a service without a provider: method, address, headers and body with placeholders.
+"""A custom request, for a service without a provider: method, URL, headers and body with placeholders.
 
 docs/integrations.md lists the placeholders.
 """

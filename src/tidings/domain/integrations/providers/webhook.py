@@ -1,4 +1,4 @@
-"""The webhook: sends signed events to an address that the user sets.
+"""The webhook: sends signed events to a URL that the user sets.
 
 docs/webhooks.md describes the requests for receivers.
 """
@@ -34,11 +34,11 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:
     """Sends the event. A status of 410 disables the integration."""
-    address, credentials = _split_credentials(event.receiver)
+    url, credentials = _split_credentials(event.receiver)
     signature = sign(event.body, settings.secret)
     response = yield ProviderRequest(
         "POST",
-        address,
+        url,
         {
             "Content-Type": "application/json",
             **credentials,
@@ -62,21 +62,21 @@ def sign(body: bytes, secret: str) -> str:
 
 
 def receiver(settings: Settings, feed: Feed) -> str:
-    """Returns the feed's address, or else the user's; "" if there is none."""
+    """Returns the feed's URL, or else the user's; "" if there is none."""
     return feed.webhook_url or settings.url
 
 
 def describe_receiver(receiver: str) -> Message:
-    """Returns the address without its credentials."""
+    """Returns the URL without its credentials."""
     return verbatim(_split_credentials(receiver)[0])
 
 
-def _split_credentials(address: str) -> tuple[str, dict[str, str]]:
-    """Returns the address without user name and password, and the headers that contain them."""
-    parts = urlsplit(address)
+def _split_credentials(url: str) -> tuple[str, dict[str, str]]:
+    """Returns the URL without user name and password, and the headers that contain them."""
+    parts = urlsplit(url)
     userinfo, at, host = parts.netloc.rpartition("@")
     if not at:
-        return address, {}
+        return url, {}
     name, _, password = userinfo.partition(":")
     credentials = f"{unquote(name)}:{unquote(password)}".encode()
     header = "Basic " + base64.b64encode(credentials).decode()

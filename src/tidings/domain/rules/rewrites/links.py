@@ -61,13 +61,13 @@ def add_hn_links_using_hack(tree: LexborHTMLParser) -> None:
 @on_tree
 def add_hn_links_using_opener(tree: LexborHTMLParser) -> None:
     for found, item in _hacker_news_links(tree):
-        address = f"opener://x-callback-url/show-options?url={quote(item[0], safe='')}"
-        insert_html_after(found, " " + link(address, "Open with Opener"))
+        url = f"opener://x-callback-url/show-options?url={quote(item[0], safe='')}"
+        insert_html_after(found, " " + link(url, "Open with Opener"))
 
 
-def _subject(address: str) -> str:
+def _subject(url: str) -> str:
     try:
-        subjects = parse_qs(address.partition("?")[2], max_num_fields=100).get("subject", [])
+        subjects = parse_qs(url.partition("?")[2], max_num_fields=100).get("subject", [])
     except ValueError:
         return ""
     return subjects[0][:_MAX_SUBJECT_CHARS] if subjects else ""
@@ -77,21 +77,21 @@ def _with_links(text: str) -> str:
     pieces: list[str] = []
     position = 0
     for found in _ADDRESS.finditer(text):
-        address = _without_sentence_end(found[0])
-        pieces += (escape(text[position : found.start()]), link(address, address))
-        position = found.start() + len(address)
+        url = _without_sentence_end(found[0])
+        pieces += (escape(text[position : found.start()]), link(url, url))
+        position = found.start() + len(url)
     return "".join((*pieces, escape(text[position:])))
 
 
-def _without_sentence_end(address: str) -> str:
+def _without_sentence_end(url: str) -> str:
     """Returns the URL without punctuation of the sentence.
 
     A closing parenthesis stays if the URL has an opening one.
     """
-    address = address.rstrip(_SENTENCE_MARKS)
-    while address.endswith(")") and address.count(")") > address.count("("):
-        address = address[:-1].rstrip(_SENTENCE_MARKS)
-    return address
+    url = url.rstrip(_SENTENCE_MARKS)
+    while url.endswith(")") and url.count(")") > url.count("("):
+        url = url[:-1].rstrip(_SENTENCE_MARKS)
+    return url
 
 
 def _file_name(url: str) -> str:

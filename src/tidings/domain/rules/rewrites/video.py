@@ -83,9 +83,9 @@ def _embed(host: str, video: str) -> str:
     return _player(f"https://{host}/embed/{video}")
 
 
-def _player(address: str) -> str:
+def _player(url: str) -> str:
     size = 'width="650" height="350"'
-    return f'<iframe {size} frameborder="0" src="{escape(address)}" allowfullscreen></iframe><br>'
+    return f'<iframe {size} frameborder="0" src="{escape(url)}" allowfullscreen></iframe><br>'
 
 
 def _with_players(entry: RuleEntry, players: Iterable[str]) -> RuleEntry:
