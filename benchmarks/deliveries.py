@@ -61,13 +61,13 @@ def _measure(engine: str, databases: Databases) -> None:
 
 
 def _post(database: Database, port: int) -> None:
-    """One after another to each, as events come."""
-    hooks: list[Hook] = []
+    """Post the events to each receiver in turn."""
+    receivers: list[Hook] = []
     for number in range(RECEIVERS):
         kind = "hang" if number < HANGING else "take"
-        hooks.append(hook(database, f"http://127.0.0.1:{port}/{kind}/{number}"))
-    for one in hooks:
-        one.post(*(f"{number} {BODY}" for number in range(EACH)))
+        receivers.append(hook(database, f"http://127.0.0.1:{port}/{kind}/{number}"))
+    for receiver in receivers:
+        receiver.post(*(f"{number} {BODY}" for number in range(EACH)))
 
 
 def _delivered(database: Database) -> int:

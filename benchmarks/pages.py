@@ -113,7 +113,7 @@ def _seeded(cast: Cast) -> Person:
     """Seven in ten are read, one in fifty is starred."""
     person = cast.person("alice", is_admin=True)
     services = person.service.services
-    categories = [services.categories.create(person.id, f"Category {one}").id for one in range(CATEGORIES)]
+    categories = [services.categories.create(person.id, f"Category {number}").id for number in range(CATEGORIES)]
     now = services.clock()
     for number in range(FEEDS):
         category = categories[number % CATEGORIES]
@@ -221,4 +221,4 @@ def _measure_rendering(browser: Browser, url: str, path: str, token: str) -> tup
         page.goto(url + path, wait_until="load")
         found.append(page.evaluate(_MEASURE))
         context.close()
-    return statistics.median(one[0] for one in found), max(one[1] for one in found)
+    return statistics.median(row[0] for row in found), max(row[1] for row in found)

@@ -66,7 +66,7 @@ def run() -> int:
     found = {name: _best_of([one_run[name] for one_run in runs]) for name in runs[0]}
     reference = found.pop(REFERENCE, None)
     _show(found, reference)
-    return 1 if any(one.missing for one in found.values()) or _below_minimum(found, reference) else 0
+    return 1 if any(result.missing for result in found.values()) or _below_minimum(found, reference) else 0
 
 
 def _measure_once(origin: str) -> dict[str, Measurement]:
@@ -241,13 +241,13 @@ def _show(found: dict[str, Measurement], reference: Measurement | None) -> None:
     write = sys.stdout.write
     write(f"polling: {FEEDS} feeds of {ENTRIES} entries on loopback; feeds and entries (looked at) a second\n")
     rows = found | ({REFERENCE: reference} if reference else {})
-    for engine, one in rows.items():
-        for name, took_s in one.took_s.items():
+    for engine, row in rows.items():
+        for name, took_s in row.took_s.items():
             times = f"  {reference.took_s[name] / took_s:6.1f} times the reference" if reference else ""
             rate = FEEDS / took_s
             write(f"  {engine:14} {name:22} {took_s:6.2f} s {rate:7.0f} {rate * ENTRIES:8.0f}{times}\n")
-        if one.missing:
-            write(f"  {engine:14} {one.missing} entries are missing\n")
+        if row.missing:
+            write(f"  {engine:14} {row.missing} entries are missing\n")
     for line in _below_minimum(found, reference):
         write(f"  too slow: {line}\n")
     if reference is None:

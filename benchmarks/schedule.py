@@ -115,7 +115,7 @@ def run() -> None:
     write_plot(
         PLOT,
         title=f"Checks a minute, by hour, over {DAYS} days: {FEEDS:,} feeds",
-        curves=[Curve(one.name, one.by_hour()) for one in outcomes],
+        curves=[Curve(outcome.name, outcome.by_hour()) for outcome in outcomes],
         days=DAYS,
     )
 
@@ -154,12 +154,12 @@ def _simulate_feed(kind: Kind, schedule: Schedule, outcome: Outcome, rng: random
         checks += 1
         load[(at - START) // MINUTE] += 1
         new_position = bisect.bisect_right(updates, at, lo=position)
-        now, new = Instant(at), [Instant(one) for one in updates[position:new_position]]
+        now, new = Instant(at), [Instant(update) for update in updates[position:new_position]]
         if is_first:
             rate = publish_rate.rate_of_document([*map(Instant, past_updates[-DOCUMENT_ENTRIES:]), *new], now)
         elif new:
             rate = publish_rate.update_rate(rate, new, since=since, now=now)
-        delays.extend((at - one) // SECOND for one in new)
+        delays.extend((at - published_at) // SECOND for published_at in new)
         is_new = now - first < next_check.NEW_FOR
         at = next_check.after_check(now, schedule, rate, random_fraction=rng.random(), is_first=is_first, is_new=is_new)
         position, since, is_first = new_position, now, False
@@ -168,7 +168,7 @@ def _simulate_feed(kind: Kind, schedule: Schedule, outcome: Outcome, rng: random
 
 def _simulate_hourly(kind: Kind, first: int, updates: Sequence[int], outcome: Outcome) -> None:
     """Count the checks of a feed that is checked every hour, without simulating each."""
-    outcome.delays[kind.name].extend((first - one) % HOUR // SECOND for one in updates)
+    outcome.delays[kind.name].extend((first - update) % HOUR // SECOND for update in updates)
     outcome.checks[kind.name] += DAYS * 24
     for minute in range((first - START) // MINUTE, DAYS * 1440, 60):
         outcome.load[minute] += 1
@@ -209,7 +209,7 @@ def _print_report(outcome: Outcome) -> None:
 
 
 def _print_line(name: str, feeds: int, checks: float, delays: Sequence[int]) -> None:
-    median, p95 = (_format_duration(one) for one in _quantiles(delays)) if delays else ("-", "-")
+    median, p95 = (_format_duration(seconds) for seconds in _quantiles(delays)) if delays else ("-", "-")
     sys.stdout.write(f"  {name:14} {feeds:7,} {checks:13,.0f} {len(delays):9,} {median:>8} {p95:>8}\n")
 
 

@@ -74,10 +74,10 @@ def _subscribe(database: Database, origin: str) -> None:
             user_id = users.add(db, username=f"user{number}", password_hash="", is_admin=False, now=now)
             category_id = categories.add(db, user_id, title="All", title_key="all", hide_globally=False)
             rows = [
-                {"category_id": category_id, "feed_url": f"{origin}/feed/{one}", "title": f"{one}"}
-                | {"site_url": f"{origin}/site/{one}"}
+                {"category_id": category_id, "feed_url": f"{origin}/feed/{number}", "title": f"{number}"}
+                | {"site_url": f"{origin}/site/{number}"}
                 | moments
-                for one in range(1, FEEDS + 1)
+                for number in range(1, FEEDS + 1)
             ]
             feeds.add_many(db, user_id, rows)
 

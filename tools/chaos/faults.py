@@ -245,6 +245,6 @@ async def keep_breaking(testbed: Testbed, faults: list[Fault], lane: str, until:
         with suppress(TimeoutError):
             await asyncio.wait_for(until.wait(), testbed.rng.uniform(*PAUSE_S[lane]))
             return
-        (fault,) = testbed.rng.choices(mine, [one.weight for one in mine])
+        (fault,) = testbed.rng.choices(mine, [fault.weight for fault in mine])
         testbed.tried[fault.name] += 1
         await fault.act(testbed)

@@ -306,7 +306,7 @@ async def _compare(state: _StormState, outcome: Outcome) -> None:
             database.rows("SELECT delivery_id FROM deliveries WHERE state = 'delivered'"), state
         )
     outcome.losses += [
-        Loss("half-written", f"delivery {one} changed between two tries") for one in state.receiver.changed
+        Loss("half-written", f"delivery {delivery} changed between two tries") for delivery in state.receiver.changed
     ]
     _note(state, outcome)
 

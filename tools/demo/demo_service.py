@@ -33,11 +33,11 @@ class DemoService:
     owner: Person
 
     def entry(self, title: str) -> int:
-        (found,) = [one["id"] for one in self.owner.entries(limit=1000) if one["title"] == title]
+        (found,) = [entry["id"] for entry in self.owner.entries(limit=1000) if entry["title"] == title]
         return int(found)
 
     def feed(self, title: str) -> int:
-        (found,) = [one["id"] for one in self.owner.get("/v1/feeds") if one["title"] == title]
+        (found,) = [feed["id"] for feed in self.owner.get("/v1/feeds") if feed["title"] == title]
         return int(found)
 
 
@@ -73,7 +73,7 @@ def _older(feed: Feed) -> list[Article]:
     """The half year before, as often as the feed writes now: for charts, and to have been read."""
     every = max(feed.articles[-1].hours / len(feed.articles), 60)
     rng = random.Random(feed.slug)
-    hours = [one * every * rng.uniform(0.8, 1.2) for one in range(len(feed.articles) + 1, int(4000 / every))]
+    hours = [number * every * rng.uniform(0.8, 1.2) for number in range(len(feed.articles) + 1, int(4000 / every))]
     return [Article(f"From the archive, no. {number}", one, "Read a while ago.") for number, one in enumerate(hours)]
 
 
@@ -100,7 +100,7 @@ def _figure(publisher: Publisher, name: str) -> str:
 
 
 def _furnish(owner: Person, publisher: Publisher) -> None:
-    categories = {one["title"]: one["id"] for one in owner.get("/v1/categories")}
+    categories = {category["title"]: category["id"] for category in owner.get("/v1/categories")}
     for feed in FEEDS:
         if feed.category not in categories:
             categories[feed.category] = owner.has_category(feed.category)["id"]

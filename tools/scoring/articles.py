@@ -84,22 +84,22 @@ def pictures(html: str) -> set[str]:
 
 def overall(found: list[Score]) -> tuple[float, float]:
     """F1 over all pages; the part of the pages with pictures that keep most of them."""
-    kept = [one.pictures >= MIN_KEPT_SHARE for one in found if one.pictures is not None]
-    return mean(one.f1 for one in found), sum(kept) / len(kept)
+    kept = [score.pictures >= MIN_KEPT_SHARE for score in found if score.pictures is not None]
+    return mean(score.f1 for score in found), sum(kept) / len(kept)
 
 
 def main() -> None:
     found = list(scores())
     f1_of_all, kept = overall(found)
-    with_pictures = sum(one.pictures is not None for one in found)
+    with_pictures = sum(score.pictures is not None for score in found)
     sys.stdout.write(
         f"pages {len(found)}, word-trigram F1 {f1_of_all:.4f}; with pictures {with_pictures}, "
-        f"most of them kept on {kept:.1%}; {mean(one.took_ms for one in found):.0f} ms a page\n\n"
+        f"most of them kept on {kept:.1%}; {mean(score.took_ms for score in found):.0f} ms a page\n\n"
     )
-    for one in sorted(found, key=lambda one: one.f1):
-        pictures_kept = "" if one.pictures is None else f"{one.pictures:6.0%}"
-        if one.f1 < 0.97 or (one.pictures is not None and one.pictures < 1):
-            sys.stdout.write(f"{one.page:40} {one.f1:.3f} {pictures_kept:>6} {one.took_ms:6.0f} ms\n")
+    for score in sorted(found, key=lambda score: score.f1):
+        pictures_kept = "" if score.pictures is None else f"{score.pictures:6.0%}"
+        if score.f1 < 0.97 or (score.pictures is not None and score.pictures < 1):
+            sys.stdout.write(f"{score.page:40} {score.f1:.3f} {pictures_kept:>6} {score.took_ms:6.0f} ms\n")
 
 
 if __name__ == "__main__":

@@ -123,9 +123,9 @@ def _choice(kind: type[Choice], word: str, field: str) -> Choice:
 
 def _bound(tightest: Callable[[list[int]], int], field: str, *seconds: int | None) -> Instant | None:
     """Returns the tighter of the bounds; 0 counts as not sent. Raises InvalidInput beyond the year 9999."""
-    given = [second for second in seconds if second]
-    if not given:
+    bounds = [second for second in seconds if second]
+    if not bounds:
         return None
-    if max(given) * SECOND > LATEST:
+    if max(bounds) * SECOND > LATEST:
         raise InvalidInput(verbatim(f"{field}: Unix seconds up to the year 9999, please."), field=field)
-    return Instant(tightest(given) * SECOND)
+    return Instant(tightest(bounds) * SECOND)

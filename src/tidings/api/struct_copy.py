@@ -28,13 +28,13 @@ class StructCopy(Generic[T]):
         self._own = frozenset(own)
         self._make: Callable[..., T] = shape
         self._shared = _several(attrgetter, shared)
-        self._given = _several(itemgetter, own)
+        self._from_own = _several(itemgetter, own)
         self._sorted = _several(itemgetter, order)
 
     def __call__(self, record: object, **own: Any) -> T:
         if own.keys() != self._own:
             raise TypeError(f"own fields are {sorted(self._own)}, not {sorted(own)}")
-        return self._make(*self._sorted(self._shared(record) + self._given(own)))
+        return self._make(*self._sorted(self._shared(record) + self._from_own(own)))
 
 
 def _several(getter: Callable[..., Callable[[Any], Any]], keys: Any) -> Callable[[Any], tuple[Any, ...]]:
@@ -43,5 +43,5 @@ def _several(getter: Callable[..., Callable[[Any], Any]], keys: Any) -> Callable
         return getter(*keys)
     if not keys:
         return lambda _values: ()
-    one = getter(*keys)
-    return lambda values: (one(values),)
+    get_value = getter(*keys)
+    return lambda values: (get_value(values),)

@@ -60,8 +60,8 @@ def add(
 def list_users(*, loaded: LoadedSettings) -> int:
     """List all users, one per line: id, name, and "admin" for administrators."""
     with _users(loaded.settings) as users:
-        for one in users.list_all():
-            say("\t".join([str(one.id), one.username, *(["admin"] if one.is_admin else [])]))
+        for user in users.list_all():
+            say("\t".join([str(user.id), user.username, *(["admin"] if user.is_admin else [])]))
     return 0
 
 

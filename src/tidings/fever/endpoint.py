@@ -23,10 +23,10 @@ def fever(caller: FeverCaller, services: Services, request: Request) -> FeverRes
     """
     if caller.login is None:
         return FeverResponse(auth=0)
-    asked = Parameters(request)
-    if "api" in asked and request.method != "HEAD":
-        state_changes.apply(asked, caller.login, services)
-    return reads.answer(asked, caller.login.user, services)
+    parameters = Parameters(request)
+    if "api" in parameters and request.method != "HEAD":
+        state_changes.apply(parameters, caller.login, services)
+    return reads.answer(parameters, caller.login.user, services)
 
 
 for _path in PATHS:

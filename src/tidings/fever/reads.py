@@ -31,52 +31,52 @@ MAX_LISTS = 100
 _LATEST_S = 2**31 - 1
 
 
-def answer(asked: Parameters, user: User, services: Services) -> FeverResponse:
+def answer(parameters: Parameters, user: User, services: Services) -> FeverResponse:
     """Returns the response with the members of every query. Raises InvalidInput for a parameter that is no number."""
     with services.reading() as db:
         found: dict[str, Any] = {}
-        if "api" in asked:
-            found = _found(asked, db, user.id)
+        if "api" in parameters:
+            found = _found(parameters, db, user.id)
         last_check = feeds.last_check(db, user.id)
     return FeverResponse(auth=1, last_refreshed_on_time=_seconds(last_check or Instant(0)), **found)
 
 
-def _found(asked: Parameters, db: Read, user_id: int) -> dict[str, Any]:
+def _found(parameters: Parameters, db: Read, user_id: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if "groups" in asked:
-        found["groups"] = [FeverGroup(one.id, one.title) for one in categories.list_all(db, user_id)]
-    if "groups" in asked or "feeds" in asked:
+    if "groups" in parameters:
+        found["groups"] = [FeverGroup(category.id, category.title) for category in categories.list_all(db, user_id)]
+    if "groups" in parameters or "feeds" in parameters:
         subscriptions = feeds.list_all(db, user_id)
         found["feeds_groups"] = _feeds_of_groups(subscriptions)
-        if "feeds" in asked:
-            found["feeds"] = [_feed(one) for one in sorted(subscriptions, key=lambda feed: feed.id)]
-    if "favicons" in asked:
+        if "feeds" in parameters:
+            found["feeds"] = [_feed(feed) for feed in sorted(subscriptions, key=lambda feed: feed.id)]
+    if "favicons" in parameters:
         found["favicons"] = [
             Favicon(icon.id, f"{icon.mime_type};base64,{base64.b64encode(icon.content).decode()}")
             for icon in icons.list_all(db, user_id)
         ]
-    if "items" in asked:
-        page_entries = _entries_of(asked, db, user_id)
+    if "items" in parameters:
+        page_entries = _entries_of(parameters, db, user_id)
         contents = entry_lists.bodies(db, [entry.id for entry in page_entries])
         found["items"] = [_item(entry, contents.get(entry.id, "")) for entry in page_entries]
         found["total_items"] = entry_lists.total(db, user_id, EntryFilter())
-    if "links" in asked:
+    if "links" in parameters:
         found["links"] = []
-    if "unread_item_ids" in asked:
+    if "unread_item_ids" in parameters:
         found["unread_item_ids"] = entry_lists.joined_ids(db, user_id, EntryFilter(statuses=(EntryStatus.UNREAD,)))
-    if "saved_item_ids" in asked:
+    if "saved_item_ids" in parameters:
         found["saved_item_ids"] = entry_lists.joined_ids(db, user_id, EntryFilter(starred=True))
     return found
 
 
-def _entries_of(asked: Parameters, db: Read, user_id: int) -> Sequence[Entry]:
+def _entries_of(parameters: Parameters, db: Read, user_id: int) -> Sequence[Entry]:
     """Returns the entries of `with_ids`, or a page: below max_id descending, otherwise above since_id ascending."""
-    if "with_ids" in asked:
-        chosen = entries.get_many(db, user_id, asked.ids("with_ids", MAX_IDS))
+    if "with_ids" in parameters:
+        chosen = entries.get_many(db, user_id, parameters.ids("with_ids", MAX_IDS))
         return sorted(
-            (one for one in chosen if one.status != EntryStatus.REMOVED), key=lambda entry: entry.id, reverse=True
+            (entry for entry in chosen if entry.status != EntryStatus.REMOVED), key=lambda entry: entry.id, reverse=True
         )
-    since_id, max_id = asked.number("since_id"), asked.number("max_id")
+    since_id, max_id = parameters.number("since_id"), parameters.number("max_id")
     entry_filter = EntryFilter(
         after_entry_id=since_id if since_id and since_id > 0 else None,
         # 0 means from the newest on.
@@ -84,26 +84,26 @@ def _entries_of(asked: Parameters, db: Read, user_id: int) -> Sequence[Entry]:
     )
     direction = Direction.ASC if max_id is None else Direction.DESC
     page = PageRequest(order=Order.ID, direction=direction, limit=PAGE_SIZE)
-    lists = [entry_lists.rows(db, user_id, one, page) for one in _filters(asked, entry_filter)]
+    lists = [entry_lists.rows(db, user_id, filter_, page) for filter_ in _filters(parameters, entry_filter)]
     merged: Iterable[Entry] = heapq.merge(*lists, key=lambda entry: entry.id, reverse=direction is Direction.DESC)
     return list(islice(merged, PAGE_SIZE))
 
 
-def _filters(asked: Parameters, entry_filter: EntryFilter) -> list[EntryFilter]:
+def _filters(parameters: Parameters, entry_filter: EntryFilter) -> list[EntryFilter]:
     """Returns a filter for each list to merge: one, unless the request names feeds or groups."""
-    if "feed_ids" in asked:
-        return [structs.replace(entry_filter, feed_id=one) for one in _unique(asked, "feed_ids")]
-    if "group_ids" in asked:
+    if "feed_ids" in parameters:
+        return [structs.replace(entry_filter, feed_id=feed_id) for feed_id in _unique(parameters, "feed_ids")]
+    if "group_ids" in parameters:
         # FeverGroup 0 is that of all feeds.
         return [
-            structs.replace(entry_filter, category_id=one) if one else entry_filter
-            for one in _unique(asked, "group_ids")
+            structs.replace(entry_filter, category_id=category_id) if category_id else entry_filter
+            for category_id in _unique(parameters, "group_ids")
         ]
     return [entry_filter]
 
 
-def _unique(asked: Parameters, name: str) -> list[int]:
-    found = sorted(set(asked.ids(name, MAX_LISTS)))
+def _unique(parameters: Parameters, name: str) -> list[int]:
+    found = sorted(set(parameters.ids(name, MAX_LISTS)))
     return [0] if name == "group_ids" and 0 in found else found
 
 

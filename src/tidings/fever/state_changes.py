@@ -22,23 +22,23 @@ ALL_FEEDS, SPARKS = 0, -1
 MAX_IDS = 1_000
 
 
-def apply(asked: Parameters, login: FeverLogin, services: Services) -> None:
+def apply(parameters: Parameters, login: FeverLogin, services: Services) -> None:
     """Apply the mark of a request, if it has one. Raises InvalidInput for a mark that is not known."""
-    if asked.text("unread_recently_read") not in ("", "0"):
+    if parameters.text("unread_recently_read") not in ("", "0"):
         services.app_marks.undo_read(login)
-    match asked.text("mark"):
+    match parameters.text("mark"):
         case "":
             pass
         case "item":
-            _mark_items(asked, login, services)
+            _mark_items(parameters, login, services)
         case "feed" | "group" as kind:
-            _mark_list(kind, asked, login, services)
+            _mark_list(kind, parameters, login, services)
         case other:
             raise InvalidInput(verbatim(f"mark: {other[:40]!r} is not item, feed or group."), field="mark")
 
 
-def _mark_items(asked: Parameters, login: FeverLogin, services: Services) -> None:
-    state, ids = asked.text("as"), asked.ids("id", MAX_IDS)
+def _mark_items(parameters: Parameters, login: FeverLogin, services: Services) -> None:
+    state, ids = parameters.text("as"), parameters.ids("id", MAX_IDS)
     if not ids:
         raise InvalidInput(verbatim("id: send the number of an item."), field="id")
     if state in STATUSES:
@@ -49,11 +49,11 @@ def _mark_items(asked: Parameters, login: FeverLogin, services: Services) -> Non
         raise InvalidInput(verbatim(f"as: {state[:40]!r} is not read, unread, saved or unsaved."), field="as")
 
 
-def _mark_list(kind: str, asked: Parameters, login: FeverLogin, services: Services) -> None:
-    number = asked.number("id")
+def _mark_list(kind: str, parameters: Parameters, login: FeverLogin, services: Services) -> None:
+    number = parameters.number("id")
     if number is None:
         raise InvalidInput(verbatim(f"id: send the number of a {kind}."), field="id")
-    if asked.text("as") != "read":
+    if parameters.text("as") != "read":
         raise InvalidInput(verbatim(f"as: a {kind} can be marked as read only."), field="as")
     if kind == "group" and number == ALL_FEEDS:
         entry_filter = EntryFilter()
@@ -61,7 +61,7 @@ def _mark_list(kind: str, asked: Parameters, login: FeverLogin, services: Servic
         return
     else:
         entry_filter = EntryFilter(feed_id=number) if kind == "feed" else EntryFilter(category_id=number)
-    services.app_marks.mark_list_read(login, entry_filter, _stored_until(asked.number("before"), services.clock()))
+    services.app_marks.mark_list_read(login, entry_filter, _stored_until(parameters.number("before"), services.clock()))
 
 
 def _stored_until(before: int | None, now: Instant) -> Instant:

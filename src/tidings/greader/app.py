@@ -142,14 +142,14 @@ class GoogleReader(Surface[ReaderCaller]):
         log.error("request failed", method=request.method, path=request.scope["path"], exc_info=error)
         return PlainTextResponse("Internal Server Error", 500)
 
-    async def _sign_in(self, given: Credentials) -> AppLogin:
+    async def _sign_in(self, credentials: Credentials) -> AppLogin:
         """Raises Unauthorized or SignInThrottled."""
-        login = await self._in_thread(self._logins.recognise, given)
+        login = await self._in_thread(self._logins.recognise, credentials)
         if login is not None:
             return login
-        await asyncio.sleep(await self._in_thread(self._logins.start_attempt, given))
+        await asyncio.sleep(await self._in_thread(self._logins.start_attempt, credentials))
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._password_threads, self._logins.verify, given)
+        return await loop.run_in_executor(self._password_threads, self._logins.verify, credentials)
 
 
 def _edit_token(call: Call[ReaderCaller]) -> str:

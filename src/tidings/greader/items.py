@@ -78,7 +78,7 @@ class ItemBuilder:
     def __init__(self, db: Read, user_id: int) -> None:
         self._db = db
         self._user_id = user_id
-        self._titles = {one.id: one.title for one in categories.list_all(db, user_id)}
+        self._titles = {category.id: category.title for category in categories.list_all(db, user_id)}
         self._feeds: dict[int, _FeedPart] = {}
 
     def items(self, page: EntryPage, *, newest_first: bool) -> list[Item]:
@@ -113,5 +113,8 @@ class ItemBuilder:
             summary=Body(content),
             categories=states,
             origin=feed.origin,
-            enclosure=[ItemEnclosure(one.url, one.url, one.mime_type, one.size) for one in enclosures],
+            enclosure=[
+                ItemEnclosure(enclosure.url, enclosure.url, enclosure.mime_type, enclosure.size)
+                for enclosure in enclosures
+            ],
         )

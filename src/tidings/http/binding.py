@@ -73,7 +73,7 @@ def argument_sources(handler: Callable[..., Any], sources: Mapping[Any, Source[C
     hints = get_type_hints(handler)
     names = inspect.signature(handler).parameters
     found = [(name, *_source(name, hints[name], sources)) for name in names]
-    return [(name, source) for name, _rank, source in sorted(found, key=lambda one: one[1])]
+    return [(name, source) for name, _rank, source in sorted(found, key=lambda argument: argument[1])]
 
 
 def arguments(from_sources: ArgumentSources[C], call: Call[C]) -> dict[str, Any]:

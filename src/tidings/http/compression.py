@@ -68,7 +68,7 @@ def coding_for(accepted: str) -> str | None:
         coding, _, parameters = part.partition(";")
         weights[coding.strip()] = _weight(parameters)
     offered = [(weights.get(coding, weights.get("*", 0.0)), coding) for coding in _CODERS]
-    best, coding = max(offered, key=lambda one: one[0])
+    best, coding = max(offered, key=lambda offer: offer[0])
     return coding if best > 0 else None
 
 

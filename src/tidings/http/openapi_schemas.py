@@ -34,7 +34,7 @@ class Schemas:
     """The schemas of all types of a document. components: those of structs, by name."""
 
     def __init__(self, hints: Iterable[Any]) -> None:
-        kinds = list({repr(one): one for hint in hints for one in alternatives(hint)}.values())
+        kinds = list({repr(alternative): alternative for hint in hints for alternative in alternatives(hint)}.values())
         found, components = msgspec.json.schema_components(kinds, ref_template=REF + "{name}")
         structs = dict(chain.from_iterable(_structs(kind) for kind in kinds))
         shown = [_public_name(name) for name in components]
@@ -44,7 +44,7 @@ class Schemas:
 
     def of(self, hint: Any) -> Schema:
         """Returns the schema of a type."""
-        several = [self._by_hint[repr(one)] for one in alternatives(hint)]
+        several = [self._by_hint[repr(alternative)] for alternative in alternatives(hint)]
         return several[0] if len(several) == 1 else {"anyOf": several}
 
 
@@ -77,13 +77,13 @@ def _structs(hint: Any) -> Iterable[tuple[str, type[Struct]]]:
     seen: set[Any] = set()
     waiting = [hint]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, type) and issubclass(one, Struct) and one not in seen:
-            seen.add(one)
-            yield one.__name__, one
-            waiting += get_type_hints(one).values()
+        candidate = waiting.pop()
+        if isinstance(candidate, type) and issubclass(candidate, Struct) and candidate not in seen:
+            seen.add(candidate)
+            yield candidate.__name__, candidate
+            waiting += get_type_hints(candidate).values()
         else:
-            waiting += get_args(one)
+            waiting += get_args(candidate)
 
 
 def _public_name(name: str) -> str:
@@ -112,7 +112,7 @@ def _component(schema: Schema, struct: type[Struct]) -> Schema:
 def _simplified(schema: Any) -> Any:
     """Returns a schema with `null` in the type, public names, and `format: int64` instead of its bounds."""
     if isinstance(schema, list):
-        return [_simplified(one) for one in schema]
+        return [_simplified(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
     made = {key: _simplified(value) for key, value in schema.items() if not (key == "default" and value is None)}

@@ -90,10 +90,10 @@ class Surface(Generic[C]):
         self._routes: defaultdict[int, list[tuple[str, Route, BoundEndpoint[C]]]] = defaultdict(list)
         # Paths that end with {name:path}, which has slashes itself.
         self._open_ended: list[tuple[str, Route, BoundEndpoint[C]]] = []
-        for one in bound:
-            route = _route(one, prefix)
+        for endpoint in bound:
+            route = _route(endpoint, prefix)
             same = self._open_ended if route.path.endswith(":path}") else self._routes[route.path.count("/")]
-            same.append((route.path.partition("{")[0], route, one))
+            same.append((route.path.partition("{")[0], route, endpoint))
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._waiting = 0
 
@@ -244,10 +244,10 @@ class Surface(Generic[C]):
         compress(response, request.headers.get("accept-encoding", ""), self.compressed)
         return response
 
-    async def _in_thread(self, function: Callable[..., R], *given: Any) -> R:
+    async def _in_thread(self, function: Callable[..., R], *arguments: Any) -> R:
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, function, *given)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
         finally:
             self._waiting -= 1
 

@@ -105,5 +105,5 @@ def _resolve(listen: ListenAddress) -> str:
             f"cannot listen on {listen}: that name has no address; choose another TIDINGS_LISTEN_ADDR"
         ) from error
     # "localhost" has an IPv4 and an IPv6 address, and every client tries the IPv4 one.
-    by_family = sorted(found, key=lambda one: one[0] != socket.AF_INET)
+    by_family = sorted(found, key=lambda info: info[0] != socket.AF_INET)
     return str(by_family[0][4][0])

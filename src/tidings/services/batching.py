@@ -82,7 +82,7 @@ class Batcher(Generic[Item, Outcome]):
     ) -> list[tuple[Item, asyncio.Future[Outcome]]]:
         """Remove and return the items without an outcome, of this batch and of waiting ones."""
         waiting, self._waiting = self._waiting, []
-        return [one for one in (*batch, *waiting) if not one[1].done()]
+        return [item for item in (*batch, *waiting) if not item[1].done()]
 
     def _take_batch(self) -> list[tuple[Item, asyncio.Future[Outcome]]]:
         remaining, count = self._max_weight, 0

@@ -68,10 +68,10 @@ def load_with_origins(environ: Mapping[str, str], config_path: Path | None = Non
     origins: dict[str, str] = {}
     shown: dict[str, str | None] = {}
     for option in OPTIONS:
-        given = _find(option, in_environment) or _find(option, in_file) or _default(option, found)
-        found[option.field] = _value(option, given)
-        origins[option.field] = given.origin if given else DEFAULT
-        shown[option.field] = _shown(option, given) if given else None
+        raw = _find(option, in_environment) or _find(option, in_file) or _default(option, found)
+        found[option.field] = _value(option, raw)
+        origins[option.field] = raw.origin if raw else DEFAULT
+        shown[option.field] = _shown(option, raw) if raw else None
     return Loaded(Settings(**found), origins, shown)
 
 
@@ -80,8 +80,8 @@ def wanted_log_format() -> LogFormat:
     name = f"{PREFIX}LOG_FORMAT"
     try:
         in_file = _from_file(Path(os.environ[CONFIG])) if os.environ.get(CONFIG) else {}
-        given = _from_environment(os.environ).get(name) or in_file.get(name)
-        return LogFormat(given.text.lower()) if given else LogFormat.TEXT
+        raw = _from_environment(os.environ).get(name) or in_file.get(name)
+        return LogFormat(raw.text.lower()) if raw else LogFormat.TEXT
     except (StartError, ValueError):
         return LogFormat.TEXT
 
@@ -91,23 +91,23 @@ def _default(option: Option, found: Mapping[str, Any]) -> RawValue | None:
     return RawValue(text, DEFAULT) if text else None
 
 
-def _shown(option: Option, given: RawValue) -> str:
-    return option.mask(given.text) if option.mask else given.text
+def _shown(option: Option, raw: RawValue) -> str:
+    return option.mask(raw.text) if option.mask else raw.text
 
 
-def _value(option: Option, given: RawValue | None) -> Any:
-    if given is None:
+def _value(option: Option, raw: RawValue | None) -> Any:
+    if raw is None:
         return None
     try:
-        return option.parse(given.text)
+        return option.parse(raw.text)
     except InvalidValue as error:
-        raise StartError(_error_message(option, given, str(error))) from error
+        raise StartError(_error_message(option, raw, str(error))) from error
 
 
-def _error_message(option: Option, given: RawValue, reason: str) -> str:
-    text = "" if option.is_secret else f" {_quoted(given.text)}"
+def _error_message(option: Option, raw: RawValue, reason: str) -> str:
+    text = "" if option.is_secret else f" {_quoted(raw.text)}"
     details = f": {reason}" if reason else ""
-    return f"{option.name}{text} (from {given.origin}) cannot be used{details}; allowed is {option.allowed}"
+    return f"{option.name}{text} (from {raw.origin}) cannot be used{details}; allowed is {option.allowed}"
 
 
 def _quoted(text: str) -> str:
@@ -144,20 +144,20 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if is_quoted else text
 
 
-def _refuse_unknown(given: Mapping[str, RawValue]) -> None:
+def _refuse_unknown(raw: Mapping[str, RawValue]) -> None:
     known = [option.name for option in OPTIONS]
     known += [option.file_variant for option in OPTIONS if option.has_file_variant]
-    for name in sorted(given.keys() - set(known)):
+    for name in sorted(raw.keys() - set(known)):
         # Compared without the common prefix, which would make all names similar.
-        similar = get_close_matches(name.removeprefix(PREFIX), [one.removeprefix(PREFIX) for one in known], n=1)
+        similar = get_close_matches(name.removeprefix(PREFIX), [option.removeprefix(PREFIX) for option in known], n=1)
         hint = f"did you mean {PREFIX}{similar[0]}?" if similar else "docs/configuration.md lists all settings"
-        raise StartError(f"{_quoted(name)[1:-1]} (from {given[name].origin}) is not a setting; {hint}")
+        raise StartError(f"{_quoted(name)[1:-1]} (from {raw[name].origin}) is not a setting; {hint}")
 
 
-def _find(option: Option, given: Mapping[str, RawValue]) -> RawValue | None:
+def _find(option: Option, raw: Mapping[str, RawValue]) -> RawValue | None:
     """Returns the value of an option in one source. An empty value means not set: Compose files often contain such."""
-    direct = given.get(option.name)
-    file = given.get(option.file_variant) if option.has_file_variant else None
+    direct = raw.get(option.name)
+    file = raw.get(option.file_variant) if option.has_file_variant else None
     direct = direct if direct and direct.text else None
     file = file if file and file.text else None
     if direct and file:

@@ -74,30 +74,30 @@ class ListenAddress(NamedTuple):
 Kind = TypeVar("Kind", bound=StrEnum)
 
 
-def line(given: str) -> str:
+def line(text: str) -> str:
     """Accept text without control characters."""
-    if any(ord(character) < 32 or ord(character) == 127 for character in given):
+    if any(ord(character) < 32 or ord(character) == 127 for character in text):
         raise InvalidValue("it holds a line break or another control character")
-    return given
+    return text
 
 
-def header(given: str) -> str:
+def header(text: str) -> str:
     """Accept a value of an HTTP header."""
-    if not given.isascii():
+    if not text.isascii():
         raise InvalidValue("it holds a character outside ASCII")
-    return line(given)
+    return line(text)
 
 
-def password(given: str) -> str:
+def password(text: str) -> str:
     try:
-        return validate_password(given)
+        return validate_password(text)
     except InvalidInput as error:
         raise InvalidValue(_as_clause(error)) from error
 
 
-def username(given: str) -> str:
+def username(text: str) -> str:
     try:
-        return validate_username(given)
+        return validate_username(text)
     except InvalidInput as error:
         raise InvalidValue(_as_clause(error)) from error
 
@@ -106,17 +106,17 @@ def _as_clause(error: InvalidInput) -> str:
     return error.message[:1].lower() + error.message[1:].rstrip(".")
 
 
-def boolean(given: str) -> bool:
-    word = given.lower()
+def boolean(text: str) -> bool:
+    word = text.lower()
     if word not in TRUE_WORDS | FALSE_WORDS:
         raise InvalidValue
     return word in TRUE_WORDS
 
 
 def enum_value(kind: type[Kind]) -> Callable[[str], Kind]:
-    def parse(given: str) -> Kind:
+    def parse(text: str) -> Kind:
         try:
-            return kind(given.lower())
+            return kind(text.lower())
         except ValueError:
             raise InvalidValue from None
 
@@ -124,65 +124,65 @@ def enum_value(kind: type[Kind]) -> Callable[[str], Kind]:
 
 
 def integer(lowest: int, highest: int) -> Callable[[str], int]:
-    def parse(given: str) -> int:
+    def parse(text: str) -> int:
         # int() would also take "1_000", " 7 " and digits of other scripts.
-        if not re.fullmatch(r"[0-9]{1,9}", given) or not lowest <= int(given) <= highest:
+        if not re.fullmatch(r"[0-9]{1,9}", text) or not lowest <= int(text) <= highest:
             raise InvalidValue
-        return int(given)
+        return int(text)
 
     return parse
 
 
 def mebibytes(lowest: int, highest: int) -> Callable[[str], ByteCount]:
     number = integer(lowest, highest)
-    return lambda given: ByteCount(number(given) * 1024 * 1024)
+    return lambda text: ByteCount(number(text) * 1024 * 1024)
 
 
 def milliseconds(lowest: int, highest: int) -> Callable[[str], timedelta]:
     number = integer(lowest, highest)
-    return lambda given: timedelta(milliseconds=number(given))
+    return lambda text: timedelta(milliseconds=number(text))
 
 
 def seconds(lowest: int, highest: int) -> Callable[[str], timedelta]:
     number = integer(lowest, highest)
-    return lambda given: timedelta(seconds=number(given))
+    return lambda text: timedelta(seconds=number(text))
 
 
 def minutes(lowest: int, highest: int) -> Callable[[str], timedelta]:
     number = integer(lowest, highest)
-    return lambda given: timedelta(minutes=number(given))
+    return lambda text: timedelta(minutes=number(text))
 
 
 def hours(lowest: int, highest: int) -> Callable[[str], timedelta]:
     number = integer(lowest, highest)
-    return lambda given: timedelta(hours=number(given))
+    return lambda text: timedelta(hours=number(text))
 
 
-def days_or_never(given: str) -> timedelta | None:
+def days_or_never(text: str) -> timedelta | None:
     """Accept days from one to a century; -1 becomes None."""
-    return None if given == str(NEVER) else timedelta(days=integer(1, MAX_DAYS)(given))
+    return None if text == str(NEVER) else timedelta(days=integer(1, MAX_DAYS)(text))
 
 
-def folder(given: str) -> Path:
+def folder(text: str) -> Path:
     """Returns the absolute path, so that it means the same to every process."""
     try:
-        return Path(line(given)).expanduser().absolute()
+        return Path(line(text)).expanduser().absolute()
     except RuntimeError:
         raise InvalidValue("the home folder that ~ stands for is not known") from None
 
 
-def network_list(given: str) -> tuple[Network, ...]:
+def network_list(text: str) -> tuple[Network, ...]:
     """Accept networks and single addresses separated by commas or spaces; `none` is an empty list."""
-    if given.lower() == "none":
+    if text.lower() == "none":
         return ()
     try:
-        return tuple(ip_network(part, strict=False) for part in re.split(r"[\s,]+", given) if part)
+        return tuple(ip_network(part, strict=False) for part in re.split(r"[\s,]+", text) if part)
     except ValueError:
         raise InvalidValue from None
 
 
-def listen_address(given: str) -> ListenAddress:
-    host, colon, port = given.rpartition(":")
+def listen_address(text: str) -> ListenAddress:
+    host, colon, port = text.rpartition(":")
     if not colon or not re.fullmatch(r"[0-9]{1,5}", port) or not 1 <= int(port) <= 65535:
         raise InvalidValue("the port is missing or not a number from 1 to 65535")
     if host.startswith("[") and host.endswith("]"):
@@ -194,49 +194,49 @@ def listen_address(given: str) -> ListenAddress:
     return ListenAddress(host, int(port))
 
 
-def _ipv6(given: str) -> str:
+def _ipv6(text: str) -> str:
     try:
-        return str(IPv6Address(given))
+        return str(IPv6Address(text))
     except AddressValueError:
         raise InvalidValue("the text in brackets is not an IPv6 address") from None
 
 
-def base_url(given: str) -> str:
+def base_url(text: str) -> str:
     """Accept an HTTP URL and return it without a trailing slash, so that a path can be appended."""
-    url = _split(given)
+    url = _split(text)
     if url.scheme not in {"http", "https"} or not url.hostname:
         raise InvalidValue("it does not start with http:// or https:// and a host")
-    if "@" in url.netloc or "?" in given or "#" in given:
+    if "@" in url.netloc or "?" in text or "#" in text:
         raise InvalidValue("it holds a user name, a query or a fragment")
-    if re.search(r"[^\x21-\x7e]", given):
+    if re.search(r"[^\x21-\x7e]", text):
         raise InvalidValue("it holds a space or a character that a URL has to encode")
     return f"{url.scheme}://{url.netloc}{url.path.rstrip('/')}"
 
 
-def proxy_url(given: str) -> str:
-    url = _split(line(given))
+def proxy_url(text: str) -> str:
+    url = _split(line(text))
     if url.scheme not in {"http", "https"} or not url.hostname:
         raise InvalidValue("it does not start with http:// or https:// and a host")
-    return given
+    return text
 
 
-def host(given: str) -> str:
+def host(text: str) -> str:
     """Accept a host, with or without a port, and return it in lower case."""
-    if not re.fullmatch(rf"{HOST_NAME.pattern}(?::[0-9]{{1,5}})?", given):
+    if not re.fullmatch(rf"{HOST_NAME.pattern}(?::[0-9]{{1,5}})?", text):
         raise InvalidValue
-    return given.lower()
+    return text.lower()
 
 
-def embed_url(given: str) -> str:
-    url = base_url(given)
-    if not given.endswith("/"):
+def embed_url(text: str) -> str:
+    url = base_url(text)
+    if not text.endswith("/"):
         raise InvalidValue("it does not end with a slash")
     return f"{url}/"
 
 
-def database_url(given: str) -> str:
+def database_url(text: str) -> str:
     """Returns the normalized URL: sqlite:///<absolute path> or postgresql://…"""
-    scheme, separator, rest = line(given).partition("://")
+    scheme, separator, rest = line(text).partition("://")
     match scheme.lower() if separator else "":
         case "sqlite":
             return f"sqlite:///{_sqlite_file(rest)}"
@@ -267,9 +267,9 @@ def _postgresql_rest(rest: str) -> str:
     return rest
 
 
-def _split(given: str) -> SplitResult:
+def _split(text: str) -> SplitResult:
     try:
-        url = urlsplit(given)
+        url = urlsplit(text)
         _ = url.port  # raises ValueError for an invalid port, which urlsplit does not check
     except ValueError:
         raise InvalidValue("the host or the port is not written correctly") from None

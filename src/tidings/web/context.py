@@ -119,10 +119,10 @@ class RequestContext:
     @cached_property
     def undo(self) -> str:
         """The moment that the undo button beside the notice sends; "" when there is none."""
-        given = self.cookie(cookies.UNDO)
-        if given:
+        parameters = self.cookie(cookies.UNDO)
+        if parameters:
             self.set_cookie(cookies.UNDO, "", lasts_s=0)
-        return given if given.isascii() and given.isdigit() else ""
+        return parameters if parameters.isascii() and parameters.isdigit() else ""
 
     @property
     def is_part(self) -> bool:
@@ -142,10 +142,10 @@ class RequestContext:
 
     def url(self, path: str, /, **query: Any) -> str:
         """Returns the URL of a page of ours. Parameters that are None or "" are left out."""
-        given = {name: value for name, value in query.items() if value not in (None, "")}
-        if given:
+        parameters = {name: value for name, value in query.items() if value not in (None, "")}
+        if parameters:
             before, hash_, fragment = path.partition("#")
-            path = f"{before}{'&' if '?' in before else '?'}{urlencode(given)}{hash_}{fragment}"
+            path = f"{before}{'&' if '?' in before else '?'}{urlencode(parameters)}{hash_}{fragment}"
         return self.site.base_path + path
 
     def path_of(self, url: str) -> str:

@@ -43,8 +43,8 @@ class Device(Struct, frozen=True):
     @classmethod
     def read(cls, cookie: str) -> Device:
         """Returns what the cookie says. Values that are not offered count as not chosen."""
-        given = dict(parse_qsl(cookie, max_num_fields=50)) if len(cookie) < 500 else {}
-        return cls(**{name: given[name] for name, known in CHOICES.items() if given.get(name, "?") in known})
+        parameters = dict(parse_qsl(cookie, max_num_fields=50)) if len(cookie) < 500 else {}
+        return cls(**{name: parameters[name] for name, known in CHOICES.items() if parameters.get(name, "?") in known})
 
     def packed(self) -> str:
         return urlencode(msgspec.structs.asdict(self))

@@ -24,8 +24,8 @@ def csrf_token(secret: str) -> str:
     return hmac.new(secret.encode("utf-8", "replace"), b"tidings form", hashlib.sha256).hexdigest()[:40]
 
 
-def is_valid_token(given: str, expected: str) -> bool:
-    return hmac.compare_digest(given.encode(), expected.encode())
+def is_valid_token(sent: str, expected: str) -> bool:
+    return hmac.compare_digest(sent.encode(), expected.encode())
 
 
 def is_cross_site(request: Request, base_url: str) -> bool:

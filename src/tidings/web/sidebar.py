@@ -44,12 +44,12 @@ class Sidebar(Struct, frozen=True):
         for line in lines:
             by_category.setdefault(line.category_id, []).append(line)
         made = [
-            CategoryLine(one, feeds, sum(feed.unread for feed in feeds))
-            for one in named
-            for feeds in (by_category.get(one.id, []),)
+            CategoryLine(category, feeds, sum(feed.unread for feed in feeds))
+            for category in named
+            for feeds in (by_category.get(category.id, []),)
         ]
-        made.sort(key=lambda one: (-one.unread if by_unread else 0, normalize_for_search(one.category.title)))
-        hidden = {one.id for one in named if one.hide_globally}
+        made.sort(key=lambda line: (-line.unread if by_unread else 0, normalize_for_search(line.category.title)))
+        hidden = {category.id for category in named if category.hide_globally}
         return cls(
             categories=made,
             feeds={line.id: line for line in lines},
@@ -60,4 +60,4 @@ class Sidebar(Struct, frozen=True):
         )
 
     def category(self, category_id: int) -> CategoryLine | None:
-        return next((one for one in self.categories if one.category.id == category_id), None)
+        return next((line for line in self.categories if line.category.id == category_id), None)

@@ -59,7 +59,7 @@ class Poller:
         """Run until `stop` is set; then finish running checks within a time limit and release the claims."""
         log.info("poller started", worker=self.name, max_concurrent=self._max_concurrent)
         background = (self._renew(), self._forget_hosts(), self._listen(), self._wake_on(stop))
-        tasks = [asyncio.create_task(one) for one in background]
+        tasks = [asyncio.create_task(loop) for loop in background]
         try:
             while not stop.is_set():
                 self._has_work.clear()

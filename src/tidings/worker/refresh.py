@@ -36,8 +36,8 @@ async def refresh(
         async with slots:
             results = await services.polling.check(lease)
         done += len(results)
-        failed += sum(one.error is not None for one in results.values())
-        new += sum(len(one.new_ids) for one in results.values())
+        failed += sum(result.error is not None for result in results.values())
+        new += sum(len(result.new_ids) for result in results.values())
         progress(done, total)
 
     await asyncio.gather(*(check(lease) for lease in leases))

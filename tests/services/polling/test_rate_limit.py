@@ -194,9 +194,11 @@ def test_claims_of_a_killed_worker_count_until_their_lease_ends(machine: Machine
 
 def test_expired_pauses_of_hosts_are_deleted(machine: Machine, database: Database) -> None:
     with database.writing() as db:
-        host_limits.close(db, {"a.example": Instant(NOW + SECOND), "b.example": Instant(NOW - SECOND)}, asked=True)
-        # Whoever asks for longer is heard, not whoever asks last.
-        host_limits.close(db, {"a.example": Instant(NOW)}, asked=True)
+        host_limits.close(
+            db, {"a.example": Instant(NOW + SECOND), "b.example": Instant(NOW - SECOND)}, is_requested=True
+        )
+        # The longest pause counts, not the last one requested.
+        host_limits.close(db, {"a.example": Instant(NOW)}, is_requested=True)
 
     assert machine.services.polling.forget_hosts() == 1
     with database.reading() as db:

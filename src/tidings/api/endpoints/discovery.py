@@ -41,4 +41,4 @@ async def discover(caller: User, services: Services, body: DiscoveryRequest) -> 
     """Find the feeds of a web page. Nothing is stored."""
     values = ((name, getattr(body, name)) for name in body.__struct_fields__)
     found = await services.discovery.find(caller.id, {name: value for name, value in values if value is not None})
-    return [DiscoveredOut(url=one.url, title=one.title, type=one.type.value) for one in found]
+    return [DiscoveredOut(url=feed.url, title=feed.title, type=feed.type.value) for feed in found]

@@ -128,7 +128,7 @@ def _show(entry: Entry, content: str, attached: list[Enclosure], feed: msgspec.R
         content=content,
         # Stored as JSON and sent as JSON, without decoding.
         tags=msgspec.Raw(entry.tags.encode()),
-        enclosures=[enclosure_out(one) for one in attached],
+        enclosures=[enclosure_out(enclosure) for enclosure in attached],
         feed=feed,
     )
 
@@ -157,8 +157,8 @@ def list_category_entries(caller: User, services: Services, category_id: int, qu
 
 def _list(caller: User, services: Services, query: EntriesQuery, *, feed_id: int = 0, category_id: int = 0) -> Response:
     """Returns a page. Feed and category of path and query must both match; by contract an unknown one is a 400."""
-    feed_ids = {one for one in (feed_id, query.feed_id or 0) if one}
-    category_ids = {one for one in (category_id, query.category_id or 0) if one}
+    feed_ids = {id_ for id_ in (feed_id, query.feed_id or 0) if id_}
+    category_ids = {id_ for id_ in (category_id, query.category_id or 0) if id_}
     with services.listing.open(caller.id, search=query.search, feed_ids=feed_ids, category_ids=category_ids) as lists:
         entry_filter, page = query.filter(), query.page()
         if len(feed_ids) > 1 or len(category_ids) > 1:

@@ -101,7 +101,7 @@ class FeedSerializer:
 
     def __init__(self, db: Read, user: User) -> None:
         self._zone = time_zone(user.timezone)
-        self._categories: dict[int, Category] = {one.id: one for one in categories.list_all(db, user.id)}
+        self._categories: dict[int, Category] = {category.id: category for category in categories.list_all(db, user.id)}
         self._icons = feeds.icon_names(db, user.id)
 
     def serialize(self, feed: Feed) -> FeedOut:
@@ -179,11 +179,11 @@ class FeedUpdate(FeedFields, frozen=True, kw_only=True):
     category: CategoryReference | None = None
 
 
-def _given(body: FeedFields) -> dict[str, Any]:
+def _sent_values(body: FeedFields) -> dict[str, Any]:
     """Returns the members that were sent. For intervals and retention, null is a value: the default of feeds."""
-    given = sent(body)
-    given |= {name: empty for name, empty in NUMBERS.items() if getattr(body, name) is None}
-    return given
+    values = sent(body)
+    values |= {name: empty for name, empty in NUMBERS.items() if getattr(body, name) is None}
+    return values
 
 
 class FeedCreated(Struct, frozen=True):
@@ -220,8 +220,8 @@ def get_counters(caller: User, services: Services) -> CountersOut:
     with services.reading() as db:
         found = counters.list_all(db, caller.id)
     return CountersOut(
-        reads={str(one.feed_id): one.read for one in found if one.read},
-        unreads={str(one.feed_id): one.unread for one in found if one.unread},
+        reads={str(feed.feed_id): feed.read for feed in found if feed.read},
+        unreads={str(feed.feed_id): feed.unread for feed in found if feed.unread},
     )
 
 
@@ -235,17 +235,17 @@ def get_feed(caller: User, services: Services, feed_id: int) -> FeedOut:
 @routes.post("/v1/feeds", status=201, raises=(InvalidInput, FetchError))
 async def create_feed(caller: User, services: Services, body: FeedCreate) -> FeedCreated:
     """Subscribe to a feed. It is fetched, and its entries are stored, before the response."""
-    return FeedCreated(await services.feeds.create(caller, _given(body)))
+    return FeedCreated(await services.feeds.create(caller, _sent_values(body)))
 
 
 @routes.put("/v1/feeds/{feed_id}", status=201, raises=(InvalidInput, NotFound))
 def update_feed(caller: User, services: Services, feed_id: int, body: FeedUpdate) -> FeedOut:
     """Change a feed. Members that are not sent keep their values; errors of earlier checks are cleared."""
-    given = _given(body)
-    given.pop("category", None)
+    values = _sent_values(body)
+    values.pop("category", None)
     if body.category is not None and body.category.id is not None:
-        given.setdefault("category_id", body.category.id)
-    services.feeds.update(caller.id, feed_id, given)
+        values.setdefault("category_id", body.category.id)
+    services.feeds.update(caller.id, feed_id, values)
     with services.reading() as db:
         return FeedSerializer(db, caller).serialize(owned(db, caller.id, feed_id))
 

@@ -48,12 +48,12 @@ class Access(Struct, frozen=True):
 
     def _knows_password(self, request: Request) -> bool:
         try:
-            given = credentials_of(request, self.trusted)
+            credentials = credentials_of(request, self.trusted)
         except Unauthorized:
             return False
         # Always compares both, so that the time reveals nothing.
-        same_name = hmac.compare_digest((given.username or "").encode(), self.username.encode())
-        same_password = hmac.compare_digest((given.password or "").encode(), self.password.encode())
+        same_name = hmac.compare_digest((credentials.username or "").encode(), self.username.encode())
+        same_password = hmac.compare_digest((credentials.password or "").encode(), self.password.encode())
         return same_name and same_password
 
 

@@ -142,11 +142,11 @@ def get_user(services: Services, user_id: str) -> UserOut:
 @routes.post("/v1/users", status=201, admin=True, raises=(Forbidden, InvalidInput))
 def create_user(services: Services, body: UserCreate) -> UserOut:
     """Create an account with one category."""
-    given = sent(body)
+    values = sent(body)
     for name in ("username", "password"):
-        if not given.get(name):
+        if not values.get(name):
             raise InvalidInput(verbatim(f"{name}: a user needs one."), field=name)
-    return user_out(services.users.create(**given))
+    return user_out(services.users.create(**values))
 
 
 @routes.put("/v1/users/{user_id}", status=201, raises=(Forbidden, InvalidInput, NotFound))

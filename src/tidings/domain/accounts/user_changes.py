@@ -57,13 +57,13 @@ _LABEL = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
 _DOMAIN = re.compile(rf"(?:{_LABEL}\.)+{_LABEL}")
 
 
-def validate(given: Mapping[str, Any], *, zones: Collection[str]) -> dict[str, Any]:
+def validate(fields: Mapping[str, Any], *, zones: Collection[str]) -> dict[str, Any]:
     """Returns the values to store, with the password not yet hashed.
 
-    given: fields of the API, without those that were not sent. zones: the names in this machine's IANA database.
+    fields: fields of the API, without those that were not sent. zones: the names in this machine's IANA database.
     Raises InvalidInput, which names the field.
     """
-    values = dict(given)
+    values = dict(fields)
     for name, value in values.items():
         _check_text(name, value)
         _check_choice(name, value)

@@ -183,8 +183,8 @@ def _declared_size(element: HtmlElement) -> tuple[int, int]:
 def _media_urls(element: HtmlElement) -> set[str]:
     """Returns the URLs of an element's image or video, from any attribute."""
     found = set()
-    for one in (element, *element.iter("source")):
-        for name, value in one.attrib.items():
+    for source in (element, *element.iter("source")):
+        for name, value in source.attrib.items():
             first = value.split(None, 1)[:1]
             if first and _SOURCE.fullmatch(name) and not first[0].startswith(("data:", "about:")):
                 found.add(first[0])
@@ -195,7 +195,7 @@ def _enclosing_figure(element: HtmlElement, kept: dict[int, HtmlElement]) -> Htm
     """Returns the `figure` or `picture` around the element if the article kept nothing of it, else the element."""
     figure = element
     for ancestor in element.iterancestors():
-        if any(_number(one) in kept for one in ancestor.iter("*")):
+        if any(_number(descendant) in kept for descendant in ancestor.iter("*")):
             break
         if ancestor.tag == "picture":
             figure = ancestor

@@ -118,7 +118,9 @@ class _TreeReadability(Document):  # type: ignore[misc]
         best: dict[str, Any] | None = super().select_best_candidate(candidates)
         if best is None:
             return None
-        table = next((one for one in (best["elem"], *best["elem"].iterancestors()) if one.tag == "table"), None)
+        table = next(
+            (ancestor for ancestor in (best["elem"], *best["elem"].iterancestors()) if ancestor.tag == "table"), None
+        )
         if table is not None and self._is_data_table(table) and (around := table.getparent()) is not None:
             best = candidates.setdefault(around, self.score_node(around))
         for ancestor in list(best["elem"].iterancestors())[:_MAX_CLIMB]:

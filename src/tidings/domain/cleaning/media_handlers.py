@@ -114,7 +114,7 @@ def _handle_object(writer: CleanHtmlWriter, node: LexborNode) -> str | None:
 
 def _has_content(node: LexborNode) -> bool:
     inside = node.css("a, audio, embed, iframe, img, object, svg, video")
-    return any(one != node for one in inside) or bool(node.text().strip())
+    return any(child != node for child in inside) or bool(node.text().strip())
 
 
 def _handle_embed(writer: CleanHtmlWriter, node: LexborNode) -> None:

@@ -42,8 +42,8 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
         """
         wait = min(_micros(self.first_wait) * 2 ** min(max(failures - 1, 0), MAX_DOUBLINGS), _micros(self.max_wait))
         wait = round(wait * (1 - JITTER + 2 * JITTER * random_fraction))
-        asked = min((retry_after_s or 0) * SECOND, _micros(self.give_up_after))
-        return Instant(now + max(wait, asked))
+        requested = min((retry_after_s or 0) * SECOND, _micros(self.give_up_after))
+        return Instant(now + max(wait, requested))
 
     def is_exhausted(self, now: Instant, *, queued_at: Instant, failing_since: Instant, failures: int) -> bool:
         """Returns whether an event whose attempt just failed is given up.

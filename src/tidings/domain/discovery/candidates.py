@@ -70,7 +70,7 @@ def declared_feeds(page: PageLinks) -> list[FeedCandidate]:
 def linked_feeds(page: PageLinks, *, limit: int) -> list[FeedCandidate]:
     """Returns up to `limit` links on the page that look like feeds, the most likely ones first."""
     rated = [(_feed_score(anchor), anchor) for anchor in page.anchors]
-    likely = sorted((one for one in rated if one[0]), key=lambda one: -one[0])
+    likely = sorted((candidate for candidate in rated if candidate[0]), key=lambda candidate: -candidate[0])
     return _unique_by_url(FeedCandidate(anchor.url) for _, anchor in likely)[:limit]
 
 

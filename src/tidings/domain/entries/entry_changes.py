@@ -63,39 +63,39 @@ def prepare_edit(
 
 
 def prepare_import(
-    given: Mapping[str, Any], user: User, *, now: Instant, policy: cleaning.CleaningPolicy = cleaning.DEFAULT_POLICY
+    fields: Mapping[str, Any], user: User, *, now: Instant, policy: cleaning.CleaningPolicy = cleaning.DEFAULT_POLICY
 ) -> ReadyEntry:
     """Returns an entry that a user imports; its status is "read" by default.
 
-    given: fields of the API, without those that were not sent. Raises InvalidInput, which names the field.
+    fields: fields of the API, without those that were not sent. Raises InvalidInput, which names the field.
     """
-    url = _article_url(given.get("url", ""))
-    author, external_id = given.get("author", ""), given.get("external_id", "")
-    title = given.get("title", "")
+    url = _article_url(fields.get("url", ""))
+    author, external_id = fields.get("author", ""), fields.get("external_id", "")
+    title = fields.get("title", "")
     for name, text in (("author", author), ("external_id", external_id), ("title", title)):
         _check(text, name)
-    content = _clean(given.get("content", ""), url, user, policy)
-    status = import_status(given)
+    content = _clean(fields.get("content", ""), url, user, policy)
+    status = import_status(fields)
     return ReadyEntry(
-        hash=sha256((external_id or given["url"]).encode("utf-8", "replace")).digest(),
+        hash=sha256((external_id or fields["url"]).encode("utf-8", "replace")).digest(),
         # Differs from every real fingerprint: if the feed publishes the same entry, its content replaces this one.
         fingerprint=b"",
         title=title if title.strip() else url,
         url=url,
         content=content,
         author=author,
-        comments_url=_comments_url(given.get("comments_url", "")),
-        published_at=_published_at(given.get("published_at", 0), now),
+        comments_url=_comments_url(fields.get("comments_url", "")),
+        published_at=_published_at(fields.get("published_at", 0), now),
         reading_time=_reading_time(content, user) if user.show_reading_time else 0,
-        tags=_tags(given.get("tags", [])),
+        tags=_tags(fields.get("tags", [])),
         status=EntryStatus.READ if status is None else status,
-        starred=given.get("starred", False),
+        starred=fields.get("starred", False),
     )
 
 
-def import_status(given: Mapping[str, Any]) -> EntryStatus | None:
+def import_status(fields: Mapping[str, Any]) -> EntryStatus | None:
     """Returns the status that was sent with an imported entry; None if there was none."""
-    word = given.get("status", "")
+    word = fields.get("status", "")
     if not word:
         return None
     status = STATUS_BY_NAME.get(word)

@@ -30,13 +30,13 @@ _EDITS = {
 }
 
 
-def validate(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the columns of a feed to set. given: fields of the API, without those that were not sent.
+def validate(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the columns of a feed to set. fields: fields of the API, without those that were not sent.
 
     Credentials in the feed's URL move to `username` and `password`, so that they are not shown with it.
     Raises InvalidInput, which names the field.
     """
-    values = dict(given)
+    values = dict(fields)
     for name, value in values.items():
         _check_text(name, value)
     for name in ("feed_url", "site_url"):

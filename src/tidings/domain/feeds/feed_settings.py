@@ -70,7 +70,7 @@ FEED_SETTINGS: Final = (
 
 def names_of(*types: SettingType) -> tuple[str, ...]:
     """Returns the names of all settings of these types, in the order of the declaration."""
-    return tuple(one.name for one in FEED_SETTINGS if one.type in types)
+    return tuple(setting.name for setting in FEED_SETTINGS if setting.type in types)
 
 
 RULES: Final = names_of(SettingType.RULE)

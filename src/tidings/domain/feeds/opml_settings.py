@@ -11,7 +11,7 @@ from tidings.domain.feeds.feed_settings import FEED_SETTINGS, NUMBERS, TEXTS
 from tidings.domain.messages import msg
 
 # The attributes, and the feed's field that each one sets.
-SETTINGS: Final = {one.opml: one.name for one in FEED_SETTINGS if one.opml}
+SETTINGS: Final = {setting.opml: setting.name for setting in FEED_SETTINGS if setting.opml}
 _BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkeys(("false", "0", "f", "no", ""), False)
 
 

@@ -51,23 +51,23 @@ def find_provider(name: str) -> Provider:
 def merge(
     provider: Provider,
     before: IntegrationSettings,
-    given: Any,
+    sent: Any,
     *,
     check_url: UrlCheck,
     make_secret: Callable[[], str],
 ) -> IntegrationSettings:
-    """Returns the settings with changes. given: members as in the API; those that are absent or null stay as they are.
+    """Returns the settings with changes. sent: members as in the API; those that are absent or null stay as they are.
 
     make_secret: returns a value for a generated field. Raises InvalidInput, which names integration and field, as in
     `linkding.url`.
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(sent, Mapping):
         raise InvalidField(provider.name, msg('send an object, such as {"enabled": true}.'))
     fields = {field.name: field for field in provider.fields}
-    sent = {name: value for name, value in given.items() if value is not None and not _is_read_only(name, fields)}
+    changes = {name: value for name, value in sent.items() if value is not None and not _is_read_only(name, fields)}
     enabled = before.enabled
     values = {}
-    for name, value in sent.items():
+    for name, value in changes.items():
         where = f"{provider.name}.{name[:40]}"
         if name == ENABLED:
             _check_type(value, bool, where)

@@ -78,22 +78,22 @@ def diff_entries(feed: Feed, entries: Sequence[IdentifiedEntry], known: KnownEnt
 
     entries: in document order, in which the oldest comes last. known: looked up by all hashes of `entries`.
     """
-    has_others = any(one.other_hashes for one in entries)
+    has_others = any(identified.other_hashes for identified in entries)
     renamed, renamed_deleted = _find_renamed(entries, known) if has_others else ({}, {})
     new: dict[bytes, ParsedEntry] = {}
     changed: dict[int, ParsedEntry] = {}
     deleted = set()
     is_updated = not (feed.ignore_entry_updates or feed.crawler)
-    for one in reversed(entries):
-        hash_ = one.hash
+    for identified in reversed(entries):
+        hash_ = identified.hash
         stored_as = renamed.get(hash_, hash_)
         if (id_ := known.ids.get(stored_as)) is not None:
-            if is_updated and known.fingerprints[stored_as] != fingerprint(one.entry):
-                changed[id_] = one.entry
+            if is_updated and known.fingerprints[stored_as] != fingerprint(identified.entry):
+                changed[id_] = identified.entry
         elif renamed_deleted.get(hash_, hash_) in known.deleted:
             deleted.add(hash_)
         else:
-            new[hash_] = one.entry
+            new[hash_] = identified.entry
     return ChangeSet(
         new,
         changed,
@@ -108,17 +108,19 @@ def _find_renamed(
 ) -> tuple[Mapping[bytes, bytes], Mapping[bytes, bytes]]:
     """Returns, for stored and for deleted entries that the feed has under another hash, that old hash by the new."""
     # The hash of another entry of the document belongs to that entry.
-    taken = {one.hash for one in entries}
+    taken = {identified.hash for identified in entries}
     renamed: dict[bytes, bytes] = {}
     renamed_deleted: dict[bytes, bytes] = {}
-    unknown = [one for one in reversed(entries) if one.other_hashes and one.hash not in known]
+    unknown = [
+        identified for identified in reversed(entries) if identified.other_hashes and identified.hash not in known
+    ]
     # Of several entries that may be the stored one, it is the unchanged one, else the oldest.
-    for one in sorted(unknown, key=lambda one: not _is_unchanged(one, known)):
-        others = [other for other in one.other_hashes if other not in taken]
+    for identified in sorted(unknown, key=lambda identified: not _is_unchanged(identified, known)):
+        others = [other for other in identified.other_hashes if other not in taken]
         if (old := next((other for other in others if other in known.ids), None)) is not None:
-            renamed[one.hash] = old
+            renamed[identified.hash] = old
         elif (old := next((other for other in others if other in known.deleted), None)) is not None:
-            renamed_deleted[one.hash] = old
+            renamed_deleted[identified.hash] = old
         else:
             continue
         taken.add(old)

@@ -79,19 +79,19 @@ def rehash_by_url(stored: Iterable[StoredIdentity]) -> dict[int, bytes]:
 
     stored: the newest first. Of several copies of one entry only the newest gets the new hash.
     """
-    known = [(one, canonical_url(one.url)) for one in stored]
+    known = [(entry, canonical_url(entry.url)) for entry in stored]
     titles: dict[str, set[str]] = {}
-    for one, url in known:
-        titles.setdefault(url, set()).add(one.title)
-    taken = {one.hash for one, _ in known}
+    for entry, url in known:
+        titles.setdefault(url, set()).add(entry.title)
+    taken = {entry.hash for entry, _ in known}
     found: dict[int, bytes] = {}
-    for one, url in known:
+    for entry, url in known:
         if not url:
             continue
-        hash_ = bytes.fromhex(_hash(url, one.title if len(titles[url]) > 1 else ""))
+        hash_ = bytes.fromhex(_hash(url, entry.title if len(titles[url]) > 1 else ""))
         if hash_ not in taken:
             taken.add(hash_)
-            found[one.id] = hash_
+            found[entry.id] = hash_
     return found
 
 
@@ -158,4 +158,4 @@ def _hash(url: str, title: str = "") -> str:
 
 
 def _to_bytes(hashes: Iterable[str]) -> tuple[bytes, ...]:
-    return tuple(bytes.fromhex(one) for one in dict.fromkeys(hashes) if one)
+    return tuple(bytes.fromhex(hash_) for hash_ in dict.fromkeys(hashes) if hash_)

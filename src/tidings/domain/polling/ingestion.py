@@ -113,7 +113,7 @@ class EntryPolicy(Struct, frozen=True):
     def rule_errors(self) -> tuple[str, ...]:
         """The rules that were ignored, each with the reason, in English."""
         found = (*self.feed_rules.errors, *self.user_rules.errors)
-        return tuple(f"{one.field}: {one.message}" for one in found)
+        return tuple(f"{error.field}: {error.message}" for error in found)
 
 
 def fingerprint(entry: ParsedEntry) -> bytes:
@@ -178,7 +178,7 @@ def prepare_article(
         hash=entry.hash.hex(),
         url=entry.url,
         title=entry.title,
-        enclosures=tuple(ParsedEnclosure(one.url, one.mime_type, one.size) for one in attached),
+        enclosures=tuple(ParsedEnclosure(enclosure.url, enclosure.mime_type, enclosure.size) for enclosure in attached),
     )
     full = _with_article(parsed, article)
     rewritten = pipeline.rewrite_entry(full, policy.feed_rules, invidious_host=policy.invidious_host)
@@ -189,7 +189,7 @@ def prepare_article(
 
 def _english(*warnings: Message) -> tuple[str, ...]:
     """Returns the warnings in English, for the log. The page that previews rules shows translated ones."""
-    return tuple(one.english() for one in warnings)
+    return tuple(warning.english() for warning in warnings)
 
 
 def is_worth_reading(content: str) -> bool:

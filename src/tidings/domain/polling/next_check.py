@@ -135,9 +135,9 @@ def after_check(
     shortest, longest = _limits(schedule)
     # The limits hold after jitter too.
     wait = max(shortest, min(_spread(wait, random_fraction) if is_first else _jittered(wait, random_fraction), longest))
-    asked = max(retry_after, _capped_micros(request.fresh_s), _asked_by_document(request.hints, now))
-    if asked > wait:
-        wait = _not_before(asked, asked, random_fraction)
+    requested = max(retry_after, _capped_micros(request.fresh_s), _wait_by_document(request.hints, now))
+    if requested > wait:
+        wait = _not_before(requested, requested, random_fraction)
     return skip_excluded_hours(Instant(now + wait), request.hints, random_fraction)
 
 
@@ -167,10 +167,10 @@ def after_failed_check(
     first = user_interval_minutes * MINUTE or min(interval(schedule, rate, now), _micros(schedule.default_interval))
     limit = max(first, MAX_WAIT)
     wait = min(_jittered(min(first * 2 ** min(max(failures - 1, 0), MAX_DOUBLINGS), limit), random_fraction), limit)
-    asked = _capped_micros(request.retry_after_s)
+    requested = _capped_micros(request.retry_after_s)
     if not user_interval_minutes:
-        asked = max(asked, _capped_micros(request.fresh_s))
-    at = Instant(now + (_not_before(asked, asked, random_fraction) if asked > wait else wait))
+        requested = max(requested, _capped_micros(request.fresh_s))
+    at = Instant(now + (_not_before(requested, requested, random_fraction) if requested > wait else wait))
     return at if user_interval_minutes else skip_excluded_hours(at, request.hints, random_fraction)
 
 
@@ -222,22 +222,22 @@ def skip_excluded_hours(at: Instant, hints: PublisherHints, random_fraction: flo
     return at
 
 
-def _asked_by_document(hints: PublisherHints, now: Instant) -> int:
-    asked = (hints.ttl_minutes or 0) * MINUTE
+def _wait_by_document(hints: PublisherHints, now: Instant) -> int:
+    requested = (hints.ttl_minutes or 0) * MINUTE
     if hints.update_minutes:
         period = hints.update_minutes * MINUTE
         # With a base, the publisher updates at base + n periods: wait for the next of these times.
         elapsed = 0 if hints.update_base is None else (now - hints.update_base) % period
-        asked = max(asked, period - elapsed)
-    return min(asked, MAX_WAIT)
+        requested = max(requested, period - elapsed)
+    return min(requested, MAX_WAIT)
 
 
 def _capped_micros(seconds: int | None) -> int:
     return min((seconds or 0) * SECOND, MAX_WAIT)
 
 
-def _not_before(wait: int, asked: int, random_fraction: float) -> int:
-    return max(wait, asked) + int(random_fraction * HINT_JITTER)
+def _not_before(wait: int, requested: int, random_fraction: float) -> int:
+    return max(wait, requested) + int(random_fraction * HINT_JITTER)
 
 
 def _jittered(wait: int, random_fraction: float) -> int:

@@ -46,7 +46,7 @@ def list_tags(caller: User, services: Services) -> Tags:
     """The starred state, and a folder for each category."""
     with services.reading() as db:
         folders = categories.list_all(db, caller.id)
-    return Tags([Tag(STARRED), *(Tag(LABEL + one.title, "folder") for one in folders)])
+    return Tags([Tag(STARRED), *(Tag(LABEL + folder.title, "folder") for folder in folders)])
 
 
 @routes.post("/reader/api/0/rename-tag")
@@ -67,6 +67,6 @@ def disable_tag(caller: User, services: Services, query: Disable) -> str:
         raise InvalidInput(verbatim("s: send a label."), field="s")
     with services.reading() as db:
         found = [streams.folder(db, caller.id, name) for name in names]
-    for one in {folder.id for folder in found}:
-        services.categories.dissolve(caller.id, one)
+    for folder_id in {folder.id for folder in found}:
+        services.categories.dissolve(caller.id, folder_id)
     return "OK"

@@ -34,8 +34,8 @@ class LoginOut(Struct, frozen=True):
 @routes.get("/accounts/ClientLogin", is_public=True)
 async def sign_in(caller: ReaderCaller, check: PasswordCheck, query: LoginForm) -> Response:
     """Sign in with a name and an API password, or the account's. All three values are the token."""
-    given = Credentials(username=query.Email.strip(), password=query.Passwd, address=caller.address)
-    login = await check.verify(given)
+    credentials = Credentials(username=query.Email.strip(), password=query.Passwd, address=caller.address)
+    login = await check.verify(credentials)
     if query.output == "json":
         return json(LoginOut(login.token, login.token, login.token))
     return PlainTextResponse("".join(f"{name}={login.token}\n" for name in ("SID", "LSID", "Auth")))

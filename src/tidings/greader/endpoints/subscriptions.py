@@ -90,7 +90,7 @@ def list_subscriptions(caller: User, services: Services, site: PublicUrl) -> Sub
     """All feeds, with the folder of each."""
     with services.reading() as db:
         mine = feeds.list_all(db, caller.id)
-        titles = {one.id: one.title for one in categories.list_all(db, caller.id)}
+        titles = {folder.id: folder.title for folder in categories.list_all(db, caller.id)}
         icons = feeds.icon_names(db, caller.id)
     return Subscriptions([_subscription(feed, titles[feed.category_id], icons.get(feed.id), site) for feed in mine])
 
@@ -112,9 +112,9 @@ def _subscription(feed: Feed, folder: str, icon: str | None, site: PublicUrl) ->
 def count_unread(caller: User, services: Services) -> UnreadCounts:
     """Unread entries of each feed and folder, and of all. Clients poll it to learn which feeds have news."""
     with services.reading() as db:
-        unread = {one.feed_id: one.unread for one in counters.list_all(db, caller.id)}
+        unread = {feed.feed_id: feed.unread for feed in counters.list_all(db, caller.id)}
         mine = feeds.list_all(db, caller.id)
-        titles = {one.id: one.title for one in categories.list_all(db, caller.id)}
+        titles = {folder.id: folder.title for folder in categories.list_all(db, caller.id)}
     parts: dict[str, tuple[int, int]] = {}
     for feed in mine:
         newest = max(feed.news_at or 0, feed.created_at)
@@ -158,16 +158,16 @@ def _feed_id(services: Services, user_id: int, stream: streams.Stream) -> int:
 
 
 def _change(services: Services, user_id: int, feed_id: int, query: Edit, title: str) -> None:
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if title.strip():
-        given["title"] = title
+        values["title"] = title
     if query.a:
-        given["category_id"] = services.categories.ensure(user_id, streams.label_name(query.a)).id
+        values["category_id"] = services.categories.ensure(user_id, streams.label_name(query.a)).id
     elif query.r:
         category_id = _folder_after_removal(services, user_id, feed_id, streams.label_name(query.r))
-        given |= {} if category_id is None else {"category_id": category_id}
-    if given:
-        services.feeds.update(user_id, feed_id, given)
+        values |= {} if category_id is None else {"category_id": category_id}
+    if values:
+        services.feeds.update(user_id, feed_id, values)
 
 
 def _folder_after_removal(services: Services, user_id: int, feed_id: int, label: str) -> int | None:
@@ -182,18 +182,18 @@ def _folder_after_removal(services: Services, user_id: int, feed_id: int, label:
 @routes.post("/reader/api/0/subscription/quickadd")
 async def add_quickly(caller: User, services: Services, query: QuickAdd) -> AddedOut:
     """Subscribe to a feed, or to the first one that a page has. What went wrong is told in `error`."""
-    asked = query.quickadd.strip()
+    typed = query.quickadd.strip()
     try:
-        feed_id, is_new = await _subscribe(caller, services, asked.removeprefix(FEED))
+        feed_id, is_new = await _subscribe(caller, services, typed.removeprefix(FEED))
     except TidingsError as error:
-        return AddedOut(0, asked, error=error.message)
+        return AddedOut(0, typed, error=error.message)
     feed = await asyncio.to_thread(_feed, services, caller.id, feed_id)
     if feed is None:
-        return AddedOut(0, asked, error="The feed was removed at this moment.")
+        return AddedOut(0, typed, error="The feed was removed at this moment.")
     if not is_new:
         # Capy Reader and NetNewsWire look for these words.
-        return AddedOut(0, asked, error=f"Already subscribed! {feed.feed_url}")
-    return AddedOut(1, asked, f"{FEED}{feed.id}", feed.title)
+        return AddedOut(0, typed, error=f"Already subscribed! {feed.feed_url}")
+    return AddedOut(1, typed, f"{FEED}{feed.id}", feed.title)
 
 
 async def _subscribe(caller: User, services: Services, address: str) -> tuple[int, bool]:

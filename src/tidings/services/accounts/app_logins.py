@@ -50,30 +50,30 @@ class AppLogins:
         self._secret = ServerSecret(database)
         self._refusals = RefusalLog()
 
-    def recognise(self, given: Credentials) -> AppLogin | None:
+    def recognise(self, fields: Credentials) -> AppLogin | None:
         """Returns the login of an API password, or of an account password that was verified in the last minutes.
 
         None when the password has to be verified first. Raises Unauthorized when there is no name or no password.
         """
-        if not given.username or not given.password or "\0" in given.username:
+        if not fields.username or not fields.password or "\0" in fields.username:
             raise Unauthorized(WRONG_PASSWORD)
         secret = self._secret.get()
         with self._database.reading() as db:
-            user = users.by_name(db, given.username)
-            found = self._api_password(db, secret, user, given.password) if user else None
+            user = users.by_name(db, fields.username)
+            found = self._api_password(db, secret, user, fields.password) if user else None
         if user is not None and found is not None:
             self._record_use(user, found)
             return self._login(user, found.password_digest)
-        known = self._authentication.recognise_password(given)
+        known = self._authentication.recognise_password(fields)
         return self._login_of_account(known) if known and known.allow_account_password_in_apps else None
 
-    def start_attempt(self, given: Credentials) -> float:
+    def start_attempt(self, fields: Credentials) -> float:
         """As `Authentication.start_attempt`."""
-        return self._authentication.start_attempt(given)
+        return self._authentication.start_attempt(fields)
 
-    def verify(self, given: Credentials) -> AppLogin:
+    def verify(self, fields: Credentials) -> AppLogin:
         """Returns the login of an account password. Raises Unauthorized, also where apps need an API password."""
-        return self._login_of_account(self._authentication.verify(given, for_app=True))
+        return self._login_of_account(self._authentication.verify(fields, for_app=True))
 
     def by_token(self, token: str, address: str) -> AppLogin:
         """Returns the login that a token of the Google Reader API belongs to. Raises Unauthorized."""
@@ -111,14 +111,16 @@ class AppLogins:
     def _api_password(self, db: Read, secret: bytes, user: User, password: str) -> ApiPassword | None:
         digest = decisions.password_digest(secret, user.id, password.strip())
         stored = api_passwords.list_all(db, user.id)
-        return next((one for one in stored if hmac.compare_digest(one.password_digest, digest)), None)
+        return next(
+            (api_password for api_password in stored if hmac.compare_digest(api_password.password_digest, digest)), None
+        )
 
     def _of_token(self, db: Read, secret: bytes, user: User, digits: str) -> tuple[AppLogin | None, ApiPassword | None]:
         """The login with this token, and its API password; no password when it is that of the account."""
-        for one in api_passwords.list_all(db, user.id):
-            token = decisions.reader_token(secret, user.username, user.id, one.password_digest)
+        for api_password in api_passwords.list_all(db, user.id):
+            token = decisions.reader_token(secret, user.username, user.id, api_password.password_digest)
             if _is_same(token, digits):
-                return AppLogin(user, token), one
+                return AppLogin(user, token), api_password
         token = decisions.reader_token(secret, user.username, user.id, users.password_hash(db, user.id).encode())
         if user.allow_account_password_in_apps and _is_same(token, digits):
             return AppLogin(user, token), None

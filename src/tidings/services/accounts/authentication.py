@@ -51,29 +51,29 @@ class Authentication:
         self._throttle_lock = threading.Lock()
         self._refusals = RefusalLog()
 
-    def recognise_password(self, given: Credentials) -> User | None:
+    def recognise_password(self, credentials: Credentials) -> User | None:
         """Returns the user whose password was verified in the last minutes; None for any other. Records no use."""
         with self._database.reading() as db:
-            return self._by_name(db, given) if given.username and given.password else None
+            return self._by_name(db, credentials) if credentials.username and credentials.password else None
 
-    def recognise(self, given: Credentials) -> User | None:
+    def recognise(self, credentials: Credentials) -> User | None:
         """Returns the user, or None if the password has to be verified first.
 
         Raises Unauthorized without credentials, and UnknownApiKey.
         """
         with self._database.reading() as db:
-            key = self._key(db, given) if given.token else None
-            user = users.get(db, key.user_id) if key else self._by_name(db, given)
+            key = self._key(db, credentials) if credentials.token else None
+            user = users.get(db, key.user_id) if key else self._by_name(db, credentials)
         return None if user is None else self._record_use(user, key)
 
-    def start_attempt(self, given: Credentials) -> float:
+    def start_attempt(self, credentials: Credentials) -> float:
         """Returns the seconds to wait before `verify`; 0 unless there were several failures.
 
         Raises SignInThrottled if the wait would be too long. Reads the database: not for the event loop.
         """
         with self._database.reading() as db:
-            buckets = self._buckets(given, self._stored(db, given)[1])
-        return self._start(buckets, given)
+            buckets = self._buckets(credentials, self._stored(db, credentials)[1])
+        return self._start(buckets, credentials)
 
     def throttle_unknown_key(self, address: str) -> float:
         """Count an unknown key as a failure of the network it came from. Returns the seconds to wait before the answer.
@@ -85,7 +85,7 @@ class Authentication:
         self._count_failure(buckets)
         return wait_s
 
-    def _start(self, buckets: Sequence[Bucket], given: Credentials) -> float:
+    def _start(self, buckets: Sequence[Bucket], credentials: Credentials) -> float:
         now = self._clock()
         with self._database.reading() as db:
             keys = [bucket.key for bucket in buckets]
@@ -93,49 +93,55 @@ class Authentication:
         with self._throttle_lock:
             decision = self._throttle.start_attempt(buckets, counts, now)
         if decision.is_refused:
-            self._refusals.log("too many failures", username=given.username, address=given.address)
+            self._refusals.log("too many failures", username=credentials.username, address=credentials.address)
             raise SignInThrottled(
                 msg("Too many failed sign-ins: try again in half a minute."), retry_after_s=-(-decision.wait // SECOND)
             )
         return decision.wait / SECOND
 
-    def verify(self, given: Credentials, *, for_app: bool = False) -> User:
+    def verify(self, credentials: Credentials, *, for_app: bool = False) -> User:
         """Returns the user with this name and password; raises Unauthorized.
 
         The caller has waited for as long as `start_attempt` returned.
         for_app: refuse the password of a user who allows apps their API passwords only.
         """
         with self._database.reading() as db:
-            user, stored = self._stored(db, given)
-        buckets = self._buckets(given, stored)
+            user, stored = self._stored(db, credentials)
+        buckets = self._buckets(credentials, stored)
         # Another attempt with the same password may have succeeded while this one waited.
-        is_known = self._verified.knows(stored, given.password, self._clock())
-        is_right = is_known or passwords.matches(stored, given.password)
+        is_known = self._verified.knows(stored, credentials.password, self._clock())
+        is_right = is_known or passwords.matches(stored, credentials.password)
         if not is_right or user is None or (for_app and not user.allow_account_password_in_apps):
-            self._failed(given, buckets)
+            self._failed(credentials, buckets)
             raise Unauthorized(WRONG_PASSWORD)
         self._succeeded(buckets)
-        self._verified.remember(stored, given.password, self._clock())
+        self._verified.remember(stored, credentials.password, self._clock())
         return self._record_use(user, None)
 
-    def remember_browser(self, given: Credentials) -> str:
+    def remember_browser(self, credentials: Credentials) -> str:
         """Returns the token that a browser stores after a sign-in and sends as `Credentials.browser` the next time."""
         with self._database.reading() as db:
-            _, stored = self._stored(db, given)
-        return given.browser if known_browsers.known_id(given.browser, stored) else known_browsers.new_token(stored)
+            _, stored = self._stored(db, credentials)
+        return (
+            credentials.browser
+            if known_browsers.known_id(credentials.browser, stored)
+            else known_browsers.new_token(stored)
+        )
 
-    def _stored(self, db: Read, given: Credentials) -> tuple[User | None, str]:
+    def _stored(self, db: Read, credentials: Credentials) -> tuple[User | None, str]:
         """Returns the user with this name and the hash of the password; None and a dummy hash for an unknown name."""
-        user = users.by_name(db, given.username.lower()) or users.by_name(db, normalize_username(given.username))
+        user = users.by_name(db, credentials.username.lower()) or users.by_name(
+            db, normalize_username(credentials.username)
+        )
         return user, users.password_hash(db, user.id) if user else passwords.UNKNOWN_USER_HASH
 
-    def _buckets(self, given: Credentials, stored: str) -> tuple[Bucket, ...]:
-        browser = known_browsers.known_id(given.browser, stored) if given.browser else ""
-        return buckets_of(given.username, given.address, browser)
+    def _buckets(self, credentials: Credentials, stored: str) -> tuple[Bucket, ...]:
+        browser = known_browsers.known_id(credentials.browser, stored) if credentials.browser else ""
+        return buckets_of(credentials.username, credentials.address, browser)
 
-    def _failed(self, given: Credentials, buckets: Sequence[Bucket]) -> None:
+    def _failed(self, credentials: Credentials, buckets: Sequence[Bucket]) -> None:
         self._count_failure(buckets)
-        self._refusals.log("wrong name or password", username=given.username, address=given.address)
+        self._refusals.log("wrong name or password", username=credentials.username, address=credentials.address)
 
     def _count_failure(self, buckets: Sequence[Bucket]) -> None:
         now = self._clock()
@@ -156,18 +162,18 @@ class Authentication:
             with self._database.writing() as db:
                 sign_in_failures.remove(db, own.key)
 
-    def _key(self, db: Read, given: Credentials) -> ApiKey:
-        key = api_keys.by_token(db, given.token)
+    def _key(self, db: Read, credentials: Credentials) -> ApiKey:
+        key = api_keys.by_token(db, credentials.token)
         if key is None:
-            self._refusals.log("unknown API key", username="", address=given.address)
+            self._refusals.log("unknown API key", username="", address=credentials.address)
             raise UnknownApiKey(msg("This API key is not known: check X-Auth-Token, or create a new key."))
         return key
 
-    def _by_name(self, db: Read, given: Credentials) -> User | None:
-        if not given.username or not given.password:
+    def _by_name(self, db: Read, credentials: Credentials) -> User | None:
+        if not credentials.username or not credentials.password:
             raise Unauthorized(NO_CREDENTIALS)
-        user, stored = self._stored(db, given)
-        if user and self._verified.knows(stored, given.password, self._clock()):
+        user, stored = self._stored(db, credentials)
+        if user and self._verified.knows(stored, credentials.password, self._clock()):
             return user
         return None
 

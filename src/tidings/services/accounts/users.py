@@ -45,17 +45,17 @@ class Users:
             _ensure_free(db, foreign_ids)
             return self._add(db, values["username"], password_hash, is_admin=is_admin, **foreign_ids)
 
-    def update(self, caller: User, user_id: int, given: Mapping[str, Any], *, session_id: int | None = None) -> User:
+    def update(self, caller: User, user_id: int, fields: Mapping[str, Any], *, session_id: int | None = None) -> User:
         """Change a user and return the result. `caller` is an administrator or the user, who cannot become one.
 
-        given: the fields of the API that were sent. A new password ends all sessions of the user but `session_id`.
+        fields: the fields of the API that were sent. A new password ends all sessions of the user but `session_id`.
         Raises Forbidden, NotFound and InvalidField.
         """
         # Before the user is looked up, so that callers without permission do not learn which ids exist.
-        _permit_update(caller, user_id, given)
+        _permit_update(caller, user_id, fields)
         with self._database.reading() as db:
             by_id(db, user_id)
-        values = user_changes.validate(given, zones=known_zones())
+        values = user_changes.validate(fields, zones=known_zones())
         if "password" in values:
             values["password_hash"] = hash_password(values.pop("password"))
         with self._database.writing() as db:
@@ -159,12 +159,12 @@ def known_zones() -> frozenset[str]:
     return frozenset(available_timezones())
 
 
-def _permit_update(caller: User, user_id: int, given: Mapping[str, Any]) -> None:
+def _permit_update(caller: User, user_id: int, fields: Mapping[str, Any]) -> None:
     if caller.is_admin:
         return
     if caller.id != user_id:
         raise Forbidden(msg("Only an administrator may change another user."))
-    if given.get("is_admin"):
+    if fields.get("is_admin"):
         raise InvalidField("is_admin", msg("only an administrator can make somebody one."))
 
 

@@ -57,7 +57,7 @@ class AppriseSender:
         except WorkerDied as error:
             raise InvalidField(field, msg("these could not be checked just now; try again.")) from error
         if problems:
-            raise InvalidField(field, join_sentences(*(one.message for one in problems)))
+            raise InvalidField(field, join_sentences(*(problem.message for problem in problems)))
 
     def send(self, settings: apprise.Settings, event: Event) -> None:
         """Send an event to the services that have not got it yet. Blocks: call it in a thread.
@@ -78,8 +78,11 @@ class AppriseSender:
         self._remember(event.delivery_id, [url for url in urls if url not in failed] if failed else [])
         if problems:
             # Number the problems by the user's list, not by the URLs of this attempt.
-            numbered = (msgspec.structs.replace(one, number=urls.index(left[one.number - 1]) + 1) for one in problems)
-            raise DeliveryRefused(join_sentences(*(one.message for one in numbered)))
+            numbered = (
+                msgspec.structs.replace(problem, number=urls.index(left[problem.number - 1]) + 1)
+                for problem in problems
+            )
+            raise DeliveryRefused(join_sentences(*(problem.message for problem in numbered)))
 
     def close(self) -> None:
         """End every process. Repeating it does nothing."""

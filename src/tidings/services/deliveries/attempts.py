@@ -82,7 +82,9 @@ class Transcript:
 
     def redact(self, text: str) -> str:
         # The longest first: one may be a part of another.
-        for secret in sorted((one for one in self._secrets if len(one) >= _MIN_SECRET_CHARS), key=len, reverse=True):
+        for secret in sorted(
+            (value for value in self._secrets if len(value) >= _MIN_SECRET_CHARS), key=len, reverse=True
+        ):
             text = text.replace(secret, _HIDDEN)
         return text
 

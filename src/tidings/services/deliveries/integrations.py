@@ -49,12 +49,12 @@ class Integrations:
         with self._database.reading() as db:
             return _shown(integrations.list_all(db, user_id))
 
-    def update(self, user_id: int, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    def update(self, user_id: int, fields: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """Change settings, all that are given or none, and return them as `get_all` does.
 
-        given: any part of what `get_all` returns. Raises InvalidInput with the integration and field.
+        fields: any part of what `get_all` returns. Raises InvalidInput with the integration and field.
         """
-        changed = {name: members for name, members in given.items() if members is not None}
+        changed = {name: members for name, members in fields.items() if members is not None}
         providers = {name: changes.find_provider(name) for name in changed}
         self._check_service_urls(changed)
         with self._database.writing() as db:
@@ -68,7 +68,7 @@ class Integrations:
         with self._database.reading() as db:
             stored = integrations.list_all(db, user_id)
             given_up = outbox.failed_counts(db, user_id)
-        errors = {one.name: one.error for one in stored if one.last_error}
+        errors = {integration.name: integration.error for integration in stored if integration.last_error}
         names = {*given_up, *errors}
         return _shown(stored), {name: DeliveryProblems(errors.get(name), given_up.get(name, 0)) for name in names}
 
@@ -81,9 +81,9 @@ class Integrations:
         if urls := values.get("apprise_service_urls"):
             self._apprise_sender.check_urls(urls, field="apprise_service_urls")
 
-    def _save(self, db: Any, user_id: int, provider: Provider, before: StoredIntegration | None, given: Any) -> None:
+    def _save(self, db: Any, user_id: int, provider: Provider, before: StoredIntegration | None, fields: Any) -> None:
         merged = changes.merge(
-            provider, _current(provider, before), given, check_url=self._refusal, make_secret=_make_secret
+            provider, _current(provider, before), fields, check_url=self._refusal, make_secret=_make_secret
         )
         settings = msgspec.json.encode(merged.settings).decode()
         integrations.save(db, user_id, provider.name, enabled=merged.enabled, settings=settings, now=self._clock())

@@ -111,7 +111,7 @@ def _new_entries_bodies(db: Read, user: User, feed: Feed, entry_ids: Sequence[in
 
 def _with_bodies(db: Read, rows: list[Entry]) -> Iterator[tuple[Entry, str, list[Enclosure]]]:
     page = entry_lists.with_bodies(db, rows)
-    return ((one, page.contents.get(one.id, ""), page.enclosures.get(one.id, [])) for one in rows)
+    return ((row, page.contents.get(row.id, ""), page.enclosures.get(row.id, [])) for row in rows)
 
 
 def _feed_payload(db: Read, user: User, feed: Feed) -> FeedPayload:

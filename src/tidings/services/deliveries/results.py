@@ -107,12 +107,14 @@ class ResultWriter:
         for worker in sorted({attempt.job.worker for attempt in batch}):
             ids = (attempt.job.queue.id for attempt in batch if attempt.job.worker == worker)
             held |= queues.lock_claimed(db, ids, worker)
-        ours = sorted((attempt for attempt in batch if attempt.job.queue.id in held), key=lambda one: one.job.queue.id)
+        ours = sorted(
+            (attempt for attempt in batch if attempt.job.queue.id in held), key=lambda attempt: attempt.job.queue.id
+        )
         records = {attempt.job.queue.id: self._evaluate(attempt, now) for attempt in ours}
         queues.record_attempts(db, [*records.values()], now=now, until=self.lease_end(now))
         for attempt in ours:
             self._give_up(db, attempt.outcome, records[attempt.job.queue.id].queue, now)
-        for attempt in sorted(ours, key=lambda one: (one.job.queue.user_id, one.job.queue.integration)):
+        for attempt in sorted(ours, key=lambda attempt: (attempt.job.queue.user_id, attempt.job.queue.integration)):
             _record_error(db, attempt)
         next_job: dict[int, DeliveryJob | None] = {}
         for attempt in ours:

@@ -59,14 +59,14 @@ class Entries:
             counters.lock(db, user.id, [entry.feed_id])
             entries.edit(db, owned(db, user.id, entry_id), change)
 
-    def import_one(self, user: User, feed_id: int, given: Mapping[str, Any]) -> tuple[int, bool]:
+    def import_one(self, user: User, feed_id: int, fields: Mapping[str, Any]) -> tuple[int, bool]:
         """Import an entry into a feed. Returns its id, and whether it is new.
 
-        given: fields of the API. Of an entry that the feed has already, only the status and the star are changed.
+        fields: fields of the API. Of an entry that the feed has already, only the status and the star are changed.
         Raises InvalidInput for invalid fields, an unknown feed, or an entry that was deleted from it.
         """
         now = self._clock()
-        ready = entry_changes.prepare_import(given, user, now=now, policy=self._policy)
+        ready = entry_changes.prepare_import(fields, user, now=now, policy=self._policy)
         with self._database.writing() as db:
             counters.lock(db, user.id, [feed_id])
             feed = feeds.get(db, user.id, feed_id)
@@ -77,7 +77,7 @@ class Entries:
             known = feed_store.look_up(db, {feed_id: [ready.hash]})[feed_id]
             stored_id = known.ids.get(ready.hash)
             if stored_id is not None:
-                status, starred = entry_changes.import_status(given), given.get("starred") or None
+                status, starred = entry_changes.import_status(fields), fields.get("starred") or None
                 entries.set_state(db, user.id, [stored_id], status=status, starred=starred, now=now)
                 return stored_id, False
             if ready.hash in known.deleted:

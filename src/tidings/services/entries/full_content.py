@@ -73,7 +73,7 @@ class FullContent:
                 task.cancel()
             outcomes = await asyncio.gather(*tasks.values(), return_exceptions=True)
         found = {hash_: one for hash_, one in zip(tasks, outcomes, strict=True) if isinstance(one, Article)}
-        late = sum(isinstance(one, asyncio.CancelledError) for one in outcomes)
+        late = sum(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes)
         log.info(
             "articles fetched", feed=feed.id or None, found=len(found), failed=len(tasks) - len(found) - late, late=late
         )

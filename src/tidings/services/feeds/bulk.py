@@ -58,7 +58,9 @@ class BulkFeedChanges:
 
         def set_interval(db: Write, ids: list[int]) -> int:
             found = feeds.get_many(db, user_id, ids)
-            bulk.set_interval(db, user_id, minutes, {one.id: timing.after_change(one, minutes, now) for one in found})
+            bulk.set_interval(
+                db, user_id, minutes, {feed.id: timing.after_change(feed, minutes, now) for feed in found}
+            )
             return len(found)
 
         return self._in_batches(user_id, feed_ids, set_interval)

@@ -60,7 +60,7 @@ class Categories:
         with self._database.writing() as db:
             counters.lock_all(db, user_id)
             owned(db, user_id, category_id)
-            others = [one for one in categories.list_all(db, user_id) if one.id != category_id]
+            others = [category for category in categories.list_all(db, user_id) if category.id != category_id]
             if not others:
                 raise InvalidInput(msg("This is your only category: its feeds have nowhere to go."))
             feed_ids = [feed.id for feed in feeds.of_category(db, user_id, category_id)]

@@ -75,13 +75,13 @@ class Discovery:
         self._fetcher = fetcher
         self._recent = recent
 
-    async def find(self, user_id: int, given: Mapping[str, Any]) -> list[DiscoveredFeed]:
+    async def find(self, user_id: int, fields: Mapping[str, Any]) -> list[DiscoveredFeed]:
         """Returns the feeds of a page, the declared ones first. Nothing is stored.
 
-        given: fields of the API, at least `url`. Raises InvalidInput for invalid fields, FetchError if the page cannot
+        fields: fields of the API, at least `url`. Raises InvalidInput for invalid fields, FetchError if the page cannot
         be fetched, and NotFound without feeds.
         """
-        search = _Search(self._fetcher, self._recent, user_id, _page_request(given))
+        search = _Search(self._fetcher, self._recent, user_id, _page_request(fields))
         found = await search.run()
         if not found:
             raise NotFound(
@@ -124,7 +124,12 @@ class _Search:
 
     async def _on_page(self, response: FetchResponse) -> list[DiscoveredFeed]:
         page, text = await asyncio.to_thread(_read_page, response)
-        known = [one for url in (page.canonical, response.url) if url for one in discovery.known_site_feeds(url, text)]
+        known = [
+            candidate
+            for url in (page.canonical, response.url)
+            if url
+            for candidate in discovery.known_site_feeds(url, text)
+        ]
         candidates = [*known, *discovery.declared_feeds(page), *discovery.linked_feeds(page, limit=MAX_LINKED)]
         found = await self._confirmed(candidates)
         for group in discovery.common_locations(page.canonical or response.url):
@@ -134,18 +139,18 @@ class _Search:
     async def _confirmed(self, candidates: Sequence[FeedCandidate]) -> list[DiscoveredFeed]:
         """Returns the candidates that are feeds, in the same order, each URL and each document once."""
         unique = list({candidate.url: candidate for candidate in reversed(candidates)}.values())[::-1]
-        await self._probe_all([one for one in unique if one.url not in self._results][:MAX_PROBES])
+        await self._probe_all([candidate for candidate in unique if candidate.url not in self._results][:MAX_PROBES])
         found: dict[str, DiscoveredFeed] = {}
         digests: set[bytes] = set()
         for candidate in unique:
             result = self._results.get(candidate.url, ProbeResult())
-            one = _discovered_feed(candidate, result)
+            feed = _discovered_feed(candidate, result)
             # A guessed URL often serves the same document as one before.
-            if one is None or (result.digest in digests and not candidate.is_declared):
+            if feed is None or (result.digest in digests and not candidate.is_declared):
                 continue
             if result.digest:
                 digests.add(result.digest)
-            found.setdefault(one.url, one)
+            found.setdefault(feed.url, feed)
         return list(found.values())
 
     async def _probe_all(self, candidates: Sequence[FeedCandidate]) -> None:
@@ -193,12 +198,12 @@ class _Search:
         return ProbeResult(kind, title, response.digest, response.permanent_url, entries)
 
 
-def _page_request(given: Mapping[str, Any]) -> FetchRequest:
-    if not given.get("url"):
+def _page_request(sent: Mapping[str, Any]) -> FetchRequest:
+    if not sent.get("url"):
         raise InvalidField("url", msg("send the address of a page."))
-    fields = {name: value for name, value in given.items() if name in FetchRequest.__struct_fields__ and name != "url"}
+    fields = {name: value for name, value in sent.items() if name in FetchRequest.__struct_fields__ and name != "url"}
     try:
-        checked = feed_changes.validate(fields | {"feed_url": given["url"]})
+        checked = feed_changes.validate(fields | {"feed_url": sent["url"]})
     except InvalidInput as error:
         if error.field != "feed_url":
             raise

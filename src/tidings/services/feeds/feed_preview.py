@@ -22,4 +22,6 @@ class EntryPreview(Struct, frozen=True):
 def newest(document: ParsedFeed) -> tuple[EntryPreview, ...]:
     """Returns the latest entries; those without a date come last, in the order of the document."""
     by_date = sorted(document.entries, key=lambda entry: -(entry.published_at or 0))
-    return tuple(EntryPreview(one.title[:MAX_TITLE_LENGTH], one.url, one.published_at) for one in by_date[:MAX_ENTRIES])
+    return tuple(
+        EntryPreview(entry.title[:MAX_TITLE_LENGTH], entry.url, entry.published_at) for entry in by_date[:MAX_ENTRIES]
+    )

@@ -94,13 +94,13 @@ class Feeds:
         self._schedule = schedule
         self._check = check
 
-    async def create(self, user: User, given: Mapping[str, Any]) -> int:
+    async def create(self, user: User, fields: Mapping[str, Any]) -> int:
         """Fetch a feed, store it with its entries as unread, and return its id.
 
-        given: fields of the API. Raises InvalidInput for invalid fields and for a document that is no feed, and
+        fields: fields of the API. Raises InvalidInput for invalid fields and for a document that is no feed, and
         FetchError if it cannot be fetched.
         """
-        values = await asyncio.to_thread(self._checked_new, user.id, given)
+        values = await asyncio.to_thread(self._checked_new, user.id, fields)
         options = {name: values[name] for name in _FETCH_FIELDS if name in values}
         request = FetchRequest(url=values["feed_url"], **options)
         try:
@@ -115,11 +115,11 @@ class Feeds:
         await self._icons.update_new(user.id, feed_id)
         return feed_id
 
-    def update(self, user_id: int, feed_id: int, given: Mapping[str, Any]) -> None:
+    def update(self, user_id: int, feed_id: int, fields: Mapping[str, Any]) -> None:
         """Change a feed. Any change clears its errors. Raises NotFound and InvalidInput."""
         with self._database.reading() as db:
             owned(db, user_id, feed_id)
-        values = feed_changes.validate(given)
+        values = feed_changes.validate(fields)
         self._check(values)
         with self._database.writing() as db:
             counters.lock(db, user_id, [feed_id])
@@ -166,12 +166,12 @@ class Feeds:
             owned(db, user_id, feed_id)
             return entries.mark_read(db, user_id, feed_id=feed_id, published_before=now, now=now)
 
-    def _checked_new(self, user_id: int, given: Mapping[str, Any]) -> dict[str, Any]:
-        if not given.get("feed_url"):
+    def _checked_new(self, user_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
+        if not fields.get("feed_url"):
             raise InvalidField("feed_url", msg("send the address of the feed."))
-        written = given["feed_url"]
+        written = fields["feed_url"]
         feed_url = feed_changes.without_feed_scheme(written) if isinstance(written, str) else written
-        values = feed_changes.validate({**given, "feed_url": feed_url})
+        values = feed_changes.validate({**fields, "feed_url": feed_url})
         self._check(values)
         with self._database.reading() as db:
             values["category_id"] = _category_or_first(db, user_id, values.get("category_id") or 0)
@@ -189,7 +189,10 @@ class Feeds:
         columns = {name: value for name, value in values.items() if name in Feed.__struct_fields__}
         feed = Feed(id=0, user_id=user.id, **columns)
         return _NewFeed(
-            values, feed, document, {one.hash: one.entry for one in reversed(identify_entries(feed, document))}
+            values,
+            feed,
+            document,
+            {identified.hash: identified.entry for identified in reversed(identify_entries(feed, document))},
         )
 
     def _store_new(self, user: User, new: _NewFeed, response: FetchResponse, articles: Mapping[bytes, Article]) -> int:

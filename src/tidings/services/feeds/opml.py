@@ -83,8 +83,8 @@ class Opml:
         """
         with self._database.writing() as db:
             known = feeds.urls(db, user_id)
-            new = {one.values["feed_url"]: one for one in reversed(subscriptions)}
-            added = [one for url, one in reversed(new.items()) if url not in known]
+            new = {subscription.values["feed_url"]: subscription for subscription in reversed(subscriptions)}
+            added = [subscription for url, subscription in reversed(new.items()) if url not in known]
             feeds.add_many(db, user_id, self._rows(db, user_id, added))
             if added:
                 notify.notify(db, notify.FEEDS)
@@ -94,7 +94,10 @@ class Opml:
         now = self._clock()
         category_ids = _CategoryIds(db, user_id)
         due = {"created_at": now, "checked_at": now, "next_check_at": now}
-        return [one.values | due | {"category_id": category_ids.find_or_create(one)} for one in added]
+        return [
+            subscription.values | due | {"category_id": category_ids.find_or_create(subscription)}
+            for subscription in added
+        ]
 
 
 class _CategoryIds:
@@ -107,20 +110,20 @@ class _CategoryIds:
         self._ids = {normalize_for_search(category.title): category.id for category in present}
         self._first = present[0].id if present else None
 
-    def find_or_create(self, one: opml.OpmlSubscription) -> int:
-        if not one.category:
+    def find_or_create(self, subscription: opml.OpmlSubscription) -> int:
+        if not subscription.category:
             if self._first is None:
                 raise InvalidInput(
                     msg(
                         "Line {line}: this feed lies outside of all folders, and you have no category to put it into: "
                         "create one first.",
-                        line=one.line,
+                        line=subscription.line,
                     )
                 )
             return self._first
-        key = normalize_for_search(one.category)
+        key = normalize_for_search(subscription.category)
         if key not in self._ids:
             self._ids[key] = categories.add(
-                self._db, self._user_id, title=one.category, title_key=key, hide_globally=False
+                self._db, self._user_id, title=subscription.category, title_key=key, hide_globally=False
             )
         return self._ids[key]

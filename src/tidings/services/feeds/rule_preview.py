@@ -60,12 +60,12 @@ class RulePreview(Struct, frozen=True):
     @property
     def filtered(self) -> int:
         """The number of entries that the rules filter out."""
-        return sum(not one.is_kept for one in self.entries)
+        return sum(not entry.is_kept for entry in self.entries)
 
     @property
     def changed(self) -> int:
         """The number of kept entries that the rules change."""
-        return sum(one.is_kept and one.is_changed for one in self.entries)
+        return sum(entry.is_kept and entry.is_changed for entry in self.entries)
 
 
 class RulePreviewer:
@@ -152,5 +152,5 @@ def _parsed(entry: Entry, content: str, attached: list[Enclosure]) -> ParsedEntr
         language=entry.language,
         published_at=entry.published_at,
         tags=tuple(msgspec.json.decode(entry.tags.encode(), type=list[str])),
-        enclosures=tuple(ParsedEnclosure(one.url, one.mime_type, one.size) for one in attached),
+        enclosures=tuple(ParsedEnclosure(enclosure.url, enclosure.mime_type, enclosure.size) for enclosure in attached),
     )

@@ -134,9 +134,9 @@ class Cleanup:
             overrides = cleanup.retention_overrides(db, user_id)
         for status in (EntryStatus.READ, EntryStatus.REMOVED, EntryStatus.UNREAD):
             days_by_feed = {
-                one.feed_id: days
-                for one in overrides
-                if (days := one.keep_unread_days if status == EntryStatus.UNREAD else one.keep_read_days) is not None
+                feed.feed_id: days
+                for feed in overrides
+                if (days := feed.keep_unread_days if status == EntryStatus.UNREAD else feed.keep_read_days) is not None
             }
             if (before := default.cutoff(status, now)) is not None:
                 yield _Removal(self._database, self._clock, user_id, status, before, overridden=tuple(days_by_feed))
@@ -152,7 +152,11 @@ class Cleanup:
             if not page:
                 return
             position = (page[-1].feed_id, page[-1].hash)
-            old = [one for one in page if retention.is_tombstone_expired(one.seen_at, one.parsed_at)]
+            old = [
+                tombstone
+                for tombstone in page
+                if retention.is_tombstone_expired(tombstone.seen_at, tombstone.parsed_at)
+            ]
             if not old:
                 # Reading takes time as well: pause, so that other writers proceed.
                 yield CleanupStep("tombstones", 0)

@@ -66,7 +66,7 @@ class CheckRun(Struct):
 
     @property
     def stored(self) -> list[CheckResult]:
-        return [one for one in self.results.values() if one.error is None]
+        return [result for result in self.results.values() if result.error is None]
 
     def fail(self, feeds: Sequence[Feed], error: TidingsError) -> None:
         self.results |= {feed.id: CheckResult(error) for feed in feeds}
@@ -75,7 +75,7 @@ class CheckRun(Struct):
         """Log the check and count it in the metrics. took: microseconds."""
         stored, failed = self.stored, self.failed
         ways = {"lost": self.is_lost, "outage": self.is_outage, "stored": stored, "failed": failed}
-        new = sum(len(one.new_ids) for one in stored)
+        new = sum(len(result.new_ids) for result in stored)
         metrics.record_poll(next((way for way, is_so in ways.items() if is_so), "unchanged"), took / SECOND, new)
         about = {"source": self.lease.source_id, "feeds": len(self.lease.feeds), "took_ms": took // 1000}
         if self.is_lost:
@@ -92,8 +92,8 @@ class CheckRun(Struct):
                 status=self.status,
                 parsed=len(stored),
                 new=new,
-                changed=sum(one.changed for one in stored),
-                skipped=max((one.skipped for one in stored), default=0),
+                changed=sum(result.changed for result in stored),
+                skipped=max((result.skipped for result in stored), default=0),
                 **about,
             )
 

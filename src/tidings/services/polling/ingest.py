@@ -89,7 +89,7 @@ class FetchedDocument:
 
     @property
     def is_stored(self) -> bool:
-        return any(one.error is None for one in self.results.values())
+        return any(result.error is None for result in self.results.values())
 
     @property
     def has_news(self) -> bool:
@@ -217,9 +217,9 @@ def _look_up(db: Read, entries: Mapping[int, Sequence[IdentifiedEntry]]) -> dict
 
     Other hashes are looked up only for entries that are not stored under their own: usually none, or a few new ones.
     """
-    known = feed_store.look_up(db, {feed_id: [one.hash for one in some] for feed_id, some in entries.items()})
+    known = feed_store.look_up(db, {feed_id: [entry.hash for entry in some] for feed_id, some in entries.items()})
     others = {
-        feed_id: [other for one in some if one.hash not in known[feed_id] for other in one.other_hashes]
+        feed_id: [other for entry in some if entry.hash not in known[feed_id] for other in entry.other_hashes]
         for feed_id, some in entries.items()
     }
     others = {feed_id: hashes for feed_id, hashes in others.items() if hashes}

@@ -81,5 +81,5 @@ class Outages:
 
     def _revert(self, failed: list[FailedCheck]) -> None:
         with self._database.writing() as db:
-            for one in sorted(failed, key=lambda one: one.feed.id):
-                sources.revert_failure(db, one.feed, written=one.next_check_at, next_check_at=self.retry_at())
+            for check in sorted(failed, key=lambda check: check.feed.id):
+                sources.revert_failure(db, check.feed, written=check.next_check_at, next_check_at=self.retry_at())

@@ -98,5 +98,5 @@ class PoliteFetcher:
 
     def _store(self, host: str, until: Instant) -> None:
         with self._database.writing() as db:
-            host_limits.close(db, {host: until}, asked=True)
+            host_limits.close(db, {host: until}, is_requested=True)
             sources.postpone_host(db, host, until)

@@ -46,21 +46,23 @@ def store(db: Write, updates: Sequence[PreparedFeedUpdate]) -> list[CheckResult]
 
     Releases the lease of a source with a single feed, since nothing else of its check remains to be written.
     """
-    current = _lock(db, [one.feed for one in updates])
+    current = _lock(db, [update.feed for update in updates])
     # Transactions that lock rows of several feeds do so in this order.
-    ours = sorted((one for one in updates if _holds_lease(one, current)), key=lambda one: one.feed.id)
-    record(db, [(one.feed, one.values) for one in ours if one.values])
+    ours = sorted((update for update in updates if _holds_lease(update, current)), key=lambda update: update.feed.id)
+    record(db, [(update.feed, update.values) for update in ours if update.values])
     _rename(db, ours)
     ids = _add_new(db, ours, current)
-    listeners = outbox.users_receiving_new_entries(db, (one.feed.user_id for one in ours if ids[one.feed.id]))
-    for one in ours:
-        feed_store.change(db, one.feed.user_id, one.changed, now=one.now)
-        feed_store.mark_seen(db, one.feed.id, one.changes.deleted, now=one.now)
-        if one.feed.user_id in listeners:
-            outbox.post_new_entries(db, one.user, one.feed, ids[one.feed.id], one.now)
+    listeners = outbox.users_receiving_new_entries(db, (update.feed.user_id for update in ours if ids[update.feed.id]))
+    for update in ours:
+        feed_store.change(db, update.feed.user_id, update.changed, now=update.now)
+        feed_store.mark_seen(db, update.feed.id, update.changes.deleted, now=update.now)
+        if update.feed.user_id in listeners:
+            outbox.post_new_entries(db, update.user, update.feed, ids[update.feed.id], update.now)
     _release(db, updates, current)
-    results = {one.feed.id: CheckResult(None, ids[one.feed.id], len(one.changed), one.skipped) for one in ours}
-    return [results.get(one.feed.id, CheckResult(is_lost=True)) for one in updates]
+    results = {
+        update.feed.id: CheckResult(None, ids[update.feed.id], len(update.changed), update.skipped) for update in ours
+    }
+    return [results.get(update.feed.id, CheckResult(is_lost=True)) for update in updates]
 
 
 def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]]) -> list[bool]:
@@ -74,7 +76,7 @@ def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]
             leased[lease.worker].append(lease.source_id)
     held = {worker: claims.held(db, ids, worker) for worker, ids in leased.items()}
     is_ours = [not lease.worker or lease.source_id in held[lease.worker] for lease, _ in checks]
-    record(db, [one for (_, columns), ours in zip(checks, is_ours, strict=True) if ours for one in columns])
+    record(db, [column for (_, columns), ours in zip(checks, is_ours, strict=True) if ours for column in columns])
     for worker, ids in held.items():
         claims.release(db, ids, worker)
     _touch(db, [feed.id for lease, columns in checks if not lease.worker for feed, _ in columns])
@@ -103,7 +105,7 @@ def _lock(db: Write, batch: Sequence[Feed]) -> dict[int, CurrentFeed]:
     held = counters.lock_each(db, ((feed.user_id, feed.id) for feed in batch))
     current = feed_store.current(db, held) if held else {}
     by_url = {feed.id: feed.match_entries_by_url for feed in batch}
-    return {id_: one for id_, one in current.items() if one.match_entries_by_url == by_url[id_]}
+    return {id_: feed for id_, feed in current.items() if feed.match_entries_by_url == by_url[id_]}
 
 
 def _holds_lease(update: PreparedFeedUpdate, current: Mapping[int, CurrentFeed]) -> bool:
@@ -115,20 +117,21 @@ def _holds_lease(update: PreparedFeedUpdate, current: Mapping[int, CurrentFeed])
 
 def _rename(db: Write, updates: Iterable[PreparedFeedUpdate]) -> None:
     """Change the hashes of stored entries that their feed now identifies in another way."""
-    for one in updates:
-        feed_store.rename(db, one.feed.user_id, one.feed.id, one.changes.renamed)
-        feed_store.rename_deleted(db, one.feed.id, one.changes.renamed_deleted)
+    for update in updates:
+        feed_store.rename(db, update.feed.user_id, update.feed.id, update.changes.renamed)
+        feed_store.rename_deleted(db, update.feed.id, update.changes.renamed_deleted)
 
 
 def _add_new(
     db: Write, updates: Sequence[PreparedFeedUpdate], current: Mapping[int, CurrentFeed]
 ) -> dict[int, list[int]]:
     """Add new entries, except entries that another check has stored meanwhile. Returns their ids by feed id."""
-    known = feed_store.look_up(db, {one.feed.id: [entry.hash for entry in one.new] for one in updates})
+    known = feed_store.look_up(db, {update.feed.id: [entry.hash for entry in update.new] for update in updates})
     missing = [
-        replace(one, new=[entry for entry in one.new if entry.hash not in known[one.feed.id]]) for one in updates
+        replace(update, new=[entry for entry in update.new if entry.hash not in known[update.feed.id]])
+        for update in updates
     ]
-    return feed_store.add_all(db, missing, {feed_id: one.category_id for feed_id, one in current.items()})
+    return feed_store.add_all(db, missing, {feed_id: feed.category_id for feed_id, feed in current.items()})
 
 
 def _release(db: Write, updates: Sequence[PreparedFeedUpdate], current: Mapping[int, CurrentFeed]) -> None:
@@ -138,12 +141,12 @@ def _release(db: Write, updates: Sequence[PreparedFeedUpdate], current: Mapping[
     """
     leased: defaultdict[str, list[int]] = defaultdict(list)
     unleased: list[int] = []
-    for one in updates:
-        if one.lease is None or not one.lease.worker:
-            if one.feed.id in current:
-                unleased.append(current[one.feed.id].source_id)
-        elif len(one.lease.feeds) == 1:
-            leased[one.lease.worker].append(one.lease.source_id)
+    for update in updates:
+        if update.lease is None or not update.lease.worker:
+            if update.feed.id in current:
+                unleased.append(current[update.feed.id].source_id)
+        elif len(update.lease.feeds) == 1:
+            leased[update.lease.worker].append(update.lease.source_id)
     for worker, source_ids in leased.items():
         claims.release(db, source_ids, worker)
     sources.touch(db, unleased)

@@ -82,17 +82,23 @@ class WebSub:
 
     def record_offers(self, seen: Sequence[CheckedDocument]) -> None:
         """Record the hubs that documents offer now, even while this service cannot subscribe."""
-        offers = {one.feed.id: find_offer(one.feed, one.response.links, one.document) for one in seen}
+        offers = {
+            checked.feed.id: find_offer(checked.feed, checked.response.links, checked.document) for checked in seen
+        }
         # A document without offers matters only if there may be offers to withdraw.
-        relevant = [one for one in seen if offers[one.feed.id] or (one.document is not None and one.has_hub)]
+        relevant = [
+            checked for checked in seen if offers[checked.feed.id] or (checked.document is not None and checked.has_hub)
+        ]
         if not relevant:
             return
         with _logged_errors(relevant[0].feed):
             with self._database.reading() as db:
-                known = subscriptions.offered_for_each(db, [one.feed.id for one in relevant])
-            for one in relevant:
-                with _logged_errors(one.feed):
-                    self._store_offers(one, set(hub_topic_pairs(offers[one.feed.id])), known.get(one.feed.id, {}))
+                known = subscriptions.offered_for_each(db, [checked.feed.id for checked in relevant])
+            for checked in relevant:
+                with _logged_errors(checked.feed):
+                    self._store_offers(
+                        checked, set(hub_topic_pairs(offers[checked.feed.id])), known.get(checked.feed.id, {})
+                    )
 
     def _store_offers(
         self, seen: CheckedDocument, offers: set[tuple[str, str]], known: Mapping[tuple[str, str], int]

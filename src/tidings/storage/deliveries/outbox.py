@@ -162,10 +162,8 @@ def list_deliveries(
         "event": None if is_saved else event_type,
         "before": before_id,
     }
-    given = {name: value for name, value in filters.items() if value is not None}
-    rows = db.joined(
-        Delivery, _list_statement(tuple(given), is_saved), user=user_id, limit=limit, offset=offset, **given
-    )
+    used = {name: value for name, value in filters.items() if value is not None}
+    rows = db.joined(Delivery, _list_statement(tuple(used), is_saved), user=user_id, limit=limit, offset=offset, **used)
     return [ListedDelivery(delivery, row.next_attempt_at) for delivery, row in rows]
 
 
@@ -200,14 +198,14 @@ def delete_finished(db: Write, *, before: Instant, limit: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _list_statement(given: tuple[str, ...], is_saved: bool) -> Select[Any]:
+def _list_statement(filters: tuple[str, ...], is_saved: bool) -> Select[Any]:
     statement = _select_listed.where(deliveries.c.user_id == bindparam("user"))
     for name, column in _FILTERS.items():
-        if name in given:
+        if name in filters:
             statement = statement.where(column == bindparam(name))
     if is_saved:
         # Exactly the condition of the partial index: otherwise neither engine uses it.
         statement = statement.where(literal_column("event_type = 'save_entry'"))
-    if "before" in given:
+    if "before" in filters:
         statement = statement.where(deliveries.c.id < bindparam("before"))
     return statement.order_by(deliveries.c.id.desc()).limit(bindparam("limit")).offset(bindparam("offset"))

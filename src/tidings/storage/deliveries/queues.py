@@ -243,24 +243,26 @@ def first_pending(db: Read, receiver_id: int) -> tuple[Delivery, bytes | None] |
 def record_attempts(db: Write, attempts: Sequence[AttemptRecord], *, now: Instant, until: Instant) -> None:
     """Record attempts and renew the claims until `until`. The caller has locked the receivers; each occurs once."""
     # A delivery given up meanwhile, because the queue was full, stays failed.
-    pending = set(db.scalars(_select_still_pending, ids=[one.delivery.id for one in attempts]))
-    counted = [one for one in attempts if one.delivery.id in pending]
-    db.run_many(_record_attempt, [_attempt_row(one, now) for one in counted])
-    finished = {one.queue.id: one.delivery.size for one in counted if one.state is not DeliveryState.PENDING}
+    pending = set(db.scalars(_select_still_pending, ids=[attempt.delivery.id for attempt in attempts]))
+    counted = [attempt for attempt in attempts if attempt.delivery.id in pending]
+    db.run_many(_record_attempt, [_attempt_row(attempt, now) for attempt in counted])
+    finished = {
+        attempt.queue.id: attempt.delivery.size for attempt in counted if attempt.state is not DeliveryState.PENDING
+    }
     db.run_many(
         _record_result,
         [
             {
-                "queue": one.queue.id,
+                "queue": attempt.queue.id,
                 "until": until,
-                "failures": one.queue.failures,
-                "since": one.queue.failing_since,
-                "given_up": one.queue.given_up,
-                "done": int(one.queue.id in finished),
-                "bytes": finished.get(one.queue.id, 0),
-                "next": one.next_at,
+                "failures": attempt.queue.failures,
+                "since": attempt.queue.failing_since,
+                "given_up": attempt.queue.given_up,
+                "done": int(attempt.queue.id in finished),
+                "bytes": finished.get(attempt.queue.id, 0),
+                "next": attempt.next_at,
             }
-            for one in attempts
+            for attempt in attempts
         ],
     )
 
@@ -284,8 +286,8 @@ def give_up_pending(
     """Fail all waiting deliveries, or those queued up to `before`. Returns their number. The caller has the lock."""
     conditions = _is_waiting if before is None else (*_is_waiting, _is_enqueued_before)
     values = {"state": DeliveryState.FAILED.value, "finished_at": now, **error_columns(reason)}
-    given: dict[str, Any] = {} if before is None else {"before": before}
-    count = db.run(update(deliveries).where(*conditions).values(**values), queue=receiver_id, **given)
+    parameters: dict[str, Any] = {} if before is None else {"before": before}
+    count = db.run(update(deliveries).where(*conditions).values(**values), queue=receiver_id, **parameters)
     recount(db, receiver_id)
     return count
 

@@ -55,13 +55,13 @@ class matches(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
 
 @compiles(matches, "sqlite")
 def _matches_on_sqlite(element: matches, compiler: Any, **options: Any) -> str:
-    id_, expression = (compiler.process(one, **options) for one in element.clauses)
+    id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
     return f"{id_} IN (SELECT rowid FROM entry_words WHERE entry_words MATCH {expression})"  # noqa: S608 - both are parameters
 
 
 @compiles(matches, "postgresql")
 def _matches_on_postgresql(element: matches, compiler: Any, **options: Any) -> str:
-    id_, expression = (compiler.process(one, **options) for one in element.clauses)
+    id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
     # OFFSET 0 makes PostgreSQL find the matches first, then apply the other conditions. Otherwise it may compare the
     # vector of each entry.
     found = f"SELECT entry_id FROM search_vectors WHERE words @@ CAST({expression} AS tsquery) OFFSET 0"  # noqa: S608
@@ -95,13 +95,13 @@ class is_match(FunctionElement[Any]):  # noqa: N801
 
 @compiles(is_match, "sqlite")
 def _is_match_on_sqlite(element: is_match, compiler: Any, **options: Any) -> str:
-    id_, expression = (compiler.process(one, **options) for one in element.clauses)
+    id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
     return f"EXISTS (SELECT 1 FROM entry_words WHERE entry_words MATCH {expression} AND rowid = {id_})"  # noqa: S608
 
 
 @compiles(is_match, "postgresql")
 def _is_match_on_postgresql(element: is_match, compiler: Any, **options: Any) -> str:
-    id_, expression = (compiler.process(one, **options) for one in element.clauses)
+    id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
     return f"(SELECT words @@ CAST({expression} AS tsquery) FROM search_vectors WHERE entry_id = {id_})"  # noqa: S608
 
 
@@ -164,7 +164,7 @@ def match_expression(db: Read, user_id: int, queries: Mapping[str, SearchQuery])
     """
     syntax = _Fts5 if is_sqlite(db.connection) else _TsQuery
     expressions = [_expression(query, syntax(f"{user_id}{group}")) for group, query in queries.items()]
-    return expressions[0] if len(expressions) == 1 else syntax.or_.join(f"({one})" for one in expressions)
+    return expressions[0] if len(expressions) == 1 else syntax.or_.join(f"({expression})" for expression in expressions)
 
 
 def _expression(query: SearchQuery, syntax: _Fts5) -> str:
@@ -205,13 +205,16 @@ class _TsQuery(_Fts5):
 
 def index(db: Write, documents: Sequence[Document]) -> None:
     """Index documents, replacing those of the same entries. The entries exist, and belong to the users named."""
-    documents = sorted(documents, key=lambda one: one.entry_id)
+    documents = sorted(documents, key=lambda document: document.entry_id)
     if is_sqlite(db.connection):
-        _remove(db, _select_by_id, ids=[one.entry_id for one in documents])
-        db.run_many(_add_terms, [_fts_row(one.entry_id, one.owner, one.title, one.body) for one in documents])
-        db.run_many(_add_document, [_document_row(one) for one in documents])
+        _remove(db, _select_by_id, ids=[document.entry_id for document in documents])
+        db.run_many(
+            _add_terms,
+            [_fts_row(document.entry_id, document.owner, document.title, document.body) for document in documents],
+        )
+        db.run_many(_add_document, [_document_row(document) for document in documents])
     else:
-        db.run_many(_set_vector, [{"entry": one.entry_id, "vector": _vector(one)} for one in documents])
+        db.run_many(_set_vector, [{"entry": document.entry_id, "vector": _vector(document)} for document in documents])
 
 
 def has_deleted(db: Read) -> bool:

@@ -49,7 +49,7 @@ class _in_list(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
 
 @compiles(_in_list)
 def _in_list_by_json(element: _in_list, compiler: Any, **options: Any) -> str:
-    column, values = (compiler.process(one, **options) for one in element.clauses)
+    column, values = (compiler.process(clause, **options) for clause in element.clauses)
     return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - a parameter
 
 

@@ -56,8 +56,8 @@ def differing_from(
     """
     states = db.rows(_select_states, user=user_id, ids=list(entry_ids)[: rows.BATCH])
     wanted = {"status": status, "starred": starred}
-    asked = {name: value for name, value in wanted.items() if value is not None}
-    return [row["id"] for row in states if any(row[name] != value for name, value in asked.items())]
+    changes = {name: value for name, value in wanted.items() if value is not None}
+    return [row["id"] for row in states if any(row[name] != value for name, value in changes.items())]
 
 
 def undo_mark_read(db: Write, user_id: int, moment: Instant, *, since: Instant | None = None, now: Instant) -> int:

@@ -85,9 +85,9 @@ def index_pending(db: Write, *, limit: int, user_id: int | None = None) -> int:
         return 0
     documents = [_document(row) for row in db.rows(_select_texts, ids=ids)]
     full_text.index(db, documents)
-    languages = sorted({(one.user_id, one.group) for one in documents if one.group})
+    languages = sorted({(document.user_id, document.group) for document in documents if document.group})
     db.run_many(_insert_language, [{"user_id": user_id, "language": group} for user_id, group in languages])
-    missing = set(ids).difference(one.entry_id for one in documents)
+    missing = set(ids).difference(document.entry_id for document in documents)
     skipped = db.scalars(_select_existing, ids=sorted(missing)) if missing else []
     done = sorted(set(ids).difference(skipped))
     db.run(_delete_pending, ids=done)

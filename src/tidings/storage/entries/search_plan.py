@@ -42,12 +42,12 @@ def find_matches(
 ) -> SearchMatches:
     """Test entries of a list until the page is found. max_tests: how many entries may be tested."""
     statement = match_test_statement(query, page.order, page.direction, has_cursor=page.cursor is not None)
-    given = {**parameters, **cursor_parameters(page)}
+    all_parameters = {**parameters, **cursor_parameters(page)}
     wanted, matching = page.offset + page.limit, query.search == "matches"
     ids: list[int] = []
     tested, count, is_all = 0, FIRST_TESTS, False
     while not is_all and tested + count <= max_tests:
-        part = db.tuples(statement, **given, limit=count, offset=tested)
+        part = db.tuples(statement, **all_parameters, limit=count, offset=tested)
         # An entry that is not indexed yet does not match. Unpacked by position, since there may be 2,000 rows.
         ids += [id_ for id_, is_match in part if bool(is_match) is matching]
         tested, is_all = tested + len(part), len(part) < count

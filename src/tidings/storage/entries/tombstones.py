@@ -80,5 +80,8 @@ def list_all(db: Read, after: tuple[int, bytes]) -> list[Tombstone]:
 
 def remove(db: Write, old: Sequence[Tombstone]) -> int:
     """Delete tombstones, except those seen in a document meanwhile. Returns the number of `old`."""
-    db.run_many(_delete, [{"feed": one.feed_id, "old_hash": one.hash, "seen": one.seen_at} for one in old])
+    db.run_many(
+        _delete,
+        [{"feed": tombstone.feed_id, "old_hash": tombstone.hash, "seen": tombstone.seen_at} for tombstone in old],
+    )
     return len(old)

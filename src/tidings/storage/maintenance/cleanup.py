@@ -106,16 +106,16 @@ def find_expired(
 
     from_position: `at` of the last entry found. Starred and shared ones are left out.
     """
-    given = {"user": user_id, "status": int(status), "before": before, "reached": from_position, "limit": limit}
-    return db.all(ExpiredEntry, _select_expired, overridden=sorted(overridden), **given)
+    parameters = {"user": user_id, "status": int(status), "before": before, "reached": from_position, "limit": limit}
+    return db.all(ExpiredEntry, _select_expired, overridden=sorted(overridden), **parameters)
 
 
 def find_expired_of_feed(
     db: Read, user_id: int, feed_id: int, status: EntryStatus, *, before: Instant, from_position: Instant, limit: int
 ) -> list[ExpiredEntry]:
     """As `find_expired`, of one feed, by publishing time."""
-    given = {"user": user_id, "status": int(status), "before": before, "reached": from_position, "limit": limit}
-    return db.all(ExpiredEntry, _select_expired_of_feed, feed=feed_id, **given)
+    parameters = {"user": user_id, "status": int(status), "before": before, "reached": from_position, "limit": limit}
+    return db.all(ExpiredEntry, _select_expired_of_feed, feed=feed_id, **parameters)
 
 
 def remove_entries(

@@ -153,7 +153,10 @@ _select_feeds_ahead = (
 
 def has_wrong_rows(db: Read, times: LatestTimes, *, was_set_back: bool) -> bool:
     """Returns whether `correct_rows` has something to do. Takes no lock."""
-    return any(db.scalar(one.find, **_parameters(times, was_set_back)) for one in (*_CORRECTIONS, _FAILING_RECEIVERS))
+    return any(
+        db.scalar(correction.find, **_parameters(times, was_set_back))
+        for correction in (*_CORRECTIONS, _FAILING_RECEIVERS)
+    )
 
 
 def correct_rows(db: Write, times: LatestTimes, *, was_set_back: bool) -> int:
@@ -163,7 +166,7 @@ def correct_rows(db: Write, times: LatestTimes, *, was_set_back: bool) -> int:
     """
     parameters = _parameters(times, was_set_back)
     set_next_check(db, db.scalars(_select_postponed_feeds, **parameters), times.now)
-    corrected = sum(db.run(one.correct, **parameters) for one in _CORRECTIONS)
+    corrected = sum(db.run(correction.correct, **parameters) for correction in _CORRECTIONS)
     # Something else was wrong: so are the waits of failing receivers.
     return corrected + db.run(
         _FAILING_RECEIVERS.correct, **parameters | {"was_set_back": was_set_back or corrected > 0}

@@ -75,12 +75,12 @@ def add_all(db: Write, updates: Sequence[PreparedFeedUpdate], category_ids: Mapp
     category_ids: by feed id. The caller has locked the counters of the feeds.
     """
     rows = [
-        (one.feed.user_id, one.feed.id, category_ids[one.feed.id], one.now, entry)
-        for one in updates
-        for entry in one.new
+        (update.feed.user_id, update.feed.id, category_ids[update.feed.id], update.now, entry)
+        for update in updates
+        for entry in update.new
     ]
     ids = iter(_add(db, rows))
-    return {one.feed.id: [next(ids) for _ in one.new] for one in updates}
+    return {update.feed.id: [next(ids) for _ in update.new] for update in updates}
 
 
 def add(
@@ -113,7 +113,7 @@ def _add_rows(db: Write, numbered: Sequence[tuple[int, tuple[int, int, int, Inst
         rows.append(owner | {"created_at": now, "changed_at": now} | _columns(entry))
         contents.append({"entry_id": id_, "content": entry.content})
         tags += _tag_rows(user_id, id_, entry)
-        attached += [_enclosure_row(user_id, id_, one) for one in entry.enclosures]
+        attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in entry.enclosures]
     bulk_insert.add(db, entries, rows)
     bulk_insert.add(db, entry_contents, contents)
     bulk_insert.add(db, entry_tags, tags)
@@ -193,12 +193,16 @@ def _replace_details(db: Write, user_id: int, entry_id: int, entry: ReadyEntry) 
     db.run_many(_add_tag, _tag_rows(user_id, entry_id, entry))
     # An enclosure that stays keeps its id, and with it the playback position of the user.
     present = {row["url"]: row["id"] for row in db.rows(_select_enclosures, user=user_id, entry=entry_id)}
-    wanted = {one.url for one in entry.enclosures}
+    wanted = {enclosure.url for enclosure in entry.enclosures}
     dropped = [{"user": user_id, "enclosure": id_} for url, id_ in present.items() if url not in wanted]
     db.run_many(_delete_enclosure, dropped)
     db.run_many(
         _add_enclosure,
-        [_enclosure_row(user_id, entry_id, one) for one in entry.enclosures if one.url not in present],
+        [
+            _enclosure_row(user_id, entry_id, enclosure)
+            for enclosure in entry.enclosures
+            if enclosure.url not in present
+        ],
     )
 
 
@@ -207,13 +211,13 @@ def _tag_rows(user_id: int, entry_id: int, entry: ReadyEntry) -> list[dict[str, 
     return [{"user_id": user_id, "tag": key, "entry_id": entry_id} for key in keys]
 
 
-def _enclosure_row(user_id: int, entry_id: int, one: ParsedEnclosure) -> dict[str, Any]:
+def _enclosure_row(user_id: int, entry_id: int, enclosure: ParsedEnclosure) -> dict[str, Any]:
     return {
         "user_id": user_id,
         "entry_id": entry_id,
-        "url": one.url,
-        "mime_type": one.mime_type,
-        "size": one.size,
+        "url": enclosure.url,
+        "mime_type": enclosure.mime_type,
+        "size": enclosure.size,
         "media_progression": 0,
     }
 
@@ -317,13 +321,13 @@ class CurrentFeed(Struct, frozen=True):
 def current(db: Read, owned: Collection[tuple[int, int]]) -> dict[int, CurrentFeed]:
     """Returns feeds by id; they may differ from those at the claim. owned: user id and feed id of each."""
     users, ids = (sorted({pair[index] for pair in owned}) for index in (0, 1))
-    return {one.feed_id: one for one in db.all(CurrentFeed, _select_current, users=users, feeds=ids)}
+    return {feed.feed_id: feed for feed in db.all(CurrentFeed, _select_current, users=users, feeds=ids)}
 
 
 def record(db: Write, results: Iterable[tuple[Feed, Mapping[str, Any]]]) -> None:
     """Write columns of feeds that were checked. The next check of their sources is written by `sources.touch`."""
     by_columns: defaultdict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
-    for feed, columns in sorted(results, key=lambda one: one[0].id):
+    for feed, columns in sorted(results, key=lambda pair: pair[0].id):
         values = {f"set_{name}": value for name, value in sorted(columns.items())}
         row = values | {"feed": feed.id, "user": feed.user_id}
         by_columns[tuple(values)].append(row)

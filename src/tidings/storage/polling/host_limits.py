@@ -22,12 +22,14 @@ _select_asked_until = select(hosts.c.closed_until).where(hosts.c.host == bindpar
 _delete_expired = delete(hosts).where(hosts.c.closed_until < bindparam("before"))
 
 
-def close(db: Write, until_by_host: Mapping[str, Instant], *, asked: bool) -> None:
+def close(db: Write, until_by_host: Mapping[str, Instant], *, is_requested: bool) -> None:
     """Fetch no feed of these hosts before a time.
 
-    asked: the hosts asked for it (429, Retry-After); then nothing else is fetched from them either.
+    is_requested: the hosts asked for it (429, Retry-After); then nothing else is fetched from them either.
     """
-    rows = ({"host": host, "closed_until": until_by_host[host], "is_asked": asked} for host in sorted(until_by_host))
+    rows = (
+        {"host": host, "closed_until": until_by_host[host], "is_asked": is_requested} for host in sorted(until_by_host)
+    )
     db.run_many(_close, list(rows))
 
 

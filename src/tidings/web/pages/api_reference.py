@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from html import escape
+from itertools import starmap
 from typing import Any
 
 from starlette.responses import HTMLResponse
@@ -58,8 +59,8 @@ def page(document: Json) -> str:
         document=escape(document["servers"][0]["url"].rstrip("/") + "/v1/openapi.json"),
         contents="".join(_contents(tag, operations) for tag, operations in groups.items()),
         operations="".join(
-            f'<section><h2 id="{_anchor(tag)}">{escape(tag)}</h2>{"".join(_operation(*one) for one in found)}</section>'
-            for tag, found in groups.items()
+            f'<section><h2 id="{_anchor(tag)}">{escape(tag)}</h2>{"".join(starmap(_operation, group))}</section>'
+            for tag, group in groups.items()
         ),
         errors=_errors(document["components"]["responses"]),
         types="".join(_type(name, schema) for name, schema in document["components"]["schemas"].items()),
@@ -84,15 +85,15 @@ def _operation(method: str, path: str, operation: Json) -> str:
         summary=escape(operation["summary"]) + ".",
         description=escape(operation.get("description", "")),
         open='<p class="soft">Needs no credentials.</p>' if operation.get("security") == [] else "",
-        parameters=_table("Parameters", [_parameter(one) for one in operation.get("parameters", ())]),
+        parameters=_table("Parameters", [_parameter(parameter) for parameter in operation.get("parameters", ())]),
         body=_content("Body", operation.get("requestBody", {}).get("content", {})),
         answers="".join(_answer(status, answer) for status, answer in answers if "$ref" not in answer),
         errors=" ".join(f'<a href="#errors">{status}</a>' for status, answer in answers if "$ref" in answer) or "none",
     )
 
 
-def _parameter(one: Json) -> tuple[str, str, str]:
-    return one["name"], _kind(one["schema"]), escape(one.get("description", ""))
+def _parameter(parameter: Json) -> tuple[str, str, str]:
+    return parameter["name"], _kind(parameter["schema"]), escape(parameter.get("description", ""))
 
 
 def _answer(status: str, answer: Json) -> str:
@@ -157,7 +158,7 @@ def _kind(schema: Json) -> str:
         name = schema["$ref"].rpartition("/")[2]
         return f'<a href="#type-{name}">{name}</a>'
     if "anyOf" in schema:
-        return " or ".join(_kind(one) for one in schema["anyOf"])
+        return " or ".join(_kind(schema_) for schema_ in schema["anyOf"])
     if "enum" in schema:
         return "one of " + ", ".join(f"<code>{escape(str(word))}</code>" for word in schema["enum"] if word is not None)
     kinds = schema.get("type", ())

@@ -162,7 +162,7 @@ def _is_prefetch(context: RequestContext) -> bool:
 def _all_attached(db: Read, entry: Entry, enclosures: Sequence[Enclosure]) -> list[AttachmentView]:
     feed = feeds.get(db, entry.user_id, entry.feed_id) if enclosures else None
     shown = ("image",) if feed and feed.no_media_player else ("audio", "video", "image")
-    return [_attached(one, shown) for one in enclosures]
+    return [_attached(enclosure, shown) for enclosure in enclosures]
 
 
 def _attached(enclosure: Enclosure, shown: Sequence[str]) -> AttachmentView:

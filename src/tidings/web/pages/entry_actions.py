@@ -51,8 +51,8 @@ def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
     ):
         if sent:
             entries.update(caller.id, _ids(sent), **change)
-    for one in form.save:
-        notice = _save(caller, services, parse_id("entry_id", one))
+    for entry_id in form.save:
+        notice = _save(caller, services, parse_id("entry_id", entry_id))
     if not form.read:
         return Redirect(back, notice)
     marked = services.read_marker.mark_read(caller.id, _ids(form.read))
@@ -83,7 +83,7 @@ def mark_read_redirect(path: str, marked: MarkReadResult) -> Redirect:
 
 
 def _ids(sent: Sequence[str]) -> list[int]:
-    return [parse_id("entry_id", one) for one in sent]
+    return [parse_id("entry_id", id_) for id_ in sent]
 
 
 def _save(caller: User, services: Services, entry_id: int) -> str:

@@ -92,11 +92,11 @@ def change_feed(
     """Write only changed fields: an unchanged title still follows the publisher's."""
     with services.reading() as db:
         feed = owned(db, caller.id, feed_id)
-    given, problems = _changes(feed, form)
+    fields, problems = _changes(feed, form)
     problems |= _rule_problems(form)
     if not problems:
         try:
-            services.feeds.update(caller.id, feed_id, given)
+            services.feeds.update(caller.id, feed_id, fields)
         except InvalidInput as error:
             problems = {error.field or "title": field_error(error).message}
     if problems:
@@ -123,29 +123,29 @@ async def refresh_feed(caller: User, services: Services, feed_id: int, form: Ref
 
 def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]]:
     """Returns the changed settings, and errors by field."""
-    given: dict[str, Any] = {name: getattr(form, name) for name in TEXTS}
-    given |= {name: bool(getattr(form, name)) for name in SWITCHES}
-    given["category_id"] = form.category_id or feed.category_id
+    fields: dict[str, Any] = {name: getattr(form, name) for name in TEXTS}
+    fields |= {name: bool(getattr(form, name)) for name in SWITCHES}
+    fields["category_id"] = form.category_id or feed.category_id
     # The page does not show the stored password, so that an empty field keeps it.
-    given["password"] = given["password"] or ("" if form.forget_password else feed.password)
+    fields["password"] = fields["password"] or ("" if form.forget_password else feed.password)
     problems = {}
     for name, empty in NUMBERS.items():
         text = getattr(form, name).strip()
         try:
-            given[name] = int(text) if text else empty
+            fields[name] = int(text) if text else empty
         except ValueError:
             problems[name] = _("Type a whole number, or leave it empty.")
             continue
-        if name in DAYS and given[name] is not None and not retention.is_allowed(given[name]):
+        if name in DAYS and fields[name] is not None and not retention.is_allowed(fields[name]):
             problems[name] = _("Type 1 to %(max)d days, -1 for ever, or nothing.", max=retention.MAX_DAYS)
-    return {name: value for name, value in given.items() if value != getattr(feed, name)}, problems
+    return {name: value for name, value in fields.items() if value != getattr(feed, name)}, problems
 
 
 def _rule_problems(form: FeedForm) -> dict[str, str]:
     """Returns an error for every invalid rule, by field; each names the rule."""
     found: dict[str, list[str]] = {}
-    for one in compile_rules(RuleTexts(**{name: getattr(form, name) for name in RULES})).errors:
-        found.setdefault(one.field, []).append(translated(one.problem))
+    for error in compile_rules(RuleTexts(**{name: getattr(form, name) for name in RULES})).errors:
+        found.setdefault(error.field, []).append(translated(error.problem))
     return {name: "\n".join(messages) for name, messages in found.items()}
 
 
@@ -162,7 +162,7 @@ def _page(
         signs = health.get(db, user.id, feed_id, now)
         if signs is None:
             raise NotFound(verbatim(f"There is no feed {feed_id}."))
-        named = {one.id: one.title for one in categories.list_all(db, user.id)}
+        named = {category.id: category.title for category in categories.list_all(db, user.id)}
         (row,) = feed_rows(db, user.id, states([signs], now), named, now)
     values = {
         "title": feed.title,

@@ -79,7 +79,11 @@ def _feed(context: RequestContext, token: str, path: str, entry_filter: EntryFil
     try:
         with context.services.listing.of(user.id, entry_filter) as lists:
             lines = {line.id: line for line in sidebar.list_feeds(lists.db, user.id)}
-            name = _name(entry_filter, lines, {one.id: one.title for one in categories.list_all(lists.db, user.id)})
+            name = _name(
+                entry_filter,
+                lines,
+                {category.id: category.title for category in categories.list_all(lists.db, user.id)},
+            )
             rows = lists.rows(entry_filter, EntryPage(direction=Direction.DESC, limit=MAX_ENTRIES))
             bodies = entry_lists.bodies(lists.db, [row.id for row in rows])
     except InvalidInput as unknown:

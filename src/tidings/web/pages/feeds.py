@@ -40,13 +40,13 @@ SORTS: dict[str, str] = {
     "unread": N_("Most unread"),
 }
 _KEYS: dict[str, Callable[[Known], int]] = {
-    "care": lambda one: _STATE_ORDER[one[1]],
-    "title": lambda _one: 0,
-    "newest": lambda one: -(one[0].last_entry_at or 0),
-    "oldest": lambda one: one[0].last_entry_at or 0,
-    "slowest": lambda one: -one[0].took_ms,
-    "next": lambda one: one[0].next_check_at + (1 << 60 if one[0].disabled else 0),
-    "unread": lambda one: -one[0].unread,
+    "care": lambda pair: _STATE_ORDER[pair[1]],
+    "title": lambda _pair: 0,
+    "newest": lambda pair: -(pair[0].last_entry_at or 0),
+    "oldest": lambda pair: pair[0].last_entry_at or 0,
+    "slowest": lambda pair: -pair[0].took_ms,
+    "next": lambda pair: pair[0].next_check_at + (1 << 60 if pair[0].disabled else 0),
+    "unread": lambda pair: -pair[0].unread,
 }
 INTERVALS = (0, 15, 60, 360, 1440, 10_080)
 
@@ -152,13 +152,13 @@ def _ids(caller: User, services: Services, form: BulkChangeForm, query: FeedsQue
         with services.reading() as db:
             found = _filtered(health.list_all(db, caller.id, now), query, now).found
         return [feed.id for feed, _state in found]
-    return [int(one) for one in form.feed if one.isascii() and one.isdecimal() and len(one) < 19]
+    return [int(id_) for id_ in form.feed if id_.isascii() and id_.isdecimal() and len(id_) < 19]
 
 
 def _page(context: RequestContext, caller: User, services: Services, query: FeedsQuery) -> PageResponse:
     now = context.now
     with services.reading() as db:
-        named = {one.id: one.title for one in categories.list_all(db, caller.id)}
+        named = {category.id: category.title for category in categories.list_all(db, caller.id)}
         signs = health.list_all(db, caller.id, now)
         chosen = _filtered(signs, query, now)
         pages = max(1, -(-len(chosen.found) // ON_A_PAGE))
@@ -176,7 +176,7 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
             "filters": _filters(chosen),
             "query": query,
             "sorts": [(name, _(label)) for name, label in SORTS.items()],
-            "categories": sorted(named.items(), key=lambda one: normalize_for_search(one[1])),
+            "categories": sorted(named.items(), key=lambda category: normalize_for_search(category[1])),
             "intervals": INTERVALS[1:],
             "page": page,
             "pages": pages,
@@ -200,7 +200,7 @@ def _filtered(signs: list[FeedHealthData], query: FeedsQuery, now: Instant) -> F
         and all(word in normalize_for_search(f"{feed.title} {feed.feed_url} {feed.site_url}") for word in words)
     ]
     counts = Counter(state for _feed, state in known)
-    found = [one for one in known if query.state in ("", one[1].value)]
+    found = [pair for pair in known if query.state in ("", pair[1].value)]
     # The sort is stable: equal feeds stay in the order of their titles.
     found.sort(key=_KEYS.get(query.sort, _KEYS["care"]))
     return FilteredFeeds(found, counts, len(known))
@@ -208,7 +208,7 @@ def _filtered(signs: list[FeedHealthData], query: FeedsQuery, now: Instant) -> F
 
 def _confirmation(context: RequestContext, ids: Sequence[int], query: FeedsQuery) -> PageResponse:
     """Returns the page that shows what would be deleted, which cannot be undone."""
-    lines = [line for one in ids if (line := context.sidebar.feeds.get(one))]
+    lines = [line for id_ in ids if (line := context.sidebar.feeds.get(id_))]
     values = {
         "title": _("Delete feeds"),
         "place": "feeds",
@@ -222,5 +222,5 @@ def _confirmation(context: RequestContext, ids: Sequence[int], query: FeedsQuery
 
 
 def _back(query: FeedsQuery) -> str:
-    given = {name: value for name in ("state", "category", "q", "sort") if (value := getattr(query, name))}
-    return f"/feeds?{urlencode(given)}" if given else "/feeds"
+    parameters = {name: value for name in ("state", "category", "q", "sort") if (value := getattr(query, name))}
+    return f"/feeds?{urlencode(parameters)}" if parameters else "/feeds"

@@ -72,8 +72,8 @@ def _import_page(
 ) -> PageResponse:
     lines: list[FailedOutline] = []
     if done is not None:
-        lines = [FailedOutline(one, is_left_out=True) for one in done.unusable]
-        lines += [FailedOutline(one, is_left_out=False) for one in done.ignored_settings]
+        lines = [FailedOutline(outline, is_left_out=True) for outline in done.unusable]
+        lines += [FailedOutline(outline, is_left_out=False) for outline in done.ignored_settings]
         lines.sort(key=lambda line: line.remark.line)
     values = {
         "title": _("Import and export"),

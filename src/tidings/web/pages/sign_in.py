@@ -53,11 +53,11 @@ async def sign_in(context: RequestContext, services: Services, form: SignInForm)
         message = _("Type your password.") if username else _("Type your username.")
         return _page(form.next, username, InvalidInput(verbatim(message), field=field))
     browser = context.cookie(cookies.KNOWN)
-    given = Credentials(username=username, password=form.password, address=context.address, browser=browser)
+    credentials = Credentials(username=username, password=form.password, address=context.address, browser=browser)
     try:
-        await asyncio.sleep(await asyncio.to_thread(services.authentication.start_attempt, given))
+        await asyncio.sleep(await asyncio.to_thread(services.authentication.start_attempt, credentials))
         token, browser = await asyncio.get_running_loop().run_in_executor(
-            _threads, _start_session, context, services, given
+            _threads, _start_session, context, services, credentials
         )
     except Unauthorized as error:
         return _page(form.next, username, InvalidInput(error.text, field="password"))
@@ -70,12 +70,12 @@ async def sign_in(context: RequestContext, services: Services, form: SignInForm)
     return Redirect(security.local_path(form.next) or "/")
 
 
-def _start_session(context: RequestContext, services: Services, given: Credentials) -> tuple[str, str]:
+def _start_session(context: RequestContext, services: Services, credentials: Credentials) -> tuple[str, str]:
     """Verify the password and start a session. Returns its token and the token of the known browser."""
-    user = services.authentication.verify(given)
+    user = services.authentication.verify(credentials)
     agent = context.request.headers.get("user-agent", "")
     token = services.sessions.begin(user.id, user_agent=agent, address=context.address)
-    return token, services.authentication.remember_browser(given)
+    return token, services.authentication.remember_browser(credentials)
 
 
 @routes.post("/sign-out")

@@ -84,15 +84,15 @@ async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> P
 async def add_feed(
     context: RequestContext, caller: User, services: Services, form: AddFeedForm
 ) -> PageResponse | Redirect:
-    given = _fetch_options(form) | {"feed_url": complete_url(form.feed_url or form.url)}
+    fields = _fetch_options(form) | {"feed_url": complete_url(form.feed_url or form.url)}
     chosen = {"category_id": form.category_id, "crawler": form.crawler, "hide_globally": form.hide_globally}
-    given |= {name: value for name, value in chosen.items() if value}
+    fields |= {name: value for name, value in chosen.items() if value}
     try:
-        feed_id = await services.feeds.create(caller, given)
+        feed_id = await services.feeds.create(caller, fields)
     except (InvalidInput, FetchError, FeedError) as error:
-        known = await asyncio.to_thread(_known, services, caller.id, [given["feed_url"]])
+        known = await asyncio.to_thread(_known, services, caller.id, [fields["feed_url"]])
         if known:
-            return Redirect(f"/feeds/{known[given['feed_url']]}", notice=_("You are subscribed to this feed already."))
+            return Redirect(f"/feeds/{known[fields['feed_url']]}", notice=_("You are subscribed to this feed already."))
         problem = field_error(error, field="url", renamed={"feed_url": "url"})
         return await _page_after_error(context, form, problem)
     return Redirect(f"/feeds/{feed_id}", notice=_("Subscribed."))
@@ -117,8 +117,8 @@ async def _page_after_error(context: RequestContext, form: AddFeedForm, problem:
 
 async def _offers(caller: User, services: Services, form: SubscribeForm) -> list[FeedOffer]:
     found = await services.discovery.find(caller.id, _fetch_options(form) | {"url": complete_url(form.url)})
-    known = await asyncio.to_thread(_known, services, caller.id, [one.url for one in found])
-    return [_offer(one, known.get(one.url)) for one in found]
+    known = await asyncio.to_thread(_known, services, caller.id, [feed.url for feed in found])
+    return [_offer(feed, known.get(feed.url)) for feed in found]
 
 
 def _offer(found: DiscoveredFeed, known_id: int | None) -> FeedOffer:

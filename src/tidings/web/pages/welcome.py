@@ -35,7 +35,7 @@ def show_welcome(context: RequestContext) -> PageResponse:
 
 @routes.post("/welcome")
 def subscribe_to_starters(caller: User, services: Services, form: StarterFeedsForm) -> Redirect:
-    chosen = [one for one in starters() if one.values["feed_url"] in form.feed]
+    chosen = [feed for feed in starters() if feed.values["feed_url"] in form.feed]
     if not chosen:
         return Redirect("/welcome", notice=_("Tick the feeds first that you would like to read."))
     try:
@@ -53,6 +53,6 @@ def starters() -> list[OpmlSubscription]:
 def by_category() -> dict[str, list[OpmlSubscription]]:
     """Returns the starter feeds by category, in the order of the file."""
     found: dict[str, list[OpmlSubscription]] = {}
-    for one in starters():
-        found.setdefault(one.category, []).append(one)
+    for feed in starters():
+        found.setdefault(feed.category, []).append(feed)
     return found

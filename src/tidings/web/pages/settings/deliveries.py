@@ -79,7 +79,7 @@ def show_deliveries(
     shown = found[:PER_PAGE]
     known = {
         "title": _("Deliveries"),
-        "deliveries": [_line(one) for one in shown],
+        "deliveries": [_line(delivery) for delivery in shown],
         "chosen": chosen,
         "states": STATES,
         "services": {name: _names(name, "")[0] for name in names},
@@ -149,7 +149,7 @@ def _line(shown: ListedDelivery) -> tuple[ListedDelivery, str, str]:
 
 def _titles() -> dict[str, str]:
     """Returns the titles of events by name."""
-    return dict(sorted(((name, translated(event.title)) for name, event in EVENTS.items()), key=lambda one: one[1]))
+    return dict(sorted(((name, translated(event.title)) for name, event in EVENTS.items()), key=lambda event: event[1]))
 
 
 def _names(integration: str, receiver: str) -> tuple[str, str]:

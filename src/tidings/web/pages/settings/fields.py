@@ -57,9 +57,9 @@ def sent_values(sent: Mapping[str, str], groups: tuple[Group, ...]) -> dict[str,
     }
 
 
-def parse(given: Mapping[str, Any]) -> dict[str, Any]:
+def parse(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the values as services take them. Raises InvalidInput for a number that cannot be parsed."""
-    return {name: _value(name, value) for name, value in given.items()}
+    return {name: _value(name, value) for name, value in fields.items()}
 
 
 def _text(value: Any) -> Any:

@@ -97,7 +97,7 @@ def _save(context: RequestContext, services: Services, provider: Provider) -> Pa
     """Save the form. Returns the page with the error, or None."""
     sent = dict(forms.fields(context.request))
     try:
-        services.integrations.update(context.caller.id, {provider.name: _given(provider, sent)})
+        services.integrations.update(context.caller.id, {provider.name: _sent_values(provider, sent)})
     except InvalidInput as error:
         shown = services.integrations.get_all(context.caller.id)[provider.name]
         submitted = {
@@ -113,18 +113,18 @@ def _save(context: RequestContext, services: Services, provider: Provider) -> Pa
     return None
 
 
-def _given(provider: Provider, sent: Mapping[str, str]) -> dict[str, Any]:
+def _sent_values(provider: Provider, sent: Mapping[str, str]) -> dict[str, Any]:
     """Returns the settings as the API takes them. Empty secrets keep their value; generated fields are left out."""
-    given: dict[str, Any] = {ENABLED: ENABLED in sent}
+    fields: dict[str, Any] = {ENABLED: ENABLED in sent}
     for field in provider.fields:
         if field.is_secret:
             if sent.get(field.name, "").strip():
-                given[field.name] = sent[field.name]
+                fields[field.name] = sent[field.name]
             elif _CLEAR + field.name in sent:
-                given[field.name] = ""
+                fields[field.name] = ""
         elif not field.is_generated:
-            given[field.name] = _value(provider, field, sent)
-    return given
+            fields[field.name] = _value(provider, field, sent)
+    return fields
 
 
 def _value(provider: Provider, field: SettingField, sent: Mapping[str, str]) -> Any:

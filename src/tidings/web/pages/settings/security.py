@@ -70,10 +70,12 @@ def _ensure_same(form: PasswordForm) -> None:
 async def _verify(context: RequestContext, services: Services, password: str) -> None:
     """Raises InvalidInput unless the password is right. Guessing is throttled as at sign-in."""
     browser = context.cookie(cookies.KNOWN)
-    given = Credentials(username=context.caller.username, password=password, address=context.address, browser=browser)
+    credentials = Credentials(
+        username=context.caller.username, password=password, address=context.address, browser=browser
+    )
     try:
-        await asyncio.sleep(await asyncio.to_thread(services.authentication.start_attempt, given))
-        await asyncio.to_thread(services.authentication.verify, given)
+        await asyncio.sleep(await asyncio.to_thread(services.authentication.start_attempt, credentials))
+        await asyncio.to_thread(services.authentication.verify, credentials)
     except Unauthorized as error:
         wrong = _("This is not your password.") if password else _("Type the password that you have now.")
         raise InvalidInput(verbatim(wrong), field="current") from error
@@ -94,8 +96,8 @@ def _page(context: RequestContext, problem: InvalidInput | None = None) -> PageR
     known = {
         "title": _("Password and sessions"),
         "sessions": [
-            (one, user_agents.browser_name(one.user_agent))
-            for one in context.services.sessions.list_all(context.caller.id)
+            (session, user_agents.browser_name(session.user_agent))
+            for session in context.services.sessions.list_all(context.caller.id)
         ],
         "here": _session_id(context),
     }

@@ -56,13 +56,13 @@ def show_user(services: Services, user_id: int) -> PageResponse:
 def change_user(context: RequestContext, services: Services, user_id: int, form: UserForm) -> PageResponse | Redirect:
     """Change a user. A new password ends all their sessions, except this browser's when it is the caller's own."""
     user = _user(services, user_id)
-    given: dict[str, Any] = {"username": form.username.strip(), "is_admin": form.is_admin is True}
+    fields: dict[str, Any] = {"username": form.username.strip(), "is_admin": form.is_admin is True}
     if form.password:
-        given["password"] = form.password
+        fields["password"] = form.password
     assert context.signed_in is not None
     own = context.signed_in.session.id if user_id == context.caller.id else None
     try:
-        changed = services.users.update(context.caller, user_id, given, session_id=own)
+        changed = services.users.update(context.caller, user_id, fields, session_id=own)
     except InvalidInput as error:
         return _form(user, form, field_error(error))
     # A caller who gave up the administrator role may not open the users page.
