@@ -80,6 +80,7 @@ USERS: dict[str, frozenset[str]] = {
     "jinja2": frozenset({"web"}),
     "markupsafe": frozenset({"web"}),
     "babel": frozenset({"web"}),
+    "segno": frozenset({"web"}),
     "msgspec": frozenset({*RINGS, *OUTERMOST}),
     "structlog": frozenset({*RINGS, *OUTERMOST}) - {"domain"},
     "prometheus_client": frozenset({"metrics"}),

@@ -102,6 +102,7 @@ def address(route: Endpoint, service: DemoService) -> str:
         "category_id": feed["category"]["id"],
         "user_id": service.owner.id,
         "integration": "webhook",
+        "app": "reeder",
         "delivery_id": service.owner.get("/v1/webhooks/deliveries")["deliveries"][0]["id"],
         "code": service.service.services.public_links.create(service.owner.id, entry),
     }

@@ -48,6 +48,8 @@ PAGES: Final[dict[str, Callable[[DemoService], str]]] = {
     "categories": lambda _: "/categories",
     "import": lambda _: "/feeds/import",
     "keys": lambda _: "/settings/api-keys",
+    "apps": lambda _: "/settings/apps",
+    "app": lambda _: "/settings/apps/netnewswire",
     "security": lambda _: "/settings/security",
     "integrations": lambda _: "/settings/integrations",
     "instance": lambda _: "/instance",

@@ -1,0 +1,121 @@
+"""Connect an app: choose it, and see the address, the name and the password to enter, also as QR codes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+import segno
+from markupsafe import Markup
+from msgspec import Struct
+
+from tidings.domain.accounts import api_keys as key_decisions
+from tidings.domain.accounts import api_passwords as password_decisions
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.domain.messages import msg
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.storage.accounts import api_keys
+from tidings.web.context import PageResponse, RequestContext
+from tidings.web.language import _
+from tidings.web.pages.settings.client_apps import APPS, BY_SLUG, OTHERS, ClientApi, ClientApp
+
+routes = Routes()
+
+PATH = "/settings/apps"
+# Shown in a configuration file until there is a password.
+_PLACEHOLDER = "…"
+# ISO/IEC 18004 wants a margin of four modules; without it, scanners fail on a dark page.
+_QUIET_ZONE = 4
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class NewSecret(Struct, frozen=True):
+    """A password or a key that was just made. name: what it is called in the list of them."""
+
+    name: str
+    text: str
+
+    def __repr__(self) -> str:
+        return f"NewSecret({self.name!r})"
+
+
+@routes.get(PATH)
+def show_apps() -> PageResponse:
+    return PageResponse("settings/apps.html", {"title": _("Connect an app"), "apps": APPS, "others": OTHERS})
+
+
+@routes.get(PATH + "/{app}")
+def show_app(context: RequestContext, app: str) -> PageResponse:
+    return _page(context, _app(app))
+
+
+@routes.post(PATH + "/{app}")
+def make_secret(context: RequestContext, services: Services, app: str) -> PageResponse:
+    """Make a password, or a key, for an app. It is shown on this page only, so there is no redirect."""
+    chosen = _app(app)
+    try:
+        made = _new_key(context, services, chosen) if _takes_key(chosen) else _new_password(context, services, chosen)
+    except InvalidInput as error:
+        return _page(context, chosen, problem=error)
+    return _page(context, chosen, made)
+
+
+def _app(slug: str) -> ClientApp:
+    if slug not in BY_SLUG:
+        raise NotFound(msg("There is no app {name} in the list.", name=repr(slug[:60])))
+    return BY_SLUG[slug]
+
+
+def _takes_key(app: ClientApp) -> bool:
+    return app.api is ClientApi.MINIFLUX
+
+
+def _new_key(context: RequestContext, services: Services, app: ClientApp) -> NewSecret:
+    with services.reading() as db:
+        taken = {key_decisions.description_key(one.description) for one in api_keys.list_all(db, context.caller.id)}
+    made = services.api_keys.create(context.caller.id, _free_name(app.name, taken))
+    return NewSecret(made.description, made.token)
+
+
+def _new_password(context: RequestContext, services: Services, app: ClientApp) -> NewSecret:
+    taken = {password_decisions.name_key(one.name) for one in services.api_passwords.list_all(context.caller.id)}
+    made = services.api_passwords.create(context.caller, _free_name(app.name, taken))
+    return NewSecret(made.stored.name, made.password)
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """Returns the name of the app, with a number if there is one of that name. taken: keys of names."""
+    names = [name, *(f"{name} {number}" for number in range(2, len(taken) + 3))]
+    return next(one for one in names if key_decisions.description_key(one) not in taken)
+
+
+def _page(
+    context: RequestContext, app: ClientApp, made: NewSecret | None = None, *, problem: InvalidInput | None = None
+) -> PageResponse:
+    base_url, username = context.site.base_url, context.caller.username
+    address = app.address(base_url)
+    known = {
+        "title": _("Connect %(app)s", app=app.name),
+        "app": app,
+        "takes_key": _takes_key(app),
+        "is_fever": app.api is ClientApi.FEVER,
+        "address": address,
+        "config": app.fill_config(base_url, username, made.text if made else _PLACEHOLDER),
+        "made": made,
+        "address_code": qr_code(address),
+        "secret_code": qr_code(made.text) if made else "",
+        "is_local": urlsplit(base_url).hostname in _LOOPBACK,
+    }
+    return PageResponse("settings/app.html", known, status=400 if problem else 200, problem=problem)
+
+
+def qr_code(text: str) -> Markup:
+    """Returns a QR code as an inline SVG: black on white with a white margin, whatever the theme of the page.
+
+    It has presentation attributes instead of styles, which the content policy would block.
+    """
+    drawing = segno.make_qr(text, error="m").svg_inline(
+        border=_QUIET_ZONE, dark="#000", light="#fff", omitsize=True, svgclass=None, lineclass=None
+    )
+    return Markup(drawing)  # noqa: S704 - numbers and commands of a path only
