@@ -252,10 +252,19 @@ TABLE feeds
     CREATE UNIQUE INDEX pk_feeds ON public.feeds USING btree (id)
     CREATE UNIQUE INDEX uq_feeds_user_id_feed_url ON public.feeds USING btree (user_id, feed_url)
 
+TABLE host_attempts
+    user_id integer NOT NULL
+    host text COLLATE "C" NOT NULL
+    last_at bigint NOT NULL -- When the user last sent a request by hand although the host was paused.
+    fk_host_attempts_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_host_attempts PRIMARY KEY (user_id, host)
+    CREATE UNIQUE INDEX pk_host_attempts ON public.host_attempts USING btree (user_id, host)
+
 TABLE hosts
     host text COLLATE "C" NOT NULL
     closed_until bigint NOT NULL -- No feed of it is fetched before.
     is_asked boolean NOT NULL DEFAULT false -- By the host itself, with a 429: then nothing else is fetched either.
+    asked_until bigint -- What the host asked for, at most a day: feeds of the users it asked are postponed to then.
     pk_hosts PRIMARY KEY (host)
     CREATE UNIQUE INDEX pk_hosts ON public.hosts USING btree (host)
 

@@ -252,10 +252,19 @@ CREATE INDEX ix_feeds_icon ON feeds (icon_id);
 
 CREATE INDEX ix_feeds_source ON feeds (source_id, disabled, next_check_at);
 
+CREATE TABLE host_attempts (
+    user_id INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    last_at BIGINT NOT NULL,
+    CONSTRAINT pk_host_attempts PRIMARY KEY (user_id, host),
+    CONSTRAINT fk_host_attempts_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+)
+ WITHOUT ROWID;
+
 CREATE TABLE hosts (
     host TEXT NOT NULL,
     closed_until BIGINT NOT NULL,
-    is_asked BOOLEAN DEFAULT 0 NOT NULL,
+    is_asked BOOLEAN DEFAULT 0 NOT NULL, asked_until BIGINT,
     CONSTRAINT pk_hosts PRIMARY KEY (host)
 )
  WITHOUT ROWID;

@@ -217,6 +217,18 @@ def test_retry_after_is_honoured(alice: Person, site: Publisher) -> None:
     assert minutes_until_next(refresh(alice, feed, 500)) == pytest.approx(120, abs=1)
 
 
+def test_a_429_to_one_user_does_not_stop_another(alice: Person, bob: Person, site: Publisher) -> None:
+    feed, other = alice.has_feed(site), bob.has_feed(site)
+    site.serve(path_of(feed, site), "later", status=429, headers={"Retry-After": "7200"})
+    refresh(alice, feed, 500)
+
+    refresh(bob, other)
+
+    answer = bob.call("PUT", f"/v1/feeds/{other['id']}/refresh")
+    assert answer.status == 500
+    assert "once a minute" in answer.error
+
+
 def test_a_redirect_onto_another_own_feed_is_an_error(alice: Person, site: Publisher) -> None:
     one, other = alice.has_feed(site), alice.has_feed(site)
     site.redirect(path_of(one, site), to=other["feed_url"], status=301)

@@ -243,7 +243,9 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
         db, "w", now=Instant(NOW + 9), until=Instant(NOW + 99), limit=5, per_host=2, gap=9
     ),
     "looking for what is due": lambda db, _: claims.any_due(db, Instant(NOW + 9)),
-    "putting off a host": lambda db, _: sources.postpone_host(db, "host 7", Instant(NOW + 99)),
+    "putting off a host": lambda db, a: sources.postpone_host(
+        db, "host 7", Instant(NOW + 99), user_ids=[a.user_id], users_until=Instant(NOW + 999)
+    ),
     "letting go of claims": lambda db, _: claims.release_all(db, "w"),
     "subscriptions that are due": lambda db, _: subscriptions.due(db, now=Instant(NOW + 4_000 * SECOND), limit=8),
     "settling a source": lambda db, a: claims.release(db, sources.of_feeds(db, [a.feed_id]), "w"),

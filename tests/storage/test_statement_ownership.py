@@ -66,6 +66,7 @@ EXCEPTIONS = {
     ): "the key is the credential, and identifies the user",
     ("sessions", r"sessions\.token_hash ="): "the cookie is the credential, and identifies the user",
     ("sessions", r"sessions\.expires_at <="): "cleanup of expired sessions",
+    ("host_attempts", r"^DELETE .* host_attempts\.last_at <"): "cleanup of attempts that no longer count",
     ("list_links", r"list_links\.token ="): "the link is the permission, and identifies the user",
     ("entries", r"entries\.share_code ="): "the link is the permission to read this entry",
     ("feeds", r"feeds\.icon_id = icons\.id"): "an icon is shared; it goes when no feed of any user has it",

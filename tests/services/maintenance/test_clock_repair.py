@@ -135,6 +135,21 @@ def test_a_pause_of_a_host_set_by_a_wrong_clock_is_cleared(machine: Machine, sit
     assert due == {first: NOW, second: NOW + 2 * DAY, third: NOW}
 
 
+def test_feeds_postponed_for_longer_than_the_pause_of_others_are_due_again(machine: Machine, site: Publisher) -> None:
+    limited = site.script("/a.xml", Answer("slow down", status=429, headers={"Retry-After": "7200"}))
+    _, sibling = machine.subscribe(limited), machine.subscribe(site.serve("/b.xml", rss(["Rain"], site.url("/b.xml"))))
+    with machine.database.writing() as db:
+        feeds.change(db, machine.user.id, sibling[0], next_check_at=NOW + DAY + MINUTE)
+    machine.now = Instant(NOW + DAY)
+    assert machine.poll() == 1
+    machine.now = NOW
+
+    machine.repair()
+
+    with machine.database.reading() as db:
+        assert {feed.next_check_at for feed in feeds.list_all(db, machine.user.id)} == {NOW}
+
+
 def test_what_a_correct_clock_wrote_stays(machine: Machine, site: Publisher) -> None:
     (feed,) = machine.subscribe(site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml"))))
     assert machine.poll() == 1

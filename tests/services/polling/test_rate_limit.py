@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from support.people import PASSWORD, rss
 from support.publisher import Answer, Publisher
 from support.running import environment_for
-from tidings.domain.polling.sources import SourceLease
-from tidings.domain.times import SECOND, Instant
+from tidings.domain.accounts.users import User
+from tidings.domain.polling.sources import SourceLease, host_of
+from tidings.domain.times import DAY, HOUR, SECOND, Instant
 from tidings.net.fetch import FetchRequest
 from tidings.services import Services
 from tidings.services.polling.claims import RefreshFailed
@@ -20,6 +23,7 @@ from tidings.settings import load
 from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import host_limits
+from tidings.storage.schema import entries as entry_table
 from tidings.wiring import build_services
 
 NOW = Instant(1_800_000_000 * SECOND)
@@ -68,6 +72,12 @@ class Machine:
 
         asyncio.run(refresh())
 
+    def pause(self, site: Publisher) -> None:
+        """The host of the site has asked for a day without requests."""
+        until = Instant(NOW + DAY)
+        with self.database.writing() as db:
+            host_limits.pause(db, host_of(site.url()), until=until, asked_until=until)
+
     def next_check_at(self, user_id: int, feed_id: int) -> Instant:
         with self.database.reading() as db:
             feed = feeds.get(db, user_id, feed_id)
@@ -85,7 +95,7 @@ def other_machine(database: Database, database_url: str, tmp_path: Path) -> Mach
     return Machine(database, database_url, tmp_path)
 
 
-def test_a_host_that_returned_429_gets_no_request_from_any_process(
+def test_a_host_that_returned_429_is_polled_by_no_process(
     machine: Machine, other_machine: Machine, site: Publisher
 ) -> None:
     limited = site.script("/a.xml", TOO_MANY)
@@ -96,10 +106,8 @@ def test_a_host_that_returned_429_gets_no_request_from_any_process(
         machine.refresh(1, first)
     assert len(site.requests) == 1
 
-    # Neither the pollers, nor a stranger who refreshes by hand, nor whatever else is fetched.
+    # Neither the pollers, nor what belongs to another document: pages of new entries, icons.
     assert machine.poll() == other_machine.poll() == 0
-    with pytest.raises(RefreshFailed, match="left alone"):
-        other_machine.refresh(2, second)
     other_machine.now = Instant(NOW + 119 * SECOND)
     assert other_machine.poll() == 0
     with pytest.raises(HostClosed):
@@ -118,8 +126,120 @@ def test_429_without_retry_after_pauses_the_host_for_a_minute(machine: Machine, 
         machine.refresh(1, feed_id)
 
     machine.now = Instant(NOW + 59 * SECOND)
-    with pytest.raises(RefreshFailed, match="another second"):
+    with pytest.raises(HostClosed, match="another second"):
+        asyncio.run(_fetch(machine, site.url("/a.xml")))
+    with pytest.raises(RefreshFailed, match="once a minute"):
         machine.refresh(1, feed_id)
+    assert len(site.requests) == 1
+
+    machine.now = Instant(NOW + 60 * SECOND)
+    asyncio.run(_fetch(machine, site.serve("/b.xml", "x")))
+
+
+def test_what_users_do_by_hand_passes_once_a_minute_each(
+    machine: Machine, other_machine: Machine, site: Publisher
+) -> None:
+    limited = site.script("/a.xml", TOO_MANY)
+    (first,) = machine.subscribe("alice", limited)
+    (second,) = machine.subscribe("bob", site.serve("/b.xml", rss(["Rain"], site.url("/b.xml"))))
+    with pytest.raises(RefreshFailed, match="429"):
+        machine.refresh(1, first)
+
+    # Alice has just tried, Bob has not: no process forgets that.
+    other_machine.refresh(2, second)
+    for each in (machine, other_machine):
+        with pytest.raises(RefreshFailed, match="once a minute"):
+            each.refresh(1, first)
+        with pytest.raises(RefreshFailed, match="once a minute"):
+            each.refresh(2, second)
+    assert [one.path for one in site.requests] == ["/a.xml", "/b.xml"]
+
+    machine.now = Instant(NOW + 60 * SECOND)
+    machine.refresh(2, second)
+    with pytest.raises(RefreshFailed, match="once a minute"):
+        machine.refresh(2, second)
+    assert len(site.requests) == 3
+
+
+def test_a_pass_is_for_one_host_only(machine: Machine, site: Publisher) -> None:
+    (feed_id,) = machine.subscribe("alice", site.serve("/b.xml", rss(["Rain"], site.url("/b.xml"))))
+    with machine.database.writing() as db:
+        assert host_limits.record_attempt(db, 1, "other.example", NOW) is None
+    machine.pause(site)
+
+    machine.refresh(1, feed_id)
+
+
+def test_attempts_of_a_wrong_clock_do_not_count(machine: Machine) -> None:
+    machine.subscribe("alice")
+    with machine.database.writing() as db:
+        assert host_limits.record_attempt(db, 1, "a.example", Instant(NOW + DAY)) is None
+        assert host_limits.record_attempt(db, 1, "a.example", NOW) is None
+        assert host_limits.record_attempt(db, 1, "a.example", Instant(NOW + 20 * SECOND)) == NOW + 60 * SECOND
+
+
+def test_everything_a_user_does_by_hand_may_pass(machine: Machine, site: Publisher) -> None:
+    page = "<html><body><article><p>" + "Much rain fell on the plain. " * 40 + "</p></article></body></html>"
+    site.serve("/article", page, headers={"Content-Type": "text/html"})
+    machine.subscribe("alice")
+    new_feed = site.serve("/c.xml", rss(["Sun"], site.url("/article")))
+
+    async def subscribe(user: User) -> None:
+        await machine.services.feeds.create(user, {"feed_url": new_feed})
+
+    async def discover(user: User) -> None:
+        assert await machine.services.discovery.find(user.id, {"url": new_feed})
+
+    async def fetch_article(user: User) -> None:
+        with machine.database.reading() as db:
+            (entry_id,) = db.scalars(select(entry_table.c.id).where(entry_table.c.user_id == user.id))
+        assert "rain" in (await machine.services.articles.fetch(user, entry_id, store=False)).content
+
+    async def act(action: Callable[[User], Awaitable[None]]) -> None:
+        try:
+            await action(machine.services.users.list_all()[0])
+        finally:
+            await machine.services.disconnect()
+
+    for action in (subscribe, discover, fetch_article):
+        machine.now = Instant(machine.now + 60 * SECOND)
+        machine.pause(site)
+        asyncio.run(act(action))
+        with pytest.raises(HostClosed, match="once a minute"):
+            asyncio.run(act(discover))
+
+
+def test_a_pause_through_the_feed_of_a_user_lasts_an_hour_at_most_for_others(
+    machine: Machine, other_machine: Machine, site: Publisher
+) -> None:
+    limited = site.script("/a.xml", Answer("slow down", status=429, headers={"Retry-After": "7200"}))
+    first, sibling = machine.subscribe("alice", limited, site.serve("/b.xml", rss(["Rain"], site.url("/b.xml"))))
+    (other,) = machine.subscribe("bob", site.serve("/c.xml", rss(["Sun"], site.url("/c.xml"))))
+    with pytest.raises(RefreshFailed):
+        machine.refresh(1, first)
+
+    assert machine.next_check_at(1, first) >= NOW + 2 * HOUR
+    assert machine.next_check_at(1, sibling) == NOW + 2 * HOUR
+    assert machine.next_check_at(2, other) == NOW + HOUR
+    other_machine.now = Instant(NOW + HOUR - 1)
+    assert other_machine.poll() == 0
+    other_machine.now = Instant(NOW + HOUR)
+    assert other_machine.poll() == 1
+    assert [one.path for one in site.requests] == ["/a.xml", "/c.xml"]
+
+
+def test_a_user_who_tries_by_hand_does_not_prolong_the_pause_of_others(machine: Machine, site: Publisher) -> None:
+    limited = site.script("/a.xml", Answer("slow down", status=429, headers={"Retry-After": "3600"}))
+    (first,) = machine.subscribe("alice", limited)
+    (other,) = machine.subscribe("bob", site.url("/c.xml"))
+    for minute in range(3):
+        machine.now = Instant(NOW + minute * 60 * SECOND)
+        with pytest.raises(RefreshFailed, match="429"):
+            machine.refresh(1, first)
+
+    assert machine.next_check_at(2, other) == NOW + HOUR
+    machine.now = Instant(NOW + HOUR)
+    assert len(machine.claim()) == 1
 
 
 def test_a_pause_of_the_host_is_no_error_of_the_feed(machine: Machine, site: Publisher) -> None:
@@ -194,11 +314,10 @@ def test_claims_of_a_killed_worker_count_until_their_lease_ends(machine: Machine
 
 def test_expired_pauses_of_hosts_are_deleted(machine: Machine, database: Database) -> None:
     with database.writing() as db:
-        host_limits.close(
-            db, {"a.example": Instant(NOW + SECOND), "b.example": Instant(NOW - SECOND)}, is_requested=True
-        )
-        # The longest pause counts, not the last one requested.
-        host_limits.close(db, {"a.example": Instant(NOW)}, is_requested=True)
+        for host, until in (("a.example", NOW + SECOND), ("b.example", NOW - SECOND)):
+            host_limits.pause(db, host, until=Instant(until), asked_until=Instant(until))
+        # The longer pause counts, not the last.
+        host_limits.pause(db, "a.example", until=NOW, asked_until=NOW)
 
     assert machine.services.polling.forget_hosts() == 1
     with database.reading() as db:
@@ -207,6 +326,6 @@ def test_expired_pauses_of_hosts_are_deleted(machine: Machine, database: Databas
 
 async def _fetch(machine: Machine, url: str) -> None:
     try:
-        await machine.services.fetcher.get(FetchRequest(url=url))
+        await machine.services.fetcher.get(FetchRequest(url=url), [1])
     finally:
         await machine.services.disconnect()

@@ -82,5 +82,5 @@ def test_a_row_is_updated_under_a_condition(database: Database) -> None:
     until = select(host_table.c.closed_until)
     with database.writing() as db:
         for at, expected in ((5, 5), (3, 5), (9, 9)):
-            host_limits.close(db, {"example.org": Instant(at)}, is_requested=True)
+            host_limits.pause(db, "example.org", until=Instant(at), asked_until=Instant(at))
             assert db.scalar(until) == expected

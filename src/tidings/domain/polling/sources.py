@@ -34,12 +34,14 @@ class SourceLease(Struct, frozen=True):
     """A source to check, with the enabled feeds that show it; there is at least one.
 
     worker: the id of the worker that holds the lease; "" for a check that needs no lease, such as a refresh that a
-    user waits for. is_pushed: a hub pushes its new entries. has_hub: a hub may be known for it.
+    user waits for. requested_by: this user, or 0. is_pushed: a hub pushes its new entries. has_hub: a hub may be known
+    for it.
     """
 
     source_id: int
     feeds: Sequence[Feed]
     worker: str = ""
+    requested_by: int = 0
     is_pushed: bool = False
     has_hub: bool = True
 

@@ -74,7 +74,7 @@ class ArticleFetcher:
         """
         feed, page = await asyncio.to_thread(self._look_up, user.id, entry_id)
         entry = page.entries[0]
-        article = await self.find(feed, entry.url)
+        article = await self.find(feed, entry.url, requested_by=user.id)
         read = await asyncio.to_thread(_read, user, feed, page, article, self._instance)
         if read is None:
             return FetchedArticle(page.contents.get(entry.id, ""), entry.reading_time)
@@ -82,12 +82,15 @@ class ArticleFetcher:
             await asyncio.to_thread(self._store, user.id, entry_id, read)
         return FetchedArticle(read.content, entry.reading_time if read.reading_time is None else read.reading_time)
 
-    async def find(self, feed: Feed, url: str) -> Article:
-        """Returns the article of the page `url` of an entry of this feed. Raises FetchError."""
+    async def find(self, feed: Feed, url: str, *, requested_by: int = 0) -> Article:
+        """Returns the article of the page `url` of an entry of this feed. Raises FetchError.
+
+        requested_by: the user who asked for this article by hand, or 0.
+        """
         if not url:
             raise NotAPage(msg("This entry has no address to fetch an article from."))
         async with self._slots:
-            response = await self._get(feed, url)
+            response = await self._get(feed, url, requested_by)
             rules = feed.scraper_rules if pages.is_same_host(url, response.url) else ""
             first = await self._extraction.article(WebPage(response.body, response.charset, response.url, rules))
             return await self._with_next_pages(feed, first, response.url, rules) if first.next_url else first
@@ -98,7 +101,7 @@ class ArticleFetcher:
         try:
             async with asyncio.timeout(NEXT_PAGES_TIMEOUT_S):
                 while next_url not in seen and len(contents) < MAX_PAGES and pages.is_same_host(next_url, url):
-                    response = await self._get(feed, next_url)
+                    response = await self._get(feed, next_url, 0)
                     if response.url in seen or not pages.is_same_host(response.url, url):
                         break
                     page = WebPage(response.body, response.charset, response.url, rules, is_continuation=True)
@@ -115,9 +118,10 @@ class ArticleFetcher:
     def close(self) -> None:
         self._extraction.close()
 
-    async def _get(self, feed: Feed, url: str) -> FetchResponse:
+    async def _get(self, feed: Feed, url: str, requested_by: int) -> FetchResponse:
         try:
-            response = await self._fetcher.get(request_for(feed, url, accept=PAGE_ACCEPT))
+            request = request_for(feed, url, accept=PAGE_ACCEPT)
+            response = await self._fetcher.get(request, [feed.user_id], requested_by=requested_by)
         except InvalidInput as error:
             # The URL of the entry or a setting of the feed is invalid, not the request of the user.
             raise NotAPage(msg("The page cannot be fetched. {problem}", problem=error.text), url=url) from error

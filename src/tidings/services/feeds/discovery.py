@@ -106,7 +106,7 @@ class _Search:
 
     async def run(self) -> list[DiscoveredFeed]:
         try:
-            response = await self._fetcher.get(self._request)
+            response = await self._fetcher.get(self._request, [self._user_id], requested_by=self._user_id)
         except FetchError:
             # Some sites block their pages for other clients than browsers, but not their feeds.
             if found := await self._confirmed(discovery.known_site_feeds(self._request.url)):
@@ -166,7 +166,7 @@ class _Search:
         request = self._probe_request(candidate.url)
         async with self._slots:
             try:
-                response = await self._fetcher.get(request)
+                response = await self._fetcher.get(request, [self._user_id])
             except (FetchError, InvalidInput):
                 self._results[candidate.url] = ProbeResult()
                 return

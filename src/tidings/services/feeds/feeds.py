@@ -104,7 +104,8 @@ class Feeds:
         options = {name: values[name] for name in _FETCH_FIELDS if name in values}
         request = FetchRequest(url=values["feed_url"], **options)
         try:
-            response = self._recent.take(user.id, request) or await self._fetcher.get(request)
+            response = self._recent.take(user.id, request)
+            response = response or await self._fetcher.get(request, [user.id], requested_by=user.id)
         except EmptyBody as error:
             raise InvalidInput(error.text, field="feed_url") from error
         new = await asyncio.to_thread(self._read, user, values, response)

@@ -140,7 +140,8 @@ async def _candidates(feed: Feed, cache: _DocumentCache) -> AsyncIterator[str]:
     found_at = feed.site_url
     for page_url in rules.icon_pages(feed.site_url, feed.feed_url):
         page = await cache.page(
-            request_for(feed, page_url, accept=_PAGE_ACCEPT, max_body_size=MAX_PAGE_BYTES, timeout_s=FETCH_TIMEOUT_S)
+            request_for(feed, page_url, accept=_PAGE_ACCEPT, max_body_size=MAX_PAGE_BYTES, timeout_s=FETCH_TIMEOUT_S),
+            feed.user_id,
         )
         if page is not None:
             found_at = page.url
@@ -155,7 +156,7 @@ async def _image(feed: Feed, url: str, cache: _DocumentCache) -> IconImage | Non
     if url.startswith("data:"):
         return await asyncio.to_thread(lambda: rules.read_icon(rules.decode_data_url(url)))
     request = request_for(feed, url, accept=_IMAGE_ACCEPT, max_body_size=MAX_IMAGE_BYTES, timeout_s=FETCH_TIMEOUT_S)
-    return await cache.image(request)
+    return await cache.image(request, feed.user_id)
 
 
 class _Page(Struct, frozen=True):
@@ -184,28 +185,28 @@ class _DocumentCache:
         for _, task in self._fetches.values():
             task.cancel()
 
-    async def page(self, request: FetchRequest) -> _Page | None:
-        """Returns a page, or None if it cannot be fetched."""
-        found: _Page | None = await self._get(request, _read_page)
+    async def page(self, request: FetchRequest, user_id: int) -> _Page | None:
+        """Returns a page, or None if it cannot be fetched. user_id: for whose feed."""
+        found: _Page | None = await self._get(request, user_id, _read_page)
         return found
 
-    async def image(self, request: FetchRequest) -> IconImage | None:
-        """Returns an image, or None if it cannot be fetched or is no image."""
-        found: IconImage | None = await self._get(request, _read_image)
+    async def image(self, request: FetchRequest, user_id: int) -> IconImage | None:
+        """Returns an image, or None if it cannot be fetched or is no image. user_id: for whose feed."""
+        found: IconImage | None = await self._get(request, user_id, _read_image)
         return found
 
-    async def _get(self, request: FetchRequest, read: Callable[[FetchResponse], object]) -> Any:
+    async def _get(self, request: FetchRequest, user_id: int, read: Callable[[FetchResponse], object]) -> Any:
         now = asyncio.get_running_loop().time()
         while self._fetches and (len(self._fetches) > MAX_CACHED or next(iter(self._fetches.values()))[0] <= now):
             self._fetches.popitem(last=False)
         if request not in self._fetches:
-            self._fetches[request] = now + CACHE_S, asyncio.create_task(self._fetch(request, read))
+            self._fetches[request] = now + CACHE_S, asyncio.create_task(self._fetch(request, user_id, read))
         # A caller that is cancelled must not cancel the fetch for the others.
         return await asyncio.shield(self._fetches[request][1])
 
-    async def _fetch(self, request: FetchRequest, read: Callable[[FetchResponse], object]) -> object:
+    async def _fetch(self, request: FetchRequest, user_id: int, read: Callable[[FetchResponse], object]) -> object:
         try:
-            response = await self._fetcher.get(request)
+            response = await self._fetcher.get(request, [user_id])
         except (FetchError, InvalidInput):
             return None
         return await asyncio.to_thread(read, response)

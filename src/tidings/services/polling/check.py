@@ -132,7 +132,10 @@ class FeedChecker:
         run = CheckRun(lease, self._clock(), Timing.draw(self._schedule, is_pushed=lease.is_pushed))
         try:
             response = await self._fetcher.get(
-                request_for(lease.lead, shared_validators(lease.feeds)), is_cleared=bool(lease.worker)
+                request_for(lease.lead, shared_validators(lease.feeds)),
+                {feed.user_id for feed in lease.feeds},
+                requested_by=lease.requested_by,
+                is_cleared=bool(lease.worker),
             )
         except LocalShortage:
             # As with a database that does not answer: the lease expires, and the source is checked again.

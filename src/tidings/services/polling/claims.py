@@ -106,7 +106,7 @@ class Polling:
         Raises NotFound for a feed that is not the user's, and RefreshFailed if the check failed.
         """
         feed = await asyncio.to_thread(self._owned_feed, user_id, feed_id)
-        results = await self._checker.check(SourceLease(0, [feed]))
+        results = await self._checker.check(SourceLease(0, [feed], requested_by=user_id))
         if (error := results[feed.id].error) is not None:
             raise RefreshFailed(error.text) from error
 

@@ -1,18 +1,20 @@
 """Honours the rate limits of hosts: after a 429, no process sends requests to the host until Retry-After has passed.
 
-The pause is stored in the database, which all processes share.
+The pause is stored in the database, which all processes share. Two rules keep one user's feeds from shutting a host for
+everybody: for others a pause lasts an hour at most, and what a user does by hand passes once a minute.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 
 import structlog
 
 from tidings.domain.errors import HttpError
-from tidings.domain.messages import msg
+from tidings.domain.messages import Message, msg
 from tidings.domain.polling.sources import host_of
-from tidings.domain.times import DAY, SECOND, Instant
+from tidings.domain.times import DAY, HOUR, SECOND, Instant
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
 from tidings.services.clock import Clock
 from tidings.storage.engine.database import Database
@@ -23,6 +25,9 @@ log = structlog.get_logger()
 TOO_MANY_REQUESTS = 429
 # After a 429 without Retry-After.
 DEFAULT_PAUSE = 60 * SECOND
+# For feeds of the users whose request was refused, and for everything else from the host.
+MAX_PAUSE = DAY
+MAX_PAUSE_FOR_OTHERS = HOUR
 
 
 class HostClosed(HttpError):
@@ -30,22 +35,8 @@ class HostClosed(HttpError):
 
     code = "host-closed"
 
-    def __init__(self, host: str, *, url: str, wait_s: int) -> None:
-        message = (
-            msg("{host} has had too many requests from us and asks to be left alone for another second.", host=host)
-            if wait_s == 1
-            else msg(
-                "{host} has had too many requests from us and asks to be left alone for another {seconds} seconds.",
-                host=host,
-                seconds=wait_s,
-            )
-        )
-        super().__init__(
-            message,
-            url=url,
-            status=TOO_MANY_REQUESTS,
-            retry_after_s=wait_s,
-        )
+    def __init__(self, message: Message, *, url: str, wait_s: int) -> None:
+        super().__init__(message, url=url, status=TOO_MANY_REQUESTS, retry_after_s=wait_s)
 
 
 class PoliteFetcher:
@@ -58,45 +49,91 @@ class PoliteFetcher:
         # Until when each host is paused, as far as this process has seen itself.
         self._closed: dict[str, Instant] = {}
 
-    async def get(self, request: FetchRequest, *, is_cleared: bool = False) -> FetchResponse:
+    async def get(
+        self, request: FetchRequest, user_ids: Collection[int], *, requested_by: int = 0, is_cleared: bool = False
+    ) -> FetchResponse:
         """Fetch a document as `Fetcher.get` does. Raises HostClosed if the host accepts no requests now.
 
-        is_cleared: the caller has just checked the host in the database.
+        user_ids: the users that the document is fetched for. requested_by: the user who asked for this very document by
+        hand, and may do so once a minute although the host is paused; 0: a worker fetches it, or it belongs to another
+        document. is_cleared: the caller has just checked the host in the database.
         """
         host = host_of(request.url)
-        await self._ensure_open(host, request.url, look=not is_cleared)
+        was_paused = await self._ensure_open(host, request.url, requested_by, look=not is_cleared)
         try:
             return await self._fetcher.get(request)
         except HttpError as error:
             if error.status == TOO_MANY_REQUESTS:
-                await self._close(host_of(error.url) or host, error.retry_after_s)
+                limiting = host_of(error.url) or host
+                # Otherwise a user who tries every minute would prolong the pause for all others.
+                is_prolonged = not (was_paused and limiting == host)
+                await self._pause(limiting, error.retry_after_s, user_ids, requested_by, is_prolonged=is_prolonged)
             raise
 
     async def close(self) -> None:
         await self._fetcher.close()
 
-    async def _ensure_open(self, host: str, url: str, *, look: bool) -> None:
-        until = self._closed.get(host, Instant(0))
-        if look and until <= self._clock():
+    async def _ensure_open(self, host: str, url: str, requested_by: int, *, look: bool) -> bool:
+        """Returns whether the host is paused and the user may pass. Raises HostClosed if it is and nobody may."""
+        until, now = self._closed.get(host, Instant(0)), self._clock()
+        if look and until <= now:
             until = await asyncio.to_thread(self._closed_until, host)
-        wait = until - self._clock()
-        if wait > 0:
-            raise HostClosed(host, url=url, wait_s=-(-wait // SECOND))
+        if until <= now:
+            return False
+        if not requested_by:
+            wait_s = _seconds(until - now)
+            raise HostClosed(_paused(host, wait_s), url=url, wait_s=wait_s)
+        again_at = await asyncio.to_thread(self._record_attempt, requested_by, host, now)
+        if again_at is not None:
+            wait_s = _seconds(min(again_at, until) - now)
+            raise HostClosed(_just_tried(host), url=url, wait_s=wait_s)
+        return True
 
-    async def _close(self, host: str, retry_after_s: int | None) -> None:
+    async def _pause(
+        self, host: str, retry_after_s: int | None, user_ids: Collection[int], requested_by: int, *, is_prolonged: bool
+    ) -> None:
         now = self._clock()
         self._closed = {name: until for name, until in self._closed.items() if until > now}
-        pause = DEFAULT_PAUSE if retry_after_s is None else min(retry_after_s * SECOND, DAY)
-        until = Instant(now + pause)
+        requested = DEFAULT_PAUSE if retry_after_s is None else min(retry_after_s * SECOND, MAX_PAUSE)
+        until = Instant(now + (min(requested, MAX_PAUSE_FOR_OTHERS) if is_prolonged else 0))
         self._closed[host] = max(until, self._closed.get(host, until))
-        log.warning("host limits requests", host=host, for_s=pause // SECOND)
-        await asyncio.to_thread(self._store, host, until)
+        log.warning("host limits requests", host=host, for_s=requested // SECOND)
+
+        def store() -> None:
+            with self._database.writing() as db:
+                host_limits.pause(db, host, until=until, asked_until=Instant(now + requested))
+                if requested_by:
+                    host_limits.record_attempt(db, requested_by, host, now)
+                sources.postpone_host(db, host, until, user_ids=user_ids, users_until=Instant(now + requested))
+
+        await asyncio.to_thread(store)
 
     def _closed_until(self, host: str) -> Instant:
         with self._database.reading() as db:
             return host_limits.asked_until(db, host) or Instant(0)
 
-    def _store(self, host: str, until: Instant) -> None:
+    def _record_attempt(self, user_id: int, host: str, now: Instant) -> Instant | None:
         with self._database.writing() as db:
-            host_limits.close(db, {host: until}, is_requested=True)
-            sources.postpone_host(db, host, until)
+            return host_limits.record_attempt(db, user_id, host, now)
+
+
+def _seconds(wait: int) -> int:
+    """Returns the seconds of a wait in microseconds, rounded up."""
+    return -(-wait // SECOND)
+
+
+def _paused(host: str, wait_s: int) -> Message:
+    if wait_s == 1:
+        return msg("{host} has had too many requests from us and asks to be left alone for another second.", host=host)
+    return msg(
+        "{host} has had too many requests from us and asks to be left alone for another {seconds} seconds.",
+        host=host,
+        seconds=wait_s,
+    )
+
+
+def _just_tried(host: str) -> Message:
+    return msg(
+        "{host} has had too many requests from us and asks to be left alone. You can try again once a minute.",
+        host=host,
+    )

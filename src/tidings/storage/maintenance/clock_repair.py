@@ -129,8 +129,12 @@ _FAILING_RECEIVERS = _correction(
 _select_postponed_feeds = (
     select(feeds.c.id)
     .join(sources, sources.c.id == feeds.c.source_id)
-    .join(hosts, and_(hosts.c.host == sources.c.host, hosts.c.closed_until == feeds.c.next_check_at))
-    .where(_is_closed_ahead, feeds.c.disabled == false())
+    .join(hosts, hosts.c.host == sources.c.host)
+    .where(
+        _is_closed_ahead,
+        feeds.c.disabled == false(),
+        feeds.c.next_check_at.in_([hosts.c.closed_until, hosts.c.asked_until]),
+    )
 )
 _own_interval = cast(feeds.c.check_interval_minutes, BigInteger) * MINUTE
 # Hints name their fields: `skip_hours`, `skip_days`.

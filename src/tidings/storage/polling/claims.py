@@ -90,7 +90,7 @@ def claim_due(
     ids = sorted(chosen)
     db.run(_claim, ids=ids, until=until, worker=worker)
     if gap:
-        host_limits.close(db, dict.fromkeys(chosen.values(), Instant(now + gap)), is_requested=False)
+        host_limits.close(db, dict.fromkeys(chosen.values(), Instant(now + gap)))
     feeds_by_source: defaultdict[int, list[Feed]] = defaultdict(list)
     for feed, row in db.joined(Feed, _select_feeds, ids=ids):
         feeds_by_source[row.source_id].append(feed)

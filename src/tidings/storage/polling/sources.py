@@ -6,7 +6,7 @@ whether it is enabled, also calls `touch`. Every transaction locks feeds before 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, delete, exists, false, func, or_, select, update
@@ -85,9 +85,11 @@ def revert_failure(db: Write, feed: Feed, *, written: Instant, next_check_at: In
         touch(db, of_feeds(db, [feed.id]))
 
 
-def postpone_host(db: Write, host: str, until: Instant) -> None:
-    """Make no feed of a host due before `until`."""
-    set_next_check(db, db.scalars(_select_due_before, host=host, until=until), until)
+def postpone_host(db: Write, host: str, until: Instant, *, user_ids: Collection[int], users_until: Instant) -> None:
+    """Make no feed of a host due before `until`, and none of some users before `users_until`."""
+    theirs = db.scalars(_select_due_before_of_users, host=host, until=users_until, user_ids=sorted(user_ids))
+    others = set(db.scalars(_select_due_before, host=host, until=until)) - set(theirs)
+    set_next_checks(db, dict.fromkeys(theirs, users_until) | dict.fromkeys(others, until))
 
 
 def make_due(
@@ -119,12 +121,19 @@ def make_due(
     return len(ids)
 
 
-def set_next_check(db: Write, feed_ids: Sequence[int], moment: Instant) -> None:
+def set_next_check(db: Write, feed_ids: Iterable[int], moment: Instant) -> None:
     """Set when these feeds are checked next, and their sources with them."""
-    if feed_ids:
-        db.scalars(lock_feeds, ids=sorted(feed_ids))
-        db.run(_set_next_check_of_feeds, ids=sorted(feed_ids), moment=moment)
-        touch(db, of_feeds(db, feed_ids))
+    set_next_checks(db, dict.fromkeys(feed_ids, moment))
+
+
+def set_next_checks(db: Write, moments: Mapping[int, Instant]) -> None:
+    """Set when feeds are checked next, by id, and their sources with them."""
+    if not moments:
+        return
+    db.scalars(lock_feeds, ids=sorted(moments))
+    for moment in set(moments.values()):
+        db.run(_set_next_check_of_feeds, ids=sorted(id_ for id_ in moments if moments[id_] == moment), moment=moment)
+    touch(db, of_feeds(db, moments))
 
 
 _select_due_before = select(feeds.c.id).where(
@@ -134,4 +143,5 @@ _select_due_before = select(feeds.c.id).where(
     feeds.c.disabled == false(),
     feeds.c.next_check_at < bindparam("until"),
 )
+_select_due_before_of_users = _select_due_before.where(in_list(feeds.c.user_id, "user_ids"))
 _set_next_check_of_feeds = update(feeds).where(in_list(feeds.c.id, "ids")).values(next_check_at=bindparam("moment"))

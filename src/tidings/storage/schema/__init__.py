@@ -22,7 +22,7 @@ from tidings.storage.schema.people import (
     users,
 )
 from tidings.storage.schema.search import search_documents, search_languages, search_pending, search_vectors
-from tidings.storage.schema.subscriptions import categories, feeds, hosts, icons, sources
+from tidings.storage.schema.subscriptions import categories, feeds, host_attempts, hosts, icons, sources
 from tidings.storage.schema.websub import websub_pushes, websub_subscriptions, websub_topics
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "entry_tags",
     "feed_counters",
     "feeds",
+    "host_attempts",
     "hosts",
     "icons",
     "integrations",

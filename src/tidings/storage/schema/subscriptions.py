@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, PrimaryKeyConstraint, Table, UniqueConstraint
 
 from tidings.storage.schema.base import Words, flag, instant, key, metadata, number, owner, partial_index, words
 
@@ -58,8 +58,24 @@ hosts = Table(
     Column("host", Words, primary_key=True),
     instant("closed_until", comment="No feed of it is fetched before."),
     flag("is_asked", comment="By the host itself, with a 429: then nothing else is fetched either."),
+    instant(
+        "asked_until",
+        nullable=True,
+        comment="What the host asked for, at most a day: feeds of the users it asked are postponed to then.",
+    ),
     sqlite_with_rowid=False,
     comment="Only hosts that are to be left alone for a while.",
+)
+
+host_attempts = Table(
+    "host_attempts",
+    metadata,
+    owner(),
+    Column("host", Words, nullable=False),
+    instant("last_at", comment="When the user last sent a request by hand although the host was paused."),
+    PrimaryKeyConstraint("user_id", "host"),
+    sqlite_with_rowid=False,
+    comment="Of the last minute.",
 )
 
 feeds = Table(
