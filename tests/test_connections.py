@@ -122,7 +122,7 @@ def test_a_body_that_keeps_the_pace_is_read_whole() -> None:
 
 def test_the_limit_on_open_files_is_raised_for_all_processes(tmp_path: Path) -> None:
     with SqliteDatabases(tmp_path).migrated() as url, _limited(tmp_path, url, soft=300, hard=20_000) as service:
-        worker = next(child for child in _children(service.process.pid) if "spawn_main" in _command(child))
+        [worker] = _children(service.process.pid)
         limits = Path(f"/proc/{worker}/limits").read_text(encoding="ascii")
 
     (line,) = [line for line in limits.splitlines() if line.startswith("Max open files")]
@@ -157,7 +157,3 @@ def _children(pid: int) -> list[int]:
         for thread in Path(f"/proc/{pid}/task").iterdir()
         for child in (thread / "children").read_text(encoding="ascii").split()
     ]
-
-
-def _command(pid: int) -> str:
-    return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()

@@ -9,9 +9,9 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing import connection
 from pathlib import Path
 
 import pytest
@@ -20,15 +20,16 @@ from structlog.testing import capture_logs
 from tidings import settings
 from tidings.domain.errors import StartError
 from tidings.runtime import preflight
-from tidings.runtime.supervisor import RestartedProcess, RestartWait
+from tidings.runtime.children import Child, RestartWait
 from tidings.settings import ListenAddress
 
 TESTS = Path(__file__).parent
 # A deadline that ends a test which would never end: what must not be waited for takes an hour.
 TIMEOUT_S = 60
 # What the log says of processes that did not use the time they had to stop.
-KILLED_WEB_WORKER = "refused to gracefully stop"
-KILLED_WORKER = "did not stop in time"
+KILLED = "process did not stop in time and is killed"
+KILLED_WEB_WORKER = f'{KILLED} role="web worker"'
+KILLED_WORKER = f"{KILLED} role=worker"
 
 
 def free_port() -> int:
@@ -75,7 +76,7 @@ class Service:
         self.log_file = folder / f"log-{self.port}"
         with self.log_file.open("w") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "support.fake_processes", "serve", *arguments],
+                [sys.executable, "-m", "support.fake_processes", *arguments],
                 env=environment,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -150,8 +151,7 @@ def test_a_signal_stops_all_processes_and_the_exit_code_is_0(
     service.stop(number)
 
     assert service.process.returncode == 0, service.log
-    assert KILLED_WORKER not in service.log
-    assert KILLED_WEB_WORKER not in service.log
+    assert KILLED not in service.log
     assert not is_running(worker)
     assert not any(map(is_running, service.pids))
     assert "error" not in service.log
@@ -211,32 +211,56 @@ def test_a_killed_worker_is_restarted(start: Callable[..., Service]) -> None:
     os.kill(first, signal.SIGKILL)
 
     assert eventually(lambda: len(service.workers) == 2)
-    assert "worker ended and will be started again exit_code=-9 wait_s=1.0" in service.log
+    assert "process ended and will be started again role=worker exit_code=-9 wait_s=1.0" in service.log
 
 
 def test_a_worker_that_keeps_crashing_is_restarted_after_growing_waits(start: Callable[..., Service]) -> None:
     service = start(worker="crashing").until_ready()
 
-    assert eventually(lambda: service.log.count("worker ended") == 3)
+    assert eventually(lambda: service.log.count("process ended") == 3)
 
     assert "wait_s=1.0" in service.log
     assert "wait_s=2.0" in service.log
     assert "wait_s=4.0" in service.log
     service.stop(signal.SIGTERM)
     assert service.process.returncode == 0, service.log
-    assert KILLED_WORKER not in service.log
+    assert KILLED not in service.log
 
 
 def test_a_stop_interrupts_the_wait_before_a_restart() -> None:
-    worker = RestartedProcess([sys.executable, "-c", "raise SystemExit(3)"], first_wait_s=3600, max_wait_s=3600)
+    wait = RestartWait(first_s=3600)
+    child = Child("worker", lambda _name: 3, time_to_stop_s=3600, wait=wait)
     with capture_logs() as events:
-        worker.start()
-        assert eventually(lambda: "worker ended and will be started again" in [one["event"] for one in events], 30)
+        child.update(time.monotonic())
+        assert connection.wait(child.sentinels(), timeout=TIMEOUT_S)
 
-        worker.stop()
+        def noticed() -> bool:
+            child.update(time.monotonic())
+            return child.wait_s(time.monotonic()) is not None
 
-    assert [one["event"] for one in events if one["log_level"] == "warning"] == []
-    assert not [thread for thread in threading.enumerate() if thread.name == "restart"]
+        assert eventually(noticed)
+
+        child.request_stop()
+        child.stop()
+
+    assert [(one["event"], one["exit_code"]) for one in events if one["log_level"] != "debug"] == [
+        ("process ended and will be started again", 3)
+    ]
+    assert child.wait_s(time.monotonic()) is None
+
+
+def test_the_supervisor_has_one_thread_so_that_it_may_fork(start: Callable[..., Service]) -> None:
+    service = start(worker="obedient").until_ready()
+
+    assert len(list(Path(f"/proc/{service.process.pid}/task").iterdir())) == 1
+
+
+def test_processes_have_names_of_their_own(start: Callable[..., Service]) -> None:
+    service = start(worker="obedient").until_ready()
+    worker, [web] = service.worker, service.pids - set(service.workers)
+
+    assert Path(f"/proc/{worker}/comm").read_text(encoding="ascii") == "tidings worker\n"
+    assert Path(f"/proc/{web}/comm").read_text(encoding="ascii") == "tidings web wor\n"
 
 
 def test_no_process_outlives_a_killed_supervisor(start: Callable[..., Service]) -> None:

@@ -6,23 +6,19 @@ feeds; 130 interrupted.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import structlog
 from cyclopts import App, CycloptsError, Group, Parameter
 
 from tidings import __version__, settings
 from tidings.commands import about, maintenance, running
+from tidings.commands.outcomes import DONE, NOT_UNDERSTOOD, exit_code_of, report
 from tidings.commands.status import status
-from tidings.commands.terminal import print_error
 from tidings.commands.users import user
-from tidings.domain.errors import StartError, TidingsError
-
-DONE, FAILED, NOT_UNDERSTOOD, INTERRUPTED = 0, 1, 2, 130
+from tidings.domain.errors import StartError
 
 RUN_GROUP = Group("Run", sort_key=1)
 MAINTENANCE_GROUP = Group("Maintain", sort_key=2)
@@ -81,40 +77,17 @@ def launch(
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code. An error is one line on stderr."""
+    return exit_code_of(lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> Any:
     try:
-        result = app.meta(list(arguments), exit_on_error=False, print_error=False, result_action="return_value")
+        return app.meta(list(arguments), exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        _print_error(f"{error} See `tidings --help`.")
-        return NOT_UNDERSTOOD
+        report(f"{error} See `tidings --help`.")
     except SettingsInvalid as error:
-        _print_error(str(error))
-        return NOT_UNDERSTOOD
-    except TidingsError as error:
-        _print_error(error.message)
-        return FAILED
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of the output closed the pipe, as `head` does. Python would report that again at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    except Exception as error:  # noqa: BLE001  (a trace does not help at a terminal; on debug it is logged)
-        return _report_unexpected(error)
-    return result if isinstance(result, int) else DONE
-
-
-def _print_error(line: str) -> None:
-    print_error(line, settings.wanted_log_format())
-
-
-def _report_unexpected(error: Exception) -> int:
-    if structlog.is_configured():
-        structlog.get_logger().debug("command failed", exc_info=error)
-    # Only the first line: the next ones of a database error hold the statement and its values, even password hashes.
-    first_line, *_ = str(error).strip().splitlines() or ["no reason given"]
-    reason = f"{type(error).__name__}: {first_line}"
-    _print_error(f"{reason} (this was not expected; TIDINGS_LOG_LEVEL=debug shows where it was)")
-    return FAILED
+        report(str(error))
+    return NOT_UNDERSTOOD
 
 
 def main() -> None:

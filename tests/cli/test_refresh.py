@@ -133,10 +133,3 @@ def test_workers_check_due_feeds_and_stop_on_a_signal_with_exit_code_0(
     assert (out, silence) == ("", ("", ""))
     assert "poller stopped" in log
     assert len(site.requests_for("/feed.xml")) == len(site.requests_for("/other.xml")) == 1
-
-
-def test_a_worker_stops_by_itself_if_its_parent_is_another_process(tidings: Tidings) -> None:
-    done = tidings("worker", "--stop-with", "1")
-
-    assert done.returncode == 0, done.stderr
-    assert "the parent process ended" in done.stderr

@@ -19,22 +19,22 @@ from support.running import RunningService, environment_for, running
 
 
 def children(pid: int) -> dict[int, str]:
-    """Returns the command lines of the running children of a process, by process id."""
+    """Returns the names of the running children of a process, by process id."""
     found = {}
     for thread in Path(f"/proc/{pid}/task").iterdir():
         for child in map(int, (thread / "children").read_text(encoding="ascii").split()):
             with contextlib.suppress(OSError):
-                if command := Path(f"/proc/{child}/cmdline").read_bytes():  # a zombie has none
-                    found[child] = command.replace(b"\0", b" ").decode()
+                if Path(f"/proc/{child}/cmdline").read_bytes():  # a zombie has none
+                    found[child] = Path(f"/proc/{child}/comm").read_text(encoding="ascii").strip()
     return found
 
 
 def worker(service: RunningService) -> int | None:
-    return next((pid for pid, command in children(service.process.pid).items() if " worker " in command), None)
+    return next((pid for pid, name in children(service.process.pid).items() if name == "tidings worker"), None)
 
 
 def web_worker(service: RunningService) -> int | None:
-    return next((pid for pid, command in children(service.process.pid).items() if "spawn_main" in command), None)
+    return next((pid for pid, name in children(service.process.pid).items() if name == "tidings web wor"), None)
 
 
 def is_running(pid: int) -> bool:

@@ -1,6 +1,6 @@
 """Fakes of what the supervisor runs: a web application and a worker that misbehave on request.
 
-They run in child processes: `python -m support.fake_processes serve app …` and `… poll obedient …`.
+They run below a supervisor of their own: `python -m support.fake_processes app [MANNER FOLDER]`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from tidings import settings
 from tidings.domain.errors import StartError
-from tidings.runtime import logs, parent_watch, supervisor
+from tidings.runtime import logs, supervisor
 from tidings.settings import Settings
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -43,16 +43,18 @@ def app_that_cannot_start(_loaded: Settings) -> Any:
     raise StartError("the database is from a newer version")
 
 
+APPLICATIONS = {"app": app, "app_that_cannot_start": app_that_cannot_start}
+
+
 def serve(application: str, *worker: str) -> int:
-    """Run the supervisor as `tidings serve` does, with another application and another command for the worker."""
+    """Run the supervisor as `tidings serve` does, with another application and another worker."""
     loaded = settings.load_process().settings
     logs.configure(loaded.log_level, loaded.log_format)
-    command = [sys.executable, "-m", "support.fake_processes", "poll", *worker, str(os.getpid())]
     try:
         return supervisor.serve(
             loaded,
-            application=f"support.fake_processes:{application}",
-            worker=command if worker else None,
+            application=APPLICATIONS[application],
+            worker=(lambda _name: poll(*worker)) if worker else None,
             on_ready=lambda: print("ready", flush=True),  # noqa: T201
         )
     except StartError as error:
@@ -60,7 +62,7 @@ def serve(application: str, *worker: str) -> int:
         return 1
 
 
-def poll(manner: str, folder: str, parent: str, *_name: str) -> int:
+def poll(manner: str, folder: str) -> int:
     """Create a file named after the process id, then run until SIGTERM, which it logs.
 
     manner: `obedient`; `crashing` to end at once; `stubborn` to ignore SIGTERM.
@@ -68,7 +70,6 @@ def poll(manner: str, folder: str, parent: str, *_name: str) -> int:
     (Path(folder) / str(os.getpid())).touch()
     if manner == "crashing":
         return 3
-    parent_watch.follow(int(parent), time_to_stop_s=1)
 
     def stop(*_: object) -> None:
         os.write(sys.stderr.fileno(), b"fake worker got SIGTERM\n")
@@ -81,4 +82,4 @@ def poll(manner: str, folder: str, parent: str, *_name: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(serve(*sys.argv[2:]) if sys.argv[1] == "serve" else poll(*sys.argv[2:]))
+    sys.exit(serve(*sys.argv[1:]))

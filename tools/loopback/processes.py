@@ -10,20 +10,22 @@ from pathlib import Path
 
 PROC = Path("/proc")
 
+# Names of forked processes, cut to 15 characters by the kernel. Their command line is that of the supervisor.
+NAMES = {"tidings worker": "worker", "tidings web wor": "web worker"}
+
 
 @dataclass(frozen=True)
 class Process:
     pid: int
     parent: int
     command: str
+    name: str
 
     @property
     def role(self) -> str:
-        """supervisor, worker, web worker or helper, from the command line."""
-        if "spawn_main" in self.command:
-            return "web worker"
-        if "resource_tracker" in self.command:
-            return "resource tracker"
+        """supervisor, worker, web worker or helper, from the name that the supervisor gave it and the command line."""
+        if self.name in NAMES:
+            return NAMES[self.name]
         found = re.search(r"-m tidings (serve|web|worker)\b", self.command)
         if found:
             return "worker" if found[1] == "worker" else "supervisor"
@@ -98,7 +100,8 @@ def _all() -> Iterator[Process]:
                 command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
                 state, parent = _stat(int(folder.name))
                 if state != "Z":
-                    yield Process(int(folder.name), parent, command)
+                    name = (folder / "comm").read_text("utf-8", "replace").strip()
+                    yield Process(int(folder.name), parent, command, name)
 
 
 def _stat(pid: int) -> tuple[str, int]:

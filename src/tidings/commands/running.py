@@ -6,17 +6,18 @@ import gc
 import os
 import signal
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
-from cyclopts import Parameter
 
 from tidings.commands.application import LoadedSettings, open_application, prepare
+from tidings.commands.outcomes import DONE, exit_code_of
 from tidings.commands.terminal import say
 from tidings.domain.errors import TidingsError
-from tidings.runtime import hangup, parent_watch, preflight
+from tidings.runtime import hangup, preflight
 from tidings.settings import Settings
 
 if TYPE_CHECKING:
@@ -38,14 +39,7 @@ def serve(*, loaded: LoadedSettings) -> int:
     settings = loaded.settings
     prepare(settings)
     preflight.check_url(settings.listen_addr)
-    with open_application(settings) as application:
-        _wait_for_database(application, settings)
-        application.migrate()
-        password = application.services.users.ensure_admin(settings.admin_username, settings.admin_password)
-    if password:
-        say(f"The administrator is {settings.admin_username!r} with the password {password}")
-        say("It is not shown again; `tidings user passwd` sets another.")
-    return _serve(settings, with_worker=True)
+    return _serve(settings, prepare_database=_upgrade_database, with_worker=True)
 
 
 def web(*, loaded: LoadedSettings) -> int:
@@ -56,31 +50,20 @@ def web(*, loaded: LoadedSettings) -> int:
     settings = loaded.settings
     prepare(settings)
     preflight.check_url(settings.listen_addr)
-    with open_application(settings) as application:
-        _wait_for_database(application, settings)
-        application.check()
-    return _serve(settings, with_worker=False)
+    return _serve(settings, prepare_database=_check_database, with_worker=False)
 
 
-def worker(
-    *,
-    stop_with: Annotated[int | None, Parameter(name="--stop-with", show=False)] = None,
-    name: Annotated[str, Parameter(name="--name", show=False)] = "",
-    loaded: LoadedSettings,
-) -> int:
+def worker(*, loaded: LoadedSettings) -> int:
     """Run one worker only: it checks due feeds, sends deliveries, and removes old data.
 
     Any number of workers, on any number of machines, may share a PostgreSQL database.
-
-    Parameters
-    ----------
-    stop_with
-        Process id of the parent; the worker stops when that process has ended.
-    name
-        The name under which the worker holds leases.
     """
-    settings = loaded.settings
-    prepare(settings)
+    prepare(loaded.settings)
+    return _run_worker(loaded.settings)
+
+
+def _run_worker(settings: Settings, name: str = "") -> int:
+    """Run a worker until a signal. name: holds the leases; "" to generate one."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hangup.stops_process() else [])):
         signal.signal(number, lambda *_: stop.set())
@@ -88,14 +71,29 @@ def worker(
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     _lower_priority()
     with open_application(settings) as application:
-        if stop_with is not None:
-            # Only now: earlier, the imports would use up the time that the worker has to stop.
-            parent_watch.follow(stop_with)
         _wait_for_database(application, settings, stop)
         if not stop.is_set():
             application.check()
             application.run_worker(stop, name)
-    return 0
+    return DONE
+
+
+def _upgrade_database(settings: Settings) -> int:
+    with open_application(settings) as application:
+        _wait_for_database(application, settings)
+        application.migrate()
+        password = application.services.users.ensure_admin(settings.admin_username, settings.admin_password)
+    if password:
+        say(f"The administrator is {settings.admin_username!r} with the password {password}")
+        say("It is not shown again; `tidings user passwd` sets another.")
+    return DONE
+
+
+def _check_database(settings: Settings) -> int:
+    with open_application(settings) as application:
+        _wait_for_database(application, settings)
+        application.check()
+    return DONE
 
 
 def _wait_for_database(application: Application, settings: Settings, stop: threading.Event | None = None) -> None:
@@ -124,12 +122,22 @@ def _lower_priority() -> None:
     gc.set_threshold(GC_THRESHOLD, 20, 50)
 
 
-def _serve(settings: Settings, *, with_worker: bool) -> int:
-    from tidings.runtime import supervisor
+def _serve(settings: Settings, *, prepare_database: Callable[[Settings], int], with_worker: bool) -> int:
+    # Everything that web workers and workers need is imported once, here, and shared by them.
+    from tidings import wiring
+    from tidings.runtime import children, supervisor
 
+    if exit_code := children.run_once(lambda: exit_code_of(partial(prepare_database, settings))):
+        return exit_code
     return supervisor.serve(
         settings,
-        worker=supervisor.worker_command() if with_worker else None,
+        application=wiring.asgi_app,
+        worker=(lambda name: exit_code_of(partial(_run_worker, settings, name))) if with_worker else None,
         on_crash=partial(_release_leases, settings),
-        on_ready=lambda: say(f"Tidings is ready at {settings.base_url} (Ctrl-C stops it)"),
+        on_ready=partial(_announce, settings),
     )
+
+
+def _announce(settings: Settings) -> None:
+    with suppress(OSError):
+        say(f"Tidings is ready at {settings.base_url} (Ctrl-C stops it)")

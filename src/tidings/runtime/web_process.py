@@ -1,0 +1,54 @@
+"""Granian in the calling process: accepts connections and runs the ASGI application until SIGTERM or SIGINT."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from granian.constants import HTTPModes, Interfaces, RuntimeModes
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+from granian.server.mp import MPServer
+
+from tidings.runtime import logs
+from tidings.settings import LogLevel, Settings
+
+# A connection without a complete request header for this long is closed. Granian has one timeout for an incomplete
+# header and for a connection that is idle between two requests.
+HEADER_TIMEOUT_S = 10
+# Connections that the kernel queues until they are accepted; fewer if net.core.somaxconn is lower.
+BACKLOG = 4_096
+
+
+class WebServer:
+    """The socket and the settings of Granian. Made once by the supervisor; `run` is called in each web worker."""
+
+    def __init__(self, settings: Settings, host: str, connections: int) -> None:
+        """host: a numeric address. connections: most open connections of one web worker."""
+        self._server = MPServer(
+            "",
+            address=host,
+            port=settings.listen_addr.port,
+            interface=Interfaces.ASGI,
+            # HTTPModes.auto would wait for the first bytes without a timeout.
+            http=HTTPModes.http1,
+            http1_settings=HTTP1Settings(header_read_timeout=HEADER_TIMEOUT_S * 1_000),
+            # What RuntimeModes.auto becomes for ASGI, in a step of Granian's own supervisor that does not run here.
+            runtime_mode=RuntimeModes.mt,
+            websockets=False,
+            backlog=BACKLOG,
+            backpressure=connections,
+            log_level=LogLevels.debug if settings.log_level is LogLevel.DEBUG else LogLevels.warning,
+            log_dictconfig=logs.granian_config(settings.log_level),
+        )
+        # On Linux each web worker binds a socket of its own with SO_REUSEPORT; elsewhere they inherit this one.
+        self._server._init_shared_socket()  # type: ignore[no-untyped-call]
+
+    def run(self, load: Callable[[], Any]) -> None:
+        """Serve until a signal. load: returns the application; called in this process before it accepts connections.
+
+        Granian describes a worker as a process object of `multiprocessing`, whose `run` does in this process what
+        `start` would do in a new one.
+        """
+        worker = self._server._spawn_worker(0, self._server._spawn_asgi_lifespan_worker, load)
+        worker.inner.run()
