@@ -133,7 +133,7 @@ def test_credentials_move_out_of_the_url() -> None:
     [
         'version="2.0" xmlns:miniflux="https://miniflux.app/opml"',
         'version="2.0"',  # a prefix that nobody declared
-        f'version="2.0" xmlns:miniflux="{opml.NAMESPACE}"',
+        f'version="2.0" xmlns:miniflux="{opml_settings.OWN_NAMESPACE}"',
     ],
 )
 def test_settings_are_known_by_their_local_name(attributes: str) -> None:
@@ -224,6 +224,25 @@ def test_a_document_without_outlines_is_empty(source: str) -> None:
 def test_an_incomplete_or_other_document_is_refused(source: str) -> None:
     with pytest.raises(InvalidInput):
         opml.read(source.encode())
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("\n\n{}", "Line 3: this is no OPML document, there is no <opml> element."),
+        ("<?xml version='1.0'?>\n<rss/>", "Line 2: this is no OPML document, it begins with <rss> instead of <opml>."),
+        ("<opml>\n<body>\n<outline xmlUrl='http://a/'/>\n\n", "Line 3: the document breaks off before its end"),
+        (
+            "<!-- made\nby hand --><opml>\n<outline xmlUrl=http://a/ /><outline xmlUrl='http://b/'/></opml>",
+            "Line 3: this OPML document cannot be read: AttValue: \" or ' expected.",
+        ),
+    ],
+)
+def test_a_refusal_names_line_and_reason(source: str, message: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        opml.read(source.encode())
+
+    assert str(refused.value).startswith(message)
 
 
 def test_a_missing_close_tag_inside_costs_no_feed() -> None:
@@ -326,12 +345,14 @@ def test_an_export_is_imported_unchanged(folders: list[tuple[str, list[tuple[str
 
 def test_an_export_has_its_date_and_no_default_settings() -> None:
     written = opml.write(
-        [("Empty", []), ("Full", [stored(1, "A\x00B", "", {"crawler": True})])], created_at=NOW
+        [("Empty", []), ("Full", [stored(1, "A\x00B", "", {"crawler": True, "keep_read_days": 9})])], created_at=NOW
     ).decode()
 
     assert "<dateCreated>Sat, 21 Nov 2026 08:40:09 UTC</dateCreated>" in written
     assert "Empty" not in written
-    assert re.findall(r' tidings:\w+="[^"]*"', written) == [' tidings:crawler="true"']
+    # What Miniflux knows is in its namespace.
+    assert re.findall(r' \w+:\w+="[^:"]*"', written) == [' miniflux:crawler="true"', ' tidings:keepReadDays="9"']
+    assert 'xmlns:miniflux="https://miniflux.app/opml"' in written
     assert 'title="AB" text="AB"' in written
     assert "description" not in written
 

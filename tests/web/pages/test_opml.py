@@ -77,7 +77,7 @@ def test_five_hundred_feeds_are_imported_at_once(reader: Visitor, alice: Person)
     ("body", "message"),
     [
         (b"", "Choose a file first."),
-        (b"hello", "This is no OPML document"),
+        (b"hello", "Line 1: this is no OPML document"),
         (b"<opml><body>", "breaks off before its end"),
     ],
 )

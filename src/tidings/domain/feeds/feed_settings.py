@@ -25,12 +25,13 @@ class SettingType(Enum):
 class FeedSetting(Struct, frozen=True):
     """name: of the column, and in the API and the form. opml: its attribute; "" if it stays out of OPML.
 
-    Miniflux and its forks write the attributes in their own namespaces; only the local name is compared.
+    is_own: Miniflux does not have it, so its attribute is in our namespace instead of that of Miniflux.
     """
 
     name: str
     type: SettingType
     opml: str = ""
+    is_own: bool = False
 
 
 FEED_SETTINGS: Final = (
@@ -61,10 +62,10 @@ FEED_SETTINGS: Final = (
     FeedSetting("allow_self_signed_certificates", SettingType.SWITCH, "allowSelfSignedCertificates"),
     FeedSetting("disable_http2", SettingType.SWITCH, "disableHTTP2"),
     FeedSetting("ignore_entry_updates", SettingType.SWITCH, "ignoreEntryUpdates"),
-    FeedSetting("check_interval_minutes", SettingType.NUMBER, "checkIntervalMinutes"),
-    FeedSetting("keep_read_days", SettingType.DAYS, "keepReadDays"),
-    FeedSetting("keep_unread_days", SettingType.DAYS, "keepUnreadDays"),
-    FeedSetting("match_entries_by_url", SettingType.SWITCH, "matchEntriesByURL"),
+    FeedSetting("check_interval_minutes", SettingType.NUMBER, "checkIntervalMinutes", is_own=True),
+    FeedSetting("keep_read_days", SettingType.DAYS, "keepReadDays", is_own=True),
+    FeedSetting("keep_unread_days", SettingType.DAYS, "keepUnreadDays", is_own=True),
+    FeedSetting("match_entries_by_url", SettingType.SWITCH, "matchEntriesByURL", is_own=True),
 )
 
 

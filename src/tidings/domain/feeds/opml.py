@@ -5,6 +5,7 @@ bytes | decode | cut off the prolog | repair references | tree | outlines | subs
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
@@ -17,14 +18,19 @@ from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.categories import validate_title
 from tidings.domain.feeds.feeds import EditedFeedField, Feed
-from tidings.domain.feeds.opml_settings import SETTINGS, read_setting
+from tidings.domain.feeds.opml_settings import (
+    MINIFLUX_NAMESPACE,
+    OWN_NAMESPACE,
+    SETTINGS,
+    read_setting,
+    setting_attributes,
+)
 from tidings.domain.formats.charset import decode
 from tidings.domain.formats.xml.parser import xml_parser
 from tidings.domain.formats.xml.references import References
 from tidings.domain.messages import Message, msg
 from tidings.domain.times import Instant, to_datetime
 
-NAMESPACE: Final = "urn:tidings:opml"
 FOLDER_SEPARATOR: Final = " / "
 # All feeds are stored in one transaction, which takes a few seconds for this many.
 MAX_FEEDS: Final = 50_000
@@ -38,6 +44,9 @@ _BEFORE_ROOT: Final = re.compile(
 # The second is the name of the root before OPML 1.0.
 _ROOTS: Final = frozenset({"opml", "outlinedocument"})
 _END: Final = re.compile(r"</(?:[A-Za-z_][\w.-]*:)?(?:opml|outlineDocument)\s*>", re.IGNORECASE)
+# The parser counts lines from the root element.
+_POSITION: Final = re.compile(r"(?:, line \d+, column \d+)?(?: \(<string>, line \d+\))?$")
+_FEED: Final = re.compile(r"<outline\b[^<]*?\sxmlUrl\s*=")
 _QUOTED: Final = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")
 _FORBIDDEN: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
@@ -87,9 +96,10 @@ def read(body: bytes) -> OpmlDocument:
     if text.count("xmlUrl") > MAX_FEEDS:
         raise InvalidInput(msg("This document holds more than {max} feeds: import it in several parts.", max=MAX_FEEDS))
     start = _root_at(text)
-    tree = _tree(References({}).resolve(text[start:]))
+    lines_before = text.count("\n", 0, start)
+    tree = _tree(References({}).resolve(text[start:]), lines_before=lines_before)
     found = OpmlDocument([], [], [])
-    _OutlineReader(found, lines_before=text.count("\n", 0, start)).walk(_top_outlines(tree), ())
+    _OutlineReader(found, lines_before=lines_before).walk(_top_outlines(tree), ())
     return found
 
 
@@ -98,7 +108,8 @@ def write(categories: Iterable[tuple[str, Sequence[Feed]]], *, created_at: Insta
 
     Settings are written if they differ from those of a new feed; credentials, cookies and proxies are never written.
     """
-    root = etree.Element("opml", {"version": "2.0"}, nsmap={"tidings": NAMESPACE})
+    namespaces = {"miniflux": MINIFLUX_NAMESPACE, "tidings": OWN_NAMESPACE}
+    root = etree.Element("opml", {"version": "2.0"}, nsmap=namespaces)
     head = etree.SubElement(root, "head")
     etree.SubElement(head, "title").text = "Tidings"
     etree.SubElement(head, "dateCreated").text = f"{to_datetime(created_at):%a, %d %b %Y %H:%M:%S UTC}"
@@ -116,10 +127,7 @@ def _attributes(feed: Feed) -> dict[str, str]:
     if feed.description:
         values["description"] = feed.description
     values["type"] = "rss"
-    for name, field in SETTINGS.items():
-        if value := getattr(feed, field):
-            values[f"{{{NAMESPACE}}}{name}"] = "true" if value is True else str(value)
-    return {name: _writable(value) for name, value in values.items()}
+    return {name: _writable(value) for name, value in (values | setting_attributes(feed)).items()}
 
 
 def _writable(text: str) -> str:
@@ -133,27 +141,48 @@ def _root_at(text: str) -> int:
         if found["root"]:
             if found["root"].lower() in _ROOTS:
                 return found.start()
-            break
-    raise InvalidInput(msg("This is no OPML document: it has to begin with an <opml> element."))
+            raise InvalidInput(
+                msg(
+                    "Line {line}: this is no OPML document, it begins with <{name}> instead of <opml>.",
+                    line=_line_at(text, found.start()),
+                    name=found["root"][:40],
+                )
+            )
+    line = _line_at(text, len(text) - len(text.lstrip()))
+    raise InvalidInput(msg("Line {line}: this is no OPML document, there is no <opml> element.", line=line))
 
 
-def _tree(text: str) -> _Element:
+def _line_at(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
+
+
+def _tree(text: str, *, lines_before: int) -> _Element:
+    """Returns the tree of a document, also of one with small mistakes, if no feed is lost to them.
+
+    lines_before: number of lines cut off before the text. Raises InvalidInput, with the line of the first mistake.
+    """
     try:
         return etree.fromstring(text.encode(), xml_parser())
-    except etree.XMLSyntaxError:
-        pass
+    except etree.XMLSyntaxError as error:
+        line, reason = lines_before + (error.lineno or 1), _POSITION.sub("", str(error.msg))
     if not _END.search(text):
         raise InvalidInput(
-            msg("The document breaks off before its end (</opml>): export it again, and send all of it.")
+            msg(
+                "Line {line}: the document breaks off before its end (</opml>). Export it again, and send all of it.",
+                line=lines_before + _line_at(text, len(text.rstrip())),
+            )
         )
+    repaired = _QUOTED.sub(_without_open_tags, text)
     tree: _Element | None = None
-    try:
-        tree = etree.fromstring(_QUOTED.sub(_without_open_tags, text).encode(), xml_parser(recover=True))
-    except etree.XMLSyntaxError as error:
-        raise InvalidInput(msg("This OPML document cannot be read: {reason}.", reason=str(error.msg))) from error
-    if tree is None:
-        raise InvalidInput(msg("This OPML document cannot be read."))
+    with contextlib.suppress(etree.XMLSyntaxError):
+        tree = etree.fromstring(repaired.encode(), xml_parser(recover=True))
+    if tree is None or _feed_count(tree) < len(_FEED.findall(repaired)):
+        raise InvalidInput(msg("Line {line}: this OPML document cannot be read: {reason}.", line=line, reason=reason))
     return tree
+
+
+def _feed_count(tree: _Element) -> int:
+    return sum(1 for element in tree.iter() if element.get("xmlUrl") is not None)
 
 
 def _without_open_tags(found: re.Match[str]) -> str:

@@ -8,11 +8,26 @@ from typing import Final
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feed_settings import FEED_SETTINGS, NUMBERS, TEXTS
+from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import msg
 
-# The attributes, and the feed's field that each one sets.
+# Miniflux reads settings in its own namespace only; ours has what Miniflux does not have.
+MINIFLUX_NAMESPACE: Final = "https://miniflux.app/opml"
+OWN_NAMESPACE: Final = "urn:tidings:opml"
+# The attributes without their namespace, which differs between forks of Miniflux, and the feed's field that each sets.
 SETTINGS: Final = {setting.opml: setting.name for setting in FEED_SETTINGS if setting.opml}
+_WRITTEN: Final = {
+    f"{{{OWN_NAMESPACE if setting.is_own else MINIFLUX_NAMESPACE}}}{setting.opml}": setting.name
+    for setting in FEED_SETTINGS
+    if setting.opml
+}
 _BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkeys(("false", "0", "f", "no", ""), False)
+
+
+def setting_attributes(feed: Feed) -> dict[str, str]:
+    """Returns attributes, names with their namespace, for the settings that differ from those of a new feed."""
+    values = {name: getattr(feed, field) for name, field in _WRITTEN.items()}
+    return {name: "true" if value is True else str(value) for name, value in values.items() if value}
 
 
 def read_setting(field: str, text: str) -> str | int:
