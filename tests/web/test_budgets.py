@@ -1,7 +1,12 @@
-"""Size limits, uncompressed: the largest list page, all scripts, all styles."""
+"""Size limits, uncompressed: the largest list page and sidebar, all scripts, all styles."""
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
+from support.many_feeds import add_feeds
 from support.people import Person
 from support.visitors import Visitor
 from tidings.domain.entries.entries import EntryStatus
@@ -12,7 +17,7 @@ from tidings.storage.polling import feed_store
 from tidings.web.assets import Assets
 from tidings.web.sidebar import MAX_UNFOLDED_FEEDS
 
-HTML, SCRIPT, STYLE = 150_000, 40_000, 50_000
+HTML, SIDEBAR, SCRIPT, STYLE = 150_000, 60_000, 40_000, 50_000
 TITLE = "A title of eighty characters, as newspapers like to write them on a long weekend"
 BODY = "<p>" + "Lorem ipsum dolor sit amet, consectetur adipiscing elit. " * 50 + "</p>"
 
@@ -61,3 +66,13 @@ def test_a_page_of_cards_is_light_too(reader: Visitor, alice: Person) -> None:
 def test_script_and_style_are_light() -> None:
     assert Assets().size(".js") < SCRIPT
     assert Assets().size(".css") < STYLE
+
+
+@pytest.mark.parametrize("categories", [1, 60])
+def test_a_sidebar_of_three_thousand_feeds_is_light(reader: Visitor, alice: Person, categories: int) -> None:
+    feeds = add_feeds(alice, categories, 3_000 // categories)
+
+    for path in ("/unread", f"/feeds/{feeds['Feed 0-49']}"):
+        sidebar = re.search('<nav class="sidebar".*?</nav>', reader.page(path), re.DOTALL)
+        assert sidebar
+        assert len(sidebar[0].encode()) < SIDEBAR, path

@@ -18,7 +18,7 @@ from tidings.web import cookies, security
 from tidings.web.cookies import Cookie
 from tidings.web.devices import Device
 from tidings.web.language import Language, language_of_account, language_of_header
-from tidings.web.sidebar import Sidebar
+from tidings.web.sidebar import Sidebar, SidebarState
 
 
 class PageResponse(Struct, frozen=True):
@@ -107,6 +107,10 @@ class RequestContext:
     def sidebar(self) -> Sidebar:
         """Lists, feeds and counts, loaded on first use. A handler that changes something must do so before."""
         return Sidebar.of(self.services, self.caller)
+
+    @cached_property
+    def sidebar_state(self) -> SidebarState:
+        return SidebarState.read(self.cookie(cookies.SIDEBAR))
 
     @cached_property
     def notice(self) -> str:

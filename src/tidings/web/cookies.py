@@ -19,6 +19,8 @@ NOTICE = "tidings_notice"
 UNDO = "tidings_undo"
 # The appearance chosen for this device.
 DEVICE = "tidings_view"
+# Which groups of the sidebar are open on this device.
+SIDEBAR = "tidings_sidebar"
 
 MAX_NOTICE_CHARS = 300
 # The longest time that browsers keep a cookie (draft-ietf-httpbis-rfc6265bis, section 5.5).

@@ -45,10 +45,12 @@ async function refresh(feed) {
   count(0);
 }
 
-// The next line of the sidebar with unread entries: a feed, or a category whose feeds are not listed.
+// The next line of the sidebar with unread entries: a feed, or a category whose feeds are not shown.
 function stepFeed(by) {
   const lines = [...document.querySelectorAll("#sidebar .group a.line")].filter(
-    (line) => line.ariaCurrent || !(line.matches(".no-unread") || line.parentElement.querySelector(".group-feeds"))
+    (line) =>
+      !line.closest(".more, details:not([open])") &&
+      (line.ariaCurrent || !(line.matches(".no-unread") || line.parentElement.querySelector("details[open]")))
   );
   const at = lines.findIndex((line) => line.ariaCurrent);
   lines.at(at < 0 && by < 0 ? -1 : at + by < 0 ? lines.length : at + by)?.click();

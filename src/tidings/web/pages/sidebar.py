@@ -1,0 +1,65 @@
+"""The feeds of the sidebar that a page does not list, and what a device remembers of its sidebar."""
+
+from __future__ import annotations
+
+from tidings.domain.errors import NotFound
+from tidings.domain.messages import verbatim
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.http.queries import Query
+from tidings.web import cookies, security
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.language import _
+
+routes = Routes()
+
+# With more matches than these, the rest is counted.
+MAX_FOUND = 100
+
+
+class SidebarQuery(Query, frozen=True):
+    """category: list all its feeds. name: list the feeds with these words in their titles. feed: the current one."""
+
+    category: int | None = None
+    name: str = ""
+    feed: int | None = None
+
+
+class SidebarForm(Form, frozen=True):
+    """open, close: the id of a category. unread: "1" to list only feeds with unread entries, "0" to list all."""
+
+    open: int | None = None
+    close: int | None = None
+    unread: str = ""
+    back: str = ""
+
+
+@routes.get("/sidebar")
+def show_feeds(context: RequestContext, query: SidebarQuery) -> PageResponse:
+    """Show feeds with their unread counts: all of one category, or those that match a name."""
+    if query.category is None:
+        found, title = context.sidebar.find(query.name[:500]), _("Feeds")
+        shown = found[:MAX_FOUND]
+    else:
+        line = context.sidebar.category(query.category)
+        if line is None:
+            raise NotFound(verbatim(f"There is no category {query.category}."))
+        only_unread = context.sidebar_state.only_unread
+        shown = found = [feed for feed in line.feeds if feed.unread or feed.id == query.feed or not only_unread]
+        title = line.category.title
+    values = {"title": title, "feeds": shown, "more": len(found) - len(shown), "query": query}
+    return PageResponse("sidebar.html", values)
+
+
+@routes.post("/sidebar")
+def change_sidebar(context: RequestContext, form: SidebarForm) -> Redirect:
+    """Remember on this device which groups are open, and whether feeds without unread entries are listed."""
+    state = context.sidebar_state
+    if form.open is not None:
+        state = state.with_group(form.open, is_open=True)
+    if form.close is not None:
+        state = state.with_group(form.close, is_open=False)
+    if form.unread:
+        state = state.with_only_unread(form.unread == "1")
+    context.set_cookie(cookies.SIDEBAR, state.packed(), lasts_s=cookies.KNOWN_LASTS_S)
+    return Redirect(security.local_path(form.back) or "/")

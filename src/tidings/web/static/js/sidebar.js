@@ -1,0 +1,87 @@
+// The sidebar: groups load their feeds when they are opened, the filter searches all feeds, and this device remembers
+// which groups are open and how far the sidebar is scrolled.
+import { beforeLeaving, load } from "./tidings.js";
+import { base, post } from "./marks.js";
+
+const STORAGE_KEY = "tidings:sidebar";
+const TYPING_MS = 120;
+const sidebar = document.getElementById("sidebar");
+const filter = sidebar?.querySelector("[name=name]");
+const box = () => document.getElementById("groups");
+let sending = Promise.resolve();
+let timer = 0;
+let latest = 0;
+
+async function ask(query) {
+  const feed = document.getElementById("column")?.dataset.feed ?? "";
+  const fields = new URLSearchParams({ ...query, feed });
+  const { page, ok } = await load(`${base}/sidebar?${fields}`, { headers: { "Tidings-Part": "sidebar" } });
+  return ok ? document.adoptNode(page.querySelector(".group-feeds")) : null;
+}
+
+// Load the feeds of a group that the page does not list. What is in view stays where it is.
+async function fill(group) {
+  const list = group.querySelector(".group-feeds:has(> .more)");
+  if (!list || list.ariaBusy) return;
+  list.ariaBusy = "true";
+  const found = await ask({ category: group.dataset.group }).catch(() => null);
+  if (!found) return (list.ariaBusy = null);
+  const before = [...list.querySelectorAll("a.line")].find((one) => one.getBoundingClientRect().bottom > box().getBoundingClientRect().top);
+  const top = before?.getBoundingClientRect().top;
+  list.replaceWith(found);
+  const after = before && found.querySelector(`a[href="${before.getAttribute("href")}"]`);
+  if (after) box().scrollTop += after.getBoundingClientRect().top - top;
+}
+
+function watch() {
+  const seen = new IntersectionObserver(
+    (all) => all.forEach((one) => one.isIntersecting && fill(one.target.closest("details"))),
+    { root: box(), rootMargin: "300px" }
+  );
+  for (const one of box().querySelectorAll(".more")) seen.observe(one);
+}
+
+async function find(name) {
+  const request = ++latest;
+  const found = name ? await ask({ name }).catch(() => null) : null;
+  if (request !== latest) return;
+  sidebar.querySelector("#found")?.remove();
+  box().hidden = !!found;
+  if (!found) return;
+  found.id = "found";
+  box().before(found);
+}
+
+function restorePosition() {
+  if (!box().checkVisibility()) return;
+  box().scrollTop = Number(localStorage.getItem(STORAGE_KEY));
+  box().querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+}
+
+const savePosition = () => box().checkVisibility() && localStorage.setItem(STORAGE_KEY, box().scrollTop);
+
+if (sidebar) {
+  // A click on the summary: the toggle event would also come for groups that the page opens.
+  sidebar.addEventListener("click", (event) => {
+    const group = event.target.closest("summary")?.parentElement;
+    if (!group) return;
+    const name = group.open ? "close" : "open";
+    // One after the other: each response sets the cookie that the next request changes.
+    sending = sending.then(() => post(`${base}/sidebar`, { [name]: group.dataset.group }));
+    if (name === "open") fill(group);
+  });
+  filter?.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(find, TYPING_MS, filter.value.trim());
+  });
+  filter?.form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    sidebar.querySelector("#found a")?.click();
+  });
+  sidebar.addEventListener("beforetoggle", savePosition);
+  sidebar.addEventListener("toggle", restorePosition);
+  beforeLeaving(savePosition);
+  document.addEventListener("tidings:swapped", ({ detail }) => detail.ids.includes("groups") && watch());
+  watch();
+  restorePosition();
+}

@@ -1,0 +1,179 @@
+"""The sidebar with three thousand feeds, on a wide screen and on a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from browser.readers import TIMEOUT_MS, Reader, reading
+from support.many_feeds import add_feeds
+from support.people import Person
+from support.publisher import Publisher
+from support.running import RunningService
+
+expect.set_options(timeout=TIMEOUT_MS)
+
+SCREENS: dict[str, dict[str, Any]] = {
+    "wide": {"viewport": {"width": 1280, "height": 800}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
+}
+CATEGORIES, FEEDS = 60, 50
+
+
+@pytest.fixture(params=SCREENS)
+def reader(
+    browser: Browser, service: RunningService, alice: Person, request: pytest.FixtureRequest
+) -> Iterator[Reader]:
+    with reading(browser, service, **SCREENS[request.param]) as made:
+        made.set_session(alice)
+        yield made
+
+
+@pytest.fixture
+def feeds(alice: Person) -> dict[str, int]:
+    """The ids of 3,000 feeds by title: "Feed 7-3" is the third of "Category 07". Each tenth has an unread entry."""
+    return add_feeds(alice, CATEGORIES, FEEDS, unread_every=10)
+
+
+def sidebar_of(page: Page) -> Locator:
+    """The sidebar, opened if the screen is narrow."""
+    sidebar = page.locator("#sidebar")
+    if not sidebar.is_visible():
+        page.locator(".bottom button", has_text="Feeds").click()
+    return sidebar
+
+
+def group_of(page: Page, title: str) -> Locator:
+    return sidebar_of(page).locator(".group", has=page.get_by_role("link", name=re.compile(f"^{title}")))
+
+
+def test_groups_open_with_any_number_of_feeds_and_this_device_remembers_them(
+    reader: Reader, feeds: dict[str, int]
+) -> None:
+    page = reader.go("/unread")
+    group = group_of(page, "Category 02")
+    with page.expect_response("**/sidebar"):
+        group.locator("summary").click()
+    expect(group.get_by_role("link", name="Feed 2-49")).to_be_attached()
+    assert group.locator(".group-feeds a").count() == FEEDS
+
+    page.reload()
+    expect(group_of(page, "Category 02").get_by_role("link", name="Feed 2-49")).to_be_visible()
+    assert sidebar_of(page).locator("details[open]").count() == 1
+    with page.expect_response("**/sidebar"):
+        group_of(page, "Category 02").locator("summary").click()
+    page.reload()
+    assert sidebar_of(page).locator("details[open]").count() == 0
+    # The group of the current feed is open all the same.
+    reader.go(f"/feeds/{feeds['Feed 2-3']}?show=all")
+    expect(group_of(page, "Category 02").get_by_role("link", name="Feed 2-3", exact=True)).to_be_visible()
+
+
+def test_groups_changed_at_once_are_all_remembered(reader: Reader, feeds: dict[str, int]) -> None:
+    assert feeds
+    page = reader.go("/unread")
+    groups = [group_of(page, f"Category 0{number}") for number in (1, 2, 3)]
+    for group in groups:
+        group.locator("summary").evaluate("summary => summary.click()")
+    page.wait_for_load_state("networkidle")
+
+    page.reload()
+    assert sidebar_of(page).locator("details[open]").count() == len(groups)
+
+
+def test_the_sidebar_keeps_its_position_and_shows_the_current_feed(reader: Reader, feeds: dict[str, int]) -> None:
+    page = reader.go("/unread")
+    sidebar_of(page)
+    groups = page.locator("#groups")
+    groups.evaluate("box => box.scrollTo(0, 900)")
+    reader.go("/starred")
+    sidebar_of(page)
+    page.wait_for_function("document.getElementById('groups').scrollTop === 900")
+
+    reader.go(f"/feeds/{feeds['Feed 55-40']}?show=all")
+    current = sidebar_of(page).locator("[aria-current]")
+    expect(current).to_be_in_viewport(ratio=1)
+    expect(current).to_contain_text("Feed 55-40")
+    # The foot stays where it is, and the page does not scroll for the sidebar.
+    for name in ("Add feed", "Feeds", "Settings"):
+        expect(page.locator("#sidebar footer").get_by_role("link", name=name, exact=True)).to_be_in_viewport(ratio=1)
+    expect(page.locator("#sidebar footer").get_by_role("button", name="Sign out")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#sidebar .line", has_text="Unread").first).to_be_in_viewport(ratio=1)
+
+
+def test_feeds_without_unread_entries_can_be_left_out(reader: Reader, alice: Person, feeds: dict[str, int]) -> None:
+    category = alice.get(f"/v1/feeds/{feeds['Feed 7-0']}")["category"]["id"]
+    page = reader.go(f"/categories/{category}")
+    links = group_of(page, "Category 07").locator(".group-feeds a")
+    expect(links).to_have_count(FEEDS)
+    switch = page.get_by_role("button", name="Only feeds with unread entries")
+
+    switch.click()
+    expect(links).to_have_count(FEEDS // 10)
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    expect(group_of(page, "Category 07").locator(".group-feeds a")).to_have_count(FEEDS // 10)
+    page.get_by_role("button", name="Only feeds with unread entries").click()
+    expect(links).to_have_count(FEEDS)
+
+
+def test_the_filter_finds_feeds_while_one_types(reader: Reader, feeds: dict[str, int]) -> None:
+    page = reader.go("/unread")
+    sidebar = sidebar_of(page)
+    field = sidebar.get_by_label("Filter feeds")
+
+    field.press_sequentially("feed 33-1")
+    expect(sidebar.locator("#found a")).to_have_count(11)
+    expect(sidebar.locator("#groups")).to_be_hidden()
+    field.fill("nothing like it")
+    expect(sidebar.locator("#found")).to_have_text("No feed has this name.")
+    field.fill("")
+    expect(sidebar.locator("#groups")).to_be_visible()
+    field.fill("33-14")
+    expect(sidebar.locator("#found a")).to_have_count(1)
+    field.press("Enter")
+    expect(page).to_have_url(re.compile(f"/feeds/{feeds['Feed 33-14']}$"))
+
+
+def test_a_group_of_three_thousand_feeds_is_loaded_when_one_scrolls(
+    browser: Browser, service: RunningService, alice: Person
+) -> None:
+    feeds = add_feeds(alice, 1, 3_000)
+    with reading(browser, service, **SCREENS["wide"]) as made:
+        made.set_session(alice)
+        page = made.go(f"/feeds/{feeds['Feed 0-1500']}?show=all")
+        current = page.locator("#sidebar [aria-current]")
+        expect(current).to_be_in_viewport(ratio=1)
+        lines = page.locator("#groups .group-feeds a")
+        assert lines.count() < 200
+        page.locator("#groups .more").last.scroll_into_view_if_needed()
+        expect(lines).to_have_count(3_000)
+        expect(page.locator("#sidebar [aria-current]")).to_have_count(1)
+
+
+def test_the_sidebar_works_without_scripts(
+    browser: Browser, service: RunningService, alice: Person, feeds: dict[str, int], site: Publisher
+) -> None:
+    with reading(browser, service, java_script_enabled=False, **SCREENS["wide"]) as made:
+        made.set_session(alice)
+        page = made.go("/unread")
+        group_of(page, "Category 02").locator("summary").click()
+        group_of(page, "Category 02").get_by_role("link", name="50 more feeds").click()
+        expect(page.get_by_role("heading", level=1, name="Category 02")).to_be_visible()
+        page.locator("#main").get_by_role("link", name="Feed 2-7", exact=True).click()
+        expect(page).to_have_url(re.compile(f"/feeds/{feeds['Feed 2-7']}$"))
+        expect(group_of(page, "Category 02").locator(".group-feeds a")).to_have_count(FEEDS)
+
+        page.get_by_label("Filter feeds").fill("33-14")
+        page.get_by_label("Filter feeds").press("Enter")
+        expect(page.locator("#main").get_by_role("link", name="Feed 33-14")).to_be_visible()
+        made.go("/unread")
+        page.get_by_role("button", name="Only feeds with unread entries").click()
+        expect(page).to_have_url(re.compile("/unread$"))
+        expect(page.get_by_role("button", name="Only feeds with unread entries")).to_have_attribute(
+            "aria-pressed", "true"
+        )

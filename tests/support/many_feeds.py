@@ -1,0 +1,35 @@
+"""Accounts with thousands of feeds, written straight into the database."""
+
+from __future__ import annotations
+
+from support.people import Person
+from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.polling.ingestion import ReadyEntry
+from tidings.storage.feeds import feeds
+from tidings.storage.polling import feed_store
+
+
+def add_feeds(person: Person, categories: int, feeds_each: int, *, unread_every: int = 0) -> dict[str, int]:
+    """Returns the ids of new feeds by title: "Feed 7-3" is the fourth of "Category 07".
+
+    unread_every: each feed with such a number has an unread entry; 0 for none.
+    """
+    services = person.service.services
+    now, made = services.clock(), {}
+    for number in range(categories):
+        category = services.categories.create(person.id, f"Category {number:02}").id
+        with services.database.writing() as db:
+            for place in range(feeds_each):
+                title = f"Feed {number}-{place}"
+                made[title] = feed_id = feeds.add(
+                    db, person.id, category_id=category, feed_url=f"http://127.0.0.1:1/{number}/{place}", title=title,
+                    created_at=now, checked_at=now, next_check_at=now,
+                )  # fmt: skip
+                if unread_every and place % unread_every == 0:
+                    entry = ReadyEntry(
+                        hash=feed_id.to_bytes(32, "big"), fingerprint=b"", title=f"Entry of {title}",
+                        url=f"https://example.org/{feed_id}", comments_url="", content="<p>Rain.</p>",
+                        published_at=now, status=EntryStatus.UNREAD,
+                    )  # fmt: skip
+                    feed_store.add(db, person.id, feed_id, category, [entry], now=now)
+    return made
