@@ -45,7 +45,7 @@ def test_a_few_attempts_of_each_theme_are_prevented(themes: tuple[str, ...]) -> 
     done = abuse(*themes)
     if done.returncode == 3:
         pytest.skip(done.stdout)
-    # 4: a finding that is listed as known is mended by now.
+    # 4: a finding that is listed as known has been fixed.
     assert done.returncode in (0, 4), done.stdout + done.stderr
 
 
@@ -60,7 +60,7 @@ def test_a_successful_attack_is_reported_and_fails_the_run() -> None:
     if done.returncode == 3:
         pytest.skip(done.stdout)
     assert done.returncode == 1, done.stdout + done.stderr
-    output = [line for line in done.stdout.splitlines() if line.endswith("GOT THROUGH")]
+    output = [line for line in done.stdout.splitlines() if line.endswith("SUCCEEDED")]
     ways = {line.partition("/")[2].partition(":")[0] for line in output}
     assert {"subscribe", "discover", "proxy", "redirect", "opml", "crawler", "icon", "hub"} <= ways
 

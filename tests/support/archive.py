@@ -1,4 +1,4 @@
-"""100,000 entries in seconds: made by the database itself, with narrow rows and texts of a few words."""
+"""Fills a database with 100,000 entries in seconds: SQL generates narrow rows with short texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tidings.domain.times import SECOND
 from tidings.storage.engine.database import Database, Write
 
 ENTRIES = 100_000
-# The first user has more than half of everything; of several, a plan must not look at the others' rows.
+# Entries by user. The first user has more than half of all; a query plan must not read rows of other users.
 SHARES = (60_000, 10_000, 10_000, 10_000, 10_000)
 CATEGORIES, FEEDS = 10, 100
 SUBSCRIPTIONS = 20_000
@@ -29,7 +29,11 @@ class Archive:
 
 
 def build(database: Database) -> Archive:
-    """Two thirds read, a fiftieth starred, a hundredth removed, a tenth tagged; one feed and one category hidden."""
+    """Fill the database. Returns the largest user.
+
+    Two thirds of the entries are read, a fiftieth starred, a hundredth removed, a tenth tagged; one feed and one
+    category are hidden.
+    """
     built = [_user(database, share) for share in SHARES]
     with database.writing() as db:
         _give_sources(db, database.is_sqlite)
@@ -60,7 +64,7 @@ def _user(database: Database, share: int) -> Archive:
 
 
 def _give_sources(db: Write, is_sqlite: bool) -> None:
-    """One each for the feeds of these users: nothing here reads what they would be fetched from."""
+    """Give each feed its own source. No test fetches them."""
     key = "CAST(CAST(id AS text) AS blob)" if is_sqlite else "convert_to(CAST(id AS text), 'UTF8')"
     db.run(
         text(
@@ -86,7 +90,7 @@ SELECT :user, :category + i % {CATEGORIES}, 'https://example.org/' || i, 'Feed '
        :now, :now, :now + i, i = 5
 FROM numbers
 """
-# Neighbours in time are not neighbours in number, as when many feeds are polled.
+# Ids are not in the order of publication, as when many feeds are polled.
 _ENTRIES = f"""
 INSERT INTO entries (
     user_id, feed_id, category_id, status, starred, published_at, created_at, changed_at, hash, title, author
@@ -106,8 +110,8 @@ SELECT user_id, 'tag ' || (id % 7), id FROM entries WHERE user_id = :user AND id
 
 
 def _fill_index(db: Write, is_sqlite: bool) -> None:
-    """Half of the entries speak of rain, one in a thousand of any number."""
-    # In brackets: SQLite would put the text together first, and divide that.
+    """Index the entries: half of them contain `rain`, and one in a thousand contains any given number."""
+    # The parentheses are needed: in SQLite, || binds more tightly than %.
     terms = "user_id || CASE WHEN (id % 2) = 0 THEN '/rain ' ELSE '/sun ' END || user_id || '/n' || (id % 1000)"
     if is_sqlite:
         db.run(text(f"INSERT INTO entry_words (rowid, title, body) SELECT id, {terms}, '' FROM entries ORDER BY id"))
@@ -116,7 +120,7 @@ def _fill_index(db: Write, is_sqlite: bool) -> None:
 
 
 def _subscribe(db: Write) -> None:
-    """At hubs, for some forty topics of each source; none is due before `NOW` and an hour."""
+    """Add WebSub subscriptions, about forty topics for each source; none is due within an hour of `NOW`."""
     db.run(text(_SUBSCRIPTIONS.format(number=SUBSCRIPTIONS)), now=NOW, later=NOW + 3_600 * SECOND)
     db.run(text(_TOPICS.format(feeds=FEEDS * len(SHARES))))
 

@@ -1,12 +1,12 @@
-"""What the pages say, collected from code and templates, and the catalogues of other languages.
+"""Collects the messages of code and templates, and updates the catalogues of other languages.
 
-python -m support.catalogues      brings `src/tidings/web/locale` up to date: new messages come without a translation,
-                                  those that nobody says any more go
+python -m support.catalogues      updates `src/tidings/web/locale`: new messages are added without a translation, and
+                                  unused ones are removed
 
-Beside what pages say themselves there are the messages of the other rings (`tidings.domain.messages`): Babel finds both
-by the name of the function that they are handed to.
+Babel finds messages of pages and those of the other rings (`tidings.domain.messages`) by the name of the function that
+they are passed to.
 
-A catalogue names the files that a message is in, and no lines: it changes when the words do, and at no other time.
+A catalogue names the files of a message without line numbers, so that it changes only when messages do.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _HEAD = "# The words of the pages. `make messages` collects them; the source is 
 
 
 @cache
-def said() -> Catalog:
-    """All messages of the pages, by the files that they are in."""
+def used_messages() -> Catalog:
+    """Returns all messages in use, with the files that contain them."""
     catalog = Catalog(domain=DOMAIN)
     found = extract_from_dir(SOURCE, _METHODS, _OPTIONS, keywords=_KEYWORDS, strip_comment_tags=True)
     for file, _line, message, _comments, context in found:
@@ -47,11 +47,13 @@ def said() -> Catalog:
 
 
 def _fields() -> Iterator[tuple[str, str]]:
-    """What forms call the settings of integrations, who declare them without knowing of languages."""
-    for leaf in REGISTRY.values():
-        for field in leaf.fields:
+    """Yields file and text of the labels of integrations: these are declared without a translation function."""
+    for provider in REGISTRY.values():
+        for field in provider.fields:
             yield from (
-                (f"domain/integrations/providers/{leaf.name}.py", one) for one in (field.label, field.help) if one
+                (f"domain/integrations/providers/{provider.name}.py", text)
+                for text in (field.label, field.help)
+                if text
             )
 
 
@@ -60,21 +62,21 @@ def read(name: str) -> Catalog:
 
 
 def messages(catalog: Catalog) -> Iterator[Message]:
-    """Without the head."""
+    """Yields the messages of a catalogue without its header."""
     return (message for message in catalog if message.id)
 
 
 def strings(message: Message) -> tuple[str, ...]:
-    """One for each plural form."""
+    """Returns the translations of a message, one for each plural form."""
     return (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
 
 
 def up_to_date(catalog: Catalog) -> bytes:
-    """As it is written: in the order of the files, without what is not said any more."""
-    catalog.update(said(), no_fuzzy_matching=True)
+    """Returns the updated catalogue as the bytes of its file: sorted by file, without unused messages."""
+    catalog.update(used_messages(), no_fuzzy_matching=True)
     text = io.BytesIO()
     write_po(text, catalog, width=118, include_lineno=False, omit_header=True, sort_by_file=True, ignore_obsolete=True)
-    # Without a head a catalogue would not know how many plural forms there are.
+    # The header declares the number of plural forms.
     head = (
         f'{_HEAD}msgid ""\nmsgstr ""\n"Language: {catalog.locale_identifier}\\n"\n'
         '"Content-Type: text/plain; charset=utf-8\\n"\n'
@@ -88,7 +90,7 @@ def main() -> int:
         text = up_to_date(read(name))
         (LOCALE / f"{name}.po").write_bytes(text)
         missing = sum(not all(strings(message)) for message in messages(read(name)))
-        sys.stdout.write(f"{name}: {len(said())} messages, {missing} without a translation\n")
+        sys.stdout.write(f"{name}: {len(used_messages())} messages, {missing} without a translation\n")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Clients that are silent, that stop in the middle, or that take their answers slowly: plain sockets."""
+"""Clients on plain sockets that send nothing, stop in the middle, or read responses slowly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ RECEIVE_BUFFER = 4_096
 
 
 def connected(url: str, sent: bytes = b"", *, reads_slowly: bool = False) -> socket.socket:
-    """An open connection on which so much was sent. reads_slowly: with hardly any room for an answer."""
+    """Returns an open connection on which `sent` was sent. reads_slowly: its receive buffer is small."""
     address = urlsplit(url)
     client = socket.socket()
     if reads_slowly:
@@ -21,14 +21,14 @@ def connected(url: str, sent: bytes = b"", *, reads_slowly: bool = False) -> soc
 
 
 def request(path: str, *, method: str = "GET", **headers: str) -> bytes:
-    """A request's head. headers: with _ for -."""
+    """Returns the head of a request. headers: names with _ for -."""
     lines = [f"{method} {path} HTTP/1.1", "Host: localhost"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode()
 
 
 def rest_of(client: socket.socket) -> bytes:
-    """All that still comes until the other side closes. TimeoutError when it does not."""
+    """Returns what is received until the other side closes. Raises TimeoutError if it does not."""
     received = bytearray()
     while chunk := client.recv(65_536):
         received += chunk

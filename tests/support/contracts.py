@@ -1,4 +1,4 @@
-"""Contract files: what others rely on, kept as text so that every change of it is seen in review."""
+"""Contract files: interfaces that others rely on, stored as text so that reviews show every change."""
 
 from __future__ import annotations
 

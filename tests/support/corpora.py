@@ -8,5 +8,5 @@ from scoring.archives import archive_path
 
 
 def needs(name: str) -> pytest.MarkDecorator:
-    """Skip a test where the archive is not on this machine."""
+    """Skip the test if the archive is not on this machine."""
     return pytest.mark.skipif(not archive_path(name).exists(), reason=f"the corpus {name} is not on this machine")

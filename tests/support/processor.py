@@ -1,4 +1,4 @@
-"""How long processes have kept a processor busy. Linux only."""
+"""Measures the processor time of processes. Linux only."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 
 def spent_ms(pid: int) -> float:
-    """Of a process and all that come from it, since each began: what others do on the machine does not count."""
-    parents = {int(one.name): _parent(one) for one in Path("/proc").glob("[0-9]*")}
+    """Returns the milliseconds of processor time that a process and its descendants have used since they started."""
+    parents = {int(process.name): _parent(process) for process in Path("/proc").glob("[0-9]*")}
     family, size = {pid}, 0
     while len(family) > size:
         size = len(family)
@@ -17,7 +17,7 @@ def spent_ms(pid: int) -> float:
 
 def _parent(process: Path) -> int:
     try:
-        # Its name, in brackets, may hold anything.
+        # The name of the process, in parentheses, may contain any characters.
         return int((process / "stat").read_text().rpartition(")")[2].split()[1])
     except OSError:
         return 0  # it has just ended

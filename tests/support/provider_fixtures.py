@@ -1,4 +1,4 @@
-"""Handing a made-up entry to a service by the real way out, with the service on loopback."""
+"""Sends a sample event to a service on loopback, with the same code as the worker."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ TITLE = 'Rain "tomorrow" & <more>'
 
 @dataclass(frozen=True)
 class SentRequest:
-    """One request as it came in. origin: "" for the service on loopback, or the host on the internet it was meant for.
+    """A received request. origin: "" for the service on loopback, else the origin on the internet that it was sent to.
 
-    body: of JSON and of a form, what is in it; of anything else the text.
+    body: JSON and forms are parsed; anything else is text.
     """
 
     method: str
@@ -49,8 +49,8 @@ class SentRequest:
         return dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
 
 
-class Rerouted(Sender):
-    """Everything goes to one machine; what stands for the internet is not ours."""
+class RedirectingSender(Sender):
+    """A sender that redirects every request to one origin, and records the original ones."""
 
     def __init__(self, origin: str) -> None:
         super().__init__(user_agent="Tidings/test", allow_private_networks=True)
@@ -69,18 +69,18 @@ class Rerouted(Sender):
 def saved(url: str = URL, title: str = TITLE, content: str = "<p>Take an umbrella.</p>") -> Event:
     """Returns the event of a user saving an entry."""
     feed = events.feed_payload(a_feed(), Category(3, 7, "Sky", hide_globally=False), format_time=_show)
-    told = events.entry_payload(_entry(1, title, url), content, [], format_time=_show)
-    return _event(events.SAVE_ENTRY, events.EVENTS[events.SAVE_ENTRY].body(feed, told))
+    payload = events.entry_payload(_entry(1, title, url), content, [], format_time=_show)
+    return _event(events.SAVE_ENTRY, events.EVENTS[events.SAVE_ENTRY].body(feed, payload))
 
 
 def news(*titles: str, receiver: str = "", feed: Feed | None = None) -> Event:
-    """Entries came, the oldest first."""
+    """Returns the event of new entries. titles: the oldest first."""
     source = events.feed_payload(feed or a_feed(), Category(3, 7, "Sky", hide_globally=False), format_time=_show)
-    told = [
+    payloads = [
         events.entry_payload(_entry(number, title, f"https://weather.example/{number}"), "", [], format_time=_show)
         for number, title in enumerate(titles, 1)
     ]
-    (body,) = events.new_entries_bodies(source, told)
+    (body,) = events.new_entries_bodies(source, payloads)
     return _event(events.NEW_ENTRIES, body, receiver)
 
 
@@ -92,10 +92,10 @@ def a_feed(**fields: Any) -> Feed:
 def hand_over(
     site: Publisher, name: str, settings: Mapping[str, Any], event: Event, **more: Any
 ) -> tuple[DeliveryOutcome, list[SentRequest]]:
-    """What came of it, and what the service was asked. more: of Attempts."""
+    """Deliver an event. Returns the outcome and the requests that the service received. more: of EventSender."""
 
     async def run() -> tuple[DeliveryOutcome, list[str]]:
-        sender = Rerouted(site.origin)
+        sender = RedirectingSender(site.origin)
         attempts = EventSender(sender, system_clock, **{"timeout_s": 30, **more})
         try:
             return await attempts.send(REGISTRY[name], json.dumps(settings), event), sender.origins
@@ -104,17 +104,17 @@ def hand_over(
 
     site.forget_requests()
     outcome, origins = asyncio.run(run())
-    asked = [
+    received = [
         SentRequest(
             seen.method, origin, seen.path, seen.headers, _content(seen.headers.get("content-type", ""), seen.body)
         )
         for seen, origin in zip(site.requests, origins, strict=True)
     ]
-    return outcome, asked
+    return outcome, received
 
 
 def says(value: Any, status: int = 200) -> Answer:
-    """An answer in JSON."""
+    """Returns a JSON response."""
     return Answer(json.dumps(value), status=status, headers={"Content-Type": "application/json"})
 
 

@@ -1,17 +1,17 @@
-"""A publisher to fetch from: a scriptable HTTP server on a real loopback socket, for tests.
+"""A publisher for tests: a scriptable HTTP server on a loopback socket.
 
     with Publisher() as site:
         site.serve("/feed.xml", "<rss/>", etag='"1"')          # answers 304 to a matching If-None-Match
         site.redirect("/old.xml", to="/feed.xml", status=301)
-        site.script("/shaky.xml", Answer(status=503), Answer("<rss/>"))   # in turn; the last one stays
+        site.script("/shaky.xml", Answer(status=503), Answer("<rss/>"))   # in turn; the last one repeats
         site.script("/slow.xml", Drip("<rss/>", every_s=0.2))  # faults: Hang, Drip, Cut, Drop, Endless, Raw
         ...
         assert [seen.path for seen in site.requests] == ["/old.xml", "/feed.xml"]
         assert site.last.headers["if-none-match"] == '"1"'
 
-It runs in a thread of its own, so tests can be plain functions. Every path can be changed at any time; an
-unknown path answers 404. Connections are kept alive, and each request tells which one it came in on.
-It speaks HTTP by hand on purpose: what it has to get wrong, a proper server would not let it.
+It runs in its own thread, so tests can be plain functions. Every path can be changed at any time; an unknown path
+returns 404. Connections are kept alive, and each request has the number of its connection.
+It writes HTTP itself, because an HTTP library would refuse to send the invalid responses that tests need.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MEDIA_TYPES = {
 
 @dataclass(frozen=True, kw_only=True)
 class ReceivedRequest:
-    """A request as it came in.
+    """A received request.
 
     path: as sent, with its query. headers: lower-case names; of a repeated header, the last.
     at: `time.monotonic()` when its head was read. connection: counted from 1, per publisher.
@@ -66,14 +66,14 @@ class ReceivedRequest:
 
 
 class Wire:
-    """The way back to who asked. What was given to the network is counted."""
+    """Sends a response, and counts the bytes that the network accepted."""
 
     def __init__(self, writer: asyncio.StreamWriter, count: Callable[[int], None]) -> None:
         self._writer = writer
         self._count = count
 
     async def send(self, data: bytes) -> None:
-        """Returns when the network took it: a client that stops reading blocks this call."""
+        """Returns when the network has accepted the data: a client that stops reading blocks this call."""
         self._writer.write(data)
         await self._writer.drain()
         self._count(len(data))
@@ -84,20 +84,20 @@ class Wire:
 
 
 class Reply:
-    """One thing a path can do when it is asked for."""
+    """A response of a path, or a failure."""
 
     async def send(self, wire: Wire, seen: ReceivedRequest) -> bool:
-        """Whether the connection may serve another request."""
+        """Send the response. Returns whether the connection stays open for another request."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Answer(Reply):
-    """A well-behaved answer.
+    """A valid response.
 
-    headers: win over those made up here (Content-Type by the path's ending, Content-Length, ETag, ...).
-    etag, last_modified: as sent; a request that repeats one of them gets a 304, ETag first.
-    after_s: how long to think before the first byte. chunked: without Content-Length. close: no keep-alive.
+    headers: replace the default ones (Content-Type by the extension of the path, Content-Length, ETag, ...).
+    etag, last_modified: as sent; a conditional request with one of them gets 304; the ETag is compared first.
+    after_s: delay before the first byte. chunked: without Content-Length. close: no keep-alive.
     """
 
     body: bytes | str = b""
@@ -154,7 +154,7 @@ class Hang(Reply):
 
 @dataclass(frozen=True)
 class Drip(Reply):
-    """Sends the body a few bytes at a time, never pausing long enough to look dead."""
+    """Sends the body a few bytes at a time, with pauses shorter than a read timeout."""
 
     body: bytes | str
     every_s: float = 0.05
@@ -174,7 +174,7 @@ class Drip(Reply):
 
 @dataclass(frozen=True)
 class Cut(Reply):
-    """Announces the whole body, sends the first `after` bytes of it and hangs up."""
+    """Declares the length of the whole body, sends its first `after` bytes and closes the connection."""
 
     body: bytes | str
     after: int
@@ -192,9 +192,9 @@ class Cut(Reply):
 
 @dataclass(frozen=True)
 class Endless(Reply):
-    """Sends the same bytes until nobody listens, or until `total` bytes went out.
+    """Sends the same bytes until the client disconnects, or until `total` bytes were sent.
 
-    announce: the Content-Length to claim, if any; without it the body ends with the connection.
+    announce: the Content-Length, if any; without it the body ends with the connection.
     """
 
     chunk: bytes = b"x" * 16384
@@ -216,7 +216,7 @@ class Endless(Reply):
 
 @dataclass(frozen=True)
 class Raw(Reply):
-    """Exactly these bytes, head included, and (after `stay_s` of silence) the end of the connection."""
+    """Sends exactly these bytes, head included, and closes the connection after `stay_s`."""
 
     data: bytes
     stay_s: float = 0
@@ -229,13 +229,13 @@ class Raw(Reply):
 
 @dataclass(frozen=True)
 class Drop(Raw):
-    """Hangs up without a word."""
+    """Closes the connection without a response."""
 
     data: bytes = b""
 
 
 def gzip_bomb(size: int) -> Answer:
-    """A small answer that unpacks to `size` bytes of blanks."""
+    """Returns a small response that decompresses to `size` bytes of blanks."""
     return Answer(gzip.compress(b" " * size, compresslevel=9), headers={"Content-Encoding": "gzip"})
 
 
@@ -243,7 +243,7 @@ Script = Reply | Callable[[ReceivedRequest], Reply]
 
 
 class Publisher:
-    """See the module.
+    """The server. See the module.
 
     host: any loopback address; port: 0 for any that is free; tls: HTTPS with `CERTIFICATE`.
     """
@@ -264,7 +264,7 @@ class Publisher:
         self._serving: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._run, name="publisher", daemon=True)
 
-    # What it says
+    # Responses
 
     def serve(
         self,
@@ -279,7 +279,7 @@ class Publisher:
         chunked: bool = False,
         close: bool = False,
     ) -> str:
-        """From now on `path` answers this. Gives the URL, ready to be fetched."""
+        """Set the response of `path`. Returns its URL."""
         return self.script(
             path,
             Answer(
@@ -295,9 +295,9 @@ class Publisher:
         )
 
     def script(self, path: str, *replies: Script) -> str:
-        """From now on `path` gives these replies in turn, and then the last one for ever.
+        """Set the responses of `path`: these in turn, then the last one again and again. Returns its URL.
 
-        path: with a query it is for that query only; without, for any.
+        path: with a query, for that query only; without one, for any.
         A reply may be a function of the request, called in the publisher's thread.
         """
         if not replies:
@@ -307,19 +307,19 @@ class Publisher:
         return self.url(path)
 
     def redirect(self, path: str, *, to: str, status: int = 302, headers: Headers = ()) -> str:
-        """to: the Location header, exactly as it will be sent."""
+        """Redirect `path`. to: the Location header, exactly as it is sent."""
         return self.serve(path, status=status, headers=[("Location", to), *_pairs(headers)])
 
     def forget(self, path: str) -> None:
-        """From now on `path` answers 404."""
+        """Remove the responses of `path`, which then returns 404."""
         with self._changed:
             self._replies.pop(path, None)
 
-    # What it heard
+    # Requests
 
     @property
     def requests(self) -> list[ReceivedRequest]:
-        """All so far, oldest first."""
+        """All requests so far, oldest first."""
         with self._changed:
             return list(self._requests)
 
@@ -328,11 +328,11 @@ class Publisher:
         return self.requests[-1]
 
     def requests_for(self, path: str) -> list[ReceivedRequest]:
-        """path: without a query, all of that path whatever their query."""
+        """Returns the requests of a path. path: without a query, requests with any query."""
         return [seen for seen in self.requests if path in {seen.path, seen.path.partition("?")[0]}]
 
     def wait_for(self, count: int, path: str | None = None, *, timeout_s: float = 5) -> list[ReceivedRequest]:
-        """Until this many requests came (to `path`), or AssertionError."""
+        """Wait for this many requests (of `path`), and return them. Raises AssertionError after `timeout_s`."""
         deadline = time.monotonic() + timeout_s
         with self._changed:
             while True:
@@ -347,11 +347,11 @@ class Publisher:
             self._requests.clear()
 
     def bytes_sent(self, path: str) -> int:
-        """Heads and bodies, as far as the network took them (its buffers hold up to some MB unread)."""
+        """Returns the bytes of heads and bodies that the network accepted (its buffers hold up to a few MB unread)."""
         with self._changed:
             return self._sent.get(path, 0)
 
-    # Where it is
+    # URLs, start and stop
 
     @property
     def origin(self) -> str:
@@ -359,7 +359,7 @@ class Publisher:
         return f"{'https' if self.tls else 'http'}://{host}:{self.port}"
 
     def url(self, path: str = "/", *, host: str | None = None) -> str:
-        """host: another name of the same machine, such as localhost."""
+        """Returns the URL of a path. host: another name of this machine, such as localhost."""
         origin = self.origin if host is None else f"{self.origin.partition('//')[0]}//{host}:{self.port}"
         return origin + path
 
@@ -371,7 +371,7 @@ class Publisher:
         return self
 
     def stop(self) -> None:
-        """Ends every connection, those in the middle of an answer too. Repeating it is harmless."""
+        """Close every connection, even in the middle of a response. May be called twice."""
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # the loop ended already
                 self._loop.call_soon_threadsafe(self._stop.set)
@@ -386,7 +386,7 @@ class Publisher:
     ) -> None:
         self.stop()
 
-    # How it works
+    # Server
 
     def _run(self) -> None:
         try:
@@ -398,7 +398,7 @@ class Publisher:
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
-        # Handshakes that fail on purpose are not worth a trace on the terminal.
+        # Handshakes that fail on purpose would print traces.
         self._loop.set_exception_handler(lambda _loop, _context: None)
         context = None
         if self.tls:
@@ -487,11 +487,11 @@ def _pairs(headers: Headers) -> list[tuple[str, str]]:
     return list(headers.items()) if isinstance(headers, Mapping) else list(headers)
 
 
-def _merged(made: Mapping[str, str], given: Headers) -> list[tuple[str, str]]:
-    """Given headers stand as they are, repeated ones too; of the made ones, those nobody gave."""
-    pairs = _pairs(given)
+def _merged(defaults: Mapping[str, str], headers: Headers) -> list[tuple[str, str]]:
+    """Returns the headers unchanged, repeated ones too, after the defaults that they do not replace."""
+    pairs = _pairs(headers)
     names = {name.lower() for name, _ in pairs}
-    return [(name, value) for name, value in made.items() if name.lower() not in names] + pairs
+    return [(name, value) for name, value in defaults.items() if name.lower() not in names] + pairs
 
 
 def _media_type(path: str) -> str:

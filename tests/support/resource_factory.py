@@ -1,6 +1,6 @@
-"""One of everything that an id in a path can name, and a body for every route that needs one.
+"""Creates a resource for every id that a path can name, and a body for every route that needs one.
 
-A new route that names something new, or takes a new body, is entered here: its tests and examples follow from that.
+Add the parameters and bodies of new routes here: the tests of all routes and the examples use them.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class ResourceFactory:
         self._ids: dict[str, int] = {}
         for path, text in (("/feed.xml", FEED), ("/tides.xml", SECOND_FEED)):
             site.serve(path, text.replace("{site}", site.url("")))
-        # Of a colour of its own: whoever shows the same picture shares it.
+        # Each icon has its own colour: feeds with the same image share one icon.
         site.serve(
             "/favicon.ico", ICON.replace("{color}", f"#{person.id:06x}"), headers={"Content-Type": "image/svg+xml"}
         )
@@ -107,11 +107,11 @@ class ResourceFactory:
         return self._ids[parameter]
 
     def named(self, parameter: str) -> str:
-        """What stands for it in a path."""
+        """Returns the value of a path parameter."""
         return NAMES.get(parameter) or str(self.id_of(parameter))
 
     def a_delivery(self) -> int:
-        """It waits for a worker, which none of these tests has."""
+        """Add a delivery, which stays pending: these tests run no worker."""
         webhook = {"webhook": {"enabled": True, "url": self.site.url("/hook")}}
         self.person.put("/v1/integrations", webhook, status=201)
         self.person.post(f"/v1/entries/{self.entry['id']}/save", status=202)

@@ -1,4 +1,4 @@
-"""The service as real processes, the way an operator starts it."""
+"""Runs the service as processes, as an operator starts it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def free_port() -> int:
 
 @dataclass
 class RunningService:
-    """One started command. url: where it listens. log: what it printed, both streams."""
+    """A started command. url: where it listens. log: its stdout and stderr."""
 
     url: str
     environment: Mapping[str, str]
@@ -45,7 +45,7 @@ class RunningService:
 
     @cached_property
     def services(self) -> Services:
-        """Over the same database, in this process."""
+        """The services of this process, on the same database."""
         settings = load(dict(self.environment), None)
         return build_services(Database(settings.database_url), settings)
 
@@ -62,7 +62,7 @@ class RunningService:
         raise AssertionError(f"the service was not ready within {within_s} s:\n{self.log}")
 
     def stop(self, how: signal.Signals = signal.SIGTERM, within_s: float = 60) -> int:
-        """Returns the exit code. within_s: only guards against a service that never ends."""
+        """Stop the service. Returns the exit code. Raises TimeoutExpired after `within_s`."""
         if self.process.poll() is None:
             self.process.send_signal(how)
         return self.process.wait(within_s)
@@ -80,7 +80,7 @@ def environment_for(database_url: str, folder: Path, **settings: str) -> dict[st
         "TIDINGS_WEB_WORKERS": "1",
         "TIDINGS_FETCHER_ALLOW_PRIVATE_NETWORKS": "1",
         "TIDINGS_INTEGRATION_ALLOW_PRIVATE_NETWORKS": "1",
-        # All feeds of a test are on one host, which does not mind.
+        # All feeds of a test are on one host, which needs no pause between requests.
         "TIDINGS_POLLING_GAP_PER_HOST": "0",
         **{f"TIDINGS_{name.upper()}": value for name, value in settings.items()},
     }
@@ -90,7 +90,7 @@ def environment_for(database_url: str, folder: Path, **settings: str) -> dict[st
 def running(
     command: str, environment: Mapping[str, str], folder: Path, *, prefix: Sequence[str] = ()
 ) -> Iterator[RunningService]:
-    """`tidings COMMAND` in a session of its own; killed at the end with all its children if it did not stop.
+    """Run `tidings COMMAND` in its own session. It is killed with all its children if it does not stop at the end.
 
     prefix: a command that runs this one in its place, such as prlimit.
     """
@@ -121,7 +121,7 @@ def running(
 
 @contextmanager
 def running_service(database_url: str, folder: Path, **settings: str) -> Iterator[RunningService]:
-    """The web part, ready, without a poller: a test refreshes what it wants refreshed."""
+    """Yields the web service when it is ready. There is no poller: tests refresh feeds themselves."""
     environment = environment_for(database_url, folder, **settings)
     with running("web", environment, folder) as service:
         service.wait_until_ready()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-# Below this, what is measured is the clock.
+# Below this, the resolution of the clock dominates.
 MIN_DURATION_S = 0.002
 TIMES = 8
 TRIES = 3

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from babel.messages.catalog import Catalog
 
-from support.catalogues import LOCALE, messages, read, said, strings, up_to_date
+from support.catalogues import LOCALE, messages, read, strings, up_to_date, used_messages
 from tidings.web.language import CATALOGUES, language, ngettext, use_language
 
 _VALUE = re.compile(r"%\(\w+\)[a-z]|%%|\{\w+(?::,)?\}|</?[a-z]+[^>]*>")
@@ -42,12 +42,12 @@ def named(catalogue: Catalog) -> set[tuple[Any, str | None]]:
 
 
 def test_messages_are_found() -> None:
-    assert len(said()) > 100
+    assert len(used_messages()) > 100
 
 
 def test_a_catalogue_has_exactly_the_messages_of_the_source(catalogue: Catalog) -> None:
     """Otherwise: `make messages`, then translate what is new."""
-    assert named(catalogue) == named(said())
+    assert named(catalogue) == named(used_messages())
 
 
 def test_every_message_is_translated(catalogue: Catalog) -> None:

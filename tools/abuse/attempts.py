@@ -1,4 +1,4 @@
-"""What an attempt is, and what came of it."""
+"""Attempts and their results."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Attempt:
-    """name: unique within its theme. tries: what the attacker does. through_when: what would count as a success."""
+    """name: unique within its theme. tries: what the attacker does. succeeds_if: what would count as a success."""
 
     name: str
     tries: str
-    through_when: str
+    succeeds_if: str
 
 
 @dataclass(frozen=True)
 class Result:
-    """evidence: what was observed when the attempt got through, "" when it was held off.
+    """evidence: what was observed if the attempt succeeded, "" if it was blocked.
 
-    not_tried: why it could not be tried at all, "" when it was.
+    not_tried: why it was impossible on this machine, "" if it was tried.
     """
 
     attempt: Attempt

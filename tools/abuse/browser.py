@@ -1,4 +1,4 @@
-"""Chromium, watched."""
+"""Starts Chromium for the attempts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ChromiumMissing(Exception):
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A browser with nothing from earlier days. ChromiumMissing where there is none."""
+    """Yields a browser with an empty profile. Raises ChromiumMissing if there is none."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         raise ChromiumMissing("chromium is not on the PATH (Debian: apt-get install chromium)")

@@ -1,4 +1,4 @@
-"""Requests as an attacker sends them: nothing is corrected on the way."""
+"""Sends requests as an attacker does: nothing is validated or corrected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 
 class Address(Protocol):
-    """Where a service listens."""
+    """Host and port of a service."""
 
     host: str
     port: int
@@ -27,7 +27,7 @@ class Answer:
     body: bytes
 
     def header(self, name: str) -> str:
-        """The first one of that name, "" without one."""
+        """Returns the first header of that name, "" without one."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), "")
 
     @property
@@ -47,7 +47,7 @@ def request(
     body: bytes | None = None,
     timeout_s: float = 30,
 ) -> Answer:
-    """One request on a connection of its own. OSError when there is no answer in time."""
+    """Send a request on its own connection. Returns the response. Raises OSError without one in time."""
     connection = http.client.HTTPConnection(service.host, service.port, timeout=timeout_s)
     try:
         connection.request(method, path, body=body, headers=dict(headers or {}))
@@ -60,7 +60,7 @@ def request(
 
 
 def raw(service: Address, sent: bytes | Iterable[bytes], *, timeout_s: float = 10) -> bytes:
-    """Everything that comes back for these bytes until the other side closes or falls silent for `timeout_s`."""
+    """Returns all bytes received until the other side closes or sends nothing for `timeout_s`."""
     received = b""
     with socket.create_connection((service.host, service.port), timeout_s) as connection:
         try:
@@ -74,5 +74,5 @@ def raw(service: Address, sent: bytes | Iterable[bytes], *, timeout_s: float = 1
 
 
 def basic(name: str, password: str) -> dict[str, str]:
-    """The header of HTTP Basic (RFC 7617)."""
+    """Returns the header of HTTP basic authentication (RFC 7617)."""
     return {"Authorization": "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()}

@@ -1,4 +1,4 @@
-"""What stands on a page: its forms and its links."""
+"""Reads the forms and links of a page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ URLENCODED = "application/x-www-form-urlencoded"
 
 @dataclass
 class Form:
-    """values: what it would send unchanged. enctype: URLENCODED unless it says otherwise."""
+    """values: the fields as the page fills them. enctype: URLENCODED by default."""
 
     action: str
     method: str
@@ -54,7 +54,7 @@ def forms(html: str, url: str = "") -> list[Form]:
 
 
 def links(html: str) -> list[str]:
-    """Paths on this service that links lead to, without query and fragment."""
+    """Returns the paths of links to this service, without query and fragment."""
     page = _Page("")
     page.feed(html)
     found = (urlsplit(link) for link in page.links)
@@ -62,7 +62,7 @@ def links(html: str) -> list[str]:
 
 
 def walk(visitor: Visitor, start: str = "/", max_pages: int = 200) -> dict[str, str]:
-    """Every page that can be reached by links, path to HTML."""
+    """Returns the HTML of every page that links lead to, by path."""
     waiting = [start]
     seen: dict[str, str] = {}
     while waiting and len(seen) < max_pages:

@@ -22,7 +22,7 @@ class Contact:
 
 @dataclass(frozen=True)
 class Document:
-    """An answer. headers: beside those that follow from the rest; an empty value leaves one out."""
+    """A response. headers: in addition to the default ones; an empty value removes a header."""
 
     body: bytes = b""
     media_type: str = "application/xml"
@@ -31,7 +31,7 @@ class Document:
 
 
 class Publisher:
-    """Serves `documents` by path, and notes every connection.
+    """Serves `documents` by path, and records every connection.
 
     answer: asked first; None leaves the answer to `documents`.
     """
@@ -65,7 +65,7 @@ class Publisher:
             listener.close()
 
     def serve(self, path: str, body: bytes | str, media_type: str = "application/xml", **headers: str) -> str:
-        """The URL at which it is now."""
+        """The current URL."""
         data = body.encode() if isinstance(body, str) else body
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.documents[path] = Document(data, media_type, 200, named)
@@ -75,7 +75,7 @@ class Publisher:
         return f"http://127.0.0.1:{self.port}{path}"
 
     def requests(self, path: str) -> list[Contact]:
-        """The requests for a path, with whatever query."""
+        """Returns the requests for a path, with any query."""
         return [seen for seen in self.contacts if f" {path}" in seen.line]
 
     def _accept(self, listener: socket.socket) -> None:
@@ -127,7 +127,7 @@ def _read_head(connection: socket.socket) -> tuple[bytes, bytes, bytes]:
 
 
 def _read_body(connection: socket.socket, head: bytes, rest: bytes) -> None:
-    """Takes what was announced, so that closing does not reset the connection."""
+    """Read the declared body, so that closing does not reset the connection."""
     for line in head.lower().split(b"\r\n"):
         if line.startswith(b"content-length:"):
             missing = int(line.partition(b":")[2]) - len(rest)

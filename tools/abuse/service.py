@@ -1,4 +1,4 @@
-"""The service as real processes, the way an operator starts it."""
+"""Runs the service as processes, as an operator starts it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Service:
 
     @property
     def log(self) -> str:
-        """Everything that it printed, both streams."""
+        """Its stdout and stderr."""
         return self._log_path.read_text(errors="replace")
 
     @property
@@ -89,7 +89,7 @@ class Service:
         raise RuntimeError(f"the service was not ready within {_READY_WITHIN_S} s:\n{self.log[-2000:]}")
 
     def _stop(self) -> None:
-        """Ends it with all its children, also when it does not listen any more."""
+        """Kill it with all its children, even if it does not listen any more."""
         assert self._process is not None
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
@@ -100,13 +100,13 @@ class Service:
             self._process.wait()
 
     def memory_bytes(self) -> int:
-        """Resident memory of all its processes together (Linux)."""
+        """Returns the resident memory of all its processes together (Linux)."""
         assert self._process is not None
         pages = sum(_resident_pages(pid) for pid in _with_descendants(self._process.pid))
         return pages * os.sysconf("SC_PAGE_SIZE")
 
     def processor_s(self) -> float:
-        """Processor time that its processes have used up to now (Linux); a busy machine does not change it."""
+        """Returns the processor time of its processes so far (Linux); other processes do not affect it."""
         assert self._process is not None
         ticks = sum(_ticks(pid) for pid in _with_descendants(self._process.pid))
         return ticks / os.sysconf("SC_CLK_TCK")
@@ -136,7 +136,7 @@ def _with_descendants(pid: int) -> list[int]:
 
 
 def _ticks(pid: int) -> int:
-    """User and system time (proc(5), fields 14 and 15; the name in parentheses may hold blanks)."""
+    """Returns user and system time (proc(5), fields 14 and 15; the name in parentheses may contain blanks)."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""`make chaos`: storms over the running service on both engines. Ends with 1 when anything acknowledged was lost.
+"""`make chaos`: breaks a running service on both engines. Exits with 1 if anything acknowledged was lost.
 
 python -m chaos [--seconds 180] [--seed N] [--engine sqlite] [--fault "worker killed" …] [--without "clock wrong" …]
                     [--short] [--keep FOLDER]
@@ -18,21 +18,21 @@ from chaos.report import table
 from chaos.storm import RECOVERY_S, Plan, storm
 
 ENGINES = ("sqlite", "postgresql")
-# What `make test` does: one kill of everything, and one of PostgreSQL.
+# The faults of `make test`: one kill of all processes, and one of PostgreSQL.
 SHORT = ("everything killed", "PostgreSQL restarted")
 
 
 def main() -> int:
     arguments = _arguments()
     seed = random.SystemRandom().randrange(10**6) if arguments.seed is None else arguments.seed
-    sys.stdout.write(f"chaos with seed {seed}; the same again: make chaos SECONDS={arguments.seconds:g} SEED={seed}\n")
+    sys.stdout.write(f"chaos with seed {seed}; to repeat it: make chaos SECONDS={arguments.seconds:g} SEED={seed}\n")
     wanted = SHORT if arguments.short else arguments.fault or (fault.name for fault in FAULTS)
     faults = frozenset(wanted) - frozenset(arguments.without)
     lost = 0
     for engine in arguments.engine or ENGINES:
         with tempfile.TemporaryDirectory(prefix="tidings-chaos-", ignore_cleanup_errors=True) as folder:
             home = Path(folder)
-            # PostgreSQL refuses to run as root: its own user passes through here.
+            # PostgreSQL refuses to run as root: another user must be able to enter this folder.
             home.chmod(0o755)
             plan = Plan(engine, arguments.seconds, seed, home, faults, arguments.recovery, arguments.short)
             outcome = asyncio.run(storm(plan))
@@ -47,12 +47,16 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="chaos", description="Break a running service, and look for what it lost.")
     parser.add_argument("--seconds", type=float, default=180, help="of faults, on each engine")
-    parser.add_argument("--seed", type=int, help="the same faults and writes again, as far as the machine allows")
+    parser.add_argument("--seed", type=int, help="repeats the faults and writes of a run, as far as timing allows")
     parser.add_argument("--engine", action="append", choices=ENGINES)
     names = sorted(fault.name for fault in FAULTS)
-    parser.add_argument("--fault", action="append", choices=names, help="this one only; may be repeated")
-    parser.add_argument("--without", action="append", choices=names, default=[], help="all but this one")
-    parser.add_argument("--recovery", type=float, default=RECOVERY_S, help="seconds in which all has to come to rest")
+    parser.add_argument("--fault", action="append", choices=names, help="only this fault; may be repeated")
+    parser.add_argument(
+        "--without", action="append", choices=names, default=[], help="all faults but this one; may be repeated"
+    )
+    parser.add_argument(
+        "--recovery", type=float, default=RECOVERY_S, help="seconds within which the service must have recovered"
+    )
     parser.add_argument("--short", action="store_true", help="two kills, each once")
     parser.add_argument("--keep", type=Path, help="folder for logs and ledgers")
     return parser.parse_args()

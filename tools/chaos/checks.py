@@ -1,4 +1,4 @@
-"""What must hold in any database of Tidings that came to rest, whatever happened to it before."""
+"""Consistency checks that every idle database of Tidings must pass, whatever faults happened before."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from chaos.ledger import Loss, Value
 from chaos.reading import Reader
 
 MICROSECONDS = 1_000_000
-# A feed that nothing is wrong with is checked at least once a day.
+# A working feed is checked at least once a day.
 MAX_WAIT_S = 2 * 86_400
 MAX_LEASE_S = 600
 OVERDUE_S = 120
 
-# Check: what each row that comes back says, and the query. Both engines read them.
+# By check: a message for each returned row, and the query, which runs on both engines.
 QUERIES: Mapping[str, list[tuple[str, str]]] = {
     "counters": [
         (
@@ -104,7 +104,7 @@ NOT_INDEXED = {
     "sqlite": "SELECT id FROM entries e WHERE NOT EXISTS (SELECT 1 FROM search_documents d WHERE d.entry_id = e.id)",
     "postgresql": "SELECT id FROM entries WHERE id NOT IN (SELECT entry_id FROM search_vectors)",
 }
-# Placeholders are moments in microseconds: what is long past, and what is too far ahead.
+# Placeholders are times in microseconds: too far in the past, and too far in the future.
 LEASES = [
     (
         "source {} is held by {} for {} s more",
@@ -138,7 +138,7 @@ CHECKS = (*QUERIES, "lease stuck", "integrity")
 
 
 def inconsistencies(database: Reader, now_s: float | None = None) -> Iterator[Loss]:
-    """Everything in the database that contradicts itself, waits for ever, or is damaged."""
+    """Yields what is inconsistent, stuck or damaged in the database."""
     for check, queries in QUERIES.items():
         for text, sql in queries:
             yield from (Loss(check, text.format(*row)) for row in database.rows(sql))
@@ -161,7 +161,7 @@ def stuck_leases(database: Reader, now_s: float | None = None) -> Iterator[Loss]
 
 
 def facts(database: Reader) -> dict[str, dict[Hashable, Value]]:
-    """What the database holds, by the kinds and names that writers use.
+    """Returns the facts in the database, by the kinds and names that writers use.
 
     Published entries are named by user id, feed and URL, with spaces between them.
     """
@@ -186,4 +186,4 @@ def facts(database: Reader) -> dict[str, dict[Hashable, Value]]:
 
 
 def _counted(names: Iterable[str]) -> dict[Hashable, Value]:
-    return {name: count for name, count in Counter(names).items()}  # noqa: C416  (a dict of wider types)
+    return {name: count for name, count in Counter(names).items()}  # noqa: C416  (the dict has wider types)

@@ -1,4 +1,4 @@
-"""What is broken, and how it is made whole again: each fault returns when it is over."""
+"""The faults. Each function causes one, undoes it, and returns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ Act = Callable[[Testbed], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Fault:
-    """lane: faults of one lane follow each other, those of two lanes meet. missing: why it cannot be made here."""
+    """lane: faults of one lane are made one after another, those of different lanes at the same time.
+
+    missing: returns why the fault is impossible on this machine, "" if it is possible.
+    """
 
     name: str
     lane: str
@@ -98,7 +101,7 @@ def _as_administrator(testbed: Testbed, *statements: str) -> None:
 
 
 async def restart_postgres(testbed: Testbed) -> None:
-    """immediate is a crash: the server recovers from its log."""
+    """Restart the server, either cleanly or (`immediate`) as after a crash, with recovery from its log."""
     assert testbed.cluster
     with suppress(PostgresMissing):
         await asyncio.to_thread(testbed.cluster.stop, testbed.rng.choice(["fast", "immediate"]))
@@ -107,7 +110,7 @@ async def restart_postgres(testbed: Testbed) -> None:
 
 
 async def kill_postgres_backend(testbed: Testbed) -> None:
-    """The server ends all its connections then and recovers."""
+    """Kill one process of the server, which then closes all connections and recovers."""
     assert testbed.cluster
     pids = postgres_pids(testbed.cluster)[1:]
     if pids:
@@ -122,7 +125,7 @@ async def freeze_postgres(testbed: Testbed) -> None:
 
 
 async def make_postgres_read_only(testbed: Testbed) -> None:
-    """As a standby would be after a failover to the wrong server."""
+    """Make the server read-only, as a standby is after a failover to the wrong server."""
     set_to = "ALTER SYSTEM SET default_transaction_read_only = {}"
     reload = "SELECT pg_reload_conf()"
     await asyncio.to_thread(_as_administrator, testbed, set_to.format("on"), reload)
@@ -134,7 +137,7 @@ async def make_postgres_read_only(testbed: Testbed) -> None:
 
 
 async def lock_database(testbed: Testbed) -> None:
-    """Another program writes to the SQLite file, as a backup or a person with a shell does."""
+    """Hold the write lock of the SQLite file, as a backup or another program would."""
     with closing(_sqlite(testbed)) as connection:
         try:
             await asyncio.to_thread(connection.execute, "BEGIN IMMEDIATE")
@@ -162,7 +165,7 @@ def no_small_disk(testbed: Testbed) -> str:
 
 
 async def limit_files(testbed: Testbed) -> None:
-    """Limit the size of the service's files: simulates a full disk where none can be mounted."""
+    """Limit the size of the service's files, to simulate a full disk where none can be mounted."""
     pids = [process.pid for process in testbed.processes("web worker", "worker")]
     for pid in pids:
         _set_limit(pid, 1)
@@ -177,22 +180,22 @@ def _set_limit(pid: int, limit_bytes: int) -> None:
 
 
 async def start_on_read_only_disk(testbed: Testbed) -> None:
-    """A disk with open files cannot be made read-only, so the service is killed first and started on it."""
-    testbed.is_starting_what_ended = False
+    """Start the service on a read-only disk. It is killed first: a disk with open files cannot be made read-only."""
+    testbed.restarts_commands = False
     for process in testbed.processes():
         send(process.pid, signal.SIGKILL)
     await asyncio.sleep(0.5)
     if not testbed.disk.set_read_only(True):
         testbed.notes["the disk could not be made read-only"] += 1
-    testbed.is_starting_what_ended = True
+    testbed.restarts_commands = True
     await asyncio.sleep(testbed.rng.uniform(3, 6))
     testbed.disk.set_read_only(False)
 
 
 async def change_clock(testbed: Testbed) -> None:
-    """Of the service alone: PostgreSQL and the publisher keep theirs.
+    """Change the clock of the service only, not of PostgreSQL and the publisher.
 
-    Half of the times the workers are killed before it is right again: what they held is held by the wrong time.
+    Half of the time the workers are killed before the clock is reset, so that their leases have wrong times.
     """
     assert testbed.clock
     testbed.clock.set(testbed.rng.choice([180, 3600, -3600, 86_400, -86_400]))
@@ -233,7 +236,7 @@ PAUSE_S = {"processes": (2.0, 12.0), "store": (2.0, 10.0), "clock": (5.0, 15.0)}
 
 
 def possible(testbed: Testbed, chosen: frozenset[str]) -> tuple[list[Fault], dict[str, str]]:
-    """The faults of this engine that can be made here, and why others cannot. chosen: their names; empty is all."""
+    """Returns the possible faults of this engine, and by name why others are not. chosen: names; empty for all."""
     wanted = [fault for fault in FAULTS if testbed.engine in fault.engines and (not chosen or fault.name in chosen)]
     missing = {fault.name: why for fault in wanted if (why := fault.missing(testbed))}
     return [fault for fault in wanted if fault.name not in missing], missing

@@ -1,10 +1,10 @@
-"""What the service acknowledged, as claims about the database that hold whatever breaks afterwards.
+"""Records what the service acknowledged, as claims about the database that must hold after any fault.
 
     a writer ─► request ─► 2xx       acknowledged: the fact has exactly this value
-                        ─► 4xx       refused: nothing changed (and no writer asks for what it may not)
-                        ─► no answer in doubt: the old value or the new one, and the fact is left alone from then on
+                        ─► 4xx       refused: nothing changed (it is an error, since writers send valid requests only)
+                        ─► no response  in doubt: the old value or the new one, and the fact is not changed any more
 
-A request whose answer was lost may still be carried out later, for instance by a process that was suspended.
+A request whose response was lost may still be executed later, for instance by a process that was suspended.
 A writer therefore never changes a fact again after it came into doubt.
 """
 
@@ -24,7 +24,7 @@ ABSENT: Value = None
 
 @dataclass(frozen=True)
 class Change:
-    """What one request does to one fact. kind: such as "starred"; name: which one, such as the entry's id."""
+    """How a request changes a fact. kind: such as "starred". name: identifies the fact, such as the entry's id."""
 
     kind: str
     name: Hashable
@@ -37,7 +37,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Loss:
-    """What was promised and does not hold. check: the row of the table that it is counted in."""
+    """A claim that does not hold. check: the row of the report that counts it."""
 
     check: str
     what: str
@@ -45,7 +45,7 @@ class Loss:
 
 @dataclass
 class Ledger:
-    """Facts and the values that each may have. path: a line is written there before the writer goes on."""
+    """Facts and the values that each may have. path: a line is written to this file before the writer continues."""
 
     path: Path
     acknowledged: Counter[str] = field(default_factory=Counter)
@@ -56,14 +56,14 @@ class Ledger:
     _groups: list[tuple[tuple[Change, ...], tuple[Value, ...]]] = field(default_factory=list)
 
     def acknowledge(self, *changes: Change) -> None:
-        """The service answered 2xx."""
+        """Record that the service returned 2xx."""
         self._write("acknowledged", changes)
         for change in changes:
             self.acknowledged[change.kind] += 1
             self._allowed[change.key] = {change.value}
 
     def doubt(self, *changes: Change) -> None:
-        """No answer, or a 5xx: all of the changes happened, or none of them."""
+        """Record that there was no response, or a 5xx: all of the changes happened, or none of them."""
         self._write("in doubt", changes)
         before = tuple(self.value(*change.key) for change in changes)
         for change, old in zip(changes, before, strict=True):
@@ -74,21 +74,21 @@ class Ledger:
             self._groups.append((changes, before))
 
     def refuse(self, answer: str, *changes: Change) -> None:
-        """The service answered 4xx to a request that it had no reason to refuse."""
+        """Record that the service returned 4xx to a valid request."""
         self._write(f"refused: {answer}", changes)
         self.refused.append(f"{answer}: {', '.join(f'{c.kind} {c.name}' for c in changes)}")
 
     def value(self, kind: str, name: Hashable) -> Value:
-        """The value that a fact surely has; ABSENT when nothing is known of it."""
+        """Returns the value of a fact; ABSENT if it is unknown or in doubt."""
         values = self._allowed.get((kind, name), {ABSENT})
         return next(iter(values)) if len(values) == 1 else ABSENT
 
     def is_settled(self, kind: str, name: Hashable) -> bool:
-        """Whether a writer may change it (again)."""
+        """Returns whether a writer may change the fact."""
         return (kind, name) not in self._in_doubt
 
     def losses(self, found: Mapping[str, Mapping[Hashable, Value]]) -> Iterable[Loss]:
-        """Compare with what the database holds, by kind and name. A name that is missing there is ABSENT."""
+        """Yields the losses. found: facts in the database by kind and name; a missing name is ABSENT."""
         yield from (Loss("refused", text) for text in self.refused)
         for (kind, name), values in self._allowed.items():
             actual = found[kind].get(name, ABSENT)
@@ -107,9 +107,9 @@ class Ledger:
 def _half_done(
     changes: tuple[Change, ...], before: tuple[Value, ...], found: Mapping[str, Mapping[Hashable, Value]]
 ) -> Iterable[Loss]:
-    """One request changes all of its facts, or none. Facts that had the new value before tell nothing."""
-    telling = [(change, old) for change, old in zip(changes, before, strict=True) if change.value != old]
-    done = [change for change, _ in telling if found[change.kind].get(change.name, ABSENT) == change.value]
-    if 0 < len(done) < len(telling):
-        kinds = ", ".join(sorted({change.kind for change, _ in telling}))
-        yield Loss("half-written", f"one request, {kinds}: {len(done)} of {len(telling)} changes are there")
+    """Yields a loss if only some changes of a request were stored. Facts that had the new value before are ignored."""
+    changed = [(change, old) for change, old in zip(changes, before, strict=True) if change.value != old]
+    done = [change for change, _ in changed if found[change.kind].get(change.name, ABSENT) == change.value]
+    if 0 < len(done) < len(changed):
+        kinds = ", ".join(sorted({change.kind for change, _ in changed}))
+        yield Loss("half-written", f"one request, {kinds}: {len(done)} of {len(changed)} changes are there")

@@ -1,4 +1,4 @@
-"""Reads the database of a service with plain SQL: nothing here knows how the service is built."""
+"""Reads the database of a service with plain SQL, independently of the service's own code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Reader(Protocol):
     def rows(self, sql: str) -> list[Row]: ...
 
     def damage(self) -> list[str]:
-        """What the engine's own examination of its files finds."""
+        """Returns what the engine's own integrity check finds."""
         ...
 
 
@@ -40,7 +40,7 @@ class SqliteReader:
     def damage(self) -> list[str]:
         try:
             found = [text for (text,) in self.rows("PRAGMA integrity_check") if text != "ok"]
-        except sqlite3.DatabaseError as error:  # too broken to be examined
+        except sqlite3.DatabaseError as error:  # the file is too damaged for the check
             return [str(error)]
         return found + [f"foreign key of {row[0]} row {row[1]}" for row in self.rows("PRAGMA foreign_key_check")]
 
@@ -55,7 +55,7 @@ class PostgresReader:
         return self._connection.execute(sql.encode()).fetchall()
 
     def damage(self) -> list[str]:
-        """Every B-tree and every table is read by amcheck, which also looks for each row in its indexes."""
+        """Returns what amcheck finds in tables and B-trees. It also looks up each row in its indexes."""
         self._connection.execute("CREATE EXTENSION IF NOT EXISTS amcheck")
         found = []
         for (table,) in self.rows(TABLES):

@@ -1,4 +1,4 @@
-"""The table of what was tried and what was lost."""
+"""The report of a run: faults and losses."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def table(outcome: Outcome) -> str:
 
 
 def _counts(outcome: Outcome) -> Iterator[str]:
-    """The first losses of each check."""
+    """Yields the first losses of each check."""
     counts: Counter[str] = Counter()
     for loss in outcome.losses:
         counts[loss.check] += 1

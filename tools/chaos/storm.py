@@ -1,4 +1,4 @@
-"""One storm on one engine: set up, break, heal, wait for rest, compare.
+"""One run on one engine: set up, cause faults, undo them, wait for recovery, compare.
 
 publisher ─► service under faults ─► receiver
 writers ────►        │
@@ -32,7 +32,7 @@ from loopback.service import ADMIN, PASSWORD, Command, NotReady, wait_until_read
 
 POLLED, MISBEHAVING, FIRST_ENTRIES = 12, 4, 3
 WRITERS = 6
-# Feeds that writers subscribe to and unsubscribe from: each writer has some of its own.
+# Feeds that writers subscribe to and unsubscribe from, numbered from here; each writer has its own.
 SCRATCH = 1000
 PER_WRITER = 200
 RECOVERY_S = 150
@@ -45,7 +45,7 @@ KINDS = (
 
 @dataclass
 class Plan:
-    """faults: names; empty is all. recovery_s: time after the last fault in which everything has to come to rest.
+    """faults: names; empty for all. recovery_s: time after the last fault within which the service must recover.
 
     is_short: each fault is made once, publishers and receiver behave, and at the end users refresh each feed by
     itself, which may be done at any time.
@@ -62,7 +62,7 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """losses: what the run ends non-zero for. notes: how the service behaved meanwhile, by how often."""
+    """losses: each makes the run fail. notes: counts of observations that are no losses."""
 
     plan: Plan
     ledger: Ledger
@@ -118,7 +118,7 @@ async def storm(plan: Plan) -> Outcome:
 
 
 async def _prepare(state: _StormState, session: aiohttp.ClientSession) -> None:
-    """Two accounts with keys and a webhook; feeds that polling reads, some of them by both accounts."""
+    """Create two accounts with API keys and webhooks, and feeds to poll, some of them in both accounts."""
     basic = aiohttp.BasicAuth(ADMIN, PASSWORD)
     people = {ADMIN: basic, "bob": aiohttp.BasicAuth("bob", PASSWORD)}
     await _ask(session, state.testbed.url, "POST", "/v1/users", {"username": "bob", "password": PASSWORD}, basic)
@@ -147,7 +147,7 @@ async def _ask(
 
 
 async def _must(api: Api, method: str, path: str, body: object) -> Any:
-    """Before the faults begin everything works; a busy machine may need a second try."""
+    """Returns the response, which must be a success: there are no faults yet. A busy machine may need retries."""
     status, found = 0, None
     for _ in range(5):
         status, found = await api.call(method, path, body)
@@ -191,7 +191,7 @@ async def _break(state: _StormState, plan: Plan, outcome: Outcome) -> None:
 
 
 async def _run_for(seconds: float, work: list[asyncio.Task[None]]) -> None:
-    """Raises what broke in one of the tasks: a storm without writers proves nothing."""
+    """Raises the exception of a failed task: without writers the run proves nothing."""
     done, _ = await asyncio.wait(work, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
     for task in done:
         task.result()
@@ -211,7 +211,7 @@ async def _publish(state: _StormState, until: asyncio.Event) -> None:
 
 
 async def _refresh(state: _StormState, until: asyncio.Event) -> None:
-    """Checks that users ask for, beside those that are due by themselves."""
+    """Refresh feeds as users do, in addition to the scheduled checks."""
     while not until.is_set():
         for api in state.apis:
             await api.call("PUT", "/v1/feeds/refresh")
@@ -219,7 +219,7 @@ async def _refresh(state: _StormState, until: asyncio.Event) -> None:
 
 
 async def _recover(state: _StormState, plan: Plan, outcome: Outcome) -> None:
-    """Everything is whole again; users ask for what they miss, and then all of it has to be there in time."""
+    """Undo the faults and refresh all feeds; then everything must be stored and delivered in time."""
     started = time.monotonic()
     await state.testbed.heal()
     try:
@@ -247,7 +247,7 @@ async def _refresh_singly(state: _StormState) -> None:
 
 
 def _expect_published(state: _StormState, outcome: Outcome) -> None:
-    """Every entry once in each account that has its feed, and announced once, unless it was there at the beginning."""
+    """Claim that each account has each entry of its feeds once, and that entries published later are announced once."""
     for user, url in state.polled.values():
         number = int(url.rsplit("/", 1)[1])
         count = state.publisher.count(number)
@@ -260,7 +260,7 @@ def _expect_published(state: _StormState, outcome: Outcome) -> None:
 
 
 async def _try_waiting_deliveries(api: Api) -> None:
-    """The oldest first: the others wait for it."""
+    """Retry the oldest pending delivery: the others wait for it."""
     status, found = await api.call("GET", "/v1/webhooks/deliveries?state=pending&limit=1000")
     waiting = [delivery["id"] for delivery in found["deliveries"]] if status == 200 else []
     if waiting:
@@ -274,7 +274,7 @@ def _is_at_rest(state: _StormState) -> bool:
             waiting = database.rows("SELECT id FROM deliveries WHERE state = 'pending'")
             unindexed = database.rows("SELECT entry_id FROM search_pending")
             stuck = list(checks.stuck_leases(database))
-    except Exception:  # noqa: BLE001  (not yet: what is wrong for good is found by the comparison)
+    except Exception:  # noqa: BLE001  (it may still recover: the comparison finds permanent errors)
         return False
     missing = [
         loss
@@ -318,7 +318,7 @@ def _undelivered(rows: list[tuple[Any, ...]], state: _StormState) -> Iterator[Lo
 
 
 async def _contents(state: _StormState, outcome: Outcome) -> dict[Hashable, Value]:
-    """Texts of imported entries by their URLs, as the API shows them: read in pages of 1000."""
+    """Returns the texts of imported entries by URL, as the API returns them in pages of 1000."""
     texts: dict[Hashable, Value] = {}
     for api in state.apis:
         after = 0
@@ -337,7 +337,7 @@ async def _contents(state: _StormState, outcome: Outcome) -> dict[Hashable, Valu
 
 
 def heard(receiver: Receiver) -> dict[str, dict[Hashable, Value]]:
-    """How many different deliveries told of each entry."""
+    """Returns the number of different deliveries with each entry."""
     announced: Counter[Hashable] = Counter()
     saved: Counter[Hashable] = Counter()
     for event in receiver.seen.values():
@@ -360,7 +360,7 @@ def _note(state: _StormState, outcome: Outcome) -> None:
 
 
 def log_errors(commands: list[Command]) -> Counter[str]:
-    """Lines of level error in the logs, and traces, by what they say."""
+    """Returns the counts of log lines at level error, and of traces, by message."""
     found: Counter[str] = Counter()
     for command in commands:
         for line in command.log.read_text("utf-8", "replace").splitlines() if command.log.exists() else ():

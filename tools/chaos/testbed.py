@@ -1,4 +1,4 @@
-"""Everything that one storm runs on: a disk that can fill up, a database server, and the service's processes."""
+"""The environment of a run: a disk that can be filled, a database server, and the processes of the service."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DISK_BYTES = {"sqlite": 128 * 2**20, "postgresql": 512 * 2**20}
 
 
 class Disk:
-    """A folder of limited size where that is wanted and root may mount one, an ordinary folder otherwise."""
+    """A mounted folder of limited size if that is wanted and root runs this, otherwise an ordinary folder."""
 
     def __init__(self, folder: Path, size_bytes: int, *, is_wanted: bool) -> None:
         self.folder = folder
@@ -44,7 +44,7 @@ class Disk:
         (self.folder / "filler").unlink(missing_ok=True)
 
     def set_read_only(self, is_read_only: bool) -> bool:
-        """False where files are open for writing: the system refuses it then."""
+        """Returns whether it succeeded. The system refuses it while files are open for writing."""
         return self.is_small and _ran("mount", "-o", f"remount,{'ro' if is_read_only else 'rw'}", str(self.folder))
 
     def remove(self) -> None:
@@ -61,7 +61,7 @@ def _ran(*command: str) -> bool:
 
 @dataclass
 class Testbed:
-    """rng: decides on faults. tried: how often each fault was made, by name. keeper: restarts commands that ended."""
+    """rng: chooses the faults. tried: numbers of faults, by name. keeper: the task that restarts commands."""
 
     engine: str
     folder: Path
@@ -73,7 +73,7 @@ class Testbed:
     cluster: Cluster | None
     tried: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
-    is_starting_what_ended: bool = True
+    restarts_commands: bool = True
     keeper: asyncio.Task[None] | None = None
 
     @property
@@ -87,12 +87,12 @@ class Testbed:
     async def keep_commands_running(self) -> None:
         while True:
             for command in self.commands:
-                if self.is_starting_what_ended and command.start_again_when_ended():
+                if self.restarts_commands and command.start_again_when_ended():
                     self.notes[f"`tidings {command.name}` ended with {command.ended[-1]} and was started again"] += 1
             await asyncio.sleep(0.5)
 
     async def heal(self) -> None:
-        """Undo whatever may still be broken."""
+        """Undo all faults."""
         for process in self.processes():
             if is_stopped(process.pid):
                 send(process.pid, signal.SIGCONT)
@@ -104,14 +104,14 @@ class Testbed:
             for pid in postgres_pids(self.cluster):
                 send(pid, signal.SIGCONT)
             await asyncio.to_thread(self.start_postgres)
-        self.is_starting_what_ended = True
+        self.restarts_commands = True
 
     def start_postgres(self) -> None:
-        """Harmless when it runs."""
+        """Start the server unless it is running."""
         assert self.cluster
         with suppress(OSError, psycopg.OperationalError), psycopg.connect(self.cluster.url, connect_timeout=5):
             return
-        with suppress(PostgresMissing):  # it is being started already, or not possible yet
+        with suppress(PostgresMissing):  # it is starting already, or cannot start yet
             self.cluster.start()
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ class Testbed:
 
 
 def make_testbed(engine: str, folder: Path, rng: random.Random, faults: frozenset[str], **settings: str) -> Testbed:
-    """Nothing of the service runs yet; PostgreSQL does. faults: names of those that will be made; empty is all."""
+    """Returns the environment, with PostgreSQL running but not the service. faults: names; empty for all."""
     is_disk_broken = not faults or any(name.startswith("disk") for name in faults)
     disk = Disk(folder / "disk", DISK_BYTES[engine], is_wanted=is_disk_broken)
     cluster, data = None, disk.folder
@@ -133,13 +133,13 @@ def make_testbed(engine: str, folder: Path, rng: random.Random, faults: frozense
         home, data = disk.folder / "cluster", disk.folder / "data"
         home.mkdir()
         data.mkdir()
-        # A crash of the server must not lose what it acknowledged.
+        # After a crash of the server, committed transactions must be there.
         cluster = Cluster(home, is_durable=True)
         cluster.start()
         database_url = create_database(cluster.url, "tidings")
     clock = wrong_clock(folder)
     env = environment(database_url, data, **settings) | (clock.environment if clock else {})
-    # Their logs are not on the disk that fills up.
+    # The logs are not on the disk that is filled.
     commands = [Command("serve", env, folder), Command("worker", env, folder)]
     return Testbed(engine, folder, rng, disk, commands, database_url, clock, cluster)
 

@@ -1,4 +1,4 @@
-"""API clients that write all the time, each to things of its own, and enter every outcome into the ledger."""
+"""API clients that write continuously, each to its own resources, and record every outcome in the ledger."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from chaos.ledger import ABSENT, Change, Ledger
 TIMEOUT_S = 8
 NOT_SENT, NO_ANSWER = -1, 0
 UNREAD, READ = 0, 1
-# A loopback address on which nothing listens: these feeds are never read.
+# Nothing listens on this loopback address: these feeds cannot be fetched.
 NOWHERE = "http://127.0.0.9:9/none"
 
 
 @dataclass
 class Api:
-    """One account. user: its id. statuses: how often each status came back, "none" for no answer."""
+    """A client of one account. user: its id. statuses: counts of responses by status, "none" for no response."""
 
     url: str
     user: int
@@ -34,7 +34,7 @@ class Api:
     failures: Counter[str] = field(default_factory=Counter)
 
     async def call(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        """Status and JSON of the answer; NO_ANSWER also when there was only a part of one."""
+        """Returns status and JSON of the response; NO_ANSWER if it is missing or incomplete."""
         data = {"data": body} if isinstance(body, str) else {"json": body} if body is not None else {}
         try:
             async with self.session.request(
@@ -58,7 +58,7 @@ class Api:
         return status, found
 
     async def write(self, method: str, path: str, body: object, *changes: Change) -> Any:
-        """The answer's JSON when it was a 2xx; the changes are in the ledger when this returns."""
+        """Send a request and record its changes in the ledger. Returns the JSON of a 2xx response, else None."""
         status, found = await self.call(method, path, body)
         if 200 <= status < 300:
             self.ledger.acknowledge(*changes)
@@ -72,10 +72,10 @@ class Api:
 
 @dataclass
 class Writer:
-    """One client. names: for whatever it makes.
+    """A client that writes. names: numbers for the names of its resources.
 
-    number: of all `count` writers, who share out by their ids the entries of the feeds `polled`. Those of other feeds
-    go when their feed is deleted.
+    number: among `count` writers, who divide the entries of the `polled` feeds by id. Entries of other feeds are not
+    used, because they are deleted with their feed.
     """
 
     api: Api
@@ -95,9 +95,9 @@ class Writer:
         actions: list[Callable[[], Awaitable[None]]] = [
             *[self.toggle_star] * 4, *[self.set_status] * 4, *[self.import_entry] * 4, self.save_entry,
             self.make_category, self.rename_category, self.delete_category, self.make_feed, self.rename_feed,
-            self.delete_feed, self.make_key, self.delete_key, self.import_opml, self.look_around,
+            self.delete_feed, self.make_key, self.delete_key, self.import_opml, self.read_new_entries,
         ]  # fmt: skip
-        await self.look_around()
+        await self.read_new_entries()
         while not until.is_set():
             await self.rng.choice(actions)()
             await asyncio.sleep(self.rng.uniform(0, 0.1))
@@ -105,8 +105,8 @@ class Writer:
     def name(self, what: str) -> str:
         return f"{what} {self.number}-{next(self.names)}"
 
-    async def look_around(self) -> None:
-        """Learns of entries that polling brought: the newest of its share."""
+    async def read_new_entries(self) -> None:
+        """Read the newest polled entries of this writer's share."""
         status, found = await self.api.call("GET", "/v1/entries?order=id&direction=desc&limit=1000")
         if status == 200:
             for entry in found["entries"]:
@@ -124,7 +124,7 @@ class Writer:
             await self.api.write("PUT", f"/v1/entries/{entry}/star", None, Change("star", entry, not before))
 
     async def set_status(self) -> None:
-        """Of several entries at once: all change, or none."""
+        """Set the status of several entries in one request: all change, or none."""
         entries = self._several("status", self.rng.choice([1, 5, 20]))
         if not entries:
             return
@@ -135,7 +135,7 @@ class Writer:
         await self.api.write("PUT", "/v1/entries", body, *(Change("status", entry, value) for entry in entries))
 
     def _known(self, kind: str, entry: int, at_first: object) -> object:
-        """The value before: as last acknowledged, or as it was when the entry was first seen."""
+        """Returns the last acknowledged value, or else the one that the entry had when it was first read."""
         value = self.api.ledger.value(kind, entry)
         if value is ABSENT:
             assert isinstance(at_first, int)
@@ -153,7 +153,7 @@ class Writer:
     async def import_entry(self) -> None:
         name = self.name("Imported")
         url = f"http://127.0.0.1/{name.replace(' ', '/')}"
-        # Longer ones are stored compressed.
+        # Long texts are stored compressed.
         text = f"{name}. " * self.rng.choice([1, 200])
         body = {"url": url, "title": name, "content": f"<p>{text}</p>", "tags": ["imported", name], "status": "unread"}
         changes = Change("imported entry", url, 1), Change("content", url, text.strip())
@@ -188,7 +188,7 @@ class Writer:
         return [category for category in self.categories if self.api.ledger.is_settled("category", category)]
 
     async def make_feed(self) -> None:
-        """Of a URL that its publisher serves: subscribing reads it at once, and may fail with it."""
+        """Subscribe to a feed of the publisher. It is fetched at once, which may fail."""
         if not self.feed_urls:
             return
         url = self.feed_urls.pop()
@@ -232,7 +232,7 @@ class Writer:
                 self.keys.remove((key, token))
 
     async def import_opml(self) -> None:
-        """Five subscriptions in a category of their own: all of them come, or nothing."""
+        """Import five subscriptions in a new category: all of them are stored, or nothing."""
         title = self.name("OPML")
         urls = [f"{NOWHERE}/{title.replace(' ', '-')}/{place}" for place in range(5)]
         outlines = "".join(f'<outline type="rss" text="{url}" xmlUrl="{url}"/>' for url in urls)

@@ -1,1 +1,1 @@
-"""What chaos and soak share: the service as real processes, a publisher and a webhook receiver on loopback."""
+"""Shared by chaos and soak: the service as processes, a publisher and a webhook receiver on loopback."""

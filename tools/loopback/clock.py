@@ -1,4 +1,4 @@
-"""A wall clock that can be wrong, for the processes of a service."""
+"""A wall clock with an offset, for the processes of a service."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SOURCE = Path(__file__).with_name("clock.c")
 
 
 class WrongClock:
-    """Processes with this `environment` have a clock that is wrong by what was set last. Seconds."""
+    """Shifts the clock of processes that run with this `environment`, by seconds."""
 
     def __init__(self, folder: Path, compiler: str) -> None:
         self._file, library = folder / "wrong-by", folder / "clock.so"
@@ -21,13 +21,13 @@ class WrongClock:
         self.environment = {"LD_PRELOAD": str(library), "WRONG_CLOCK": str(self._file)}
 
     def set(self, wrong_by_s: int) -> None:
-        """Written in place, since the processes have the file mapped."""
+        """Set the offset. The file is written in place because the processes have mapped it."""
         file = os.open(self._file, os.O_WRONLY | os.O_CREAT, 0o644)
         os.pwrite(file, struct.pack("q", wrong_by_s), 0)
         os.close(file)
 
 
 def wrong_clock(folder: Path) -> WrongClock | None:
-    """None without a C compiler."""
+    """Returns a clock, None without a C compiler."""
     compiler = shutil.which("cc")
     return WrongClock(folder, compiler) if compiler else None

@@ -1,4 +1,4 @@
-"""A service's processes as Linux shows them in /proc: who they are, and what they use."""
+"""The processes of a service and their resource usage, from /proc of Linux."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Process:
 
     @property
     def role(self) -> str:
-        """supervisor, worker, web worker or helper, from the name that the supervisor gave it and the command line."""
+        """supervisor, worker, web worker or helper, by the process name that the supervisor set, and the command line."""
         if self.name in NAMES:
             return NAMES[self.name]
         found = re.search(r"-m tidings (serve|web|worker)\b", self.command)
@@ -34,9 +34,9 @@ class Process:
 
 @dataclass(frozen=True)
 class Usage:
-    """Of all processes of a service. memory_bytes: proportional set size, so that shared pages count once.
+    """The usage of all processes of a service. memory_bytes: proportional set size, so that shared pages count once.
 
-    descriptors: without the connections of clients, whose number the clients decide.
+    descriptors: without connections of clients.
     """
 
     memory_bytes: int
@@ -46,7 +46,7 @@ class Usage:
 
 
 def tree(root: int) -> list[Process]:
-    """The process and all that descend from it, parents first. Empty when it is gone."""
+    """Returns the process and its descendants, parents first; empty if it has ended."""
     by_parent: dict[int, list[Process]] = {}
     everything = {process.pid: process for process in _all()}
     for process in everything.values():
@@ -58,7 +58,7 @@ def tree(root: int) -> list[Process]:
 
 
 def usage(pids: list[int], *, port: int) -> Usage:
-    """Processes that end meanwhile do not count. port: at which the service listens."""
+    """Returns the usage of the processes that have not ended. port: where the service listens."""
     connections = {f"socket:[{inode}]" for inode in _inodes_of_connections(port)}
     memory = descriptors = threads = processes = 0
     for pid in pids:
@@ -71,7 +71,7 @@ def usage(pids: list[int], *, port: int) -> Usage:
 
 
 def _inodes_of_connections(port: int) -> Iterator[str]:
-    """Inodes of the sockets whose local port this is, as in proc(5), /proc/net/tcp; the listening one included."""
+    """Yields the inodes of sockets with this local port, the listening one included. Source: proc(5), /proc/net/tcp."""
     for line in (PROC / "net" / "tcp").read_text().splitlines()[1:]:
         fields = line.split()
         if int(fields[1].rpartition(":")[2], 16) == port:
@@ -86,7 +86,7 @@ def _target(descriptor: Path) -> str:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether SIGSTOP holds it."""
+    """Returns whether the process is stopped by SIGSTOP."""
     try:
         return _stat(pid)[0] in {"T", "t"}
     except OSError:
@@ -105,7 +105,7 @@ def _all() -> Iterator[Process]:
 
 
 def _stat(pid: int) -> tuple[str, int]:
-    """State and parent. The name before them is in parentheses and may hold anything."""
+    """Returns state and parent. The name before them is in parentheses and may contain any characters."""
     fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     return fields[0], int(fields[1])
 

@@ -1,7 +1,7 @@
 """A publisher of many feeds on loopback that can be configured to misbehave.
 
-Feed N is served at /feed/N with every entry that it ever had, newest first, with an ETag. HTTP is spoken by hand:
-what this has to get wrong, a proper server would not let it.
+Feed N is served at /feed/N with every entry that it ever had, newest first, with an ETag. It
+writes HTTP itself, because an HTTP library would refuse to send invalid responses.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_FAULT_S = 30
 
 
 class Publisher:
-    """misbehaving: for each feed number, the share of its requests that go wrong."""
+    """misbehaving: by feed number, the share of requests that get a faulty response."""
 
     def __init__(self, rng: random.Random, *, paragraphs: int = 6) -> None:
         self.misbehaving: dict[int, float] = {}
@@ -53,13 +53,13 @@ class Publisher:
         return f"http://127.0.0.1:{self._port}/entry/{number}/{item}"
 
     def publish(self, number: int, count: int = 1) -> list[str]:
-        """URLs of the new entries."""
+        """Publish entries. Returns their URLs."""
         first = self._items.get(number, 0)
         self._items[number] = first + count
         return [self.entry_url(number, item) for item in range(first, first + count)]
 
     def count(self, number: int) -> int:
-        """How many entries a feed has."""
+        """Returns the number of entries of a feed."""
         return self._items.get(number, 0)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -75,7 +75,7 @@ class Publisher:
             writer.close()
 
     async def _answer(self, head: bytes, writer: asyncio.StreamWriter) -> bool:
-        """Whether the connection stays open."""
+        """Send the response. Returns whether the connection stays open."""
         target = head.split(b" ", 2)[1].decode()
         known = head.lower().partition(b"\r\nif-none-match:")[2].partition(b"\r\n")[0].strip().decode()
         kind, _, rest = target.strip("/").partition("/")

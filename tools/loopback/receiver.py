@@ -1,4 +1,4 @@
-"""A webhook receiver on loopback that remembers what it accepted, and can be configured to misbehave."""
+"""A webhook receiver on loopback that records deliveries, and can be configured to misbehave."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FAULTS = ("error", "hang", "reset", "late reset")
 
 @dataclass
 class Receiver:
-    """misbehaving: the share of requests that go wrong.
+    """misbehaving: the share of requests that get a faulty response.
 
-    seen: by delivery id, what came in whole, whatever was answered. accepted: ids answered with 200, in order of
+    seen: complete requests by delivery id, whatever the response was. accepted: ids that got 200, in the order of
     their first arrival.
     """
 
@@ -59,7 +59,7 @@ class Receiver:
             writer.close()
 
     async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Whether the connection stays open."""
+        """Handle a request. Returns whether the connection stays open."""
         lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {
             name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:] if line)

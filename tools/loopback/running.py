@@ -1,4 +1,4 @@
-"""A service with an account, feeds and entries: where a load begins."""
+"""A running service with an account, for load tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.postgres import create_database, postgres_server
 
 @contextmanager
 def database(engine: str, home: Path) -> Iterator[str]:
-    """The URL of an empty database."""
+    """Yields the URL of an empty database."""
     if engine == "sqlite":
         yield f"sqlite:///{home / 'tidings.db'}"
         return
@@ -26,7 +26,7 @@ def database(engine: str, home: Path) -> Iterator[str]:
 
 
 class Service:
-    """One `tidings serve` and an account with an API key."""
+    """A `tidings serve` and an account with an API key."""
 
     def __init__(self, command: Command) -> None:
         self.command = command
@@ -38,7 +38,7 @@ class Service:
         return usage([process.pid for process in self.command.processes()], port=port)
 
     async def ask(self, method: str, path: str, body: object = None, **arguments: Any) -> Any:
-        """JSON of an answer; raises aiohttp.ClientResponseError for anything but a 2xx."""
+        """Returns the JSON of a response. Raises aiohttp.ClientResponseError unless its status is 2xx."""
         timeout = aiohttp.ClientTimeout(total=120)
         data = {"data": body} if isinstance(body, str) else {"json": body}
         async with (
@@ -48,7 +48,7 @@ class Service:
             return await answer.json() if answer.content_type == "application/json" else None
 
     async def subscribe(self, urls: list[str]) -> None:
-        """By OPML: nothing is fetched before the answer."""
+        """Subscribe by OPML import, which responds before anything is fetched."""
         outlines = "".join(f'<outline type="rss" text="{url}" xmlUrl="{url}"/>' for url in urls)
         await self.ask("POST", "/v1/import", f'<opml version="2.0"><body>{outlines}</body></opml>')
 

@@ -1,4 +1,4 @@
-"""Starts `tidings serve`, `web` and `worker` as an operator does, and starts them again when they end."""
+"""Starts `tidings serve`, `web` and `worker` as an operator does, and restarts them when they end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ADMIN, PASSWORD = "ada", "correct horse battery"
 
 
 class NotReady(Exception):
-    """The service does not answer, or ended at its start."""
+    """The service does not respond, or ended during its start."""
 
 
 def free_port() -> int:
@@ -33,7 +33,7 @@ def free_port() -> int:
 
 
 def environment(database_url: str, folder: Path, **settings: str) -> dict[str, str]:
-    """Only what the service needs. Feeds are polled as often as the settings allow."""
+    """Returns the environment of the service. Feeds are polled as often as the settings allow."""
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
@@ -57,7 +57,7 @@ def environment(database_url: str, folder: Path, **settings: str) -> dict[str, s
 
 @dataclass
 class Command:
-    """One `tidings …` that is kept running. ended: exit codes of the times that it ended without being asked to."""
+    """A `tidings` command that is kept running. ended: exit codes of each time that it ended unexpectedly."""
 
     name: str
     environment: Mapping[str, str]
@@ -85,7 +85,7 @@ class Command:
         return tree(self.process.pid) if self.process else []
 
     def start_again_when_ended(self) -> bool:
-        """What systemd does. Whether it had to."""
+        """Restart the command if it has ended, as systemd does. Returns whether it had ended."""
         if self.process is None or self.process.poll() is None:
             return False
         self.ended.append(self.process.returncode)
@@ -93,7 +93,7 @@ class Command:
         return True
 
     def stop(self, within_s: float = 20) -> int | None:
-        """Exit code, or None when it had to be killed with all its children."""
+        """Returns the exit code, None if it had to be killed with all its children."""
         if self.process is None:
             return 0
         children = [process.pid for process in self.processes()]

@@ -1,4 +1,5 @@
-"""`python -m scoring [part ...]`: the scores as one table, then what misses and why. 1 where a score is too low.
+"""`python -m scoring [part ...]`: prints the scores as a table, then the misses and their reasons. Exits with 1 if a score
+is too low.
 
 Parts whose data is not on this machine are left out.
 """
@@ -51,7 +52,7 @@ def _number(value: float, *, is_share: bool) -> str:
 
 
 def _misses(part: Part) -> Iterable[str]:
-    """One line per document and field: the first miss, and how many are like it."""
+    """Returns one line per document and field: the first miss, and the number of similar ones."""
     groups: dict[tuple[str, str], list[Claim]] = {}
     for claim in part.misses:
         groups.setdefault((claim.document.partition(" #")[0], claim.field), []).append(claim)

@@ -28,7 +28,7 @@ from tidings.domain.formats import parse_feed
 from tidings.domain.formats.text import html_to_text
 from tidings.domain.times import SECOND, Instant
 
-# Why we read these differently.
+# Intended differences: the reason, by document.
 REASONS: Final = {
     "feeds-expected/atom/atom_entry_1": "an address that is not for the web leads nowhere",
     "feeds-expected/atom/atom_example_1": "we leave out the div that XHTML content is wrapped in",
@@ -52,7 +52,7 @@ _NOT_FEEDS: Final = ("LICENSE", "README.md", ".serde.json")
 
 
 class Source(Struct, frozen=True):
-    """A document as it would come from the network."""
+    """A document as received from the network."""
 
     name: str
     body: bytes
@@ -89,7 +89,7 @@ def _document(source: Source) -> Iterator[Claim]:
 
 
 def _ours(source: Source) -> tuple[Sequence[ParsedEntry], str]:
-    """The entries, and what happened: nothing, a refusal, or an exception that should not have been."""
+    """Returns the entries, and the error: none, a refusal, or an unexpected exception."""
     try:
         return parse_feed(source.body, url=source.url, charset=source.charset).entries, ""
     except FeedError:
@@ -99,7 +99,7 @@ def _ours(source: Source) -> tuple[Sequence[ParsedEntry], str]:
 
 
 def _theirs(source: Source) -> tuple[bool, list[dict[str, Any]]]:
-    """Whether there is a feed in it, and its entries. URLs inside of bodies stay as they are, as ours do."""
+    """Returns whether the document is a feed, and its entries. URLs in bodies stay unchanged, as ours do."""
     headers = {"content-location": source.url}
     if source.charset:
         headers["content-type"] = f"application/xml; charset={source.charset}"
@@ -110,7 +110,7 @@ def _theirs(source: Source) -> tuple[bool, list[dict[str, Any]]]:
 
 
 def _pairs(found: Sequence[ParsedEntry], theirs: list[dict[str, Any]]) -> dict[int, ParsedEntry]:
-    """Our entry for each place of theirs: by place, or by id, link and title where we have joined repeated ones."""
+    """Returns our entry for each of theirs: by position, or by id, link and title where we merged duplicates."""
     if len(found) == len(theirs):
         return dict(enumerate(found))
     by_key: dict[str, ParsedEntry] = {}
@@ -150,7 +150,7 @@ def _entry(name: str, entry: ParsedEntry, theirs: dict[str, Any], url: str) -> I
 
 
 def _bodies(theirs: dict[str, Any]) -> list[str]:
-    """The body, of which they may have several; the summary where there is none."""
+    """Returns the body, of which they may have several; the summary if there is none."""
     contents = [each["value"] for each in theirs.get("content", ()) if each["value"].strip()]
     return contents or [body for body in [theirs.get("summary", "")] if body.strip()]
 
@@ -170,7 +170,7 @@ def _instant(moment: time.struct_time) -> Instant:
 
 
 def _whole_seconds(moment: Instant | None) -> Instant | None:
-    """They have no fractions."""
+    """Returns the time without fractions of a second, which feedparser lacks."""
     return None if moment is None else Instant(moment // SECOND * SECOND)
 
 

@@ -1,4 +1,4 @@
-"""Where other people's test data lies, and how to read it without unpacking it into the project."""
+"""Reads archives of published test data without unpacking them into the project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def archive_path(name: str) -> Path:
 
 
 def members(name: str) -> Iterator[tuple[str, bytes]]:
-    """Path and bytes of every file in an archive, sorted by path. FileNotFoundError where it is absent."""
+    """Yields path and bytes of every file in an archive, sorted by path. Raises FileNotFoundError if it is missing."""
     with tarfile.open(archive_path(name)) as archive:
         found = {}
         for member in archive:

@@ -1,4 +1,4 @@
-"""Articles cut out of real pages, against what another reader cuts out: the words, and which pictures come along.
+"""Compares articles extracted from published pages with those of another reader: their words and images.
 
 Scored is what a reader would get to see: cut out and cleaned.  python -m scoring.articles
 """
@@ -21,16 +21,16 @@ from tidings.domain.articles.extract import extract_article
 from tidings.domain.cleaning import clean
 
 ARCHIVE = "articles"
-# Where the pages of the corpus say they are.
+# The URL of the pages in the corpus.
 ADDRESS = "http://fakehost/test/page.html"
-# Of the pictures of a page, the part that has to come along.
+# The share of a page's images that must be kept.
 MIN_KEPT_SHARE = 0.5
 
 _WORD = re.compile(r"\w+")
 
 
 class Score(Struct, frozen=True):
-    """f1: of word trigrams. pictures: of those expected, how many are there; None where none is expected.
+    """f1: of word trigrams. pictures: the share of expected images that were found; None if none is expected.
 
     took_ms: of processor time, to cut it out.
     """
@@ -54,7 +54,7 @@ def score(name: str, source: bytes, expected: str) -> Score:
     article = extract_article(WebPage(source, "utf-8", ADDRESS))
     took_ms = (time.process_time() - began) * 1000
     found = clean(article.content, base_url=article.base_url)
-    # Cleaned as well: where words end depends on the elements around them.
+    # Cleaned as well, because word boundaries depend on the elements around them.
     wanted = clean(expected, base_url=ADDRESS)
     files, there = pictures(wanted), pictures(found)
     kept = len(files & there) / len(files) if files else None
@@ -62,7 +62,7 @@ def score(name: str, source: bytes, expected: str) -> Score:
 
 
 def trigrams(html: str) -> Counter[tuple[str, ...]]:
-    """Of the words that can be seen. A shorter text counts as one."""
+    """Returns the trigrams of the visible words. A shorter text counts as one."""
     body = LexborHTMLParser(html or "<p></p>").body
     words = _WORD.findall(body.text(separator=" ").lower()) if body else []
     return Counter(zip(words, words[1:], words[2:], strict=False)) if len(words) > 2 else Counter([tuple(words)])
@@ -73,7 +73,7 @@ def f1(expected: Counter[tuple[str, ...]], found: Counter[tuple[str, ...]]) -> f
 
 
 def pictures(html: str) -> set[str]:
-    """The names of their files: one picture has many URLs, and pages offer several."""
+    """Returns the file names of images, because one image has many URLs, and pages offer several."""
     found = set()
     for node in LexborHTMLParser(html or "<p></p>").css("img"):
         address = node.attributes.get("src") or (node.attributes.get("srcset") or "").partition(" ")[0]
@@ -83,7 +83,7 @@ def pictures(html: str) -> set[str]:
 
 
 def overall(found: list[Score]) -> tuple[float, float]:
-    """F1 over all pages; the part of the pages with pictures that keep most of them."""
+    """Returns the mean F1 of all pages, and the share of pages with images that keep most of them."""
     kept = [score.pictures >= MIN_KEPT_SHARE for score in found if score.pictures is not None]
     return mean(score.f1 for score in found), sum(kept) / len(kept)
 

@@ -1,4 +1,4 @@
-"""Claims about documents, and how many of them hold: the form in which every corpus is scored."""
+"""Claims about documents, and the share that holds: every corpus is scored in this form."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Claim(Struct, frozen=True):
 
 
 def share(claims: Iterable[Claim]) -> float:
-    """The part of the claims that hold, 0 to 1; 1 for none at all."""
+    """Returns the share of claims that hold, 0 to 1; 1 without claims."""
     outcomes = [claim.holds for claim in claims]
     return sum(outcomes) / len(outcomes) if outcomes else 1.0
 
 
 def table(claims: Iterable[Claim]) -> str:
-    """One line per field and one for all: how many claims, how many hold."""
+    """Returns a table with the number of claims and of those that hold, for each field and in total."""
     by_field: dict[str, list[Claim]] = defaultdict(list)
     for claim in claims:
         by_field[claim.field].append(claim)
@@ -41,7 +41,7 @@ def table(claims: Iterable[Claim]) -> str:
 
 
 def misses(claims: Iterable[Claim], reasons: Mapping[str, str] | None = None) -> str:
-    """The claims that do not hold, one per line, cut to a readable length.
+    """Returns the claims that do not hold, one per line, shortened.
 
     reasons: why a document misses, by how its name begins.
     """

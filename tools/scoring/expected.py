@@ -1,6 +1,6 @@
 """Score against `feeds-expected`: real feeds with the fields another library resolved from them.
 
-python -m scoring.expected      (from the folder `tests`) prints the table and the misses
+python -m scoring.expectedprints the table and the misses
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tidings.domain.times import from_datetime
 ARCHIVE = "feeds-expected"
 ADDRESS = "https://feeds.example.net/feed"
 
-# Why we read these differently.
+# Intended differences: the reason, by document.
 REASONS = {
     "atom/atom_example_1": "we leave out the div that XHTML content is wrapped in",
     "atom/atom_example_7": "we leave out the div that XHTML content is wrapped in",
@@ -46,7 +46,7 @@ _FORMATS = {
 
 
 def claims() -> Iterator[Claim]:
-    """Every claim of the corpus about a field that both sides know."""
+    """Yields the claims of the corpus about fields that both libraries have."""
     files = dict(members(ARCHIVE))
     for name, source in files.items():
         expectation = files.get(f"{name.rpartition('.')[0]}.serde.json")
@@ -107,7 +107,7 @@ def _text(value: dict[str, Any] | None) -> str:
 
 
 def _link(links: list[dict[str, Any]], rel: str) -> str:
-    """The first link of a relation, as a URL; one without a relation is an alternate."""
+    """Returns the URL of the first link with a relation; a link without one is an alternate."""
     for link in links:
         if (link["rel"] or "alternate") == rel:
             return _address(link["href"])
@@ -127,7 +127,7 @@ def _people(authors: list[dict[str, Any]]) -> str:
 
 
 def _enclosures(expected: dict[str, Any]) -> Iterator[str]:
-    """The URLs of what is attached, in whichever way."""
+    """Returns the URLs of all kinds of enclosures."""
     yield from (link["href"] for link in expected["links"] if link["rel"] == "enclosure")
     for media in expected["media"]:
         yield from (content["url"] for content in media["content"] if content["url"])
@@ -135,7 +135,7 @@ def _enclosures(expected: dict[str, Any]) -> Iterator[str]:
 
 
 def _address(written: str) -> str:
-    """Absolute, with a host in lower case and a path: the corpus writes URLs in this way, now and then."""
+    """Returns the URL as the corpus sometimes writes it: absolute, with a lower-case host and a path."""
     parts = urlsplit(urljoin(ADDRESS, written.strip()))
     return parts._replace(netloc=parts.netloc.lower(), path=parts.path or "/").geturl()
 

@@ -1,6 +1,6 @@
 """Score against `feeds-expressions`: small feeds, each with a Python expression about one oddity.
 
-    python -m scoring.expressions      (from the folder `tests`) prints the table and the misses
+    python -m scoring.expressionsprints the table and the misses
 
 The expressions use the names of another library. Those about fields that we have are asked of a record that answers
 under these names; the rest does not count, nor does `sanitize`, which is about cleaning HTML.
@@ -26,7 +26,7 @@ ARCHIVE = "feeds-expressions"
 _NOT_PARSING = ("wellformed/sanitize/",)
 _ADDRESS = "http://127.0.0.1:8097/feed/document.xml"
 
-# Why we read these differently.
+# Intended differences: the reason, by document.
 REASONS = {
     "encoding/bozo_linenoise": "bytes without meaning are not guessed in the same way",
     "entities/lang": "the character HTML 5 has for it",
@@ -55,7 +55,7 @@ _EXPECTATION = re.compile(r"^\s*Expect:\s*(.+)$", re.MULTILINE)
 _HEADER = re.compile(r"^\s*Header:\s*([\w-]+):[ \t]*(.*)$", re.MULTILINE)
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.-]+)""", re.IGNORECASE)
 
-# Fields that we have, as a path with every index left out.
+# Fields that we have, as paths without indexes.
 _OURS = frozenset(
     {"version", "len", "feed.title", "feed.title_detail.value", "feed.tagline", "feed.subtitle",
      "feed.description", "feed.info", "feed.link", "feed.language", "feed.icon", "feed.logo", "feed.image.href",
@@ -69,7 +69,7 @@ _OURS = frozenset(
 
 
 class Case(Struct, frozen=True):
-    """expression: without its parts about well-formedness, which we do not report."""
+    """expression: without the parts about well-formedness, which we do not report."""
 
     name: str
     source: bytes
@@ -79,7 +79,7 @@ class Case(Struct, frozen=True):
 
 
 def cases() -> Iterator[Case]:
-    """The documents of the corpus whose expression is about fields that we have."""
+    """Yields the documents of the corpus whose expression is about fields that we have."""
     for name, source in members(ARCHIVE):
         comment = decode(source)[:4000]
         found = _EXPECTATION.search(comment)
@@ -93,7 +93,7 @@ def cases() -> Iterator[Case]:
 
 
 def where_from(source: bytes) -> tuple[str, str | None]:
-    """The URL and the charset that a document of the corpus pretends to come with."""
+    """Returns the URL and the charset that a document of the corpus declares for itself."""
     return _where_from(_headers(decode(source)[:4000]))
 
 
@@ -114,7 +114,7 @@ def claims() -> Iterator[Claim]:
 
 
 def _holds(case: Case) -> object:
-    """True, or what went wrong."""
+    """Returns True if the expression holds, otherwise what went wrong."""
     try:
         names = record(parse_feed(case.source, url=case.url, charset=case.charset))
         return bool(eval(case.expression, {"__builtins__": {"len": len}}, names)) or "something else"
@@ -123,14 +123,14 @@ def _holds(case: Case) -> object:
 
 
 def _without_bozo(expression: str) -> str:
-    """The parts of a conjunction that are about what was read."""
+    """Yields the parts of a conjunction that are about the parsed feed."""
     tree = ast.parse(expression, mode="eval").body
     parts = tree.values if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And) else [tree]
     return " and ".join(f"({ast.unparse(part)})" for part in parts if "bozo" not in ast.unparse(part))
 
 
 def _paths(node: ast.AST) -> Iterator[str]:
-    """Every name an expression asks for, such as `entries.title`."""
+    """Yields the fields that an expression uses, such as `entries.title`."""
     if path := _path(node):
         yield path
         return

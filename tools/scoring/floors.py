@@ -1,4 +1,4 @@
-"""How far the scores may fall: a little under what they are. `python -m scoring` and the tests ask for the same.
+"""The minimum scores, slightly below the current ones. `python -m scoring` and the tests use the same.
 
 By part and field; "all" is the part as a whole. Shares from 0 to 1.
 """
@@ -38,6 +38,6 @@ FLOORS: Final[dict[str, dict[str, float]]] = {
     "articles": {"words (F1)": 0.98, "pictures kept": 0.95},
 }
 
-# Of feeds, in a second of one core: parsed, cleaned and known again. Asked for by `python -m scoring` only, not by the
-# tests: with others at work on the machine it is less.
+# Bytes of feeds that one core parses, cleans and identifies in a second. `python -m scoring` checks it, the tests do
+# not, because other load on the machine lowers it.
 MEGABYTES_PER_SECOND: Final = 20

@@ -1,6 +1,6 @@
-"""What must never be in cleaned HTML, looked for in hostile payloads and in bodies as publishers write them.
+"""Searches cleaned HTML for anything forbidden, with hostile payloads and bodies of publishers as input.
 
-python -m scoring hostile bodies      prints the table and what got through
+python -m scoring hostile bodies      prints the table and what was not removed
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def payloads() -> list[str]:
 
 
 def bodies() -> list[str]:
-    """With markup, evenly from all feeds; the longest ones as well."""
+    """Returns bodies with markup, evenly from all feeds, and the longest ones."""
     found = [body for _, document in members(BODIES) for body in _bodies_in(document)]
     step = max(len(found) // ENOUGH, 1)
     return found[::step][:ENOUGH]
 
 
 def claims(found: Iterable[str], what: str) -> Iterator[Claim]:
-    """As three parsers see it, by a list that is not the cleaner's own; and the tree of what is cleaned twice."""
+    """Yields what three parsers find, by a list independent of the cleaner's, and what a second cleaning changes."""
     for number, source in enumerate(found):
         page = cleaned(source)
         yield Claim(f"{what} {number}", "harmless", expected=[], found=dangers(page))

@@ -1,6 +1,6 @@
-"""Score against `feeds-real`: real feeds, whole, cut off and damaged.
+"""Score against `feeds-real`: published feeds, whole, truncated and damaged.
 
-python -m scoring.real      (from the folder `tests`) prints the table, the misses and the throughput
+python -m scoring.realprints the table, the misses and the throughput
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _CLOSE_TAG = re.compile(rb"</[\w:]+>")
 
 
 class Document(Struct, frozen=True):
-    """hashes: of the entries as they are read from the undamaged body."""
+    """hashes: of the entries of the undamaged body."""
 
     name: str
     body: bytes
     hashes: list[str]
 
     def whole_items(self, end: int) -> int:
-        """How many items lie completely before a place, 0 if that cannot be told from the close tags alone."""
+        """Returns how many items end before a position; 0 if the closing tags alone do not show it."""
         ends = [found.end() for found in _ITEM_END.finditer(self.body)]
         return sum(place <= end for place in ends) if len(ends) == len(self.hashes) else 0
 
@@ -50,7 +50,7 @@ def whole(found: Iterable[Document]) -> Iterator[Claim]:
 
 
 def cut_off(found: Iterable[Document], times: int = 10) -> Iterator[Claim]:
-    """Exactly the items that were complete are read from a document that ends too early."""
+    """Claim that exactly the complete items are read from a truncated document."""
     for document in found:
         rng = random.Random(document.name)
         for _ in range(times):
@@ -59,7 +59,7 @@ def cut_off(found: Iterable[Document], times: int = 10) -> Iterator[Claim]:
 
 
 def damaged(found: Iterable[Document]) -> Iterator[Claim]:
-    """The items before a flipped byte or a dropped close tag are kept."""
+    """Claim that the items before a flipped byte or a missing closing tag are kept."""
     for document in found:
         rng = random.Random(document.name)
         place = rng.randrange(len(document.body))
@@ -74,7 +74,7 @@ def damaged(found: Iterable[Document]) -> Iterator[Claim]:
 
 
 def megabytes_per_second(found: Iterable[Document]) -> float:
-    """Of the parser alone, in processor time."""
+    """Returns the throughput of the parser alone, in processor time."""
     bodies = [document.body for document in found]
     start = time.process_time()
     for body in bodies:

@@ -1,4 +1,4 @@
-"""A parsed feed under the names of another library, comparing what means the same as equal."""
+"""A parsed feed with the field names of feedparser. Values with the same meaning compare as equal."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tidings.domain.times import Instant, to_datetime
 
 
 class Named(dict[str, Any]):
-    """Names as keys and as attributes."""
+    """A dict whose keys are attributes too."""
 
     __getattr__ = dict.__getitem__
 
 
 class Plain(str):
-    """Plain text, equal to markup that shows the same."""
+    """Plain text, equal to markup with the same visible text."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class Plain(str):
 
 
 class Markup(str):
-    """HTML with a base, equal to HTML with the same elements, or to the text that it is the markup of."""
+    """HTML with a base URL, equal to HTML with the same elements, or to text with the same visible content."""
 
     __slots__ = ("base",)
     base: str
@@ -50,7 +50,7 @@ class Markup(str):
 
 
 class Person(Plain):
-    """A name, equal to the same with a mail address behind it."""
+    """A name, equal to the same name followed by a mail address."""
 
     __slots__ = ()
 
@@ -61,7 +61,7 @@ class Person(Plain):
 
 
 class Code(str):
-    """A language code, equal in whatever case; "" is None."""
+    """A language code, compared without case; "" is None."""
 
     __slots__ = ()
 
@@ -72,7 +72,7 @@ class Code(str):
 
 
 class OneOf(tuple[str, ...]):
-    """Equal to each of its members: we sort tags, so that their places say nothing."""
+    """A set that equals each of its members: we sort tags, so that their positions have no meaning."""
 
     __slots__ = ()
 
@@ -83,7 +83,7 @@ class OneOf(tuple[str, ...]):
 
 
 class HashOf(str):
-    """A hash, equal to the identity it was made of."""
+    """A hash, equal to the identity that it was computed from."""
 
     __slots__ = ()
 
@@ -94,7 +94,7 @@ class HashOf(str):
 
 
 class Version(str):
-    """A format, equal to every version of it."""
+    """A format, equal to every version of the format."""
 
     __slots__ = ()
 
@@ -173,7 +173,7 @@ def _drop_namespaces(box: lxml.html.HtmlElement) -> None:
 
 
 def _resolved(markup: str, base: str) -> str:
-    """In one spelling, with absolute URLs."""
+    """Returns the HTML in a normal form, with absolute URLs."""
     try:
         box = lxml.html.fragment_fromstring(markup, create_parent="div")
         if len(box) == 1 and box[0].tag == "div" and not (box.text or "").strip():

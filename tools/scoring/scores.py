@@ -1,4 +1,4 @@
-"""Every score of the corpora, part by part: what is measured, how much of it holds, and how far it may fall."""
+"""All scores of the corpora: what is measured, the current score, and the minimum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scoring.floors import FLOORS, MEGABYTES_PER_SECOND
 
 
 class Score(Struct, frozen=True):
-    """shown: the value as a person reads it. floor: None where nothing is asked for."""
+    """shown: the value as displayed. floor: the minimum, None if there is none."""
 
     part: str
     field: str
@@ -28,7 +28,7 @@ class Score(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """misses: the claims that do not hold. reasons: why a document misses, by how its name begins."""
+    """misses: the claims that do not hold. reasons: why documents miss, by prefix of their name."""
 
     scores: list[Score]
     misses: list[Claim] = []

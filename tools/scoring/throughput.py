@@ -1,4 +1,4 @@
-"""How fast feeds come in: from a publisher's bytes to entries ready to be stored, on one core, over `feeds-real`.
+"""Measures throughput on one core: from a publisher's bytes to entries ready to be stored, over `feeds-real`.
 
 In processor time, because other people's work on the machine is not ours. It still makes caches colder and clocks
 slower: only a quiet machine shows what can be reached.
@@ -42,7 +42,7 @@ class Speed(Struct, frozen=True):
 
     @property
     def megabytes_per_second(self) -> float:
-        """Parsed, cleaned and known again: what the floor is about."""
+        """The throughput of parsing, cleaning and identifying, which has a minimum."""
         return self.megabytes / (self.parse_s + self.clean_s)
 
 
@@ -51,7 +51,7 @@ def bodies() -> list[bytes]:
 
 
 def measure(found: list[bytes], rounds: int = 3) -> Speed:
-    """The fastest of several rounds."""
+    """Returns the fastest of several rounds."""
     return min((_once(found) for _ in range(rounds)), key=lambda speed: speed.parse_s + speed.clean_s)
 
 

@@ -1,4 +1,4 @@
-"""`make soak`: many API clients, then polling with publishers that misbehave. Ends with 1 on a breach.
+"""`make soak`: many API clients, then polling with publishers that misbehave. Exits with 1 if a limit is exceeded.
 
 python -m soak [clients] [polling] [--seconds 1200] [--clients 2000] [--client-seconds 180] [--engine sqlite]
 """
@@ -27,7 +27,7 @@ def main() -> int:
         for engine in arguments.engine or ENGINES:
             with ExitStack() as stack:
                 home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tidings-soak-")))
-                # PostgreSQL refuses to run as root: its own user passes through here.
+                # PostgreSQL refuses to run as root: another user must be able to enter this folder.
                 home.chmod(0o755)
                 report = asyncio.run(_run(part, stack.enter_context(database(engine, home)), home, arguments))
             sys.stdout.write(f"\n== {part} on {engine}\n\n{report.text()}")

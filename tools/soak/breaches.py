@@ -1,4 +1,4 @@
-"""What a soak measured, and which bounds it broke."""
+"""The measurements of a soak test, and the limits that they exceed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from loopback.processes import Usage
 from loopback.readings import growth
 
-# The allocator and caches settle late: what leaks grows on.
+# The allocator and caches take a while to fill; a leak grows further.
 MAX_GROWTH = {"memory": 1.15, "descriptors": 1.15, "threads": 1.15}
 MIB = 2**20
 
@@ -21,13 +21,13 @@ class Report:
         self.lines.append(f"{name:<44}{value!s:>16}")
 
     def bound(self, name: str, value: float, maximum: float, unit: str = "") -> None:
-        """A value that must not be above `most`."""
+        """Report a value that must not exceed `maximum`."""
         self.tell(f"{name} (at most {maximum:g}{unit})", f"{value:.3g}{unit}")
         if value > maximum:
             self.breaches.append(f"{name}: {value:.3g}{unit}, more than {maximum:g}{unit}")
 
     def usage(self, samples: list[Usage]) -> None:
-        """Of memory, descriptors and threads: the course in ten steps, and how they grew."""
+        """Report memory, descriptors and threads in ten steps, and check their growth."""
         self.lines.append(
             f"{'in the course of time':<24}{'memory':>12}{'descriptors':>12}{'threads':>10}{'processes':>10}"
         )

@@ -1,4 +1,4 @@
-"""Many API clients for minutes, with polling on: their responses, latency, and the cost."""
+"""Runs many API clients for minutes while feeds are polled; measures responses, latency and resource usage."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from loopback.running import Service, service
 from soak.breaches import Report
 
 FEEDS, ENTRIES = 60, 30
-# Between two requests of one client: apps that sync in the foreground ask about so often.
+# Between two requests of one client, as apps that sync in the foreground.
 PAUSE_S = (2.0, 8.0)
 TIMEOUT_S = 60
-# An overloaded service says so at once, it does not let clients queue first.
+# An overloaded service must refuse at once instead of letting clients wait.
 MAX_REFUSAL_S = 2.0
 MAX_ANSWER_S = 5.0
 SAMPLE_EVERY_S = 3.0
@@ -30,7 +30,7 @@ SAMPLE_EVERY_S = 3.0
 
 @dataclass
 class ResponseCounts:
-    """By kind of request: seconds until the whole answer was there, of those that were served."""
+    """Counts responses. By kind of request: seconds until the whole response was received, if it was served."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -58,7 +58,7 @@ async def soak(database_url: str, home: Path, count: int, seconds: float) -> Rep
 
 
 async def _entries(running: Service) -> list[int]:
-    """Ids of what polling brought, as soon as all of it is there."""
+    """Returns the ids of the polled entries when all of them are stored."""
     deadline = time.monotonic() + 180
     found: list[int] = []
     while len(found) < FEEDS * ENTRIES and time.monotonic() < deadline:
@@ -103,7 +103,7 @@ async def _client(
 async def _request(
     session: aiohttp.ClientSession, url: str, answers: ResponseCounts, entries: list[int], rng: random.Random
 ) -> float:
-    """Seconds to wait as the service asked."""
+    """Send one request. Returns how many seconds the service asked to wait."""
     kind, method, path, body = _choice(entries, rng)
     started = time.monotonic()
     try:
@@ -124,7 +124,7 @@ async def _request(
 
 
 def _choice(entries: list[int], rng: random.Random) -> tuple[str, str, str, object]:
-    """Kind, method, path and body: mostly reading, as apps do."""
+    """Returns kind, method, path and body of a random request: mostly reads, as apps send."""
     some = rng.sample(entries, min(5, len(entries)))
     status = rng.choice(["read", "unread"])
     choices: list[tuple[str, str, str, object]] = [

@@ -1,4 +1,4 @@
-"""Polling for a long time while a third of the publishers misbehaves: the others must not notice."""
+"""Polls for a long time while a third of the publishers misbehaves: feeds of the others must stay on time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def soak(database_url: str, home: Path, feeds: int, seconds: float) -> Rep
 
 
 class Measured:
-    """gaps: seconds between two requests for one good feed. delays: from publishing to the request that shows it."""
+    """gaps: seconds between two requests for a working feed. delays: seconds from publishing to the next request."""
 
     def __init__(self, publisher: Publisher, good: list[int]) -> None:
         self._publisher = publisher
@@ -71,7 +71,7 @@ class Measured:
                 seen[number] = last
 
     def report(self, missing: int, samples: list[Usage]) -> Report:
-        """missing: entries that were published and are not there."""
+        """Returns the report. missing: the number of published entries that are not stored."""
         report = Report()
         never = [number for number in self._good if number not in self._publisher.requests]
         report.tell("feeds, of which good", f"{len(self._publisher.misbehaving) + len(self._good)}, {len(self._good)}")
@@ -86,7 +86,7 @@ class Measured:
         return report
 
     async def missing(self, running: Service) -> int:
-        """Entries of good feeds that are not there when each of them was checked once more."""
+        """Returns the number of entries of working feeds that are missing after one more check of each."""
         deadline = time.monotonic() + MAX_GAP_S
         wanted = sum(self._publisher.count(number) for number in self._good)
         missing = wanted

@@ -1,7 +1,7 @@
-"""Every route and resource, requested by users who may not have it.
+"""Requests every route and resource as a user without permission.
 
-Operations come from the service's own OpenAPI document, pages and forms from walking through its pages, so a new one
-is tried without being listed here.
+Operations come from the service's own OpenAPI document, pages and forms from crawling, so new ones are tried without
+being listed here.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from abuse.people import Person, administrator, person
 from abuse.testbed import Testbed
 
 CHANGED = "the answer shows something of the owner, or something of the owner is different afterwards"
-# What only an administrator may call.
+# Paths that only an administrator may call.
 RESERVED = ("/v1/users",)
 UNSAFE = ("post", "put", "patch", "delete")
-# Bodies and queries that name what belongs to somebody else; %(…)d are ids of the owner.
+# Bodies and queries with ids of another user, the owner.
 FOREIGN_IDS: tuple[tuple[str, str, str, str], ...] = (
     ("status of an entry", "PUT", "/v1/entries", '{"entry_ids": [%(entry_id)d], "status": "read"}'),
     ("star of an entry", "PUT", "/v1/entries", '{"entry_ids": [%(entry_id)d], "starred": true}'),
@@ -82,7 +82,7 @@ def _anonymous(testbed: Testbed, operations: list[Any], alice: OwnedResources) -
         "with a header that names the user": {"X-Forwarded-User": alice.owner.name, "Remote-User": alice.owner.name},
     }
     for number, (method, path, operation) in enumerate(testbed.choose(operations, 3)):
-        # A wrong password for each of them would only meet the throttle.
+        # More wrong passwords would be refused by the throttle.
         chosen = (
             pretended
             if number == 0
@@ -96,7 +96,7 @@ def _anonymous(testbed: Testbed, operations: list[Any], alice: OwnedResources) -
 
 
 def _strangers(testbed: Testbed, operations: list[Any], alice: OwnedResources, bob: Person) -> Iterator[Result]:
-    """With ids of another user: what it tells, and what is left of the owner's things."""
+    """Call operations with ids of another user; check the response and the owner's resources."""
     with_ids = [each for each in operations if re.search(r"\{\w+_id\}", each[1])]
     for method, path, operation in testbed.choose(with_ids, 5):
         attempt = Attempt(f"stranger: {method.upper()} {path}", "another user calls it with ids of the owner", CHANGED)
@@ -124,7 +124,7 @@ def _foreign_ids(testbed: Testbed, alice: OwnedResources, bob: OwnedResources) -
 
 
 def _pages(testbed: Testbed, alice: OwnedResources, bob: Person) -> Iterator[Result]:
-    """Every page and form of the owner, requested by another user and without a session."""
+    """Request every page and form of the owner as another user and without a session."""
     alice.owner.sign_in()
     bob.sign_in()
     owned_pages = pages.walk(alice.owner, max_pages=25 if testbed.short else 300)
@@ -155,7 +155,7 @@ def _forms_with_ids(found: dict[str, str], alice: OwnedResources) -> list[pages.
 
 
 def _administration(testbed: Testbed, operations: list[Any], bob: Person) -> Iterator[Result]:
-    """What only an administrator may."""
+    """Call operations of administrators as another user."""
     reserved = [each for each in operations if each[1].startswith(RESERVED) and "{" not in each[1]]
     for method, path, operation in reserved:
         attempt = Attempt(
@@ -172,7 +172,7 @@ def _administration(testbed: Testbed, operations: list[Any], bob: Person) -> Ite
 
 
 def _revoked(testbed: Testbed) -> Iterator[Result]:
-    """Credentials that were taken away."""
+    """Use revoked credentials."""
     gone = person(testbed.shared)
     key = gone.made("POST", "/v1/api-keys", {"description": "a"})
     headers = {"X-Auth-Token": key["token"]}
@@ -220,7 +220,7 @@ def _seen(answer: Answer, alice: OwnedResources) -> str:
 
 
 def _is_echo(answer: Answer) -> bool:
-    """A search shows what was searched for."""
+    """Returns whether the response is an empty list; a search page repeats its words, so they are no evidence."""
     return answer.status == 200 and '"total":0' in answer.text
 
 

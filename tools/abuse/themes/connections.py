@@ -1,4 +1,4 @@
-"""Clients that are silent, half-sent or slow, many of them, while others want to be served."""
+"""Opens many silent, incomplete or slow connections while other clients want to be served (Slowloris)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from abuse.service import Service
 from abuse.testbed import Testbed
 
 SERVED_WITHIN_S = 20
-THROUGH = f"another client is not served within {SERVED_WITHIN_S} s, or is refused"
+SUCCEEDS_IF = f"another client is not served within {SERVED_WITHIN_S} s, or is refused"
 ENDED = "the connection is still open when the time is over"
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """sent: what each connection sends at first, %H for the host; none of them sends or reads any more then."""
+    """sent: by each connection, with %H for the host; then it neither sends nor reads."""
 
     name: str
     sent: bytes
     count: int
     short: int
-    # After how many seconds the service must have ended each of them; 0 when it need not.
+    # Seconds within which the service must close each of them; 0 if it need not.
     ended_within_s: int = 0
 
 
@@ -50,7 +50,9 @@ def run(testbed: Testbed) -> Iterator[Result]:
     service = testbed.service()
     kept: list[tuple[Crowd, list[socket.socket], float]] = []
     for crowd in testbed.choose(CROWDS, 4):
-        attempt = Attempt(crowd.name, f"{crowd.short if testbed.short else crowd.count} connections at once", THROUGH)
+        attempt = Attempt(
+            crowd.name, f"{crowd.short if testbed.short else crowd.count} connections at once", SUCCEEDS_IF
+        )
         connections = _open(service, crowd, crowd.short if testbed.short else crowd.count)
         kept.append((crowd, connections, time.monotonic()))
         yield Result(attempt, _served(service))
@@ -61,7 +63,7 @@ def run(testbed: Testbed) -> Iterator[Result]:
             attempt = Attempt(f"{crowd.name}: ended", f"waits for {crowd.ended_within_s} s", ENDED)
             yield Result(attempt, _left(connections, begun + crowd.ended_within_s))
         _close(connections)
-    yield Result(Attempt("after all of them", "all connections are closed", THROUGH), _served(service))
+    yield Result(Attempt("after all of them", "all connections are closed", SUCCEEDS_IF), _served(service))
     yield from _dripping(testbed, service)
 
 
@@ -77,7 +79,7 @@ def _open(service: Service, crowd: Crowd, count: int) -> list[socket.socket]:
     for _ in range(count):
         with suppress(OSError):
             connection = socket.create_connection((service.host, service.port), 10)
-            # Little room: what is not read stays with the service.
+            # A small buffer, so that unread data stays with the service.
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             connections.append(connection)
             connection.sendall(crowd.sent.replace(b"%H", host))
@@ -85,7 +87,7 @@ def _open(service: Service, crowd: Crowd, count: int) -> list[socket.socket]:
 
 
 def _served(service: Service) -> str:
-    """Returns why another client is not served, "" when it is."""
+    """Returns why another client is not served, "" if it is."""
     for path in ("/healthcheck", "/sign-in"):
         begun = time.monotonic()
         try:
@@ -98,7 +100,7 @@ def _served(service: Service) -> str:
 
 
 def _left(connections: list[socket.socket], deadline: float) -> str:
-    """How many are open at the deadline, "" when all have been ended before."""
+    """Returns how many are open at the deadline, "" if all are closed before."""
     open_ones = list(connections)
     while open_ones and time.monotonic() < deadline:
         time.sleep(0.5)
@@ -124,7 +126,7 @@ def _close(connections: list[socket.socket]) -> None:
 
 
 def _dripping(testbed: Testbed, service: Service) -> Iterator[Result]:
-    """A byte now and then: each keeps the connection alive without ever coming to an end."""
+    """Send single bytes at intervals, which keeps the connections alive."""
     host = f"{service.host}:{service.port}".encode()
     drips: dict[str, tuple[bytes, Callable[[int], bytes], int]] = {
         "headers byte by byte": (b"GET / HTTP/1.1\r\nHost: %H\r\n", lambda n: b"X-%d: a\r\n" % n, 60),

@@ -1,8 +1,7 @@
-"""Requests that a foreign page makes a signed-in browser send.
+"""Sends requests that a page of another site makes a signed-in browser send (CSRF).
 
-Forms are found by walking through the pages, operations in the OpenAPI document. What a browser adds to a request from
-elsewhere is added here by hand for all of them (Fetch Metadata, Origin: fetch.spec.whatwg.org), and by Chromium itself
-for some.
+Forms are found by crawling the pages, operations in the OpenAPI document. All are sent with the headers that a browser
+adds to a cross-site request (Fetch Metadata, Origin: fetch.spec.whatwg.org), and some by Chromium itself.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from abuse.people import Person, administrator
 from abuse.testbed import Testbed
 
 _ELSEWHERE = "https://evil.example"
-FORM_THROUGH = "any answer but a refusal (4xx)"
-API_THROUGH = "any answer but 403: the request was looked at"
+FORM_SUCCEEDS_IF = "any response but a refusal (4xx)"
+API_SUCCEEDS_IF = "any response but 403: the request was processed"
 
 # What is wrong with a form: name, changes to its token (None: left out), headers.
 FORM_VARIANTS: tuple[tuple[str, str | None, Mapping[str, str]], ...] = (
@@ -37,7 +36,7 @@ FORM_VARIANTS: tuple[tuple[str, str | None, Mapping[str, str]], ...] = (
     ("origin with another port", "own", {"Origin": "http://%NAME:1"}),
 )
 FORM_KINDS = ("application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x")
-# What a browser with cached Basic credentials sends from elsewhere without asking first (no preflight).
+# Cross-site requests that a browser with cached Basic credentials sends without a preflight.
 API_VARIANTS: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("cross-site form", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Content-Type": "text/plain"}),
     ("same-site form", {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Content-Type": "text/plain"}),
@@ -94,10 +93,10 @@ def _form(
     name = f"form {variant}, {kind.partition(';')[0]}: {re.sub(r'[0-9]+', 'N', form.action)}"
     cookies = dict(alice.cookies)
     answer = alice.post(form.action, _body(values, kind), kind, sent)
-    # A session that ended would turn all that follows into refusals.
+    # Without a session all later requests would be refused.
     alice.cookies.update(cookies)
     evidence = "" if 400 <= answer.status < 500 else f"{answer.status} {answer.text[:200]}"
-    return Result(Attempt(name, f"a form of a page, {variant}", FORM_THROUGH), evidence)
+    return Result(Attempt(name, f"a form of a page, {variant}", FORM_SUCCEEDS_IF), evidence)
 
 
 def _body(values: Mapping[str, str], kind: str) -> bytes:
@@ -133,7 +132,7 @@ def _api(testbed: Testbed, alice: OwnedResources) -> Iterator[Result]:
     head = administrator(testbed.shared)
     for method, path, operation in testbed.choose(operations, 2):
         for variant, headers in API_VARIANTS:
-            # Ids that nobody has: a request that is looked at is told 404, and nothing is lost.
+            # Nobody has these ids: a processed request gets 404, and nothing is lost.
             address = re.sub(r"\{\w+_id\}", "999999999", path).replace("{integration}", "webhook")
             body = example(operation) or b""
             answer = client.request(
@@ -143,12 +142,14 @@ def _api(testbed: Testbed, alice: OwnedResources) -> Iterator[Result]:
                 headers={**head.basic, **headers},
                 body=b"" if "flush" in path else body,
             )
-            attempt = Attempt(f"api {variant}: {method.upper()} {path}", "with cached Basic credentials", API_THROUGH)
+            attempt = Attempt(
+                f"api {variant}: {method.upper()} {path}", "with cached Basic credentials", API_SUCCEEDS_IF
+            )
             yield Result(attempt, "" if answer.status == 403 else f"{answer.status} {answer.text[:150]}")
 
 
 def _cors(testbed: Testbed, alice: OwnedResources) -> Iterator[Result]:
-    """Whether a foreign page may read answers that a browser's own credentials brought."""
+    """Check whether a page of another site may read responses to requests with the browser's credentials (CORS)."""
     for path in ("/v1/me", "/v1/entries", "/unread"):
         for origin in (_ELSEWHERE, "null", f"http://{testbed.shared.host}.evil.example"):
             asked = {
@@ -170,7 +171,7 @@ def _cors(testbed: Testbed, alice: OwnedResources) -> Iterator[Result]:
 
 
 def _in_chromium(testbed: Testbed, alice: Person) -> Iterator[Result]:
-    """Foreign pages that send a form by themselves, in a browser that is signed in both ways."""
+    """Open pages of another site that submit a form, in a browser with a session and cached Basic credentials."""
     head = administrator(testbed.shared)
     user = {"username": "evil", "password": "evil1234", "is_admin": True}
     text = str(user).replace("'", '"').replace("True", "true")
@@ -188,7 +189,7 @@ def _in_chromium(testbed: Testbed, alice: Person) -> Iterator[Result]:
         with chromium() as browser:
             context = browser.new_context(http_credentials={"username": head.name, "password": head.password})
             page = context.new_page()
-            # By this the browser remembers the credentials.
+            # With this the browser caches the credentials.
             page.goto(f"{testbed.shared.url}/v1/me")
             page.goto(f"{testbed.shared.url}/sign-in")
             page.fill("[name=username]", alice.name)
@@ -201,7 +202,7 @@ def _in_chromium(testbed: Testbed, alice: Person) -> Iterator[Result]:
                 )
                 form = f'<form method=post enctype="{kind}" action="{testbed.shared.url}{path}">{inputs}</form>'
                 testbed.publisher.serve("/attack", f"{form}<script>document.forms[0].submit()</script>", "text/html")
-                # Another site than the service's, as 127.0.0.1 and localhost are.
+                # 127.0.0.1 and localhost are different sites.
                 with page.expect_response(f"{testbed.shared.url}{path}") as answered, suppress(Exception):
                     page.goto(testbed.publisher.url("/attack").replace("127.0.0.1", "localhost"))
                 page.goto(f"{testbed.shared.url}/categories")

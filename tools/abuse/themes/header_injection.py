@@ -1,4 +1,4 @@
-"""Line breaks and foreign hosts in everything that becomes a header, of answers and of requests to publishers."""
+"""Puts line breaks and other hosts into everything that becomes a header of a response or an outgoing request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BREAKS = (
     "%c2%85",
     "%e2%80%a8",
 )
-# %B is a line break, then the header follows.
+# %B is a line break before the injected header.
 ADDRESSES = (
     "/v1//%BX-Injected:1", "//%BX-Injected:1", "/v1/../%BX-Injected:1", "/./a%BX-Injected:1", "/sign-in?next=/%BX-Injected:1",
     "/unread%BX-Injected:1", "/feeds/1%BX-Injected:1", "/v1/feeds/1%BX-Injected:1", "/static/%BX-Injected:1",
@@ -85,7 +85,7 @@ def _split(received: bytes) -> str:
 
 
 def _next(testbed: Testbed) -> Iterator[Result]:
-    """Where signing in leads afterwards."""
+    """Try targets of the redirect after signing in."""
     user = person(testbed.shared)
     for target in testbed.choose(NEXT, 4):
         user.cookies.clear()
@@ -119,7 +119,7 @@ def _hosts(testbed: Testbed, user: Person) -> Iterator[Result]:
 
 
 def _requests(testbed: Testbed, user: Person) -> Iterator[Result]:
-    """What the service sends to a publisher or receiver in the name of a user."""
+    """Try fields that the service sends to a publisher or receiver."""
     for field in testbed.choose(SENT_FIELDS, 3):
         for number, value in enumerate(testbed.choose(VALUES, 3)):
             path = f"/sent-{field}-{number}.xml"
@@ -139,7 +139,7 @@ def _requests(testbed: Testbed, user: Person) -> Iterator[Result]:
         wish = {"enabled": True, "url": testbed.publisher.serve(path, ""), "headers": f"X-A: {value}"}
         user.api("PUT", "/v1/integrations", {"custom": wish})
         user.api("POST", "/v1/integrations/custom/test")
-        # Each line is a header that the user wants to send: only a request of its own is too much.
+        # Each line is a header that the user may set; only a second request would be a success.
         requests = "; ".join(seen.line for seen in testbed.publisher.requests("/injected"))
         yield Result(
             Attempt(f"custom headers {value!r}", "a line break in headers of the custom request", SPLIT), requests
@@ -154,7 +154,7 @@ def _received(testbed: Testbed, path: str) -> str:
 
 
 def _validators(testbed: Testbed, user: Person) -> Iterator[Result]:
-    """What a publisher sent comes back to it: ETag, Last-Modified."""
+    """Try values of a publisher that are sent back to it: ETag, Last-Modified."""
     for name, value in {
         "ETag": '"a\rX-Injected: 1"',
         "Last-Modified": "a\rX-Injected: 1",
@@ -172,7 +172,7 @@ def _validators(testbed: Testbed, user: Person) -> Iterator[Result]:
 
 
 def _stored_titles(testbed: Testbed, user: Person) -> Iterator[Result]:
-    """Titles that a notice after a form repeats, in a cookie."""
+    """Try titles that are repeated in the cookie of a notice."""
     token = next(form.values["csrf"] for form in pages.forms(user.get("/categories").text) if "csrf" in form.values)
     for value in VALUES:
         answer = user.post("/categories/add", urlencode({"csrf": token, "title": value}).encode())

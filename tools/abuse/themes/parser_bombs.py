@@ -1,6 +1,6 @@
-"""Small inputs that cost much: feeds, icons, articles, forms, JSON, OPML and headers.
+"""Sends small inputs that are expensive to process: feeds, icons, articles, forms, JSON, OPML and headers.
 
-Processor time and memory of the service are measured, not the clock: how busy the machine is does not matter.
+Processor time and memory of the service are measured instead of the time, so that other load does not matter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from abuse.testbed import Testbed
 
 MAX_CPU_S: Final = 12
 MAX_MEMORY_BYTES: Final = 500 * 2**20
-THROUGH = (
+SUCCEEDS_IF = (
     f"more than {MAX_CPU_S} s of processor time or {MAX_MEMORY_BYTES // 2**20} MiB, an answer 500, or a dead process"
 )
 _ITEM = "<item><title>a</title><link>http://a.example/</link></item>"
@@ -50,7 +50,7 @@ def _opml(inside: str) -> bytes:
 
 
 def _png(width: int, height: int) -> bytes:
-    """One that says it is huge, and is nearly empty."""
+    """Returns an image that declares a huge size and is nearly empty."""
 
     def chunk(name: bytes, data: bytes) -> bytes:
         return len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big")
@@ -60,7 +60,7 @@ def _png(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
 
 
-# What a publisher sends when its feed is subscribed to.
+# Responses of a publisher to a subscription.
 FEEDS: Final[Mapping[str, Callable[[], bytes]]] = {
     "billion laughs": lambda: _rss("<description>&e9;</description>", _entities(10)),
     "quadratic entities": lambda: _rss(f"<description>{'&e0;' * 50000}</description>", f'<!DOCTYPE rss [<!ENTITY e0 "{"a" * 50000}">]>'),
@@ -104,7 +104,7 @@ FEEDS: Final[Mapping[str, Callable[[], bytes]]] = {
     "OPML instead of a feed": lambda: _opml("<outline>" * 100_000),
     "ZIP instead of a feed": lambda: b"PK\x03\x04" + b"\0" * 1_000_000,
 }  # fmt: skip
-# The same with a coding around it: bytes, Content-Encoding.
+# Compressed responses: bytes and Content-Encoding.
 ENCODED: Final[Mapping[str, tuple[Callable[[], bytes], str]]] = {
     "gzip bomb": (lambda: gzip.compress(b"<rss>" + b"\0" * 500_000_000, 9), "gzip"),
     "gzip of blanks": (lambda: gzip.compress(b"<rss><channel>" + b" " * 300_000_000, 9), "gzip"),
@@ -125,7 +125,7 @@ PICTURES: Final[Mapping[str, tuple[Callable[[], bytes], str]]] = {
 
 @dataclass(frozen=True)
 class Request:
-    """signed_in: with the password of a user, else by a stranger."""
+    """signed_in: whether it is sent with the password of a user."""
 
     name: str
     method: str
@@ -203,28 +203,30 @@ def run(testbed: Testbed) -> Iterator[Result]:
     service, user = testbed.shared, person(testbed.shared)
     for request in testbed.choose(REQUESTS, 5):
         tries = f"{request.method} {request.path[:40]} by {'a user' if request.signed_in else 'a stranger'}"
-        yield _measured(service, Attempt(request.name, tries, THROUGH), partial(_send, service, user, request))
+        yield _measured(service, Attempt(request.name, tries, SUCCEEDS_IF), partial(_send, service, user, request))
     for name, feed in testbed.choose(FEEDS.items(), 3):
         yield _measured(
             service,
-            Attempt(f"feed: {name}", "a feed is subscribed to", THROUGH),
+            Attempt(f"feed: {name}", "a feed is subscribed to", SUCCEEDS_IF),
             partial(_subscribe, testbed, user, feed),
         )
     for name, (body, coding) in testbed.choose(ENCODED.items(), 1):
         yield _measured(
             service,
-            Attempt(f"feed: {name}", f"Content-Encoding: {coding[:20]}", THROUGH),
+            Attempt(f"feed: {name}", f"Content-Encoding: {coding[:20]}", SUCCEEDS_IF),
             partial(_subscribe, testbed, user, body, coding),
         )
     for name, (body, kind) in testbed.choose(PICTURES.items(), 1):
         yield _measured(
-            service, Attempt(f"icon: {name}", "the icon of a feed", THROUGH), partial(_icon, testbed, user, body, kind)
+            service,
+            Attempt(f"icon: {name}", "the icon of a feed", SUCCEEDS_IF),
+            partial(_icon, testbed, user, body, kind),
         )
     yield from _outside_entities(testbed, user)
 
 
 def _measured(service: Service, attempt: Attempt, act: Callable[[], int]) -> Result:
-    """act: returns the status of the answer, 0 without one."""
+    """act: returns the status of the response, 0 without one."""
     processor, memory, processes = service.processor_s(), service.memory_bytes(), set(service.processes()[:2])
     peak, done = [memory], threading.Event()
 
@@ -288,7 +290,7 @@ def _icon(testbed: Testbed, user: Person, body: Callable[[], bytes], kind: str) 
 
 
 def _outside_entities(testbed: Testbed, user: Person) -> Iterator[Result]:
-    """Entities and includes that name files and URLs."""
+    """Try entities and includes that refer to files and URLs (XXE)."""
     for name, body in {
         "file": '<!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/passwd">]><rss version="2.0"><channel><title>&x;</title></channel></rss>',
         "address": '<!DOCTYPE rss [<!ENTITY x SYSTEM "%S">]><rss version="2.0"><channel><title>&x;</title></channel></rss>',

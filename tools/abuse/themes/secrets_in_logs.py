@@ -1,4 +1,4 @@
-"""Secrets in what the service prints: everything known to be secret is looked for in its log, at the level debug."""
+"""Searches the output of the service, at log level debug, for all its secrets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from abuse.people import Person, administrator, person
 from abuse.service import PASSWORD, Service
 from abuse.testbed import Testbed
 
-THROUGH = "the secret stands in the log: as it is, percent-encoded, or in base64"
+SUCCEEDS_IF = "the log contains the secret: plain, percent-encoded, or in base64"
 
 
 def run(testbed: Testbed) -> Iterator[Result]:
@@ -41,11 +41,11 @@ def run(testbed: Testbed) -> Iterator[Result]:
     known |= _mistakes(service)
     time.sleep(3)
     for what, secret in known.items():
-        yield Result(Attempt(what, "is used, rightly and wrongly", THROUGH), _found(service.log, secret))
+        yield Result(Attempt(what, "is used, in valid and in invalid ways", SUCCEEDS_IF), _found(service.log, secret))
 
 
 def _secret() -> str:
-    # With what has to be encoded in URLs.
+    # With characters that must be encoded in URLs.
     return f"s3cr/t+{secrets.token_hex(8)}"
 
 
@@ -93,7 +93,7 @@ def _list_link(user: Person, token: str) -> str:
 
 
 def _feeds(testbed: Testbed, service: Service) -> dict[str, str]:
-    """Feeds that work and feeds that fail, with credentials in every place for them."""
+    """Subscribe to working and failing feeds with credentials in every field for them."""
     user = person(service)
     known = {
         name: _secret()
@@ -164,7 +164,7 @@ def _integrations(testbed: Testbed, service: Service) -> dict[str, str]:
 
 
 def _mistakes(service: Service) -> dict[str, str]:
-    """Requests that are refused: what they held must not be told to the log."""
+    """Send requests that are refused: their content must not be logged."""
     known = {
         "password in a refused request": _secret(),
         "password in broken JSON": _secret(),

@@ -1,7 +1,7 @@
-"""Requests whose end two servers may see at different places.
+"""Sends requests whose end two servers may see at different places (request smuggling).
 
-What counts: the service takes the bytes after an ambiguous end for a request of its own, or answers a request that
-RFC 9112 says to refuse (sections 3.2, 5.1, 6.1 and 6.3).
+An attempt succeeds if the service treats the bytes after an ambiguous end as another request, or accepts a request that
+RFC 9112 requires it to refuse (sections 3.2, 5.1, 6.1 and 6.3).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _REFUSED = "the service answers with a success, or answers twice"
 
 @dataclass(frozen=True)
 class Message:
-    """sent: the bytes, %H for the host. answers: how many a careful server may send."""
+    """sent: the bytes, %H for the host. answers: how many responses a conforming server may send."""
 
     name: str
     tries: str
     sent: bytes
-    # How many answers are within the rules; what comes after belongs to a request that was smuggled in.
+    # Further responses belong to a smuggled request.
     answers: int = 1
-    # Whether answering 2xx or 3xx is within the rules.
+    # Whether 2xx or 3xx conforms to the RFC.
     may_succeed: bool = False
 
 

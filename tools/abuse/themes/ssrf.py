@@ -1,7 +1,7 @@
-"""Making the service connect to private addresses: many spellings, by every way in which an address comes in.
+"""Makes the service connect to private addresses (SSRF): many spellings, in every place where it accepts a URL.
 
-It all happens in a network where every address is ours (see `abuse.network_namespace`): a connection to any address but the
-publisher's public ones has got through, whatever the service then makes of the answer.
+It runs in a network where every address is ours (see `abuse.network_namespace`): an attempt succeeds if the service
+connects to any address but the publisher's public ones, whatever it does with the response.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from abuse.people import Person, person
 from abuse.publisher import Contact, Document, Publisher
 from abuse.testbed import Testbed
 
-THROUGH = "a connection to an address that is not the publisher's public one"
+SUCCEEDS_IF = "a connection to an address that is not the publisher's public one"
 
 # Hosts, each tried as http://HOST/path.
 LOOPBACK = [
@@ -211,7 +211,7 @@ NAMES = [
     "instance-data",
     "kubernetes.default.svc",
 ]
-# %N is a number of its own in each attempt, for names that change their mind between two look-ups.
+# %N is a different number in each attempt, for names that resolve differently at the second lookup.
 REBINDING = (
     "flip-127-0-0-1-%N.test", "flip-169-254-169-254-%N.test", "flip-10-0-0-1-%N.test", "flip-192-168-0-1-%N.test",
     "flop-127-0-0-1-%N.test", "flop-169-254-169-254-%N.test", "flop-10-0-0-1-%N.test",
@@ -255,7 +255,7 @@ def run(testbed: Testbed) -> Iterator[Result]:
         yield from run_in_namespace(testbed, __name__)
     except NamespaceUnavailable as cannot:
         for name in WAYS:
-            yield Result(Attempt(name, "every spelling", THROUGH), not_tried=str(cannot))
+            yield Result(Attempt(name, "every spelling", SUCCEEDS_IF), not_tried=str(cannot))
 
 
 def run_inside(testbed: Testbed) -> Iterator[Result]:
@@ -269,9 +269,9 @@ def run_inside(testbed: Testbed) -> Iterator[Result]:
 
 
 class _AttackedService:
-    """The service, its user and the publisher that owns the whole internet.
+    """The service, its user, and a publisher that receives connections to all addresses.
 
-    targets: where the public part of the publisher points to, by token: redirects, links, icons, hubs.
+    targets: by token, the kind of a public document (redirect, link, icon, hub) and the URL that it refers to.
     """
 
     def __init__(self, testbed: Testbed) -> None:
@@ -286,7 +286,7 @@ class _AttackedService:
         self.targets: dict[str, tuple[str, str]] = {}
 
     def check(self) -> None:
-        """That what is allowed works, or all that follows would prove nothing."""
+        """Raises RuntimeError unless a permitted connection works: otherwise the attempts would prove nothing."""
         answer = self.user.api("POST", "/v1/discover", {"url": self.public("feed", "")})
         if answer.status != 200 or not self.publisher.contacts:
             raise RuntimeError(f"the publisher's public address is not reached: {answer.status} {answer.text}")
@@ -295,7 +295,7 @@ class _AttackedService:
         return f"t{next(self._numbers)}t"
 
     def public(self, kind: str, target: str) -> str:
-        """The URL of a document of ours that leads on to `target`."""
+        """Returns the URL of a public document that refers to `target`."""
         token = self.token()
         self.targets[token] = (kind, target)
         return f"http://public.test/{kind}/{token}"
@@ -304,7 +304,7 @@ class _AttackedService:
         return self.testbed.choose(SPELLINGS, few)
 
     def since(self, before: int, token: str) -> str:
-        """Evidence of private contacts, from number `before` on or with that token."""
+        """Returns the private connections from number `before` on, or with that token, as evidence."""
         found = []
         for number, contact in enumerate(self.publisher.contacts):
             if _is_private(contact) and (number >= before or f"/{token}" in contact.line):
@@ -313,23 +313,25 @@ class _AttackedService:
         return "; ".join(found[:3])
 
     def judge(self, attempt: Attempt, token: str, before: int | None, missing: str) -> Result:
-        """By the private contacts that carry the token, and by all from number `before` on.
+        """Returns the result, by the private connections with the token and all from number `before` on.
 
-        missing: why nothing is proven by there being none, "" when something is.
+        missing: why their absence proves nothing, "" if it does.
         """
         self._names[token] = attempt.name
         evidence = self.since(len(self.publisher.contacts) if before is None else before, token)
         return Result(attempt, evidence, "" if evidence else missing)
 
     def unexplained(self) -> Iterator[Result]:
-        """Private contacts that came after their attempt had been judged, and those that no attempt accounts for."""
+        """Yields the private connections that came after the result of their attempt, and those of no attempt."""
         late: dict[str, list[str]] = defaultdict(list)
         for number, contact in enumerate(self.publisher.contacts):
             if _is_private(contact) and number not in self._explained:
                 token = next((token for token in self._names if f"/{token}" in contact.line), "")
                 late[self._names.get(token, "")].append(f"{contact.reached}:{contact.port} {contact.line!r}")
         for name, seen in {"": [], **late}.items():
-            attempt = Attempt(f"later: {name}" if name else "nothing else", "what the service does afterwards", THROUGH)
+            attempt = Attempt(
+                f"later: {name}" if name else "nothing else", "what the service does afterwards", SUCCEEDS_IF
+            )
             yield Result(attempt, "; ".join(seen[:3]))
 
     def _answer(self, contact: Contact) -> Document | None:
@@ -382,7 +384,7 @@ def _icon_page(attacked: _AttackedService, target: str) -> Document:
 
 DOCUMENTS: dict[str, Callable[[_AttackedService, str], Document]] = {
     "feed": lambda _, target: Document(_feed("a", items=target.split("\x01") if target else ()), "application/rss+xml"),
-    # Other news each time.
+    # With a new entry each time.
     "news": lambda attacked, target: Document(
         _feed("a", items=[f"http://public.test/{attacked.token()}"]), "application/rss+xml"
     ),
@@ -399,7 +401,7 @@ DOCUMENTS: dict[str, Callable[[_AttackedService, str], Document]] = {
 }
 
 
-# Ways that answer at once: the URL goes in, and by the answer the connection has been made or not.
+# Immediate ways: when the service responds, the connection has been made or not.
 def _subscribe(attacked: _AttackedService, url: str) -> None:
     attacked.user.api("POST", "/v1/feeds", {"feed_url": url})
 
@@ -473,30 +475,30 @@ def _integration_schemas(attacked: _AttackedService) -> dict[str, Any]:
 def _at_once(
     name: str, tries: str, way: Callable[[_AttackedService, str], None], few: int = 8, *, is_followed: bool = True
 ) -> Callable[[_AttackedService], Iterator[Result]]:
-    """is_followed: whether a permitted URL is reached in this way; if so, that is looked at first."""
+    """is_followed: whether the service connects to a permitted URL; if so, that is checked first."""
 
     def attempts(attacked: _AttackedService) -> Iterator[Result]:
         missing = "" if not is_followed else _missing(attacked, way)
         for spelling in attacked.spellings(few):
             token, before = attacked.token(), len(attacked.publisher.contacts)
             way(attacked, spelling.url(token))
-            yield attacked.judge(Attempt(f"{name}: {spelling.name}", tries, THROUGH), token, before, missing)
+            yield attacked.judge(Attempt(f"{name}: {spelling.name}", tries, SUCCEEDS_IF), token, before, missing)
 
     return attempts
 
 
 def _missing(attacked: _AttackedService, way: Callable[[_AttackedService, str], None]) -> str:
-    """Why attempts by this way would prove nothing, "" when a permitted URL is reached by it."""
+    """Returns why attempts in this way prove nothing, "" if a permitted URL is connected to."""
     token, before = attacked.token(), len(attacked.publisher.contacts)
     way(attacked, f"http://public.test/{token}")
-    # A proxy is asked with the whole URL of something else (RFC 9112, section 3.2.2).
+    # A request to a proxy contains the whole URL of the target (RFC 9112, section 3.2.2).
     new = attacked.publisher.contacts[before:]
     return "" if any(f"/{token}" in seen.line or " http://" in seen.line for seen in new) else _NOT_REACHED
 
 
 def _integrations(attacked: _AttackedService) -> Iterator[Result]:
-    """Every service that has a URL of its own, each with another part of the spellings."""
-    for index, (name, field) in enumerate(attacked.testbed.choose(_integration_addresses(attacked), 4)):
+    """Try every integration with a URL, each with another part of the spellings."""
+    for index, (name, field) in enumerate(attacked.testbed.choose(_integration_url_fields(attacked), 4)):
 
         def way(attacked: _AttackedService, url: str, name: str = name, field: str = field) -> None:
             # Apprise has schemes of its own; json is a plain POST.
@@ -508,12 +510,12 @@ def _integrations(attacked: _AttackedService) -> Iterator[Result]:
         for spelling in chosen:
             token, before = attacked.token(), len(attacked.publisher.contacts)
             way(attacked, spelling.url(token))
-            attempt = Attempt(f"{name}: {spelling.name}", "the address of an integration, then its test", THROUGH)
+            attempt = Attempt(f"{name}: {spelling.name}", "the address of an integration, then its test", SUCCEEDS_IF)
             yield attacked.judge(attempt, token, before, missing)
 
 
-def _integration_addresses(attacked: _AttackedService) -> list[tuple[str, str]]:
-    """Names of integrations and of their fields that take a URL."""
+def _integration_url_fields(attacked: _AttackedService) -> list[tuple[str, str]]:
+    """Returns the names of integrations and of their URL fields."""
     return [
         (name, field)
         for name, schema in _integration_schemas(attacked).items()
@@ -522,11 +524,11 @@ def _integration_addresses(attacked: _AttackedService) -> list[tuple[str, str]]:
     ]
 
 
-# Ways whose connection comes later, from a worker: all of them go in, then a permitted one, whose arrival is waited for.
+# Delayed ways: a worker connects later. All attempts are sent, then a permitted one, whose connection is awaited.
 def _later(
     name: str, tries: str, kind: str, few: int = 8, **more: Any
 ) -> Callable[[_AttackedService], Iterator[Result]]:
-    """kind: the document that leads to the URL. more: other fields of the feed."""
+    """kind: the document that refers to the URL. more: other fields of the feed."""
 
     def attempts(attacked: _AttackedService) -> Iterator[Result]:
         tokens = {}
@@ -537,14 +539,14 @@ def _later(
             )
         missing = _wait_for_control(attacked, kind, **more)
         for spelling, token in tokens.items():
-            attempt = Attempt(f"{name}: {spelling.name}", tries, THROUGH)
+            attempt = Attempt(f"{name}: {spelling.name}", tries, SUCCEEDS_IF)
             yield attacked.judge(attempt, token, None, missing)
 
     return attempts
 
 
 def _wait_for_control(attacked: _AttackedService, kind: str, **more: Any) -> str:
-    """Why the others are not proven, "" when a public address was reached in the same way."""
+    """Returns why the other attempts prove nothing, "" if a public address was connected to in the same way."""
     control = attacked.token()
     attacked.user.api("POST", "/v1/feeds", {"feed_url": attacked.public(kind, f"http://public.test/{control}"), **more})
     return _until(lambda: any(f"/{control}" in contact.line for contact in attacked.publisher.contacts))
@@ -554,7 +556,7 @@ def _until(arrived: Callable[[], bool], within_s: float = 90) -> str:
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         if arrived():
-            # What was started before it is through as well.
+            # Earlier connections have been made as well.
             time.sleep(1)
             return ""
         time.sleep(0.1)
@@ -568,19 +570,19 @@ def _opml(attacked: _AttackedService) -> Iterator[Result]:
     lines = "".join(f'<outline text="a" xmlUrl="{escape(url)}" htmlUrl="{escape(url)}"/>' for url in urls)
     document = f'<opml version="2.0"><body>{lines}</body></opml>'
     answer = attacked.user.api("POST", "/v1/import", document.encode())
-    if answer.status >= 300:  # one that is no URL may have had the document refused: each on its own then
+    if answer.status >= 300:  # an invalid URL may have caused the refusal of the document: import each alone
         for url in urls:
             single = f'<opml version="2.0"><body><outline text="a" xmlUrl="{escape(url)}"/></body></opml>'
             attacked.user.api("POST", "/v1/import", single.encode())
     attacked.user.api("PUT", "/v1/feeds/refresh")
     missing = _until(lambda: any(f"/{control}" in contact.line for contact in attacked.publisher.contacts))
     for spelling, token in tokens.items():
-        attempt = Attempt(f"opml: {spelling.name}", "an outline of an imported OPML document", THROUGH)
+        attempt = Attempt(f"opml: {spelling.name}", "an outline of an imported OPML document", SUCCEEDS_IF)
         yield attacked.judge(attempt, token, None, missing)
 
 
 def _crawled(attacked: _AttackedService) -> Iterator[Result]:
-    """One feed whose entries lead to all spellings, and which wants its articles fetched."""
+    """Subscribe with the crawler to a feed whose entries link to all spellings."""
     tokens = {spelling: attacked.token() for spelling in attacked.spellings(8)}
     control = attacked.token()
     links = [spelling.url(token) for spelling, token in tokens.items()] + [f"http://public.test/{control}"]
@@ -592,12 +594,12 @@ def _crawled(attacked: _AttackedService) -> Iterator[Result]:
         )
     missing = _until(lambda: any(f"/{control}" in contact.line for contact in attacked.publisher.contacts))
     for spelling, token in tokens.items():
-        attempt = Attempt(f"crawler: {spelling.name}", "the link of an entry of a feed with crawler", THROUGH)
+        attempt = Attempt(f"crawler: {spelling.name}", "the link of an entry of a feed with crawler", SUCCEEDS_IF)
         yield attacked.judge(attempt, token, None, missing)
 
 
 def _feed_webhook(attacked: _AttackedService) -> Iterator[Result]:
-    """A webhook of one feed, called for its new entries."""
+    """Set the webhook of a feed, which is called for new entries."""
     attacked.user.made("PUT", "/v1/integrations", {"webhook": {"enabled": True, "url": "http://public.test/hook"}})
     tokens = {spelling: attacked.token() for spelling in attacked.spellings(8)}
     control = attacked.token()
@@ -609,7 +611,9 @@ def _feed_webhook(attacked: _AttackedService) -> Iterator[Result]:
     missing = _until(lambda: any(f"/{control}" in contact.line for contact in attacked.publisher.contacts))
     attacked.user.api("PUT", "/v1/integrations", {"webhook": {"enabled": False}})
     for spelling, token in tokens.items():
-        attempt = Attempt(f"feed webhook: {spelling.name}", "the webhook address of a feed with a new entry", THROUGH)
+        attempt = Attempt(
+            f"feed webhook: {spelling.name}", "the webhook address of a feed with a new entry", SUCCEEDS_IF
+        )
         yield attacked.judge(attempt, token, None, missing)
 
 

@@ -1,7 +1,7 @@
-"""Guessing passwords: how many guesses are looked at, and whom that locks out.
+"""Guesses passwords: how many guesses are verified, and who is locked out.
 
-An attempt got through when all of its guesses were answered before the time was over; a busy machine makes that less
-likely, never more. Addresses come in X-Forwarded-For from a trusted proxy, as behind a reverse proxy.
+An attempt succeeds if all of its guesses are verified within the time; a busy machine makes that less likely, never
+more. Addresses come in X-Forwarded-For from a trusted proxy, as behind a reverse proxy.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from abuse.service import Service
 from abuse.testbed import Testbed
 
 GUESSES, WITHIN_S = 24, 8
-THROUGH = f"{GUESSES} guesses are looked at within {WITHIN_S} s"
+SUCCEEDS_IF = f"{GUESSES} guesses are verified within {WITHIN_S} s"
 
 
 @dataclass(frozen=True)
 class Guessing:
-    """address: of guess N, with %d or %x for N; spellings that take turns have | between them. same_name: whether all are on one name. by_form: else by the API.
+    """address: of guess N, with %d or %x for N; alternating spellings are separated by |. same_name: whether all guesses are for one name. by_form: else by the API.
 
-    at_once: how many guesses are on their way at the same time.
+    at_once: how many guesses are sent at the same time.
     """
 
     name: str
@@ -57,7 +57,7 @@ def run(testbed: Testbed) -> Iterator[Result]:
         names = (
             [person(service).name] * GUESSES if guessing.same_name else [f"nobody{number}" for number in range(GUESSES)]
         )
-        yield Result(Attempt(guessing.name, guessing.tries, THROUGH), _guess(service, guessing, names))
+        yield Result(Attempt(guessing.name, guessing.tries, SUCCEEDS_IF), _guess(service, guessing, names))
     yield _enumeration(service)
     if not testbed.short:
         yield _spelled_names(service)
@@ -66,7 +66,7 @@ def run(testbed: Testbed) -> Iterator[Result]:
 
 
 def _guess(service: Service, guessing: Guessing, names: list[str]) -> str:
-    """Evidence when every guess was looked at in time."""
+    """Returns evidence if every guess was verified in time, else ""."""
     begun = time.monotonic()
 
     def one(number: int) -> bool:
@@ -102,11 +102,11 @@ def _looked_at(service: Service, name: str, address: str, by_form: bool) -> bool
 
 
 def _spelled_names(service: Service) -> Result:
-    """One name, spelled differently: it is the same account, and has to be the same budget."""
+    """Guess one name in several spellings: it is the same account, and must have one limit."""
     owner = person(service)
     spelled = [_spelling(owner.name, number) for number in range(GUESSES)]
     guessing = Guessing("one name, spelled differently", "capitals by turns", "203.0.113.12")
-    return Result(Attempt(guessing.name, guessing.tries, THROUGH), _guess(service, guessing, spelled))
+    return Result(Attempt(guessing.name, guessing.tries, SUCCEEDS_IF), _guess(service, guessing, spelled))
 
 
 def _spelling(name: str, number: int) -> str:
@@ -114,15 +114,15 @@ def _spelling(name: str, number: int) -> str:
 
 
 def _foreign_proxy(testbed: Testbed) -> Result:
-    """X-Forwarded-For from a peer that is no trusted proxy."""
-    attempt = Attempt("forged addresses", "each guess with another X-Forwarded-For from an untrusted peer", THROUGH)
+    """Send X-Forwarded-For from a peer that is not a trusted proxy."""
+    attempt = Attempt("forged addresses", "each guess with another X-Forwarded-For from an untrusted peer", SUCCEEDS_IF)
     service = testbed.service(trusted_reverse_proxy_networks="10.0.0.0/8")
     names = [person(service).name] * GUESSES
     return Result(attempt, _guess(service, Guessing("", "", "198.51.%d.1"), names))
 
 
 def _owner(service: Service) -> Iterator[Result]:
-    """Twelve guessers on the owner's name from the owner's address, while the owner signs in from there."""
+    """Guess with twelve clients the owner's password from the owner's address, while the owner signs in from there."""
     owner = person(service)
     headers = {"X-Forwarded-For": "203.0.113.20"}
     owner.sign_in(headers)
@@ -156,7 +156,7 @@ def _owner(service: Service) -> Iterator[Result]:
 
 
 def _enumeration(service: Service) -> Result:
-    """What a wrong password says about the name."""
+    """Compare the responses to a wrong password for a known and an unknown name."""
     told = []
     for name in (person(service).name, "nobody-of-this-name"):
         visitor = Person(service, name, "guessed")

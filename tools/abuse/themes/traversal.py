@@ -1,4 +1,4 @@
-"""Paths that leave the folder of static files, and ids that are none."""
+"""Requests paths outside of the folder of static files, and invalid ids."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def run(testbed: Testbed) -> Iterator[Result]:
 
 
 def _files(testbed: Testbed) -> Iterator[Result]:
-    """Below every folder that the pages load something from."""
+    """Try the paths below every folder from which pages load files."""
     html = client.request(testbed.shared, "GET", "/sign-in").text
     folders = {link.rpartition("/")[0] for link in pages.links(html) if "." in link.rpartition("/")[2]}
     folders |= {match.rpartition("/")[0] for match in re.findall(r'src="(/[^"]+)"', html)}
@@ -90,7 +90,7 @@ def _ids(testbed: Testbed) -> Iterator[Result]:
             address = re.sub(r"\{\w+\}", lambda found: number if "%" in number else quote(number, safe=""), path)  # noqa: B023
             who = head if path.startswith("/v1/users") else user
             answer = who.api(method, address, example(operation))
-            # A list of what is not there may be empty.
+            # A list of something that does not exist may be empty.
             is_empty = answer.status == 200 and '"total":0' in answer.text
             through = answer.status >= 500 or (answer.status < 300 and not is_empty)
             yield Result(

@@ -1,8 +1,8 @@
-"""Scripts in everything that is stored, looked at on the pages in Chromium.
+"""Puts scripts into everything that is stored, and opens the pages in Chromium.
 
-One user has payloads in every field that anybody can fill; their pages are all opened. A payload got through when a
-script ran, a dialog opened, something was asked for that only a script or a frame would ask for, the content policy
-had to stop something, or a URL of code stands in the page.
+A user has payloads in every field that anyone can fill, and all their pages are opened. An attempt succeeds if a script
+runs, a dialog opens, a request is made that only a script or a frame makes, the content policy blocks something, or the
+page contains an executable URL.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from abuse.browser import ChromiumMissing, chromium
 from abuse.people import Person, administrator, person
 from abuse.testbed import CORPORA, Testbed
 
-THROUGH = "a script, a dialog, a request of its own, a violation of the content policy, an address of code in the page"
+SUCCEEDS_IF = "a script, a dialog, a request by a script or frame, a violation of the content policy, an executable URL in the page"
 
-# %X is what runs; each is to be stopped in HTML, in an attribute, in a URL or in a style.
+# %X is the script. Payloads for HTML, attributes, URLs and styles.
 _RUN = "document.title='ran';alert(1)"
 PAYLOADS: Sequence[str] = tuple(
     payload.replace("%X", _RUN)
@@ -54,7 +54,7 @@ PAYLOADS: Sequence[str] = tuple(
         "{{7*7}}<script>%X</script>", "${%X}", "javascript:%X", "data:text/html,<script>%X</script>",
     )
 )  # fmt: skip
-# URLs of code where a URL is expected.
+# Executable URLs where a URL is expected.
 ADDRESSES = (
     "javascript:%X", "JAVASCRIPT:%X", " javascript:%X", "java\tscript:%X", "java\nscript:%X", "\x01javascript:%X",
     "javascript&colon;%X", "vbscript:%X", "data:text/html,<script>%X</script>", "data:text/html;base64,PHNjcmlwdD4=",
@@ -65,14 +65,14 @@ _CODE = re.compile(
     r"^[\x00-\x20]*(j\s*a\s*v\s*a\s*s\s*c\s*r\s*i\s*p\s*t|vbscript|data(?!:image/)|blob|view-source|feed:java)",
     re.IGNORECASE,
 )
-# Everything in a page that is followed, loaded or sent to.
+# All URLs of a page: links, resources and targets of forms.
 _COLLECT = """() => [...document.querySelectorAll('*')].flatMap(e =>
   ['href','src','action','formaction','data','poster','background','ping','xlink:href'].filter(a => e.hasAttribute(a))
     .map(a => e.getAttribute(a)))"""
 _HANDLERS = (
     "() => [...document.querySelectorAll('*')].flatMap(e => e.getAttributeNames().filter(n => n.startsWith('on')))"
 )
-# Ids that the pages' own elements and scripts use.
+# Ids that elements and scripts of the pages use.
 CLOBBERS = ("sidebar", "main", "content", "title", "keys", "csrf", "body", "forms", "cookie", "getElementById", "app")
 
 
@@ -92,7 +92,7 @@ def run(testbed: Testbed) -> Iterator[Result]:
             finally:
                 context.close()
     except ChromiumMissing as missing:
-        yield Result(Attempt("every page", "all payloads", THROUGH), not_tried=str(missing))
+        yield Result(Attempt("every page", "all payloads", SUCCEEDS_IF), not_tried=str(missing))
 
 
 def _payloads(testbed: Testbed) -> list[str]:
@@ -103,7 +103,7 @@ def _payloads(testbed: Testbed) -> list[str]:
 
 
 def _hostile_user(testbed: Testbed) -> Person:
-    """Payloads in all that a publisher, an importer and the user write."""
+    """Store payloads in everything that a publisher, an import and the user write."""
     reader = person(testbed.shared)
     payloads = _payloads(testbed)
     for start in range(0, len(payloads), 40):
@@ -112,7 +112,7 @@ def _hostile_user(testbed: Testbed) -> Person:
         )
         reader.made("POST", "/v1/feeds", {"feed_url": url})
     for number, payload in enumerate(payloads[:8] if testbed.short else payloads[: len(PAYLOADS)]):
-        # Titles are unique, and some are refused: what is refused is not stored.
+        # Titles are unique, and some are refused: those are not stored.
         reader.api("POST", "/v1/categories", {"title": f"{payload} {number}"})
         reader.api("POST", "/v1/api-keys", {"description": f"{payload} {number}"})
     _fill_in(testbed, reader, payloads)
@@ -142,7 +142,7 @@ def _fill_in(testbed: Testbed, reader: Person, payloads: Sequence[str]) -> None:
         reader.api("PUT", f"/v1/feeds/{feed}", {name: PAYLOADS[3]})
     for name in ("block_filter_entry_rules", "keep_filter_entry_rules", "stylesheet", "external_font_hosts"):
         reader.api("PUT", f"/v1/users/{reader.id}", {name: PAYLOADS[7]})
-    # What a receiver answers is shown as the last error.
+    # The response of a receiver is shown as the last error.
     testbed.publisher.serve("/angry", PAYLOADS[0], "text/html")
     reader.api(
         "PUT",
@@ -160,7 +160,7 @@ def _fill_in(testbed: Testbed, reader: Person, payloads: Sequence[str]) -> None:
 
 
 def _feed(payloads: Sequence[str], start: int) -> str:
-    """Entries with a payload in each of their fields."""
+    """Import entries with a payload in each field."""
     items = "".join(
         _item(payload, ADDRESSES[(start + number) % len(ADDRESSES)], start + number)
         for number, payload in enumerate(payloads)
@@ -202,7 +202,7 @@ def _sign_in(context: BrowserContext, testbed: Testbed, reader: Person) -> None:
 
 
 class _Watch:
-    """A page, and everything that it did besides showing what it should."""
+    """A page, and everything unexpected that it did."""
 
     def __init__(self, context: BrowserContext, testbed: Testbed) -> None:
         self.testbed, self.found, self.allowed = testbed, list[str](), False
@@ -225,13 +225,13 @@ class _Watch:
             self.found.append(text[:300])
 
     def _asked(self, url: str, kind: str) -> None:
-        # Pictures and sounds come from wherever their publishers keep them.
+        # Images and audio come from any host.
         if not url.startswith((self.testbed.shared.url, "data:image/")) and kind not in ("image", "media"):
             self.found.append(f"asked for {kind} {url[:200]}")
 
     def _script(self, script: dict[str, Any]) -> None:
         world = script.get("executionContextAuxData", {})
-        # Playwright's own code has no URL, and runs in a world of its own or by evaluate.
+        # Playwright's own code has no URL, and runs in an isolated world or by evaluate.
         if (
             world.get("isDefault", True)
             and script["url"]
@@ -241,13 +241,13 @@ class _Watch:
             self.found.append(f"script {script['url'][:200]}")
 
     def _is_ours(self, url: str) -> bool:
-        """A file of the service, and no page with a script in it."""
+        """Returns whether the URL is a static file of the service."""
         return url.startswith(self.testbed.shared.url) and url.partition("?")[0].endswith(".js")
 
     def visit(self, path: str) -> str:
-        """The evidence, "" when nothing happened."""
+        """Returns the evidence, "" if nothing happened."""
         self.found.clear()
-        # Downloads and answers without a body are not pages.
+        # Downloads and responses without a body are not pages.
         try:
             self.page.goto(f"{self.testbed.shared.url}{path}", wait_until="load")
         except Exception as error:
@@ -274,13 +274,13 @@ def _entries(context: BrowserContext, testbed: Testbed, reader: Person) -> Itera
     watch = _Watch(context, testbed)
     for entry in reader.made("GET", "/v1/entries?limit=1000&order=id")["entries"]:
         attempt = Attempt(
-            f"entry {entry['id']}: {entry['title'][:60]!r}", "a payload in each field of an entry, opened", THROUGH
+            f"entry {entry['id']}: {entry['title'][:60]!r}", "a payload in each field of an entry, opened", SUCCEEDS_IF
         )
         yield Result(attempt, watch.visit(f"/entries/{entry['id']}"))
 
 
 def _other_pages(context: BrowserContext, testbed: Testbed, reader: Person) -> Iterator[Result]:
-    """All pages but those of entries, found by their links."""
+    """Open all pages but those of entries, found by their links."""
     watch = _Watch(context, testbed)
     known: dict[str, str] = {}
     for path in pages.walk(reader, max_pages=10 if testbed.short else 400):
@@ -291,12 +291,12 @@ def _other_pages(context: BrowserContext, testbed: Testbed, reader: Person) -> I
             path,
         )
     for name, path in known.items():
-        attempt = Attempt(f"page {name}", "a page that shows stored payloads", THROUGH)
+        attempt = Attempt(f"page {name}", "a page that shows stored payloads", SUCCEEDS_IF)
         yield Result(attempt, watch.visit(path))
 
 
 def _addresses_by_api(testbed: Testbed, reader: Person) -> Iterator[Result]:
-    """What the API hands to other clients, which may have no content policy."""
+    """Check what the API returns to other clients, which may have no content policy."""
     entries = reader.made("GET", "/v1/entries?limit=1000")["entries"]
     found: dict[str, list[str]] = {"url": [], "comments_url": [], "enclosures": []}
     for entry in entries:
@@ -309,7 +309,7 @@ def _addresses_by_api(testbed: Testbed, reader: Person) -> Iterator[Result]:
 
 
 def _clobbering(context: BrowserContext, testbed: Testbed, reader: Person) -> Iterator[Result]:
-    """Ids and names in articles that stand before those of our own scripts and links."""
+    """Check that ids and names in articles do not replace those of our own elements (DOM clobbering)."""
     content = "".join(
         f'<a id="{name}" name="{name}" href="http://a.example/">a</a><p id="{name}">b</p>' for name in CLOBBERS
     )
@@ -332,7 +332,7 @@ def _clobbering(context: BrowserContext, testbed: Testbed, reader: Person) -> It
 
 
 def _echoes(context: BrowserContext, testbed: Testbed) -> Iterator[Result]:
-    """What comes with the request and is shown: the search, paths, queries, the way back after signing in."""
+    """Send payloads that a page repeats: the search, paths, queries, the target after signing in."""
     watch = _Watch(context, testbed)
     places = (
         "/search?q=%s",
@@ -346,5 +346,5 @@ def _echoes(context: BrowserContext, testbed: Testbed) -> Iterator[Result]:
     )
     for payload in testbed.choose(PAYLOADS, 1):
         for place in testbed.choose(places, 3):
-            attempt = Attempt(f"echo in {place}: {payload[:40]!r}", "a payload in an address", THROUGH)
+            attempt = Attempt(f"echo in {place}: {payload[:40]!r}", "a payload in an address", SUCCEEDS_IF)
             yield Result(attempt, watch.visit(place % quote(payload, safe="")))
