@@ -31,7 +31,7 @@ PAIRS = st.lists(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @hypothesis.given(form=PAIRS, query=PAIRS, raw=st.binary(max_size=40), kind=st.sampled_from(("form", "query", "raw")))
-def test_no_request_ends_in_an_error_of_the_server(
+def test_no_request_causes_a_server_error(
     app: FeverApp,
     library: Library,
     form: list[tuple[str, str]],

@@ -45,13 +45,13 @@ def test_an_unknown_key_gets_200_and_nothing_else(alice: Person, library: Librar
     assert library.entry
 
 
-def test_without_any_key_the_same(alice: Person) -> None:
+def test_without_a_key_the_response_is_the_same(alice: Person) -> None:
     for method in ("GET", "POST"):
         answer = call(alice.service.url, method, "/fever/?api&items", b"" if method == "POST" else None)
         assert (answer.status, answer.json()) == (200, REFUSED)
 
 
-def test_the_password_of_the_account_and_a_deleted_password_make_no_key(alice: Person) -> None:
+def test_account_passwords_and_deleted_passwords_are_no_keys(alice: Person) -> None:
     made = alice.post("/v1/api-passwords", {"name": "app"})
     app = FeverApp(alice, key_of(alice.user.username, made["password"]))
     assert app.get()["auth"] == 1
@@ -78,7 +78,7 @@ def test_without_api_no_query_is_answered_and_nothing_marked(alice: Person, libr
     assert not alice.get(f"/v1/entries/{library.entry}")["starred"]
 
 
-def test_a_cookie_and_an_api_key_count_for_nothing(alice: Person) -> None:
+def test_cookies_and_api_keys_give_no_access(alice: Person) -> None:
     assert alice.call("GET", "/fever/?api").json() == REFUSED
 
 
@@ -96,7 +96,7 @@ def test_multipart_forms_are_read(alice: Person, app: FeverApp) -> None:
     assert answer.json()["auth"] == 1
 
 
-def test_pages_of_other_origins_may_ask(alice: Person, app: FeverApp) -> None:
+def test_pages_of_other_origins_may_send_requests(alice: Person, app: FeverApp) -> None:
     answer = call(alice.service.url, "OPTIONS", "/fever/?api", headers={"Origin": "https://app.example"})
 
     assert (answer.status, answer.body) == (204, b"")

@@ -45,7 +45,7 @@ def test_a_mark_sets_and_never_toggles(
     assert alice.get(f"/v1/entries/{library.entry}")["changed_at"] == changed_at
 
 
-def test_a_star_and_a_read_mark_leave_each_other_alone(alice: Person, library: Library, app: FeverApp) -> None:
+def test_star_and_read_mark_are_independent(alice: Person, library: Library, app: FeverApp) -> None:
     app.mark(mark="item", id=library.starred, **{"as": "unread"})
     assert state(alice, library.starred) == ("unread", True)
     app.mark(mark="item", id=library.starred, **{"as": "unsaved"})
@@ -124,7 +124,7 @@ def test_counts_follow_marks(alice: Person, library: Library, app: FeverApp) -> 
     assert counts["unreads"].get(str(library.podcast), 0) == 0
 
 
-def test_what_was_read_last_becomes_unread_once(alice: Person, library: Library, app: FeverApp) -> None:
+def test_the_last_marks_can_be_undone_once(alice: Person, library: Library, app: FeverApp) -> None:
     unread = app.unread()
     app.mark(mark="item", id=library.entry, **{"as": "read"})
     app.mark(mark="group", id=0, before=LATE, **{"as": "read"})
@@ -141,7 +141,7 @@ def test_what_was_read_last_becomes_unread_once(alice: Person, library: Library,
     assert alice.entries(order="id") == before
 
 
-def test_marks_of_more_than_fifteen_seconds_before_the_last_stay(
+def test_undo_keeps_marks_made_over_fifteen_seconds_before_the_last(
     alice: Person, library: Library, app: FeverApp
 ) -> None:
     app.mark(mark="item", id=library.entry, **{"as": "read"})
@@ -156,7 +156,7 @@ def test_marks_of_more_than_fifteen_seconds_before_the_last_stay(
     assert state(alice, library.entry)[0] == "read"
 
 
-def test_an_app_undoes_only_after_marks_of_its_own(alice: Person, library: Library, app: FeverApp) -> None:
+def test_an_app_undoes_only_its_own_marks(alice: Person, library: Library, app: FeverApp) -> None:
     other = sign_in(alice, "other")
     other.mark(mark="item", id=library.entry, **{"as": "read"})
 
@@ -180,7 +180,7 @@ def test_an_app_undoes_only_after_marks_of_its_own(alice: Person, library: Libra
     ],
     ids=str,
 )
-def test_a_mark_that_cannot_be_understood_gets_400_and_changes_nothing(
+def test_an_invalid_mark_gets_400_and_changes_nothing(
     alice: Person, library: Library, app: FeverApp, fields: dict[str, Any]
 ) -> None:
     before = alice.entries()

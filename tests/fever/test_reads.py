@@ -12,7 +12,9 @@ from support.people import Person, call
 from support.publisher import Publisher
 
 
-def test_groups_are_categories_and_feeds_groups_their_feeds(alice: Person, library: Library, app: FeverApp) -> None:
+def test_groups_are_categories_and_feeds_groups_list_their_feeds(
+    alice: Person, library: Library, app: FeverApp
+) -> None:
     found = app.get("&groups")
 
     titles = {one["id"]: one["title"] for one in alice.get("/v1/categories")}
@@ -24,7 +26,9 @@ def test_groups_are_categories_and_feeds_groups_their_feeds(alice: Person, libra
     assert set(found) == {"api_version", "auth", "last_refreshed_on_time", "groups", "feeds_groups"}
 
 
-def test_the_feeds_of_a_group_are_one_text(alice: Person, library: Library, app: FeverApp, site: Publisher) -> None:
+def test_the_feed_ids_of_a_group_are_one_string(
+    alice: Person, library: Library, app: FeverApp, site: Publisher
+) -> None:
     more = subscribe(alice, site, numbered(1), "More", category_id=library.category)
 
     found = {one["group_id"]: one["feed_ids"] for one in app.get("&feeds")["feeds_groups"]}
@@ -32,7 +36,7 @@ def test_the_feeds_of_a_group_are_one_text(alice: Person, library: Library, app:
     assert found[library.category] == f"{library.feed},{more}"
 
 
-def test_feeds_have_what_clients_read(alice: Person, library: Library, app: FeverApp) -> None:
+def test_feeds_have_the_members_that_clients_read(alice: Person, library: Library, app: FeverApp) -> None:
     found = app.get("&feeds")
 
     assert set(found) == {"api_version", "auth", "last_refreshed_on_time", "feeds", "feeds_groups"}
@@ -57,7 +61,7 @@ def test_favicons_are_sent_without_data_prefix(alice: Person, app: FeverApp, sit
     assert base64.b64decode(encoded).startswith(b"\x89PNG")
 
 
-def test_items_have_what_clients_read(alice: Person, library: Library, app: FeverApp) -> None:
+def test_items_have_the_members_that_clients_read(alice: Person, library: Library, app: FeverApp) -> None:
     by_id = {one["id"]: one for one in app.items()}
 
     entry = alice.get(f"/v1/entries/{library.entry}")
@@ -103,7 +107,7 @@ def test_pages_above_since_id_ascend_and_below_max_id_descend(alice: Person, app
     assert [one["id"] for one in app.items()] == known[:50]
 
 
-def test_items_can_be_asked_for_by_id(alice: Person, library: Library, app: FeverApp) -> None:
+def test_items_can_be_requested_by_id(alice: Person, library: Library, app: FeverApp) -> None:
     text = f"{library.entry},%20{library.starred},{library.unknown},{library.entry},,99999999999999999999"
 
     found = app.items(f"&with_ids={text}")
@@ -113,7 +117,7 @@ def test_items_can_be_asked_for_by_id(alice: Person, library: Library, app: Feve
     assert alice.id
 
 
-def test_more_than_fifty_ids_are_all_answered(alice: Person, app: FeverApp, site: Publisher) -> None:
+def test_more_than_fifty_ids_may_be_requested(alice: Person, app: FeverApp, site: Publisher) -> None:
     subscribe(alice, site, numbered(70), "Many")
     known = sorted(one["id"] for one in alice.entries(limit=200))
 
@@ -133,7 +137,7 @@ def test_items_can_be_limited_to_feeds_and_groups(library: Library, app: FeverAp
     assert both == sorted(both, reverse=True)
 
 
-def test_removed_entries_are_nowhere(alice: Person, library: Library, app: FeverApp) -> None:
+def test_removed_entries_are_not_returned(alice: Person, library: Library, app: FeverApp) -> None:
     alice.put("/v1/entries", {"entry_ids": [library.entry], "status": "removed"})
 
     assert library.entry not in {one["id"] for one in app.items()}
@@ -141,7 +145,7 @@ def test_removed_entries_are_nowhere(alice: Person, library: Library, app: Fever
     assert library.entry not in app.unread()
 
 
-def test_ids_are_texts_and_empty_where_there_are_none(app: FeverApp) -> None:
+def test_id_lists_are_strings_and_may_be_empty(app: FeverApp) -> None:
     found = app.get("&unread_item_ids&saved_item_ids&items&links&favicons&feeds")
 
     assert (found["unread_item_ids"], found["saved_item_ids"]) == ("", "")
@@ -168,7 +172,7 @@ def test_several_queries_are_answered_at_once(library: Library, app: FeverApp) -
     assert ids(found["saved_item_ids"]) == [library.starred]
 
 
-def test_queries_may_stand_in_the_form_and_have_values(library: Library, app: FeverApp) -> None:
+def test_queries_may_be_in_the_form_and_have_values(library: Library, app: FeverApp) -> None:
     assert set(app.get(fields={"groups": "", "unread_item_ids": "1"})) >= {"groups", "unread_item_ids"}
     assert app.call("=xml&saved_item_ids=").json()["saved_item_ids"] == str(library.starred)
 
@@ -177,7 +181,7 @@ def test_queries_may_stand_in_the_form_and_have_values(library: Library, app: Fe
     "query",
     ["&items&since_id=x", "&items&max_id=1e9", "&items&with_ids=1,two", "&items&feed_ids=a", "&x=%00", "&x=%ff"],
 )
-def test_what_is_no_number_or_no_text_gets_400_and_one_line(app: FeverApp, query: str) -> None:
+def test_invalid_numbers_and_text_get_400_with_one_line(app: FeverApp, query: str) -> None:
     answer = app.call(query)
 
     assert answer.status == 400
@@ -185,7 +189,7 @@ def test_what_is_no_number_or_no_text_gets_400_and_one_line(app: FeverApp, query
     assert "\n" not in answer.json()["error_message"]
 
 
-def test_large_answers_are_compressed(alice: Person, app: FeverApp, site: Publisher) -> None:
+def test_large_responses_are_compressed(alice: Person, app: FeverApp, site: Publisher) -> None:
     subscribe(alice, site, numbered(50), "Many")
     body = f"api_key={app.key}".encode()
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept-Encoding": "gzip"}

@@ -26,7 +26,7 @@ def visible_to(app: FeverApp, query: str) -> Any:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_lists_have_nothing_of_others(library: Library, app: FeverApp, bobs: FeverApp, query: str) -> None:
+def test_lists_contain_no_data_of_other_users(library: Library, app: FeverApp, bobs: FeverApp, query: str) -> None:
     empty = {"groups": 1}
     for name, value in visible_to(bobs, query).items():
         if name not in ("api_version", "auth"):
@@ -36,7 +36,7 @@ def test_lists_have_nothing_of_others(library: Library, app: FeverApp, bobs: Fev
 
 
 @pytest.mark.parametrize("query", BY_ID)
-def test_ids_of_others_find_nothing(library: Library, app: FeverApp, bobs: FeverApp, query: str) -> None:
+def test_ids_of_other_users_match_nothing(library: Library, app: FeverApp, bobs: FeverApp, query: str) -> None:
     named = query.format_map(vars(library))
 
     assert bobs.items(named) == []
@@ -44,7 +44,7 @@ def test_ids_of_others_find_nothing(library: Library, app: FeverApp, bobs: Fever
 
 
 @pytest.mark.parametrize(("kind", "word", "what"), MARKS)
-def test_marks_do_not_reach_what_others_have(
+def test_marks_do_not_change_entries_of_other_users(
     alice: Person, library: Library, bobs: FeverApp, kind: str, word: str, what: str
 ) -> None:
     before = alice.entries(), alice.get("/v1/feeds/counters")
@@ -57,7 +57,7 @@ def test_marks_do_not_reach_what_others_have(
     assert (alice.entries(), alice.get("/v1/feeds/counters")) == before
 
 
-def test_an_undo_does_not_reach_what_others_read(
+def test_undo_does_not_change_entries_of_other_users(
     alice: Person, library: Library, app: FeverApp, bobs: FeverApp
 ) -> None:
     app.mark(mark="item", id=library.entry, **{"as": "read"})

@@ -1,4 +1,4 @@
-"""An app that speaks the Google Reader API: it signs in, keeps its token, and makes the requests of the protocol."""
+"""A client of the Google Reader API: it signs in, keeps its token, and sends the requests of the protocol."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class App:
         raw: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """path: after reader/api/0/. fields: of a form. query: of the URL. raw: a body that is no form."""
+        """Send a request. path: below reader/api/0/. fields: of a form. query: of the URL. raw: another body."""
         sent = {"Authorization": f"GoogleLogin auth={self.token}"} if self.token else {}
         address = f"{self.mount}/reader/api/0/{path}" + (f"?{urlencode(query, doseq=True)}" if query else "")
         if method == "GET":
@@ -76,7 +76,7 @@ class App:
         return answer.json()
 
     def post(self, path: str, fields: Pairs = (), **more: Any) -> str:
-        """A change: its answer in words."""
+        """Send a change. Returns the text of the response."""
         answer = self.call("POST", path, fields, **more)
         assert answer.status == 200, (path, answer)
         return answer.body.decode()
@@ -86,7 +86,7 @@ class App:
         return found
 
     def ids(self, stream: str = READING_LIST, **query: Any) -> list[int]:
-        """Of all pages."""
+        """Returns the ids of all pages."""
         found: list[int] = []
         continuation = ""
         while True:

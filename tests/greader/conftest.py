@@ -1,4 +1,4 @@
-"""Alice with an app of hers, in both places at which the API is."""
+"""Alice's app, at both paths of the API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support.people import Person
 
 @pytest.fixture(params=MOUNTS, ids=["root", "freshrss"])
 def app(request: pytest.FixtureRequest, alice: Person) -> App:
-    """Signed in with an API password."""
+    """An app that is signed in with an API password."""
     password = alice.post("/v1/api-passwords", {"name": "app"})["password"]
     return App(alice, request.param).sign_in(password)
 

@@ -27,9 +27,7 @@ def counters(person: Person) -> Any:
     return person.get("/v1/feeds/counters")
 
 
-def test_reading_and_starring_set_what_they_say_and_repeating_changes_nothing(
-    app: App, alice: Person, site: Publisher
-) -> None:
+def test_marking_read_and_starring_is_idempotent(app: App, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, TITLES)
     mine = ids_by_title(alice)
     one, two = long_id(mine["One"]), str(mine["Two"])
@@ -48,7 +46,7 @@ def test_reading_and_starring_set_what_they_say_and_repeating_changes_nothing(
     assert set(counters(alice)["unreads"].values()) == {2}
 
 
-def test_newsboat_s_way_of_marking_works_both_ways(app: App, alice: Person, site: Publisher) -> None:
+def test_newsboat_marks_read_and_unread_with_one_request(app: App, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, TITLES)
     one = [("i", long_id(ids_by_title(alice)["One"])), ("T", app.token)]
 
@@ -58,9 +56,7 @@ def test_newsboat_s_way_of_marking_works_both_ways(app: App, alice: Person, site
     assert states(alice)["One"][0] == "unread"
 
 
-def test_tags_without_a_meaning_and_unknown_items_are_passed_over(
-    app: App, alice: Person, bob: Person, site: Publisher
-) -> None:
+def test_unsupported_tags_and_unknown_items_are_ignored(app: App, alice: Person, bob: Person, site: Publisher) -> None:
     alice.has_feed(site, TITLES)
     bob.has_feed(site, TITLES)
     before = states(alice)
@@ -77,7 +73,7 @@ def test_tags_without_a_meaning_and_unknown_items_are_passed_over(
 
 
 @pytest.mark.parametrize("fields", [{}, {"a": READ}, {"i": "x", "a": READ}, {"i": "1", "a": "read"}])
-def test_a_change_that_cannot_be_understood_is_400(app: App, fields: dict[str, str]) -> None:
+def test_an_invalid_change_is_400(app: App, fields: dict[str, str]) -> None:
     answer = app.call("POST", "edit-tag", fields)
 
     assert answer.status == 400
@@ -119,9 +115,7 @@ def test_a_whole_stream_is_marked_read(app: App, alice: Person, bob: Person, sit
 
 
 @pytest.mark.parametrize("digits", [10, 13, 16, 19])
-def test_what_was_stored_after_the_client_looked_stays_unread(
-    app: App, alice: Person, site: Publisher, digits: int
-) -> None:
+def test_entries_stored_after_the_given_time_stay_unread(app: App, alice: Person, site: Publisher, digits: int) -> None:
     alice.has_feed(site, ["Old", "New"])
     mine = ids_by_title(alice)
     with alice.service.services.database.writing() as db:
@@ -136,16 +130,14 @@ def test_what_was_stored_after_the_client_looked_stays_unread(
 
 
 @pytest.mark.parametrize("ts", ["", "0", "soon"])
-def test_without_a_time_everything_that_is_there_is_marked_read(
-    app: App, alice: Person, site: Publisher, ts: str
-) -> None:
+def test_without_a_time_all_entries_are_marked_read(app: App, alice: Person, site: Publisher, ts: str) -> None:
     alice.has_feed(site, TITLES)
 
     assert app.post("mark-all-as-read", {"s": READING_LIST, "ts": ts}) == "OK"
     assert {status for status, _ in states(alice).values()} == {"read"}
 
 
-def test_marking_needs_a_stream_that_exists(app: App, bob: Person, site: Publisher) -> None:
+def test_marking_an_unknown_stream_is_refused(app: App, bob: Person, site: Publisher) -> None:
     bobs = bob.has_feed(site)
 
     assert app.call("POST", "mark-all-as-read", {}).status == 400

@@ -19,7 +19,7 @@ def newest(alice: Person) -> list[int]:
     return sorted((entry["id"] for entry in alice.entries()), reverse=True)
 
 
-def test_ids_come_by_when_entries_were_stored_on_pages_of_any_size(app: App, alice: Person, site: Publisher) -> None:
+def test_ids_are_sorted_by_storing_time_on_pages_of_any_size(app: App, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, TITLES)
     alice.has_feed(site, ["Later"])
 
@@ -95,7 +95,7 @@ def test_streams_are_states_feeds_and_folders(app: App, alice: Person, site: Pub
     }
 
 
-def test_old_and_new_are_told_by_when_an_entry_was_stored(app: App, alice: Person, site: Publisher) -> None:
+def test_time_limits_compare_when_an_entry_was_stored(app: App, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, TITLES[:6])
     old, recent = newest(alice)[3:], newest(alice)[:3]
     with alice.service.services.database.writing() as db:
@@ -113,7 +113,7 @@ def test_old_and_new_are_told_by_when_an_entry_was_stored(app: App, alice: Perso
         assert [item["id"] for item in app.items(stream, ot=1_999_999_999, n=2)] == [long_id(one) for one in recent[:2]]
 
 
-def test_an_item_has_what_clients_insist_on(app: App, alice: Person, site: Publisher) -> None:
+def test_an_item_has_the_members_that_clients_require(app: App, alice: Person, site: Publisher) -> None:
     resources = ResourceFactory(alice, site)
     (entry,) = alice.entries()
     alice.put("/v1/entries", {"entry_ids": [entry["id"]], "starred": True, "status": "read"})
@@ -135,7 +135,7 @@ def test_an_item_has_what_clients_insist_on(app: App, alice: Person, site: Publi
     assert item["enclosure"] == [{"href": sound, "url": sound, "type": "audio/mpeg", "length": 1830400}]
 
 
-def test_a_date_beyond_32_bits_stays_within(app: App, alice: Person, site: Publisher) -> None:
+def test_a_date_beyond_32_bits_is_limited(app: App, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, [])
     for number, moment in enumerate((4_000_000_000, 1)):
         given = {"url": f"https://example.org/{number}", "published_at": moment}
@@ -162,7 +162,7 @@ def test_a_stream_may_be_in_the_path_escaped_or_not(app: App, alice: Person, sit
     assert len(answer.json()["items"]) == 3
 
 
-def test_items_come_by_id_in_any_form_and_unknown_ones_are_left_out(
+def test_items_are_read_by_id_in_any_form_without_unknown_ones(
     app: App, alice: Person, bobs: App, bob: Person, site: Publisher
 ) -> None:
     alice.has_feed(site, TITLES[:3])
@@ -182,7 +182,7 @@ def test_items_come_by_id_in_any_form_and_unknown_ones_are_left_out(
     assert app.call("POST", "stream/items/contents", {"i": "x"}).status == 400
 
 
-def test_ten_thousand_items_may_be_asked_for_at_once(app: App, alice: Person, site: Publisher) -> None:
+def test_ten_thousand_items_may_be_requested_at_once(app: App, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, TITLES)
     pairs = [("i", long_id(number)) for number in range(2_000_000_000, 2_000_009_991)]
     mine = [("i", long_id(number)) for number in newest(alice)]
@@ -192,9 +192,7 @@ def test_ten_thousand_items_may_be_asked_for_at_once(app: App, alice: Person, si
         assert [item["title"] for item in answer.json()["items"]] == [item["title"] for item in app.items()]
 
 
-def test_what_a_user_does_not_have_is_404_and_what_is_no_stream_400(
-    app: App, alice: Person, bob: Person, site: Publisher
-) -> None:
+def test_an_unknown_stream_is_404_and_an_invalid_one_400(app: App, alice: Person, bob: Person, site: Publisher) -> None:
     bobs_feed = bob.has_feed(site)
     bob.has_category("Bob's")
     unknown = ["feed/2147483000", f"feed/{bobs_feed['id']}", f"feed/{bobs_feed['feed_url']}", label("Bob's")]
@@ -220,7 +218,7 @@ def test_items_are_counted(app: App, alice: Person, site: Publisher) -> None:
     assert count(s="user/-/state/com.google/like") == "0"
 
 
-def test_an_answer_is_compressed_when_the_client_takes_it(app: App, alice: Person, site: Publisher) -> None:
+def test_a_response_is_compressed_if_the_client_accepts_it(app: App, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, TITLES)
     headers = {"Authorization": f"GoogleLogin auth={app.token}", "Accept-Encoding": "gzip"}
     answer = call(alice.service.url, "GET", f"{app.mount}/reader/api/0/stream/contents", headers=headers)

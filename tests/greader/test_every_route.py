@@ -48,13 +48,13 @@ def everything(person: Person) -> list[Any]:
     return [person.get(path) for path in ("/v1/feeds", "/v1/categories?counts=true", "/v1/entries")]
 
 
-def test_every_route_is_known_here() -> None:
+def test_this_module_covers_every_route() -> None:
     assert {path.removeprefix(PREFIX) for _, path in ALL} == {*NAMED, *WITHOUT_NAMES}
     assert {"/", "/accounts/ClientLogin", "/check/compatibility"} == OPEN
 
 
 @pytest.mark.parametrize(("method", "path"), ALL)
-def test_nobody_gets_in_without_a_token(app: App, alice: Person, method: str, path: str) -> None:
+def test_every_route_requires_a_token(app: App, alice: Person, method: str, path: str) -> None:
     place = app.mount + path.replace("{stream:path}", "feed/1")
     headers: dict[str, str]
     for headers in ({}, {"X-Auth-Token": alice.token}, {"Authorization": "GoogleLogin auth=alice/0"}):
@@ -90,7 +90,7 @@ def test_a_stranger_cannot_tell_what_exists(
     assert everything(alice) == before
 
 
-def test_lists_show_nothing_of_others(app: App, alice: Person, bob: Person, bobs: App, site: Publisher) -> None:
+def test_lists_contain_no_data_of_other_users(app: App, alice: Person, bob: Person, bobs: App, site: Publisher) -> None:
     alice.has_feed(site, category_id=alice.has_category("Alice's own")["id"])
     bob.has_feed(site)
     assert "Alice" in app.call("GET", "tag/list").body.decode()
@@ -140,7 +140,7 @@ def fuzzed(alice: Person, site: Publisher) -> App:
     body=_BODIES,
     stream=st.one_of(_STREAMS, _IN_PATH),
 )
-def test_no_request_is_a_failure_of_ours(
+def test_no_request_causes_a_server_error(
     fuzzed: App,
     route: tuple[str, str],
     query: list[tuple[str, str]],
@@ -162,13 +162,13 @@ def test_no_request_is_a_failure_of_ours(
 
 
 @pytest.mark.parametrize("path", ["stream/contents/%0A0", "stream/contents/feed/1%0A", "%0A", "tag/list%0A"])
-def test_a_line_feed_in_a_path_is_no_failure_of_ours(app: App, path: str) -> None:
+def test_a_line_feed_in_a_path_causes_no_server_error(app: App, path: str) -> None:
     assert app.call("GET", path).status in (200, 303, 404)
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(header=st.text(st.characters(max_codepoint=255, exclude_categories=["Cc"]), max_size=40), email=_TEXTS)
-def test_no_login_is_a_failure_of_ours(fuzzed: App, header: str, email: str) -> None:
+def test_no_login_causes_a_server_error(fuzzed: App, header: str, email: str) -> None:
     sent = {"Authorization": f"GoogleLogin auth={header.strip()}"}
 
     assert fuzzed.call("GET", "tag/list", headers=sent).status == 401

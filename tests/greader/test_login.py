@@ -16,12 +16,12 @@ from tidings.storage.accounts import sign_in_failures
 
 
 def is_refused(answer: Answer) -> bool:
-    """As clients want it: they ask for another token, or for the password."""
+    """Check the header by which clients decide to request another token, or the password."""
     headers = {name.lower(): value for name, value in BAD_TOKEN.items()}
     return answer.status == 401 and answer.body == b"Unauthorized" and headers.items() <= answer.headers.items()
 
 
-def test_a_login_answers_three_lines_with_the_same_token(app: App, alice: Person) -> None:
+def test_a_login_returns_three_lines_with_the_same_token(app: App, alice: Person) -> None:
     password = alice.post("/v1/api-passwords", {"name": "Vienna"})["password"]
     answer = app.login(Email=alice.user.username, Passwd=password, service="reader", accountType="HOSTED_OR_GOOGLE")
 
@@ -35,14 +35,14 @@ def test_a_login_answers_three_lines_with_the_same_token(app: App, alice: Person
     assert again.body == answer.body
 
 
-def test_a_login_answers_json_when_asked_to(app: App, alice: Person) -> None:
+def test_a_login_returns_json_on_request(app: App, alice: Person) -> None:
     answer = app.login(Email=alice.user.username, Passwd=PASSWORD, output="json")
 
     assert answer.headers["content-type"] == "application/json"
     assert set(answer.json()) == {"SID", "LSID", "Auth"}
 
 
-def test_a_login_may_be_a_get(app: App, alice: Person) -> None:
+def test_a_login_may_use_get(app: App, alice: Person) -> None:
     query = urlencode({"Email": alice.user.username, "Passwd": PASSWORD})
     answer = call(alice.service.url, "GET", f"{app.mount}/accounts/ClientLogin?{query}")
 
@@ -75,7 +75,7 @@ def test_the_password_of_the_account_works_unless_the_user_forbids_it(app: App, 
         {"Email": "x" * 5_000, "Passwd": "y" * 5_000},
     ],
 )
-def test_a_login_that_is_wrong_is_401(app: App, alice: Person, given: dict[str, str]) -> None:
+def test_a_failed_login_is_401(app: App, alice: Person, given: dict[str, str]) -> None:
     answer = app.login(**{name: value.replace("{alice}", alice.user.username) for name, value in given.items()})
 
     assert is_refused(answer)
@@ -93,7 +93,7 @@ def test_failed_logins_count_for_the_throttle(alice: Person) -> None:
 
 
 @pytest.mark.parametrize("header", ["GoogleLogin auth={}", "googlelogin  AUTH = {}", " GoogleLogin auth={} "])
-def test_the_header_may_be_written_in_several_ways(app: App, header: str) -> None:
+def test_the_authorization_header_has_several_accepted_spellings(app: App, header: str) -> None:
     answer = app.call("GET", "user-info", headers={"Authorization": header.format(app.token)})
 
     assert answer.status == 200
@@ -126,13 +126,13 @@ def test_a_post_with_a_header_needs_no_edit_token(app: App, sent: dict[str, str]
     assert app.post("mark-all-as-read", {"s": "user/-/state/com.google/reading-list", **fields}) == "OK"
 
 
-def test_a_wrong_edit_token_is_401_also_with_a_header(app: App, bobs: App) -> None:
+def test_a_wrong_edit_token_is_401_even_with_a_header(app: App, bobs: App) -> None:
     for wrong in ("y", app.token[:-1], bobs.token):
         assert is_refused(app.call("POST", "edit-tag", {"i": "1", "T": wrong}))
         assert is_refused(app.call("POST", "edit-tag", {"i": "1"}, query={"T": wrong}))
 
 
-def test_a_post_may_come_with_its_edit_token_alone(app: App, alice: Person) -> None:
+def test_a_post_needs_only_its_edit_token(app: App, alice: Person) -> None:
     edit_token = app.call("GET", "token").body.decode()
     stranger = App(alice, app.mount)
 
@@ -159,14 +159,14 @@ def test_the_edit_token_never_changes_and_ends_with_a_line_break(app: App) -> No
     assert vienna == (f"{app.token}\n" if app.mount else app.token).encode()
 
 
-def test_a_session_of_a_browser_opens_nothing(app: App, alice: Person) -> None:
+def test_a_browser_session_gives_no_access(app: App, alice: Person) -> None:
     browser = Visitor(alice.service, alice)
     browser.sign_in()
 
     assert is_refused(browser.get(f"{app.mount}/reader/api/0/tag/list"))
 
 
-def test_pages_of_any_origin_may_ask_first(app: App, alice: Person) -> None:
+def test_preflight_requests_of_any_origin_are_answered(app: App, alice: Person) -> None:
     headers = {"Origin": "https://app.example", "Access-Control-Request-Headers": "authorization"}
     for path in ("/reader/api/0/tag/list", "/accounts/ClientLogin"):
         answer = call(alice.service.url, "OPTIONS", app.mount + path, headers=headers)
@@ -186,19 +186,19 @@ def test_the_compatibility_check_of_freshrss_is_answered(alice: Person) -> None:
     assert call(url, "GET", check).body.startswith(b"FAIL")
 
 
-def test_the_prefix_of_freshrss_may_come_twice(alice: Person) -> None:
+def test_the_prefix_of_freshrss_may_occur_twice(alice: Person) -> None:
     app = App(alice, "/api/greader.php/api/greader.php").sign_in()
 
     assert app.get("user-info")["userName"] == alice.user.username
 
 
 @pytest.mark.parametrize("path", ["nothing", "stream", "stream/items", "item/edit"])
-def test_what_does_not_exist_is_404_with_a_token_and_401_without(app: App, alice: Person, path: str) -> None:
+def test_an_unknown_path_is_404_with_a_token_and_401_without(app: App, alice: Person, path: str) -> None:
     assert app.call("GET", path).status == 404
     assert is_refused(App(alice, app.mount).call("GET", path))
 
 
-def test_what_takes_no_get_is_405(app: App) -> None:
+def test_get_of_a_post_route_is_405(app: App) -> None:
     answer = app.call("GET", "edit-tag")
 
     assert (answer.status, answer.headers["allow"]) == (405, "POST")

@@ -22,7 +22,7 @@ def a_feed(site: Publisher, path: str = "/new.xml", title: str = "Tides") -> str
     return site.url(path)
 
 
-def test_a_subscription_has_what_clients_insist_on(app: App, alice: Person, site: Publisher) -> None:
+def test_a_subscription_has_the_members_that_clients_require(app: App, alice: Person, site: Publisher) -> None:
     feed = ResourceFactory(alice, site).feed
     (found,) = app.get("subscription/list")["subscriptions"]
 
@@ -87,7 +87,7 @@ def test_unread_entries_are_counted_by_feed_folder_and_all(app: App, alice: Pers
     assert all(len(part["newestItemTimestampUsec"]) == 16 for part in found["unreadcounts"])
 
 
-def test_nothing_to_count_is_still_an_answer(app: App) -> None:
+def test_counts_without_entries_are_empty(app: App) -> None:
     assert app.get("unread-count") == {
         "max": 0,
         "unreadcounts": [{"id": READING_LIST, "count": 0, "newestItemTimestampUsec": "0"}],
@@ -122,7 +122,7 @@ def test_several_feeds_are_edited_at_once(app: App, alice: Person, site: Publish
     assert folders(alice) == {}
 
 
-def test_out_of_its_folder_a_feed_goes_to_the_first_one(app: App, alice: Person, site: Publisher) -> None:
+def test_a_feed_removed_from_its_folder_moves_to_the_first_one(app: App, alice: Person, site: Publisher) -> None:
     sea = alice.has_category("Sea")
     feed = alice.has_feed(site, category_id=sea["id"])
     edit = {"ac": "edit", "s": f"feed/{feed['id']}"}
@@ -154,7 +154,7 @@ def test_out_of_its_folder_a_feed_goes_to_the_first_one(app: App, alice: Person,
         ({"ac": "subscribe", "s": "feed/javascript:alert(1)"}, 400),
     ],
 )
-def test_an_edit_that_cannot_be_made_says_why(
+def test_a_refused_edit_says_why(
     app: App, alice: Person, bob: Person, site: Publisher, fields: dict[str, str], status: int
 ) -> None:
     feed, bobs = alice.has_feed(site), bob.has_feed(site)
@@ -213,7 +213,7 @@ def test_a_folder_is_renamed(app: App, alice: Person, site: Publisher) -> None:
     assert folders(alice) == {"A feed": "All"}
 
 
-def test_a_folder_takes_no_name_that_another_has(app: App, alice: Person) -> None:
+def test_a_folder_cannot_have_the_name_of_another(app: App, alice: Person) -> None:
     alice.has_category("Sea")
 
     assert app.call("POST", "rename-tag", {"s": label("Sea"), "dest": label("ALL")}).status == 400
@@ -237,7 +237,9 @@ def test_feeds_of_a_removed_folder_move_to_another(app: App, alice: Person, bob:
     assert folders(alice) == {"A feed": "All"}
 
 
-def test_subscriptions_come_and_go_as_opml(app: App, alice: Person, bobs: App, bob: Person, site: Publisher) -> None:
+def test_subscriptions_are_imported_and_exported_as_opml(
+    app: App, alice: Person, bobs: App, bob: Person, site: Publisher
+) -> None:
     assert app.post("subscription/import", raw=OPML.encode()).startswith("OK")
     assert folders(alice) == {"Buoys": "Sea"}
 
@@ -249,18 +251,18 @@ def test_subscriptions_come_and_go_as_opml(app: App, alice: Person, bobs: App, b
 
 
 @pytest.mark.parametrize("body", [b"", b"<opml", b"\xff\xfe", b"i=1&T=x"])
-def test_what_is_no_opml_is_400(app: App, body: bytes) -> None:
+def test_an_import_of_anything_but_opml_is_400(app: App, body: bytes) -> None:
     assert app.call("POST", "subscription/import", raw=body).status == 400
 
 
-def test_what_clients_ask_for_without_needing_it_is_empty(app: App) -> None:
+def test_endpoints_that_clients_only_probe_return_empty_lists(app: App) -> None:
     answers: dict[str, Any] = {path: app.get(path) for path in ("preference/list", "friend/list")}
 
     assert answers == {"preference/list": {"prefs": []}, "friend/list": {"friends": []}}
     assert app.get("preference/stream/list") == {"streamprefs": {}}
 
 
-def test_the_caller_is_told_in_texts(app: App, alice: Person) -> None:
+def test_user_info_consists_of_strings(app: App, alice: Person) -> None:
     number = str(alice.id)
 
     assert app.call("GET", "user-info").json() == {
@@ -271,7 +273,7 @@ def test_the_caller_is_told_in_texts(app: App, alice: Person) -> None:
     }
 
 
-def test_a_new_entry_moves_the_time_of_its_feed(app: App, alice: Person, site: Publisher) -> None:
+def test_a_new_entry_updates_the_newest_time_of_its_feed(app: App, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["One"])
 
     def moment() -> str:

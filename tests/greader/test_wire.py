@@ -42,12 +42,12 @@ def test_an_id_is_read_in_every_form(text: str, number: int | None) -> None:
 @pytest.mark.parametrize(
     "text", ["", " ", "x", "1.5", "--7", "42x", "tag:google.com,2005:reader/item/", long_id(1) + "0", "٣", "9" * 40]
 )
-def test_what_is_no_id_is_refused(text: str) -> None:
+def test_an_invalid_id_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
         item_ids.parse(text)
 
 
-def test_an_id_comes_back_in_its_long_form() -> None:
+def test_an_id_is_returned_in_its_long_form() -> None:
     assert item_ids.long_form(42) == "tag:google.com,2005:reader/item/000000000000002a"
     assert item_ids.parse_all([item_ids.long_form(7), "7", "0", "3"]) == [7, 3]
 
@@ -65,12 +65,12 @@ def test_an_id_comes_back_in_its_long_form() -> None:
         ("user/-/state/org.freshrss/main", Stream("state", "main")),
     ],
 )
-def test_a_stream_is_read_whatever_stands_for_the_user(text: str, stream: Stream) -> None:
+def test_a_stream_is_read_with_any_user_part(text: str, stream: Stream) -> None:
     assert streams.parse(text) == stream
 
 
 @pytest.mark.parametrize("text", ["feed/", "tag/x", "user/-/label/", "user/-/state/com.google/", "x", "feed/\0"])
-def test_what_is_no_stream_is_refused(text: str) -> None:
+def test_an_invalid_stream_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
         streams.parse(text)
 
@@ -111,7 +111,7 @@ def test_a_time_is_read_by_its_number_of_digits(text: str, moment: int | None) -
         (["user/-/state/com.google/like", label("Later")], ["user/-/state/com.google/broadcast"], NewState()),
     ],
 )
-def test_states_are_set_and_never_flipped(added: list[str], removed: list[str], state: NewState) -> None:
+def test_states_are_set_and_never_toggled(added: list[str], removed: list[str], state: NewState) -> None:
     assert new_state(added, removed) == state
 
 
@@ -123,5 +123,5 @@ def test_a_page_has_a_limit(n: int | None, count: int) -> None:
 @pytest.mark.parametrize(
     ("c", "cursor"), [("", None), ("x", None), ("17", 17), ("page-17", 17), ("9" * 200, 2**31 - 1), ("٣", None)]
 )
-def test_a_cursor_is_what_digits_there_are(c: str, cursor: int | None) -> None:
+def test_a_cursor_is_read_from_its_digits(c: str, cursor: int | None) -> None:
     assert StreamQuery(c=c).cursor == cursor

@@ -1,5 +1,6 @@
-"""`python -m scoring [part ...]`: prints the scores as a table, then the misses and their reasons. Exits with 1 if a score
-is too low.
+"""`python -m scoring [part ...]`: prints the scores as a table, then the misses and their reasons.
+
+Exits with 1 if a score is too low.
 
 Parts whose data is not on this machine are left out.
 """
