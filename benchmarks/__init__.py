@@ -1,1 +1,1 @@
-"""How fast it is, measured: `make bench`. Figures, not tests: nothing here passes or fails."""
+"""Benchmarks: `make bench`. They print figures and never fail."""

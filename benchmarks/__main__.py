@@ -1,4 +1,4 @@
-"""`python -m benchmarks NAME …`, any of those below; all of them without a name."""
+"""`python -m benchmarks NAME …`, runs the named benchmarks, all of them without a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long answers take while thousands of connections are silent, half-sent or read slowly.
+"""Measures response times while thousands of connections are silent, incomplete or slow.
 
 `tidings serve` as an operator starts it, with one web worker, on SQLite. The clients are processes of their own on the
 same machine; a connection that the service closes is opened again, so that the numbers stay as they are. Meanwhile one
@@ -62,7 +62,7 @@ def _report_under_load(service: RunningService) -> None:
 
 
 def _measure_responses(url: str, seconds: float) -> dict[str, list[float]]:
-    """Milliseconds of each answer, by page, smallest first."""
+    """Returns the milliseconds of each response, by page, in ascending order."""
     took: dict[str, list[float]] = {page: [] for page in PAGES}
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -85,7 +85,7 @@ def _report(when: str, took: dict[str, list[float]]) -> None:
 
 
 def _hold_idle(url: str, number: int, opened: Any) -> None:
-    """Half of them never say anything, the others rest after an answer."""
+    """Half of the connections send nothing, the others stay idle after a response."""
     rest = request("/healthcheck")
     _keep_open(number, lambda index: connected(url, rest if index % 2 else b""), opened)
 
@@ -95,7 +95,7 @@ def _hold_half_sent(url: str, number: int, opened: Any) -> None:
 
 
 def _keep_open(number: int, open_one: Callable[[int], socket.socket], opened: Any) -> None:
-    """Opens so many, and another one for each that was closed."""
+    """Open connections, and replace each one that is closed."""
     with selectors.DefaultSelector() as waiting:
         for index in range(number):
             _watch(waiting, index, open_one, opened)

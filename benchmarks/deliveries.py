@@ -1,4 +1,4 @@
-"""10,000 deliveries to 100 receivers, ten of which never answer: how fast the others are served, in how much memory.
+"""Measures throughput and memory of 10,000 deliveries to 100 receivers, ten of which never respond.
 
 The deliverer is a process of its own, with the limits that it always has; so is what receives.
 """
@@ -95,13 +95,13 @@ def _process(*command: str, stdout: int = subprocess.DEVNULL) -> Iterator[subpro
 
 @contextmanager
 def _receivers() -> Iterator[int]:
-    """Where they listen."""
+    """Start the receivers. Yields their port."""
     with _process("benchmarks.deliveries", "receive", stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         yield int(process.stdout.readline())
 
 
-# The two other processes
+# The two other processes.
 
 
 async def _receive() -> None:

@@ -1,4 +1,4 @@
-"""How long the API takes to answer while everything is being refreshed, beside an idle service: on both engines.
+"""Measures the response times of the API while all feeds are refreshed, and when idle, on both engines.
 
 `tidings serve` as an operator starts it, 500 feeds of 30 entries on loopback. One client asks for /v1/me and for a page
 of unread entries, again and again with a pause; first while nothing happens, then while every feed has five new entries
@@ -26,7 +26,7 @@ IDLE_S, BUSY_S, PAUSE_S = 10.0, 10.0, 0.01
 PAGES = {"GET /v1/me": "/v1/me", "a page of entries": "/v1/entries?status=unread&direction=desc&limit=100"}
 GOAL = 3.0
 
-# Milliseconds of each answer, by page.
+# Milliseconds of each response, by page.
 Answers = dict[str, list[float]]
 
 
@@ -40,7 +40,7 @@ def run() -> None:
 
 
 def _measure(origin: str, database_url: str, folder: Path) -> tuple[Answers, Answers, int]:
-    """Idle, busy, and how many feeds were checked while it was busy."""
+    """Returns the times when idle and when busy, and how many feeds were checked meanwhile."""
     series = Series(origin, "feed", database_url, folder)
     with running("serve", series.environment, folder) as service:
         service.wait_until_ready()

@@ -1,4 +1,4 @@
-"""Lists of a user with 100,000 entries in 100 feeds, through HTTP against a real web process, on both engines."""
+"""Measures lists of a user with 100,000 entries in 100 feeds, by HTTP requests to a web process, on both engines."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _seeded(cast: Cast) -> Person:
             feed_store.add(db, person.id, feed_id, category, ready, now=now)
     took = time.perf_counter() - started
     if not services.database.is_sqlite:
-        # As autovacuum does by itself soon after.
+        # Autovacuum does the same soon after.
         with services.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("VACUUM ANALYZE")
     sys.stdout.write(f"{ENTRIES} entries stored at {ENTRIES / took:.0f} a second\n")

@@ -1,4 +1,4 @@
-"""Pages of a user with 100,000 entries in 1,000 feeds, on both engines: by the server, and in Chromium.
+"""Measures pages of a user with 100,000 entries in 1,000 feeds, on both engines: in the server, and in Chromium.
 
 The server's time is from the request to the last byte, uncompressed, on a connection that stays; beside it how long
 the web process and PostgreSQL were busy with it, which does not depend on what else the machine does.
@@ -110,7 +110,7 @@ def run() -> None:
 
 
 def _seeded(cast: Cast) -> Person:
-    """Seven in ten are read, one in fifty is starred."""
+    """Create the user with feeds and entries: seven in ten are read, one in fifty is starred."""
     person = cast.person("alice", is_admin=True)
     services = person.service.services
     categories = [services.categories.create(person.id, f"Category {number}").id for number in range(CATEGORIES)]
@@ -131,12 +131,12 @@ def _seeded(cast: Cast) -> Person:
 
 
 def _add_page_content(person: Person) -> dict[str, object]:
-    """What the URLs of pages are made of; and something to see on those that would be empty."""
+    """Returns the parameters of page URLs, after adding content to pages that would be empty."""
     services = person.service.services
     chosen = person.get("/v1/entries", status="read", limit=1)["entries"][0]
     with services.database.writing() as db:
         db.run(text("UPDATE feeds SET parsing_error_count = 3, failed_checks = 3 WHERE id % 10 = 0"))
-        # As if it had been read on the day.
+        # Read on the day of publication.
         db.run(text("UPDATE entries SET changed_at = published_at WHERE status = 1"))
         for number in range(DELIVERIES):
             outbox.add(
@@ -160,7 +160,7 @@ def _vacuum(database: Database) -> None:
     """Vacuum the tables, as autovacuum does soon after."""
     if not database.is_sqlite:
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            # What was committed without waiting for the disk is no page for an index alone before it got there.
+            # Commits that are not flushed yet prevent index-only scans of their pages.
             connection.exec_driver_sql("CHECKPOINT")
             connection.exec_driver_sql("VACUUM ANALYZE")
 
@@ -190,7 +190,7 @@ def _measure(engine: str, person: Person, browser: Browser) -> None:
 
 
 def _postmaster(database: Database) -> list[int]:
-    """The process of which those come that serve a connection each; none for SQLite."""
+    """Returns the id of the PostgreSQL process whose children serve the connections; empty for SQLite."""
     if database.is_sqlite:
         return []
     return [int((Path(str(database.url.query["host"])) / "data" / "postmaster.pid").read_text().split()[0])]
@@ -199,7 +199,7 @@ def _postmaster(database: Database) -> list[int]:
 def _measure_requests(
     connection: http.client.HTTPConnection, path: str, token: str, *, rounds: int
 ) -> tuple[list[float], int]:
-    """Milliseconds of each answer, shortest first, and its size."""
+    """Returns the milliseconds of each response in ascending order, and its size."""
     took, size = [], 0
     for _ in range(rounds):
         started = time.perf_counter()
@@ -212,7 +212,7 @@ def _measure_requests(
 
 
 def _measure_rendering(browser: Browser, url: str, path: str, token: str) -> tuple[float, float]:
-    """Median of the first paint in milliseconds, and the largest shift."""
+    """Returns the median first paint in milliseconds, and the largest layout shift."""
     found: list[Any] = []
     for _ in range(LOADS):
         context = browser.new_context(viewport={"width": 1440, "height": 900})

@@ -1,4 +1,4 @@
-"""A line plot in a few lines of SVG: small enough to live in the handbook."""
+"""Draws a line plot as a small SVG, for the documentation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Curve(Struct, frozen=True):
 
 
 def write_plot(path: Path, *, title: str, curves: Sequence[Curve], days: int) -> None:
-    """Of values over a number of days, from zero."""
+    """Returns the plot of values over a number of days; the axis begins at zero."""
     highest = _round_up(max(max(curve.values) for curve in curves))
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     parts = [
@@ -51,7 +51,7 @@ def write_plot(path: Path, *, title: str, curves: Sequence[Curve], days: int) ->
 
 
 def _round_up(value: float) -> float:
-    """To a number that four steps lead to without a fraction."""
+    """Round up to a whole number of steps: 4 units, or 40, 400 and so on for large values."""
     step = 4
     while step * 50 < value:
         step *= 10

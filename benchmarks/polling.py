@@ -1,4 +1,4 @@
-"""How fast feeds are polled, beside the reference server where it is at hand: `make bench-poll`.
+"""Measures polling, compared with the reference server if it is installed: `make bench-poll`.
 
 500 feeds of 30 entries on loopback (`publisher`), polled by a real worker process on each engine, from the moment they
 are due to the moment the last is written. Each engine, and the reference, is measured three times, and the best time of
@@ -49,12 +49,12 @@ FIRST_FETCH, WITH_VALIDATORS, WITHOUT_VALIDATORS, NEW_ENTRIES = (
     "unchanged, none",
     f"{NEW} new of {ENTRIES}",
 )
-# How many times the reference's rate ours has to be.
+# The minimum ratio of our rate to that of the reference.
 MIN_SPEEDUPS = {FIRST_FETCH: 6, WITH_VALIDATORS: 2, WITHOUT_VALIDATORS: 25, NEW_ENTRIES: 15}
 
 
 class Measurement(Struct, frozen=True):
-    """took_s: by round. lost: entries that should be there and are not."""
+    """took_s: by round. missing: the number of entries that are not stored."""
 
     took_s: dict[str, float]
     missing: int = 0
@@ -98,7 +98,7 @@ def _on_sqlite(origin: str) -> Measurement:
 
 
 def _on_postgresql(origin: str) -> Measurement:
-    # As an operator has it, not as tests do: what is committed is on the disk.
+    # Durable, as in production: commits wait for the disk.
     with postgres_server(is_durable=True) as server:
         numbers = iter(range(10))
         return _measure(origin, lambda _: create_database(server, f"bench{next(numbers)}"))
@@ -123,7 +123,7 @@ def _measure(origin: str, database: Callable[[Path], str]) -> Measurement:
 
 
 class Series:
-    """Feeds of one kind in a database of their own."""
+    """A database with feeds of one kind."""
 
     def __init__(self, origin: str, kind: str, database_url: str, folder: Path) -> None:
         self.folder = folder
@@ -152,7 +152,7 @@ class Series:
                 stack.enter_context(running("worker", self.environment, self.folder))
                 for _ in range(load(self.environment, None).worker_processes)
             ]
-            time.sleep(5)  # for them to be up and idle
+            time.sleep(5)  # until they are running and idle
             yield
             for worker in workers:
                 worker.stop()
@@ -191,7 +191,7 @@ class Series:
 
 
 def _measure_reference(origin: str) -> Measurement:
-    """Its own command, on a PostgreSQL of its own."""
+    """The reference server, with its own PostgreSQL."""
     _run_reference("start")
     try:
         took_s = {}

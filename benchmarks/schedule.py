@@ -1,4 +1,4 @@
-"""How long news waits, and how many checks that takes: 100,000 feeds over 30 days by a clock that costs nothing.
+"""Simulates how long new entries wait and how many checks are made: 100,000 feeds over 30 days.
 
 Each feed publishes at random at a rate that follows day, night and weekday; the schedule under test, the one of the
 service, sees nothing of that rate, only what its checks bring. Fetching takes no time here, and nothing fails.
@@ -27,19 +27,19 @@ from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 
 FEEDS = 100_000
 DAYS = 30
-# Minutes: on the first day all feeds are new.
+# In minutes. On the first day all feeds are new.
 WARM_UP_MIN = 2 * 1440
 SEED = 2026
 # A Monday, midnight in UTC.
 START = Instant(1_795_996_800_000_000 // DAY * DAY)
 PLOT = Path(__file__).parents[1] / "docs" / "polling-load.svg"
-# A document shows so many entries, which is what a subscription begins with.
+# The number of entries in a document, with which a subscription begins.
 DOCUMENT_ENTRIES = 15
 HISTORY = 120 * DAY
 
 
 class Kind(Struct, frozen=True):
-    """share: of all feeds. per_day: moments with news, from the slowest feed to the fastest."""
+    """share: of all feeds. per_day: updates, of the slowest and of the fastest feed."""
 
     name: str
     share: float
@@ -56,13 +56,13 @@ KINDS = (
     Kind("many a day", 0.015, (20, 120)),
 )
 
-# How much of a day's news appears in each hour, of somebody who works by day; half of all feeds keep such hours.
+# Weights of the hours for publishers who work by day, as half of all feeds.
 _HOUR_WEIGHTS = (1, 1, 1, 1, 1, 2, 4, 7, 10, 12, 12, 11, 10, 11, 11, 11, 10, 8, 6, 5, 4, 3, 2, 1)
 _WEEKDAY_WEIGHTS = (1.2, 1.2, 1.2, 1.2, 1.1, 0.6, 0.5)
 
 
 class Outcome(Struct):
-    """Of one schedule. delays: seconds, by kind. load: checks by minute since START."""
+    """The outcome of a schedule. delays: seconds, by kind. load: checks by minute since START."""
 
     name: str
     delays: dict[str, array[int]]
@@ -71,12 +71,12 @@ class Outcome(Struct):
     took_s: float = 0.0
 
     def by_hour(self) -> list[float]:
-        """Checks a minute."""
+        """Returns the checks per minute, by hour."""
         return [sum(self.load[minute : minute + 60]) / 60 for minute in range(0, DAYS * 1440, 60)]
 
 
 class _SimulatedPublisher:
-    """Draws the news of one feed: a rate for each hour of the week, and random times."""
+    """Draws the updates of a feed: random times, with a rate for each hour of the week."""
 
     def __init__(self, per_day: float, rng: random.Random) -> None:
         self._rng = rng
@@ -92,7 +92,7 @@ class _SimulatedPublisher:
         self._cumulative_weights = list(accumulate(self._weights))
 
     def news(self, start: int, end: int) -> list[int]:
-        """Moments in order. By weeks: how many, then where in the week."""
+        """Returns the times of updates in ascending order. Draws their number for each week, then their times."""
         found: list[int] = []
         for week in range(start // (7 * DAY) * 7 * DAY, end, 7 * DAY):
             for _ in range(_poisson(self._per_day * 7, self._rng)):
@@ -137,7 +137,7 @@ def _simulate(name: str, schedule: Schedule, *, is_hourly: bool = False) -> Outc
 
 
 def _simulate_feed(kind: Kind, schedule: Schedule, outcome: Outcome, rng: random.Random, *, is_hourly: bool) -> None:
-    """One feed from its subscription to the last day. All feeds were imported within the first hour."""
+    """Simulate a feed from its subscription to the last day. All feeds are imported within the first hour."""
     lowest, highest = kind.per_day
     per_day = lowest * (highest / lowest) ** rng.random() if lowest else 0.0
     publisher = _SimulatedPublisher(per_day, rng)

@@ -1,4 +1,4 @@
-"""1,000 users with the same 50 feeds: requests to publishers, and the cost of another subscriber."""
+"""Measures 1,000 users with the same 50 feeds: requests to publishers, and the cost per subscriber."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _measure(engine: str, origin: str, database_url: str, folder: Path) -> None:
     with ExitStack() as stack:
         for _ in range(2):
             stack.enter_context(running("worker", environment, folder))
-        time.sleep(5)  # for them to be up and idle
+        time.sleep(5)  # until they are running and idle
         first, asked_first = _round(database, origin)
         again, asked_again = _round(database, origin)
     with database.reading() as db:
@@ -83,7 +83,7 @@ def _subscribe(database: Database, origin: str) -> None:
 
 
 def _round(database: Database, origin: str) -> tuple[float, int]:
-    """Seconds, and how often the publisher was asked."""
+    """Returns the seconds, and the number of requests to the publisher."""
     asked, started, due_at = _request_count(origin), time.monotonic(), system_clock()
     with database.writing() as db:
         db.run(update(feed_table).values(next_check_at=0))
@@ -106,7 +106,7 @@ def _request_count(origin: str) -> int:
 
 
 def _size(database: Database) -> int:
-    """Bytes."""
+    """Returns the number of bytes."""
     with database.reading() as db:
         if database.is_sqlite:
             return int(db.scalar(text("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")))

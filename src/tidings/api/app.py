@@ -45,7 +45,7 @@ class Caller(Struct, frozen=True):
 
 
 class Api(Surface[Caller]):
-    """The API. trusted: proxies whose X-Forwarded-For is used. base_url: the public address of the service."""
+    """The API. trusted: proxies whose X-Forwarded-For is used. base_url: the public URL of the service."""
 
     headers = raw({
         "Access-Control-Allow-Origin": "*",

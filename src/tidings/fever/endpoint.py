@@ -10,7 +10,7 @@ from tidings.http.endpoints import Routes
 from tidings.http.requests import Request
 from tidings.services import Services
 
-# As of Miniflux, with and without the slash, and as of FreshRSS.
+# The paths of Miniflux, with and without the slash, and of FreshRSS.
 PATHS = ("/fever", "/fever/", "/api/fever.php", "/api/fever.php/")
 
 routes = Routes("Fever API")

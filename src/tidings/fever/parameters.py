@@ -10,7 +10,7 @@ from tidings.http import forms
 from tidings.http.queries import INT64
 from tidings.http.requests import Request
 
-# Digits of a number beyond which it is as good as infinite: int() takes quadratic time.
+# Numbers with more digits are limited without parsing, since int() takes quadratic time.
 _MAX_DIGITS: Final = 30
 
 

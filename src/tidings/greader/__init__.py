@@ -1,4 +1,4 @@
-"""The Google Reader API, as FreshRSS and Miniflux speak it: for apps that do not know the native API.
+"""The Google Reader API, compatible with FreshRSS and Miniflux: for apps that do not know the native API.
 
 Sources: the clients, and docs/clients.md for what was tried.
 """

@@ -1,4 +1,4 @@
-"""The Google Reader API as a surface: who may call, and its answers.
+"""The Google Reader API as a surface: authentication and responses.
 
     OPTIONS ─► Authorization: GoogleLogin ─► route ─► body ─► T of a POST ─► handler
                 401 on any other call        404/405   400     401            a struct becomes JSON
@@ -38,7 +38,7 @@ from tidings.services.accounts.authentication import Credentials
 
 log = structlog.get_logger()
 
-# Argon2 is slow on purpose: guessing may keep this many threads busy and no more.
+# Argon2 is slow on purpose: guessing passwords may occupy this many threads and no more.
 PASSWORD_THREADS = 2
 BAD_TOKEN = {"X-Reader-Google-Bad-Token": "true", "Google-Bad-Token": "true"}
 
@@ -53,7 +53,7 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
 
 
 class GoogleReader(Surface[ReaderCaller]):
-    """trusted: proxies whose X-Forwarded-For is believed. base_url: as people type it."""
+    """trusted: proxies whose X-Forwarded-For is used. base_url: the public URL of the service."""
 
     headers = raw({
         "Access-Control-Allow-Origin": "*",
@@ -66,7 +66,7 @@ class GoogleReader(Surface[ReaderCaller]):
     answers_preflight = True
     # An OPML of ten thousand feeds has 3 MB; ten thousand long ids have half of one.
     body_limit = 32 * 2**20
-    # Of a caller who is not known before the body was read.
+    # The limit for callers who are not identified before the body is read.
     unknown_body_limit = 2**20
 
     def __init__(
@@ -129,7 +129,7 @@ class GoogleReader(Surface[ReaderCaller]):
         return super().render(call, result)
 
     def render_error(self, error: Exception, request: Request, context: ReaderCaller | None) -> Response:  # noqa: ARG002
-        """One line of text: clients show it as it is."""
+        """Returns the response for an error: one line of text, which clients show unchanged."""
         if isinstance(error, Unauthorized):
             return PlainTextResponse("Unauthorized", 401, BAD_TOKEN)
         if isinstance(error, SignInThrottled):
@@ -143,7 +143,7 @@ class GoogleReader(Surface[ReaderCaller]):
         return PlainTextResponse("Internal Server Error", 500)
 
     async def _sign_in(self, credentials: Credentials) -> AppLogin:
-        """Raises Unauthorized or SignInThrottled."""
+        """Returns the login of a name and a password. Raises Unauthorized or SignInThrottled."""
         login = await self._in_thread(self._logins.recognise, credentials)
         if login is not None:
             return login
@@ -153,6 +153,6 @@ class GoogleReader(Surface[ReaderCaller]):
 
 
 def _edit_token(call: Call[ReaderCaller]) -> str:
-    """Field T, "" if there is none. A body that is no form has none: it stands in the query then."""
+    """Returns the field T, "" without one. If the body is not a form, it is in the query."""
     pairs = [*call.request.query, *(() if call.endpoint.request_bodies else forms.fields(call.request))]
     return next((value for name, value in pairs if name == "T"), "").strip()

@@ -1,4 +1,4 @@
-"""Who is calling: the tokens of the Google Reader API, as headers and forms carry them."""
+"""Reads the tokens of the Google Reader API from headers and forms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLACEHOLDER: Final = "x"
 
 
 class ReaderCaller(Struct):
-    """login: None where no credentials are needed, and before the body of a POST was read."""
+    """login: None if no credentials are needed, and until the body of a POST is read."""
 
     address: str
     login: AppLogin | None = None
@@ -33,7 +33,7 @@ class ReaderCaller(Struct):
 
 
 class PublicUrl(Struct, frozen=True):
-    """text: the address of the service as people type it, without a slash at its end."""
+    """text: the URL of the service as users enter it, without a slash at its end."""
 
     text: str
 
@@ -51,7 +51,7 @@ def token_of(request: Request) -> str:
 
 
 def is_accepted_edit_token(sent: str, token: str) -> bool:
-    """Whether a POST with a valid header may have this T.
+    """Returns whether a POST with a valid header may have this T.
 
     Several clients send none, an empty one or a placeholder. That is safe: the header is a secret that no browser adds
     by itself, which is what the edit token was against. A wrong one is refused, so that a client asks for a new one.

@@ -1,4 +1,4 @@
-"""Ids of items, in the forms in which clients send them.
+"""Parses and formats ids of items, in all forms that clients send.
 
 tag:google.com,2005:reader/item/000000000000002a   16 hex digits, or fewer
 000000000000002a                                   the same without its beginning
@@ -16,7 +16,7 @@ from tidings.domain.messages import verbatim
 
 PREFIX: Final = "tag:google.com,2005:reader/item/"
 _HEX: Final = frozenset(string.hexdigits)
-# Ids of entries stay below.
+# Ids of entries are below this.
 _LIMIT: Final = 2**31
 
 

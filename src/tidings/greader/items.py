@@ -1,4 +1,4 @@
-"""Items: entries as the Google Reader API shows them."""
+"""Converts entries into items of the Google Reader API."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidings.storage.engine.database import Read
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import categories, feeds
 
-# newsboat keeps times in 32 bits.
+# newsboat stores times in 32 bits.
 _LATEST_S: Final = 2**31 - 1
 
 
@@ -66,7 +66,7 @@ class Item(Struct, frozen=True, rename="camel"):
 
 
 class _FeedPart(Struct, frozen=True):
-    """What all items of a feed have in common."""
+    """The members that all items of a feed share."""
 
     origin: Origin
     label: str

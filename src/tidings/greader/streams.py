@@ -1,8 +1,8 @@
-"""Streams: the lists of the Google Reader API, and what they are as filters of entries.
+"""Parses streams, the lists of the Google Reader API, and converts them to filters of entries.
 
     feed/12  feed/https://example.org/feed.xml  user/-/label/NAME  user/-/state/com.google/STATE
 
-A label is a folder, which is a category. Instead of "-" clients also send a name or a number, which count for nothing.
+A label is a folder, which is a category. Instead of "-" clients also send a name or a number, which is ignored.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def moment(text: str) -> Instant | None:
     return Instant(min(int(digits) * scale // divisor, LATEST))
 
 
-# Up to this many digits: what to multiply with and to divide by.
+# Number of digits at most, multiplier, divisor.
 _SCALES: Final = ((11, SECOND, 1), (14, 1000, 1), (17, 1, 1), (30, 1, 1000))
 
 

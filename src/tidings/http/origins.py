@@ -14,7 +14,7 @@ FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data", "text/
 
 
 def is_foreign(origin: str, request: Request, base_url: str) -> bool:
-    """Returns whether an Origin is not this service. base_url: its public address, for proxies that change Host."""
+    """Returns whether an Origin is not this service. base_url: its public URL, for proxies that change Host."""
     try:
         host = urlsplit(origin).netloc
     except ValueError:

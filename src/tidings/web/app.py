@@ -51,7 +51,7 @@ class SignInRequired(Exception):
 
 
 class Pages(Surface[RequestContext]):
-    """Serves the pages. trusted: proxies whose X-Forwarded-For header is believed."""
+    """Serves the pages. trusted: proxies whose X-Forwarded-For header is used."""
 
     body_limit = SMALL_BODY
     compressed = "text/"

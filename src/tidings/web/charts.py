@@ -51,7 +51,7 @@ class Calendar(Struct, frozen=True):
 
 
 def bars(days: Sequence[date], counts: Sequence[int]) -> list[Bar]:
-    """Days without anything have none. What there is can be seen, however little."""
+    """Returns the bars. Days without entries have none; the smallest bar is still visible."""
     largest = max(counts, default=0)
     return [
         Bar(number + GAP / 2, HEIGHT - height, 1 - GAP, height, day, count)

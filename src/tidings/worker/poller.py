@@ -103,7 +103,7 @@ class Poller:
         return asyncio.get_running_loop().time() < self._paused_until
 
     def _pause(self, error: Exception) -> None:
-        """Start and claim nothing for a while: this machine is short of something that every check needs."""
+        """Start and claim nothing for a while: this machine lacks a resource that every check needs."""
         if not self._is_paused():
             log.warning("polling paused", for_s=SHORTAGE_PAUSE_S, reason=str(error.__cause__ or error))
         self._paused_until = asyncio.get_running_loop().time() + SHORTAGE_PAUSE_S

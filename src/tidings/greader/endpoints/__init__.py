@@ -1,1 +1,1 @@
-"""Handlers of the Google Reader API, one module a subject."""
+"""Handlers of the Google Reader API, one module per subject."""

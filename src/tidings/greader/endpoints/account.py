@@ -1,4 +1,4 @@
-"""The caller, the edit token, and what clients ask for without needing it."""
+"""Endpoints for the user, the edit token, and lists that clients request but do not use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Friends(Struct, frozen=True):
 
 @routes.get("/reader/api/0/token")
 def get_edit_token(caller: ReaderCaller, request: Request) -> str:
-    """What a client sends as T with each change. It is the token itself and never expires.
+    """Get the edit token, which clients send as T with each change. It equals the login's token and never expires.
 
     A line break ends it: NewsFlash drops the last character. Vienna does not, unless its server is a FreshRSS.
     """

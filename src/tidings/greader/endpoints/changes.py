@@ -1,4 +1,4 @@
-"""Changes of entries: read and starred, of some or of a whole stream. A repeated change changes nothing more."""
+"""Endpoints that mark entries as read or starred, single ones or a whole stream. Changes are idempotent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tidings.services import Services
 
 routes = Routes("Changes")
 
-# State: the status of an entry that has it, and of one that has lost it.
+# By state: the status of an entry with it, and of one from which it was removed.
 _STATUSES: Final = {
     "read": (EntryStatus.READ, EntryStatus.UNREAD),
     "unread": (EntryStatus.UNREAD, EntryStatus.READ),
@@ -37,14 +37,14 @@ class EditTag(QueryOrForm, frozen=True):
 
 
 class MarkAll(QueryOrForm, frozen=True):
-    """s: a stream. ts: entries that were stored later stay unread; now when not sent."""
+    """s: a stream. ts: entries stored later stay unread; default: now."""
 
     s: str = ""
     ts: str = ""
 
 
 class NewState(Struct, frozen=True):
-    """None: as it is."""
+    """status, starred: None leaves them unchanged."""
 
     status: EntryStatus | None = None
     starred: bool | None = None
@@ -52,7 +52,7 @@ class NewState(Struct, frozen=True):
 
 @routes.post("/reader/api/0/edit-tag")
 def edit_tags(caller: User, services: Services, query: EditTag) -> str:
-    """Set states of entries. Entries that the caller does not have are passed over, and so are tags without a meaning.
+    """Set states of entries. Entries of other users and unsupported tags are ignored.
 
     Labels of single entries do not exist here: a label is a folder of feeds.
     """
@@ -66,7 +66,7 @@ def edit_tags(caller: User, services: Services, query: EditTag) -> str:
 
 
 def new_state(added: Iterable[str], removed: Iterable[str]) -> NewState:
-    """What is added counts more than what is removed; the last one counts."""
+    """Returns the change. Added states take precedence over removed ones, and later ones over earlier ones."""
     status: EntryStatus | None = None
     starred: bool | None = None
     changes = [(text, False) for text in removed] + [(text, True) for text in added]

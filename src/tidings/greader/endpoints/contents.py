@@ -1,4 +1,4 @@
-"""Streams: their items, or the ids of them."""
+"""Endpoints for the items of streams, and for their ids."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ routes = Routes("Streams")
 USUAL_COUNT: Final = 20
 MOST_IDS: Final = 10_000
 MOST_ITEMS: Final = 1_000
-# Streams of one request.
+# The most streams of one request.
 MOST_STREAMS: Final = 100
 # Items that are read and encoded at a time.
 _AT_ONCE: Final = 500
 
 
 class StreamQuery(QueryOrForm, frozen=True):
-    """s: streams, none for all entries. n: how many. c: where the page before ended. r: o for oldest first.
+    """s: streams, none for all entries. n: how many. c: the cursor of the previous page. r: o for oldest first.
 
     ot, nt: when entries were stored, at the earliest and at the latest. it, xt: streams to be in, and not to be in.
     """
@@ -65,7 +65,7 @@ class StreamQuery(QueryOrForm, frozen=True):
 
     @property
     def cursor(self) -> int | None:
-        """The last id of the page before; None on the first."""
+        """The last id of the previous page; None on the first page."""
         digits = "".join(letter for letter in self.c[:100] if letter in "0123456789")
         return min(int(digits), 2**31 - 1) if digits else None
 
@@ -109,7 +109,7 @@ class IdPage(Struct, frozen=True):
 
 @routes.get("/reader/api/0/stream/items/ids")
 def list_item_ids(caller: User, services: Services, query: StreamQuery) -> ItemRefs:
-    """Ids of a stream, in the order in which entries were stored."""
+    """List the ids of a stream, in the order in which entries were stored."""
     with services.listing.open(caller.id) as lists:
         page = _ids(lists, caller.id, query.s, query, query.count(MOST_IDS))
     return ItemRefs([ItemRef(str(number)) for number in page.ids], page.continuation)
@@ -120,7 +120,7 @@ routes.post("/reader/api/0/stream/items/ids")(list_item_ids)
 
 @routes.get("/reader/api/0/stream/items/count")
 def count_items(caller: User, services: Services, query: StreamQuery) -> str:
-    """How many entries a stream has."""
+    """Get the number of entries of a stream."""
     with services.listing.open(caller.id) as lists:
         selection = streams.entry_filter(lists.db, caller.id, "".join(query.s[:1]), query.stream_filter)
         return str(lists.count(selection) if selection else 0)
@@ -128,13 +128,13 @@ def count_items(caller: User, services: Services, query: StreamQuery) -> str:
 
 @routes.get("/reader/api/0/stream/contents")
 def list_stream(caller: User, services: Services, query: StreamQuery) -> StreamContents:
-    """Items of the streams of the query; without one, of all entries."""
+    """List the items of the streams in the query; without one, of all entries."""
     return _contents(caller, services, query.s or (streams.READING_LIST,), query)
 
 
 @routes.get("/reader/api/0/stream/contents/{stream:path}")
 def list_named_stream(caller: User, services: Services, stream: str, query: StreamQuery) -> StreamContents:
-    """Items of the stream in the path, escaped or not."""
+    """List the items of the stream in the path, which may be escaped or not."""
     return _contents(caller, services, (stream or streams.READING_LIST,), query)
 
 
@@ -151,7 +151,7 @@ def _contents(caller: User, services: Services, wanted: Sequence[str], query: St
 
 
 def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQuery, count: int) -> IdPage:
-    """One more than the page has tells whether another follows. Of several streams each entry comes once."""
+    """Returns the ids of a page, and whether another follows. An entry in several streams occurs once."""
     if len(wanted) > MOST_STREAMS:
         raise InvalidInput(verbatim(f"s: send {MOST_STREAMS} streams at most."), field="s")
     is_newest_first = query.direction is Direction.DESC
@@ -170,14 +170,14 @@ def _ids(lists: EntryLists, user_id: int, wanted: Sequence[str], query: StreamQu
 
 @routes.post("/reader/api/0/stream/items/contents")
 def list_items(caller: User, services: Services, query: ItemsQuery) -> Response:
-    """Items by id, however many. Those that the caller does not have are left out."""
+    """List items by id, in any number. Unknown ids and those of other users are left out."""
     newest_first = query.r != "o"
     ids = sorted(item_ids.parse_all(query.i), reverse=newest_first)
     head = StreamContents(streams.READING_LIST, services.clock() // SECOND, [])
     before, after = msgspec.json.encode(head).split(b"[]", 1)
     with services.listing.open(caller.id) as lists:
         parts = _encoded(lists, ItemBuilder(lists.db, caller.id), ids, newest_first=newest_first)
-        # One join: each further concatenation would copy all of it.
+        # A single join: repeated concatenation would copy the data each time.
         body = b"".join([before, b"[", *_separated(parts), b"]", after])
     return Response(body, media_type=JSON)
 
@@ -193,7 +193,7 @@ def _separated(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _encoded(lists: EntryLists, builder: ItemBuilder, ids: list[int], *, newest_first: bool) -> Iterator[bytes]:
-    """Encoded in portions: a client may ask for ten thousand items, which as objects take three times the memory."""
+    """Yields items as JSON in chunks: ten thousand items as objects would take three times the memory."""
     for start in range(0, len(ids), _AT_ONCE):
         items = builder.items(lists.chosen(ids[start : start + _AT_ONCE]), newest_first=newest_first)
         if items:

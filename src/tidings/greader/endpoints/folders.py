@@ -1,4 +1,4 @@
-"""Folders, which are categories: listed, renamed and removed."""
+"""Endpoints for folders, which are categories."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Tags(Struct, frozen=True):
 
 
 class Rename(QueryOrForm, frozen=True):
-    """s: the folder. dest: its new name, as a label. t: the folder, as older clients send it."""
+    """s: the folder. dest: its new name, as a label. t: the folder in requests of older clients."""
 
     s: str = ""
     t: str = ""
@@ -43,7 +43,7 @@ class Disable(QueryOrForm, frozen=True):
 
 @routes.get("/reader/api/0/tag/list")
 def list_tags(caller: User, services: Services) -> Tags:
-    """The starred state, and a folder for each category."""
+    """List the starred state, and a folder for each category."""
     with services.reading() as db:
         folders = categories.list_all(db, caller.id)
     return Tags([Tag(STARRED), *(Tag(LABEL + folder.title, "folder") for folder in folders)])

@@ -1,4 +1,4 @@
-"""Signing in, and the URLs that people try first."""
+"""Endpoints for signing in, and for opening the API in a browser."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALL_BODY = 2**14
 
 
 class LoginForm(QueryOrForm, frozen=True):
-    """output: json for JSON. What else clients send (service, source, accountType …) counts for nothing."""
+    """output: json for JSON. Other fields (service, source, accountType …) are ignored."""
 
     Email: str = ""
     Passwd: str = ""
@@ -46,11 +46,11 @@ routes.post("/accounts/ClientLogin", is_public=True, body_limit=SMALL_BODY)(sign
 
 @routes.get("/", is_public=True)
 def show_that_it_is_here() -> str:
-    """What people see who open the URL of the API in a browser."""
+    """Return a text for users who open the URL of the API in a browser."""
     return "OK"
 
 
 @routes.get("/check/compatibility", is_public=True)
 def check_compatibility(request: Request) -> str:
-    """Whether a proxy in front of us lets the header Authorization through."""
+    """Check whether a reverse proxy forwards the header Authorization."""
     return "PASS" if request.headers.get("authorization") else "FAIL: no Authorization header arrived here."

@@ -1,4 +1,4 @@
-"""Subscriptions: listed, counted, made, changed and ended, and as OPML."""
+"""Endpoints for subscriptions, unread counts and OPML."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FolderOut(Struct, frozen=True):
 
 
 class Subscription(Struct, frozen=True):
-    """icon_url: absent while no icon is known. firstitemmsec: when it was subscribed to."""
+    """icon_url: absent while no icon is known. firstitemmsec: when the user subscribed."""
 
     id: str
     title: str
@@ -49,7 +49,7 @@ class Subscriptions(Struct, frozen=True):
 
 
 class UnreadCount(Struct, frozen=True, rename="camel"):
-    """newest_item_timestamp_usec: when the feed had new entries last."""
+    """newest_item_timestamp_usec: when the feed last had new entries."""
 
     id: str
     count: int
@@ -76,7 +76,7 @@ class QuickAdd(QueryOrForm, frozen=True):
 
 
 class AddedOut(Struct, frozen=True, rename="camel"):
-    """What came of a URL. num_results: how many subscriptions were made, 0 or 1."""
+    """The result of adding a URL. num_results: the number of new subscriptions, 0 or 1."""
 
     num_results: int
     query: str
@@ -87,7 +87,7 @@ class AddedOut(Struct, frozen=True, rename="camel"):
 
 @routes.get("/reader/api/0/subscription/list")
 def list_subscriptions(caller: User, services: Services, site: PublicUrl) -> Subscriptions:
-    """All feeds, with the folder of each."""
+    """List all feeds with their folders."""
     with services.reading() as db:
         mine = feeds.list_all(db, caller.id)
         titles = {folder.id: folder.title for folder in categories.list_all(db, caller.id)}
@@ -110,7 +110,7 @@ def _subscription(feed: Feed, folder: str, icon: str | None, site: PublicUrl) ->
 
 @routes.get("/reader/api/0/unread-count")
 def count_unread(caller: User, services: Services) -> UnreadCounts:
-    """Unread entries of each feed and folder, and of all. Clients poll it to learn which feeds have news."""
+    """Count the unread entries of each feed and folder, and in total. Clients poll it to find new entries."""
     with services.reading() as db:
         unread = {feed.feed_id: feed.unread for feed in counters.list_all(db, caller.id)}
         mine = feeds.list_all(db, caller.id)
@@ -128,7 +128,7 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
 
 @routes.post("/reader/api/0/subscription/edit")
 async def edit_subscription(caller: User, services: Services, query: Edit) -> str:
-    """Subscribe, unsubscribe, rename, or move to a folder. Subscribing to a feed that is there is no error."""
+    """Subscribe, unsubscribe, rename, or move to a folder. Subscribing again is no error."""
     if not query.s:
         raise InvalidInput(verbatim("s: send a feed."), field="s")
     for number, text in enumerate(query.s):
@@ -171,7 +171,7 @@ def _change(services: Services, user_id: int, feed_id: int, query: Edit, title: 
 
 
 def _folder_after_removal(services: Services, user_id: int, feed_id: int, label: str) -> int | None:
-    """The first folder, if the feed is in the one that it is taken out of: each feed is in one."""
+    """Returns the first folder if the feed is removed from its own, because each feed must be in one."""
     with services.reading() as db:
         found = streams.folder(db, user_id, label)
         feed = feeds.get(db, user_id, feed_id)
@@ -181,7 +181,7 @@ def _folder_after_removal(services: Services, user_id: int, feed_id: int, label:
 
 @routes.post("/reader/api/0/subscription/quickadd")
 async def add_quickly(caller: User, services: Services, query: QuickAdd) -> AddedOut:
-    """Subscribe to a feed, or to the first one that a page has. What went wrong is told in `error`."""
+    """Subscribe to a feed, or to the first feed of a page. `error` says why that failed."""
     typed = query.quickadd.strip()
     try:
         feed_id, is_new = await _subscribe(caller, services, typed.removeprefix(FEED))
@@ -191,7 +191,7 @@ async def add_quickly(caller: User, services: Services, query: QuickAdd) -> Adde
     if feed is None:
         return AddedOut(0, typed, error="The feed was removed at this moment.")
     if not is_new:
-        # Capy Reader and NetNewsWire look for these words.
+        # Capy Reader and NetNewsWire search for these words.
         return AddedOut(0, typed, error=f"Already subscribed! {feed.feed_url}")
     return AddedOut(1, typed, f"{FEED}{feed.id}", feed.title)
 
@@ -221,12 +221,12 @@ def _known(services: Services, user_id: int, url: str) -> int | None:
 
 @routes.get("/reader/api/0/subscription/export")
 def export_subscriptions(caller: User, services: Services) -> Response:
-    """All feeds as OPML."""
+    """Export all feeds as OPML."""
     attached = {"Content-Disposition": 'attachment; filename="subscriptions.opml"'}
     return Response(services.opml.export(caller.id), 200, attached, "text/xml; charset=utf-8")
 
 
 @routes.post("/reader/api/0/subscription/import", request_bodies=(Media("text/xml"),))
 def import_subscriptions(caller: User, services: Services, request: Request) -> str:
-    """Subscribe to the feeds of an OPML document, the body itself."""
+    """Subscribe to the feeds of an OPML document, which is the body."""
     return f"OK: {services.opml.import_(caller.id, request.content).message}"
