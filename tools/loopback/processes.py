@@ -23,7 +23,7 @@ class Process:
 
     @property
     def role(self) -> str:
-        """supervisor, worker, web worker or helper, by the process name that the supervisor set, and the command line."""
+        """supervisor, worker, web worker or helper, by its name, which the supervisor sets, and command line."""
         if self.name in NAMES:
             return NAMES[self.name]
         found = re.search(r"-m tidings (serve|web|worker)\b", self.command)
