@@ -1,7 +1,7 @@
 """The command line: its commands, and its exit codes.
 
 Exit codes: 0 success; 1 failure; 2 unknown arguments, or a setting that cannot be used; 3 `status` found overdue
-feeds; 130 interrupted.
+feeds; 4 `check` found problems that are still there; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Group, Parameter
 
 from tidings import __version__, settings
-from tidings.commands import about, maintenance, running
+from tidings.commands import about, backups, maintenance, running
+from tidings.commands.check import check
 from tidings.commands.outcomes import DONE, NOT_UNDERSTOOD, exit_code_of, report
 from tidings.commands.status import status
 from tidings.commands.users import user
@@ -39,7 +40,10 @@ app.command(running.worker, group=RUN_GROUP)
 app.command(maintenance.migrate, group=MAINTENANCE_GROUP)
 app.command(maintenance.refresh, group=MAINTENANCE_GROUP)
 app.command(maintenance.tidy, group=MAINTENANCE_GROUP)
-app.command(maintenance.backup, group=MAINTENANCE_GROUP)
+app.command(backups.backup, group=MAINTENANCE_GROUP)
+app.command(backups.restore, group=MAINTENANCE_GROUP)
+app.command(check, group=MAINTENANCE_GROUP)
+app.command(backups.move, group=MAINTENANCE_GROUP)
 user.group = MAINTENANCE_GROUP
 app.command(user)
 app.command(status, group=INFO_GROUP)

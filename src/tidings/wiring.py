@@ -64,6 +64,7 @@ from tidings.services.feeds.opml import Opml
 from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.maintenance.cleanup import Cleanup
 from tidings.services.maintenance.clock_repair import ClockRepair, ScheduleLimits
+from tidings.services.maintenance.integrity import IntegrityCheck, Problem
 from tidings.services.maintenance.readiness import Readiness
 from tidings.services.maintenance.status import StatusReader
 from tidings.services.polling.check import FeedChecker
@@ -84,9 +85,11 @@ from tidings.settings_views import (
     websub_callback_base,
 )
 from tidings.storage import migrate, revision
-from tidings.storage.engine import backup, disk_space
+from tidings.storage.engine import disk_space
 from tidings.storage.engine.database import Database
 from tidings.storage.entries import search_index as search_index_storage
+from tidings.storage.maintenance import backup, move, restore
+from tidings.storage.maintenance.table_copy import Progress
 from tidings.web import ROUTES as PAGES
 from tidings.web.app import Pages
 from tidings.web.assets import Assets, StaticFiles
@@ -162,9 +165,28 @@ class Application:
             search_index_storage.compact(db)
         disk_space.vacuum(self.database)
 
-    def backup(self, path: Path) -> int:
-        """Copy the SQLite database to a new file. Returns its size in bytes. Raises StartError."""
-        return backup.copy_to(self.database, path)
+    def backup(self, path: Path, progress: Progress) -> int:
+        """Copy the database to a new file. Returns its size in bytes. Raises StartError."""
+        return backup.copy_to(self.database, path, progress)
+
+    def restore(self, path: Path, progress: Progress, *, overwrite: bool) -> int:
+        """Replace the database by a backup. Returns the number of users. Raises StartError, with nothing changed."""
+        file = self._settings.database_file
+        folder = self._settings.data_dir if file is None else file.parent
+        return restore.restore(self.database, path, overwrite=overwrite, folder=folder, progress=progress)
+
+    def move(self, url: str, progress: Progress, *, restart: bool) -> Mapping[str, int]:
+        """Copy everything into another database. Returns the number of rows by table. Raises StartError."""
+        target = Database(url, pool_size=2)
+        try:
+            moved = move.move(self.database, target, restart=restart, progress=progress)
+        finally:
+            target.close()
+        return {name: found.rows for name, found in moved.items()}
+
+    def problems(self, progress: Progress, *, repair: bool) -> Iterator[Problem]:
+        """Yields what is wrong with the database, repaired if that is wanted and possible."""
+        return IntegrityCheck(self.database).run(repair=repair, progress=progress)
 
     def close(self) -> None:
         self.database.close()

@@ -1,9 +1,8 @@
-"""`tidings migrate`, `refresh`, `tidy` and `backup`: maintenance commands, each of which runs once and exits."""
+"""`tidings migrate`, `refresh` and `tidy`: maintenance commands, each of which runs once and exits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -65,24 +64,6 @@ def tidy(*, compact: Annotated[bool, Parameter(name="--compact", negative="")] =
         say("A worker is removing old data at this moment; this command did nothing.")
         return 0
     say(f"Removed: {_format_counts(removed)}")
-    return 0
-
-
-def backup(path: Path, *, loaded: LoadedSettings) -> int:
-    """Copy the SQLite database to a new file, which only its owner may read.
-
-    Tidings may run meanwhile. Use pg_dump for PostgreSQL.
-
-    Parameters
-    ----------
-    path
-        The file to write. It must not exist.
-    """
-    prepare(loaded.settings)
-    with open_application(loaded.settings) as application:
-        application.check()
-        size = application.backup(path)
-    say(f"Copied to {path}: {size} bytes")
     return 0
 
 

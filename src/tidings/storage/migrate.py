@@ -11,15 +11,17 @@ from sqlalchemy.exc import DBAPIError
 
 from tidings.domain.errors import StartError, StoreUnavailable
 from tidings.storage.engine import database_errors, locks
-from tidings.storage.engine.database import Database, Write
+from tidings.storage.engine.database import Database, Read, Write
 from tidings.storage.revision import MIGRATIONS
 
 # Advisory lock of migrations, any number that no other lock in this database uses.
 LOCK_ID = 7_483_464_737
+# The revision of a database into which `tidings move` is copying: this prefix and the revision that it will have.
+MOVING = "moving-"
 
 
-def upgrade(database: Database) -> list[str]:
-    """Run the missing revisions and return them, oldest first. One transaction: a failed upgrade changes nothing.
+def upgrade(database: Database, revision: str = "head") -> list[str]:
+    """Run the missing revisions up to this one and return them, oldest first. One transaction: a failed upgrade changes nothing.
 
     Raises StartError if the database cannot be opened or was written by a newer version.
     """
@@ -27,13 +29,28 @@ def upgrade(database: Database) -> list[str]:
         with database_errors.without_log():
             database.prepare_file()
         with database.engine.begin() as connection:
-            # Several machines may start at once: one migrates, the others wait and then find nothing to do.
-            locks.advisory_lock(Write(connection), LOCK_ID)
-            before = _known_revision(connection)
-            command.upgrade(_config(connection), "head")
-            return _between(before)
+            return upgrade_within(Write(connection), revision)
     except (StoreUnavailable, DBAPIError) as error:
         raise _unusable(database, error) from error
+
+
+def upgrade_within(db: Write, revision: str = "head") -> list[str]:
+    """As `upgrade`, in a transaction that the caller commits."""
+    # Several machines may start at once: one migrates, the others wait and then find nothing to do.
+    locks.advisory_lock(db, LOCK_ID)
+    before = _known_revision(db.connection)
+    command.upgrade(_config(db.connection), revision)
+    return _between(before, MigrationContext.configure(db.connection).get_current_revision())
+
+
+def current_revision(db: Read) -> str | None:
+    """Returns the revision that the database names, known or not; None without any."""
+    return MigrationContext.configure(db.connection).get_current_revision()
+
+
+def is_known(revision: str) -> bool:
+    """Returns whether this version of Tidings can upgrade a database of this revision."""
+    return revision in {script.revision for script in _scripts().walk_revisions()}
 
 
 def check(database: Database) -> None:
@@ -47,6 +64,15 @@ def check(database: Database) -> None:
         raise StartError(f"The database {describe(database)} is not up to date: run `tidings migrate` first")
 
 
+def require_answer(database: Database) -> None:
+    """Raises StartError, with the reason, if the database does not answer. A new SQLite file is created."""
+    try:
+        with database_errors.without_log():
+            database.ping()
+    except StoreUnavailable as error:
+        raise _unusable(database, error) from error
+
+
 def describe(database: Database) -> str:
     """Returns the URL of the database without the password."""
     return database.url.render_as_string(hide_password=True)
@@ -54,19 +80,24 @@ def describe(database: Database) -> str:
 
 def _known_revision(connection: Connection) -> str | None:
     revision = MigrationContext.configure(connection).get_current_revision()
-    known = {script.revision for script in _scripts().walk_revisions()}
-    if revision is not None and revision not in known:
+    url = connection.engine.url.render_as_string(hide_password=True)
+    if revision is not None and revision.startswith(MOVING):
         raise StartError(
-            f"The database {connection.engine.url.render_as_string(hide_password=True)} was made by a newer version of "
-            f"Tidings (schema {revision}): run that version, or restore an older backup"
+            f"A move into the database {url} is not complete: run the same `tidings move` again, which goes on where it"
+            " stopped"
+        )
+    if revision is not None and not is_known(revision):
+        raise StartError(
+            f"The database {url} was made by a newer version of Tidings (schema {revision}): run that version, or "
+            "restore an older backup"
         )
     return revision
 
 
-def _between(before: str | None) -> list[str]:
-    newest_first = [script.revision for script in _scripts().walk_revisions()]
-    done = newest_first[: newest_first.index(before)] if before else newest_first
-    return done[::-1]
+def _between(before: str | None, after: str | None) -> list[str]:
+    oldest_first = [script.revision for script in _scripts().walk_revisions()][::-1]
+    first = oldest_first.index(before) + 1 if before else 0
+    return oldest_first[first : oldest_first.index(after) + 1] if after else []
 
 
 def _scripts() -> ScriptDirectory:

@@ -41,10 +41,13 @@ def add(db: Write, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
 
     rows: all with the same columns in the same order. Columns that are missing get their defaults.
     """
-    if not rows:
-        return
-    names = list(rows[0])
-    bound = _bind_values(db, table, names, rows)
+    if rows:
+        names = list(rows[0])
+        add_stored(db, table, names, _bind_values(db, table, names, rows))
+
+
+def add_stored(db: Write, table: Table, names: Sequence[str], bound: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows whose values are as the database stores them: compressed texts as bytes. names: of the columns."""
     if is_sqlite(db.connection):
         placeholders = ", ".join("?" * len(names))
         db.connection.exec_driver_sql(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({placeholders})", bound)  # noqa: S608 - names from our schema

@@ -172,6 +172,19 @@ class Database:
         metrics.record_database_read(time.perf_counter() - started)
 
     @contextmanager
+    def snapshot(self) -> Iterator[Read]:
+        """Yields a connection whose statements all read the same state, for hours if need be."""
+        if self.is_sqlite:
+            with self.reading() as db:
+                yield db
+            return
+        with _translated_errors(), self.engine.connect() as pooled:
+            connection = pooled.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+                yield Read(connection)
+
+    @contextmanager
     def writing(self) -> Iterator[Write]:
         requested = begun = time.perf_counter()
         try:

@@ -1,0 +1,61 @@
+"""Rows in every table, with values of every kind, for what copies whole databases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, LargeBinary, SmallInteger, Table, insert
+
+from tidings.storage.engine.database import Write
+from tidings.storage.maintenance.table_copy import tables
+from tidings.storage.schema.base import CompressedText
+
+TEXTS = ("plain", "Grüße, 東京 🌧", 'it\'s \\ "quoted"\tand\nbroken', "")
+
+
+def fill(db: Write, rows: int) -> int:
+    """Replace the rows of each table by that many. Returns the number of all rows.
+
+    The rows refer to each other as the foreign keys require; beyond that they mean nothing.
+    """
+    for table in reversed(tables()):
+        db.run(table.delete())
+    for table in tables():
+        db.run_many(insert(table), [_row(table, number) for number in range(1, rows + 1)])
+    return rows * len(tables())
+
+
+def _row(table: Table, number: int) -> dict[str, Any]:
+    return {column.name: _value(column, number) for column in table.columns}
+
+
+def _value(column: Column[Any], number: int) -> Any:
+    if column.foreign_keys or column.primary_key or column.name.endswith("_id"):
+        return f"key {number} Ä" if column.type.python_type is str else _bytes_or_number(column, number)
+    if column.nullable and number % 3 == 0:
+        return None
+    return _plain_value(column, number)
+
+
+def _bytes_or_number(column: Column[Any], number: int) -> Any:
+    return bytes([0, number % 256, number // 256, 255]) if isinstance(column.type, LargeBinary) else number
+
+
+def _plain_value(column: Column[Any], number: int) -> Any:
+    match column.type:
+        case CompressedText():
+            return f"<p>{TEXTS[number % len(TEXTS)]} {number}</p>" * (1 + 300 * (number % 2))
+        case Boolean():
+            return number % 2 == 0
+        case Float():
+            return 1.1 + number / 3
+        case SmallInteger():
+            return number % 3
+        case BigInteger():
+            return 1_790_000_000_000_000 + number
+        case Integer():
+            return -1 if number % 5 == 0 else number
+        case LargeBinary():
+            return bytes([0, number % 256, number // 256, 255])
+        case _:
+            return f"{number} {TEXTS[number % len(TEXTS)]}"
