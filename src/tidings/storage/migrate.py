@@ -21,7 +21,9 @@ MOVING = "moving-"
 
 
 def upgrade(database: Database, revision: str = "head") -> list[str]:
-    """Run the missing revisions up to this one and return them, oldest first. One transaction: a failed upgrade changes nothing.
+    """Run the missing revisions up to this one and return them, oldest first.
+
+    One transaction: a failed upgrade changes nothing.
 
     Raises StartError if the database cannot be opened or was written by a newer version.
     """
