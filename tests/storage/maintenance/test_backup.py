@@ -10,6 +10,7 @@ import pytest
 
 from support.entry_fixtures import FeedFixture, ready
 from tidings.domain.errors import StartError
+from tidings.storage.engine import sqlite_file
 from tidings.storage.engine.database import Database
 from tidings.storage.maintenance import backup
 
@@ -41,7 +42,7 @@ def test_a_copy_holds_one_state_even_if_entries_arrive_meanwhile(database: Datab
 
     backup.copy_to(database, tmp_path / "copy.db", add_one)
 
-    copy = backup.open_file(tmp_path / "copy.db")
+    copy = sqlite_file.open_file(tmp_path / "copy.db")
     there = FeedFixture(copy, feed.user_id, feed.category_id, feed.feed_id)
     assert there.total() == 30
     assert not database.is_sqlite or not reported
@@ -55,7 +56,7 @@ def test_a_backup_that_fails_leaves_no_file(
     def fail(path: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(backup, "sync", fail)
+    monkeypatch.setattr(sqlite_file, "sync", fail)
     with pytest.raises(StartError, match=r"cannot be written: No space left on device"):
         backup.copy_to(database, tmp_path / "copy.db", no_progress)
 

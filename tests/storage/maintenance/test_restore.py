@@ -14,6 +14,7 @@ from support.entry_fixtures import FeedFixture, ready
 from support.every_table import fill
 from tidings.domain.errors import StartError
 from tidings.storage import migrate
+from tidings.storage.engine import sequences
 from tidings.storage.engine.database import Database
 from tidings.storage.maintenance import backup, table_copy
 from tidings.storage.maintenance.restore import restore
@@ -176,7 +177,7 @@ def test_a_restoration_that_fails_half_way_changes_nothing(
     def fail(*_: object) -> None:
         raise DiskFull
 
-    monkeypatch.setattr(table_copy, "write_sequences", fail)
+    monkeypatch.setattr(sequences, "write", fail)
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(DiskFull):
         restored(filled, backup_file, overwrite=True)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from tidings.domain.errors import StoreUnavailable
-from tidings.storage.engine import database_errors
+from tidings.storage.engine import database_errors, full_text
+from tidings.storage.engine import integrity as engine_integrity
 from tidings.storage.engine.database import Database
 from tidings.storage.maintenance import consistency
 from tidings.storage.maintenance.consistency import Rule
@@ -50,7 +51,7 @@ class IntegrityCheck:
         if found and repair:
             try:
                 with database_errors.without_log(), self._database.writing() as db:
-                    consistency.rebuild_indexes(db)
+                    engine_integrity.rebuild_indexes(db)
                 is_repaired = not self._damages()
             except StoreUnavailable:
                 is_repaired = False
@@ -60,13 +61,13 @@ class IntegrityCheck:
     def _damages(self) -> list[str]:
         try:
             with database_errors.without_log(), self._database.reading() as db:
-                return consistency.damages(db)
+                return engine_integrity.damages(db)
         except StoreUnavailable as error:
             return [error.reason]
 
     def _rule(self, rule: Rule, *, repair: bool) -> Iterator[Problem]:
         with self._database.reading() as db:
-            count = consistency.count(db, rule)
+            count = rule.count(db)
         if not count:
             return
         is_repaired = repair and rule.repair is not None
@@ -90,9 +91,9 @@ class IntegrityCheck:
     def _terms(self, *, repair: bool) -> Iterator[Problem]:
         try:
             with database_errors.without_log(), self._database.writing() as db:
-                consistency.check_terms(db)
+                full_text.check_structure(db)
         except StoreUnavailable as error:
             if repair:
                 with self._database.writing() as db:
-                    consistency.rebuild_search(db)
+                    consistency.reindex(db)
             yield Problem("search", f"the search index is damaged: {error.reason}", repair)

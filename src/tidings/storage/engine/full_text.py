@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Executable, Text, bindparam, cast, delete, select, text
+from sqlalchemy import ColumnElement, Executable, Table, Text, bindparam, cast, delete, select, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -286,3 +286,43 @@ def _vector(document: Document) -> str:
         positions.setdefault(term, []).append(str(position))
     # PostgreSQL stores no more positions of one term.
     return " ".join(f"'{document.owner}/{term}':{','.join(at[:255])}" for term, at in positions.items())
+
+
+# Checking
+
+
+def index_table(db: Read) -> Table:
+    """Returns the table that has a row, with `entry_id`, for each indexed entry."""
+    return search_documents if is_sqlite(db.connection) else search_vectors
+
+
+def count_differing(db: Read) -> int:
+    """Returns how many entries only one of the two tables of SQLite's index has; 0 on PostgreSQL, which has one."""
+    return int(db.scalar(_count_differing)) if is_sqlite(db.connection) else 0
+
+
+def check_structure(db: Write) -> None:
+    """Have SQLite check its index. Raises a driver's error, as StoreUnavailable from `Database`, if it is damaged."""
+    if is_sqlite(db.connection):
+        db.run(_check_structure)
+
+
+def clear(db: Write) -> None:
+    """Remove everything from the index, even if it is damaged."""
+    if is_sqlite(db.connection):
+        db.run(_delete_all_terms)
+    db.run(delete(index_table(db)))
+
+
+def drop(db: Write) -> None:
+    """Remove the table of SQLite's index that is not declared in the schema."""
+    if is_sqlite(db.connection):
+        db.run(text("DROP TABLE IF EXISTS entry_words"))
+
+
+_delete_all_terms = text("INSERT INTO entry_words (entry_words) VALUES ('delete-all')")
+_check_structure = text("INSERT INTO entry_words (entry_words) VALUES ('integrity-check')")
+_count_differing = text(
+    "SELECT (SELECT count(*) FROM search_documents WHERE id NOT IN (SELECT id FROM entry_words_docsize))"
+    " + (SELECT count(*) FROM entry_words_docsize WHERE id NOT IN (SELECT id FROM search_documents))"
+)

@@ -31,8 +31,8 @@ from sqlalchemy import (
 )
 
 from tidings.domain.entries.entries import EntryStatus
+from tidings.storage.engine import full_text
 from tidings.storage.engine.database import Read, Write
-from tidings.storage.engine.engines import is_sqlite
 from tidings.storage.maintenance import table_copy
 from tidings.storage.polling import sources as source_rows
 from tidings.storage.schema import (
@@ -45,9 +45,7 @@ from tidings.storage.schema import (
     feed_counters,
     feeds,
     receivers,
-    search_documents,
     search_pending,
-    search_vectors,
     sources,
 )
 from tidings.storage.schema.base import CompressedText
@@ -59,33 +57,32 @@ _EMPTY_BODY = b"\0"
 class Rule(Struct, frozen=True):
     """Something that must hold.
 
-    area: the line of the report that it belongs to. problem: what is wrong with the rows that `count` counts.
+    area: the part of the report that it belongs to. problem: what is wrong with the rows that `count` counts.
     repair: makes it right; None if it cannot be repaired.
     """
 
     area: str
     problem: str
-    count: Executable
+    count: Callable[[Read], int]
     repair: Callable[[Write], object] | None
 
 
 def rules(db: Read) -> list[Rule]:
     """Returns all rules for the engine of this connection, in the order in which they are repaired."""
-    search = _search_rules_of_sqlite() if is_sqlite(db.connection) else [_unindexed(search_vectors)]
+    search = _search_rules(full_text.index_table(db))
     return [*_reference_rules(), *_ownership_rules(), *_content_rules(), *_counter_rules(), *search]
-
-
-def count(db: Read, rule: Rule) -> int:
-    """Returns the number of rows that break the rule."""
-    return int(db.scalar(rule.count))
 
 
 def _run(*statements: Executable) -> Callable[[Write], object]:
     return lambda db: [db.run(statement) for statement in statements]
 
 
-def _counted(table: Table, wrong: ColumnElement[bool]) -> Executable:
-    return select(func.count()).select_from(table).where(wrong)
+def _counting(statement: Executable) -> Callable[[Read], int]:
+    return lambda db: int(db.scalar(statement))
+
+
+def _counted(table: Table, wrong: ColumnElement[bool]) -> Callable[[Read], int]:
+    return _counting(select(func.count()).select_from(table).where(wrong))
 
 
 # References
@@ -174,6 +171,11 @@ def _content_rules() -> Iterator[Rule]:
     )
 
 
+def number_of_bodies(db: Read) -> int:
+    """Returns the number of stored bodies."""
+    return table_copy.count_rows(db, entry_contents)
+
+
 def unreadable_bodies(db: Read, progress: Callable[[int], None]) -> list[int]:
     """Returns the ids of the entries whose stored body cannot be decompressed. progress: called with bodies read."""
     content = CompressedText()
@@ -229,7 +231,7 @@ def _counter_rules() -> Iterator[Rule]:
     yield Rule("counters", "queues whose counters are not those of their deliveries", _count_wrong_queues(), _requeue)
 
 
-def _count_wrong_counters() -> Executable:
+def _count_wrong_counters() -> Callable[[Read], int]:
     recount = (
         select(entries.c.feed_id, *(value.label(name) for name, value in _COUNTED.items()))
         .group_by(entries.c.feed_id)
@@ -237,7 +239,7 @@ def _count_wrong_counters() -> Executable:
     )
     joined = feed_counters.outerjoin(recount, recount.c.feed_id == feed_counters.c.feed_id)
     differs = or_(*(feed_counters.c[name] != func.coalesce(recount.c[name], 0) for name in _COUNTED))
-    return select(func.count()).select_from(joined).where(differs)
+    return _counting(select(func.count()).select_from(joined).where(differs))
 
 
 def _recount(db: Write) -> None:
@@ -261,7 +263,7 @@ _QUEUED = {
 }
 
 
-def _count_wrong_queues() -> Executable:
+def _count_wrong_queues() -> Callable[[Read], int]:
     return _counted(receivers, or_(*(receivers.c[name] != value for name, value in _QUEUED.items())))
 
 
@@ -273,7 +275,8 @@ def _requeue(db: Write) -> None:
 # The search index
 
 
-def _unindexed(index: Table) -> Rule:
+def _search_rules(index: Table) -> Iterator[Rule]:
+    yield Rule("search", "entries that differ between the two parts of the index", full_text.count_differing, reindex)
     missing = and_(
         ~_exists(index, index.c.entry_id == entries.c.id),
         ~_exists(search_pending, search_pending.c.entry_id == entries.c.id),
@@ -281,53 +284,10 @@ def _unindexed(index: Table) -> Rule:
     request = insert(search_pending).from_select(
         ["entry_id", "user_id"], select(entries.c.id, entries.c.user_id).where(missing)
     )
-    return Rule("search", "entries that no search finds", _counted(entries, missing), _run(request))
+    yield Rule("search", "entries that no search finds", _counted(entries, missing), _run(request))
 
 
-_forget_terms = text("INSERT INTO entry_words (entry_words) VALUES ('delete-all')")
-_check_terms = text("INSERT INTO entry_words (entry_words) VALUES ('integrity-check')")
-
-
-def _search_rules_of_sqlite() -> Iterator[Rule]:
-    differing = text(
-        "SELECT (SELECT count(*) FROM search_documents WHERE id NOT IN (SELECT id FROM entry_words_docsize))"
-        " + (SELECT count(*) FROM entry_words_docsize WHERE id NOT IN (SELECT id FROM search_documents))"
-    )
-    yield Rule("search", "documents that differ between the two parts of the index", differing, rebuild_search)
-    yield _unindexed(search_documents)
-
-
-def check_terms(db: Write) -> None:
-    """Have SQLite check the structure of its search index. Raises StoreUnavailable if it is damaged."""
-    if is_sqlite(db.connection):
-        db.run(_check_terms)
-
-
-def rebuild_search(db: Write) -> None:
-    """Empty the search index of SQLite and mark all entries as waiting to be indexed."""
-    db.run(_forget_terms)
-    db.run(delete(search_documents))
+def reindex(db: Write) -> None:
+    """Empty the search index and mark all entries as waiting to be indexed."""
+    full_text.clear(db)
     table_copy.request_indexing(db)
-
-
-# The file
-
-
-_integrity = text("PRAGMA integrity_check(20)")
-_reindex = text("REINDEX")
-
-
-def damages(db: Read) -> list[str]:
-    """Returns what SQLite finds wrong with its file, a sentence each. Always empty on PostgreSQL."""
-    if not is_sqlite(db.connection):
-        return []
-    return [str(line) for line in db.scalars(_integrity) if line != "ok"]
-
-
-def rebuild_indexes(db: Write) -> None:
-    """Rebuild all indexes of an SQLite file."""
-    db.run(_reindex)
-
-
-def number_of_bodies(db: Read) -> int:
-    return table_copy.count_rows(db, entry_contents)

@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, text
 from tidings.domain.errors import StartError
 from tidings.storage import migrate
 from tidings.storage import revision as schema_revision
+from tidings.storage.engine import full_text, sequences
 from tidings.storage.engine.database import Database, Read
 from tidings.storage.maintenance import table_copy
 from tidings.storage.maintenance.table_copy import Progress, TableDigest
@@ -47,8 +48,7 @@ def _prepare(target: Database, *, restart: bool) -> None:
         with target.writing() as db:
             metadata.drop_all(db.connection)
             db.run(_drop_revision)
-            # FTS5 tables are not part of the metadata.
-            db.run(text("DROP TABLE IF EXISTS entry_words"))
+            full_text.drop(db)
     if _is_marked(target):
         return
     migrate.upgrade(target)
@@ -92,7 +92,7 @@ def _copy(source: Read, target: Database, progress: Progress) -> None:
             done += len(page)
             progress(done, total)
     with target.writing() as db:
-        table_copy.write_sequences(db, table_copy.read_sequences(source))
+        sequences.write(db, table_copy.last_ids(source))
 
 
 def _compare(source: Database, target: Database, progress: Progress) -> dict[str, TableDigest]:
@@ -103,7 +103,7 @@ def _compare(source: Database, target: Database, progress: Progress) -> dict[str
     originals = _digests(source, progress)
     copies = _digests(target, lambda *_: None)
     different = [name for name, found in originals.items() if copies[name] != found]
-    different += [] if different or _sequences(source) == _sequences(target) else ["the last ids"]
+    different += [] if different or _last_ids(source) == _last_ids(target) else ["the last ids"]
     if different:
         raise StartError(
             f"The databases differ in {', '.join(different)}: something was written while they were copied. Stop"
@@ -112,9 +112,9 @@ def _compare(source: Database, target: Database, progress: Progress) -> dict[str
     return originals
 
 
-def _sequences(database: Database) -> dict[str, int]:
+def _last_ids(database: Database) -> dict[str, int]:
     with database.reading() as db:
-        return table_copy.read_sequences(db)
+        return table_copy.last_ids(db)
 
 
 def _digests(database: Database, progress: Progress) -> dict[str, TableDigest]:

@@ -7,23 +7,22 @@ FILE ─► copy beside the database ─► integrity ─► migrations ─► S
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 from sqlalchemy import inspect, text
 
 from tidings.domain.errors import StartError, StoreUnavailable
 from tidings.storage import migrate
+from tidings.storage.engine import integrity, sqlite_file
 from tidings.storage.engine.database import Database, Read, Write
-from tidings.storage.maintenance import backup, table_copy
+from tidings.storage.engine.sqlite_file import UnreadableFile
+from tidings.storage.maintenance import table_copy
 from tidings.storage.maintenance.table_copy import Progress
-from tidings.storage.schema import metadata
+from tidings.storage.schema import metadata, users
 
 _EXPECTED = "expected is a file that `tidings backup` wrote"
-_MAGIC = b"SQLite format 3\0"
 # Beginnings of files that people may take for a backup of ours.
 _FOREIGN = {
     b"PGDMP": "it is a dump of pg_dump: restore it with pg_restore",
@@ -31,13 +30,7 @@ _FOREIGN = {
     b"PK": "it is a ZIP archive",
     b"\x1f\x8b": "it is compressed: run gunzip first",
 }
-# How long to wait for other processes to close the SQLite file.
-_BUSY_TIMEOUT_MS = 2_000
-_other_connections = text(
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    " AND backend_type = 'client backend'"
-)
-_keep_transaction = text("SET LOCAL idle_in_transaction_session_timeout = 0")
+_TABLES = frozenset({"alembic_version", "users", "feeds", "entries"})
 
 
 def restore(database: Database, path: Path, *, overwrite: bool, folder: Path, progress: Progress) -> int:
@@ -51,28 +44,28 @@ def restore(database: Database, path: Path, *, overwrite: bool, folder: Path, pr
     if not overwrite:
         _require_empty(database)
     with _staged(path, folder) as staged:
-        users = _examine(path, staged)
-        if database.is_sqlite:
-            _put_in_place(database, staged)
+        count = _examine(path, staged)
+        if file := sqlite_file.path_of(database):
+            _put_in_place(file, staged)
         else:
             _load(database, path, staged, progress)
-    return users
+    return count
 
 
 def _require_backup(path: Path) -> None:
     try:
         with path.open("rb") as file:
-            beginning = file.read(len(_MAGIC))
+            beginning = file.read(len(sqlite_file.MAGIC))
     except OSError as error:
         raise StartError(f"The backup {path} cannot be read: {error.strerror}") from error
-    if beginning != _MAGIC:
+    if beginning != sqlite_file.MAGIC:
         found = next((what for start, what in _FOREIGN.items() if beginning.startswith(start)), "it begins differently")
         raise StartError(f"{path} is not a backup of Tidings: {_EXPECTED}, but {found if beginning else 'it is empty'}")
 
 
 def _require_empty(database: Database) -> None:
-    if database.is_sqlite:
-        is_used = Path(str(database.url.database)).exists()
+    if file := sqlite_file.path_of(database):
+        is_used = file.exists()
     else:
         migrate.require_answer(database)
         with database.reading() as db:
@@ -92,25 +85,17 @@ def _has_tables(db: Read) -> bool:
 def _staged(path: Path, folder: Path) -> Iterator[Path]:
     """Yields a copy of the file in `folder`, which is deleted at the end if it is still there."""
     staged = folder / ".tidings-restore.partial"
-    backup.remove_file(staged)
+    sqlite_file.remove(staged)
     try:
         os.close(os.open(staged, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with closing(_open_read_only(path)) as source, closing(sqlite3.connect(staged)) as target:
-            source.backup(target)
+        sqlite_file.copy(path, staged)
         yield staged
-    except sqlite3.Error as error:
+    except UnreadableFile as error:
         raise _damaged(path, str(error)) from error
     except OSError as error:
         raise StartError(f"The copy {staged} cannot be written: {error.strerror}") from error
     finally:
-        backup.remove_file(staged)
-
-
-def _open_read_only(path: Path) -> sqlite3.Connection:
-    """Returns a connection that changes nothing, not even in the folder if the file has no log beside it."""
-    has_log = path.with_name(f"{path.name}-wal").exists()
-    mode = "mode=ro" if has_log else "mode=ro&immutable=1"
-    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True)
+        sqlite_file.remove(staged)
 
 
 def _damaged(path: Path, reason: str) -> StartError:
@@ -119,61 +104,44 @@ def _damaged(path: Path, reason: str) -> StartError:
 
 def _examine(path: Path, staged: Path) -> int:
     """Check the copy and upgrade its schema. Returns the number of users. path: named in messages."""
-    with closing(sqlite3.connect(staged)) as raw:
-        found = [str(row[0]) for row in raw.execute("PRAGMA integrity_check(1)")]
-        if found != ["ok"]:
-            raise _damaged(path, " ".join(found[0].split()))
-        tables = {str(row[0]) for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if not {"alembic_version", "users", "feeds", "entries"} <= tables:
-            raise StartError(f"{path} is an SQLite database, but not one of Tidings: {_EXPECTED}")
-        (revision,) = raw.execute("SELECT version_num FROM alembic_version").fetchone() or ("none",)
-        if not migrate.is_known(str(revision)):
+    report = sqlite_file.examine(staged)
+    if report.damage:
+        raise _damaged(path, report.damage)
+    if not report.tables >= _TABLES:
+        raise StartError(f"{path} is an SQLite database, but not one of Tidings: {_EXPECTED}")
+    copy = sqlite_file.open_file(staged)
+    try:
+        with copy.reading() as db:
+            revision = migrate.current_revision(db)
+        if revision is None or not migrate.is_known(revision):
             raise StartError(
                 f"The backup {path} was made by a newer version of Tidings (schema {revision}): restore it with that"
                 " version"
             )
-        if orphan := raw.execute("PRAGMA foreign_key_check").fetchone():
-            raise _damaged(path, f"rows of {orphan[0]} refer to rows of {orphan[2]} that are missing")
-        (users,) = raw.execute("SELECT count(*) FROM users").fetchone()
-    copy = backup.open_file(staged)
-    try:
         migrate.upgrade(copy)
+        with copy.reading() as db:
+            count = table_copy.count_rows(db, users)
     finally:
         copy.close()
-    backup.make_single(staged)
-    return int(users)
+    sqlite_file.make_single(staged)
+    return count
 
 
-def _put_in_place(database: Database, staged: Path) -> None:
-    path = Path(str(database.url.database))
-    if path.exists():
-        _require_unused(path)
-    backup.sync(staged)
-    # The log of the old file must not be applied to the new one.
-    for suffix in ("-wal", "-shm", "-journal"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-    staged.replace(path)
-    backup.sync(path.absolute().parent)
-
-
-def _require_unused(path: Path) -> None:
-    """Raises StartError if another process has the file open: leaving WAL mode needs to be alone."""
-    try:
-        with closing(sqlite3.connect(path)) as raw:
-            raw.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
-            raw.execute("PRAGMA journal_mode = DELETE")
-    except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            raise StartError(f"The database {path} is in use: stop Tidings, then run this command again") from error
-        # It is damaged, which may be why it is replaced.
+def _put_in_place(file: Path, staged: Path) -> None:
+    if file.exists() and sqlite_file.is_in_use(file):
+        raise StartError(f"The database {file} is in use: stop Tidings, then run this command again")
+    sqlite_file.sync(staged)
+    sqlite_file.remove_log(file)
+    staged.replace(file)
+    sqlite_file.sync(file.absolute().parent)
 
 
 def _load(database: Database, path: Path, staged: Path, progress: Progress) -> None:
-    copy = backup.open_file(staged)
+    copy = sqlite_file.open_file(staged)
     try:
         with copy.reading() as source, database.writing() as target:
-            target.run(_keep_transaction)
-            if target.scalar(_other_connections):
+            integrity.begin_long_transaction(target)
+            if integrity.other_sessions(target):
                 raise StartError(
                     f"Other programs are connected to the database {migrate.describe(database)}: stop Tidings, then run"
                     " this command again"

@@ -9,18 +9,17 @@ has its own: all entries are marked as waiting to be indexed, and the workers in
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Executable, LargeBinary, Table, bindparam, func, insert, select, text, tuple_, type_coerce
+from sqlalchemy import Executable, LargeBinary, Table, bindparam, func, insert, select, tuple_, type_coerce
 from sqlalchemy.exc import DBAPIError
 
 from tidings.domain.errors import StartError
-from tidings.storage.engine import bulk_insert, database_errors
+from tidings.storage.engine import bulk_insert, database_errors, sequences
 from tidings.storage.engine.database import Read, Write
-from tidings.storage.engine.engines import is_sqlite
 from tidings.storage.schema import (
     delivery_bodies,
     entries,
@@ -40,11 +39,6 @@ PAGE_SIZE = 2_000
 SMALL_PAGE_SIZE = 100
 _HAS_LARGE_ROWS = frozenset({delivery_bodies.name, entry_contents.name, icons.name, websub_pushes.name})
 
-_sqlite_sequences = text("SELECT name, seq FROM sqlite_sequence")
-_delete_sqlite_sequence = text("DELETE FROM sqlite_sequence WHERE name = :name")
-_insert_sqlite_sequence = text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :last)")
-_postgres_sequence = text("SELECT pg_get_serial_sequence(:name, 'id')")
-_set_postgres_sequence = text("SELECT setval(CAST(pg_get_serial_sequence(:name, 'id') AS regclass), :last)")
 _insert_pending = insert(search_pending).from_select(
     ["entry_id", "user_id"],
     select(entries.c.id, entries.c.user_id).where(entries.c.id.not_in(select(search_pending.c.entry_id))),
@@ -112,7 +106,7 @@ def copy_all(source: Read, target: Write, progress: Progress) -> None:
             add_rows(target, table, page)
             done += len(page)
             progress(done, total)
-    write_sequences(target, read_sequences(source))
+    sequences.write(target, last_ids(source))
     request_indexing(target)
 
 
@@ -127,23 +121,9 @@ def digest(db: Read, table: Table) -> TableDigest:
     return TableDigest(count, total.digest())
 
 
-def read_sequences(db: Read) -> dict[str, int]:
-    """Returns the last id that was given out, by name of the table; without tables whose ids nobody has taken."""
-    if is_sqlite(db.connection):
-        found = {str(row["name"]): int(row["seq"]) for row in db.rows(_sqlite_sequences)}
-    else:
-        found = {table.name: _postgres_last(db, table.name) for table in tables() if _has_sequence(table)}
-    return {name: last for name, last in sorted(found.items()) if last}
-
-
-def write_sequences(db: Write, sequences: Mapping[str, int]) -> None:
-    """Continue ids where another database stopped: the id of a deleted row is not given out again."""
-    for name, last in sequences.items():
-        if is_sqlite(db.connection):
-            db.run(_delete_sqlite_sequence, name=name)
-            db.run(_insert_sqlite_sequence, name=name, last=last)
-        else:
-            db.scalar(_set_postgres_sequence, name=name, last=last)
+def last_ids(db: Read) -> dict[str, int]:
+    """Returns the last id that each table has given out, by name of the table."""
+    return sequences.read(db, tables())
 
 
 def request_indexing(db: Write) -> None:
@@ -161,14 +141,3 @@ def _statements(table: Table) -> tuple[Executable, Executable]:
     first = select(*stored).order_by(*key).limit(bindparam("size"))
     bounds = [bindparam(f"key_{number}", type_=column.type) for number, column in enumerate(key)]
     return first, first.where(key[0] > bounds[0] if len(key) == 1 else tuple_(*key) > tuple_(*bounds))
-
-
-def _has_sequence(table: Table) -> bool:
-    return bool(table.dialect_options["sqlite"]["autoincrement"])
-
-
-def _postgres_last(db: Read, name: str) -> int:
-    sequence = db.scalar(_postgres_sequence, name=name)
-    row = db.row(text(f"SELECT last_value, is_called FROM {sequence}"))  # noqa: S608 - a name from the catalogue, quoted
-    assert row is not None
-    return int(row["last_value"]) if row["is_called"] else int(row["last_value"]) - 1
