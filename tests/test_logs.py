@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -48,6 +50,20 @@ class CapturedLog:
     @property
     def event(self) -> dict[str, Any]:
         return msgspec.json.decode(self.only, type=dict[str, Any])
+
+
+@pytest.mark.parametrize("log_format", LogFormat)
+def test_a_log_that_cannot_be_written_stops_nothing(log_format: LogFormat) -> None:
+    # Each write to this device fails as on a full disk.
+    with Path("/dev/full").open("w", buffering=1) as full:
+        logs.configure(LogLevel.INFO, log_format, full)
+
+        structlog.get_logger().info("feed polled", title="x" * 10_000)
+        logging.getLogger("library").warning("y" * 10_000)
+
+        with pytest.raises(OSError, match="No space left"):
+            full.write("z" * 10_000 + "\n")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())  # it is closed without an error
 
 
 def test_a_text_line_has_the_event_and_its_values() -> None:

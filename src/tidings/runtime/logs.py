@@ -9,12 +9,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import logging
 import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import msgspec
 import structlog
@@ -38,9 +40,25 @@ VERBOSE_LOGGERS = ("_granian", "alembic", "aiohttp", "asyncio", "urllib3", "http
 SECRET_LOGGERS = ("sqlalchemy",)
 
 
+class LossyStream(io.TextIOBase):
+    """A stream that drops what cannot be written: a log on a full disk must not end requests and workers."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError):
+            self._stream.flush()
+
+
 def configure(level: LogLevel, log_format: LogFormat, stream: TextIO | None = None) -> None:
     """Route structlog and the standard library's logging to one stream, by default stderr."""
-    out = stream or sys.stderr
+    out = LossyStream(stream or sys.stderr)
     threshold = logging.getLevelNamesMapping()[level.upper()]
     describe, render = (_json_error, _as_json) if log_format is LogFormat.JSON else (_text_error, _as_text)
     common: list[Processor] = [
@@ -52,7 +70,7 @@ def configure(level: LogLevel, log_format: LogFormat, stream: TextIO | None = No
     structlog.configure(
         processors=[*common, *finish],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
-        logger_factory=structlog.WriteLoggerFactory(file=out),
+        logger_factory=structlog.WriteLoggerFactory(file=cast("TextIO", out)),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(out)
