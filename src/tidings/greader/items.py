@@ -84,7 +84,12 @@ class ItemBuilder:
     def items(self, page: EntryPage, *, newest_first: bool) -> list[Item]:
         rows = sorted(page.entries, key=lambda entry: entry.id, reverse=newest_first)
         self._look_up({entry.feed_id for entry in rows})
-        return [self._item(entry, page.contents.get(entry.id, ""), page.enclosures.get(entry.id, ())) for entry in rows]
+        # A feed may have been deleted since its entries were read.
+        return [
+            self._item(entry, page.contents.get(entry.id, ""), page.enclosures.get(entry.id, ()))
+            for entry in rows
+            if entry.feed_id in self._feeds
+        ]
 
     def _look_up(self, feed_ids: set[int]) -> None:
         if missing := feed_ids - self._feeds.keys():

@@ -24,6 +24,7 @@ from tidings.http.json_body import Int64
 from tidings.http.responses import ChunkedJson, json
 from tidings.services import Services
 from tidings.services.entries.entries import owned
+from tidings.services.entries.entries import unknown as unknown_entry
 from tidings.storage.engine.database import Read
 from tidings.storage.entries import entries, entry_lists
 from tidings.storage.entries.entry_lists import EntryPage
@@ -101,6 +102,7 @@ _copy = StructCopy(
 
 
 def serialize_page(db: Read, caller: User, page: EntryPage) -> list[EntryOut]:
+    """Leaves out entries whose feed was deleted since the page was read, which PostgreSQL allows."""
     embedded = FeedSerializer(db, caller).encoded(
         feeds.get_many(db, caller.id, {entry.feed_id for entry in page.entries})
     )
@@ -114,6 +116,7 @@ def serialize_page(db: Read, caller: User, page: EntryPage) -> list[EntryOut]:
             clock,
         )
         for entry in page.entries
+        if entry.feed_id in embedded
     ]
 
 
@@ -134,7 +137,11 @@ def _show(entry: Entry, content: str, attached: list[Enclosure], feed: msgspec.R
 
 
 def serialize_entry(db: Read, caller: User, entry: Entry) -> EntryOut:
-    return serialize_page(db, caller, entry_lists.with_bodies(db, [entry]))[0]
+    """Raises NotFound if its feed was deleted since the entry was read."""
+    shown = serialize_page(db, caller, entry_lists.with_bodies(db, [entry]))
+    if not shown:
+        raise unknown_entry(entry.id)
+    return shown[0]
 
 
 @routes.get("/v1/entries", raises=(InvalidInput,), responses={200: EntryList})

@@ -24,6 +24,7 @@ from tidings.http.json_body import Int64, sent
 from tidings.services import Services
 from tidings.services.feeds.categories import owned as owned_category
 from tidings.services.feeds.feeds import owned
+from tidings.services.feeds.feeds import unknown as unknown_feed
 from tidings.storage.engine.database import Read
 from tidings.storage.entries import counters
 from tidings.storage.feeds import categories, feeds
@@ -97,14 +98,37 @@ _copy = StructCopy(FeedOut, "checked_at", "next_check_at", "category", "icon")
 
 
 class FeedSerializer:
-    """Makes the API's feed objects of one user; reads categories and icons once."""
+    """Makes the API's feed objects of one user; reads categories and icons once.
+
+    On PostgreSQL each statement sees the latest state: categories and feeds may change between two of them.
+    """
 
     def __init__(self, db: Read, user: User) -> None:
+        self._db = db
+        self._user_id = user.id
         self._zone = time_zone(user.timezone)
-        self._categories: dict[int, Category] = {category.id: category for category in categories.list_all(db, user.id)}
+        self._categories = self._read_categories()
         self._icons = feeds.icon_names(db, user.id)
 
     def serialize(self, feed: Feed) -> FeedOut:
+        """Raises NotFound if the feed was deleted since it was read."""
+        shown = self._serialize(feed)
+        if shown is None:
+            raise unknown_feed(feed.id)
+        return shown
+
+    def serialize_all(self, found: Iterable[Feed]) -> list[FeedOut]:
+        """Leaves out feeds that were deleted since they were read."""
+        return [shown for feed in found if (shown := self._serialize(feed))]
+
+    def _serialize(self, feed: Feed) -> FeedOut | None:
+        if feed.category_id not in self._categories:
+            # The category was made or deleted since they were read.
+            self._categories = self._read_categories()
+            current = feeds.get(self._db, self._user_id, feed.id)
+            if current is None or current.category_id not in self._categories:
+                return None
+            feed = current
         icon = None
         if feed.icon_id is not None:
             icon = FeedIconOut(feed_id=feed.id, icon_id=feed.icon_id, external_icon_id=self._icons.get(feed.id, ""))
@@ -118,7 +142,10 @@ class FeedSerializer:
 
     def encoded(self, found: Iterable[Feed]) -> dict[int, msgspec.Raw]:
         """Returns encoded feeds by id, so that a page of entries encodes each feed once."""
-        return {feed.id: msgspec.Raw(msgspec.json.encode(self.serialize(feed))) for feed in found}
+        return {shown.id: msgspec.Raw(msgspec.json.encode(shown)) for shown in self.serialize_all(found)}
+
+    def _read_categories(self) -> dict[int, Category]:
+        return {category.id: category for category in categories.list_all(self._db, self._user_id)}
 
 
 class FeedFields(Struct, frozen=True, kw_only=True):
@@ -201,8 +228,7 @@ class CountersOut(Struct, frozen=True):
 def list_feeds(caller: User, services: Services) -> list[FeedOut]:
     """List all feeds, failing ones first, then by title."""
     with services.reading() as db:
-        serialize = FeedSerializer(db, caller).serialize
-        return [serialize(feed) for feed in feeds.list_all(db, caller.id)]
+        return FeedSerializer(db, caller).serialize_all(feeds.list_all(db, caller.id))
 
 
 @routes.get("/v1/categories/{category_id}/feeds", raises=(InvalidInput, NotFound))
@@ -210,8 +236,7 @@ def list_category_feeds(caller: User, services: Services, category_id: int) -> l
     """List the feeds of a category, ordered by enabled, failing and the number of unread entries."""
     with services.reading() as db:
         owned_category(db, caller.id, category_id)
-        serialize = FeedSerializer(db, caller).serialize
-        return [serialize(feed) for feed in feeds.of_category(db, caller.id, category_id)]
+        return FeedSerializer(db, caller).serialize_all(feeds.of_category(db, caller.id, category_id))
 
 
 @routes.get("/v1/feeds/counters")

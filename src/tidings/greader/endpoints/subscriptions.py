@@ -92,14 +92,15 @@ def list_subscriptions(caller: User, services: Services, site: PublicUrl) -> Sub
         mine = feeds.list_all(db, caller.id)
         titles = {folder.id: folder.title for folder in categories.list_all(db, caller.id)}
         icons = feeds.icon_names(db, caller.id)
-    return Subscriptions([_subscription(feed, titles[feed.category_id], icons.get(feed.id), site) for feed in mine])
+    return Subscriptions([_subscription(feed, titles.get(feed.category_id), icons.get(feed.id), site) for feed in mine])
 
 
-def _subscription(feed: Feed, folder: str, icon: str | None, site: PublicUrl) -> Subscription:
+def _subscription(feed: Feed, folder: str | None, icon: str | None, site: PublicUrl) -> Subscription:
+    """folder: None if it was deleted since the feed was read."""
     return Subscription(
         id=f"{FEED}{feed.id}",
         title=feed.title,
-        categories=[FolderOut(LABEL + folder, folder)],
+        categories=[] if folder is None else [FolderOut(LABEL + folder, folder)],
         url=feed.feed_url,
         html_url=feed.site_url,
         sortid=f"{feed.id:08X}",
@@ -118,7 +119,7 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
     parts: dict[str, tuple[int, int]] = {}
     for feed in mine:
         newest = max(feed.news_at or 0, feed.created_at)
-        for stream in (f"{FEED}{feed.id}", LABEL + titles[feed.category_id], READING_LIST):
+        for stream in (f"{FEED}{feed.id}", LABEL + titles.get(feed.category_id, ""), READING_LIST):
             count, latest = parts.get(stream, (0, 0))
             parts[stream] = count + unread.get(feed.id, 0), max(latest, newest)
     parts.setdefault(READING_LIST, (0, 0))

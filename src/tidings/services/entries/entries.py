@@ -89,6 +89,8 @@ class Entries:
         with self._database.writing() as db:
             if not outbox.enabled_integrations(db, user.id, SAVE_ENTRY):
                 raise InvalidInput(msg("No service to save entries to is switched on: set one up, such as a webhook."))
+            # Lock first, so that the feed is not deleted meanwhile.
+            counters.lock(db, user.id, [owned(db, user.id, entry_id).feed_id])
             outbox.post_entry_event(db, user, SAVE_ENTRY, owned(db, user.id, entry_id), self._clock())
 
     def flush_history(self, user_id: int) -> None:
@@ -107,8 +109,12 @@ def owned(db: Read, user_id: int, entry_id: int) -> Entry:
     """Returns an entry of the user. Raises NotFound."""
     entry = entries.get(db, user_id, entry_id)
     if entry is None:
-        raise NotFound(msg("There is no entry {id}.", id=entry_id))
+        raise unknown(entry_id)
     return entry
+
+
+def unknown(entry_id: int) -> NotFound:
+    return NotFound(msg("There is no entry {id}.", id=entry_id))
 
 
 def unknown_feed(feed_id: int) -> InvalidInput:

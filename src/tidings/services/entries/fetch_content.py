@@ -24,7 +24,7 @@ from tidings.domain.polling import ingestion
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, PreparedArticle
 from tidings.net.fetch import FetchResponse
 from tidings.services.entries.article_extraction import ArticleExtractor
-from tidings.services.entries.entries import owned
+from tidings.services.entries.entries import owned, unknown
 from tidings.services.feed_requests import request_for
 from tidings.services.polling.entry_builder import log_rule_errors
 from tidings.services.polling.rate_limit import PoliteFetcher
@@ -132,7 +132,8 @@ class ArticleFetcher:
         with self._database.reading() as db:
             entry = owned(db, user_id, entry_id)
             feed = feeds.get(db, user_id, entry.feed_id)
-            assert feed is not None
+            if feed is None:  # deleted with its entries since the entry was read
+                raise unknown(entry_id)
             return feed, entry_lists.with_bodies(db, [entry])
 
     def _store(self, user_id: int, entry_id: int, read: PreparedArticle) -> None:

@@ -18,6 +18,7 @@ from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.messages import verbatim
 from tidings.http.endpoints import Routes
 from tidings.services import Services
+from tidings.services.entries.entries import unknown_feed
 from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import categories, sidebar
 from tidings.storage.feeds.sidebar import SidebarFeed
@@ -114,7 +115,10 @@ def _feed(context: RequestContext, token: str, path: str, entry_filter: EntryFil
 
 def _name(entry_filter: EntryFilter, feeds: dict[int, SidebarFeed], titles: dict[int, str]) -> str:
     if entry_filter.feed_id is not None:
+        # It may have been deleted since the list was opened.
+        if entry_filter.feed_id not in feeds:
+            raise unknown_feed(entry_filter.feed_id)
         return feeds[entry_filter.feed_id].title
     if entry_filter.category_id is not None:
-        return titles[entry_filter.category_id]
+        return titles.get(entry_filter.category_id, "")
     return _("Starred") if entry_filter.starred else _("Unread")
