@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from support.connections import connected, request, rest_of
+from support.connections import connected, is_open_at_server, request, rest_of
 from support.databases import SqliteDatabases
+from support.hub import wait_for
 from support.people import PASSWORD, call
 from support.running import RunningService, environment_for, running, running_service
 from tidings.http.requests import BodyPace, Request, RequestTooSlow
@@ -64,6 +65,15 @@ def test_slow_readers_hold_no_thread(service: RunningService, stack: ExitStack) 
         assert reader.recv(12) == b"HTTP/1.1 200"  # each of them is being answered
 
     assert is_served(service)
+
+
+def test_a_connection_whose_response_is_not_read_is_closed(service: RunningService, stack: ExitStack) -> None:
+    # More than the buffers of the kernel hold, so that the service waits for room.
+    requests = request("/v1/openapi.json") * 40
+    unread = stack.enter_context(closing(connected(service.url, requests, reads_slowly=True)))
+    assert is_open_at_server(unread)
+
+    wait_for(lambda: not is_open_at_server(unread), "the connection is still open", within_s=90)
 
 
 def test_headers_that_do_not_end_and_resting_connections_are_closed(service: RunningService, stack: ExitStack) -> None:

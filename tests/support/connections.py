@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 from urllib.parse import urlsplit
 
 RECEIVE_BUFFER = 4_096
@@ -33,3 +34,14 @@ def rest_of(client: socket.socket) -> bytes:
     while chunk := client.recv(65_536):
         received += chunk
     return bytes(received)
+
+
+def is_open_at_server(client: socket.socket) -> bool:
+    """Whether the side that accepted it, on this machine, still has the connection. Reads nothing from it."""
+    port, server_port = client.getsockname()[1], client.getpeername()[1]
+    lines = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
+    connections = [line.split()[1:4] for line in lines]
+    return any(
+        (int(local.split(":")[1], 16), int(remote.split(":")[1], 16), state) == (server_port, port, "01")
+        for local, remote, state in connections
+    )

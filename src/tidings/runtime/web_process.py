@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,8 @@ from tidings.settings import LogLevel, Settings
 # A connection without a complete request header for this long is closed. Granian has one timeout for an incomplete
 # header and for a connection that is idle between two requests.
 HEADER_TIMEOUT_S = 10
+# A connection on which the client made no room for more of its response for this long is ended.
+SLOW_READER_TIMEOUT_S = 30
 # Connections that the kernel queues until they are accepted; fewer if net.core.somaxconn is lower.
 BACKLOG = 4_096
 
@@ -50,5 +53,35 @@ class WebServer:
         Granian describes a worker as a process object of `multiprocessing`, whose `run` does in this process what
         `start` would do in a new one.
         """
-        worker = self._server._spawn_worker(0, self._server._spawn_asgi_lifespan_worker, load)
+        worker = self._server._spawn_worker(0, _serve, load)
         worker.inner.run()
+
+
+def _serve(worker_id: int, name: str, load: Any, sockets: Any, *rest: Any) -> None:
+    """Run Granian's worker on a socket whose connections have SLOW_READER_TIMEOUT_S.
+
+    sockets: as Granian passes them. On Linux it is the address, from which Granian would make the socket of this
+    worker; elsewhere a socket that all workers share.
+    """
+    (address, listener), shared = sockets
+    if address is not None:
+        listener = address.build()
+        _end_slow_readers(listener.get_fd())
+    MPServer._spawn_asgi_lifespan_worker(worker_id, name, load, ((None, listener), shared), *rest)
+
+
+def _end_slow_readers(descriptor: int) -> None:
+    """Let the kernel end connections of this listening socket on which sent bytes find no room for too long.
+
+    Accepted sockets inherit the option. Connections without unacknowledged bytes are not affected, and a client
+    that reads slowly but steadily is not either. Source: RFC 5482; tcp(7).
+    """
+    option = getattr(socket, "TCP_USER_TIMEOUT", None)  # Linux only
+    if option is None:
+        return
+    listener = socket.socket(fileno=descriptor)
+    try:
+        listener.setsockopt(socket.IPPROTO_TCP, option, SLOW_READER_TIMEOUT_S * 1_000)
+    finally:
+        # The socket stays Granian's.
+        listener.detach()
