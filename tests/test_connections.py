@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+import weakref
+from collections.abc import Iterator, MutableMapping
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from support.connections import connected, is_open_at_server, request, rest_of
 from support.databases import SqliteDatabases
 from support.hub import wait_for
 from support.people import PASSWORD, call
 from support.running import RunningService, environment_for, running, running_service
+from tidings.http.front_door import FrontDoor
 from tidings.http.requests import BodyPace, Request, RequestTooSlow
 from tidings.runtime import file_limit
 
@@ -115,6 +119,38 @@ def test_a_body_that_drips_is_given_up(pace: BodyPace, why: str) -> None:
 
     with pytest.raises(RequestTooSlow):
         asyncio.run(Request(_POST, drip).read(10**9, pace))
+
+
+def test_the_connection_is_not_kept_by_an_error_about_its_request() -> None:
+    """Granian closes it when nothing refers to it; garbage collection might come much later."""
+    kept: list[Receive] = []
+
+    async def fail(_scope: Scope, receive: Receive, _send: Send) -> None:
+        kept.append(receive)
+        raise ValueError
+
+    async def served() -> weakref.ref[_Connection]:
+        connection = _Connection()
+        with suppress(ValueError):
+            await FrontDoor(fail, trusted=(), access_log=True)(
+                {**_POST, "path": "/", "http_version": "1"}, connection.receive, connection.send
+            )
+        return weakref.ref(connection)
+
+    async def is_closed() -> bool:
+        return (await served())() is None
+
+    assert asyncio.run(is_closed())
+
+
+class _Connection:
+    """What the server lends to a request."""
+
+    async def receive(self) -> MutableMapping[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: MutableMapping[str, Any]) -> None:
+        pass
 
 
 def test_a_body_that_keeps_the_pace_is_read_whole() -> None:

@@ -1,5 +1,7 @@
 """The outermost ASGI application: checks the Host header, warns about unknown proxies, writes the access log.
 
+It also lets go of the connection when a request ends.
+
 Host ─► X-Forwarded-For of an unknown proxy ─► application ─► access log
 400      a warning in the log
 """
@@ -45,6 +47,13 @@ class FrontDoor:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        channel = _Channel(receive, send)
+        try:
+            await self._answer_and_log(scope, channel.receive, channel.send)
+        finally:
+            channel.release()
+
+    async def _answer_and_log(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._warn_about_unknown_proxy(scope)
         if not self._access_log:
             await self._answer(scope, receive, send)
@@ -73,6 +82,28 @@ class FrontDoor:
             self._warned_at = now
             hint = "if this is your proxy, name it in TIDINGS_TRUSTED_REVERSE_PROXY_NETWORKS"
             log.warning("X-Forwarded-For ignored", peer=peer, hint=hint)
+
+
+class _Channel:
+    """The functions of the server for one request, until the request ends.
+
+    Granian keeps a connection open while they are referenced, if the body of its request was not read to the end. An
+    error refers to frames, which refer to the request: only a garbage collection would close the connection.
+    """
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive: Receive | None = receive
+        self._send: Send | None = send
+
+    async def receive(self) -> MutableMapping[str, Any]:
+        return {"type": "http.disconnect"} if self._receive is None else await self._receive()
+
+    async def send(self, message: MutableMapping[str, Any]) -> None:
+        if self._send is not None:
+            await self._send(message)
+
+    def release(self) -> None:
+        self._receive = self._send = None
 
 
 def is_host_valid(scope: Scope) -> bool:
