@@ -14,26 +14,26 @@ from tidings.web.assets import Assets
 
 
 def address(visitor: Visitor, name: str) -> str:
-    found = re.search(rf'"(/static/\w+/{re.escape(name)})', visitor.page("/sign-in"))
+    found = re.search(rf'"(/static/\w+/{re.escape(name)})', visitor.page("/unread"))
     assert found
     return found[1]
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("tidings.css", "text/css"), ("js/tidings.js", "text/javascript"), ("icon.svg", "image/svg")]
+    ("name", "kind"), [("tidings.css", "text/css"), ("js/reading.js", "text/javascript"), ("icon.svg", "image/svg")]
 )
-def test_an_asset_of_a_page_exists_and_is_cached(visitor: Visitor, name: str, kind: str) -> None:
-    answer = visitor.get(address(visitor, name))
+def test_an_asset_of_a_page_exists_and_is_cached(reader: Visitor, name: str, kind: str) -> None:
+    answer = reader.get(address(reader, name))
 
     assert answer.status == 200
     assert answer.headers["content-type"].startswith(kind)
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    assert visitor.get(address(visitor, name), headers={"If-None-Match": answer.headers["etag"]}).status == 304
+    assert reader.get(address(reader, name), headers={"If-None-Match": answer.headers["etag"]}).status == 304
 
 
-def test_assets_are_compressed(visitor: Visitor) -> None:
-    plain = visitor.get(address(visitor, "tidings.css"))
-    packed = visitor.get(address(visitor, "tidings.css"), headers={"Accept-Encoding": "br"})
+def test_assets_are_compressed(reader: Visitor) -> None:
+    plain = reader.get(address(reader, "tidings.css"))
+    packed = reader.get(address(reader, "tidings.css"), headers={"Accept-Encoding": "br"})
 
     assert packed.headers["content-encoding"] == "br"
     assert brotli.decompress(packed.body) == plain.body

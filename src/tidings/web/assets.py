@@ -21,8 +21,8 @@ from tidings.web.scripts import join_modules
 from tidings.web.security import SANDBOX_HEADERS
 
 STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading", "feeds", "settings", "adapts", "print")
-# One for each kind of page: without a session, and with one.
-SCRIPTS = ("tidings", "reading")
+# Pages without a session need none.
+SCRIPTS = ("reading",)
 PREFIX = "/static/"
 _TYPES = {
     "css": "text/css; charset=utf-8",

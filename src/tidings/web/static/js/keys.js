@@ -19,7 +19,8 @@ async function step(by) {
   if (pane() && !(isSplit() && rows.length)) return $(`#pane .tools [rel=${by > 0 ? "next" : "prev"}][href]`)?.click();
   const at = rows.indexOf(chosen() ?? row(current()));
   const next = rows[at < 0 ? 0 : at + by];
-  if (!next) return by > 0 && rows.length && (await more()) && step(by);
+  if (!next && by > 0) return rows.length && (await more()) && step(by);
+  if (!next) return $("#pane .tools [rel=prev][href]")?.click();
   select(next);
   if (isSplit() && !next.querySelector(".row-title a[rel~=external]")) open(next.querySelector(".row-title a").href);
 }

@@ -1,6 +1,7 @@
 // List and article side by side: opening an entry replaces the article and the address, and keeps the list.
 import { load } from "./tidings.js";
-import { refresh } from "./counts.js";
+import { refresh, showTitle } from "./counts.js";
+import { linkNeighbours } from "./reading_order.js";
 import { row, show } from "./marks.js";
 import { more, select } from "./lists.js";
 
@@ -24,26 +25,15 @@ export async function open(url, isNew = true) {
   if (isNew) history.pushState({ pane: true }, "", url);
   document.title = response.page.title;
   put(document.adoptNode(pane));
+  linkNeighbours(url);
   const one = row(pane.dataset.entry);
   if (one) {
     select(one, false);
-    linkTo(pane, "prev", one.previousElementSibling);
-    linkTo(pane, "next", one.nextElementSibling);
     one.scrollIntoView({ block: "nearest" });
     if (!pane.querySelector("button[name=read]")) show(pane.dataset.entry, "read");
     if (!one.nextElementSibling?.nextElementSibling) more();
   }
   refresh();
-}
-
-// Point previous and next to the neighbours in the displayed list, which still has entries that were read meanwhile.
-function linkTo(pane, rel, one) {
-  const url = one?.querySelector(".row-title a").href;
-  if (!url) return;
-  for (const link of pane.querySelectorAll(`[rel=${rel}]`)) {
-    link.href = url;
-    link.removeAttribute("aria-disabled");
-  }
 }
 
 // The browser's own keys (arrows) scroll the focused element. Fields and dialogs keep the focus.
@@ -60,10 +50,13 @@ function put(pane) {
 document.addEventListener("tidings:swapped", ({ detail }) => detail.ids.includes("pane") && isSplit() && takeFocus());
 document.addEventListener("click", (event) => {
   if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  const link = event.target.closest?.(".row-title a, #pane [rel=next], #pane [rel=prev]");
-  if (!link?.href || link.relList.contains("external") || !isSplit()) return;
+  const link = event.target.closest?.(".row-title a, :is(#pane, .bottom) :is([rel=next], [rel=prev])");
+  if (!link?.href || link.relList.contains("external")) return;
+  if (isSplit()) open(link.href);
+  // In one column, Back leads from any article to the list.
+  else if (link.matches("[rel]")) location.replace(link.href);
+  else return;
   event.preventDefault();
-  open(link.href);
 });
 addEventListener("popstate", (event) => {
   if (event.state?.pane && isSplit()) open(location.href, false);
@@ -71,6 +64,8 @@ addEventListener("popstate", (event) => {
     lastRequest++;
     document.title = event.state.list;
     put(blank.cloneNode(true));
+    showTitle();
+    refresh(0);
   } else location.reload();
 });
 if (document.getElementById("pane")) {

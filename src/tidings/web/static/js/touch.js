@@ -10,6 +10,16 @@ const click = (selector) => document.querySelector(selector)?.click();
 let start = null;
 let lastTap = -Infinity;
 
+// Show icon and word of what the swipe does: those of the row's own button.
+function reveal(row, names, isAtEnd) {
+  const button = row.querySelector(names.map((name) => `button[name=${name}]`).join());
+  const shown = row.querySelector(".swipe") ?? row.appendChild(document.createElement("div"));
+  shown.className = isAtEnd ? "swipe at-end" : "swipe";
+  shown.ariaHidden = "true";
+  if (shown.title !== button.title) shown.replaceChildren(button.firstElementChild.cloneNode(true), button.title);
+  shown.title = button.title;
+}
+
 addEventListener("touchstart", (event) => {
   const { clientX: x, clientY: y, target } = event.touches[0];
   start = event.touches.length > 1 || target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom") ? null : { x, y, row: target.closest("#list .row"), inside: !!pane() && !target.closest("#column") };
@@ -23,17 +33,28 @@ addEventListener("touchmove", (event) => {
   start.dx = dx;
   if (start.kind !== "swipe" || !start.row || !("swipe" in root)) return;
   start.row.classList.add("is-swiped");
+  reveal(start.row, dx > 0 ? ["read", "unread"] : ["star", "unstar"], dx < 0);
   start.row.dataset.far = Math.abs(dx) < MIN_SWIPE_PX ? "" : dx > 0 ? "read" : "star";
   start.row.style.setProperty("--dx", `${Math.max(-1.5 * MIN_SWIPE_PX, Math.min(1.5 * MIN_SWIPE_PX, dx))}px`);
+}, { passive: true });
+
+function settle(row) {
+  row?.classList.remove("is-swiped");
+  row?.style.removeProperty("--dx");
+  row?.querySelector(".swipe")?.remove();
+  delete row?.dataset.far;
+}
+
+addEventListener("touchcancel", () => {
+  settle(start?.row);
+  start = null;
 }, { passive: true });
 
 addEventListener("touchend", (event) => {
   const { row, kind, dx = 0, inside, x } = start ?? {};
   start = null;
   if (row) {
-    row.classList.remove("is-swiped");
-    row.style.removeProperty("--dx");
-    delete row.dataset.far;
+    settle(row);
     const id = row.id.slice(1);
     if (kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX && "swipe" in root) dx > 0 ? toggle(id, "read", "unread") : toggle(id, "star", "unstar");
   } else if (inside && kind === "swipe" && Math.abs(dx) >= MIN_SWIPE_PX) {

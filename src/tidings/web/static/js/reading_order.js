@@ -1,0 +1,42 @@
+// Previous and Next keep the order of the list in which reading began, also after the entries that were read have left it.
+const STORAGE_KEY = "tidings:order";
+const pathOf = (url) => new URL(url, location.href).href.slice(location.origin.length);
+
+function listed() {
+  const links = document.querySelectorAll("#column .row-title a:not([rel~=external])");
+  return [...links].map((link) => pathOf(link.href));
+}
+
+const known = () => JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "[]");
+
+// The paths of the entries, in order. A list page begins a new order; the list beside an article only adds to it.
+function order(here) {
+  const [old, now] = [known(), listed()];
+  if (document.querySelector("#column:not(.beside) .row")) return now;
+  // Beyond the end of what was listed, the server's link led here.
+  if (document.referrer && old.at(-1) === pathOf(document.referrer) && !now.includes(old.at(-1))) old.push(here);
+  // What comes after the last common entry; what came before it arrived later.
+  const common = now.findLastIndex((one) => old.includes(one));
+  return old.includes(here) ? [...old, ...(common < 0 ? [] : now.slice(common + 1))] : now;
+}
+
+// Point the links of an article that is shown to its neighbours.
+export function linkNeighbours(url) {
+  const here = pathOf(url);
+  const paths = order(here);
+  sessionStorage.setItem(STORAGE_KEY, JSON.stringify(paths));
+  const at = paths.indexOf(here);
+  if (at < 0) return;
+  for (const [rel, path] of [["prev", paths[at - 1]], ["next", paths[at + 1]]]) {
+    if (path) for (const link of document.querySelectorAll(`:is(#pane, .bottom) [rel=${rel}]`)) {
+      link.href = path;
+      link.removeAttribute("aria-disabled");
+    }
+  }
+}
+
+// The links of a list without an article: the order is stored when one of them is followed.
+document.addEventListener("click", (event) => {
+  if (event.target.closest?.("#column:not(.beside) .row-title a")) sessionStorage.setItem(STORAGE_KEY, JSON.stringify(listed()));
+});
+if (document.querySelector("#pane[data-entry]")) linkNeighbours(location.href);
