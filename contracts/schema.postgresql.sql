@@ -438,6 +438,7 @@ TABLE users
     block_filter_entry_rules text COLLATE "C" NOT NULL DEFAULT ''::text
     keep_filter_entry_rules text COLLATE "C" NOT NULL DEFAULT ''::text
     allow_account_password_in_apps boolean NOT NULL DEFAULT true -- The Google Reader API accepts password_hash, not only API passwords.
+    reading_times_after integer -- Entries with a greater id have reading times of an earlier speed; null: none.
     pk_users PRIMARY KEY (id)
     uq_users_username UNIQUE (username)
     CREATE UNIQUE INDEX pk_users ON public.users USING btree (id)

@@ -54,6 +54,7 @@ from tidings.services.entries.full_content import FullContent
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.entries.public_links import PublicLinks
 from tidings.services.entries.read_state import ReadMarker
+from tidings.services.entries.reading_times import ReadingTimes
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.services.feeds.bulk import BulkFeedChanges
 from tidings.services.feeds.categories import Categories
@@ -100,6 +101,7 @@ from tidings.worker.deliverer import Deliverer
 from tidings.worker.indexer import Indexer
 from tidings.worker.names import worker_name
 from tidings.worker.poller import Poller
+from tidings.worker.reading_times import ReadingTimeWorker
 from tidings.worker.refresh import RefreshSummary, refresh
 from tidings.worker.websub import Subscriber
 
@@ -201,6 +203,7 @@ class Application:
             await asyncio.gather(
                 poller.run(stopping),
                 Indexer(self.services.search, lambda: poller.is_busy).run(stopping),
+                ReadingTimeWorker(ReadingTimes(self.database), lambda: poller.is_busy).run(stopping),
                 CleanupWorker(self.services.cleanup, poller.name).run(stopping),
                 ClockWatch(self.services.clock_repair, self.services.clock).run(stopping),
                 Deliverer(self.services.delivery_queue, name=name).run(stopping),

@@ -106,7 +106,9 @@ def test_a_new_content_has_a_new_reading_time(alice: Person, site: Publisher) ->
     alice.put(f"/v1/users/{alice.id}", {"default_reading_speed": 100}, status=201)
     assert change(alice, entry, content="word " * 600)["reading_time"] == 6
     alice.put(f"/v1/users/{alice.id}", {"show_reading_time": False}, status=201)
-    assert change(alice, entry, content="word")["reading_time"] == 6
+    assert change(alice, entry, content="word")["reading_time"] == 0
+    alice.put(f"/v1/users/{alice.id}", {"show_reading_time": True}, status=201)
+    assert alice.get(f"/v1/entries/{entry['id']}")["reading_time"] == 1
 
 
 def test_links_open_in_a_new_tab_if_the_user_wants_that(alice: Person, site: Publisher) -> None:

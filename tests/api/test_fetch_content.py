@@ -254,4 +254,8 @@ def test_the_reading_time_is_returned_only_if_the_user_enabled_it(alice: Person,
     entry = has_entry(alice, site)
     alice.put(f"/v1/users/{alice.id}", {"show_reading_time": False}, status=201)
 
-    assert fetch(alice, entry, update_content="true")["reading_time"] == entry["reading_time"]
+    assert fetch(alice, entry, update_content="true")["reading_time"] == 0
+    assert alice.get(f"/v1/entries/{entry['id']}")["reading_time"] == 0
+
+    alice.put(f"/v1/users/{alice.id}", {"show_reading_time": True}, status=201)
+    assert alice.get(f"/v1/entries/{entry['id']}")["reading_time"] == 2

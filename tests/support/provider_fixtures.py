@@ -69,7 +69,7 @@ class RedirectingSender(Sender):
 def saved(url: str = URL, title: str = TITLE, content: str = "<p>Take an umbrella.</p>") -> Event:
     """Returns the event of a user saving an entry."""
     feed = events.feed_payload(a_feed(), Category(3, 7, "Sky", hide_globally=False), format_time=_show)
-    payload = events.entry_payload(_entry(1, title, url), content, [], format_time=_show)
+    payload = events.entry_payload(_entry(1, title, url), content, [], minutes=1, format_time=_show)
     return _event(events.SAVE_ENTRY, events.EVENTS[events.SAVE_ENTRY].body(feed, payload))
 
 
@@ -77,7 +77,9 @@ def news(*titles: str, receiver: str = "", feed: Feed | None = None) -> Event:
     """Returns the event of new entries. titles: the oldest first."""
     source = events.feed_payload(feed or a_feed(), Category(3, 7, "Sky", hide_globally=False), format_time=_show)
     payloads = [
-        events.entry_payload(_entry(number, title, f"https://weather.example/{number}"), "", [], format_time=_show)
+        events.entry_payload(
+            _entry(number, title, f"https://weather.example/{number}"), "", [], minutes=1, format_time=_show
+        )
         for number, title in enumerate(titles, 1)
     ]
     (body,) = events.new_entries_bodies(source, payloads)

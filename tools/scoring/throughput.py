@@ -25,7 +25,7 @@ ADDRESS: Final = "https://example.org/feed"
 NOW: Final = Instant(1_795_000_000_000_000)
 FEED: Final = Feed(1, 1, 1, ADDRESS, "A feed", NOW, NOW, site_url="https://example.org/")
 POLICY: Final = cleaning.CleaningPolicy(referring_hosts=frozenset({"example.org"}))
-HOW: Final = EntryPolicy(NO_RULES, NO_RULES, POLICY, "", 265, 500, shows_reading_time=True, key=())
+HOW: Final = EntryPolicy(NO_RULES, NO_RULES, POLICY, "", 265, 500, key=())
 
 
 class Speed(Struct, frozen=True):

@@ -17,6 +17,7 @@ from tidings.api.struct_copy import StructCopy
 from tidings.api.timestamps import TimeZone, time_zone
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, Entry, EntryStatus
+from tidings.domain.entries.reading_time import shown_minutes
 from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.messages import verbatim
 from tidings.http.endpoints import Routes
@@ -89,6 +90,7 @@ class EntriesUpdate(Struct, frozen=True):
 
 _copy = StructCopy(
     EntryOut,
+    "reading_time",
     "status",
     "hash",
     "published_at",
@@ -114,15 +116,19 @@ def serialize_page(db: Read, caller: User, page: EntryPage) -> list[EntryOut]:
             page.enclosures.get(entry.id, []),
             embedded[entry.feed_id],
             clock,
+            minutes=shown_minutes(entry.reading_time, caller),
         )
         for entry in page.entries
         if entry.feed_id in embedded
     ]
 
 
-def _show(entry: Entry, content: str, attached: list[Enclosure], feed: msgspec.Raw, clock: TimeZone) -> EntryOut:
+def _show(
+    entry: Entry, content: str, attached: list[Enclosure], feed: msgspec.Raw, clock: TimeZone, *, minutes: int
+) -> EntryOut:
     return _copy(
         entry,
+        reading_time=minutes,
         status=EntryStatus(entry.status).api_name,
         hash=entry.hash.hex(),
         published_at=clock.format(entry.published_at),

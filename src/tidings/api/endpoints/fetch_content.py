@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tidings.domain.accounts.users import User
+from tidings.domain.entries.reading_time import shown_minutes
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
@@ -30,4 +31,4 @@ class ArticleOut(Struct, frozen=True):
 async def fetch_content(caller: User, services: Services, entry_id: int, query: ArticleQuery) -> ArticleOut:
     """Fetch the page of an entry and return the article on it, or the stored content if none is found."""
     fetched = await services.articles.fetch(caller, entry_id, store=bool(query.update_content))
-    return ArticleOut(content=fetched.content, reading_time=fetched.reading_time)
+    return ArticleOut(content=fetched.content, reading_time=shown_minutes(fetched.reading_time, caller))

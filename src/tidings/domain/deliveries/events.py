@@ -129,9 +129,12 @@ def new_entries_bodies(feed: FeedPayload, entries: Iterable[EntryPayload]) -> It
 
 
 def entry_payload(
-    entry: Entry, content: str, enclosures: Sequence[Enclosure], *, format_time: FormatTime
+    entry: Entry, content: str, enclosures: Sequence[Enclosure], *, minutes: int, format_time: FormatTime
 ) -> EntryPayload:
-    """Returns an entry as it is sent to receivers. format_time: formats an instant in the user's time zone."""
+    """Returns an entry as it is sent to receivers.
+
+    minutes: the reading time that the user sees. format_time: formats an instant in the user's time zone.
+    """
     return EntryPayload(
         id=entry.id,
         user_id=entry.user_id,
@@ -148,7 +151,7 @@ def entry_payload(
         author=entry.author,
         share_code=entry.share_code,
         starred=bool(entry.starred),
-        reading_time=entry.reading_time,
+        reading_time=minutes,
         enclosures=list(enclosures),
         tags=msgspec.json.decode(entry.tags, type=list[str]),
     )

@@ -64,5 +64,7 @@ def sample_event(
         share_code="",
         tags='["test"]',
     )
-    body = events.EVENTS[event_type].body(source, events.entry_payload(entry, CONTENT, [], format_time=format_time))
+    body = events.EVENTS[event_type].body(
+        source, events.entry_payload(entry, CONTENT, [], minutes=entry.reading_time, format_time=format_time)
+    )
     return Event(type=event_type, delivery_id=delivery_id, attempt=1, receiver=receiver, body=body, at=now)

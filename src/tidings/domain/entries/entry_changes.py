@@ -57,7 +57,7 @@ def prepare_edit(
         if not content:
             raise InvalidField("content", msg("send some, or leave the field out to keep what is there."))
         content = _clean(content, entry.url, user, policy)
-        reading_time = _reading_time(content, user) if user.show_reading_time else None
+        reading_time = _reading_time(content, user)
         edited |= EditedEntryField.CONTENT
     return EntryEdit(title, content, reading_time, edited)
 
@@ -86,7 +86,7 @@ def prepare_import(
         author=author,
         comments_url=_comments_url(fields.get("comments_url", "")),
         published_at=_published_at(fields.get("published_at", 0), now),
-        reading_time=_reading_time(content, user) if user.show_reading_time else 0,
+        reading_time=_reading_time(content, user),
         tags=_tags(fields.get("tags", [])),
         status=EntryStatus.READ if status is None else status,
         starred=fields.get("starred", False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from tidings.domain.accounts.users import User
 from tidings.domain.cleaning.text import count_words, normalize_words, strip_tags, unescape_text
 
 # The number of letters from which the language of a long article is guessed.
@@ -22,6 +23,11 @@ _LETTERS = re.compile(rf"[^\W\d_]{{1,{SAMPLE_LETTERS}}}")
 def reading_minutes(text_or_html: str, *, words_per_minute: int = 265, cjk_per_minute: int = 500) -> int:
     """Returns the result of `minutes_of` for plain text, or for HTML as `cleaning.clean` wrote it."""
     return minutes_of(strip_tags(text_or_html), words_per_minute=words_per_minute, cjk_per_minute=cjk_per_minute)
+
+
+def shown_minutes(minutes: int, user: User) -> int:
+    """Returns a reading time as API and receivers show it: 0 if the user hides reading times."""
+    return minutes if user.show_reading_time else 0
 
 
 def minutes_of(text: str, *, words_per_minute: int, cjk_per_minute: int) -> int:

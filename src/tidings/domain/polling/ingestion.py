@@ -60,10 +60,10 @@ class PreparationResult(Struct, frozen=True):
 
 
 class PreparedArticle(Struct, frozen=True):
-    """content: cleaned HTML. reading_time: minutes; None if the user hides reading times. warnings: see above."""
+    """content: cleaned HTML. reading_time: minutes. warnings: see above."""
 
     content: str
-    reading_time: int | None
+    reading_time: int
     warnings: tuple[str, ...] = ()
 
 
@@ -89,7 +89,6 @@ class EntryPolicy(Struct, frozen=True):
     invidious_host: str
     words_per_minute: int
     cjk_per_minute: int
-    shows_reading_time: bool
     key: Hashable
 
     @classmethod
@@ -97,7 +96,7 @@ class EntryPolicy(Struct, frozen=True):
         cleaning_policy = msgspec.structs.replace(
             instance.policy, new_tab=user.open_external_links_in_new_tab, referring_hosts=feed_hosts(feed)
         )
-        reading = user.default_reading_speed, user.cjk_reading_speed, user.show_reading_time
+        speeds = user.default_reading_speed, user.cjk_reading_speed
         return cls(
             feed_rules=pipeline.compile_rules(_texts(feed)),
             user_rules=pipeline.compile_rules(_texts(user)),
@@ -105,8 +104,7 @@ class EntryPolicy(Struct, frozen=True):
             invidious_host=instance.invidious_host,
             words_per_minute=user.default_reading_speed,
             cjk_per_minute=user.cjk_reading_speed,
-            shows_reading_time=user.show_reading_time,
-            key=(_texts(feed), _texts(user), cleaning_policy, reading, feed.site_url),
+            key=(_texts(feed), _texts(user), cleaning_policy, speeds, feed.site_url),
         )
 
     @property
@@ -183,7 +181,7 @@ def prepare_article(
     full = _with_article(parsed, article)
     rewritten = pipeline.rewrite_entry(full, policy.feed_rules, invidious_host=policy.invidious_host)
     clean = cleaning.clean_with_text(rewritten.entry.content, base_url=article.base_url, policy=policy.cleaning_policy)
-    minutes = _reading_time(parsed, clean, policy) if policy.shows_reading_time else None
+    minutes = _reading_time(parsed, clean, policy)
     return PreparedArticle(clean.html, minutes, _english(*article.warnings, *rewritten.warnings))
 
 
@@ -228,8 +226,6 @@ def _cleaned(entry: ParsedEntry, policy: EntryPolicy, feed: Feed) -> cleaning.Cl
 
 
 def _reading_time(entry: ParsedEntry, clean: cleaning.CleanedHtml, policy: EntryPolicy) -> int:
-    if not policy.shows_reading_time:
-        return 0
     return entry.duration_minutes or minutes_of(
         clean.text, words_per_minute=policy.words_per_minute, cjk_per_minute=policy.cjk_per_minute
     )

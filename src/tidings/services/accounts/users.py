@@ -62,6 +62,8 @@ class Users:
             if values.get("is_admin") is False:
                 _ensure_another_admin(db, by_id(db, user_id))
             _ensure_free(db, values, besides=user_id)
+            if _changes_speed(by_id(db, user_id), values):
+                values["reading_times_after"] = 0
             users.change(db, user_id, **values)
             if "password_hash" in values:
                 sessions.remove_others(db, user_id, session_id)
@@ -126,6 +128,11 @@ class Users:
         # Polls lock counters first too: in another order, the two transactions would deadlock.
         counters.lock_all(db, user.id)
         users.remove(db, user.id)
+
+
+def _changes_speed(user: User, values: Mapping[str, Any]) -> bool:
+    speeds = {"default_reading_speed": user.default_reading_speed, "cjk_reading_speed": user.cjk_reading_speed}
+    return any(values.get(name, speed) != speed for name, speed in speeds.items())
 
 
 def by_id(db: Read, user_id: int) -> User:

@@ -15,6 +15,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.deliveries import events
 from tidings.domain.deliveries.events import EVENTS, NEW_ENTRIES, FeedPayload
 from tidings.domain.entries.entries import Enclosure, Entry
+from tidings.domain.entries.reading_time import shown_minutes
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.integrations import PROVIDERS_BY_EVENT, REGISTRY
 from tidings.domain.times import Instant
@@ -59,7 +60,13 @@ def post_entry_event(db: Write, user: User, event_type: str, entry: Entry, now: 
 
     def bodies() -> list[bytes]:
         ((_, content, enclosures),) = _with_bodies(db, [entry])
-        payload = events.entry_payload(entry, content, enclosures, format_time=time_zone(user.timezone).format)
+        payload = events.entry_payload(
+            entry,
+            content,
+            enclosures,
+            minutes=shown_minutes(entry.reading_time, user),
+            format_time=time_zone(user.timezone).format,
+        )
         return [EVENTS[event_type].body(_feed_payload(db, user, feed), payload)]
 
     return _post(db, event_type, user, feed, bodies, now)
@@ -100,7 +107,9 @@ def _new_entries_bodies(db: Read, user: User, feed: Feed, entry_ids: Sequence[in
         return ()
     format_time = time_zone(user.timezone).format
     payloads = (
-        events.entry_payload(entry, content, enclosures, format_time=format_time)
+        events.entry_payload(
+            entry, content, enclosures, minutes=shown_minutes(entry.reading_time, user), format_time=format_time
+        )
         for start in range(0, len(found), ENTRIES_PER_BATCH)
         for entry, content, enclosures in _with_bodies(db, found[start : start + ENTRIES_PER_BATCH])
     )

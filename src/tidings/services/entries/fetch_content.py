@@ -80,7 +80,7 @@ class ArticleFetcher:
             return FetchedArticle(page.contents.get(entry.id, ""), entry.reading_time)
         if store:
             await asyncio.to_thread(self._store, user.id, entry_id, read)
-        return FetchedArticle(read.content, entry.reading_time if read.reading_time is None else read.reading_time)
+        return FetchedArticle(read.content, read.reading_time)
 
     async def find(self, feed: Feed, url: str, *, requested_by: int = 0) -> Article:
         """Returns the article of the page `url` of an entry of this feed. Raises FetchError.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, ForeignKey, Index, LargeBinary, Table, UniqueConstraint, text
+from sqlalchemy import Column, Float, ForeignKey, Index, Integer, LargeBinary, Table, UniqueConstraint, text
 
 from tidings.storage.schema.base import (
     Words,
@@ -40,6 +40,11 @@ users = Table(
     flag("entry_swipe", True),
     number("default_reading_speed", 265, "Words a minute."),
     number("cjk_reading_speed", 500, "Characters a minute."),
+    Column(
+        "reading_times_after",
+        Integer,
+        comment="Entries with a greater id have reading times of an earlier speed; null: none.",
+    ),
     Column("media_playback_rate", Float(53), nullable=False, server_default=text("1")),
     flag("mark_read_on_view", True),
     flag("mark_read_on_media_player_completion"),
