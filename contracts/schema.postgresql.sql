@@ -439,6 +439,8 @@ TABLE users
     keep_filter_entry_rules text COLLATE "C" NOT NULL DEFAULT ''::text
     allow_account_password_in_apps boolean NOT NULL DEFAULT true -- The Google Reader API accepts password_hash, not only API passwords.
     reading_times_after integer -- Entries with a greater id have reading times of an earlier speed; null: none.
+    has_chosen_theme boolean NOT NULL DEFAULT false -- False: pages show the theme of the system, and the API the default.
+    has_chosen_direction boolean NOT NULL DEFAULT false -- False: pages show the newest entries first, and the API the default.
     pk_users PRIMARY KEY (id)
     uq_users_username UNIQUE (username)
     CREATE UNIQUE INDEX pk_users ON public.users USING btree (id)

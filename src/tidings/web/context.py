@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
-from tidings.domain.accounts.users import User
+from tidings.domain.accounts.users import User, with_page_defaults
 from tidings.domain.errors import InvalidInput
 from tidings.domain.times import Instant
 from tidings.http.requests import Request
@@ -81,12 +81,13 @@ class RequestContext:
     @property
     def caller(self) -> User:
         """The signed-in user. Only for pages that require a session."""
-        assert self.signed_in is not None
-        return self.signed_in.user
+        assert self.user is not None
+        return self.user
 
-    @property
+    @cached_property
     def user(self) -> User | None:
-        return self.signed_in.user if self.signed_in else None
+        """The signed-in user, with the defaults of pages where nothing was chosen."""
+        return with_page_defaults(self.signed_in.user) if self.signed_in else None
 
     @cached_property
     def language(self) -> Language:

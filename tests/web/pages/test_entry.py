@@ -28,7 +28,7 @@ def test_opening_an_entry_marks_it_read_and_updates_counts(reader: Visitor, alic
     assert status(alice, "Rain") == "read"
     assert '<span class="name">Unread</span><span class="count" data-count="unread">1</span>' in page
     # It stays where it was in the list beside it, although it is no longer unread.
-    assert titles(page) == ["Sun", "Rain"]
+    assert titles(page) == ["Rain", "Sun"]
 
 
 def test_opening_an_entry_leaves_it_unread_if_the_user_disabled_that(
@@ -56,7 +56,7 @@ def test_a_prefetch_of_the_browser_leaves_an_entry_unread(
 
 
 def test_previous_and_next_follow_the_list_of_the_entry(reader: Visitor, alice: Person, site: Publisher) -> None:
-    feed = alice.has_feed(site, ["Four", "Three", "Two", "One"])
+    feed = alice.has_feed(site, ["One", "Two", "Three", "Four"])
     base = f"/feeds/{feed['id']}"
     page = reader.page(link(reader.page(f"{base}?show=all"), "One"))
     seen = []

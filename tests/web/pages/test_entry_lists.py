@@ -34,9 +34,9 @@ def test_every_list_shows_its_entries(reader: Visitor, alice: Person, site: Publ
     assert sorted(titles(reader.page("/unread"))) == ["Elsewhere", "Rain", "Snow"]
     assert titles(reader.page("/starred")) == ["Rain"]
     assert titles(reader.page("/history")) == ["Sun"]
-    assert titles(reader.page(f"/feeds/{feed['id']}")) == ["Snow", "Rain"]
-    assert titles(reader.page(f"/feeds/{feed['id']}?show=all")) == ["Snow", "Sun", "Rain"]
-    assert titles(reader.page(f"/categories/{category['id']}")) == ["Snow", "Rain"]
+    assert titles(reader.page(f"/feeds/{feed['id']}")) == ["Rain", "Snow"]
+    assert titles(reader.page(f"/feeds/{feed['id']}?show=all")) == ["Rain", "Sun", "Snow"]
+    assert titles(reader.page(f"/categories/{category['id']}")) == ["Rain", "Snow"]
     assert titles(reader.page("/search?q=rain")) == ["Rain"]
     assert titles(reader.page("/search")) == []
     assert snow
@@ -44,11 +44,11 @@ def test_every_list_shows_its_entries(reader: Visitor, alice: Person, site: Publ
 
 def test_lists_have_the_order_of_the_user(reader: Visitor, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["New", "Old"])
-    assert titles(reader.page("/unread")) == ["Old", "New"]
-
-    alice.put(f"/v1/users/{alice.id}", {"entry_sorting_direction": "desc"}, status=201)
-
     assert titles(reader.page("/unread")) == ["New", "Old"]
+
+    alice.put(f"/v1/users/{alice.id}", {"entry_sorting_direction": "asc"}, status=201)
+
+    assert titles(reader.page("/unread")) == ["Old", "New"]
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])

@@ -33,6 +33,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "display_mode": ("fullscreen", "standalone", "minimal-ui", "browser"),
     "gesture_nav": ("none", "tap", "swipe"),
 }
+# By field: the column that remembers that the user has chosen.
+CHOSEN = {"theme": "has_chosen_theme", "entry_sorting_direction": "has_chosen_direction"}
 # The largest value of the column.
 MAX_READING_SPEED = 2**31 - 1
 RANGES: dict[str, tuple[float, float]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import msg
@@ -22,7 +22,10 @@ _WRITTEN_WITH_CJK = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL
 
 
 class User(Struct, frozen=True):
-    """A user without the password. Field names are those of the table and of the API."""
+    """A user without the password. Field names are those of the table and of the API.
+
+    has_chosen_theme, has_chosen_direction: only of the table; see `with_page_defaults`.
+    """
 
     id: int
     username: str
@@ -56,6 +59,20 @@ class User(Struct, frozen=True):
     block_filter_entry_rules: str
     keep_filter_entry_rules: str
     allow_account_password_in_apps: bool
+    has_chosen_theme: bool = False
+    has_chosen_direction: bool = False
+
+
+def with_page_defaults(user: User) -> User:
+    """Returns the user as pages show the settings: a theme and an order that were not chosen are the pages' defaults.
+
+    Pages follow the system's light or dark theme and begin with the newest entry; the API follows its contract.
+    """
+    return structs.replace(
+        user,
+        theme=user.theme if user.has_chosen_theme else "system_serif",
+        entry_sorting_direction=user.entry_sorting_direction if user.has_chosen_direction else "desc",
+    )
 
 
 def validate_username(name: str) -> str:

@@ -58,6 +58,7 @@ class Users:
         values = user_changes.validate(fields, zones=known_zones())
         if "password" in values:
             values["password_hash"] = hash_password(values.pop("password"))
+        values |= {column: True for name, column in user_changes.CHOSEN.items() if name in values}
         with self._database.writing() as db:
             if values.get("is_admin") is False:
                 _ensure_another_admin(db, by_id(db, user_id))

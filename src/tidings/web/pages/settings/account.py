@@ -6,7 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from tidings.domain.accounts.user_changes import RANGES
+from tidings.domain.accounts.user_changes import CHOSEN, RANGES
+from tidings.domain.accounts.users import User
 from tidings.domain.errors import InvalidInput
 from tidings.http import forms
 from tidings.http.endpoints import Routes
@@ -237,10 +238,19 @@ def change_custom(context: RequestContext, services: Services) -> PageResponse |
 def _save(context: RequestContext, services: Services, form: AccountForm) -> PageResponse | Redirect:
     values = fields.sent_values(dict(forms.fields(context.request)), form.groups)
     try:
-        services.users.update(context.caller, context.caller.id, fields.parse(values))
+        services.users.update(context.caller, context.caller.id, _chosen(context.caller, fields.parse(values)))
     except InvalidInput as error:
         return _page(form, values, field_error(error))
     return Redirect(form.path, notice=_("Saved."))
+
+
+def _chosen(user: User, values: dict[str, Any]) -> dict[str, Any]:
+    """Returns the values without those that the form showed as a default and that stay one."""
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in CHOSEN or getattr(user, CHOSEN[name]) or value != getattr(user, name)
+    }
 
 
 def _show(context: RequestContext, form: AccountForm) -> PageResponse:
