@@ -240,6 +240,7 @@ TABLE feeds
     took_ms integer NOT NULL DEFAULT 0 -- Milliseconds until the last answer was there, body and all; 0: not known.
     parsing_error_form text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: template and values of parsing_error_message; empty: English alone.
     limits_reached text COLLATE "C" NOT NULL DEFAULT ''::text -- Of the last parsed body: elements, entries, text; what was beyond is left out.
+    disabled_reason text COLLATE "C" NOT NULL DEFAULT ''::text -- Why a check disabled it: gone (410) or failed; empty: its user did, or it is not.
     fk_feeds_category_id_categories FOREIGN KEY (category_id) REFERENCES categories(id) ON DELETE CASCADE
     fk_feeds_icon_id_icons FOREIGN KEY (icon_id) REFERENCES icons(id) ON DELETE SET NULL
     fk_feeds_source_id_sources FOREIGN KEY (source_id) REFERENCES sources(id)

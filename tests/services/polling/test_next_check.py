@@ -223,6 +223,31 @@ def test_a_successful_refresh_enables_a_feed_that_was_gone(fixture: ScheduleFixt
     assert (found.disabled, found.parsing_error_message) == (False, "")
 
 
+def test_a_refresh_enables_a_feed_that_was_gone_also_after_its_error_was_cleared(
+    fixture: ScheduleFixture,
+) -> None:
+    feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture)))
+    fixture.site.script("/feed.xml", Answer("gone", status=410))
+    assert fixture.check(feed_id).disabled_reason == "gone"
+
+    fixture.services.feeds.update(fixture.user.id, feed_id, {"title": "Renamed", "disabled": True})
+    fixture.site.serve("/feed.xml", document(fixture))
+    found = fixture.check(feed_id)
+
+    assert (found.disabled, found.disabled_reason) == (False, "")
+
+
+def test_a_feed_that_its_user_disables_after_it_was_gone_stays_disabled(fixture: ScheduleFixture) -> None:
+    feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture)))
+    fixture.site.script("/feed.xml", Answer("gone", status=410))
+    fixture.check(feed_id)
+    for disabled in (False, True):
+        fixture.services.feeds.update(fixture.user.id, feed_id, {"disabled": disabled})
+    fixture.site.serve("/feed.xml", document(fixture))
+
+    assert fixture.check(feed_id).disabled
+
+
 def test_a_successful_refresh_leaves_a_feed_disabled_that_its_user_disabled(fixture: ScheduleFixture) -> None:
     feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture)))
     fixture.site.script("/feed.xml", ERROR)

@@ -136,6 +136,7 @@ class Feed(Struct, frozen=True):
     moved_to: str = ""
     moved_times: int = 0
     disabled: bool = False
+    disabled_reason: str = ""
     user_agent: str = ""
     cookie: str = ""
     username: str = ""

@@ -143,6 +143,8 @@ class Feeds:
             by_url = values.get("match_entries_by_url", feed.match_entries_by_url)
             if by_url != feed.match_entries_by_url:
                 values |= switched(db, feed, by_url=by_url)
+            if values.get("disabled", feed.disabled) != feed.disabled:
+                values["disabled_reason"] = ""
             values["edited"] = feed.edited | feed_changes.edited_fields(values)
             values |= {
                 "failed_checks": 0,

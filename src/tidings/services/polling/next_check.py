@@ -95,7 +95,7 @@ class Timing(Struct, frozen=True):
         limit = self.schedule.error_limit
         if isinstance(error, FeedGone) or (limit and errors >= limit):
             # The publisher removed the feed, or it failed more often than the operator allows.
-            values["disabled"] = True
+            values |= {"disabled": True, "disabled_reason": "gone" if isinstance(error, FeedGone) else "failed"}
             message = join_sentences(message, SWITCHED_OFF)
         text = message.english()
         return values | {"parsing_error_message": text, "parsing_error_form": encode_message(message, text)}
@@ -138,7 +138,7 @@ class Timing(Struct, frozen=True):
             "etag_header": response.etag,
             "last_modified_header": response.last_modified,
             # The user refreshed a feed that was switched off because it failed: it works again.
-            **({"disabled": False} if was_switched_off(feed) else {}),
+            **({"disabled": False, "disabled_reason": ""} if feed.disabled_reason else {}),
             **redirects.redirect_columns(feed, response.permanent_url),
         }
 
@@ -146,11 +146,6 @@ class Timing(Struct, frozen=True):
 def after_push(feed: Feed, new: Iterable[Instant | None], now: Instant) -> dict[str, Any]:
     """Returns the columns of a feed after a push: only its publish rate, since a push is no check."""
     return _rate_columns(publish_rate.update_rate(rate_of(feed), tuple(new), since=feed.checked_at, now=now))
-
-
-def was_switched_off(feed: Feed) -> bool:
-    """Returns whether a failed check disabled the feed, and not its user."""
-    return feed.disabled and feed.parsing_error_message.endswith(SWITCHED_OFF.english())
 
 
 def rate_of(feed: Feed) -> PublishRate:

@@ -31,6 +31,7 @@ _enable = (
     .where(*_is_listed)
     .values(
         disabled=False,
+        disabled_reason="",
         next_check_at=bindparam("now"),
         failed_checks=0,
         parsing_error_count=0,

@@ -124,6 +124,10 @@ feeds = Table(
     words("moved_to", comment="Where permanent redirects lead; followed once they are confirmed."),
     number("moved_times", 0, "How often in a row they led there."),
     flag("disabled"),
+    words(
+        "disabled_reason",
+        comment="Why a check disabled it: gone (410) or failed; empty: its user did, or it is not.",
+    ),
     # how it is fetched
     words("user_agent"),
     words("cookie"),
