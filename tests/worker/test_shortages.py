@@ -9,6 +9,7 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -17,10 +18,13 @@ from support.outbox import delivery_queue, hook
 from support.people import PASSWORD, rss
 from support.publisher import Publisher
 from support.running import environment_for
+from tidings.domain.articles import Article
+from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.domain.errors import LocalShortage
 from tidings.domain.shortages import is_shortage
 from tidings.net.fetch import Fetcher, FetchRequest, FetchSettings
 from tidings.services import Services
+from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.wakeup import FEEDS, WakeupEvent
 from tidings.settings import load
 from tidings.storage.engine.database import Database
@@ -75,12 +79,12 @@ def test_a_fetch_without_files_is_a_shortage(site: Publisher, name: str) -> None
     asyncio.run(fetch())
 
 
-def subscribed(services: Services, url: str) -> None:
+def subscribed(services: Services, url: str, **fields: Any) -> None:
     user = services.users.create("alice", PASSWORD)
     category = services.categories.create(user.id, "Feeds")
     moments = {"created_at": 0, "checked_at": 0, "next_check_at": 0, "icon_checked_at": 4_000_000_000_000_000}
     with services.database.writing() as db:
-        feeds.add(db, user.id, category_id=category.id, feed_url=url, title=url, **moments)
+        feeds.add(db, user.id, category_id=category.id, feed_url=url, title=url, **moments, **fields)
 
 
 def test_polling_pauses_without_files_and_blames_no_feed(
@@ -113,6 +117,37 @@ def test_polling_pauses_without_files_and_blames_no_feed(
         await services.disconnect()
 
     asyncio.run(asyncio.wait_for(poll(), 60))
+
+
+def test_an_article_without_files_is_fetched_by_the_next_check(
+    database: Database, database_url: str, tmp_path: Path, site: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    article = "<p>" + "The rain came late, lasted long, and left by the evening. " * 10 + "</p>"
+    url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")))
+    site.serve("/feed.xml/0", f"<html><body><article><h1>Rain</h1>{article}{article}</article></body></html>")
+    services = build_services(database, load(environment_for(database_url, tmp_path), None))
+    subscribed(services, url, crawler=True)
+    find = ArticleFetcher.find
+
+    async def find_without_files(*given: Any, **named: Any) -> Article:
+        with no_more_files():
+            return await find(*given, **named)
+
+    async def check_twice() -> None:
+        with monkeypatch.context() as short:
+            short.setattr(ArticleFetcher, "find", find_without_files)
+            with pytest.raises(LocalShortage):
+                await services.polling.refresh_now(1, 1)
+        with services.listing.open(1) as lists:
+            assert lists.page(EntryFilter(), PageRequest()).entries == []
+        await services.polling.refresh_now(1, 1)
+        await services.disconnect()
+
+    asyncio.run(check_twice())
+
+    with services.listing.open(1) as lists:
+        page = lists.page(EntryFilter(), PageRequest())
+    assert ["lasted long" in content for content in page.contents.values()] == [True]
 
 
 def test_polling_pauses_without_threads(

@@ -17,7 +17,7 @@ from tidings.domain.articles import Article, WebPage
 from tidings.domain.articles.page_joining import MAX_PAGES, is_repeated
 from tidings.domain.entries.entries import EditedEntryField
 from tidings.domain.entries.entry_changes import EntryEdit
-from tidings.domain.errors import EmptyBody, InvalidInput, NotAPage, TidingsError
+from tidings.domain.errors import EmptyBody, InvalidInput, LocalShortage, NotAPage, TidingsError
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import msg
 from tidings.domain.polling import ingestion
@@ -111,6 +111,8 @@ class ArticleFetcher:
                     contents.append(article.content)
                     seen |= {next_url, response.url}
                     next_url = article.next_url
+        except LocalShortage:
+            raise
         except (TidingsError, TimeoutError) as error:
             log.info("next page not fetched", feed=feed.id or None, pages=len(contents), reason=str(error) or "timeout")
         return replace(first, content="".join(contents), next_url="")

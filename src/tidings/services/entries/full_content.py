@@ -2,7 +2,8 @@
 
 new entries ─► those that filters keep, with the URLs of their pages ─► fetch a few at a time ─► articles by entry
 
-If an article cannot be fetched in time, the entry keeps the content of the feed.
+If an article cannot be fetched in time, the entry keeps the content of the feed. If this machine lacks files, memory
+or threads for it, LocalShortage is raised and nothing is stored: the next check finds the same new entries.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import structlog
 
 from tidings.domain.accounts.users import User
 from tidings.domain.articles import Article
-from tidings.domain.errors import TidingsError
+from tidings.domain.errors import LocalShortage, TidingsError
 from tidings.domain.feeds.feeds import Feed, ParsedEntry
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, EntryPolicy, InstanceSettings, page_to_fetch
+from tidings.domain.shortages import is_shortage
 from tidings.services.clock import Clock
 from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.polling.ingest import FetchedDocument, find_changes
@@ -59,7 +61,7 @@ class FullContent:
     ) -> dict[bytes, Article]:
         """Returns articles by entry hash, of as many entries as possible in `timeout_s`, the newest first.
 
-        entries: by hash, oldest first.
+        entries: by hash, oldest first. Raises LocalShortage.
         """
         pages = await asyncio.to_thread(self._pages, user, feed, entries)
         if not pages:
@@ -72,6 +74,8 @@ class FullContent:
             for task in tasks.values():
                 task.cancel()
             outcomes = await asyncio.gather(*tasks.values(), return_exceptions=True)
+        if shortage := next((one for one in outcomes if isinstance(one, LocalShortage)), None):
+            raise shortage
         found = {hash_: one for hash_, one in zip(tasks, outcomes, strict=True) if isinstance(one, Article)}
         late = sum(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes)
         log.info(
@@ -83,9 +87,13 @@ class FullContent:
         async with slots:
             try:
                 return await self._articles.find(feed, url)
+            except LocalShortage:
+                raise
             except TidingsError as error:
                 log.info("article not fetched", feed=feed.id or None, code=error.code, reason=error.message)
-            except Exception:
+            except Exception as error:
+                if is_shortage(error):
+                    raise LocalShortage from error
                 log.exception("article extraction crashed", feed=feed.id)
             return None
 
