@@ -50,6 +50,7 @@ THEMES: dict[str, frozenset[str]] = {
     "formats": frozenset({"cleaning", "feeds"}),
     "icons": frozenset({"cleaning", "discovery", "formats"}),
     "integrations": frozenset({"deliveries", "feeds"}),
+    "archives": frozenset({"accounts", "cleaning", "deliveries", "entries", "feeds", "integrations", "polling"}),
     "rules": frozenset({"feeds"}),
 }  # fmt: skip
 GROUPED_RINGS = frozenset({"domain", "storage", "services"})

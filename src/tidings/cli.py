@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Group, Parameter
 
 from tidings import __version__, settings
-from tidings.commands import about, backups, maintenance, running
+from tidings.commands import about, archives, backups, maintenance, running
 from tidings.commands.check import check
 from tidings.commands.outcomes import DONE, NOT_UNDERSTOOD, exit_code_of, report
 from tidings.commands.status import status
@@ -44,6 +44,8 @@ app.command(backups.backup, group=MAINTENANCE_GROUP)
 app.command(backups.restore, group=MAINTENANCE_GROUP)
 app.command(check, group=MAINTENANCE_GROUP)
 app.command(backups.move, group=MAINTENANCE_GROUP)
+app.command(archives.export_account, name="export", group=MAINTENANCE_GROUP)
+app.command(archives.import_account, name="import", group=MAINTENANCE_GROUP)
 user.group = MAINTENANCE_GROUP
 app.command(user)
 app.command(status, group=INFO_GROUP)

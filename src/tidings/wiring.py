@@ -38,6 +38,8 @@ from tidings.services.accounts.app_logins import AppLogins
 from tidings.services.accounts.authentication import Authentication
 from tidings.services.accounts.sessions import Sessions
 from tidings.services.accounts.users import Users
+from tidings.services.archives.account_export import AccountExport
+from tidings.services.archives.account_import import AccountImport
 from tidings.services.clock import Clock, system_clock
 from tidings.services.deliveries.apprise import AppriseSender
 from tidings.services.deliveries.attempts import EventSender
@@ -309,6 +311,8 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         search=search_index,
         listing=EntryListReader(database, search_index),
         opml=Opml(database, clock),
+        account_export=AccountExport(database, clock, integrations, application=f"Tidings {__version__}"),
+        account_import=AccountImport(database, clock, integrations, instance=instance),
         discovery=Discovery(fetcher, recent),
         websub=websub,
         pushes=Pushes(database, clock, is_on=websub.is_on, instance=instance),

@@ -14,6 +14,7 @@ from tidings import __version__
 
 COMMANDS = (
     ["serve"], ["web"], ["worker"], ["migrate"], ["refresh"], ["tidy"], ["backup"], ["restore"], ["check"], ["move"],
+    ["export"], ["import"],
     ["status"], ["config"], ["version"], ["user"], ["user", "add"], ["user", "list"], ["user", "passwd"],
     ["user", "remove"],
 )  # fmt: skip

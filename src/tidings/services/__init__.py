@@ -12,6 +12,8 @@ from tidings.services.accounts.app_logins import AppLogins
 from tidings.services.accounts.authentication import Authentication
 from tidings.services.accounts.sessions import Sessions
 from tidings.services.accounts.users import Users
+from tidings.services.archives.account_export import AccountExport
+from tidings.services.archives.account_import import AccountImport
 from tidings.services.clock import Clock
 from tidings.services.deliveries.apprise import AppriseSender
 from tidings.services.deliveries.deliveries import Deliveries
@@ -71,6 +73,8 @@ class Services:
     polling: Polling
     search: SearchIndexer
     opml: Opml
+    account_export: AccountExport
+    account_import: AccountImport
     discovery: Discovery
     websub: WebSub
     pushes: Pushes

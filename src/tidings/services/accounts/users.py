@@ -104,6 +104,11 @@ class Users:
         with self._database.writing() as db:
             self._remove(db, by_name(db, username))
 
+    def find(self, username: str) -> User:
+        """Returns the user with this name. Raises NotFound."""
+        with self._database.reading() as db:
+            return by_name(db, username)
+
     def list_all(self) -> list[User]:
         with self._database.reading() as db:
             return users.list_all(db)

@@ -49,6 +49,27 @@ class Integrations:
         with self._database.reading() as db:
             return _shown(integrations.list_all(db, user_id))
 
+    def for_archive(self, user_id: int, *, with_secrets: bool) -> dict[str, dict[str, Any]]:
+        """Returns the settings that the user has stored, by integration, in the form that `update` takes.
+
+        Generated secrets are left out: they belong to this service.
+        """
+        with self._database.reading() as db:
+            stored = {one.name: one for one in integrations.list_all(db, user_id) if one.name in REGISTRY}
+        archived = {}
+        for name, integration in stored.items():
+            provider = REGISTRY[name]
+            current = _current(provider, integration)
+            names = [
+                field.name
+                for field in provider.fields
+                if not field.is_generated and (with_secrets or not field.is_secret)
+            ]
+            archived[name] = {changes.ENABLED: current.enabled} | {
+                member: getattr(current.settings, member) for member in names
+            }
+        return archived
+
     def update(self, user_id: int, fields: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """Change settings, all that are given or none, and return them as `get_all` does.
 

@@ -1,0 +1,1 @@
+"""The rows that archives of accounts consist of."""

@@ -1,0 +1,161 @@
+"""Reads the rows of an account in the order of their ids, and adds entries as another service had stored them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import bindparam, func, literal_column, select
+
+from tidings.domain.entries.entries import Enclosure, tag_key
+from tidings.domain.times import Instant
+from tidings.storage.engine import bulk_insert
+from tidings.storage.engine.database import Database, Read, Write, columns
+from tidings.storage.engine.id_list import in_list
+from tidings.storage.entries import counters, search_index
+from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
+
+BATCH = 500
+
+
+class EntryRow(Struct, frozen=True):
+    """The columns of an entry. tags: a JSON array. Ids are 0 until the entry is stored."""
+
+    id: int
+    user_id: int
+    feed_id: int
+    category_id: int
+    status: int
+    starred: bool
+    published_at: Instant
+    created_at: Instant
+    changed_at: Instant
+    hash: bytes
+    fingerprint: bytes | None
+    edited: int
+    reading_time: int
+    title: str
+    url: str
+    author: str
+    comments_url: str
+    language: str
+    share_code: str
+    tags: str
+
+
+class NewEntry(Struct, frozen=True):
+    """An entry to add. enclosures: without ids."""
+
+    entry: EntryRow
+    content: str
+    tags: Sequence[str]
+    enclosures: Sequence[Enclosure]
+
+
+_select_entries = (
+    select(*columns(entries, EntryRow))
+    .where(entries.c.user_id == bindparam("user"), entries.c.id > bindparam("after"))
+    .order_by(entries.c.id)
+    .limit(BATCH)
+)
+_count_entries = select(func.count()).select_from(entries).where(entries.c.user_id == bindparam("user"))
+_select_contents = select(entry_contents.c.entry_id, entry_contents.c.content).where(
+    in_list(entry_contents.c.entry_id, "ids")
+)
+_select_enclosures = (
+    select(*columns(enclosures, Enclosure))
+    .where(enclosures.c.user_id == bindparam("user"), in_list(enclosures.c.entry_id, "ids"))
+    .order_by(enclosures.c.id)
+)
+_select_tombstones = (
+    select(tombstones.c.hash)
+    .join(feeds, feeds.c.id == tombstones.c.feed_id)
+    .where(
+        feeds.c.user_id == bindparam("user"),
+        tombstones.c.feed_id == bindparam("feed"),
+        tombstones.c.hash > bindparam("after"),
+    )
+    .order_by(tombstones.c.hash)
+    .limit(BATCH)
+)
+# With the condition of the partial index, as in `public_links`.
+_select_share_codes = select(entries.c.share_code).where(
+    in_list(entries.c.share_code, "codes"), literal_column("share_code <> ''")
+)
+
+
+def count_entries(db: Read, user_id: int) -> int:
+    return int(db.scalar(_count_entries, user=user_id))
+
+
+def each_entry(database: Database, user_id: int) -> Iterator[tuple[EntryRow, str, list[Enclosure]]]:
+    """Yields the user's entries with content and enclosures, oldest first.
+
+    Each batch is a transaction of its own, so that others can write meanwhile; memory does not grow with the number.
+    """
+    after = 0
+    while True:
+        with database.reading() as db:
+            rows = db.all(EntryRow, _select_entries, user=user_id, after=after)
+            ids = [row.id for row in rows]
+            contents = dict(db.tuples(_select_contents, ids=ids)) if ids else {}
+            attached: dict[int, list[Enclosure]] = {}
+            for enclosure in db.all(Enclosure, _select_enclosures, user=user_id, ids=ids) if ids else ():
+                attached.setdefault(enclosure.entry_id, []).append(enclosure)
+        if not rows:
+            return
+        yield from ((row, contents.get(row.id, ""), attached.get(row.id, [])) for row in rows)
+        after = rows[-1].id
+
+
+def each_deleted(database: Database, user_id: int, feed_id: int) -> Iterator[bytes]:
+    """Yields the hashes of entries that were deleted from a feed, in batches as `each_entry`."""
+    after = b""
+    while True:
+        with database.reading() as db:
+            hashes: list[bytes] = db.scalars(_select_tombstones, user=user_id, feed=feed_id, after=after)
+        if not hashes:
+            return
+        yield from hashes
+        after = hashes[-1]
+
+
+def add_entries(db: Write, user_id: int, feed_id: int, category_id: int, new: Sequence[NewEntry]) -> None:
+    """Add entries to a feed of the user with the times they have. The caller has locked the counters of the feed."""
+    taken = used_share_codes(db, [added.entry.share_code for added in new if added.entry.share_code])
+    delta = counters.CounterDelta()
+    rows, contents, tags, attached = [], [], [], []
+    for id_, added in zip(bulk_insert.take_ids(db, entries, len(new)), new, strict=True):
+        owner = {"id": id_, "user_id": user_id, "feed_id": feed_id, "category_id": category_id}
+        row = msgspec.structs.asdict(added.entry) | owner
+        if row["share_code"] in taken:
+            row["share_code"] = ""
+        rows.append(row)
+        contents.append({"entry_id": id_, "content": added.content})
+        keys = dict.fromkeys(key for tag in added.tags if (key := tag_key(tag)))
+        tags += [{"user_id": user_id, "tag": key, "entry_id": id_} for key in keys]
+        attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in added.enclosures]
+        delta.add(feed_id, added.entry.status, starred=added.entry.starred)
+    bulk_insert.add(db, entries, rows)
+    bulk_insert.add(db, entry_contents, contents)
+    bulk_insert.add(db, entry_tags, tags)
+    bulk_insert.add(db, enclosures, attached)
+    search_index.note_new(db, [(row["id"], user_id) for row in rows])
+    delta.write(db)
+
+
+def add_deleted(db: Write, feed_id: int, hashes: Sequence[bytes], *, now: Instant) -> None:
+    """Record that entries were deleted from a feed, so that they do not come back. hashes: not recorded yet."""
+    bulk_insert.add(db, tombstones, [{"feed_id": feed_id, "hash": hash_, "seen_at": now} for hash_ in hashes])
+
+
+def used_share_codes(db: Read, codes: Iterable[str]) -> set[str]:
+    """Returns which of the codes are those of public links already, of whichever user."""
+    return set(db.scalars(_select_share_codes, codes=list(codes)))
+
+
+def _enclosure_row(user_id: int, entry_id: int, enclosure: Enclosure) -> dict[str, object]:
+    row = msgspec.structs.asdict(enclosure) | {"user_id": user_id, "entry_id": entry_id}
+    del row["id"]
+    return row

@@ -1,0 +1,201 @@
+"""An account is exported, and imported into another one: everything is equal, and nothing is doubled."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+import msgspec
+import pytest
+from sqlalchemy import text
+
+from support.people import Cast, Person
+from support.publisher import Publisher
+from tidings.domain.archives import records
+from tidings.domain.errors import InvalidInput
+from tidings.services import Services
+from tidings.services.archives.archive_file import ArchiveReader
+
+
+def _export(services: Services, person: Person, *, with_secrets: bool = True) -> bytes:
+    file = io.BytesIO()
+    user = services.users.find(person.user.username)
+    services.account_export.write(user, file, with_secrets=with_secrets, progress=lambda _done, _total: None)
+    return file.getvalue()
+
+
+def _import(services: Services, person: Person, archive: bytes) -> Any:
+    user = services.users.find(person.user.username)
+    return services.account_import.store(user, io.BytesIO(archive), lambda _done, _total: None)
+
+
+def _changed(archive: bytes, name: str, change: Any) -> bytes:
+    """Returns the archive with another content of one member. change: bytes to bytes."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(archive)) as source, zipfile.ZipFile(written, "w") as target:
+        for member in source.namelist():
+            content = source.read(member)
+            target.writestr(member, change(content) if member == name else content)
+    return written.getvalue()
+
+
+def _lines(archive: bytes, name: str) -> list[bytes]:
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        return opened.read(name).splitlines()
+
+
+def _comparable(archive: bytes) -> dict[str, Any]:
+    """Returns the records of an archive, with the URL of its feed instead of its number."""
+    urls = {}
+    found: dict[str, Any] = {}
+    for line in _lines(archive, records.FEEDS):
+        feed = msgspec.json.decode(line)
+        urls[feed.pop("number")] = feed["feed_url"]
+        found.setdefault(records.FEEDS, []).append(feed)
+    for name in (records.ENTRIES, records.DELETED_ENTRIES):
+        found[name] = []
+        for line in _lines(archive, name):
+            record = msgspec.json.decode(line)
+            record["feed"] = urls[record["feed"]]
+            found[name].append(record)
+        found[name].sort(key=lambda record: (record["feed"], record["hash"]))
+    found[records.FEEDS].sort(key=lambda feed: feed["feed_url"])
+    for name in (records.CATEGORIES, records.SETTINGS, records.INTEGRATIONS):
+        found[name] = _lines(archive, name)
+    return found
+
+
+@pytest.fixture
+def reader(cast: Cast, site: Publisher, services: Services) -> Person:
+    """A user with everything that an archive holds."""
+    alice = cast.person("alice")
+    feed_id = alice.has_feed(site, ["Rain", "Snow", "Wind", "Fog"])["id"]
+    ids = [entry["id"] for entry in alice.entries()]
+    rules = {"crawler": False, "blocklist_rules": "(?i)advert", "username": "me", "password": "x"}
+    alice.put(f"/v1/feeds/{feed_id}", rules, status=201)
+    alice.put("/v1/entries", {"entry_ids": ids[:2], "status": "read"})
+    alice.put(f"/v1/entries/{ids[1]}/bookmark")
+    edited = {"title": "Wind, edited", "content": '<p id="a">New <a href="#a">words</a></p>'}
+    alice.put(f"/v1/entries/{ids[2]}", edited, status=201)
+    settings = {"theme": "dark_serif", "entries_per_page": 50, "open_external_links_in_new_tab": False}
+    alice.put(f"/v1/users/{alice.id}", settings, status=201)
+    alice.post("/v1/categories", {"title": "Weather & more", "hide_globally": True})
+    services.integrations.update(
+        alice.id,
+        {"linkding": {"enabled": True, "url": "https://linkding.example.org", "token": "secret key", "tags": "a"}},
+    )
+    alice.put("/v1/entries", {"entry_ids": ids[3:], "status": "removed"})
+    with services.database.writing() as db:
+        db.run(text("UPDATE entries SET created_at = created_at - 5000000 WHERE user_id = :user"), user=alice.id)
+    return alice
+
+
+def test_an_account_in_another_one_is_equal(reader: Person, bob: Person, services: Services) -> None:
+    archive = _export(services, reader)
+
+    report = _import(services, bob, archive)
+
+    assert report.problems == []
+    assert report.new_feeds == 1
+    assert _comparable(_export(services, bob)) == _comparable(archive)
+    entry_counts = bob.get("/v1/feeds/counters")
+    assert list(entry_counts["unreads"].values()) == list(reader.get("/v1/feeds/counters")["unreads"].values())
+    assert list(entry_counts["reads"].values()) == list(reader.get("/v1/feeds/counters")["reads"].values())
+    assert bob.get("/v1/entries", search="edited")["total"] == 1
+
+
+def test_an_import_repeated_changes_nothing(reader: Person, bob: Person, services: Services) -> None:
+    archive = _export(services, reader)
+    _import(services, bob, archive)
+    before = _export(services, bob)
+
+    report = _import(services, bob, archive)
+
+    assert (report.new_feeds, report.known_feeds, report.new_entries) == (0, 1, 0)
+    assert _comparable(_export(services, bob)) == _comparable(before)
+
+
+def test_what_was_read_since_stays_read(reader: Person, services: Services) -> None:
+    archive = _export(services, reader)
+    unread = [entry["id"] for entry in reader.entries(status="unread")]
+    assert unread
+    reader.put("/v1/entries", {"entry_ids": unread, "status": "read"})
+
+    _import(services, reader, archive)
+
+    assert reader.entries(status="unread") == []
+
+
+def test_without_secrets_no_password_is_in_the_file(reader: Person, bob: Person, services: Services) -> None:
+    archive = _export(services, reader, with_secrets=False)
+
+    assert b"secret key" not in b"".join(_lines(archive, records.INTEGRATIONS))
+    assert b"password" not in b"".join(_lines(archive, records.FEEDS))
+    report = _import(services, bob, archive)
+    assert report.problems[0].startswith("linkding: ")
+    assert services.integrations.get_all(bob.id)["linkding"]["enabled"] is False
+
+
+def test_content_from_an_archive_is_cleaned(reader: Person, bob: Person, services: Services) -> None:
+    archive = _changed(
+        _export(services, reader),
+        records.ENTRIES,
+        lambda content: content.replace(b"About Fog.", b"Fog<script>alert(1)</script><img src=x onerror=alert(1)>"),
+    )
+
+    _import(services, bob, archive)
+
+    contents = " ".join(entry["content"] for entry in bob.entries())
+    assert "Fog" in contents
+    assert "<script" not in contents
+    assert "onerror" not in contents
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "problem"),
+    [
+        (records.ENTRIES, lambda content: content[:-40], "Line "),
+        (records.ENTRIES, lambda content: b"\n".join(content.splitlines()[1:]) + b"\n", "lines instead of"),
+        (records.ENTRIES, lambda content: content.replace(b'"hash":"', b'"hash":"zz'), "Line 1 of entries.jsonl"),
+        (records.ENTRIES, lambda content: content.replace(b'"feed":', b'"feed":9'), "no feed with the number"),
+        (records.ENTRIES, lambda content: content.replace(b'"status":"read"', b'"status":"new"'), "no status"),
+        (records.FEEDS, lambda content: content.replace(b"http://", b"javascript://"), "Line 1 of feeds.jsonl"),
+        (records.FEEDS, lambda content: content.replace(b'"category":"', b'"category":"?'), "there is no category"),
+        (records.FEEDS, lambda content: content.replace(b'(?i)advert', b"(?i"), "Line 1 of feeds.jsonl"),
+        (records.SETTINGS, lambda content: content.replace(b"dark_serif", b"pink"), "pink"),
+        (records.SETTINGS, lambda content: content.replace(b"50", b'"many"'), "settings.json"),
+        (records.MANIFEST, lambda content: content.replace(b'"version": 1', b'"version": 2'), "upgrade Tidings"),
+        (records.MANIFEST, lambda content: content.replace(b"tidings-archive", b"other"), "another format"),
+        (records.INTEGRATIONS, lambda content: content[:-5], "integrations.json"),
+    ],
+)  # fmt: skip
+def test_a_damaged_archive_changes_nothing(
+    reader: Person, bob: Person, services: Services, name: str, change: Any, problem: str
+) -> None:
+    archive = _changed(_export(services, reader), name, change)
+
+    with pytest.raises(InvalidInput, match=problem):
+        _import(services, bob, archive)
+
+    assert bob.get("/v1/feeds") == []
+    assert [category["title"] for category in bob.get("/v1/categories")] == ["All"]
+    assert bob.get("/v1/me")["theme"] == "light_serif"
+
+
+@pytest.mark.parametrize("content", [b"", b"<opml/>", b"PK\x03\x04 cut"])
+def test_another_file_is_refused(content: bytes) -> None:
+    with pytest.raises(InvalidInput, match="no archive of Tidings"):
+        ArchiveReader(io.BytesIO(content))
+
+
+def test_an_archive_with_a_damaged_byte_is_refused(reader: Person, bob: Person, services: Services) -> None:
+    archive = bytearray(_export(services, reader))
+    with zipfile.ZipFile(io.BytesIO(bytes(archive))) as opened:
+        at = opened.getinfo(records.ENTRIES).header_offset + 200
+    archive[at] ^= 0xFF
+
+    with pytest.raises(InvalidInput, match=r"entries\.jsonl"):
+        _import(services, bob, bytes(archive))
+
+    assert bob.get("/v1/feeds") == []
