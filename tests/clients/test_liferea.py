@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from clients.liferea import NEXT_UNREAD, TOGGLE_STAR, Liferea, eventually, liferea, missing
+from clients.desktop import eventually, missing
+from clients.liferea import NEXT_UNREAD, TOGGLE_STAR, Liferea, liferea
 from support.people import Person
 from support.publisher import Publisher
 
 
 @pytest.fixture(autouse=True)
 def _installed() -> None:
-    if programs := missing():
-        pytest.skip(f"not on the PATH: {programs} (Debian: apt-get install liferea xvfb xdotool)")
+    if reason := missing("liferea"):
+        pytest.skip(reason)
 
 
 @pytest.fixture

@@ -1,0 +1,83 @@
+"""Programs with windows, on a screen that nobody sees (Xvfb), driven by keys (xdotool)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+TOOLS = ("Xvfb", "xdotool", "dbus-run-session")
+
+
+def missing(program: str) -> str:
+    """Return what to install for a program and what it is driven with; "" when all is on the PATH."""
+    absent = ", ".join(name for name in (program, *TOOLS) if shutil.which(name) is None)
+    return f"not on the PATH: {absent} (Debian: apt-get install {program} xvfb xdotool dbus-daemon)" if absent else ""
+
+
+def press(display: str, window_class: str, key: str) -> None:
+    """Press a key in the last window of a class, which there is no manager to give the focus to."""
+    environment = {**os.environ, "DISPLAY": display}
+    found = subprocess.run(
+        ["xdotool", "search", "--onlyvisible", "--class", window_class],
+        env=environment, capture_output=True, text=True, check=False, timeout=30,
+    )  # fmt: skip
+    for window in found.stdout.split()[-1:]:
+        command = ["xdotool", "windowfocus", "--sync", window, "key", "--clearmodifiers", key]
+        subprocess.run(command, env=environment, check=False, timeout=30, capture_output=True)
+
+
+@contextmanager
+def started(command: Sequence[str], environment: Mapping[str, str], log: int) -> Iterator[None]:
+    """A program with a message bus of its own; ended with all processes that it has started."""
+    process = subprocess.Popen(
+        ["dbus-run-session", "--", *command],
+        env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+    )  # fmt: skip
+    try:
+        yield
+    finally:
+        _end(process)
+
+
+@contextmanager
+def screen(log: int) -> Iterator[str]:
+    """A display of its own; its number is the first that is free."""
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1200x800x24", "-nolisten", "tcp"]
+    process = subprocess.Popen(command, pass_fds=[writing], stdout=log, stderr=log, start_new_session=True)
+    os.close(writing)
+    try:
+        with os.fdopen(reading) as told:
+            yield f":{told.readline().strip()}"
+    finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """With the processes that it has started."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, how)
+            process.wait(5)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def eventually(holds: Callable[[], bool], told: Callable[[], object], within_s: float = 40) -> None:
+    assert comes_true(holds, within_s), f"the program did not get there: {told()}"
+
+
+def comes_true(holds: Callable[[], bool], within_s: float) -> bool:
+    deadline = time.monotonic() + within_s
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.2)
+    return True

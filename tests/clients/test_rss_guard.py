@@ -1,0 +1,101 @@
+"""RSS Guard as Debian ships it (4.0), with its services "FreshRSS" and "Other". Skipped where it is not installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clients.desktop import comes_true, eventually, missing
+from clients.rss_guard import (
+    FRESHRSS,
+    MARK_ALL_READ,
+    NEXT_FEED,
+    NEXT_UNREAD,
+    OTHER,
+    TOGGLE_STAR,
+    UPDATE_ALL,
+    RssGuard,
+    rss_guard,
+)
+from support.people import Person
+from support.publisher import Publisher
+
+
+@pytest.fixture(autouse=True)
+def _installed() -> None:
+    if reason := missing("rssguard"):
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def password(alice: Person, site: Publisher) -> str:
+    """And three entries, of which one is read and another starred."""
+    alice.has_feed(site, ["Rain", "Sun", "Wind"], category_id=alice.has_category("Weather")["id"])
+    ids = {entry["title"]: entry["id"] for entry in alice.entries()}
+    alice.put("/v1/entries", {"entry_ids": [ids["Sun"]], "status": "read"})
+    alice.put("/v1/entries", {"entry_ids": [ids["Wind"]], "starred": True})
+    made: str = alice.post("/v1/api-passwords", {"name": "RSS Guard"})["password"]
+    return made
+
+
+def states(person: Person) -> dict[str, tuple[bool, bool]]:
+    return {entry["title"]: (entry["status"] == "read", entry["starred"]) for entry in person.entries()}
+
+
+@pytest.mark.parametrize("kind", [FRESHRSS, OTHER], ids=["freshrss", "other"])
+def test_it_shows_the_entries_and_tells_what_it_marks(alice: Person, password: str, tmp_path: Path, kind: int) -> None:
+    with rss_guard(alice, password, tmp_path, kind) as reader:
+        eventually(lambda: len(reader.items()) == 3, reader.log.read_text)
+        assert shown(reader) == states(alice)
+        assert {title: body for title, (_, _, body) in reader.items().items()} == {
+            one["title"]: one["content"] for one in alice.entries()
+        }
+        assert set(reader.folders().values()) == {"Weather"}
+
+        # Shows an entry, which is read by that, and stars the one that it shows, or takes the star away.
+        before = shown(reader)
+        eventually(lambda: _pressed(reader, NEXT_FEED, NEXT_UNREAD) and shown(reader) != before, reader.items)
+        read = shown(reader)
+        reader.press(TOGGLE_STAR)
+        eventually(lambda: shown(reader) != read, reader.items)
+        _wait_until_synchronised(alice, reader)
+        assert states(alice) != before
+
+        reader.press(MARK_ALL_READ)
+        eventually(lambda: all(is_read for is_read, _ in shown(reader).values()), reader.items)
+        _wait_until_synchronised(alice, reader)
+
+        # What is marked elsewhere arrives there.
+        ids = [entry["id"] for entry in alice.entries()]
+        alice.put("/v1/entries", {"entry_ids": ids, "status": "unread"})
+        alice.put("/v1/entries", {"entry_ids": ids, "starred": True})
+        _wait_until_synchronised(alice, reader)
+        assert [is_starred for _, is_starred in shown(reader).values()] == [True] * 3
+        # The entry that it still shows is read again by that.
+        assert [is_read for is_read, _ in shown(reader).values()].count(False) >= 2
+
+
+def test_a_wrong_password_gets_nothing(alice: Person, password: str, tmp_path: Path) -> None:
+    with rss_guard(alice, f"{password}x", tmp_path, FRESHRSS) as reader:
+        eventually(lambda: "Login failed" in reader.log.read_text(), reader.log.read_text)
+
+        assert reader.items() == {}
+
+
+def shown(reader: RssGuard) -> dict[str, tuple[bool, bool]]:
+    return {title: (is_read, is_starred) for title, (is_read, is_starred, _) in reader.items().items()}
+
+
+def _wait_until_synchronised(person: Person, reader: RssGuard) -> None:
+    """It sends what it marked, and asks for what others did, with each update; only one runs at a time."""
+    for _ in range(10):
+        reader.press(UPDATE_ALL)
+        if comes_true(lambda: shown(reader) == states(person), within_s=5):
+            return
+    raise AssertionError(f"{reader.items()}\n{reader.log.read_text()[-3000:]}")
+
+
+def _pressed(reader: RssGuard, *keys: str) -> bool:
+    reader.press(*keys)
+    return True
