@@ -19,15 +19,15 @@ def missing(program: str) -> str:
     return f"not on the PATH: {absent} (Debian: apt-get install {program} xvfb xdotool dbus-daemon)" if absent else ""
 
 
-def press(display: str, window_class: str, key: str) -> None:
-    """Press a key in the last window of a class, which there is no manager to give the focus to."""
+def press(display: str, window: Sequence[str], key: str) -> None:
+    """Press a key in a window, which there is no manager to give the focus to. window: what xdotool finds it by."""
     environment = {**os.environ, "DISPLAY": display}
     found = subprocess.run(
-        ["xdotool", "search", "--onlyvisible", "--class", window_class],
+        ["xdotool", "search", "--onlyvisible", *window],
         env=environment, capture_output=True, text=True, check=False, timeout=30,
     )  # fmt: skip
-    for window in found.stdout.split()[-1:]:
-        command = ["xdotool", "windowfocus", "--sync", window, "key", "--clearmodifiers", key]
+    for number in found.stdout.split()[-1:]:
+        command = ["xdotool", "windowfocus", "--sync", number, "key", "--clearmodifiers", key]
         subprocess.run(command, env=environment, check=False, timeout=30, capture_output=True)
 
 

@@ -48,7 +48,7 @@ class Liferea:
         return (self.home / ".config/liferea/feedlist.opml").read_text()
 
     def press(self, key: str) -> None:
-        press(self.display, "liferea", key)
+        press(self.display, ["--class", "liferea"], key)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from clients.desktop import eventually, press, screen, started
 from support.people import Person
@@ -36,6 +37,10 @@ m_actionUpdateAllItems={UPDATE_ALL}
 first_run=false
 first_run_4.0.4=false
 """
+# By its title: hints and notes of other kinds are windows, too.
+_MAIN_WINDOW = ("--name", "^RSS Guard [0-9]")
+# Of a database in which each table is made, the last one, too.
+_IS_COMPLETE = "SELECT (SELECT COUNT(*) FROM LabelsInMessages) FROM Information WHERE inf_key = 'schema_version'"
 _KEY = 1_234_567_890_123
 
 
@@ -55,17 +60,17 @@ class RssGuard:
     def folders(self) -> dict[str, str]:
         """By feed: the folder that it is in."""
         rows = self._stored("SELECT f.title, c.title FROM Feeds f JOIN Categories c ON c.id = f.category ORDER BY 1")
-        return {feed: category for feed, category in rows}
+        return dict(rows)
 
     def press(self, *keys: str) -> None:
         for key in keys:
-            press(self.display, "RSS Guard", key)
+            press(self.display, _MAIN_WINDOW, key)
 
-    def _stored(self, query: str) -> list[tuple[str, ...]]:
+    def _stored(self, query: str) -> list[Any]:
         return _rows(self.data, query)
 
 
-def _rows(data: Path, query: str) -> list[tuple[str, ...]]:
+def _rows(data: Path, query: str) -> list[Any]:
     try:
         with closing(sqlite3.connect(f"file:{data}/database/database.db?mode=ro", uri=True)) as stored:
             return stored.execute(query).fetchall()
@@ -93,7 +98,7 @@ def rss_guard(person: Person, password: str, folder: Path, service: int) -> Iter
             }
             command = ["rssguard", "--data", str(data)]
             with started(command, environment, log.fileno()):
-                eventually(lambda: bool(_rows(data, "SELECT 1 FROM Information")), log_path.read_text)
+                eventually(lambda: bool(_rows(data, _IS_COMPLETE)), log_path.read_text)
             _add_account(data, person, password, service)
             with started(command, environment, log.fileno()):
                 yield RssGuard(data, display, log_path)

@@ -5,8 +5,7 @@ Source: RFC 7578 (multipart/form-data). The limits are our own, since the header
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import FormData, Headers, UploadFile
@@ -73,8 +72,7 @@ def _urlencoded(body: bytes) -> FormData:
 
 def _multipart(request: Request) -> FormData:
     try:
-        # The parser is asynchronous because of files on disk; here all is in memory, and this thread has no event loop.
-        return asyncio.run(_Parser(request.headers["content-type"], request.content).parse())
+        return _finished(_Parser(request.headers["content-type"], request.content).parse())
     except MultiPartException as error:
         raise InvalidInput(
             msg(
@@ -84,6 +82,20 @@ def _multipart(request: Request) -> FormData:
                 size=MAX_PART_HEADERS_SIZE // 1000,
             )
         ) from error
+
+
+def _finished(parsing: Coroutine[None, None, FormData]) -> FormData:
+    """Returns the result of a coroutine that waits for nothing.
+
+    The parser is asynchronous because of files on disk; here all is in memory. asyncio.run() would refuse to work in a
+    thread that has an event loop, in which asynchronous handlers read their forms.
+    """
+    try:
+        parsing.send(None)
+    except StopIteration as done:
+        form: FormData = done.value
+        return form
+    raise AssertionError("the parser of forms waited for something")
 
 
 class _Parser(MultiPartParser):

@@ -54,8 +54,13 @@ class NewState(Struct, frozen=True):
 def edit_tags(caller: User, services: Services, query: EditTag) -> str:
     """Set states of entries. Entries of other users and unsupported tags are ignored.
 
-    Labels of single entries do not exist here: a label is a folder of feeds.
+    Labels of single entries do not exist here: a label is a folder of feeds. Readrops makes a folder by adding
+    its label to no item.
     """
+    if not query.i and query.a:
+        for name in [streams.label_name(text) for text in query.a]:
+            services.categories.ensure(caller.id, name)
+        return "OK"
     if not query.i:
         raise InvalidInput(verbatim("i: send the ids of items."), field="i")
     ids = item_ids.parse_all(query.i)
