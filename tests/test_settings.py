@@ -45,11 +45,18 @@ def test_the_defaults_are_loopback_and_an_embedded_database() -> None:
     assert 1 <= found.worker_processes <= 2
 
 
-def test_on_postgresql_there_is_one_more_worker_by_default() -> None:
-    usual = load().worker_processes
+@pytest.mark.parametrize(
+    ("cores", "web_workers", "on_sqlite", "on_postgresql"), [(1, 1, 1, 1), (2, 1, 1, 1), (3, 3, 2, 3), (16, 4, 2, 3)]
+)
+def test_small_machines_have_one_process_of_each_kind_by_default(
+    monkeypatch: pytest.MonkeyPatch, cores: int, web_workers: int, on_sqlite: int, on_postgresql: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(cores)))
 
-    assert load(DATABASE_URL="postgres://u@h/d").worker_processes == usual + 1
-    assert load(DATABASE_URL="postgres://u@h/d", WORKER_PROCESSES="1").worker_processes == 1
+    assert load().web_workers == web_workers
+    assert load().worker_processes == on_sqlite
+    assert load(DATABASE_URL="postgres://u@h/d").worker_processes == on_postgresql
+    assert load(DATABASE_URL="postgres://u@h/d", WORKER_PROCESSES="5").worker_processes == 5
 
 
 def test_settings_cannot_be_changed_afterwards() -> None:

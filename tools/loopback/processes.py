@@ -63,11 +63,16 @@ def usage(pids: list[int], *, port: int) -> Usage:
     memory = descriptors = threads = processes = 0
     for pid in pids:
         with suppress(OSError):
-            memory += _number(pid, "smaps_rollup", "Pss") * 1024
+            memory += memory_bytes(pid)
             descriptors += sum(_target(each) not in connections for each in (PROC / str(pid) / "fd").iterdir())
             threads += _number(pid, "status", "Threads")
             processes += 1
     return Usage(memory, descriptors, threads, processes)
+
+
+def memory_bytes(pid: int) -> int:
+    """Returns the proportional set size: a page that n processes share counts as one n-th."""
+    return _number(pid, "smaps_rollup", "Pss") * 1024
 
 
 def _inodes_of_connections(port: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from tidings.runtime import logs, preflight
+from tidings.runtime import allocator, logs, preflight
 from tidings.settings import Loaded, Settings
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ LoadedSettings = Annotated[Loaded, Parameter(parse=False)]
 def prepare(settings: Settings) -> None:
     """Set up logs and create the data folder, readable by its owner only. Raises StartError if it cannot be used."""
     logs.configure(settings.log_level, settings.log_format)
+    allocator.share_one_arena()
     os.umask(0o077)
     preflight.check_folders(settings)
 

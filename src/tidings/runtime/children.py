@@ -21,7 +21,7 @@ from pathlib import Path
 
 import structlog
 
-from tidings.runtime import parent_watch
+from tidings.runtime import allocator, parent_watch
 
 log = structlog.get_logger()
 
@@ -184,6 +184,7 @@ def _run(role: str, body: Callable[[], int], parent_pid: int, time_to_stop_s: fl
     with suppress(OSError):
         PROCESS_NAME.write_text(f"tidings {role}"[:MAX_NAME_LENGTH], encoding="ascii")
     parent_watch.follow(parent_pid, time_to_stop_s=time_to_stop_s)
+    allocator.keep_trimming()
     _without_handlers(lambda: sys.exit(body()))
 
 

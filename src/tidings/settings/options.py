@@ -19,6 +19,7 @@ from tidings.settings.values import ByteCount, DatabaseEngine, ListenAddress, Lo
 
 MAX_DEFAULT_WEB_WORKERS = 4
 MAX_DEFAULT_WORKERS = 2
+SMALL_MACHINE_CORES = 2
 
 
 def _cores() -> int:
@@ -29,14 +30,24 @@ def _cores() -> int:
         return os.cpu_count() or 1
 
 
+def _default_web_workers() -> int:
+    """Returns the default of `web_workers`: one on a small machine, for the sake of memory."""
+    cores = _cores()
+    return 1 if cores <= SMALL_MACHINE_CORES else min(cores, MAX_DEFAULT_WEB_WORKERS)
+
+
 def _default_workers(database_url: str) -> int:
     """Returns the default of `worker_processes`.
 
     One more on PostgreSQL, which uses a core while another worker waits for the server. SQLite has one writer at a
-    time, so that the additional worker would wait for the others.
+    time, so that the additional worker would wait for the others. On a small machine publishers, server and web workers
+    need the other core, so that a second worker polls hardly faster.
     """
+    cores = _cores()
+    if cores <= SMALL_MACHINE_CORES:
+        return 1
     is_postgresql = values.engine_of(database_url) is DatabaseEngine.POSTGRESQL
-    return min(_cores(), MAX_DEFAULT_WORKERS) + is_postgresql
+    return min(cores, MAX_DEFAULT_WORKERS) + is_postgresql
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +105,8 @@ class Settings(MaintenanceSettings):
         values.integer(1, 64),
         "Number of processes that serve HTTP requests.",
         allowed="a whole number from 1 to 64",
-        default="the number of CPU cores, but not more than 4",
-        derive=lambda _: str(min(_cores(), MAX_DEFAULT_WEB_WORKERS)),
+        default="1 on up to two CPU cores, else the number of cores, but not more than 4",
+        derive=lambda _: str(_default_web_workers()),
     )
     admin_username: str = option(
         values.username,
@@ -178,7 +189,7 @@ class Settings(MaintenanceSettings):
         values.integer(1, 64),
         "Number of worker processes, which check feeds, deliver events and delete old entries.",
         allowed="a whole number from 1 to 64",
-        default="the number of CPU cores, but not more than 2; one more on PostgreSQL",
+        default="1 on up to two CPU cores, else 2, and 3 on PostgreSQL",
         derive=lambda known: str(_default_workers(known["database_url"])),
     )
     worker_pool_size: int = option(

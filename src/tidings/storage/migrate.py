@@ -1,18 +1,23 @@
-"""Migrates a database to the current schema, and rejects one of a newer version."""
+"""Migrates a database to the current schema, and rejects one of a newer version.
+
+Alembic is imported when a database is migrated: with Mako and Pygments it takes 8 MB, and `serve` migrates in a process
+that ends.
+"""
 
 from __future__ import annotations
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DBAPIError
 
 from tidings.domain.errors import StartError, StoreUnavailable
+from tidings.storage import revision as schema_revision
 from tidings.storage.engine import database_errors, locks
 from tidings.storage.engine.database import Database, Read, Write
-from tidings.storage.revision import MIGRATIONS
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 # Advisory lock of migrations, any number that no other lock in this database uses.
 LOCK_ID = 7_483_464_737
@@ -38,31 +43,33 @@ def upgrade(database: Database, revision: str = "head") -> list[str]:
 
 def upgrade_within(db: Write, revision: str = "head") -> list[str]:
     """As `upgrade`, in a transaction that the caller commits."""
+    from alembic import command
+
     # Several machines may start at once: one migrates, the others wait and then find nothing to do.
     locks.advisory_lock(db, LOCK_ID)
-    before = _known_revision(db.connection)
+    before = _known_revision(db)
     command.upgrade(_config(db.connection), revision)
-    return _between(before, MigrationContext.configure(db.connection).get_current_revision())
+    return _between(before, current_revision(db))
 
 
 def current_revision(db: Read) -> str | None:
     """Returns the revision that the database names, known or not; None without any."""
-    return MigrationContext.configure(db.connection).get_current_revision()
+    return schema_revision.of(db) if inspect(db.connection).has_table("alembic_version") else None
 
 
 def is_known(revision: str) -> bool:
     """Returns whether this version of Tidings can upgrade a database of this revision."""
-    return revision in {script.revision for script in _scripts().walk_revisions()}
+    return revision in schema_revision.known()
 
 
 def check(database: Database) -> None:
     """Raises StartError unless the schema is current: `web` and `worker` do not migrate."""
     try:
         with database_errors.without_log(), database.reading() as db:
-            revision = _known_revision(db.connection)
+            revision = _known_revision(db)
     except (StoreUnavailable, DBAPIError) as error:
         raise _unusable(database, error) from error
-    if revision != _scripts().get_current_head():
+    if revision != schema_revision.current():
         raise StartError(f"The database {describe(database)} is not up to date: run `tidings migrate` first")
 
 
@@ -80,9 +87,9 @@ def describe(database: Database) -> str:
     return database.url.render_as_string(hide_password=True)
 
 
-def _known_revision(connection: Connection) -> str | None:
-    revision = MigrationContext.configure(connection).get_current_revision()
-    url = connection.engine.url.render_as_string(hide_password=True)
+def _known_revision(db: Read) -> str | None:
+    revision = current_revision(db)
+    url = db.connection.engine.url.render_as_string(hide_password=True)
     if revision is not None and revision.startswith(MOVING):
         raise StartError(
             f"A move into the database {url} is not complete: run the same `tidings move` again, which goes on where it"
@@ -97,18 +104,14 @@ def _known_revision(connection: Connection) -> str | None:
 
 
 def _between(before: str | None, after: str | None) -> list[str]:
-    oldest_first = [script.revision for script in _scripts().walk_revisions()][::-1]
-    first = oldest_first.index(before) + 1 if before else 0
-    return oldest_first[first : oldest_first.index(after) + 1] if after else []
+    return [revision for revision in schema_revision.known() if (before or "") < revision <= (after or "")]
 
 
-def _scripts() -> ScriptDirectory:
-    return ScriptDirectory.from_config(_config())
+def _config(connection: Connection) -> Config:
+    from alembic.config import Config
 
-
-def _config(connection: Connection | None = None) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("script_location", str(schema_revision.MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
     return config
 

@@ -6,8 +6,6 @@ from functools import lru_cache
 from io import BytesIO
 from typing import Final
 
-from PIL import Image, ImageDraw
-
 # As in `static/icon.svg`, on a grid of 64.
 GRID: Final = 64
 BACKGROUND_COLOR: Final = "#b4441f"
@@ -23,6 +21,8 @@ def render_app_icon(side: int, *, is_maskable: bool = False) -> bytes:
 
     is_maskable: the background fills the square, and the drawing keeps away from its edges.
     """
+    from PIL import Image, ImageDraw  # only when it is drawn, for the sake of memory
+
     scale = side * _OVERSAMPLING / GRID
     shrunk = 0.72 if is_maskable else 1.0
     image = Image.new(

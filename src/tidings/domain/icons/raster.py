@@ -1,21 +1,16 @@
-"""Raster images: decoded within limits, scaled, and encoded anew, so that nothing of the original file is kept."""
+"""Raster images: decoded within limits, scaled, and encoded anew, so that nothing of the original file is kept.
+
+Pillow is imported with the first image: most processes see none.
+"""
 
 from __future__ import annotations
 
 from io import BytesIO
 from typing import Final
 
-from PIL import Image
-
-# Only called with bytes in memory.
-from PIL.Image import open as decoder
-
 SIDE: Final = 64
 MAX_SIDE: Final = 4096
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP", "AVIF")
-
-# Also limits images inside others (ICO), whose size is only known when they are decoded.
-Image.MAX_IMAGE_PIXELS = MAX_SIDE * MAX_SIDE
 
 
 def scale_to_png(body: bytes) -> bytes | None:
@@ -23,6 +18,13 @@ def scale_to_png(body: bytes) -> bytes | None:
 
     None if the bytes are no image, or one with a side of more than 4,096 pixels.
     """
+    from PIL import Image
+
+    # Only called with bytes in memory.
+    from PIL.Image import open as decoder
+
+    # Also limits images inside others (ICO), whose size is only known when they are decoded.
+    Image.MAX_IMAGE_PIXELS = MAX_SIDE * MAX_SIDE
     try:
         with decoder(BytesIO(body), formats=_FORMATS) as image:
             if max(image.size) > MAX_SIDE:

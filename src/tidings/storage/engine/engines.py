@@ -17,6 +17,10 @@ from tidings.storage.engine.postgresql import PostgresPool, parse_url
 
 # How long a writer of SQLite waits for another process's transaction. Ours take milliseconds; a lost write is a bug.
 BUSY_TIMEOUT_S = 30
+READ_CACHE_KIB = 4_000
+# A transaction with more changed pages than fit would write them to the log before its end.
+WRITE_CACHE_KIB = 16_000
+MAPPED_BYTES = 32 * 2**20
 BUSY_RETRY_S = 0.001
 
 
@@ -150,8 +154,9 @@ def sqlite(url: URL, pool_size: int, *, file: DatabaseFile, is_writer: bool = Fa
             "synchronous = NORMAL",  # a killed process loses nothing; a power cut may take the last moments
             "foreign_keys = ON",
             "temp_store = MEMORY",
-            "cache_size = -32000",
-            "mmap_size = 268435456",
+            # Both count for each connection or process. The system caches the file anyway, once for all.
+            f"cache_size = -{WRITE_CACHE_KIB if is_writer else READ_CACHE_KIB}",
+            f"mmap_size = {MAPPED_BYTES}",
             "journal_size_limit = 67108864",
         ):
             connection.execute(f"PRAGMA {pragma}").close()

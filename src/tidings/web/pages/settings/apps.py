@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
-import segno
 from markupsafe import Markup
 from msgspec import Struct
 
@@ -115,6 +114,8 @@ def qr_code(text: str) -> Markup:
 
     It has presentation attributes instead of styles, which the content policy would block.
     """
+    import segno  # only when a code is drawn, for the sake of memory
+
     drawing = segno.make_qr(text, error="m").svg_inline(
         border=_QUIET_ZONE, dark="#000", light="#fff", omitsize=True, svgclass=None, lineclass=None
     )
