@@ -108,6 +108,10 @@ class InvalidRule(InvalidInput):
         self.number = number
 
 
+class UnmatchableRule(InvalidRule):
+    """A rule that matches nothing. It may be stored: clients send all settings of a feed when they change one."""
+
+
 class NotFound(TidingsError):
     code = "not-found"
 

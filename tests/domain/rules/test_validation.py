@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidings.domain.errors import InvalidRule
+from tidings.domain.errors import InvalidRule, UnmatchableRule
+from tidings.domain.rules.pipeline import RuleTexts, compile_rules
 from tidings.domain.rules.rule_errors import MAX_TEXT_CHARS
 from tidings.domain.rules.validation import validate_feed_rules, validate_user_rules
 
@@ -38,6 +39,25 @@ REFUSED_FILTERS = [
     ("EntryTitle=(\\pL{1,50}x){1,19}", 1, "too many steps"),
     ("EntryTitle=\ud800", 1, "half a character"),
     ("EntryTitle=" + "a" * 5000, 1, "longer than"),
+]
+
+
+@pytest.mark.parametrize("field", ["block_filter_entry_rules", "keep_filter_entry_rules"])
+@pytest.mark.parametrize(("text", "number", "says"), REFUSED_FILTERS)
+def test_filters_that_cannot_be_used_are_refused(field: str, text: str, number: int, says: str) -> None:
+    with pytest.raises(InvalidRule) as feed:
+        validate_feed_rules(**{field: text})
+    with pytest.raises(InvalidRule) as user:
+        validate_user_rules(**{field: text})
+
+    assert (feed.value.field, feed.value.number) == (field, number)
+    assert feed.value.message == user.value.message
+    assert feed.value.message.startswith(f"Rule {number}: ")
+    assert says in feed.value.message
+
+
+# Clients send all settings of a feed when they change one, and Miniflux accepts these.
+UNMATCHABLE_FILTERS = [
     ("EntryDate=yesterday", 1, "A date rule is one of"),
     ("EntryDate=future:soon", 1, "A date rule is one of"),
     ("EntryDate=Before:2020-01-01", 1, "A date rule is one of"),
@@ -54,17 +74,21 @@ REFUSED_FILTERS = [
 
 
 @pytest.mark.parametrize("field", ["block_filter_entry_rules", "keep_filter_entry_rules"])
-@pytest.mark.parametrize(("text", "number", "says"), REFUSED_FILTERS)
-def test_filters_that_cannot_be_used_are_refused(field: str, text: str, number: int, says: str) -> None:
-    with pytest.raises(InvalidRule) as feed:
-        validate_feed_rules(**{field: text})
-    with pytest.raises(InvalidRule) as user:
-        validate_user_rules(**{field: text})
+@pytest.mark.parametrize(("text", "number", "says"), UNMATCHABLE_FILTERS)
+def test_filters_that_never_match_are_accepted_and_reported(field: str, text: str, number: int, says: str) -> None:
+    validate_feed_rules(**{field: text})
+    validate_user_rules(**{field: text})
 
-    assert (feed.value.field, feed.value.number) == (field, number)
-    assert feed.value.message == user.value.message
-    assert feed.value.message.startswith(f"Rule {number}: ")
-    assert says in feed.value.message
+    (error,) = compile_rules(RuleTexts(**{field: text})).errors
+    assert isinstance(error, UnmatchableRule)
+    assert (error.field, error.number) == (field, number)
+    assert error.message.startswith(f"Rule {number}: ")
+    assert says in error.message
+
+
+def test_a_filter_that_never_matches_does_not_hide_one_that_is_refused() -> None:
+    with pytest.raises(InvalidRule, match="Rule 2: There is no field"):
+        validate_feed_rules(block_filter_entry_rules="EntryDate=bogus\nWrong=x")
 
 
 @pytest.mark.parametrize("field", ["blocklist_rules", "keeplist_rules"])
@@ -92,8 +116,6 @@ def test_lists_take_only_usable_expressions(field: str, text: str) -> None:
         ('replace("a"|"b)', 1, "no closing"),
         ('remove("a\n")', 1, "no closing"),
         ('"a" nl2br', 1, "no rule name before"),
-        ('remove("p[")', 1, "before a closing ]"),
-        ('base64_decode(">")', 1, "nothing to join"),
     ],
 )
 def test_rewrite_rules_that_cannot_be_used_are_refused(text: str, number: int, says: str) -> None:
@@ -135,14 +157,32 @@ def test_the_url_rule_is_exactly_one_rule(text: str) -> None:
     [
         *(">", "> p", "p >", "p,", ",p", "p,,a", "p > > a", "p > + a", "p[", "p[a", "p[a=", "p[a='x]", "p)", "p]"),
         *(":not(a", ":not(a]", "p:unknown", "p::before", "#", ".", "**", "<p>", "p {}", "\\", '"', "p\0", "\ud800"),
-        *("[a=b k]", ":nth-child(x)", "a" * 3000),
+        *("[a=b k]", ":nth-child(x)"),
     ],
 )
-def test_an_invalid_selector_is_refused(text: str) -> None:
-    with pytest.raises(InvalidRule) as caught:
-        validate_feed_rules(scraper_rules=text)
+def test_an_invalid_selector_is_accepted_and_reported(text: str) -> None:
+    validate_feed_rules(scraper_rules=text)
 
-    assert caught.value.field == "scraper_rules"
+    (error,) = compile_rules(RuleTexts(scraper_rules=text)).errors
+    assert isinstance(error, UnmatchableRule)
+    assert error.field == "scraper_rules"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [('nl2br, remove("p[")', "before a closing ]"), ('nl2br base64_decode(">")', "nothing to join")]
+)
+def test_a_rewrite_rule_with_an_invalid_selector_is_accepted_and_reported(text: str, says: str) -> None:
+    validate_feed_rules(rewrite_rules=text)
+
+    rules = compile_rules(RuleTexts(rewrite_rules=text))
+    assert [(error.field, error.number) for error in rules.errors] == [("rewrite_rules", 2)]
+    assert says in rules.errors[0].message
+    assert [rule.name for rule in rules.rewrites or ()] == ["nl2br"]
+
+
+def test_a_selector_that_is_too_long_is_refused() -> None:
+    with pytest.raises(InvalidRule, match="longer than"):
+        validate_feed_rules(scraper_rules="a" * 3000)
 
 
 @pytest.mark.parametrize(

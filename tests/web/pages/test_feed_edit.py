@@ -203,6 +203,26 @@ def test_rules_that_cannot_be_used_are_left_out_of_the_preview(reader: Visitor, 
     assert "Rule 2: " in error(page, "block_filter_entry_rules")
 
 
+def test_stored_rules_that_never_match_are_shown_and_hinder_nothing(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    feed = alice.has_feed(site)
+    path = f"/feeds/{feed['id']}/edit"
+    rules = {"scraper_rules": "a[", "keep_filter_entry_rules": "EntryTitle=One\nEntryDate=bogus"}
+    assert alice.put(f"/v1/feeds/{feed['id']}", rules, status=201) == feed | rules
+
+    page = reader.page(path)
+
+    assert "Some rules are left out because they can never match" in page
+    assert "selector" in error(page, "scraper_rules")
+    assert "Rule 2: A date rule is one of" in error(page, "keep_filter_entry_rules")
+    preview = reader.post(f"/feeds/{feed['id']}/try", **fields(page) | {"csrf": reader.token}).body.decode()
+    assert "Rule 2: A date rule is one of" in preview.partition('id="rule-preview"')[2]
+    saved = reader.post(path, **fields(page) | {"title": "Mine", "csrf": reader.token})
+    assert saved.status == 303
+    assert alice.get(f"/v1/feeds/{feed['id']}")["title"] == "Mine"
+
+
 def test_a_feed_can_be_checked_at_once_and_a_failure_is_shown(reader: Visitor, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site)
     path = urlsplit(feed["feed_url"]).path

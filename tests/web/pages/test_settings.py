@@ -59,6 +59,7 @@ def test_a_setting_is_saved_and_shown(alice: Person, reader: Visitor) -> None:
         ("/settings/reading", "entries_per_page", "0", "Send a number from 1 to"),
         ("/settings/reading", "media_playback_rate", "nan", "Type a number"),
         ("/settings/filters", "block_filter_entry_rules", "EntryTitle=(", "never closed"),
+        ("/settings/filters", "keep_filter_entry_rules", "EntryDate=soon", "A date rule is one of"),
         ("/settings/custom", "external_font_hosts", "https://x/", "is no domain"),
     ],
 )
@@ -74,6 +75,22 @@ def test_an_error_is_shown_next_to_its_field_and_the_input_is_kept(
     assert message in re.search(rf'id="error-{field}">([^<]*)<', page)[1]  # type: ignore[index]
     assert value in page
     assert alice.get("/v1/me") == before
+
+
+def test_stored_filters_that_never_match_are_shown_and_hinder_nothing(alice: Person, reader: Visitor) -> None:
+    rules = "EntryTitle=a\nEntryDate=soon"
+    stored = alice.put(f"/v1/users/{alice.id}", {"keep_filter_entry_rules": rules}, status=201)
+    assert stored["keep_filter_entry_rules"] == rules
+
+    page = reader.page("/settings/filters")
+
+    assert "Keep only: Rule 2: A date rule is one of" in page
+    sent_rules = rules.replace("\n", "\r\n")
+    answer = reader.post(
+        "/settings/filters", block_filter_entry_rules="EntryTitle=b", keep_filter_entry_rules=sent_rules
+    )
+    assert answer.status == 303
+    assert alice.get("/v1/me")["block_filter_entry_rules"] == "EntryTitle=b"
 
 
 def test_each_language_is_named_in_itself(reader: Visitor) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from tidings.domain.errors import InvalidRule
+from tidings.domain.errors import UnmatchableRule
 from tidings.domain.messages import msg
 from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant, from_datetime
 
@@ -51,10 +51,7 @@ class DatePattern(Struct, frozen=True):
 
 
 def parse_date_pattern(text: str) -> DatePattern:
-    """Returns the pattern. Raises InvalidRule, without field and number, for any other form.
-
-    Miniflux accepts other forms, which then never match; here the author of the rule gets an error.
-    """
+    """Returns the pattern. Raises UnmatchableRule, without field and number, for any other form."""
     kind, _, value = text.strip().partition(":")
     match kind:
         case DateKind.FUTURE if not value:
@@ -68,7 +65,7 @@ def parse_date_pattern(text: str) -> DatePattern:
         case DateKind.MAX_AGE:
             return DatePattern(DateKind.MAX_AGE, age=_age(value))
         case _:
-            raise InvalidRule(
+            raise UnmatchableRule(
                 msg(
                     "A date rule is one of future, before:2020-01-01, after:2020-01-01, "
                     "between:2020-01-01,2021-01-01 and max-age:30d."
@@ -79,10 +76,10 @@ def parse_date_pattern(text: str) -> DatePattern:
 def _between(value: str) -> DatePattern:
     first, comma, last = value.partition(",")
     if not comma:
-        raise InvalidRule(msg("A between rule needs two dates with a comma between them."))
+        raise UnmatchableRule(msg("A between rule needs two dates with a comma between them."))
     start, end = _midnight(first), _midnight(last)
     if start >= end:
-        raise InvalidRule(msg("The first date of a between rule must be earlier than the second."))
+        raise UnmatchableRule(msg("The first date of a between rule must be earlier than the second."))
     return DatePattern(DateKind.BETWEEN, start=start, end=end)
 
 
@@ -92,11 +89,11 @@ def _midnight(text: str) -> Instant:
     if _DATE.fullmatch(text):
         with suppress(ValueError):
             return from_datetime(datetime.combine(date.fromisoformat(text), time(), tzinfo=UTC))
-    raise InvalidRule(msg("A date is written as year-month-day, for example 2024-01-31."))
+    raise UnmatchableRule(msg("A date is written as year-month-day, for example 2024-01-31."))
 
 
 def _age(text: str) -> int:
     found = _AGE.fullmatch(text.strip())
     if found is None:
-        raise InvalidRule(msg("An age is a whole number followed by d, h, m or s, for example max-age:30d."))
+        raise UnmatchableRule(msg("An age is a whole number followed by d, h, m or s, for example max-age:30d."))
     return int(found[1]) * _UNITS[found[2]]

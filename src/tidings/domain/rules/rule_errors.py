@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from tidings.domain.errors import InvalidRule
+from tidings.domain.errors import InvalidRule, UnmatchableRule
 from tidings.domain.messages import msg
 
 # Characters: far above real lists; limits memory and time of a poll.
@@ -30,15 +30,16 @@ def collect_error(read: Callable[[], T], *, errors: RuleErrors, field: str, numb
 def with_location(error: InvalidRule, *, field: str, number: int) -> InvalidRule:
     """Returns the error with the field and number of its rule. Its cause is kept."""
     message = msg("Rule {number}: {problem}", number=number, problem=error.text) if number else error.text
-    located = InvalidRule(message, field=field, number=number or 1)
+    located = type(error)(message, field=field, number=number or 1)
     located.__cause__ = error
     return located
 
 
 def raise_first(errors: RuleErrors) -> None:
-    """Raises the first error, if any."""
-    if errors:
-        raise errors[0]
+    """Raises the first error, if any. Rules that merely match nothing are accepted."""
+    for error in errors:
+        if not isinstance(error, UnmatchableRule):
+            raise error
 
 
 def is_too_long(text: str, *, field: str, errors: RuleErrors) -> bool:

@@ -10,9 +10,9 @@ from tidings.domain.rules.selectors import Selector, parse_selector, select
 
 
 def validate_selector(text: str, *, field: str = "scraper_rules") -> Selector | None:
-    """Returns the selector; None for a blank text. Raises InvalidRule for text that is not a selector list.
+    """Returns the selector; None for a blank text, and for text that is no selector list and so finds nothing.
 
-    Miniflux accepts any text here, and then finds nothing.
+    Raises InvalidRule for one that is too long.
     """
     errors: RuleErrors = []
     selector = read_selector(text, field=field, errors=errors)

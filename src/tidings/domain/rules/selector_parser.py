@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from tidings.domain.errors import InvalidRule
+from tidings.domain.errors import UnmatchableRule
 from tidings.domain.messages import msg
 
 _TOKEN: Final = re.compile(
@@ -63,7 +63,7 @@ SelectorPaths = tuple[tuple[CompoundSelector, ...], ...]
 def parse_selector_list(text: str) -> SelectorPaths:
     """Returns the compounds of each member of the list.
 
-    Raises InvalidRule if brackets do not match or a combinator or comma joins nothing. The engine, like browsers,
+    Raises UnmatchableRule if brackets do not match or a combinator or comma joins nothing. The engine, like browsers,
     closes
     open brackets itself; the author of the rule gets an error instead.
     """
@@ -72,7 +72,7 @@ def parse_selector_list(text: str) -> SelectorPaths:
     while position < len(text):
         token = _TOKEN.match(text, position)
         if token is None:
-            raise InvalidRule(
+            raise UnmatchableRule(
                 msg("The selector has a string or escape without end at character {position}.", position=position + 1)
             )
         parser.take(token.lastgroup or "", " " if token.lastgroup == "space" else token.group())
@@ -102,7 +102,9 @@ class _SelectorParser:
 
     def finish(self) -> SelectorPaths:
         if self._expected_brackets:
-            raise InvalidRule(msg("The selector ends before a closing {bracket}.", bracket=self._expected_brackets[-1]))
+            raise UnmatchableRule(
+                msg("The selector ends before a closing {bracket}.", bracket=self._expected_brackets[-1])
+            )
         self._end_path()
         return tuple(self._paths)
 
@@ -110,7 +112,7 @@ class _SelectorParser:
         if text in _PAIRS:
             self._expected_brackets.append(_PAIRS[text])
         elif not self._expected_brackets or self._expected_brackets.pop() != text:
-            raise InvalidRule(msg("The selector has a {text} that closes nothing.", text=text))
+            raise UnmatchableRule(msg("The selector has a {text} that closes nothing.", text=text))
 
     def _join(self, combinator: str) -> None:
         """Handles a combinator: a space or one of > + ~."""
@@ -118,7 +120,7 @@ class _SelectorParser:
         if combinator == " ":
             self._combinator = self._combinator or (" " if self._path else "")
         elif self._combinator.strip() or not self._path:
-            raise InvalidRule(msg("The selector has a {combinator} with nothing to join.", combinator=combinator))
+            raise UnmatchableRule(msg("The selector has a {combinator} with nothing to join.", combinator=combinator))
         else:
             self._combinator = combinator
 
@@ -130,6 +132,6 @@ class _SelectorParser:
     def _end_path(self) -> None:
         self._end_compound()
         if not self._path or self._combinator.strip():
-            raise InvalidRule(msg("The selector has a comma or combinator with nothing on one side."))
+            raise UnmatchableRule(msg("The selector has a comma or combinator with nothing on one side."))
         self._paths.append(tuple(self._path))
         self._path, self._combinator = [], ""

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from tidings.domain.errors import InvalidRule
+from tidings.domain.errors import InvalidRule, UnmatchableRule
 from tidings.domain.messages import msg
 from tidings.domain.rules.regex import RuleBudgetExceeded, replace_surrogates
 from tidings.domain.rules.selector_parser import CompoundSelector, parse_selector_list
@@ -32,13 +32,17 @@ class Selector(Struct, frozen=True):
 
 
 def parse_selector(text: str) -> Selector:
-    """Returns the selector. Raises InvalidRule, without field and number, for text that is not a list of selectors."""
+    """Returns the selector.
+
+    Raises UnmatchableRule, without field and number, for text that is not a list of selectors, and InvalidRule for one
+    that is too long.
+    """
     if not text.strip():
-        raise InvalidRule(msg("The selector is empty."))
+        raise UnmatchableRule(msg("The selector is empty."))
     if len(text) > MAX_SELECTOR_CHARS:
         raise InvalidRule(msg("The selector is longer than {max} characters.", max=MAX_SELECTOR_CHARS))
     if "\0" in text or replace_surrogates(text) != text:
-        raise InvalidRule(msg("The selector contains a character that cannot be in a page."))
+        raise UnmatchableRule(msg("The selector contains a character that cannot be in a page."))
     selector = Selector(text, parse_selector_list(text))
     _check_compounds(selector)
     return selector
@@ -64,7 +68,7 @@ def _check_compounds(selector: Selector) -> None:
         try:
             page.css(compound)
         except SelectolaxError as error:
-            raise InvalidRule(msg("{compound} is not a selector we know.", compound=repr(compound[:60]))) from error
+            raise UnmatchableRule(msg("{compound} is not a selector we know.", compound=repr(compound[:60]))) from error
 
 
 def _match_path(tree: LexborHTMLParser, path: tuple[CompoundSelector, ...]) -> dict[int, LexborNode]:

@@ -1,4 +1,8 @@
-"""Checks rules when they are saved, so that no stored rule is unusable."""
+"""Checks rules when they are saved, so that no stored rule is unusable.
+
+Rules that match nothing are accepted, as by Miniflux: a selector with a mistake, a date that cannot be read. The pages
+name them (`pipeline.CompiledRules.errors`).
+"""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from tidings.domain import cleaning
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, PageRequest
+from tidings.domain.errors import InvalidRule
 from tidings.domain.feeds.feed_settings import RULES
 from tidings.domain.feeds.feeds import ParsedEnclosure, ParsedEntry
 from tidings.domain.messages import Message
@@ -53,9 +54,13 @@ class PreviewedEntry(Struct, frozen=True):
 
 
 class RulePreview(Struct, frozen=True):
-    """entries: the newest first. Entries that the current rules filter out were never stored and are missing."""
+    """entries: the newest first. Entries that the current rules filter out were never stored and are missing.
+
+    rule_errors: the rules that were left out, of the feed and of the user, each with the reason.
+    """
 
     entries: list[PreviewedEntry]
+    rule_errors: tuple[InvalidRule, ...] = ()
 
     @property
     def filtered(self) -> int:
@@ -96,7 +101,8 @@ class RulePreviewer:
                     now,
                 )
                 for entry in found.entries
-            ]
+            ],
+            rule_errors=(*policy.feed_rules.errors, *policy.user_rules.errors),
         )
 
 

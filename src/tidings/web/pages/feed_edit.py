@@ -93,14 +93,15 @@ def change_feed(
     with services.reading() as db:
         feed = owned(db, caller.id, feed_id)
     fields, problems = _changes(feed, form)
-    problems |= _rule_problems(form)
+    # A stored rule that matches nothing does not stand in the way of other changes.
+    problems |= {name: problem for name, problem in _rule_problems(form).items() if name in fields}
     if not problems:
         try:
             services.feeds.update(caller.id, feed_id, fields)
         except InvalidInput as error:
             problems = {error.field or "title": field_error(error).message}
     if problems:
-        return _page(context, feed_id, form, problems)
+        return _page(context, feed_id, form, _rule_problems(form) | problems)
     return Redirect(f"/feeds/{feed_id}/edit", notice=_("Saved."))
 
 
@@ -108,7 +109,7 @@ def change_feed(
 def try_rules(context: RequestContext, caller: User, services: Services, feed_id: int, form: FeedForm) -> PageResponse:
     """Show what the typed rules would do to existing entries. Nothing is stored."""
     preview = services.rule_previewer.run(caller, feed_id, {name: getattr(form, name) for name in RULES})
-    return _page(context, feed_id, form, _rule_problems(form), preview)
+    return _page(context, feed_id, form, preview=preview)
 
 
 @routes.post("/feeds/{feed_id}/refresh")
@@ -156,6 +157,7 @@ def _page(
     problems: dict[str, str] | None = None,
     preview: RulePreview | None = None,
 ) -> PageResponse:
+    """problems: why the form was not saved, by field; otherwise the rules that are left out are marked."""
     user, now = context.caller, context.now
     with context.services.reading() as db:
         feed = owned(db, user.id, feed_id)
@@ -164,18 +166,20 @@ def _page(
             raise NotFound(verbatim(f"There is no feed {feed_id}."))
         named = {category.id: category.title for category in categories.list_all(db, user.id)}
         (row,) = feed_rows(db, user.id, states([signs], now), named, now)
+    shown = _form_of(feed) if form is None else form
     values = {
         "title": feed.title,
         "place": "",
         "feed": feed,
         "row": row,
-        "form": _form_of(feed) if form is None else form,
+        "form": shown,
         "setting_labels": SWITCH_LABELS,
-        "problems": problems or {},
+        "problems": problems or _rule_problems(shown),
+        "is_refused": bool(problems),
         "preview": preview,
         "user_rules": bool(user.block_filter_entry_rules.strip() or user.keep_filter_entry_rules.strip()),
     }
-    return PageResponse("feed_edit.html", values, status=400 if problems and preview is None else 200)
+    return PageResponse("feed_edit.html", values, status=400 if problems else 200)
 
 
 def _form_of(feed: Feed) -> FeedForm:

@@ -6,15 +6,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from tidings.domain.accounts.user_changes import CHOSEN, RANGES
+from tidings.domain.accounts.user_changes import CHOSEN, RANGES, RULES
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import InvalidInput
+from tidings.domain.errors import InvalidInput, InvalidRule
+from tidings.domain.rules.pipeline import RuleTexts, compile_rules
 from tidings.http import forms
 from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import N_, _
+from tidings.web.message_translation import translated
 from tidings.web.pages.settings import choices, fields
 from tidings.web.pages.settings.fields import Field, Group
 
@@ -237,7 +239,12 @@ def change_custom(context: RequestContext, services: Services) -> PageResponse |
 
 def _save(context: RequestContext, services: Services, form: AccountForm) -> PageResponse | Redirect:
     values = fields.sent_values(dict(forms.fields(context.request)), form.groups)
+    stored = fields.form_values(context.caller, form.groups)
     try:
+        # A stored rule that matches nothing does not stand in the way of other changes.
+        for error in _rule_errors(form, values):
+            if values[error.field] != stored[error.field]:
+                raise error
         services.users.update(context.caller, context.caller.id, _chosen(context.caller, fields.parse(values)))
     except InvalidInput as error:
         return _page(form, values, field_error(error))
@@ -258,5 +265,13 @@ def _show(context: RequestContext, form: AccountForm) -> PageResponse:
 
 
 def _page(form: AccountForm, values: dict[str, Any], problem: InvalidInput | None = None) -> PageResponse:
-    known = {"title": _(form.title), "form": form, "values": values}
+    labels = {field.name: _(field.label) for group in form.groups for field in group.fields}
+    ignored = [f"{labels[error.field]}: {translated(error.problem)}" for error in _rule_errors(form, values)]
+    known = {"title": _(form.title), "form": form, "values": values, "ignored_rules": [] if problem else ignored}
     return PageResponse("settings/account.html", known, status=400 if problem else 200, problem=problem)
+
+
+def _rule_errors(form: AccountForm, values: dict[str, Any]) -> tuple[InvalidRule, ...]:
+    """Returns an error for each filter of the form that cannot be used."""
+    texts = {name: values[name] for name in RULES if form is FILTERS}
+    return compile_rules(RuleTexts(**texts)).errors
