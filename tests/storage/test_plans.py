@@ -176,6 +176,17 @@ def test_joined_ids_are_read_from_an_index(archive: Archive, name: str, index: s
         assert index in json.dumps(plans[0].plan), plans[0].plan
 
 
+def test_entries_by_id_are_found_by_their_ids(archive: Archive) -> None:
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        found = entries.get_many(db, archive.user_id, range(100, 200))
+
+    assert [one.published_at for one in found] == sorted(one.published_at for one in found)
+    assert len(found) > 1
+    plan = json.dumps(plans[0].plan)
+    expected = "INTEGER PRIMARY KEY" if archive.database.is_sqlite else "pk_entries"
+    assert expected in plan or "ix_entries_user_id" in plan, plan
+
+
 READS: dict[str, Callable[[Read, Archive], object]] = {
     "what hubs send": lambda db, archive: (
         subscriptions.any_due(db, Instant(NOW + 4_000 * SECOND)),

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, bindparam, func, literal_column, select, u
 from tidings.domain.entries.entries import Entry, EntryStatus, PageRequest
 from tidings.domain.entries.entry_changes import EntryEdit
 from tidings.domain.times import Instant
+from tidings.storage.engine import full_text
 from tidings.storage.engine.database import Read, Write, columns
 from tidings.storage.entries import counters, list_statements, search_index
 from tidings.storage.entries.contents import set_content
@@ -24,8 +25,11 @@ BATCH = 5_000
 _is_owned = entries.c.user_id == bindparam("user")
 _select_by_id = select(*columns(entries, Entry)).where(_is_owned, entries.c.id == bindparam("id"))
 _is_listed = entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True))
+# Found by the ids and then sorted: SQLite would read all entries of the user in order and pick out the listed ones.
 _select_by_ids = (
-    select(*columns(entries, Entry)).where(_is_owned, _is_listed).order_by(entries.c.published_at, entries.c.id)
+    select(*columns(entries, Entry))
+    .where(full_text.without_index(entries.c.user_id) == bindparam("user"), _is_listed)
+    .order_by(entries.c.published_at, entries.c.id)
 )
 _select_feed_ids = select(entries.c.feed_id).where(_is_owned, _is_listed).distinct()
 _count_states = (
