@@ -8,7 +8,6 @@ or a rate is below its minimum beside the reference.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,8 @@ from pathlib import Path
 from msgspec import Struct
 from sqlalchemy import func, select, update
 
+from benchmarks import reference as peer
+from benchmarks.reference import REFERENCE
 from support.people import PASSWORD
 from support.postgres import create_database, postgres_server
 from support.running import environment_for, running
@@ -38,10 +39,8 @@ from tidings.wiring import build_services
 
 FEEDS, ENTRIES, NEW = 500, 30, 5
 RUNS = 3
-REFERENCE = "the reference"
 NEVER = Instant(4_000_000_000_000_000)
 TIMEOUT_S = 300.0
-REFERENCE_COMMAND = Path(os.environ.get("TIDINGS_PEER", Path(__file__).parents[2] / "shared" / "tools" / "peer"))
 
 FIRST_FETCH, WITH_VALIDATORS, WITHOUT_VALIDATORS, NEW_ENTRIES = (
     "first fetch",
@@ -71,7 +70,7 @@ def run() -> int:
 
 def _measure_once(origin: str) -> dict[str, Measurement]:
     measured = {"SQLite": _on_sqlite(origin), "PostgreSQL": _on_postgresql(origin)}
-    return measured | ({REFERENCE: _measure_reference(origin)} if REFERENCE_COMMAND.exists() else {})
+    return measured | ({REFERENCE: _measure_reference(origin)} if peer.is_installed() else {})
 
 
 def _best_of(runs: list[Measurement]) -> Measurement:
@@ -192,33 +191,26 @@ class Series:
 
 def _measure_reference(origin: str) -> Measurement:
     """The reference server, with its own PostgreSQL."""
-    _run_reference("start")
-    try:
+    with peer.started():
         took_s = {}
-        _run_reference("psql", "-c", "truncate feeds cascade")
-        _run_reference("feeds", f"{origin}/feed", str(FEEDS))
+        peer.sql("truncate feeds cascade")
+        peer.run("feeds", f"{origin}/feed", str(FEEDS))
         took_s[FIRST_FETCH] = _timed_refresh()
         took_s[WITH_VALIDATORS] = _timed_refresh()
         publish(origin)
         took_s[NEW_ENTRIES] = _timed_refresh()
-        _run_reference("psql", "-c", "truncate feeds cascade")
-        _run_reference("feeds", f"{origin}/plain", str(FEEDS))
+        peer.sql("truncate feeds cascade")
+        peer.run("feeds", f"{origin}/plain", str(FEEDS))
         _timed_refresh()
         took_s[WITHOUT_VALIDATORS] = _timed_refresh()
-    finally:
-        _run_reference("stop")
     return Measurement({name: took_s[name] for name in MIN_SPEEDUPS})
 
 
 def _timed_refresh() -> float:
-    _run_reference("due")
+    peer.run("due")
     started = time.monotonic()
-    _run_reference("refresh")
+    peer.run("refresh")
     return time.monotonic() - started
-
-
-def _run_reference(*arguments: str) -> None:
-    subprocess.run([REFERENCE_COMMAND, *arguments], check=True, capture_output=True)  # noqa: S603
 
 
 def publish(origin: str) -> None:

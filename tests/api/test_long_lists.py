@@ -5,14 +5,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import re
 import zlib
-from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import brotli
 import pytest
 
+from support.memory_growth import watch_growth
 from support.people import Answer, Person, call
 from support.publisher import Publisher
 from tidings.domain.entries.entries import EntryStatus
@@ -101,27 +101,31 @@ def test_a_streamed_list_is_compressed_and_has_the_headers_of_others(reader: Per
 
 def test_a_list_of_ten_thousand_takes_less_than_30_mb(reader: Person) -> None:
     fetched(reader, "/v1/entries?limit=100")
-    processes = [reader.service.process.pid, *descendants(reader.service.process.pid)]
-    before = sum(kilobytes(pid, "VmRSS") for pid in processes)
-    mapped = sum(kilobytes(pid, "RssFile") for pid in processes)
-    for pid in processes:
-        Path(f"/proc/{pid}/clear_refs").write_text("5")
+    growth = watch_growth(reader.service.process.pid)
 
     answer = fetched(reader, "/v1/entries?limit=10000", "gzip")
 
-    # Pages of the database file that SQLite maps are the system's cache, not memory of the process.
-    mapped = sum(kilobytes(pid, "RssFile") for pid in processes) - mapped
-    growth = (sum(kilobytes(pid, "VmHWM") for pid in processes) - before - max(mapped, 0)) * 1024
     assert len(answer.body) > 10 * MIB
-    assert growth < 30 * MIB, f"{growth / MIB:.1f} MiB"
+    assert growth() < 30 * MIB, f"{growth() / MIB:.1f} MiB"
 
 
-def descendants(pid: int) -> list[int]:
-    children = [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return [*children, *(one for child in children for one in descendants(child))]
+def test_ten_thousand_items_of_the_reader_api_are_complete_and_take_less_than_50_mb(reader: Person) -> None:
+    ids = sorted(reader.get("/v1/entries/ids", limit=9_999)["entry_ids"], reverse=True)
+    login = urlencode({"Email": reader.user.username, "Passwd": reader.password}).encode()
+    form = {"Content-Type": "application/x-www-form-urlencoded", "Accept-Encoding": "gzip"}
+    token = call(reader.service.url, "POST", "/accounts/ClientLogin", login, form).body.decode().partition("Auth=")[2]
+    headers = {**form, "Authorization": f"GoogleLogin auth={token.strip()}"}
 
+    def items(some: list[int]) -> Answer:
+        body = urlencode({"i": some}, doseq=True).encode()
+        return call(reader.service.url, "POST", "/reader/api/0/stream/items/contents", body, headers)
 
-def kilobytes(pid: int, what: str) -> int:
-    found = re.search(rf"^{what}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
-    assert found
-    return int(found[1])
+    items(ids[:100])
+    growth = watch_growth(reader.service.process.pid)
+
+    answer = items(ids)
+
+    assert growth() < 50 * MIB, f"{growth() / MIB:.1f} MiB"
+    found = json.loads(gzip.decompress(answer.body))["items"]
+    assert [int(one["id"].rpartition("/")[2], 16) for one in found] == ids
+    assert all(len(one["summary"]["content"]) == 3_007 for one in found)
