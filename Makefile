@@ -39,7 +39,7 @@ format: $(VENV)/.dev ## fix lint and format the code
 	$(IN_VENV) -m ruff check --fix-only .
 	$(IN_VENV) -m ruff format .
 
-bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, pages, schedule, latency, deliveries, subscribers, connections)
+bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, apps, first-sync, pages, schedule, latency, deliveries, subscribers, connections)
 	@exec $(IN_VENV) -m benchmarks $(ARGS)
 
 bench-memory: $(VENV)/.dev ## measure the memory of all processes: idle, after polling 100,000 entries, and after load

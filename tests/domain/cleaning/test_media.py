@@ -126,6 +126,12 @@ def test_an_invisible_image_is_removed(pixel: str) -> None:
     assert cleaned(f"a{pixel}b") == "ab"
 
 
+@pytest.mark.parametrize("minimum", ["min-width:100%", "max-width:100%;min-height: 1px", "MIN-WIDTH: 050px"])
+def test_an_image_without_size_but_with_a_minimal_one_stays(minimum: str) -> None:
+    assert "a.gif" in cleaned(f'<img src="a.gif" style="display:block;width:0;height:0;{minimum};margin:0">')
+    assert cleaned('<img src="a.gif" style="width:0;height:0;min-width:0;max-width:9px">') == ""
+
+
 @pytest.mark.parametrize("kind", ["png", "jpeg", "jpg", "gif", "webp", "avif", "apng", "svg+xml"])
 def test_an_image_may_be_a_data_url(kind: str) -> None:
     assert attributes_of(cleaned(f'<img src="data:image/{kind};base64,AAAA">'), "img")["src"].startswith("data:")

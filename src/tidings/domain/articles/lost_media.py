@@ -44,7 +44,7 @@ _DECORATION: Final = re.compile(
     r"(?:[/_.-]|$)|\.svg(?:[?#]|$)",
     re.IGNORECASE,
 )
-_IMAGE_FILE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif)(?:[?#]|$)", re.IGNORECASE)
+_IMAGE_FILE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)(?:[?#]|$)", re.IGNORECASE)
 _SOURCE: Final = re.compile(r"(?:data-.*)?(?:src|srcset|original|url)", re.IGNORECASE)
 
 

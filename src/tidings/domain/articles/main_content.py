@@ -5,13 +5,15 @@ parse ─► number elements ─► readability ─► restore lost media ─►
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from tidings.domain.articles import lost_media
-from tidings.domain.articles.tree_readability import run_readability, text_length
+from tidings.domain.articles.surroundings import class_and_id, text_length
+from tidings.domain.articles.tree_readability import run_readability
 
 # A result that is shorter than this (characters) and a smaller share of its page is only a part of the article.
 MIN_ARTICLE_CHARS: Final = 500
@@ -19,6 +21,9 @@ MIN_PAGE_SHARE: Final = 0.6
 # The larger part replaces it if it has this many times the text, at most this share of it in links.
 MIN_TEXT_RATIO: Final = 1.5
 MAX_LINK_SHARE: Final = 0.5
+
+# Names of the discussion below an article, which may be longer than the article.
+_COMMENTS: Final = re.compile(r"(?<![a-z])comments?(?:-?(?:list|section|area|thread))?(?![\w-])", re.IGNORECASE)
 
 
 def find_article(page: HtmlElement) -> str:
@@ -34,7 +39,17 @@ def find_article(page: HtmlElement) -> str:
     article = article if part is None else part
     if article is not None:
         lost_media.remove_numbers(article)
+        _strip_urls(article)
     return "" if article is None else etree.tostring(article, encoding="unicode", method="html")
+
+
+def _strip_urls(article: HtmlElement) -> None:
+    """Removes white space around URLs, which the serialiser would escape as a part of them."""
+    for element in article.iter("a", "img", "iframe", "audio", "video", "source"):
+        for name in ("href", "src"):
+            url = element.get(name)
+            if url is not None and url != (stripped := url.strip()):
+                element.set(name, stripped)
 
 
 def parse_page(html: str) -> HtmlElement | None:
@@ -62,6 +77,8 @@ def _most_of_page(page: HtmlElement, article: HtmlElement | None) -> HtmlElement
         inner := next((child for child in part if isinstance(child.tag, str) and text_length(child) >= most), None)
     ) is not None:
         part = inner
+    if any(_COMMENTS.search(class_and_id(one)) for one in (part, *part.iterancestors())):
+        return None
     in_links = sum(text_length(link) for link in part.iter("a"))
     is_text = text_length(part) > MIN_TEXT_RATIO * found and in_links <= MAX_LINK_SHARE * text_length(part)
     return part if is_text else None

@@ -17,16 +17,18 @@ from lxml.html import HtmlElement
 from readability import Document
 from readability.readability import REGEXES, Unparseable
 
-from tidings.domain.cleaning.name_sets import name_set
+from tidings.domain.articles.surroundings import (
+    class_and_id,
+    is_shielded,
+    main_text_length,
+    named_elements,
+    paragraph_text_length,
+    remove_surroundings,
+    text_length,
+)
 
-# Inside these an element belongs to a sentence, a quotation or a table, whatever its name.
-_TEXTS: Final = name_set("p pre code blockquote q h1 h2 h3 h4 h5 h6 figcaption dd dt td th math")
-_NEVER_UNLIKELY: Final = frozenset({"html", "body", "a", "blockquote", "q"})
-
-_NAMED: Final = etree.XPath("descendant::*[@class or @id]")
 _HIDDEN: Final = etree.XPath("descendant::*[@hidden or @style or @role]")
 _TEXT: Final = etree.XPath("normalize-space()", smart_strings=False)
-_CONTENT_INSIDE: Final = etree.XPath("boolean(descendant-or-self::*[self::main or self::article or self::math])")
 
 # Source: WAI-ARIA 1.2, section 5.3 (categorization of roles).
 _SIDE_ROLES: Final = frozenset({"alertdialog", "complementary", "dialog", "menu", "menubar", "navigation"})
@@ -42,9 +44,13 @@ _MAX_LINK_SHARE: Final = 0.3
 _MAX_CLIMB: Final = 3
 _MIN_ADDED_SHARE: Final = 0.1
 _MAX_OTHER_SHARE: Final = 0.5
+_MIN_SECTION_SHARE: Final = 0.9
 _MIN_PARAGRAPH_CHARS: Final = 60
 _MIN_ITEMS: Final = 2
 _MIN_TABLE_CELLS: Final = 4
+_SUBHEADINGS: Final = frozenset({"h2", "h3", "h4", "h5", "h6"})
+_MIN_QUOTED_SHARE: Final = 0.8
+_MIN_ARTICLE_CHARS: Final = 250
 
 
 def run_readability(page: HtmlElement) -> HtmlElement | None:
@@ -59,13 +65,9 @@ def run_readability(page: HtmlElement) -> HtmlElement | None:
     return document.article
 
 
-def text_length(element: HtmlElement) -> int:
-    """Returns the number of characters of text; several blanks count as one."""
-    return len(_TEXT(element))
-
-
 class _TreeReadability(Document):  # type: ignore[misc]
     article: HtmlElement | None = None
+    page_title = ""
 
     def get_clean_html(self) -> Any:
         self.article = self.html
@@ -74,6 +76,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
     def _parse(self, page: HtmlElement) -> HtmlElement:
         """Returns a copy of the page without hidden elements."""
         page = copy.deepcopy(page)
+        self.page_title = page.findtext(".//title") or ""
         hides = REGEXES["displayNoneRe"].search
         for element in _HIDDEN(page):
             role = element.get("role", "").strip().lower()
@@ -83,14 +86,30 @@ class _TreeReadability(Document):  # type: ignore[misc]
 
     def remove_unlikely_candidates(self) -> None:
         is_unlikely, is_likely = REGEXES["unlikelyCandidatesRe"].search, REGEXES["okMaybeItsACandidateRe"].search
-        for element in _NAMED(self.html):
-            names = f"{element.get('class', '')} {element.get('id', '')}"
-            if (_OVERLAY.search(names) or (is_unlikely(names) and not is_likely(names))) and not _is_shielded(element):
+        main_chars = main_text_length(self.html)
+        for element in named_elements(self.html):
+            names = class_and_id(element)
+            if _OVERLAY.search(names):
+                is_outside = paragraph_text_length(element) < main_chars
+            else:
+                is_outside = is_unlikely(names) and not is_likely(names)
+            if is_outside and not is_shielded(element):
                 element.drop_tree()
 
+    def sanitize(self, node: HtmlElement, *arguments: Any, **options: Any) -> Any:
+        remove_surroundings(node, self.page_title)
+        return super().sanitize(node, *arguments, **options)
+
     def get_link_density(self, elem: HtmlElement) -> float:
+        if elem.tag in _SUBHEADINGS and self._is_followed_by_text(elem):
+            return 0.0
         in_links = sum(len(_TEXT(link)) for link in elem.iterdescendants("a") if not _stays_on_page(link))
         return in_links / max(len(_TEXT(elem)), 1) if in_links else 0.0
+
+    def _is_followed_by_text(self, heading: HtmlElement) -> bool:
+        """Returns whether the next element is a paragraph, so that a heading with a link is not a list of links."""
+        following = heading.getnext()
+        return following is not None and following.tag == "p" and self._paragraph_chars([following]) > 0
 
     def score_paragraphs(self) -> dict[HtmlElement, dict[str, Any]]:
         """Returns the elements that may be the article, with their scores: points for the paragraphs inside."""
@@ -118,6 +137,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
         best: dict[str, Any] | None = super().select_best_candidate(candidates)
         if best is None:
             return None
+        best = self._titled_article(candidates, best["elem"]) or best
         table = next(
             (ancestor for ancestor in (best["elem"], *best["elem"].iterancestors()) if ancestor.tag == "table"), None
         )
@@ -126,12 +146,47 @@ class _TreeReadability(Document):  # type: ignore[misc]
         for ancestor in list(best["elem"].iterancestors())[:_MAX_CLIMB]:
             if best["elem"].tag == "article" or ancestor.tag in ("body", "html", "form", "aside", "nav"):
                 break
+            if ancestor.getparent() is not None and self._has_sections(ancestor.getparent(), ancestor):
+                best = candidates.setdefault(ancestor.getparent(), self.score_node(ancestor.getparent()))
+                break
             inside = self._paragraph_chars(best["elem"].iterdescendants("p"))
             before = self._paragraph_chars(_paragraphs_before(best["elem"], ancestor))
             other = text_length(ancestor) - text_length(best["elem"]) - before
             if before >= _MIN_ADDED_SHARE * inside and other <= _MAX_OTHER_SHARE * before:
                 best = candidates.setdefault(ancestor, self.score_node(ancestor))
         return best
+
+    def _titled_article(
+        self, candidates: dict[HtmlElement, dict[str, Any]], best: HtmlElement
+    ) -> dict[str, Any] | None:
+        """Returns the candidate with the only `h1` of the page if it is an `article` beside the best one, else None.
+
+        The longer ones beside it are others that the page recommends; they are removed.
+        """
+        titles = list(self.html.iterdescendants("h1"))
+        article = next(titles[0].iterancestors("article"), None) if len(titles) == 1 else None
+        if article is None or article not in candidates or text_length(article) < _MIN_ARTICLE_CHARS:
+            return None
+        if article in (best, *best.iterancestors()) or best in article.iterancestors():
+            return None
+        if self.get_link_density(article) > _MAX_LINK_SHARE:
+            return None
+        for other in [*article.itersiblings("article"), *article.itersiblings("article", preceding=True)]:
+            other.drop_tree()
+        return candidates[article]
+
+    def _has_sections(self, around: HtmlElement, section: HtmlElement) -> bool:
+        """Returns whether the text is in several sections, this one among them, with little else around them."""
+        if section.tag != "section" or around.tag in ("body", "html", "form", "aside", "nav"):
+            return False
+        others = [one for one in around.iterchildren("section") if one is not section]
+        text = sum(self._paragraph_chars(one.iter("p")) for one in others)
+        if text < _MIN_ADDED_SHARE * self._paragraph_chars(section.iter("p")):
+            return False
+        in_sections = sum(text_length(one) for one in (section, *others))
+        return (
+            in_sections >= _MIN_SECTION_SHARE * text_length(around) and self.get_link_density(around) <= _MAX_LINK_SHARE
+        )
 
     def _paragraph_chars(self, paragraphs: Iterable[HtmlElement]) -> int:
         """Returns the number of characters in those paragraphs that are neither short nor lists of links."""
@@ -155,7 +210,7 @@ class _TreeReadability(Document):  # type: ignore[misc]
             return self.is_toc_list(element) or self._is_list_of_words(element)
         if element.tag == "table":
             return self._is_data_table(element)
-        return bool(self.is_quote_lead(element))
+        return bool(self.is_quote_lead(element)) or _is_quotation(element)
 
     def _is_list_of_words(self, element: HtmlElement) -> bool:
         items = element.findall("li")
@@ -181,12 +236,11 @@ def _paragraphs_before(element: HtmlElement, ancestor: HtmlElement) -> Iterator[
             yield from sibling.iter("p")
 
 
+def _is_quotation(element: HtmlElement) -> bool:
+    """Returns whether most of an element's text is in quotations, as in the frame of an embedded post."""
+    quoted = sum(len(_TEXT(quotation)) for quotation in element.iterdescendants("blockquote"))
+    return quoted > 0 and quoted >= _MIN_QUOTED_SHARE * len(_TEXT(element))
+
+
 def _stays_on_page(link: HtmlElement) -> bool:
     return link.get("href", "").startswith("#")
-
-
-def _is_shielded(element: HtmlElement) -> bool:
-    """Returns whether an element belongs to a text or holds the article, so that its name says nothing."""
-    if element.tag in _NEVER_UNLIKELY or any(ancestor.tag in _TEXTS for ancestor in element.iterancestors()):
-        return True
-    return bool(_CONTENT_INSIDE(element))

@@ -45,6 +45,7 @@ _INVISIBLE = re.compile(r"\s*0*[01](?:px)?\s*", re.IGNORECASE)
 _INVISIBLE_WIDTH = re.compile(r"(?:^|;)\s*width\s*:\s*[01](?:px)?\s*(?:!important\s*)?(?:;|$)", re.IGNORECASE)
 _INVISIBLE_HEIGHT = re.compile(r"(?:^|;)\s*height\s*:\s*[01](?:px)?\s*(?:!important\s*)?(?:;|$)", re.IGNORECASE)
 
+_MINIMAL_SIZE = re.compile(r"(?:^|[;\s])min-(?:width|height)\s*:\s*0*[1-9]", re.IGNORECASE)
 _CHECKS: dict[str, AttributeCheck] = {
     "alt": lambda value, _: value,
     "title": check.text,
@@ -162,12 +163,17 @@ def _first_url(attributes: Attributes, names: tuple[str, ...]) -> str:
 
 
 def is_invisible(attributes: Attributes) -> bool:
-    """Returns whether an image is at most one pixel large, as tracking pixels are."""
+    """Returns whether an image is at most one pixel large, as tracking pixels are.
+
+    An image with a minimal size is shown in that size: some frameworks write `width:0;height:0;min-width:100%`.
+    """
     width, height = attributes.get("width"), attributes.get("height")
     if width and height:
         return _is_pixel(width, height)
     style = attributes.get("style")
-    return bool(style and _INVISIBLE_WIDTH.search(style) and _INVISIBLE_HEIGHT.search(style))
+    if not style or _MINIMAL_SIZE.search(style):
+        return False
+    return bool(_INVISIBLE_WIDTH.search(style) and _INVISIBLE_HEIGHT.search(style))
 
 
 def _is_pixel(width: str, height: str) -> bool:
