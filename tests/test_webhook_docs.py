@@ -74,6 +74,7 @@ def test_the_example_event_has_the_fields_of_an_event() -> None:
 def test_the_documented_numbers_are_those_of_the_code() -> None:
     assert (QueueLimits().max_deliveries, QueueLimits().max_bytes) == (10_000, 64 * 2**20)
     assert QueueLimits().max_deliveries // 24 == 416
+    assert (QueueLimits().max_deliveries_of_user, QueueLimits().max_bytes_of_user) == (50_000, 256 * 2**20)
     assert RetryPolicy().first_wait.total_seconds() == 10 > SHORT_WAITS.first_wait.total_seconds()
     assert RetryPolicy().max_wait.total_seconds() == 3600
     assert FINISHED_RETENTION == 7 * DAY

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from support.outbox import Hook, MovableClock, deliver, delivery_queue, hook, is_signed, text_of
 from support.publisher import Answer, Cut, Drop, Hang, Publisher, ReceivedRequest, Reply
 from tidings.domain.deliveries import sample_events
-from tidings.domain.deliveries.deliveries import QueueLimits
+from tidings.domain.deliveries.deliveries import QueueLimits, fair_share
 from tidings.domain.deliveries.retries import RetryPolicy
 from tidings.domain.times import SECOND, Instant
 from tidings.services.clock import system_clock
@@ -269,6 +269,51 @@ def test_a_full_queue_drops_the_oldest_events_and_their_bodies(database: Databas
     with database.reading() as db:
         kept = [outbox.body(db, id_) is not None for id_ in ids]
     assert kept == [True, *[False] * 20, *[True] * 9]
+
+
+def test_the_queues_of_a_user_are_limited_together_and_the_longest_give_up_first(
+    database: Database, site: Publisher
+) -> None:
+    webhook = hook(database, site.script("/hook", Answer(status=500)))
+    for number in range(4):
+        webhook.post(*("x" for _ in range(10)), receiver=site.script(f"/long/{number}", Answer(status=500)))
+    short = webhook.post("a", "b", receiver=site.script("/short", Answer(status=500)))
+    others = hook(database, site.script("/others", Answer(status=500)))
+    others.post(*("x" for _ in range(12)))
+
+    with capture_logs() as logged:
+        deliver(
+            delivery_queue(database, limits=QueueLimits(max_deliveries_of_user=22)),
+            lambda: webhook.states().count("failed") >= 20,
+        )
+
+    # Two of the short queue, and five of each other one.
+    assert webhook.states() == [*["pending", *["failed"] * 5, *["pending"] * 4] * 4, "pending", "pending"]
+    assert [shown.delivery.id for shown in webhook.all()][-2:] == short
+    assert others.states() == ["pending"] * 12
+    assert sum(line["count"] for line in logged if line["event"] == "deliveries given up") == 20
+
+
+def test_the_queues_of_a_user_are_limited_together_in_bytes(database: Database, site: Publisher) -> None:
+    webhook = hook(database, site.script("/hook", Answer(status=500)))
+    for number in range(2):
+        webhook.post(*("x" * 10_000 for _ in range(5)), receiver=site.script(f"/{number}", Answer(status=500)))
+
+    deliver(
+        delivery_queue(database, limits=QueueLimits(max_bytes_of_user=65_000)),
+        lambda: webhook.states().count("failed") == 4,
+    )
+
+    assert webhook.states() == ["pending", "failed", "failed", "pending", "pending"] * 2
+
+
+@pytest.mark.parametrize(
+    ("sizes", "total", "share"),
+    [([], 5, 0), ([3], 5, 3), ([9], 5, 5), ([1, 9, 9], 11, 5), ([2, 4, 9, 9], 16, 5), ([5, 5], 10, 5), ([1, 1], 0, 0)],
+)
+def test_a_fair_share_cuts_only_the_longest_queues(sizes: list[int], total: int, share: int) -> None:
+    assert fair_share(sizes, total) == share
+    assert sum(min(size, share) for size in sizes) <= total
 
 
 def test_an_event_that_its_service_cannot_take_is_given_up_at_once(database: Database, site: Publisher) -> None:

@@ -151,6 +151,15 @@ WRITES: dict[str, tuple[Callable[[Write, int], object], set[str]]] = {
         lambda db, _: queue_storage.enqueue(db, now=LATER, limits=QueueLimits(max_deliveries=5)),
         {"ix_deliveries_waiting"},
     ),
+    "limits of users": (
+        # Of another user: all receivers are this one's, and are read as a whole.
+        lambda db, user: queue_storage.users_over_limits(db, [user + 1], QueueLimits()),
+        {"uq_receivers_user_id_integration_address_digest|sqlite_autoindex_receivers"},
+    ),
+    "cutting the queues of a user": (
+        lambda db, user: queue_storage.enforce_user_limits(db, user, QueueLimits(max_deliveries_of_user=2_000), LATER),
+        {"ix_deliveries_waiting"},
+    ),
     "claiming": (
         lambda db, _: queue_storage.claim(db, "w", now=LATER, until=LATER, limit=20, max_failing=8),
         {"ix_receivers_due", "ix_receivers_failing"},

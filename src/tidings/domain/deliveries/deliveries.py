@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from enum import StrEnum
 
 from msgspec import Struct
@@ -80,10 +81,27 @@ class ReceiverQueue(Struct, frozen=True):
 
 
 class QueueLimits(Struct, frozen=True):
-    """How much may be pending for one receiver. When either limit is exceeded, the oldest deliveries are given up."""
+    """How much may be pending for one receiver, and for all receivers of one user.
+
+    When a limit is exceeded, the oldest deliveries are given up; for a user, those of the longest queues.
+    """
 
     max_deliveries: int = 10_000
     max_bytes: int = 64 * 1024 * 1024
+    max_deliveries_of_user: int = 50_000
+    max_bytes_of_user: int = 256 * 1024 * 1024
+
+
+def fair_share(sizes: Sequence[int], total: int) -> int:
+    """Returns the largest share such that queues cut to it have at most `total` together; short queues keep all."""
+    left, share = total, 0
+    for position, size in enumerate(sorted(sizes)):
+        share = max(0, left) // (len(sizes) - position)
+        if size > share:
+            break
+        left -= size
+        share = size
+    return share
 
 
 def error_columns(error: Message | None) -> dict[str, str]:

@@ -22,7 +22,7 @@ from tidings.domain.deliveries.events import Event
 from tidings.domain.deliveries.retries import RetryPolicy
 from tidings.domain.errors import StoreUnavailable
 from tidings.domain.integrations import REGISTRY
-from tidings.domain.times import SECOND
+from tidings.domain.times import SECOND, Instant
 from tidings.services.clock import Clock
 from tidings.services.deliveries.attempts import DeliveryOutcome, EventSender
 from tidings.services.deliveries.results import Attempt, AttemptResult, DeliveryJob, ResultWriter, log_given_up
@@ -80,11 +80,21 @@ class DeliveryQueue:
                 enqueued = queues.enqueue(db, now=now, limits=self._limits)
             for (user_id, integration), count in enqueued.dropped.items():
                 log_given_up(user_id, integration, count, QUEUE_OVERFLOWED, reason="overflow")
+            self._enforce_user_limits(enqueued.users, now)
             if enqueued.count < queues.ENQUEUE_BATCH:
                 break
         with self._database.writing() as db:
             until = self._results.lease_end(now)
             return queues.claim(db, worker, now=now, until=until, limit=limit, max_failing=max_failing)
+
+    def _enforce_user_limits(self, user_ids: frozenset[int], now: Instant) -> None:
+        with self._database.reading() as db:
+            over = queues.users_over_limits(db, user_ids, self._limits)
+        for user_id in over:
+            with self._database.writing() as db:
+                dropped = queues.enforce_user_limits(db, user_id, self._limits, now)
+            for integration, count in dropped.items():
+                log_given_up(user_id, integration, count, QUEUE_OVERFLOWED, reason="overflow")
 
     async def serve(self, queue: ReceiverQueue, worker: str) -> int:
         """Deliver what waits for the receiver, in order, until an attempt fails. Returns the number delivered."""

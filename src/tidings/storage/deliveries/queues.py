@@ -8,7 +8,7 @@ A worker claims a receiver, not a delivery: this keeps the order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -22,6 +22,7 @@ from tidings.domain.deliveries.deliveries import (
     ReceiverQueue,
     address_digest,
     error_columns,
+    fair_share,
 )
 from tidings.domain.messages import Message
 from tidings.domain.times import Instant
@@ -58,6 +59,19 @@ _add_to_size = (
     )
 )
 _select_size = select(receivers.c.pending, receivers.c.pending_bytes).where(receivers.c.id == bindparam("queue"))
+_totals = (func.sum(receivers.c.pending), func.sum(receivers.c.pending_bytes))
+_select_users_over = (
+    select(receivers.c.user_id)
+    .where(in_list(receivers.c.user_id, "users"))
+    .group_by(receivers.c.user_id)
+    .having(or_(_totals[0] > bindparam("max_number"), _totals[1] > bindparam("max_bytes")))
+)
+_lock_queues_of_user = (
+    select(receivers.c.id, receivers.c.integration, receivers.c.pending, receivers.c.pending_bytes)
+    .where(receivers.c.user_id == bindparam("user"), receivers.c.pending > 0)
+    .order_by(receivers.c.id)
+    .with_for_update()
+)
 _is_waiting = (deliveries.c.receiver_id == bindparam("queue"), _PENDING)
 # Without the first, whose attempt may be running.
 _select_oldest = (
@@ -166,11 +180,12 @@ class AttemptRecord(Struct, frozen=True):
 class EnqueueResult(Struct, frozen=True):
     """count: deliveries that were moved.
 
-    dropped: how many were given up because their queue was full, by user and integration.
+    dropped: how many were given up because their queue was full, by user and integration. users: whose they are.
     """
 
     count: int
     dropped: Mapping[tuple[int, str], int]
+    users: frozenset[int] = frozenset()
 
 
 def has_work(db: Read, now: Instant) -> bool:
@@ -201,7 +216,34 @@ def enqueue(db: Write, *, now: Instant, limits: QueueLimits) -> EnqueueResult:
         db.run(_add_to_size, queue=receiver_id, more=len(waiting), bytes=sum(size for _, size in waiting), now=now)
         if count := _enforce_limits(db, receiver_id, limits, now):
             dropped[owners[receiver_id]] += count
-    return EnqueueResult(len(arrived), dropped)
+    return EnqueueResult(len(arrived), dropped, frozenset(row["user_id"] for row in arrived))
+
+
+def users_over_limits(db: Read, user_ids: Collection[int], limits: QueueLimits) -> list[int]:
+    """Returns those of the users for whom more is pending, for all receivers together, than the limits allow."""
+    if not user_ids:
+        return []
+    number, size = limits.max_deliveries_of_user, limits.max_bytes_of_user
+    return db.scalars(_select_users_over, users=list(user_ids), max_number=number, max_bytes=size)
+
+
+def enforce_user_limits(db: Write, user_id: int, limits: QueueLimits, now: Instant) -> Mapping[str, int]:
+    """Fail the oldest deliveries of the user's longest queues until all are within the limits of a user.
+
+    Each queue keeps at least one delivery. Returns how many were failed, by integration. Call it in a transaction of
+    its own: it locks the receivers in the order of their ids.
+    """
+    queues = db.rows(_lock_queues_of_user, user=user_id)
+    share = QueueLimits(
+        max_deliveries=fair_share([queue["pending"] for queue in queues], limits.max_deliveries_of_user),
+        max_bytes=fair_share([queue["pending_bytes"] for queue in queues], limits.max_bytes_of_user),
+    )
+    dropped: Counter[str] = Counter()
+    long = [one for one in queues if one["pending"] > share.max_deliveries or one["pending_bytes"] > share.max_bytes]
+    for queue in long:
+        if count := _enforce_limits(db, queue["id"], share, now):
+            dropped[queue["integration"]] += count
+    return dropped
 
 
 def claim(db: Write, worker: str, *, now: Instant, until: Instant, limit: int, max_failing: int) -> list[ReceiverQueue]:
