@@ -69,13 +69,13 @@ def test_an_unknown_key_marks_nothing(alice: Person, library: Library) -> None:
     assert alice.entries() == before
 
 
-def test_without_api_no_query_is_answered_and_nothing_marked(alice: Person, library: Library, app: FeverApp) -> None:
+def test_without_api_marks_are_applied_and_no_query_is_answered(alice: Person, library: Library, app: FeverApp) -> None:
     body = f"api_key={app.key}&mark=item&as=saved&id={library.entry}&items".encode()
 
     answer = call(alice.service.url, "POST", "/fever/", body, {"Content-Type": FORM})
 
     assert set(answer.json()) == {"api_version", "auth", "last_refreshed_on_time"}
-    assert not alice.get(f"/v1/entries/{library.entry}")["starred"]
+    assert alice.get(f"/v1/entries/{library.entry}")["starred"]
 
 
 def test_cookies_and_api_keys_give_no_access(alice: Person) -> None:

@@ -19,12 +19,13 @@ routes = Routes("Fever API")
 def fever(caller: FeverCaller, services: Services, request: Request) -> FeverResponse:
     """Apply the mark, then answer all queries from one state of the database.
 
-    Without a known key the answer says so and nothing else. Without `api` no query is answered.
+    Without a known key the answer says so and nothing else. Without `api` no query is answered; a
+    mark is applied nevertheless, since elfeed-protocol sends its marks like that.
     """
     if caller.login is None:
         return FeverResponse(auth=0)
     parameters = Parameters(request)
-    if "api" in parameters and request.method != "HEAD":
+    if request.method != "HEAD":
         state_changes.apply(parameters, caller.login, services)
     return reads.answer(parameters, caller.login.user, services)
 
