@@ -362,12 +362,12 @@ def test_a_port_in_use_is_reported_before_any_process_starts(start: Callable[...
 @pytest.mark.parametrize(("host", "says"), [("203.0.113.7", "no such address"), ("nowhere.invalid", "has no address")])
 def test_an_address_that_cannot_be_bound_is_named(host: str, says: str) -> None:
     with pytest.raises(StartError, match=f"{host}:8080.*{says}"):
-        preflight.check_url(ListenAddress(host, 8080))
+        preflight.check_address(ListenAddress(host, 8080))
 
 
 def test_a_host_name_and_an_empty_host_become_numeric_addresses() -> None:
-    assert preflight.check_url(ListenAddress("localhost", free_port())) == "127.0.0.1"
-    assert preflight.check_url(ListenAddress("", free_port())) in {"::", "0.0.0.0"}
+    assert preflight.check_address(ListenAddress("localhost", free_port())) == "127.0.0.1"
+    assert preflight.check_address(ListenAddress("", free_port())) in {"::", "0.0.0.0"}
 
 
 def test_the_data_folder_is_created_for_its_owner_only(tmp_path: Path) -> None:

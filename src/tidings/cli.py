@@ -16,8 +16,9 @@ from cyclopts import App, CycloptsError, Group, Parameter
 from tidings import __version__, settings
 from tidings.commands import about, archives, backups, maintenance, running
 from tidings.commands.check import check
+from tidings.commands.manual import completion, manual
 from tidings.commands.outcomes import DONE, NOT_UNDERSTOOD, exit_code_of, report
-from tidings.commands.status import status
+from tidings.commands.status import healthcheck, status
 from tidings.commands.users import user
 from tidings.domain.errors import StartError
 
@@ -49,8 +50,11 @@ app.command(archives.import_account, name="import", group=MAINTENANCE_GROUP)
 user.group = MAINTENANCE_GROUP
 app.command(user)
 app.command(status, group=INFO_GROUP)
+app.command(healthcheck, group=INFO_GROUP)
 app.command(about.config, group=INFO_GROUP)
 app.command(about.version, group=INFO_GROUP)
+app.command(manual, group=INFO_GROUP)
+app.command(completion, group=INFO_GROUP)
 app.meta.group_parameters = Group("Options of every command", sort_key=0)
 
 

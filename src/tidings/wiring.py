@@ -381,4 +381,9 @@ def asgi_app(settings: Settings) -> ASGIApp:
         reference=Reference(partial(openapi, base_path or "/")),
         base_path=base_path,
     )
-    return FrontDoor(application, trusted=settings.trusted_reverse_proxy_networks, access_log=settings.access_log)
+    return FrontDoor(
+        application,
+        trusted=settings.trusted_reverse_proxy_networks,
+        access_log=settings.access_log,
+        on_unix_socket=settings.listen_socket is not None,
+    )

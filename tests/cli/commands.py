@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,17 +59,23 @@ class Tidings:
         )
 
     @contextmanager
-    def started(self, *arguments: str, **extra: str) -> Iterator[subprocess.Popen[str]]:
-        """Start a command and yield its process, which is killed at the end if it still runs."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tidings", *arguments],
-            env=self.environment(**extra),
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def started(
+        self, *arguments: str, environment: Mapping[str, str] | None = None, stderr: Path | None = None, **extra: str
+    ) -> Iterator[subprocess.Popen[str]]:
+        """Start a command and yield its process, which is killed at the end if it still runs.
+
+        environment: variables that are no settings. stderr: a file for it, instead of a pipe.
+        """
+        with ExitStack() as stack:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tidings", *arguments],
+                env=self.environment(**extra) | dict(environment or {}),
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=stack.enter_context(stderr.open("w")) if stderr else subprocess.PIPE,
+                text=True,
+            )
         with process:
             try:
                 yield process

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +12,13 @@ import pytest
 
 from cli.commands import Tidings, error_line
 from tidings import __version__
+from tidings.settings import OPTIONS
 
 COMMANDS = (
     ["serve"], ["web"], ["worker"], ["migrate"], ["refresh"], ["tidy"], ["backup"], ["restore"], ["check"], ["move"],
     ["export"], ["import"],
-    ["status"], ["config"], ["version"], ["user"], ["user", "add"], ["user", "list"], ["user", "passwd"],
-    ["user", "remove"],
+    ["status"], ["healthcheck"], ["config"], ["version"], ["user"], ["user", "add"], ["user", "list"],
+    ["user", "passwd"], ["user", "remove"], ["manual"], ["completion"],
 )  # fmt: skip
 
 
@@ -122,3 +124,29 @@ def test_a_closed_pipe_is_not_reported_as_an_error(bare: Tidings) -> None:
     os.close(writing)
 
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_the_manual_is_a_page_that_groff_understands_with_every_command_and_setting(bare: Tidings) -> None:
+    page = bare("manual").stdout
+
+    for command in COMMANDS:
+        assert f".SS tidings {' '.join(command)}\n" in page
+    for option in OPTIONS:
+        assert f".B {option.name}\n" in page
+    if shutil.which("groff") is None:
+        pytest.skip("groff is not installed")
+    shown = subprocess.run(
+        ["groff", "-man", "-Tascii", "-ww", "-z"], input=page, capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (shown.returncode, shown.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completions_know_every_command(bare: Tidings, shell: str) -> None:
+    script = bare("completion", shell).stdout
+
+    for command in COMMANDS:
+        assert command[-1] in script
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    assert subprocess.run([shell, "-n"], input=script, text=True, timeout=30, check=False).returncode == 0

@@ -38,7 +38,7 @@ def serve(*, loaded: LoadedSettings) -> int:
     """
     settings = loaded.settings
     prepare(settings)
-    preflight.check_url(settings.listen_addr)
+    preflight.check_listening(settings)
     return _serve(settings, prepare_database=_upgrade_database, with_worker=True)
 
 
@@ -49,7 +49,7 @@ def web(*, loaded: LoadedSettings) -> int:
     """
     settings = loaded.settings
     prepare(settings)
-    preflight.check_url(settings.listen_addr)
+    preflight.check_listening(settings)
     return _serve(settings, prepare_database=_check_database, with_worker=False)
 
 
@@ -140,4 +140,5 @@ def _serve(settings: Settings, *, prepare_database: Callable[[Settings], int], w
 
 def _announce(settings: Settings) -> None:
     with suppress(OSError):
-        say(f"Tidings is ready at {settings.base_url} (Ctrl-C stops it)")
+        place = settings.listen_socket or settings.base_url
+        say(f"Tidings is ready at {place} (Ctrl-C stops it)")

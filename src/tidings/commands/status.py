@@ -1,4 +1,4 @@
-"""`tidings status`: the state of the service, for people and for scripts."""
+"""`tidings status` and `tidings healthcheck`: the state of the service, for people and for scripts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from tidings.commands.application import LoadedSettings, open_application, prepare
 from tidings.commands.terminal import say
+from tidings.domain.errors import StartError
 
 if TYPE_CHECKING:
     from tidings.services.maintenance.status import ServiceStatus
@@ -37,6 +38,24 @@ def status(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = 
         for title, text in _lines(current).items():
             say(f"{title:12}{text}")
     return EXIT_BEHIND if current.is_behind else 0
+
+
+def healthcheck(*, loaded: LoadedSettings) -> int:
+    """Ask the running service whether it can serve requests; the exit code is 1 if not.
+
+    For containers and monitors: it takes the address from the settings, needs no database, and at most five seconds.
+    """
+    from tidings.net import own_health
+
+    settings = loaded.settings
+    listen = settings.listen_addr.reachable_locally()
+    reason = own_health.ask(
+        listen.host, listen.port, unix_socket=settings.listen_socket, is_tls=settings.tls_certificate is not None
+    )
+    if reason:
+        raise StartError(f"Tidings at {settings.listen_socket or listen} is not ready: {reason}")
+    say("OK")
+    return 0
 
 
 def _lines(current: ServiceStatus) -> dict[str, str]:

@@ -28,6 +28,7 @@ _HOST: Final = re.compile(r"(?:[A-Za-z0-9._~%!$&'()*+,;=-]+|\[[0-9A-Fa-f:.]+\])(
 _TOKEN: Final = re.compile(r"(?<=/)[A-Za-z0-9_-]{20,}")
 # HTTP/1.0 in the spelling of ASGI, and of Granian.
 _WITHOUT_HOST: Final = ("1.0", "1")
+_THIS_MACHINE: Final = ("127.0.0.1", 0)
 WARNING_INTERVAL_S: Final = 600.0
 
 
@@ -35,10 +36,15 @@ class FrontDoor:
     """An ASGI application around another one.
 
     trusted: proxies whose X-Forwarded-For is used. access_log: whether each request is logged.
+    on_unix_socket: whether the connections come through a Unix socket, which has no addresses: they count as
+    connections from this machine.
     """
 
-    def __init__(self, app: ASGIApp, *, trusted: Sequence[Network], access_log: bool) -> None:
+    def __init__(
+        self, app: ASGIApp, *, trusted: Sequence[Network], access_log: bool, on_unix_socket: bool = False
+    ) -> None:
         self._app = app
+        self._on_unix_socket = on_unix_socket
         self._trusted = trusted
         self._access_log = access_log
         self._warned_at: float | None = None
@@ -47,6 +53,8 @@ class FrontDoor:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if self._on_unix_socket:
+            scope["client"] = _THIS_MACHINE
         channel = _Channel(receive, send)
         try:
             await self._answer_and_log(scope, channel.receive, channel.send)

@@ -78,7 +78,45 @@ def wait_for_database(ping: Callable[[], None], limit_s: float, stop: threading.
             return
 
 
-def check_url(listen: ListenAddress) -> str:
+def check_listening(settings: Settings) -> str:
+    """Returns the numeric address to bind. Raises StartError if this process cannot listen there, or not with TLS."""
+    if (settings.tls_certificate is None) != (settings.tls_key is None):
+        raise StartError("TIDINGS_TLS_CERTIFICATE and TIDINGS_TLS_KEY need each other: set both, or none")
+    for file in (settings.tls_certificate, settings.tls_key):
+        _check_readable(file)
+    if settings.listen_socket is None:
+        return check_address(settings.listen_addr)
+    _check_socket(settings.listen_socket)
+    return "127.0.0.1"
+
+
+def _check_readable(file: Path | None) -> None:
+    try:
+        if file is not None:
+            file.read_bytes()
+    except OSError as error:
+        raise StartError(f"the file {file} of TIDINGS_TLS_… cannot be read: {error.strerror}") from error
+
+
+def _check_socket(path: Path) -> None:
+    """Remove the socket of a service that ended. Raises StartError if another one listens, or if none can be made."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except FileNotFoundError:
+            reason = "" if path.parent.is_dir() else "its folder does not exist"
+        except ConnectionRefusedError:
+            reason = "" if path.is_socket() else "a file is in its place"
+        except OSError as error:
+            reason = error.strerror or str(error)
+        else:
+            reason = "something is listening there already; stop it, or choose another TIDINGS_LISTEN_SOCKET"
+    if reason:
+        raise StartError(f"cannot listen on {path}: {reason}")
+    path.unlink(missing_ok=True)
+
+
+def check_address(listen: ListenAddress) -> str:
     """Returns the numeric address to bind. Raises StartError if this process cannot listen there now."""
     host = _resolve(listen)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

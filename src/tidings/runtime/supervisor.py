@@ -27,6 +27,7 @@ import structlog
 from tidings.domain.errors import TidingsError
 from tidings.runtime import children, file_limit, hangup, preflight
 from tidings.runtime.children import Child, RestartWait
+from tidings.runtime.notify import ServiceManager
 from tidings.runtime.web_process import WebServer
 from tidings.settings import Settings
 
@@ -62,7 +63,7 @@ def serve(
     on_ready: called once, as soon as the port accepts connections.
     on_crash: called in a process of its own with the name of a worker that ended by itself.
     """
-    host = preflight.check_url(settings.listen_addr)
+    host = preflight.check_listening(settings)
     server = WebServer(settings, host, file_limit.raise_for(MAX_CONNECTIONS))
     web = partial(_run_web, server, application, settings)
     started = [Child("web worker", web, time_to_stop_s=WEB_STOP_S) for _ in range(settings.web_workers)]
@@ -71,7 +72,8 @@ def serve(
     # The collector would write to the memory that the children share.
     gc.collect()
     gc.freeze()
-    supervisor = Supervisor(started, (host, settings.listen_addr.port), on_ready)
+    address = str(settings.listen_socket) if settings.listen_socket else (host, settings.listen_addr.port)
+    supervisor = Supervisor(started, address, on_ready, ServiceManager.of_this_process())
     exit_code = supervisor.run()
     log.info("stopped")
     return exit_code
@@ -100,7 +102,15 @@ def _worker_child(worker: Callable[[str], int], on_crash: Callable[[str], None])
 class Supervisor:
     """Starts children, restarts them, and stops them at a signal. It has one thread, so it may fork at any time."""
 
-    def __init__(self, started: Sequence[Child], address: tuple[str, int], on_ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        started: Sequence[Child],
+        address: tuple[str, int] | str,
+        on_ready: Callable[[], None],
+        manager: ServiceManager,
+    ) -> None:
+        """address: a numeric host and a port, or the path of a Unix socket."""
+        self._manager = manager
         self._children = started
         self._address = address
         self._on_ready = on_ready
@@ -123,9 +133,12 @@ class Supervisor:
                 child.update(time.monotonic())
                 if child.cannot_start:
                     return 1
-            if not self._is_ready and _is_open(*self._address):
+            if not self._is_ready and _is_open(self._address):
                 self._is_ready = True
                 self._on_ready()
+                self._manager.ready("Serving")
+            if self._is_ready:
+                self._manager.ping()
             self._wait(wakeup)
             if self._got_hangup:
                 self._got_hangup = False
@@ -135,7 +148,7 @@ class Supervisor:
     def _wait(self, wakeup: socket.socket) -> None:
         """Returns when a child ends, a child is due to be restarted, or a signal arrives."""
         waits = [child.wait_s(time.monotonic()) for child in self._children]
-        waits += [] if self._is_ready else [READY_POLL_S]
+        waits += [self._manager.ping_s] if self._is_ready else [READY_POLL_S]
         ends = [sentinel for child in self._children for sentinel in child.sentinels()]
         connection.wait([wakeup, *ends], min((wait for wait in waits if wait is not None), default=None))
         with suppress(BlockingIOError):
@@ -143,6 +156,7 @@ class Supervisor:
 
     def _stop(self) -> None:
         log.info("stopping")
+        self._manager.stopping()
         for child in self._children:
             child.request_stop()
         for child in sorted(self._children, key=lambda child: child.time_to_stop_s):
@@ -176,8 +190,15 @@ class Supervisor:
         self._got_hangup = True
 
 
-def _is_open(host: str, port: int) -> bool:
-    reachable = {"::": "::1", "0.0.0.0": "127.0.0.1"}.get(host, host)  # noqa: S104
-    with suppress(OSError), socket.create_connection((reachable, port), timeout=1):
-        return True
+def _is_open(address: tuple[str, int] | str) -> bool:
+    with suppress(OSError):
+        if isinstance(address, str):
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.settimeout(1)
+                probe.connect(address)
+                return True
+        host, port = address
+        reachable = {"::": "::1", "0.0.0.0": "127.0.0.1"}.get(host, host)  # noqa: S104
+        with socket.create_connection((reachable, port), timeout=1):
+            return True
     return False

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from granian.constants import HTTPModes, Interfaces, RuntimeModes
+from granian.constants import HTTPModes, Interfaces, RuntimeModes, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.mp import MPServer
@@ -21,6 +21,8 @@ HEADER_TIMEOUT_S = 10
 SLOW_READER_TIMEOUT_S = 30
 # Connections that the kernel queues until they are accepted; fewer if net.core.somaxconn is lower.
 BACKLOG = 4_096
+# The folder of a Unix socket decides who may connect: a proxy usually is another user.
+SOCKET_PERMISSIONS = 0o666
 
 
 class WebServer:
@@ -32,6 +34,11 @@ class WebServer:
             "",
             address=host,
             port=settings.listen_addr.port,
+            uds=settings.listen_socket,
+            uds_permissions=SOCKET_PERMISSIONS,
+            ssl_cert=settings.tls_certificate,
+            ssl_key=settings.tls_key,
+            ssl_protocol_min=SSLProtocols.tls12,
             interface=Interfaces.ASGI,
             # HTTPModes.auto would wait for the first bytes without a timeout.
             http=HTTPModes.http1,

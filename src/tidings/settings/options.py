@@ -87,12 +87,31 @@ class Settings(MaintenanceSettings):
         allowed="host:port, [IPv6 address]:port or :port, with a port from 1 to 65535",
         default="127.0.0.1:8080",
     )
+    listen_socket: Path | None = option(
+        values.folder,
+        "Unix socket to listen on instead of TIDINGS_LISTEN_ADDR, for a reverse proxy on the same machine. Its folder"
+        " must exist, and whoever may enter it may connect.",
+        allowed="a path; ~ is your home folder",
+    )
+    tls_certificate: Path | None = option(
+        values.folder,
+        "File with the certificate (PEM, followed by those of its issuers) for serving https without a reverse proxy."
+        " Restart Tidings after it was renewed.",
+        allowed="a path; ~ is your home folder",
+    )
+    tls_key: Path | None = option(
+        values.folder,
+        "File with the private key of TIDINGS_TLS_CERTIFICATE (PEM, without a password).",
+        allowed="a path; ~ is your home folder",
+    )
     base_url: str = option(
         values.base_url,
         "The address under which users reach Tidings. Set it behind a reverse proxy; it may end in a path.",
         allowed="a URL like https://reader.example.org or https://example.org/reader",
-        default="http:// followed by TIDINGS_LISTEN_ADDR",
-        derive=lambda known: f"http://{known['listen_addr'].reachable_locally()}",
+        default="http:// (https:// with TIDINGS_TLS_CERTIFICATE) followed by TIDINGS_LISTEN_ADDR",
+        derive=lambda known: (
+            f"{'https' if known['tls_certificate'] else 'http'}://{known['listen_addr'].reachable_locally()}"
+        ),
     )
     trusted_reverse_proxy_networks: tuple[Network, ...] = option(
         values.network_list,
