@@ -21,8 +21,13 @@ def fill(db: Write, rows: int) -> int:
     for table in reversed(tables()):
         db.run(table.delete())
     for table in tables():
-        db.run_many(insert(table), [_row(table, number) for number in range(1, rows + 1)])
+        db.run_many(insert(table), rows_for(table, rows))
     return rows * len(tables())
+
+
+def rows_for(table: Table, count: int) -> list[dict[str, Any]]:
+    """Returns that many rows for a table. Row 1 refers to row 1 of other tables, and so on."""
+    return [_row(table, number) for number in range(1, count + 1)]
 
 
 def _row(table: Table, number: int) -> dict[str, Any]:

@@ -1,0 +1,118 @@
+"""A database of any earlier schema, with rows in every table, is upgraded; also if the first attempt is killed."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import MetaData, Table, func, select
+
+from support.every_table import rows_for
+from tidings import __version__
+from tidings.services.maintenance.integrity import IntegrityCheck
+from tidings.storage import migrate, revision
+from tidings.storage.engine.database import Database
+
+ROOT = Path(__file__).parents[2]
+REVISIONS = sorted(path.name.split("_")[0] for path in (revision.MIGRATIONS / "versions").glob("[0-9]*_*.py"))
+# Tables of the search index are filled by the workers, each engine its own; the others are about one process or moment.
+NOT_FILLED = re.compile(r"alembic_version|entry_words.*|search_.*|sqlite_.*")
+# Kills itself with the given number of statements of the upgrade executed.
+KILLED_UPGRADE = """
+import os, sys
+from sqlalchemy import event
+from tidings.storage import migrate
+from tidings.storage.engine.database import Database
+
+left = int(sys.argv[2])
+database = Database(sys.argv[1])
+
+@event.listens_for(database.engine, "before_cursor_execute")
+def count(*_):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), 9)
+
+migrate.upgrade(database)
+"""
+
+
+@pytest.fixture
+def empty(empty_database_url: str) -> Iterator[Database]:
+    found = Database(empty_database_url)
+    yield found
+    found.close()
+
+
+def tables(database: Database) -> list[Table]:
+    """Returns the tables that the database has, as it describes them, each after those that it refers to."""
+    found = MetaData()
+    with database.reading() as db:
+        found.reflect(db.connection, only=lambda name, _: not NOT_FILLED.fullmatch(name))
+    return found.sorted_tables
+
+
+def fill(database: Database) -> dict[str, int]:
+    """Put three rows into each table. Returns the number of rows of each."""
+    with database.writing() as db:
+        for table in tables(database):
+            db.run_many(table.insert(), rows_for(table, 3))
+    return counts(database)
+
+
+def counts(database: Database) -> dict[str, int]:
+    with database.reading() as db:
+        return {table.name: db.scalar(select(func.count()).select_from(table)) for table in tables(database)}
+
+
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+@pytest.mark.parametrize("earlier", REVISIONS)
+def test_every_earlier_schema_is_upgraded_with_its_rows(empty: Database, earlier: str) -> None:
+    migrate.upgrade(empty, earlier)
+    before = fill(empty)
+
+    assert migrate.upgrade(empty) == REVISIONS[REVISIONS.index(earlier) + 1 :]
+
+    migrate.check(empty)
+    after = counts(empty)
+    assert {name: after.get(name) for name in before if name in after} == {
+        name: count for name, count in before.items() if name in after
+    }
+    found = {problem.area for problem in IntegrityCheck(empty).run(repair=False, progress=lambda *_: None)}
+    assert not found & {"file", "references"}
+
+
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+@pytest.mark.parametrize("statements", [5, 40, 100])
+def test_a_killed_upgrade_changes_nothing_and_the_next_one_does_it(empty: Database, statements: int) -> None:
+    migrate.upgrade(empty, REVISIONS[0])
+    before = fill(empty)
+    empty.close()
+
+    url = empty.url.render_as_string(hide_password=False)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED_UPGRADE, url, str(statements)], capture_output=True, timeout=120, check=False
+    )
+
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert counts(empty) == before
+    assert migrate.upgrade(empty) == REVISIONS[1:]
+    migrate.check(empty)
+
+
+def test_every_version_in_the_changelog_names_a_schema_that_is_upgraded() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(
+        r"^## (\d+\.\d+\.\d+) – (\d{4}-\d\d-\d\d)\n+Database schema: (\d{4})\.$", text, flags=re.MULTILINE
+    )
+
+    assert [version for version, _, _ in released] == re.findall(r"^## (\d\S*)", text, flags=re.MULTILINE)
+    assert released
+    assert released[0][0] == __version__
+    assert {schema for _, _, schema in released} <= set(REVISIONS)
