@@ -14,8 +14,11 @@ from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import Direction, Entry, EntryCursor, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.domain.errors import NotFound
 from tidings.domain.messages import verbatim
+from tidings.domain.times import Instant
 from tidings.http.queries import Query
 from tidings.services.entries.listing import EntryLists
+from tidings.storage.engine.database import Read
+from tidings.storage.feeds import feeds
 from tidings.web.context import RequestContext
 from tidings.web.language import _
 
@@ -62,6 +65,19 @@ class ListPage(Struct, frozen=True):
     def where(self) -> str:
         """The `where` of a search in this list; "" unless it is the list of a feed or category."""
         return {"category": f"c{self.category_id}", "feed": f"f{self.feed_id}"}.get(self.name, "")
+
+    @property
+    def refresh_path(self) -> str:
+        """Where a form refreshes the feeds of the list; "" for lists that no new entry gets into at once."""
+        if self.name == "unread":
+            return "/feeds/refresh"
+        return f"{self.path}/refresh" if self.name in ("category", "feed") else ""
+
+    def last_check(self, db: Read, user_id: int) -> Instant | None:
+        """Returns when a feed of the list was last checked; None if none was, and for lists that are not refreshed."""
+        if not self.refresh_path:
+            return None
+        return feeds.last_check(db, user_id, feed_id=self.feed_id, category_id=self.category_id)
 
     @property
     def count_key(self) -> str:

@@ -63,7 +63,7 @@ class Renderer:
             "asset": lambda name: base_path + assets.path(name),
             "icon": partial(_icon, sprite),
             "minutes": minutes,
-            "number": _number,
+            "number": format_number,
             "size": size,
             "fingerprint": _fingerprint,
             "version": __version__,
@@ -114,7 +114,8 @@ def _icon(sprite: str, name: str) -> Markup:
     return Markup('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>').format(sprite, name)
 
 
-def _number(value: float) -> str:
+def format_number(value: float) -> str:
+    """Returns a number as the current language writes it: 1,234 or 1.234."""
     return str(format_decimal(value, locale=language.current().locale))
 
 

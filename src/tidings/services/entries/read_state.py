@@ -42,7 +42,8 @@ class ReadMarker:
     def mark_list_read(self, user_id: int, filter_: EntryFilter, page: PageRequest | None = None) -> MarkReadResult:
         """Mark the unread entries of a list read. page: only entries after its cursor, in its order.
 
-        Entries dated in the future stay unread, as in the API.
+        Of the filter, feed, category, `globally_visible` and `published_before` are used. Entries dated in the future
+        stay unread, as in the API.
         """
         now = self._clock()
         with self._database.writing() as db:
@@ -51,7 +52,7 @@ class ReadMarker:
                 user_id,
                 feed_id=filter_.feed_id,
                 category_id=filter_.category_id,
-                published_before=now,
+                published_before=min(now, filter_.published_before or now),
                 except_feed_ids=feeds.hidden(db, user_id) if filter_.globally_visible else (),
                 page=page,
                 now=now,

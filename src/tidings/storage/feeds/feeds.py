@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from sqlalchemy import bindparam, delete, func, insert, select, update
@@ -42,6 +42,13 @@ _select_icon_names = (
     .where(feeds.c.user_id == bindparam("user"))
 )
 _select_last_check = select(func.max(feeds.c.checked_at)).where(feeds.c.user_id == bindparam("user"))
+_select_last_check_of_feed = _select_last_check.where(feeds.c.id == bindparam("feed"))
+_select_last_check_in_category = _select_last_check.where(feeds.c.category_id == bindparam("category"))
+_count_due = (
+    select(func.count())
+    .select_from(feeds)
+    .where(feeds.c.user_id == bindparam("user"), ~feeds.c.disabled, feeds.c.next_check_at <= bindparam("now"))
+)
 _select_hidden = (
     select(feeds.c.id)
     .select_from(feeds.join(categories, categories.c.id == feeds.c.category_id))
@@ -95,10 +102,20 @@ def icon_names(db: Read, user_id: int) -> dict[int, str]:
     return {row["feed_id"]: row["external_id"] for row in db.rows(_select_icon_names, user=user_id)}
 
 
-def last_check(db: Read, user_id: int) -> Instant | None:
-    """Returns when a feed of the user was last checked; None without feeds."""
-    found: Instant | None = db.scalar(_select_last_check, user=user_id)
+def last_check(db: Read, user_id: int, *, feed_id: int | None = None, category_id: int | None = None) -> Instant | None:
+    """Returns when a feed of the user was last checked; None without feeds. feed_id, category_id: look only there."""
+    statement, given = _select_last_check, {}
+    if feed_id is not None:
+        statement, given = _select_last_check_of_feed, {"feed": feed_id}
+    elif category_id is not None:
+        statement, given = _select_last_check_in_category, {"category": category_id}
+    found: Instant | None = db.scalar(statement, user=user_id, **given)
     return found
+
+
+def count_due(db: Read, user_id: int, now: Instant) -> int:
+    """Returns the number of the user's enabled feeds that wait for a worker."""
+    return cast("int", db.scalar(_count_due, user=user_id, now=now))
 
 
 def hidden(db: Read, user_id: int) -> list[int]:

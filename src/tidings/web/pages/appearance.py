@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
+from tidings.domain.accounts.users import User
 from tidings.http import forms
+from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
+from tidings.services import Services
 from tidings.web import cookies, security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.devices import CHOICES
@@ -20,6 +23,20 @@ _LASTS_S = 400 * 86_400
 @routes.get("/view")
 def show_view(context: RequestContext) -> PageResponse:
     return PageResponse("view.html", {"title": _("Appearance"), "choices": CHOICES, "chosen": context.device})
+
+
+class OrderForm(Form, frozen=True):
+    """direction: as in the account's `entry_sorting_direction`."""
+
+    direction: str = ""
+    back: str = ""
+
+
+@routes.post("/view/order")
+def change_order(caller: User, services: Services, form: OrderForm) -> Redirect:
+    """Set which entries come first, on all devices."""
+    services.users.update(caller, caller.id, {"entry_sorting_direction": form.direction})
+    return Redirect(security.local_path(form.back) or "/")
 
 
 @routes.post("/view")

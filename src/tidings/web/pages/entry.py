@@ -135,6 +135,8 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
             "attached": _all_attached(db, entry, whole.enclosures.get(entry.id, [])),
             "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),
             "rows": rows(db, context, listing, around),
+            "checked_at": listing.last_check(db, user.id) if around else None,
+            "found_text": "",
             "before": _url(context, listing, before[-1] if before else None),
             "after": _url(context, listing, after[0] if after else None),
             "can_save": bool(outbox.enabled_integrations(db, user.id, SAVE_ENTRY)),

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from starlette.responses import Response
+
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import EntryFilter, PageRequest
+from tidings.domain.times import DAY, Instant
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
+from tidings.http.responses import json
 from tidings.services.entries.entries import owned
 from tidings.web import entry_list_pages, security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
+from tidings.web.language import _, ngettext
 from tidings.web.pages.entry_actions import mark_read_redirect
+from tidings.web.rendering import format_number
+from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
+
+# Unread entries older than this can be marked read at once after an import.
+OLD = 7 * DAY
 
 
 @routes.get("/unread")
@@ -42,6 +54,16 @@ def show_feed(context: RequestContext, query: ListQuery, feed_id: int) -> PageRe
     return show(context, entry_list_pages.feed(context, query, feed_id), query)
 
 
+@routes.get("/search/total")
+def show_total(context: RequestContext, query: ListQuery) -> Response:
+    """Returns the number of results in words. Counting all of them may take longer than showing the first ones."""
+    listing = entry_list_pages.search(context, query)
+    request = PageRequest(limit=1)
+    with context.services.listing.of(context.caller.id, listing.entry_filter) as lists:
+        total = lists.page_ids(listing.entry_filter, request)[1] if listing.entry_filter.search else 0
+    return json({"text": _found_text(total, total)}, headers={"Cache-Control": "no-store", **SANDBOX_HEADERS})
+
+
 @routes.get("/search")
 def show_search(context: RequestContext, query: ListQuery) -> PageResponse:
     """Search titles and contents: words, "phrases", -without, begin*. Without words, show only the form."""
@@ -55,6 +77,7 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery) -> PageRe
         has_query = listing.name != "search" or listing.entry_filter.search
         found = listing.rows(lists, limit + 1, after) if has_query else []
         shown = rows(lists.db, context, listing, found[:limit])
+        checked_at = listing.last_check(lists.db, user.id)
     more = entry_list_pages.format_cursor(listing.cursor(found[limit - 1])) if len(found) > limit else ""
     return PageResponse(
         "list.html",
@@ -64,8 +87,16 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery) -> PageRe
             "rows": shown,
             "next_url": context.url(listing.path, after=more, **listing.query) if more else "",
             "is_first": after is None,
+            "checked_at": checked_at,
+            "found_text": _found_text(len(found), limit) if listing.entry_filter.search and after is None else "",
         },
     )
+
+
+def _found_text(count: int, limit: int) -> str:
+    if count > limit:
+        return _("More than %(count)s results", count=format_number(limit))
+    return ngettext("%(count)s result", "%(count)s results", count, count=format_number(count))
 
 
 class MarkReadForm(Form, frozen=True):
@@ -89,6 +120,13 @@ def mark_category_read(context: RequestContext, form: MarkReadForm, category_id:
 @routes.post("/feeds/{feed_id}/mark-read")
 def mark_feed_read(context: RequestContext, form: MarkReadForm, feed_id: int) -> Redirect:
     return _mark(context, entry_list_pages.feed(context, ListQuery(), feed_id), form)
+
+
+@routes.post("/unread/mark-old")
+def mark_old_read(context: RequestContext, caller: User) -> Redirect:
+    """Mark all entries read that are older than a week: after an import, feeds bring what they published long ago."""
+    before = EntryFilter(published_before=Instant(context.now - OLD))
+    return mark_read_redirect("/unread", context.services.read_marker.mark_list_read(caller.id, before))
 
 
 def _mark(context: RequestContext, listing: ListPage, form: MarkReadForm) -> Redirect:

@@ -19,6 +19,7 @@ from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
 from tidings.services import Services
 from tidings.storage.feeds import categories, health
+from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.feed_rows import NAMES, feed_rows, states
 from tidings.web.language import N_, _, ngettext
@@ -108,9 +109,20 @@ def change_feeds(
         return Redirect(back, notice=translated(error.text))
 
 
+class FeedsRefreshForm(Form, frozen=True):
+    back: str = ""
+
+
 @routes.post("/feeds/refresh")
-def refresh_all(caller: User, services: Services) -> Redirect:
-    return Redirect("/feeds", notice=_refresh_notice(services.polling.refresh_all(caller.id)))
+def refresh_all(caller: User, services: Services, form: FeedsRefreshForm) -> Redirect:
+    notice = _refresh_notice(services.polling.refresh_all(caller.id))
+    return Redirect(security.local_path(form.back) or "/feeds", notice=notice)
+
+
+@routes.post("/categories/{category_id}/refresh")
+def refresh_category(caller: User, services: Services, category_id: int, form: FeedsRefreshForm) -> Redirect:
+    notice = _refresh_notice(services.polling.refresh_category(caller.id, category_id))
+    return Redirect(security.local_path(form.back) or f"/categories/{category_id}", notice=notice)
 
 
 def _apply(caller: User, services: Services, action: str, ids: Sequence[int]) -> str:

@@ -7,8 +7,10 @@ from starlette.responses import Response
 from tidings.domain.accounts.users import User
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
+from tidings.http.queries import Query
 from tidings.http.responses import json
 from tidings.services import Services
+from tidings.storage.feeds import feeds
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import N_, _
 from tidings.web.security import SANDBOX_HEADERS
@@ -86,13 +88,22 @@ class PlaybackPositionForm(Form, frozen=True):
     back: str = ""
 
 
+class CountsQuery(Query, frozen=True):
+    """checking: "1" to count the feeds that wait for a worker, too."""
+
+    checking: str = ""
+
+
 @routes.get("/counts")
-def show_counts(context: RequestContext) -> Response:
+def show_counts(context: RequestContext, query: CountsQuery) -> Response:
     """Returns unread and starred, and f7 or c3 for each feed or category that has unread entries."""
     sidebar = context.sidebar
     counts = {f"c{line.category.id}": line.unread for line in sidebar.categories if line.unread}
     counts |= {f"f{feed.id}": feed.unread for feed in sidebar.feeds.values() if feed.unread}
     counts |= {"unread": sidebar.unread, "starred": sidebar.starred}
+    if query.checking:
+        with context.services.reading() as db:
+            counts["checking"] = feeds.count_due(db, context.caller.id, context.now)
     return json(counts, headers=_NO_STORE)
 
 

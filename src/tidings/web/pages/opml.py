@@ -8,18 +8,22 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.domain.accounts.users import User
+from tidings.domain.entries.entries import EntryFilter, EntryStatus
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds.opml import OpmlProblem
 from tidings.domain.messages import msg
+from tidings.domain.times import Instant
 from tidings.http import forms
 from tidings.http.endpoints import Routes
 from tidings.http.requests import Request
 from tidings.services import Services
+from tidings.services.entries.listing import EntryLists
 from tidings.services.feeds.opml import MAX_REMARKS, OpmlImportResult
 from tidings.storage.feeds import health
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
+from tidings.web.pages.entry_lists import OLD
 from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
@@ -87,7 +91,14 @@ def _import_page(
 
 
 def progress(context: RequestContext) -> dict[str, Any]:
-    """Returns waiting, the number of feeds that were never checked, and total, the number of feeds."""
+    """Returns waiting, the number of feeds that were never checked, total, that of all feeds, and old.
+
+    old: the number of unread entries that are older than a week.
+    """
+    user_id = context.caller.id
     with context.services.reading() as db:
-        waiting = health.count_unchecked(db, context.caller.id)
-    return {"waiting": waiting, "total": len(context.sidebar.feeds)}
+        waiting = health.count_unchecked(db, user_id)
+        old = EntryLists(db, user_id).count(
+            EntryFilter(statuses=(EntryStatus.UNREAD,), published_before=Instant(context.now - OLD))
+        )
+    return {"waiting": waiting, "total": len(context.sidebar.feeds), "old": old}

@@ -1,6 +1,6 @@
 // Keyboard shortcuts, mostly those of Miniflux; the page /keys lists them. The account can switch them off.
-import { announce, load, swap } from "./tidings.js";
-import { refresh as count } from "./counts.js";
+import { announce, load } from "./tidings.js";
+import { reloadList } from "./refresh.js";
 import { base, opened, pane, post, row, save, toggle, undo } from "./marks.js";
 import { chosen, more, select } from "./lists.js";
 import { isSplit, open } from "./split_view.js";
@@ -38,12 +38,9 @@ const submit = (selector) => $(selector)?.requestSubmit($(`${selector} button`))
 // feed: an id, "" for all feeds, undefined to reload the list without checking feeds.
 async function refresh(feed) {
   const notice = feed !== undefined && (await post(`${base}/feeds${feed && `/${feed}`}/refresh`, {}))?.notice;
-  const [list, open] = [$("#column .list-title a"), pane()?.dataset.entry];
-  if (list && $("#list")) await swap(open ? list.href : location.href, ["list"]);
-  if (open && row(open)) select(row(open), false);
+  await reloadList();
   // Announced only now, so that the next key starts from the new list.
   if (notice !== false) announce(notice);
-  count(0);
 }
 
 // The next line of the sidebar with unread entries: a feed, or a category whose feeds are not shown.

@@ -7,6 +7,7 @@ import "./keys.js";
 import "./appearance.js";
 import "./player.js";
 import "./touch.js";
+import "./refresh.js";
 import "./reading_order.js";
 import "./sidebar.js";
 import "./feeds.js";

@@ -4,6 +4,7 @@ import { pane, toggle } from "./marks.js";
 
 const MIN_SWIPE_PX = 72;
 const EDGE_PX = 32;
+const MIN_PULL_PX = 96;
 const DOUBLE_TAP_MS = 350;
 const root = document.documentElement.dataset;
 const click = (selector) => document.querySelector(selector)?.click();
@@ -22,7 +23,7 @@ function reveal(row, names, isAtEnd) {
 
 addEventListener("touchstart", (event) => {
   const { clientX: x, clientY: y, target } = event.touches[0];
-  start = event.touches.length > 1 || target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom") ? null : { x, y, row: target.closest("#list .row"), inside: !!pane() && !target.closest("#column") };
+  start = event.touches.length > 1 || target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom") ? null : { x, y, row: target.closest("#list .row"), inside: !!pane() && !target.closest("#column"), list: scrollY <= 0 && target.closest("#column:not(.beside)") };
 }, { passive: true });
 
 addEventListener("touchmove", (event) => {
@@ -31,12 +32,24 @@ addEventListener("touchmove", (event) => {
   const dy = event.touches[0].clientY - start.y;
   if (!start.kind && Math.hypot(dx, dy) > 12) start.kind = Math.abs(dx) > 2 * Math.abs(dy) ? "swipe" : "scroll";
   start.dx = dx;
+  start.dy = dy;
+  if (start.kind === "scroll" && start.list) pull(dy);
   if (start.kind !== "swipe" || !start.row || !("swipe" in root)) return;
   start.row.classList.add("is-swiped");
   reveal(start.row, dx > 0 ? ["read", "unread"] : ["star", "unstar"], dx < 0);
   start.row.dataset.far = Math.abs(dx) < MIN_SWIPE_PX ? "" : dx > 0 ? "read" : "star";
   start.row.style.setProperty("--dx", `${Math.max(-1.5 * MIN_SWIPE_PX, Math.min(1.5 * MIN_SWIPE_PX, dx))}px`);
 }, { passive: true });
+
+// Pulling a list down from its beginning refreshes its feeds.
+function pull(by) {
+  const form = document.getElementById("refresh");
+  if (!form) return false;
+  const isFar = by >= MIN_PULL_PX;
+  document.getElementById("column").style.translate = by > 0 ? `0 ${Math.min(by, MIN_PULL_PX) / 2}px` : "";
+  form.toggleAttribute("data-pulled", isFar);
+  return isFar;
+}
 
 function settle(row) {
   row?.classList.remove("is-swiped");
@@ -47,12 +60,17 @@ function settle(row) {
 
 addEventListener("touchcancel", () => {
   settle(start?.row);
+  if (start?.list) pull(0);
   start = null;
 }, { passive: true });
 
 addEventListener("touchend", (event) => {
-  const { row, kind, dx = 0, inside, x } = start ?? {};
+  const { row, kind, dx = 0, dy = 0, inside, x, list } = start ?? {};
   start = null;
+  if (list && kind === "scroll") {
+    if (pull(dy)) document.getElementById("refresh").requestSubmit();
+    pull(0);
+  }
   if (row) {
     settle(row);
     const id = row.id.slice(1);

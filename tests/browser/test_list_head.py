@@ -1,0 +1,137 @@
+"""The head of a list: refreshing its feeds, order, density, and the number of results of a search."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from browser.readers import TIMEOUT_MS, Reader, reading
+from support.people import Person, rss
+from support.publisher import Publisher
+from support.running import RunningService
+from tidings.domain.times import DAY, SECOND
+
+expect.set_options(timeout=TIMEOUT_MS)
+
+SCREENS: dict[str, dict[str, Any]] = {
+    "wide": {"viewport": {"width": 1280, "height": 800}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "color_scheme": "dark"},
+}
+
+
+@pytest.fixture(params=SCREENS)
+def reader(
+    browser: Browser, service: RunningService, alice: Person, request: pytest.FixtureRequest
+) -> Iterator[Reader]:
+    with reading(browser, service, **SCREENS[request.param]) as made:
+        made.set_session(alice)
+        yield made
+
+
+@pytest.fixture
+def phone(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
+    with reading(browser, service, **SCREENS["phone"]) as made:
+        made.set_session(alice)
+        yield made
+
+
+@pytest.fixture
+def weather(alice: Person, site: Publisher) -> str:
+    """The path of a feed that has published a second entry since it was checked."""
+    site.serve("/weather.xml", rss(["Rain"], site.url("/weather.xml")))
+    feed = alice.post("/v1/feeds", {"feed_url": site.url("/weather.xml")})["feed_id"]
+    site.serve("/weather.xml", rss(["Sun", "Rain"], site.url("/weather.xml")))
+    return f"/feeds/{feed}"
+
+
+def test_a_list_is_refreshed_and_says_when_it_was_checked(reader: Reader, weather: str) -> None:
+    page = reader.go(weather)
+    button = page.locator("#refresh button")
+    expect(button).to_have_text(re.compile("^Checked "))
+
+    button.click()
+    expect(page.locator(".row")).to_have_count(2)
+    expect(page.get_by_role("status").filter(has_text="Checked.")).to_be_visible()
+    expect(page.locator("#refresh progress")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_pulling_a_list_down_refreshes_it(phone: Reader, weather: str) -> None:
+    page = phone.go(weather)
+    debugger = page.context.new_cdp_session(page)
+    for step in range(9):
+        points = [{"x": 200, "y": 150 + 20 * step}]
+        debugger.send(
+            "Input.dispatchTouchEvent", {"type": "touchMove" if step else "touchStart", "touchPoints": points}
+        )
+    debugger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    expect(page.locator(".row")).to_have_count(2)
+    assert page.locator("#column").evaluate("column => column.style.translate") == ""
+
+
+def test_order_and_density_are_chosen_in_the_list(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["New", "Old"])
+    page = reader.go("/unread")
+    for name, shown in (("Oldest first", ["Old", "New"]), ("Newest first", ["New", "Old"])):
+        page.get_by_role("button", name="Order and density").click()
+        page.get_by_role("button", name=name).click()
+        expect(page.locator(".row-title")).to_have_text(shown)
+    page.get_by_role("button", name="Order and density").click()
+    page.get_by_role("button", name="Cards").click()
+    expect(page.locator("html")).to_have_attribute("data-density", "cards")
+
+    assert alice.get("/v1/me")["entry_sorting_direction"] == "desc"
+
+
+def test_a_search_says_how_many_results_there_are(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.put(f"/v1/users/{alice.id}", {"entries_per_page": 5}, status=201)
+    alice.has_feed(site, [f"Rain {number}" for number in range(12)] + ["Snow"])
+    page = reader.go("/search?q=snow")
+    expect(page.locator("#head-state")).to_have_text("1 result")
+    reader.go("/search?q=rain")
+    expect(page.locator("#head-state")).to_have_text("12 results")
+
+
+def test_lists_are_refreshed_and_sorted_without_scripts(
+    browser: Browser, service: RunningService, alice: Person, weather: str, site: Publisher
+) -> None:
+    alice.has_feed(site, [f"Rain {number}" for number in range(8)])
+    alice.put(f"/v1/users/{alice.id}", {"entries_per_page": 5}, status=201)
+    with reading(browser, service, java_script_enabled=False, **SCREENS["phone"]) as made:
+        made.set_session(alice)
+        page = made.go(weather)
+        page.locator("#refresh button").click()
+        expect(page.locator(".row")).to_have_count(2)
+        page.get_by_role("button", name="Order and density").click()
+        page.get_by_role("button", name="Oldest first").click()
+        expect(page.locator(".row-title")).to_have_text(["Rain", "Sun"])
+        made.go("/search?q=rain")
+        expect(page.locator("#head-state")).to_have_text("More than 5 results")
+        for path in ("/unread", f"/categories/{alice.get('/v1/categories')[0]['id']}"):
+            made.go(path)
+            page.locator("#refresh button").click()
+            expect(page).to_have_url(re.compile(f"{path}$"))
+            expect(page.get_by_role("status")).to_have_text(re.compile("checked"))
+
+
+def test_after_an_import_old_entries_can_be_marked_read(reader: Reader, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, [])
+    now_s = int(time.time())
+    for title, age in (("New", DAY), ("Old", 8 * DAY), ("Older", 30 * DAY)):
+        sent = {"url": site.url(f"/{title}"), "title": title, "content": "", "published_at": now_s - age // SECOND}
+        alice.post(f"/v1/feeds/{feed['id']}/entries/import", {**sent, "status": "unread"}, status=201)
+    page = reader.go("/feeds/import")
+
+    expect(page.get_by_text("2 unread entries are older than a week.")).to_be_visible()
+    page.get_by_role("button", name="Mark everything older than a week as read").click()
+
+    expect(page.locator(".row-title")).to_have_text(["New"])
+    expect(page.get_by_role("status")).to_contain_text("2 marked read")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".row")).to_have_count(3)
