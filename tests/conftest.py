@@ -47,7 +47,7 @@ ENGINES = ("sqlite", "postgresql")
 FOLDER = Path(__file__).parent
 # Left out by --fast: browsers and other programs, much data, processes that are killed, and fuzzing.
 LONG_RUNS = (
-    "browser", "cli", "clients", "corpus", "end_to_end", "packaging", "tools",
+    "browser", "cli", "clients", "corpus", "end_to_end", "release", "tools",
     "api/test_discovery.py", "api/test_every_route.py", "api/test_fuzzing.py", "api/test_icons.py",
     "api/test_long_lists.py", "api/test_metrics.py", "api/test_readiness.py", "api/test_retention.py",
     "api/test_strangers.py", "api/test_unavailable.py", "domain/cleaning/test_hostile.py",

@@ -99,7 +99,9 @@ def test_the_foot_of_an_article_offers_both_neighbours(wide: Reader) -> None:
 def test_the_title_has_the_right_count_after_back(wide: Reader) -> None:
     page = wide.go("/unread")
     expect(page).to_have_title(re.compile(r"^\(4\) Unread"))
-    wide.press("j", "j")
+    wide.press("j")
+    shows(page, "One")
+    wide.press("j")
     shows(page, "Two")
     expect(page.locator("#sidebar [data-count=unread]")).to_have_text("2")
 
