@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from babel.dates import format_datetime, format_skeleton, format_timedelta
+from babel.dates import format_date, format_datetime, format_skeleton, format_time, format_timedelta
 from markupsafe import Markup, escape
 
 from tidings.domain.times import DAY, HOUR, MINUTE, Instant, to_datetime, zone_info
@@ -73,4 +73,8 @@ def _date(day: datetime, this_year: int, locale: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _exact(minute: Instant, zone_name: str, locale: str) -> str:
-    return format_datetime(to_datetime(minute), "full", tzinfo=zone_info(zone_name), locale=locale).replace(":00 ", " ")
+    zone = zone_info(zone_name)
+    local = to_datetime(minute).astimezone(zone)
+    # The long form of a time has the short name of the zone: a page shows a hundred times.
+    time = format_time(local, "long", tzinfo=zone, locale=locale).replace(":00", "", 1)
+    return f"{format_date(local, 'full', locale=locale)}, {time}"
