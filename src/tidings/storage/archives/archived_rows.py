@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import bindparam, func, literal_column, select
+from sqlalchemy import bindparam, func, select
 
 from tidings.domain.entries.entries import Enclosure, tag_key
 from tidings.domain.times import Instant
 from tidings.storage.engine import bulk_insert
 from tidings.storage.engine.database import Database, Read, Write, columns
 from tidings.storage.engine.id_list import in_list
-from tidings.storage.entries import counters, search_index
+from tidings.storage.entries import counters, public_links, search_index
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
 
 BATCH = 500
@@ -79,10 +79,6 @@ _select_tombstones = (
     .order_by(tombstones.c.hash)
     .limit(BATCH)
 )
-# With the condition of the partial index, as in `public_links`.
-_select_share_codes = select(entries.c.share_code).where(
-    in_list(entries.c.share_code, "codes"), literal_column("share_code <> ''")
-)
 
 
 def count_entries(db: Read, user_id: int) -> int:
@@ -122,14 +118,16 @@ def each_deleted(database: Database, user_id: int, feed_id: int) -> Iterator[byt
 
 
 def add_entries(db: Write, user_id: int, feed_id: int, category_id: int, new: Sequence[NewEntry]) -> None:
-    """Add entries to a feed of the user with the times they have. The caller has locked the counters of the feed."""
-    taken = used_share_codes(db, [added.entry.share_code for added in new if added.entry.share_code])
+    """Add entries to a feed of the user with the times they have. The caller has locked the counters of the feed.
+
+    A code of a public link that another entry has is left out.
+    """
     delta = counters.CounterDelta()
     rows, contents, tags, attached = [], [], [], []
     for id_, added in zip(bulk_insert.take_ids(db, entries, len(new)), new, strict=True):
         owner = {"id": id_, "user_id": user_id, "feed_id": feed_id, "category_id": category_id}
         row = msgspec.structs.asdict(added.entry) | owner
-        if row["share_code"] in taken:
+        if public_links.by_code(db, added.entry.share_code) is not None:
             row["share_code"] = ""
         rows.append(row)
         contents.append({"entry_id": id_, "content": added.content})
@@ -148,11 +146,6 @@ def add_entries(db: Write, user_id: int, feed_id: int, category_id: int, new: Se
 def add_deleted(db: Write, feed_id: int, hashes: Sequence[bytes], *, now: Instant) -> None:
     """Record that entries were deleted from a feed, so that they do not come back. hashes: not recorded yet."""
     bulk_insert.add(db, tombstones, [{"feed_id": feed_id, "hash": hash_, "seen_at": now} for hash_ in hashes])
-
-
-def used_share_codes(db: Read, codes: Iterable[str]) -> set[str]:
-    """Returns which of the codes are those of public links already, of whichever user."""
-    return set(db.scalars(_select_share_codes, codes=list(codes)))
 
 
 def _enclosure_row(user_id: int, entry_id: int, enclosure: Enclosure) -> dict[str, object]:
