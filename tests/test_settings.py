@@ -46,9 +46,9 @@ def test_the_defaults_are_loopback_and_an_embedded_database() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cores", "web_workers", "on_sqlite", "on_postgresql"), [(1, 1, 1, 1), (2, 1, 1, 1), (3, 3, 2, 3), (16, 4, 2, 3)]
+    ("cores", "web_workers", "on_sqlite", "on_postgresql"), [(1, 1, 1, 2), (2, 1, 2, 3), (3, 3, 2, 3), (16, 4, 2, 3)]
 )
-def test_small_machines_have_one_process_of_each_kind_by_default(
+def test_the_default_number_of_processes_follows_the_cores(
     monkeypatch: pytest.MonkeyPatch, cores: int, web_workers: int, on_sqlite: int, on_postgresql: int
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(cores)))

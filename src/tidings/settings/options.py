@@ -40,14 +40,10 @@ def _default_workers(database_url: str) -> int:
     """Returns the default of `worker_processes`.
 
     One more on PostgreSQL, which uses a core while another worker waits for the server. SQLite has one writer at a
-    time, so that the additional worker would wait for the others. On a small machine publishers, server and web workers
-    need the other core, so that a second worker polls hardly faster.
+    time, so that the additional worker would wait for the others.
     """
-    cores = _cores()
-    if cores <= SMALL_MACHINE_CORES:
-        return 1
     is_postgresql = values.engine_of(database_url) is DatabaseEngine.POSTGRESQL
-    return min(cores, MAX_DEFAULT_WORKERS) + is_postgresql
+    return min(_cores(), MAX_DEFAULT_WORKERS) + is_postgresql
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +204,7 @@ class Settings(MaintenanceSettings):
         values.integer(1, 64),
         "Number of worker processes, which check feeds, deliver events and delete old entries.",
         allowed="a whole number from 1 to 64",
-        default="1 on up to two CPU cores, else 2, and 3 on PostgreSQL",
+        default="the number of CPU cores, but not more than 2; one more on PostgreSQL",
         derive=lambda known: str(_default_workers(known["database_url"])),
     )
     worker_pool_size: int = option(
