@@ -160,6 +160,12 @@ def test_content_from_an_archive_is_cleaned(reader: Person, bob: Person, service
         (records.ENTRIES, lambda content: content.replace(b'"hash":"', b'"hash":"zz'), "Line 1 of entries.jsonl"),
         (records.ENTRIES, lambda content: content.replace(b'"feed":', b'"feed":9'), "no feed with the number"),
         (records.ENTRIES, lambda content: content.replace(b'"status":"read"', b'"status":"new"'), "no status"),
+        (records.ENTRIES, lambda content: content.replace(b'"reading_time":', b'"reading_time":9999999999'), "Line 1 "),
+        (
+            records.ENTRIES,
+            lambda content: content.replace(b'"enclosures":[]', b'"enclosures":[{"url":"a","mime_type":"\\u0000"}]'),
+            "NUL",
+        ),
         (records.FEEDS, lambda content: content.replace(b"http://", b"javascript://"), "Line 1 of feeds.jsonl"),
         (records.FEEDS, lambda content: content.replace(b'"category":"', b'"category":"?'), "there is no category"),
         (records.FEEDS, lambda content: content.replace(b'(?i)advert', b"(?i"), "Line 1 of feeds.jsonl"),

@@ -6,9 +6,9 @@ Names are those of the API where it has them. Times are RFC 3339 in UTC, exact t
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 FORMAT: Final = "tidings-archive"
 VERSION: Final = 1
@@ -32,6 +32,11 @@ FEED_SETTINGS: Final = (
 )  # fmt: skip
 # Fields that only an archive with secrets has.
 FEED_SECRETS: Final = ("username", "password", "cookie", "proxy_url", "apprise_service_urls", "webhook_url")
+
+
+# As large as the columns.
+_Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+_BigNumber = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
@@ -74,8 +79,8 @@ class ArchivedEnclosure(Struct, frozen=True):
 
     url: str
     mime_type: str = ""
-    size: int = 0
-    media_progression: int = 0
+    size: _BigNumber = 0
+    media_progression: _BigNumber = 0
 
 
 class ArchivedEntry(Struct, frozen=True, kw_only=True):
@@ -99,7 +104,7 @@ class ArchivedEntry(Struct, frozen=True, kw_only=True):
     comments_url: str = ""
     language: str = ""
     share_code: str = ""
-    reading_time: int = 0
+    reading_time: _Number = 0
     edited: int = 0
     tags: list[str] = []
     enclosures: list[ArchivedEnclosure] = []

@@ -71,6 +71,8 @@ def check_entry(entry: ArchivedEntry) -> None:
         reject_nul(getattr(entry, name), field=name)
     for text in (entry.content, *entry.tags):
         reject_nul(text, field="content")
+    for enclosure in entry.enclosures:
+        reject_nul(enclosure.url + enclosure.mime_type, field="enclosures")
     check_hash(entry.hash)
     _check_digits(entry.fingerprint, (0, _FINGERPRINT_SIZE))
     if entry.status not in STATUS_BY_NAME:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import datetime
 from typing import IO, Any, Final
 
 import msgspec
@@ -22,7 +21,7 @@ from tidings.domain.archives.records import (
 )
 from tidings.domain.entries.entries import Enclosure, EntryStatus
 from tidings.domain.feeds.feeds import Feed
-from tidings.domain.times import Instant, to_datetime
+from tidings.domain.times import to_datetime
 from tidings.services.archives.archive_file import ArchiveWriter
 from tidings.services.clock import Clock
 from tidings.services.deliveries.integrations import Integrations
@@ -129,9 +128,9 @@ def _entry(row: EntryRow, content: str, attached: list[Enclosure]) -> ArchivedEn
         fingerprint=(row.fingerprint or b"").hex(),
         status=EntryStatus(row.status).api_name,
         starred=row.starred,
-        published_at=_time(row.published_at),
-        created_at=_time(row.created_at),
-        changed_at=_time(row.changed_at),
+        published_at=to_datetime(row.published_at),
+        created_at=to_datetime(row.created_at),
+        changed_at=to_datetime(row.changed_at),
         title=row.title,
         url=row.url,
         author=row.author,
@@ -147,7 +146,3 @@ def _entry(row: EntryRow, content: str, attached: list[Enclosure]) -> ArchivedEn
         ],
         content=content,
     )
-
-
-def _time(instant: Instant) -> datetime:
-    return to_datetime(instant)

@@ -8,40 +8,23 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import bindparam, func, select
 
-from tidings.domain.entries.entries import Enclosure, tag_key
+from tidings.domain.entries.entries import Enclosure, Entry
 from tidings.domain.times import Instant
 from tidings.storage.engine import bulk_insert
 from tidings.storage.engine.database import Database, Read, Write, columns
 from tidings.storage.engine.id_list import in_list
 from tidings.storage.entries import counters, public_links, search_index
+from tidings.storage.polling import feed_store
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
 
 BATCH = 500
 
 
-class EntryRow(Struct, frozen=True):
-    """The columns of an entry. tags: a JSON array. Ids are 0 until the entry is stored."""
+class EntryRow(Entry, frozen=True):
+    """All columns of an entry. Ids are 0 until the entry is stored."""
 
-    id: int
-    user_id: int
-    feed_id: int
-    category_id: int
-    status: int
-    starred: bool
-    published_at: Instant
-    created_at: Instant
-    changed_at: Instant
-    hash: bytes
     fingerprint: bytes | None
     edited: int
-    reading_time: int
-    title: str
-    url: str
-    author: str
-    comments_url: str
-    language: str
-    share_code: str
-    tags: str
 
 
 class NewEntry(Struct, frozen=True):
@@ -131,8 +114,7 @@ def add_entries(db: Write, user_id: int, feed_id: int, category_id: int, new: Se
             row["share_code"] = ""
         rows.append(row)
         contents.append({"entry_id": id_, "content": added.content})
-        keys = dict.fromkeys(key for tag in added.tags if (key := tag_key(tag)))
-        tags += [{"user_id": user_id, "tag": key, "entry_id": id_} for key in keys]
+        tags += feed_store.tag_rows(user_id, id_, added.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in added.enclosures]
         delta.add(feed_id, added.entry.status, starred=added.entry.starred)
     bulk_insert.add(db, entries, rows)

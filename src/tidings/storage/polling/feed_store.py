@@ -112,7 +112,7 @@ def _add_rows(db: Write, numbered: Sequence[tuple[int, tuple[int, int, int, Inst
         owner = {"id": id_, "user_id": user_id, "feed_id": feed_id, "category_id": category_id}
         rows.append(owner | {"created_at": now, "changed_at": now} | _columns(entry))
         contents.append({"entry_id": id_, "content": entry.content})
-        tags += _tag_rows(user_id, id_, entry)
+        tags += tag_rows(user_id, id_, entry.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in entry.enclosures]
     bulk_insert.add(db, entries, rows)
     bulk_insert.add(db, entry_contents, contents)
@@ -190,7 +190,7 @@ _delete_enclosure = delete(enclosures).where(
 
 def _replace_details(db: Write, user_id: int, entry_id: int, entry: ReadyEntry) -> None:
     db.run(_delete_tags, user=user_id, entry=entry_id)
-    db.run_many(_add_tag, _tag_rows(user_id, entry_id, entry))
+    db.run_many(_add_tag, tag_rows(user_id, entry_id, entry.tags))
     # An enclosure that stays keeps its id, and with it the playback position of the user.
     present = {row["url"]: row["id"] for row in db.rows(_select_enclosures, user=user_id, entry=entry_id)}
     wanted = {enclosure.url for enclosure in entry.enclosures}
@@ -206,8 +206,9 @@ def _replace_details(db: Write, user_id: int, entry_id: int, entry: ReadyEntry) 
     )
 
 
-def _tag_rows(user_id: int, entry_id: int, entry: ReadyEntry) -> list[dict[str, Any]]:
-    keys = sorted({key for tag in entry.tags if (key := tag_key(tag))})
+def tag_rows(user_id: int, entry_id: int, tags: Iterable[str]) -> list[dict[str, Any]]:
+    """Returns the rows of `entry_tags` of an entry."""
+    keys = sorted({key for tag in tags if (key := tag_key(tag))})
     return [{"user_id": user_id, "tag": key, "entry_id": entry_id} for key in keys]
 
 
