@@ -46,9 +46,13 @@ def started(command: Sequence[str], environment: Mapping[str, str], log: int) ->
 
 @contextmanager
 def screen(log: int) -> Iterator[str]:
-    """A display of its own; its number is the first that is free."""
+    """A display of its own, numbered after this process, which stays when the last window is closed."""
     reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1200x800x24", "-nolisten", "tcp"]
+    command = [
+        *("Xvfb", f":{100 + os.getpid() % 50_000}", "-displayfd", str(writing)),
+        # Without this it starts anew whenever its last program ends, and refuses who comes meanwhile.
+        *("-noreset", "-screen", "0", "1200x800x24", "-nolisten", "tcp"),
+    ]
     process = subprocess.Popen(command, pass_fds=[writing], stdout=log, stderr=log, start_new_session=True)
     os.close(writing)
     try:
