@@ -54,13 +54,13 @@ class ReaderApp:
         return received
 
     def _ids(self, connection: http.client.HTTPConnection, headers: dict[str, str], **query: str) -> Iterator[str]:
-        asked = {"output": "json", "n": "10000", "s": READING_LIST} | query
+        requested = {"output": "json", "n": "10000", "s": READING_LIST} | query
         while True:
-            page = self._get(connection, f"stream/items/ids?{urlencode(asked)}", headers)
+            page = self._get(connection, f"stream/items/ids?{urlencode(requested)}", headers)
             yield from (one["id"] for one in page["itemRefs"])
             if "continuation" not in page:
                 return
-            asked["c"] = page["continuation"]
+            requested["c"] = page["continuation"]
 
     def _get(self, connection: http.client.HTTPConnection, path: str, headers: dict[str, str]) -> Any:
         return send(connection, "GET", f"/reader/api/0/{path}", "", headers)
@@ -95,8 +95,8 @@ def run() -> int:
 def _measure_engine(engine: str) -> int:
     with (
         tempfile.TemporaryDirectory() as folder,
-        lists.databases(engine, Path(folder)) as made,
-        made.migrated() as url,
+        lists.databases(engine, Path(folder)) as created,
+        created.migrated() as url,
         running_service(url, Path(folder)) as service,
     ):
         server = apps.server_of(engine, lists.seeded(Cast(service), apps.unread_entry))

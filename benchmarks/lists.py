@@ -55,8 +55,8 @@ def run() -> None:
     for engine in ("sqlite", "postgresql"):
         with (
             tempfile.TemporaryDirectory() as folder,
-            databases(engine, Path(folder)) as made,
-            made.migrated() as url,
+            databases(engine, Path(folder)) as created,
+            created.migrated() as url,
             running_service(url, Path(folder)) as service,
         ):
             _measure(engine, seeded(Cast(service), entry))

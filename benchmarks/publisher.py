@@ -95,8 +95,8 @@ async def serve(count: int, entries: int = ENTRIES) -> None:
     def document(path: str, head: bytes) -> bytes:
         kind, _, number = path[1:].partition("/")
         if kind == "count":
-            told = str(feeds.asked).encode()
-            return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(told), told)
+            served = str(feeds.asked).encode()
+            return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(served), served)
         if kind not in ("feed", "plain") or not number.isdecimal():
             return b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
         feeds.asked += 1

@@ -85,7 +85,7 @@ def _subscribe(database: Database, origin: str) -> None:
 
 def _round(database: Database, origin: str) -> tuple[float, int]:
     """Returns the seconds, and the number of requests to the publisher."""
-    asked, started, due_at = _request_count(origin), time.monotonic(), system_clock()
+    requested, started, due_at = _request_count(origin), time.monotonic(), system_clock()
     with database.writing() as db:
         db.run(update(feed_table).values(next_check_at=0))
         db.run(update(source_table).values(next_check_at=0))
@@ -95,7 +95,7 @@ def _round(database: Database, origin: str) -> tuple[float, int]:
         with database.reading() as db:
             left = int(db.scalar(unchecked))
         if not left:
-            return time.monotonic() - started, _request_count(origin) - asked
+            return time.monotonic() - started, _request_count(origin) - requested
         if time.monotonic() - started > TIMEOUT_S:
             raise TimeoutError(f"{left} feeds were not polled")
         time.sleep(0.2)

@@ -84,11 +84,11 @@ def test_each_page_that_code_cites_exists() -> None:
 
 def test_only_published_pages_are_cited() -> None:
     wrong = [
-        f"{path.relative_to(ROOT)}:{number}: {found.group()}"
+        f"{path.relative_to(ROOT)}:{number}: {match.group()}"
         for path in (*CODE, *PAGES)
         if path != Path(__file__)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        for found in NOT_PUBLISHED.finditer(line)
+        for match in NOT_PUBLISHED.finditer(line)
     ]
     assert wrong == []
 

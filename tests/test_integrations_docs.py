@@ -46,7 +46,7 @@ def test_the_documented_example_is_valid() -> None:
     (example,) = re.findall(r'^    (\{"custom".*?\}\})$', PAGE, re.MULTILINE | re.DOTALL)
     provider = REGISTRY["custom"]
 
-    made = changes.merge(
+    created = changes.merge(
         provider,
         IntegrationSettings(enabled=False, settings=provider.settings()),
         json.loads(example)["custom"],
@@ -54,7 +54,7 @@ def test_the_documented_example_is_valid() -> None:
         make_secret=lambda: "",
     )
 
-    assert made.enabled
+    assert created.enabled
 
 
 @pytest.mark.parametrize("name", REGISTRY)

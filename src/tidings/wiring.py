@@ -186,7 +186,7 @@ class Application:
             moved = move.move(self.database, target, restart=restart, progress=progress)
         finally:
             target.close()
-        return {name: found.rows for name, found in moved.items()}
+        return {name: table.rows for name, table in moved.items()}
 
     def problems(self, progress: Progress, *, repair: bool) -> Iterator[Problem]:
         """Yields what is wrong with the database, repaired if that is wanted and possible."""

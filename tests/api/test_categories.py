@@ -22,9 +22,9 @@ def test_categories_are_listed_by_title_in_code_point_order(alice: Person) -> No
 
 
 def test_creating_a_category_returns_201_with_it(alice: Person) -> None:
-    made = alice.post("/v1/categories", {"title": "News", "hide_globally": True})
+    created = alice.post("/v1/categories", {"title": "News", "hide_globally": True})
 
-    assert made == {"id": made["id"], "title": "News", "user_id": alice.id, "hide_globally": True}
+    assert created == {"id": created["id"], "title": "News", "user_id": alice.id, "hide_globally": True}
 
 
 @pytest.mark.parametrize(

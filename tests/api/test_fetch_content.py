@@ -241,8 +241,8 @@ def test_a_self_signed_certificate_is_accepted_if_the_feed_allows_it(alice: Pers
     feed = alice.has_feed(site, ["Rain"])
     with Publisher(tls=True) as secure:
         url = secure.serve("/story", PAGE)
-        made = alice.post(f"/v1/feeds/{feed['id']}/entries/import", {"url": url})
-        entry = alice.get(f"/v1/entries/{made['id']}")
+        created = alice.post(f"/v1/feeds/{feed['id']}/entries/import", {"url": url})
+        entry = alice.get(f"/v1/entries/{created['id']}")
         assert refused(alice, entry)
 
         alice.put(f"/v1/feeds/{feed['id']}", {"allow_self_signed_certificates": True}, status=201)

@@ -185,6 +185,6 @@ def test_every_metric_has_a_help_text(tmp_path: Path) -> None:
     ):
         assert f"\n{line}\n" in text
     assert "icons" not in text
-    told = re.findall(r"^# HELP (\w+) \S", text, flags=re.MULTILINE)
+    described = re.findall(r"^# HELP (\w+) \S", text, flags=re.MULTILINE)
     names = re.findall(r"^(tidings_\w+?)(?:_bucket|_sum|_count)?[ {]", text, flags=re.MULTILINE)
-    assert set(names) == set(told)
+    assert set(names) == set(described)

@@ -136,9 +136,9 @@ def update_pet(caller: User, pet_id: int, query: PetQuery, body: LazyBody[PetUpd
 def test_a_new_route_describes_itself() -> None:
     routes = Routes("Pets")
     routes.put("/v1/pets/{pet_id}", status=201, admin=True, raises=(InvalidInput, NotFound, FetchError))(update_pet)
-    made = document(routes.all, examples={"update_pet": {"request": {"name": "Rex"}}})
+    created = document(routes.all, examples={"update_pet": {"request": {"name": "Rex"}}})
 
-    assert made["paths"]["/v1/pets/{pet_id}"]["put"] == {
+    assert created["paths"]["/v1/pets/{pet_id}"]["put"] == {
         "operationId": "update_pet",
         "tags": ["Pets"],
         "summary": "Change a pet",
@@ -192,7 +192,7 @@ def test_a_new_route_describes_itself() -> None:
             "503": {"$ref": "#/components/responses/Unavailable"},
         },
     }
-    assert made["components"]["schemas"]["PetUpdate"] == {
+    assert created["components"]["schemas"]["PetUpdate"] == {
         "type": "object",
         "description": "A change.",
         "properties": {
@@ -201,20 +201,22 @@ def test_a_new_route_describes_itself() -> None:
         },
         "required": ["name"],
     }
-    assert made["components"]["schemas"]["Pet"]["properties"] == {"born_at": {"type": "string", "format": "date-time"}}
+    assert created["components"]["schemas"]["Pet"]["properties"] == {
+        "born_at": {"type": "string", "format": "date-time"}
+    }
 
 
 def test_a_handler_that_returns_a_response_must_declare_it() -> None:
     def get_picture() -> Response:
         raise NotImplementedError
 
-    silent, told = Routes("Pictures"), Routes("Pictures")
+    silent, declared = Routes("Pictures"), Routes("Pictures")
     silent.get("/v1/picture")(get_picture)
-    told.get("/v1/picture", responses={200: Media("image/png")})(get_picture)
+    declared.get("/v1/picture", responses={200: Media("image/png")})(get_picture)
 
     with pytest.raises(TypeError, match="get_picture"):
         document(silent.all)
-    answer = document(told.all)["paths"]["/v1/picture"]["get"]["responses"]["200"]
+    answer = document(declared.all)["paths"]["/v1/picture"]["get"]["responses"]["200"]
     assert answer == {"description": "Done.", "content": {"image/png": {"schema": {}}}}
 
 

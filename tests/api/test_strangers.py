@@ -37,9 +37,9 @@ def test_a_stranger_cannot_tell_what_exists(
 
     for known in _choices(theirs, own):
         body = resources.body(operation) if _takes_body(operation) else None
-        asked = {name: theirs[name] if name in known else own.id_of(name) for name in theirs}
-        unknown = {name: UNKNOWN if name in known else number for name, number in asked.items()}
-        got = _answer(stranger, route, asked, body)
+        requested = {name: theirs[name] if name in known else own.id_of(name) for name in theirs}
+        unknown = {name: UNKNOWN if name in known else number for name, number in requested.items()}
+        got = _answer(stranger, route, requested, body)
         assert got == _answer(stranger, route, unknown, body), f"{route.method} {route.path} with {known} of Alice"
         assert got[0] in (400, 403, 404), f"{route.method} {route.path} with {known} of Alice"
 
@@ -71,7 +71,7 @@ def resource_state(resources: ResourceFactory) -> list[Any]:
     """Returns what the owner can read of everything that a stranger might have changed."""
     person = resources.person
     paths = ["/v1/feeds", "/v1/categories?counts=true", "/v1/entries", "/v1/enclosures/{enclosure_id}", "/v1/me"]
-    seen = [person.get(re.sub(r"\{(\w+)\}", lambda found: str(resources.id_of(found[1])), path)) for path in paths]
+    seen = [person.get(re.sub(r"\{(\w+)\}", lambda match: str(resources.id_of(match[1])), path)) for path in paths]
     # Looking is itself remembered.
     seen[-1].pop("last_login_at")
     keys = [{**key, "last_used_at": None} for key in person.get("/v1/api-keys")]

@@ -39,11 +39,11 @@ def test_a_field_may_be_added_anywhere(shape: type[Struct], place: int) -> None:
     record = defstruct("Record", [(name, str) for name in reversed(names) if name not in own])
     copy = StructCopy(grown, *reversed(own))
 
-    made = copy(record(*reversed([f"value of {name}" for name in names if name not in own])), **{
+    created = copy(record(*reversed([f"value of {name}" for name in names if name not in own])), **{
         name: f"value of {name}" for name in own
     })  # fmt: skip
 
-    assert msgspec.structs.asdict(made) == {name: f"value of {name}" for name in names}
+    assert msgspec.structs.asdict(created) == {name: f"value of {name}" for name in names}
 
 
 class Record(Struct):

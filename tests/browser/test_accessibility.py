@@ -60,9 +60,9 @@ _WIDTHS: Final = (320, 700, 1100)
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoService]:
     folder = tmp_path_factory.mktemp("demo")
-    with SqliteDatabases(folder).migrated() as url, demo_service(url, folder) as made:
-        _add_unusual_content(made)
-        yield made
+    with SqliteDatabases(folder).migrated() as url, demo_service(url, folder) as created:
+        _add_unusual_content(created)
+        yield created
 
 
 def _add_unusual_content(service: DemoService) -> None:
@@ -109,7 +109,7 @@ def address(route: Endpoint, service: DemoService) -> str:
     names = re.findall(r"\{(\w+)\}", route.path)
     if _NO_PAGES.search(route.path) or not set(names) <= set(known):
         return ""
-    return re.sub(r"\{(\w+)\}", lambda found: str(known[found[1]]), route.path)
+    return re.sub(r"\{(\w+)\}", lambda match: str(known[match[1]]), route.path)
 
 
 def findings(page: Page) -> list[str]:

@@ -25,10 +25,10 @@ def test_an_account_without_choices_has_the_theme_of_the_system_and_the_newest_e
     browser: Browser, service: RunningService, alice: Person, site: Publisher, scheme: Any, width: int
 ) -> None:
     feed = alice.has_feed(site, ["Newest", "Older", "Oldest"])
-    with reading(browser, service, color_scheme=scheme, viewport={"width": width, "height": 800}) as made:
-        made.set_session(alice)
+    with reading(browser, service, color_scheme=scheme, viewport={"width": width, "height": 800}) as created:
+        created.set_session(alice)
         for path in ("/unread", f"/feeds/{feed['id']}"):
-            page = made.go(path)
+            page = created.go(path)
             expect(page.locator(".row-title")).to_have_text(["Newest", "Older", "Oldest"])
             assert page.evaluate(_COLOUR) == PAPER[scheme]
 
@@ -40,24 +40,24 @@ def test_what_was_chosen_is_shown_also_when_it_is_the_default_of_the_api(
     browser: Browser, service: RunningService, alice: Person, site: Publisher
 ) -> None:
     alice.has_feed(site, ["Newest", "Oldest"])
-    with reading(browser, service, color_scheme="dark") as made:
-        made.set_session(alice)
-        page = made.go("/settings/reading")
+    with reading(browser, service, color_scheme="dark") as created:
+        created.set_session(alice)
+        page = created.go("/settings/reading")
         # Saving the form as it is shown chooses nothing.
         page.get_by_role("button", name="Save").click()
-        made.wait_for_text("Saved.")
+        created.wait_for_text("Saved.")
         me = alice.get("/v1/me")
         assert (me["theme"], me["entry_sorting_direction"]) == ("light_serif", "asc")
         page.get_by_label("Appearance").select_option("light_serif")
         page.get_by_text("Oldest first").click()
         page.get_by_role("button", name="Save").click()
-        made.wait_for_text("Saved.")
+        created.wait_for_text("Saved.")
 
-        made.go("/unread")
+        created.go("/unread")
         expect(page.locator(".row-title")).to_have_text(["Oldest", "Newest"])
         assert page.evaluate(_COLOUR) == PAPER["light"]
         alice.put(f"/v1/users/{alice.id}", {"theme": "dark_serif", "entry_sorting_direction": "desc"}, status=201)
-        made.go("/unread")
+        created.go("/unread")
         expect(page.locator(".row-title")).to_have_text(["Newest", "Oldest"])
         assert page.evaluate(_COLOUR) == PAPER["dark"]
         expect(page.locator("html")).to_have_attribute("data-theme", re.compile("dark"))

@@ -48,11 +48,11 @@ def feed(url: str) -> bytes:
 
 @pytest.fixture
 def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
-    with reading(browser, service, viewport={"width": 1280, "height": 800}) as made:
-        made.set_session(alice)
+    with reading(browser, service, viewport={"width": 1280, "height": 800}) as created:
+        created.set_session(alice)
         # What the pages themselves are refused by their policy is told on the console: it was in the way, as it should.
-        yield made
-        made.complaints = [one for one in made.complaints if not one.startswith(("console:", "asked for"))]
+        yield created
+        created.complaints = [one for one in created.complaints if not one.startswith(("console:", "asked for"))]
 
 
 def watch(reader: Reader, found: list[str]) -> None:

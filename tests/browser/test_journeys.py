@@ -23,17 +23,17 @@ expect.set_options(timeout=TIMEOUT_MS)
 
 @pytest.fixture
 def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
-    with reading(browser, service, viewport={"width": 1280, "height": 800}) as made:
-        made.set_session(alice)
-        yield made
+    with reading(browser, service, viewport={"width": 1280, "height": 800}) as created:
+        created.set_session(alice)
+        yield created
 
 
 @pytest.fixture
 def plain(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
     """A browser without script, on a phone."""
-    with reading(browser, service, java_script_enabled=False, viewport={"width": 390, "height": 844}) as made:
-        made.set_session(alice)
-        yield made
+    with reading(browser, service, java_script_enabled=False, viewport={"width": 390, "height": 844}) as created:
+        created.set_session(alice)
+        yield created
 
 
 def statuses(person: Person) -> dict[str, str]:

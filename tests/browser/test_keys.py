@@ -27,9 +27,9 @@ TESTED = (
 @pytest.fixture
 def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
     alice.put(f"/v1/users/{alice.id}", {"entry_sorting_direction": "desc"}, status=201)
-    with reading(browser, service, viewport={"width": 1280, "height": 800}) as made:
-        made.set_session(alice)
-        yield made
+    with reading(browser, service, viewport={"width": 1280, "height": 800}) as created:
+        created.set_session(alice)
+        yield created
 
 
 @pytest.fixture
@@ -46,8 +46,8 @@ def talks(alice: Person, site: Publisher) -> str:
         for day, title in enumerate(("One", "Two", "Three"))
     )
     site.serve("/talks.xml", f'<rss version="2.0"><channel><title>Talks</title>{items}</channel></rss>')
-    made = alice.post("/v1/feeds", {"feed_url": site.url("/talks.xml")})
-    return f"/feeds/{made['feed_id']}"
+    created = alice.post("/v1/feeds", {"feed_url": site.url("/talks.xml")})
+    return f"/feeds/{created['feed_id']}"
 
 
 @pytest.fixture
@@ -61,8 +61,8 @@ def long_reads(alice: Person, site: Publisher) -> str:
         for day, title in enumerate(("First", "Second", "Third"))
     )
     site.serve("/long.xml", f'<rss version="2.0"><channel><title>Long reads</title>{items}</channel></rss>')
-    made = alice.post("/v1/feeds", {"feed_url": site.url("/long.xml")})
-    return f"/feeds/{made['feed_id']}"
+    created = alice.post("/v1/feeds", {"feed_url": site.url("/long.xml")})
+    return f"/feeds/{created['feed_id']}"
 
 
 def scrolled(page: Page, selector: str = "#pane") -> float:

@@ -28,16 +28,16 @@ SCREENS: dict[str, dict[str, Any]] = {
 def reader(
     browser: Browser, service: RunningService, alice: Person, request: pytest.FixtureRequest
 ) -> Iterator[Reader]:
-    with reading(browser, service, **SCREENS[request.param]) as made:
-        made.set_session(alice)
-        yield made
+    with reading(browser, service, **SCREENS[request.param]) as created:
+        created.set_session(alice)
+        yield created
 
 
 @pytest.fixture
 def phone(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
-    with reading(browser, service, **SCREENS["phone"]) as made:
-        made.set_session(alice)
-        yield made
+    with reading(browser, service, **SCREENS["phone"]) as created:
+        created.set_session(alice)
+        yield created
 
 
 @pytest.fixture
@@ -103,18 +103,18 @@ def test_lists_are_refreshed_and_sorted_without_scripts(
 ) -> None:
     alice.has_feed(site, [f"Rain {number}" for number in range(8)])
     alice.put(f"/v1/users/{alice.id}", {"entries_per_page": 5}, status=201)
-    with reading(browser, service, java_script_enabled=False, **SCREENS["phone"]) as made:
-        made.set_session(alice)
-        page = made.go(weather)
+    with reading(browser, service, java_script_enabled=False, **SCREENS["phone"]) as created:
+        created.set_session(alice)
+        page = created.go(weather)
         page.locator("#refresh button").click()
         expect(page.locator(".row")).to_have_count(2)
         page.get_by_role("button", name="Order and density").click()
         page.get_by_role("button", name="Oldest first").click()
         expect(page.locator(".row-title")).to_have_text(["Rain", "Sun"])
-        made.go("/search?q=rain")
+        created.go("/search?q=rain")
         expect(page.locator("#head-state")).to_have_text("More than 5 results")
         for path in ("/unread", f"/categories/{alice.get('/v1/categories')[0]['id']}"):
-            made.go(path)
+            created.go(path)
             page.locator("#refresh button").click()
             expect(page).to_have_url(re.compile(f"{path}$"))
             expect(page.get_by_role("status")).to_have_text(re.compile("checked"))

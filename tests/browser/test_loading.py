@@ -21,11 +21,11 @@ def test_the_first_page_needs_at_most_six_requests(
 ) -> None:
     """Document, style, script, drawings, icon and manifest. The service worker is registered when the page is there."""
     alice.has_feed(site, ["Rain"])
-    with reading(browser, service) as made:
-        made.set_session(alice)
+    with reading(browser, service) as created:
+        created.set_session(alice)
         requests: list[str] = []
-        made.page.on("request", lambda request: requests.append(urlsplit(request.url).path))
-        made.go(path).wait_for_load_state("networkidle")
+        created.page.on("request", lambda request: requests.append(urlsplit(request.url).path))
+        created.go(path).wait_for_load_state("networkidle")
 
     assert len(requests) <= MAX_REQUESTS, requests
     assert sum(one.endswith(".js") for one in requests) == 1

@@ -33,10 +33,10 @@ SOUND = silence()
 def part(seen: ReceivedRequest) -> Answer:
     """As servers of podcasts answer: whoever moves in it asks for the rest (RFC 9110, section 14)."""
     headers = {"Content-Type": "audio/wav", "Accept-Ranges": "bytes"}
-    asked = re.match(r"bytes=(\d+)-(\d*)", seen.headers.get("range", ""))
-    if asked is None:
+    requested = re.match(r"bytes=(\d+)-(\d*)", seen.headers.get("range", ""))
+    if requested is None:
         return Answer(SOUND, headers=headers)
-    first, last = int(asked[1]), min(int(asked[2] or len(SOUND)), len(SOUND) - 1)
+    first, last = int(requested[1]), min(int(requested[2] or len(SOUND)), len(SOUND) - 1)
     span = {"Content-Range": f"bytes {first}-{last}/{len(SOUND)}"}
     return Answer(SOUND[first : last + 1], status=206, headers=headers | span)
 
@@ -63,9 +63,9 @@ def test_a_recording_continues_at_the_stored_position_and_is_marked_read_at_its_
     def kept() -> int:
         return int(alice.get(f"/v1/enclosures/{enclosure}")["media_progression"])
 
-    with reading(browser, service) as made:
-        made.set_session(alice)
-        page = made.go(f"/entries/{episode}")
+    with reading(browser, service) as created:
+        created.set_session(alice)
+        page = created.go(f"/entries/{episode}")
         sound = page.locator("audio")
 
         def play(from_s: float) -> None:
@@ -92,10 +92,10 @@ def test_a_recording_continues_at_the_stored_position_and_is_marked_read_at_its_
         page.get_by_title("Back 30 seconds").click()
         page.get_by_title("Forward 30 seconds").click()
         play(31)
-        made.go("/unread")
+        created.go("/unread")
         assert eventually(lambda: 31 <= kept() < SECONDS, within_s=60)
 
-        page = made.go(f"/entries/{episode}")
+        page = created.go(f"/entries/{episode}")
         assert alice.entries()[0]["status"] == "unread"
         play(31)
         with page.expect_response("**/entries/marks"):

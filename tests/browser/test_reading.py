@@ -20,9 +20,9 @@ expect.set_options(timeout=TIMEOUT_MS)
 @pytest.fixture
 def phone(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
     settings = {"viewport": {"width": 390, "height": 700}, "has_touch": True, "is_mobile": True}
-    with reading(browser, service, **settings) as made:
-        made.set_session(alice)
-        yield made
+    with reading(browser, service, **settings) as created:
+        created.set_session(alice)
+        yield created
 
 
 @pytest.fixture
@@ -188,11 +188,11 @@ def test_scrolling_a_column_beside_the_article_marks_entries_read(
     browser: Browser, service: RunningService, alice: Person
 ) -> None:
     """Also when it is scrolled far at once. Undone and new entries do not count as scrolled past."""
-    with reading(browser, service, viewport={"width": 1280, "height": 700}) as made:
-        made.set_session(alice)
+    with reading(browser, service, viewport={"width": 1280, "height": 700}) as created:
+        created.set_session(alice)
         cookie = {"name": "tidings_view", "value": "passing=mark", "url": service.url}
-        made.context.add_cookies([cookie])  # type: ignore[list-item]
-        page = made.go("/unread")
+        created.context.add_cookies([cookie])  # type: ignore[list-item]
+        page = created.go("/unread")
         expect(page.locator(".row").nth(39)).to_be_attached()
 
         with page.expect_response("**/entries/marks"):
@@ -203,13 +203,13 @@ def test_scrolling_a_column_beside_the_article_marks_entries_read(
         # Every entry above the visible ones is marked, and no visible one.
         assert page.evaluate("""() => [...document.querySelectorAll('.row')].slice(0, 20).every(
             row => row.classList.contains('unread') === row.getBoundingClientRect().bottom > 1)""")
-        made.press("z")
-        made.wait_for_text("unread again")
+        created.press("z")
+        created.wait_for_text("unread again")
         expect(page.locator(".row.unread")).to_have_count(46)
-        made.press("r")
+        created.press("r")
         page.locator("#column").evaluate("column => column.scrollTo(0, 1)")
-        made.press("A")
-        made.wait_for_text("46 marked read")
+        created.press("A")
+        created.wait_for_text("46 marked read")
 
     assert left < 46
     assert {entry["status"] for entry in alice.entries(limit=100)} == {"read"}
@@ -219,22 +219,22 @@ def test_a_slow_action_shows_progress_at_once(
     browser: Browser, service: RunningService, alice: Person, site: Publisher
 ) -> None:
     alice.has_feed(site, ["One", "Two"])
-    with reading(browser, service) as made:
-        made.set_session(alice)
-        page = made.go("/unread")
+    with reading(browser, service) as created:
+        created.set_session(alice)
+        page = created.go("/unread")
         held: list[Route] = []
         for path in ("**/mark-read", "**/entries/undo"):
             page.route(path, lambda route: held.append(route))  # noqa: PLW0108 - Playwright counts its parameters
 
-        made.press("A")
+        created.press("A")
         expect(page.locator(".row:not(.unread)")).to_have_count(2)
-        made.wait_for_text("One moment …")
+        created.wait_for_text("One moment …")
         held.pop().continue_()
-        made.wait_for_text("2 marked read")
-        made.press("z")
-        made.wait_for_text("One moment …")
+        created.wait_for_text("2 marked read")
+        created.press("z")
+        created.wait_for_text("One moment …")
         held.pop().continue_()
-        made.wait_for_text("2 unread again")
+        created.wait_for_text("2 unread again")
         expect(page.locator(".row.unread")).to_have_count(2)
 
     assert {entry["status"] for entry in alice.entries()} == {"unread"}
@@ -255,9 +255,9 @@ def test_reduced_motion_disables_animations_and_only_the_article_is_printed(
         return parseFloat(style.transitionDuration) || parseFloat(style.animationDuration)
             || style.scrollBehavior === 'smooth';
     }).length"""
-    with reading(browser, service, viewport={"width": 1280, "height": 700}) as made:
-        made.set_session(alice)
-        page = made.go(path)
+    with reading(browser, service, viewport={"width": 1280, "height": 700}) as created:
+        created.set_session(alice)
+        page = created.go(path)
         assert page.evaluate(moving) == 0
         page.emulate_media(reduced_motion="no-preference")
         assert page.evaluate(moving) > 0

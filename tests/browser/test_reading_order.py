@@ -28,16 +28,16 @@ def articles(alice: Person, site: Publisher) -> None:
 
 @pytest.fixture
 def phone(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
-    with reading(browser, service, **PHONE) as made:
-        made.set_session(alice)
-        yield made
+    with reading(browser, service, **PHONE) as created:
+        created.set_session(alice)
+        yield created
 
 
 @pytest.fixture
 def wide(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
-    with reading(browser, service, **WIDE) as made:
-        made.set_session(alice)
-        yield made
+    with reading(browser, service, **WIDE) as created:
+        created.set_session(alice)
+        yield created
 
 
 def shows(page: Page, title: str) -> None:
@@ -131,9 +131,9 @@ def test_a_row_keeps_its_height_when_it_is_read(
     titles = [("minimum wage and illumination " * 4)[:length] + "m" for length in range(20, 100)]
     alice.has_feed(site, titles)
     heights = "[...document.querySelectorAll('.row')].map(row => row.getBoundingClientRect().height)"
-    with reading(browser, service, color_scheme=scheme, **screen) as made:
-        made.set_session(alice)
-        page = made.go("/unread")
+    with reading(browser, service, color_scheme=scheme, **screen) as created:
+        created.set_session(alice)
+        page = created.go("/unread")
         before = page.evaluate(heights)
         page.evaluate("document.querySelectorAll('.row').forEach(row => row.classList.remove('unread'))")
         assert page.evaluate(heights) == before

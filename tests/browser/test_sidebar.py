@@ -28,9 +28,9 @@ CATEGORIES, FEEDS = 60, 50
 def reader(
     browser: Browser, service: RunningService, alice: Person, request: pytest.FixtureRequest
 ) -> Iterator[Reader]:
-    with reading(browser, service, **SCREENS[request.param]) as made:
-        made.set_session(alice)
-        yield made
+    with reading(browser, service, **SCREENS[request.param]) as created:
+        created.set_session(alice)
+        yield created
 
 
 @pytest.fixture
@@ -143,9 +143,9 @@ def test_a_group_of_three_thousand_feeds_is_loaded_when_one_scrolls(
     browser: Browser, service: RunningService, alice: Person
 ) -> None:
     feeds = add_feeds(alice, 1, 3_000)
-    with reading(browser, service, **SCREENS["wide"]) as made:
-        made.set_session(alice)
-        page = made.go(f"/feeds/{feeds['Feed 0-1500']}?show=all")
+    with reading(browser, service, **SCREENS["wide"]) as created:
+        created.set_session(alice)
+        page = created.go(f"/feeds/{feeds['Feed 0-1500']}?show=all")
         current = page.locator("#sidebar [aria-current]")
         expect(current).to_be_in_viewport(ratio=1)
         lines = page.locator("#groups .group-feeds a")
@@ -158,9 +158,9 @@ def test_a_group_of_three_thousand_feeds_is_loaded_when_one_scrolls(
 def test_the_sidebar_works_without_scripts(
     browser: Browser, service: RunningService, alice: Person, feeds: dict[str, int], site: Publisher
 ) -> None:
-    with reading(browser, service, java_script_enabled=False, **SCREENS["wide"]) as made:
-        made.set_session(alice)
-        page = made.go("/unread")
+    with reading(browser, service, java_script_enabled=False, **SCREENS["wide"]) as created:
+        created.set_session(alice)
+        page = created.go("/unread")
         group_of(page, "Category 02").locator("summary").click()
         group_of(page, "Category 02").get_by_role("link", name="50 more feeds").click()
         expect(page.get_by_role("heading", level=1, name="Category 02")).to_be_visible()
@@ -171,7 +171,7 @@ def test_the_sidebar_works_without_scripts(
         page.get_by_label("Filter feeds").fill("33-14")
         page.get_by_label("Filter feeds").press("Enter")
         expect(page.locator("#main").get_by_role("link", name="Feed 33-14")).to_be_visible()
-        made.go("/unread")
+        created.go("/unread")
         page.get_by_role("button", name="Only feeds with unread entries").click()
         expect(page).to_have_url(re.compile("/unread$"))
         expect(page.get_by_role("button", name="Only feeds with unread entries")).to_have_attribute(

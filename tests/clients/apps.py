@@ -111,8 +111,8 @@ def _with_ids(body: Any, library: Library) -> Any:
         return {name: _with_ids(value, library) for name, value in body.items()}
     if isinstance(body, list):
         return [_with_ids(value, library) for value in body]
-    if isinstance(body, str) and (found := re.fullmatch(r"\{(\w+)\}", body)):
-        return getattr(library, found[1])
+    if isinstance(body, str) and (match := re.fullmatch(r"\{(\w+)\}", body)):
+        return getattr(library, match[1])
     return body
 
 

@@ -56,8 +56,8 @@ def screen(log: int) -> Iterator[str]:
     process = subprocess.Popen(command, pass_fds=[writing], stdout=log, stderr=log, start_new_session=True)
     os.close(writing)
     try:
-        with os.fdopen(reading) as told:
-            yield f":{told.readline().strip()}"
+        with os.fdopen(reading) as numbers:
+            yield f":{numbers.readline().strip()}"
     finally:
         _end(process)
 
@@ -74,8 +74,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             continue
 
 
-def eventually(holds: Callable[[], bool], told: Callable[[], object], within_s: float = 40) -> None:
-    assert comes_true(holds, within_s), f"the program did not get there: {told()}"
+def eventually(holds: Callable[[], bool], describe: Callable[[], object], within_s: float = 40) -> None:
+    assert comes_true(holds, within_s), f"the program did not get there: {describe()}"
 
 
 def comes_true(holds: Callable[[], bool], within_s: float) -> bool:

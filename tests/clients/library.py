@@ -74,8 +74,8 @@ def subscribe(person: Person, site: Publisher, articles: Sequence[Article], titl
     """The id of the new feed. fields: of the request that makes it."""
     path = f"/library-{next(_numbers)}.xml"
     site.serve(path, document(articles, site.url(path), title))
-    made: int = person.post("/v1/feeds", {"feed_url": site.url(path), **fields})["feed_id"]
-    return made
+    created: int = person.post("/v1/feeds", {"feed_url": site.url(path), **fields})["feed_id"]
+    return created
 
 
 @dataclass(frozen=True)

@@ -96,18 +96,18 @@ def test_version(client: miniflux.Client) -> None:
 
 
 def test_users(admin: miniflux.Client, alice: Person) -> None:
-    made = admin.create_user(f"new-{alice.user.username}", "a long password", is_admin=True)
-    assert made["is_admin"] is True
-    assert made["username"] in {user["username"] for user in admin.get_users()}
+    created = admin.create_user(f"new-{alice.user.username}", "a long password", is_admin=True)
+    assert created["is_admin"] is True
+    assert created["username"] in {user["username"] for user in admin.get_users()}
 
-    changed = admin.update_user(made["id"], theme="dark_serif", entries_per_page=50, is_admin=False)
+    changed = admin.update_user(created["id"], theme="dark_serif", entries_per_page=50, is_admin=False)
     assert (changed["theme"], changed["entries_per_page"], changed["is_admin"]) == ("dark_serif", 50, False)
-    assert admin.get_user_by_id(made["id"]) == changed
-    assert admin.get_user_by_username(made["username"]) == changed
+    assert admin.get_user_by_id(created["id"]) == changed
+    assert admin.get_user_by_username(created["username"]) == changed
 
-    admin.delete_user(made["id"])
+    admin.delete_user(created["id"])
     with pytest.raises(miniflux.ResourceNotFound):
-        admin.get_user_by_id(made["id"])
+        admin.get_user_by_id(created["id"])
 
 
 def test_one_s_own_settings(client: miniflux.Client, alice: Person) -> None:
@@ -115,11 +115,11 @@ def test_one_s_own_settings(client: miniflux.Client, alice: Person) -> None:
 
 
 def test_api_keys(client: miniflux.Client, alice: Person) -> None:
-    made = client.create_api_key("Telephone")
-    assert made["token"] in {key["token"] for key in client.get_api_keys()}
-    with miniflux.Client(alice.service.url, api_key=made["token"]) as phone:
+    created = client.create_api_key("Telephone")
+    assert created["token"] in {key["token"] for key in client.get_api_keys()}
+    with miniflux.Client(alice.service.url, api_key=created["token"]) as phone:
         assert phone.me()["id"] == alice.id
-    client.delete_api_key(made["id"])
+    client.delete_api_key(created["id"])
     assert "Telephone" not in {key["description"] for key in client.get_api_keys()}
 
 
@@ -127,11 +127,11 @@ def test_api_keys(client: miniflux.Client, alice: Person) -> None:
 
 
 def test_categories(client: miniflux.Client) -> None:
-    made = client.create_category("Letters")
-    changed = client.update_category(made["id"], "Post")
-    assert changed == made | {"title": "Post"}
+    created = client.create_category("Letters")
+    changed = client.update_category(created["id"], "Post")
+    assert changed == created | {"title": "Post"}
     assert changed in client.get_categories()
-    client.delete_category(made["id"])
+    client.delete_category(created["id"])
     assert changed not in client.get_categories()
 
 
@@ -276,12 +276,12 @@ def test_editing_an_entry(client: miniflux.Client, library: Library) -> None:
 
 def test_importing_an_entry(client: miniflux.Client, library: Library) -> None:
     given = {"title": "Hail", "status": "unread", "starred": True, "tags": ["ice"], "published_at": 1_600_000_000}
-    made = client.import_entry(library.feed, "http://weather.example/hail", **given)
-    entry = client.get_entry(made["id"])
+    created = client.import_entry(library.feed, "http://weather.example/hail", **given)
+    entry = client.get_entry(created["id"])
     assert (entry["title"], entry["status"], entry["starred"]) == ("Hail", "unread", True)
     assert entry["published_at"] == "2020-09-13T12:26:40Z"
     # The same once more is 200 instead of 201.
-    assert client.import_entry(library.feed, "http://weather.example/hail") == made
+    assert client.import_entry(library.feed, "http://weather.example/hail") == created
 
 
 def test_fetching_the_full_content(client: miniflux.Client, library: Library) -> None:

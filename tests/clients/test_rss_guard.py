@@ -36,8 +36,8 @@ def password(alice: Person, site: Publisher) -> str:
     ids = {entry["title"]: entry["id"] for entry in alice.entries()}
     alice.put("/v1/entries", {"entry_ids": [ids["Sun"]], "status": "read"})
     alice.put("/v1/entries", {"entry_ids": [ids["Wind"]], "starred": True})
-    made: str = alice.post("/v1/api-passwords", {"name": "RSS Guard"})["password"]
-    return made
+    created: str = alice.post("/v1/api-passwords", {"name": "RSS Guard"})["password"]
+    return created
 
 
 def states(person: Person) -> dict[str, tuple[bool, bool]]:

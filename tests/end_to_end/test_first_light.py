@@ -27,9 +27,9 @@ def wait_for(condition: Callable[[], bool], within_s: float) -> None:
 
 
 def printed_password(service: RunningService) -> str:
-    found = re.search(r"administrator is 'admin' with the password (\S+)", service.log)
-    assert found, service.log
-    return found[1]
+    match = re.search(r"administrator is 'admin' with the password (\S+)", service.log)
+    assert match, service.log
+    return match[1]
 
 
 def with_scheme(url: str, scheme: str) -> str:

@@ -62,9 +62,9 @@ class Topic:
 
     def subscribe_as(self, *people: Person) -> list[dict[str, Any]]:
         """Subscribed to, and verified by the hub."""
-        made = [person.post("/v1/feeds", {"feed_url": self.url})["feed_id"] for person in people]
+        created = [person.post("/v1/feeds", {"feed_url": self.url})["feed_id"] for person in people]
         assert self.hub.wait_until_verified(self.url).status == 200
-        return [person.get(f"/v1/feeds/{id_}") for person, id_ in zip(people, made, strict=True)]
+        return [person.get(f"/v1/feeds/{id_}") for person, id_ in zip(people, created, strict=True)]
 
     def row(self, service: RunningService) -> Row:
         rows = rows_of(service, self.url)

@@ -52,10 +52,10 @@ def test_without_a_key_the_response_is_the_same(alice: Person) -> None:
 
 
 def test_account_passwords_and_deleted_passwords_are_no_keys(alice: Person) -> None:
-    made = alice.post("/v1/api-passwords", {"name": "app"})
-    app = FeverApp(alice, key_of(alice.user.username, made["password"]))
+    created = alice.post("/v1/api-passwords", {"name": "app"})
+    app = FeverApp(alice, key_of(alice.user.username, created["password"]))
     assert app.get()["auth"] == 1
-    alice.delete(f"/v1/api-passwords/{made['id']}")
+    alice.delete(f"/v1/api-passwords/{created['id']}")
 
     assert app.call().json() == REFUSED
     assert FeverApp(alice, key_of(alice.user.username, PASSWORD)).call().json() == REFUSED

@@ -29,8 +29,8 @@ def feed_id(alice: Person, site: Publisher) -> int:
 
 @pytest.fixture
 def password(alice: Person) -> str:
-    made: str = alice.post("/v1/api-passwords", {"name": "app"})["password"]
-    return made
+    created: str = alice.post("/v1/api-passwords", {"name": "app"})["password"]
+    return created
 
 
 def entry(alice: Person, title: str) -> dict[str, object]:
@@ -50,9 +50,9 @@ def plain(alice: Person, method: str, path: str, body: str = "", **headers: str)
 
 def auth(answer: Answer) -> str:
     assert answer.status == 200, answer
-    found = re.search(rb"^Auth=(.+)$", answer.body, re.MULTILINE)
-    assert found
-    return found[1].decode()
+    match = re.search(rb"^Auth=(.+)$", answer.body, re.MULTILINE)
+    assert match
+    return match[1].decode()
 
 
 def test_netnewswire(alice: Person, feed_id: int, password: str, site: Publisher) -> None:

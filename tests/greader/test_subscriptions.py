@@ -174,11 +174,11 @@ def test_a_refused_edit_says_why(
 
 def test_a_url_is_added_quickly(app: App, alice: Person, site: Publisher) -> None:
     url = a_feed(site)
-    made = app.call("POST", "subscription/quickadd", {"quickadd": url}).json()
+    created = app.call("POST", "subscription/quickadd", {"quickadd": url}).json()
     again = app.call("POST", "subscription/quickadd", query={"quickadd": f"feed/{url}"}).json()
 
     (feed,) = alice.get("/v1/feeds")
-    assert made == {"numResults": 1, "query": url, "streamId": f"feed/{feed['id']}", "streamName": "Tides"}
+    assert created == {"numResults": 1, "query": url, "streamId": f"feed/{feed['id']}", "streamName": "Tides"}
     assert again == {"numResults": 0, "query": f"feed/{url}", "error": f"Already subscribed! {url}"}
 
 
@@ -186,9 +186,9 @@ def test_the_feed_of_a_page_is_added_quickly(app: App, alice: Person, site: Publ
     ResourceFactory(alice, site)
     alice.delete(f"/v1/feeds/{alice.get('/v1/feeds')[0]['id']}")
 
-    made = app.call("POST", "subscription/quickadd", {"quickadd": site.url("/rain")}).json()
+    created = app.call("POST", "subscription/quickadd", {"quickadd": site.url("/rain")}).json()
 
-    assert (made["numResults"], made["streamName"]) == (1, "Weather notes")
+    assert (created["numResults"], created["streamName"]) == (1, "Weather notes")
     again = app.call("POST", "subscription/quickadd", {"quickadd": site.url("/rain")}).json()
     assert again["error"].startswith("Already subscribed! ")
 

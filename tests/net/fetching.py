@@ -37,8 +37,8 @@ def names(**addresses: Sequence[str] | str) -> Lookup:
     async def look_up(host: str) -> Sequence[str]:
         if host not in left:
             raise OSError(f"nobody knows {host}")
-        told = left[host]
-        return [told.pop(0) if len(told) > 1 else told[0]]
+        addresses_of_host = left[host]
+        return [addresses_of_host.pop(0) if len(addresses_of_host) > 1 else addresses_of_host[0]]
 
     return look_up
 

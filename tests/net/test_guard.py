@@ -198,16 +198,16 @@ def test_dns_rebinding_does_not_bypass_the_guard() -> None:
 
 def test_a_name_is_looked_up_once_for_check_and_connection(site: Publisher) -> None:
     site.serve("/feed.xml", "<rss/>")
-    asked: list[str] = []
+    requested: list[str] = []
 
     async def look_up(host: str) -> list[str]:
-        asked.append(host)
-        return ["127.0.0.1"] if len(asked) == 1 else ["127.0.0.2"]
+        requested.append(host)
+        return ["127.0.0.1"] if len(requested) == 1 else ["127.0.0.2"]
 
     response = fetch(site.url("/feed.xml", host="feeds.example"), guard=Only("127.0.0.1"), lookup=look_up)
 
     assert response.body == b"<rss/>"
-    assert asked == ["feeds.example"]
+    assert requested == ["feeds.example"]
 
 
 def test_of_several_addresses_only_the_allowed_ones_are_tried(site: Publisher) -> None:

@@ -107,10 +107,10 @@ def test_systemd_finds_little_to_harden(unit: Path) -> None:
         timeout=60,
         check=False,
     )
-    found = re.search(r"Overall exposure level for tidings.service: ([\d.]+)", done.stdout)
+    match = re.search(r"Overall exposure level for tidings.service: ([\d.]+)", done.stdout)
 
-    assert found, done.stdout + done.stderr
-    assert float(found[1]) <= MAX_EXPOSURE, done.stdout
+    assert match, done.stdout + done.stderr
+    assert float(match[1]) <= MAX_EXPOSURE, done.stdout
 
 
 def test_the_image_has_what_its_steps_copy_and_no_secret() -> None:

@@ -190,7 +190,7 @@ def ask_everything(service: RunningService, site: Publisher) -> None:
     for method in ("GET", "PUT", "POST"):
         for name, route in operations_of(ROUTES).items():
             if route.method == method:
-                path = re.sub(r"\{(\w+)\}", lambda found: resources.named(found[1]), route.path)
+                path = re.sub(r"\{(\w+)\}", lambda match: resources.named(match[1]), route.path)
                 body = resources.body(name) if name in BODIES else None
                 for person in (alice, bob):
                     raw = {"raw": body.encode()} if isinstance(body, str) else {"body": body}
@@ -199,7 +199,7 @@ def ask_everything(service: RunningService, site: Publisher) -> None:
         visitor = Visitor(service, person)
         visitor.sign_in()
         for route in PAGES:
-            path = re.sub(r"\{(\w+)\}", lambda found: _in_path(resources, found[1]), route.path)
+            path = re.sub(r"\{(\w+)\}", lambda match: _in_path(resources, match[1]), route.path)
             if route.method == "GET":
                 visitor.get(path)
             elif "sign-out" not in path:

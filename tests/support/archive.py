@@ -56,9 +56,9 @@ def _user(database: Database, share: int) -> Archive:
         db.run(text(_FEEDS.format(number=FEEDS)), **values)
         feeds = db.scalars(text("SELECT id FROM feeds WHERE user_id = :user ORDER BY id"), **values)[1:]
         values |= {"feed": feeds[0]}
-        made = "CAST(CAST(i AS text) AS blob)" if database.is_sqlite else "convert_to(CAST(i AS text), 'UTF8')"
+        created = "CAST(CAST(i AS text) AS blob)" if database.is_sqlite else "convert_to(CAST(i AS text), 'UTF8')"
         truth = "" if database.is_sqlite else "::boolean"
-        db.run(text(_ENTRIES.format(share=share, hash=made, truth=truth.replace(":", r"\:"))), **values)
+        db.run(text(_ENTRIES.format(share=share, hash=created, truth=truth.replace(":", r"\:"))), **values)
         db.run(text(_TAGS), **values)
     return Archive(database, feed_fixture.user_id, categories[3], feeds[33])
 

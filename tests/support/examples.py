@@ -31,14 +31,14 @@ def taken(service: RunningService, site: Publisher) -> Examples:
     """Returns examples by operation. service: it has no user yet."""
     resources = ResourceFactory(Cast(service).person("ada", is_admin=True, username="ada"), site)
     routes = operations_of(documented_endpoints())
-    made: Examples = {}
+    created: Examples = {}
     # Reads come before changes. Deletions have no example.
     for method in ("GET", "PUT", "POST"):
         for name, route in routes.items():
             if route.method == method and name not in WITHOUT and (example := _example(resources, name, route)):
-                made[name] = example
-    made["errors"] = {str(answer.status): _shown(answer, site) for answer in _errors(resources)}
-    return made
+                created[name] = example
+    created["errors"] = {str(answer.status): _shown(answer, site) for answer in _errors(resources)}
+    return created
 
 
 def _example(resources: ResourceFactory, name: str, route: Endpoint) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def _example(resources: ResourceFactory, name: str, route: Endpoint) -> dict[str
 
 
 def _call(resources: ResourceFactory, name: str, route: Endpoint) -> dict[str, Any]:
-    path = re.sub(r"\{(\w+)\}", lambda found: resources.named(found[1]), route.path)
+    path = re.sub(r"\{(\w+)\}", lambda match: resources.named(match[1]), route.path)
     body = resources.body(name) if name in BODIES else None
     answer = resources.person.call(
         route.method, path, **({"raw": body.encode()} if isinstance(body, str) else {"body": body})

@@ -15,13 +15,13 @@ def add_feeds(person: Person, categories: int, feeds_each: int, *, unread_every:
     unread_every: each feed with such a number has an unread entry; 0 for none.
     """
     services = person.service.services
-    now, made = services.clock(), {}
+    now, created = services.clock(), {}
     for number in range(categories):
         category = services.categories.create(person.id, f"Category {number:02}").id
         with services.database.writing() as db:
             for place in range(feeds_each):
                 title = f"Feed {number}-{place}"
-                made[title] = feed_id = feeds.add(
+                created[title] = feed_id = feeds.add(
                     db, person.id, category_id=category, feed_url=f"http://127.0.0.1:1/{number}/{place}", title=title,
                     created_at=now, checked_at=now, next_check_at=now,
                 )  # fmt: skip
@@ -32,4 +32,4 @@ def add_feeds(person: Person, categories: int, feeds_each: int, *, unread_every:
                         published_at=now, status=EntryStatus.UNREAD,
                     )  # fmt: skip
                     feed_store.add(db, person.id, feed_id, category, [entry], now=now)
-    return made
+    return created

@@ -47,9 +47,9 @@ def _reset_peak() -> int:
 
 
 def _kilobytes(field: str) -> int:
-    found = re.search(rf"^{field}:\s+(\d+) kB", STATUS.read_text(), re.MULTILINE)
-    assert found
-    return int(found[1])
+    match = re.search(rf"^{field}:\s+(\d+) kB", STATUS.read_text(), re.MULTILINE)
+    assert match
+    return int(match[1])
 
 
 if __name__ == "__main__":

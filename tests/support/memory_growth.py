@@ -35,6 +35,6 @@ def _sum(processes: list[int], what: str) -> int:
 
 
 def _kilobytes(status: str, what: str) -> int:
-    found = re.search(rf"^{what}:\s+(\d+) kB", status, re.MULTILINE)
-    assert found
-    return int(found[1])
+    match = re.search(rf"^{what}:\s+(\d+) kB", status, re.MULTILINE)
+    assert match
+    return int(match[1])

@@ -124,8 +124,8 @@ class Person:
         return self._done(self.call("DELETE", path), status)
 
     def has_category(self, title: str = "") -> dict[str, Any]:
-        made: dict[str, Any] = self.post("/v1/categories", {"title": title or f"Category {next(_numbers)}"})
-        return made
+        created: dict[str, Any] = self.post("/v1/categories", {"title": title or f"Category {next(_numbers)}"})
+        return created
 
     def has_feed(self, site: Publisher, items: Iterable[str] = ("One", "Two"), **fields: Any) -> dict[str, Any]:
         """Subscribe to a new feed with an entry for each title, the newest first. Returns the feed."""
@@ -162,12 +162,12 @@ class Cast:
 
 def rss(items: Iterable[str], url: str, *, title: str = "A feed", extra: str = "") -> str:
     """Returns an RSS 2.0 document: an item for each title, a day apart, the newest first."""
-    made = [
+    created = [
         f"<item><title>{item}</title><link>{url}/{number}</link><guid>{url}#{item}</guid>"
         f"<pubDate>{28 - number:02d} Sep 2026 10:00:00 GMT</pubDate><description>About {item}.</description></item>"
         for number, item in enumerate(items)
     ]
     return (
         f'<?xml version="1.0"?><rss version="2.0"><channel><title>{title}</title><link>{url}/site</link>{extra}'
-        f"{''.join(made)}</channel></rss>"
+        f"{''.join(created)}</channel></rss>"
     )

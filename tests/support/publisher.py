@@ -117,16 +117,16 @@ class Answer(Reply):
         status = 304 if self.is_known_to(seen) else self.status
         has_body = status not in {204, 304} and status >= 200 and seen.method != "HEAD"
 
-        made = {"Connection": "close" if self.close else "keep-alive"}
+        created = {"Connection": "close" if self.close else "keep-alive"}
         if self.etag:
-            made["ETag"] = self.etag
+            created["ETag"] = self.etag
         if self.last_modified:
-            made["Last-Modified"] = self.last_modified
+            created["Last-Modified"] = self.last_modified
         if status not in {204, 304}:
-            made["Content-Type"] = _media_type(seen.path)
-            made |= {"Transfer-Encoding": "chunked"} if self.chunked else {"Content-Length": str(len(body))}
+            created["Content-Type"] = _media_type(seen.path)
+            created |= {"Transfer-Encoding": "chunked"} if self.chunked else {"Content-Length": str(len(body))}
 
-        await wire.send_head(status, _merged(made, self.headers))
+        await wire.send_head(status, _merged(created, self.headers))
         if has_body and body:
             await wire.send(b"%x\r\n%b\r\n" % (len(body), body) if self.chunked else body)
         if has_body and self.chunked:
@@ -164,8 +164,8 @@ class Drip(Reply):
 
     async def send(self, wire: Wire, seen: ReceivedRequest) -> bool:
         body = _bytes(self.body)
-        made = {"Content-Type": _media_type(seen.path), "Content-Length": str(len(body))}
-        await wire.send_head(self.status, _merged(made, self.headers))
+        created = {"Content-Type": _media_type(seen.path), "Content-Length": str(len(body))}
+        await wire.send_head(self.status, _merged(created, self.headers))
         for start in range(0, len(body), self.chunk):
             await wire.send(body[start : start + self.chunk])
             await asyncio.sleep(self.every_s)
@@ -183,9 +183,9 @@ class Cut(Reply):
 
     async def send(self, wire: Wire, seen: ReceivedRequest) -> bool:
         body = _bytes(self.body)
-        made = {"Content-Type": _media_type(seen.path)}
-        made |= {"Transfer-Encoding": "chunked"} if self.chunked else {"Content-Length": str(len(body))}
-        await wire.send_head(200, _merged(made, self.headers))
+        created = {"Content-Type": _media_type(seen.path)}
+        created |= {"Transfer-Encoding": "chunked"} if self.chunked else {"Content-Length": str(len(body))}
+        await wire.send_head(200, _merged(created, self.headers))
         await wire.send((b"%x\r\n" % len(body) if self.chunked else b"") + body[: self.after])
         return False
 
@@ -203,10 +203,10 @@ class Endless(Reply):
     headers: Headers = ()
 
     async def send(self, wire: Wire, seen: ReceivedRequest) -> bool:
-        made = {"Content-Type": _media_type(seen.path), "Connection": "close"}
+        created = {"Content-Type": _media_type(seen.path), "Connection": "close"}
         if self.announce is not None:
-            made["Content-Length"] = str(self.announce)
-        await wire.send_head(200, _merged(made, self.headers))
+            created["Content-Length"] = str(self.announce)
+        await wire.send_head(200, _merged(created, self.headers))
         sent = 0
         while self.total is None or sent < self.total:
             await wire.send(self.chunk)

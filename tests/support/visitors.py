@@ -91,6 +91,6 @@ class Visitor:
             if "Max-Age=0" in line:
                 del self.cookies[name]
         if answer.headers.get("content-type", "").startswith("text/html"):
-            found = _TOKEN.search(answer.body.decode())
-            self.token = html.unescape(found[1]) if found else self.token
+            match = _TOKEN.search(answer.body.decode())
+            self.token = html.unescape(match[1]) if match else self.token
         return answer

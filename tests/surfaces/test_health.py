@@ -35,10 +35,10 @@ def test_checks_that_share_a_result_have_responses_of_their_own(problem: str, st
 
     async def ask_all() -> list[tuple[int, int, bytes]]:
         check = HealthCheck(WithinLimit(look))
-        asked = [asyncio.create_task(ask(check, method)) for method in ("HEAD", *["GET"] * 20)]
+        requested = [asyncio.create_task(ask(check, method)) for method in ("HEAD", *["GET"] * 20)]
         await asyncio.sleep(0)
         release.set()
-        return await asyncio.gather(*asked)
+        return await asyncio.gather(*requested)
 
     (head, *answers) = asyncio.run(ask_all())
 

@@ -14,9 +14,9 @@ from tidings.web.assets import Assets
 
 
 def address(visitor: Visitor, name: str) -> str:
-    found = re.search(rf'"(/static/\w+/{re.escape(name)})', visitor.page("/unread"))
-    assert found
-    return found[1]
+    match = re.search(rf'"(/static/\w+/{re.escape(name)})', visitor.page("/unread"))
+    assert match
+    return match[1]
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,14 @@ Colours = dict[str, str]
 
 
 def colours(block: str) -> Colours:
-    return {found["name"]: found["value"] for found in _COLOUR.finditer(block)}
+    return {match["name"]: match["value"] for match in _COLOUR.finditer(block)}
 
 
 def blocks(css: str) -> Iterator[tuple[str, Colours]]:
     """Name of the theme ("" for all of them), and what it sets."""
-    for found in _BLOCK.finditer(css):
-        name = re.sub(r'\[data-theme="(\w+)"\]', r"\1", found["theme"] or "")
-        yield name, colours(found["body"] + ";")
+    for match in _BLOCK.finditer(css):
+        name = re.sub(r'\[data-theme="(\w+)"\]', r"\1", match["theme"] or "")
+        yield name, colours(match["body"] + ";")
 
 
 def themes() -> dict[str, Colours]:
@@ -54,7 +54,7 @@ def themes() -> dict[str, Colours]:
 
 def when(query: str) -> str:
     """The style sheet for those of whom this is true."""
-    return "".join(found["body"] for found in _MEDIA.finditer(TOKENS) if found["query"] == query)
+    return "".join(match["body"] for match in _MEDIA.finditer(TOKENS) if match["query"] == query)
 
 
 def _merged(found: Iterator[tuple[str, Colours]]) -> Iterator[tuple[str, Colours]]:

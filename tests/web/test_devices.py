@@ -18,9 +18,9 @@ NOW = Instant(1_790_000_000_000_000)  # 21 September 2026, 14:13 UTC
 
 
 def attributes(page: str) -> dict[str, str]:
-    found = re.search(r"<html ([^>]+)>", page)
-    assert found
-    return dict(re.findall(r'([\w-]+)="([^"]*)"', found[1]))
+    match = re.search(r"<html ([^>]+)>", page)
+    assert match
+    return dict(re.findall(r'([\w-]+)="([^"]*)"', match[1]))
 
 
 def test_settings_of_the_device_are_attributes_of_the_first_response(reader: Visitor) -> None:
@@ -63,10 +63,10 @@ def test_the_style_sheet_of_the_user_is_a_separate_file(reader: Visitor, alice: 
     alice.put(f"/v1/users/{alice.id}", {"stylesheet": css, "external_font_hosts": "fonts.example.org"}, status=201)
 
     answer = reader.get("/unread")
-    found = re.search(r'href="(/custom\.css\?v=\w+)"', answer.body.decode())
-    assert found
+    match = re.search(r'href="(/custom\.css\?v=\w+)"', answer.body.decode())
+    assert match
     assert "script>alert" not in answer.body.decode()
-    sheet = reader.get(found[1])
+    sheet = reader.get(match[1])
     assert (sheet.body.decode(), sheet.headers["content-type"]) == (css, "text/css; charset=utf-8")
     assert "style-src 'self' https://fonts.example.org;" in answer.headers["content-security-policy"]
 

@@ -63,7 +63,7 @@ def test_a_value_is_not_translated(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "formatted"),
     [
         ("de", "gib eine Zahl von 0,25 bis 2.147.483.647 an."),
         ("fr", "indiquez un nombre de 0,25 à 2\u202f147\u202f483\u202f647."),
@@ -71,9 +71,9 @@ def test_a_value_is_not_translated(host: str) -> None:
         ("zh_CN", "请填写 0.25 到 2,147,483,647 之间的数字。"),
     ],
 )
-def test_numbers_are_written_as_the_language_does(name: str, told: str) -> None:
+def test_numbers_are_written_as_the_language_does(name: str, formatted: str) -> None:
     with use_language(language(name)):
-        assert translated(RANGE) == told
+        assert translated(RANGE) == formatted
 
 
 def test_chinese_sentences_are_joined_without_a_space() -> None:

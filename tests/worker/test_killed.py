@@ -97,8 +97,8 @@ def test_two_pollers_never_check_a_feed_at_the_same_time(
     with running("worker", environment, tmp_path), running("worker", environment, tmp_path):
         wait_for(lambda: polled(database) == FEEDS, 60)
 
-    asked = [seen.path for seen in site.requests if seen.path.endswith(".xml")]
-    assert sorted(asked) == sorted(f"/{number}.xml" for number in range(FEEDS))
+    requested = [seen.path for seen in site.requests if seen.path.endswith(".xml")]
+    assert sorted(requested) == sorted(f"/{number}.xml" for number in range(FEEDS))
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])

@@ -45,8 +45,8 @@ class Report:
 
     def _is_blocked(self, theme: str, pattern: str) -> bool:
         matching = [result for result in self._results[theme] if fnmatchcase(result.attempt.name, pattern)]
-        made = [result for result in matching if not result.not_tried]
-        return bool(made) and not any(result.evidence for result in made)
+        created = [result for result in matching if not result.not_tried]
+        return bool(created) and not any(result.evidence for result in created)
 
     def table(self) -> str:
         lines = [f"{'theme':<18}{'tried':>7}{'blocked':>9}{'succeeded':>11}{'known':>7}{'not tried':>11}"]

@@ -90,12 +90,12 @@ def _set_up_namespace() -> None:
 def _serve_names() -> None:
     server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     server.bind(("127.0.0.1", 53))
-    asked: Counter[tuple[str, int]] = Counter()
+    requested: Counter[tuple[str, int]] = Counter()
 
     def serve() -> None:
         while True:
             question, client = server.recvfrom(2048)
-            server.sendto(_answer(question, asked), client)
+            server.sendto(_answer(question, requested), client)
 
     threading.Thread(target=serve, daemon=True).start()
 

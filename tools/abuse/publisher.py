@@ -101,9 +101,9 @@ class Publisher:
                 pass
 
     def _document(self, contact: Contact) -> Document:
-        made = self._answer(contact) if self._answer else None
+        created = self._answer(contact) if self._answer else None
         path = contact.line.split(" ")[1].partition("?")[0] if contact.line.count(" ") == 2 else ""
-        return made or self.documents.get(path) or Document(b"nothing here", "text/plain", 404)
+        return created or self.documents.get(path) or Document(b"nothing here", "text/plain", 404)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -133,8 +133,8 @@ async def _prepare(state: _StormState, session: aiohttp.ClientSession) -> None:
         for feed in range(number * 4, POLLED):
             host = "127.0.0.2" if feed >= POLLED - MISBEHAVING else "127.0.0.1"
             url = state.publisher.feed_url(feed, host)
-            made = await _must(api, "POST", "/v1/feeds", {"feed_url": url})
-            state.polled[made["feed_id"]] = key["user_id"], url
+            created = await _must(api, "POST", "/v1/feeds", {"feed_url": url})
+            state.polled[created["feed_id"]] = key["user_id"], url
 
 
 async def _ask(

@@ -47,9 +47,9 @@ def picture(name: str) -> bytes:
             for px in range(0, width + 8, 8)
         ]
         draw.polygon([*ridge, (width, height), (0, height)], fill=colour)
-    made = io.BytesIO()
-    image.save(made, "JPEG", quality=82)
-    return made.getvalue()
+    created = io.BytesIO()
+    image.save(created, "JPEG", quality=82)
+    return created.getvalue()
 
 
 @cache
@@ -57,9 +57,9 @@ def icon(letter: str, colour: str) -> bytes:
     image = Image.new("RGB", (64, 64), colour)
     font = ImageFont.load_default(44)
     ImageDraw.Draw(image).text((32, 32), letter, fill="#fff", font=font, anchor="mm")
-    made = io.BytesIO()
-    image.save(made, "PNG")
-    return made.getvalue()
+    created = io.BytesIO()
+    image.save(created, "PNG")
+    return created.getvalue()
 
 
 def sound(minutes: int) -> bytes:

@@ -26,9 +26,9 @@ class Process:
         """supervisor, worker, web worker or helper, by its name, which the supervisor sets, and command line."""
         if self.name in NAMES:
             return NAMES[self.name]
-        found = re.search(r"-m tidings (serve|web|worker)\b", self.command)
-        if found:
-            return "worker" if found[1] == "worker" else "supervisor"
+        match = re.search(r"-m tidings (serve|web|worker)\b", self.command)
+        if match:
+            return "worker" if match[1] == "worker" else "supervisor"
         return "helper"
 
 
@@ -116,5 +116,5 @@ def _stat(pid: int) -> tuple[str, int]:
 
 
 def _number(pid: int, file: str, name: str) -> int:
-    found = re.search(rf"^{name}:\s+(\d+)", (PROC / str(pid) / file).read_text(), re.MULTILINE)
-    return int(found[1]) if found else 0
+    match = re.search(rf"^{name}:\s+(\d+)", (PROC / str(pid) / file).read_text(), re.MULTILINE)
+    return int(match[1]) if match else 0

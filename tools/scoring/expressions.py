@@ -82,10 +82,10 @@ def cases() -> Iterator[Case]:
     """Yields the documents of the corpus whose expression is about fields that we have."""
     for name, source in members(ARCHIVE):
         comment = decode(source)[:4000]
-        found = _EXPECTATION.search(comment)
-        if found is None or name.startswith(_NOT_PARSING):
+        match = _EXPECTATION.search(comment)
+        if match is None or name.startswith(_NOT_PARSING):
             continue
-        expression = _without_bozo(found[1].strip())
+        expression = _without_bozo(match[1].strip())
         if expression and set(_paths(ast.parse(expression, mode="eval"))) <= _OURS:
             headers = _headers(comment)
             if "content-language" not in headers:

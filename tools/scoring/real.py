@@ -34,7 +34,7 @@ class Document(Struct, frozen=True):
 
     def whole_items(self, end: int) -> int:
         """Returns how many items end before a position; 0 if the closing tags alone do not show it."""
-        ends = [found.end() for found in _ITEM_END.finditer(self.body)]
+        ends = [match.end() for match in _ITEM_END.finditer(self.body)]
         return sum(place <= end for place in ends) if len(ends) == len(self.hashes) else 0
 
 

@@ -118,9 +118,9 @@ async def _request(
         answers.times.setdefault(kind, []).append(took)
         return 0
     answers.refusals.append(took)
-    asked = answer.headers.get("Retry-After", "")
-    answers.without_retry_after += not asked.isdigit()
-    return float(asked) if asked.isdigit() else 0
+    requested = answer.headers.get("Retry-After", "")
+    answers.without_retry_after += not requested.isdigit()
+    return float(requested) if requested.isdigit() else 0
 
 
 def _choice(entries: list[int], rng: random.Random) -> tuple[str, str, str, object]:

@@ -121,20 +121,20 @@ def failures(route: Endpoint) -> list[int]:
 
 def _operation(route: Endpoint, name: str, schemas: Schemas, examples: Mapping[str, Any]) -> dict[str, Any]:
     summary, description = _summary(route.handler)
-    made: dict[str, Any] = {"operationId": name, "tags": [route.tag], "summary": summary}
+    created: dict[str, Any] = {"operationId": name, "tags": [route.tag], "summary": summary}
     if description:
-        made["description"] = description
+        created["description"] = description
     if given := list(_parameters(route.handler)):
-        made["parameters"] = given
+        created["parameters"] = given
     if body := _request_body(route, schemas, examples.get("request")):
-        made["requestBody"] = body
-    made["responses"] = {
+        created["requestBody"] = body
+    created["responses"] = {
         str(status): _answer(status, hint, schemas, examples.get(str(status)))
         for status, hint in sorted(successes(route).items())
     } | {str(status): {"$ref": f"#/components/responses/{ERRORS[status][0]}"} for status in failures(route)}
     if route.is_public:
-        made["security"] = []
-    return made
+        created["security"] = []
+    return created
 
 
 def _signature(handler: Callable[..., Any]) -> dict[str, Any]:
@@ -170,21 +170,21 @@ def _body(hint: Any) -> Any:
 
 
 def _answer(status: int, hint: Any, schemas: Schemas, example: Any) -> dict[str, Any]:
-    made: dict[str, Any] = {"description": DONE[status]}
+    created: dict[str, Any] = {"description": DONE[status]}
     if isinstance(hint, Media):
-        made["content"] = {hint.type: _content(hint.schema, example)}
+        created["content"] = {hint.type: _content(hint.schema, example)}
     elif hint is not None:
-        made["content"] = {JSON: _content(schemas.of(hint), example)}
-    return made
+        created["content"] = {JSON: _content(schemas.of(hint), example)}
+    return created
 
 
 def _error(status: int, schemas: Schemas, examples: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     name, meaning = ERRORS[status]
     content = {JSON: _content(schemas.of(ErrorBody), examples.get(str(status)))}
-    made: dict[str, Any] = {"description": meaning, "content": content}
+    created: dict[str, Any] = {"description": meaning, "content": content}
     if status == 401:
-        made["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}}}
-    return name, made
+        created["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}}}
+    return name, created
 
 
 def _content(schema: Schema, example: Any) -> dict[str, Any]:

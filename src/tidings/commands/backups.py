@@ -88,8 +88,8 @@ def move(
     return 0
 
 
-def _database_url(given: str) -> str:
+def _database_url(url: str) -> str:
     try:
-        return values.database_url(given)
+        return values.database_url(url)
     except values.InvalidValue as error:
         raise InvalidInput(verbatim(f"--to is not a database: {error}; {_URLS}")) from error

@@ -25,23 +25,23 @@ def check(*, repair: Annotated[bool, Parameter(name="--repair", negative="")] = 
         Repair what can be repaired: rows without an owner are deleted, counters are counted again, missing entries
         are indexed again. Make a backup before.
     """
-    found = left = 0
+    count = left = 0
     with progress_bar("Reading the database") as progress:
         prepare(loaded.settings)
         with open_application(loaded.settings) as application:
             application.check()
             for problem in application.problems(progress, repair=repair):
-                found += 1
+                count += 1
                 left += not problem.is_repaired
                 say(f"{problem.area}: {problem.text}{' (repaired)' if problem.is_repaired else ''}")
-    say(_summary(found, left, repair=repair))
+    say(_summary(count, left, repair=repair))
     return EXIT_PROBLEMS if left else 0
 
 
-def _summary(found: int, left: int, *, repair: bool) -> str:
-    if not found:
+def _summary(count: int, left: int, *, repair: bool) -> str:
+    if not count:
         return "No problems found."
     if not left:
-        return f"All problems were repaired: {found}"
+        return f"All problems were repaired: {count}"
     advice = "restore a backup with `tidings restore`" if repair else "`tidings check --repair` repairs what it can"
     return f"Problems: {left}; {advice}"

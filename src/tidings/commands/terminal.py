@@ -43,16 +43,16 @@ def read_password(username: str, source: Path | None) -> str:
     Raises InvalidInput if there is none, if the two differ, or if the file cannot be read.
     """
     if source is not None:
-        found = _first_line_of(source)
+        password = _first_line_of(source)
     elif sys.stdin.isatty():
-        found = getpass.getpass(f"Password for {username}: ")
-        if getpass.getpass("Repeat the password: ") != found:
+        password = getpass.getpass(f"Password for {username}: ")
+        if getpass.getpass("Repeat the password: ") != password:
             raise InvalidInput(verbatim("the two passwords differ; nothing was changed"))
     else:
-        found = sys.stdin.readline().rstrip("\r\n")
-    if not found:
+        password = sys.stdin.readline().rstrip("\r\n")
+    if not password:
         raise InvalidInput(verbatim("no password was given; use a terminal, a pipe or --password-file"))
-    return found
+    return password
 
 
 def _first_line_of(path: Path) -> str:

@@ -52,8 +52,8 @@ def scheme_of(url: str) -> str:
 
 
 def _scheme(parsed: str) -> str:
-    found = _SCHEME.match(parsed)
-    return found[1].lower() if found else ""
+    match = _SCHEME.match(parsed)
+    return match[1].lower() if match else ""
 
 
 def is_executable_url(url: str) -> bool:

@@ -46,8 +46,8 @@ class PasswordCheck(Struct, frozen=True):
 
 def token_of(request: Request) -> str:
     """Returns the token of the header `Authorization: GoogleLogin auth=…`, "" without one."""
-    found = _HEADER.match(request.headers.get("authorization", ""))
-    return found[1] if found else ""
+    match = _HEADER.match(request.headers.get("authorization", ""))
+    return match[1] if match else ""
 
 
 def is_accepted_edit_token(sent: str, token: str) -> bool:

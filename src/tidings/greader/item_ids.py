@@ -45,4 +45,4 @@ def parse(text: str) -> int | None:
 
 def parse_all(texts: Iterable[str]) -> list[int]:
     """Returns each id once, without those that no entry can have."""
-    return list(dict.fromkeys(found for found in map(parse, texts) if found is not None))
+    return list(dict.fromkeys(item_id for item_id in map(parse, texts) if item_id is not None))

@@ -58,10 +58,10 @@ def parse(text: str) -> Stream:
     reject_nul(text, field="s")
     if text.startswith(FEED) and len(text) > len(FEED):
         return Stream("feed", text.removeprefix(FEED))
-    found = _USER.fullmatch(text)
-    if found is None:
+    match = _USER.fullmatch(text)
+    if match is None:
         raise InvalidInput(verbatim(f"{text[:80]!r} is no stream."), field="s")
-    return Stream("label" if found[1] == "label" else "state", found[2])
+    return Stream("label" if match[1] == "label" else "state", match[2])
 
 
 def label_name(text: str) -> str:

@@ -72,8 +72,8 @@ def argument_sources(handler: Callable[..., Any], sources: Mapping[Any, Source[C
     """Returns the sources of the arguments of a handler. Path ids come before the body, so that their errors win."""
     hints = get_type_hints(handler)
     names = inspect.signature(handler).parameters
-    found = [(name, *_source(name, hints[name], sources)) for name in names]
-    return [(name, source) for name, _rank, source in sorted(found, key=lambda argument: argument[1])]
+    resolved = [(name, *_source(name, hints[name], sources)) for name in names]
+    return [(name, source) for name, _rank, source in sorted(resolved, key=lambda argument: argument[1])]
 
 
 def arguments(from_sources: ArgumentSources[C], call: Call[C]) -> dict[str, Any]:

@@ -36,8 +36,8 @@ def fields(request: Request) -> list[tuple[str, str]]:
     Raises InvalidInput for a body that is no form or not UTF-8, and for NUL characters.
     """
     # Browsers send line breaks of texts as CRLF.
-    sent = read(request).multi_items()
-    pairs = [(name, value.replace("\r\n", "\n")) for name, value in sent if isinstance(value, str)]
+    items = read(request).multi_items()
+    pairs = [(name, value.replace("\r\n", "\n")) for name, value in items if isinstance(value, str)]
     if bad := next((name for name, value in pairs if "\0" in name + value), None):
         raise InvalidInput(msg("{bad} holds a NUL character: remove it.", bad=repr(bad)), field=bad)
     return pairs

@@ -84,11 +84,11 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def _mismatch(error: msgspec.ValidationError) -> InvalidInput:
-    found = _LOCATED_ERROR.fullmatch(str(error))
-    if found is None:
+    match = _LOCATED_ERROR.fullmatch(str(error))
+    if match is None:
         return InvalidInput(verbatim(f"The body does not fit: {error}."))
-    field = found["path"]
-    return InvalidInput(verbatim(f"{field or 'body'}: {found['reason'].replace('`', '')}."), field=field)
+    field = match["path"]
+    return InvalidInput(verbatim(f"{field or 'body'}: {match['reason'].replace('`', '')}."), field=field)
 
 
 def _refuse_nul(value: Any) -> None:

@@ -35,11 +35,11 @@ class Schemas:
 
     def __init__(self, hints: Iterable[Any]) -> None:
         kinds = list({repr(alternative): alternative for hint in hints for alternative in alternatives(hint)}.values())
-        found, components = msgspec.json.schema_components(kinds, ref_template=REF + "{name}")
+        schemas, components = msgspec.json.schema_components(kinds, ref_template=REF + "{name}")
         structs = dict(chain.from_iterable(_structs(kind) for kind in kinds))
         shown = [_public_name(name) for name in components]
         assert len(set(shown)) == len(shown), f"two structs of one name: {sorted(shown)}"
-        self._by_hint = {repr(kind): _simplified(schema) for kind, schema in zip(kinds, found, strict=True)}
+        self._by_hint = {repr(kind): _simplified(schema) for kind, schema in zip(kinds, schemas, strict=True)}
         self.components = {_public_name(name): _component(schema, structs[name]) for name, schema in components.items()}
 
     def of(self, hint: Any) -> Schema:
@@ -68,8 +68,8 @@ def _parameter(name: str, hint: Any, description: str) -> Schema:
         schema["items"] = schema["items"] | extra
     else:
         schema |= extra
-    made: Schema = {"name": name, "in": "query", "required": False, "schema": schema}
-    return made | {"description": description} if description else made
+    created: Schema = {"name": name, "in": "query", "required": False, "schema": schema}
+    return created | {"description": description} if description else created
 
 
 def _structs(hint: Any) -> Iterable[tuple[str, type[Struct]]]:
@@ -93,9 +93,9 @@ def _public_name(name: str) -> str:
 
 def _component(schema: Schema, struct: type[Struct]) -> Schema:
     rest, descriptions = _descriptions(struct)
-    made: Schema = {"type": "object", "properties": {}}
+    created: Schema = {"type": "object", "properties": {}}
     if rest:
-        made["description"] = rest
+        created["description"] = rest
     required = set(schema.get("required", ()))
     for name, field in schema.get("properties", {}).items():
         simple = _simplified(field)
@@ -103,10 +103,10 @@ def _component(schema: Schema, struct: type[Struct]) -> Schema:
             required.add(name)
             simple = _required(simple)
         # In OpenAPI 3.1 a description may stand beside a reference.
-        made["properties"][name] = simple | {"description": descriptions[name]} if name in descriptions else simple
+        created["properties"][name] = simple | {"description": descriptions[name]} if name in descriptions else simple
     if required:
-        made["required"] = [name for name in struct.__struct_fields__ if name in required]
-    return made
+        created["required"] = [name for name in struct.__struct_fields__ if name in required]
+    return created
 
 
 def _simplified(schema: Any) -> Any:
@@ -115,20 +115,20 @@ def _simplified(schema: Any) -> Any:
         return [_simplified(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {key: _simplified(value) for key, value in schema.items() if not (key == "default" and value is None)}
-    if "$ref" in made:
-        made["$ref"] = REF + _public_name(made["$ref"].removeprefix(REF))
-    if made.get("minimum") == -(2**63):
-        made = {key: value for key, value in made.items() if key not in ("minimum", "maximum")} | INT64
-    if made.get("maximum") == 2**63 - 1:
-        made = {key: value for key, value in made.items() if key != "maximum"} | INT64
-    match made.get("anyOf"):
+    created = {key: _simplified(value) for key, value in schema.items() if not (key == "default" and value is None)}
+    if "$ref" in created:
+        created["$ref"] = REF + _public_name(created["$ref"].removeprefix(REF))
+    if created.get("minimum") == -(2**63):
+        created = {key: value for key, value in created.items() if key not in ("minimum", "maximum")} | INT64
+    if created.get("maximum") == 2**63 - 1:
+        created = {key: value for key, value in created.items() if key != "maximum"} | INT64
+    match created.get("anyOf"):
         case [{"type": str(kind)} as one, {"type": "null"}] | [{"type": "null"}, {"type": str(kind)} as one]:
-            made = {**one, **made, "type": [kind, "null"]}
-            del made["anyOf"]
-            if "enum" in made:
-                made["enum"] = [*made["enum"], None]
-    return made
+            created = {**one, **created, "type": [kind, "null"]}
+            del created["anyOf"]
+            if "enum" in created:
+                created["enum"] = [*created["enum"], None]
+    return created
 
 
 def _required(schema: Schema) -> Schema:
@@ -144,10 +144,10 @@ def _descriptions(struct: type[Struct]) -> tuple[str, dict[str, str]]:
     about = rf"(?:{names})(?:(?:, | and )(?:{names}))*"
     by_field: dict[str, str] = {}
     rest = text
-    for found in re.finditer(rf"(?<!\S)({about}): (.+?)(?:[.;](?= |$)|$)", text):
-        for name in re.split(", | and ", found[1]):
-            by_field[name] = found[2] + "."
-        rest = rest.replace(found[0], "")
+    for match in re.finditer(rf"(?<!\S)({about}): (.+?)(?:[.;](?= |$)|$)", text):
+        for name in re.split(", | and ", match[1]):
+            by_field[name] = match[2] + "."
+        rest = rest.replace(match[0], "")
     return " ".join(rest.split()), by_field
 
 

@@ -96,8 +96,8 @@ class Request(StarletteRequest):
         Starlette uses the last.
         """
         if not hasattr(self, "_first_cookies"):
-            sent = [part for header in self.headers.getlist("cookie") for part in header.split(";")]
-            self._first_cookies = cookie_parser(";".join(reversed(sent)))
+            parts = [part for header in self.headers.getlist("cookie") for part in header.split(";")]
+            self._first_cookies = cookie_parser(";".join(reversed(parts)))
         return self._first_cookies
 
     async def read(self, limit: int, pace: BodyPace = BODY_PACE) -> None:

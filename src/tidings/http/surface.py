@@ -146,10 +146,10 @@ class Surface(Generic[C]):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         request = Request(scope, receive)
-        found = self._find(scope)
-        response = self.refuse() if self._waiting >= self.max_waiting else await self._answer(request, found)
+        target = self._find(scope)
+        response = self.refuse() if self._waiting >= self.max_waiting else await self._answer(request, target)
         await send_response(response, scope, receive, send, self.headers)
-        route = "none" if isinstance(found, HTTPException) else found[0].declared.path
+        route = "none" if isinstance(target, HTTPException) else target[0].declared.path
         metrics.record_request(route, request.method, response.status_code, time.perf_counter() - started)
 
     def _find(self, scope: Scope) -> tuple[BoundEndpoint[C], dict[str, str]] | HTTPException:
@@ -166,17 +166,17 @@ class Surface(Generic[C]):
         return HTTPException(405, headers={"Allow": ", ".join(sorted(allowed))}) if allowed else HTTPException(404)
 
     async def _answer(
-        self, request: Request, found: tuple[BoundEndpoint[C], dict[str, str]] | HTTPException
+        self, request: Request, target: tuple[BoundEndpoint[C], dict[str, str]] | HTTPException
     ) -> Response:
         if self.answers_preflight and request.method == "OPTIONS":
             return empty(204, {"Access-Control-Max-Age": PREFLIGHT_MAX_AGE_S})
-        if isinstance(found, HTTPException):
-            return await self._answer_in_steps(request, found)
-        if request.method in SAFE and not found[0].is_async:
-            response = await self._in_thread(self._answer_at_once, request, *found)
+        if isinstance(target, HTTPException):
+            return await self._answer_in_steps(request, target)
+        if request.method in SAFE and not target[0].is_async:
+            response = await self._in_thread(self._answer_at_once, request, *target)
             if response is not None:
                 return response
-        return await self._answer_in_steps(request, *found)
+        return await self._answer_in_steps(request, *target)
 
     def _answer_at_once(self, request: Request, bound: BoundEndpoint[C], path: dict[str, str]) -> Response | None:
         try:
@@ -190,24 +190,24 @@ class Surface(Generic[C]):
         return self._serve(call, bound)
 
     async def _answer_in_steps(
-        self, request: Request, found: BoundEndpoint[C] | HTTPException, path: dict[str, str] | None = None
+        self, request: Request, target: BoundEndpoint[C] | HTTPException, path: dict[str, str] | None = None
     ) -> Response:
         """Answer a request that has a body, an asynchronous handler, a slow identification, or no route."""
         context: C | None = None
         try:
-            endpoint = None if isinstance(found, HTTPException) else found.declared
+            endpoint = None if isinstance(target, HTTPException) else target.declared
             context = await self._in_thread(self.identify, request, endpoint)
             if context is None:
                 context = await self.identify_slowly(request)
-            if isinstance(found, HTTPException):
-                raise found  # noqa: TRY301
-            call = Call(request, found.declared, path or {}, context)
+            if isinstance(target, HTTPException):
+                raise target  # noqa: TRY301
+            call = Call(request, target.declared, path or {}, context)
             await self._read(call)
-            if not found.is_async:
-                return await self._in_thread(self._serve, call, found)
+            if not target.is_async:
+                return await self._in_thread(self._serve, call, target)
             with self.handling_context(context):
                 self.check_request(call)
-                result = await found(call)
+                result = await target(call)
             return await self._in_thread(self._rendered, call, result)
         except Exception as error:  # noqa: BLE001 - every error becomes a response
             return await self._in_thread(self._failed, error, request, context)

@@ -158,10 +158,10 @@ class SystemLookup:
     @staticmethod
     def _ask(host: str) -> Sequence[str]:
         try:
-            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+            results = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
         except UnicodeError as error:  # a label too long or empty for the name system
             raise socket.gaierror(socket.EAI_NONAME, "not a host name") from error
-        return [_with_scope(address) for *_, address in found]
+        return [_with_scope(address) for *_, address in results]
 
 
 class GuardedResolver(AbstractResolver):
@@ -177,9 +177,9 @@ class GuardedResolver(AbstractResolver):
         port: int = 0,
         family: socket.AddressFamily = socket.AF_UNSPEC,  # noqa: ARG002 - the connector sorts that out
     ) -> list[ResolveResult]:
-        found = await self._lookup(host)
-        allowed = [address for address in found if self._guard.allows(address)]
-        if found and not allowed:
+        addresses = await self._lookup(host)
+        allowed = [address for address in addresses if self._guard.allows(address)]
+        if addresses and not allowed:
             raise self._guard.refusal(host)
         if not allowed:
             raise socket.gaierror(socket.EAI_NONAME, "no address")

@@ -137,11 +137,11 @@ def _resolve(listen: ListenAddress) -> str:
     if not listen.host:
         return "::" if socket.has_dualstack_ipv6() else "0.0.0.0"  # noqa: S104  (what an empty host asks for)
     try:
-        found = socket.getaddrinfo(listen.host, listen.port, type=socket.SOCK_STREAM)
+        results = socket.getaddrinfo(listen.host, listen.port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise StartError(
             f"cannot listen on {listen}: that name has no address; choose another TIDINGS_LISTEN_ADDR"
         ) from error
     # "localhost" has an IPv4 and an IPv6 address, and every client tries the IPv4 one.
-    by_family = sorted(found, key=lambda info: info[0] != socket.AF_INET)
+    by_family = sorted(results, key=lambda info: info[0] != socket.AF_INET)
     return str(by_family[0][4][0])

@@ -64,15 +64,15 @@ def load_with_origins(environ: Mapping[str, str], config_path: Path | None = Non
     _refuse_unknown(in_environment)
     _refuse_unknown(in_file)
 
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     shown: dict[str, str | None] = {}
     for option in OPTIONS:
-        raw = _find(option, in_environment) or _find(option, in_file) or _default(option, found)
-        found[option.field] = _value(option, raw)
+        raw = _find(option, in_environment) or _find(option, in_file) or _default(option, values)
+        values[option.field] = _value(option, raw)
         origins[option.field] = raw.origin if raw else DEFAULT
         shown[option.field] = _shown(option, raw) if raw else None
-    return Loaded(Settings(**found), origins, shown)
+    return Loaded(Settings(**values), origins, shown)
 
 
 def wanted_log_format() -> LogFormat:
@@ -86,8 +86,8 @@ def wanted_log_format() -> LogFormat:
         return LogFormat.TEXT
 
 
-def _default(option: Option, found: Mapping[str, Any]) -> RawValue | None:
-    text = option.derive(found) if option.derive else option.default
+def _default(option: Option, values: Mapping[str, Any]) -> RawValue | None:
+    text = option.derive(values) if option.derive else option.default
     return RawValue(text, DEFAULT) if text else None
 
 
@@ -123,7 +123,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, RawValue]:
 
 
 def _from_file(path: Path) -> dict[str, RawValue]:
-    found: dict[str, RawValue] = {}
+    values: dict[str, RawValue] = {}
     for number, raw in enumerate(_read(path, "the settings file").splitlines(), start=1):
         line = raw.strip()
         if not line or line.startswith("#"):
@@ -133,10 +133,10 @@ def _from_file(path: Path) -> dict[str, RawValue]:
         if not equals or not name:
             raise StartError(f"{origin}: not understood; a line is NAME=value, or starts with # to be skipped")
         name = name if name.startswith(PREFIX) else PREFIX + name
-        if name in found:
-            raise StartError(f"{origin}: {name} was set before ({found[name].origin}); keep one of the two")
-        found[name] = RawValue(_unquoted(text), origin)
-    return found
+        if name in values:
+            raise StartError(f"{origin}: {name} was set before ({values[name].origin}); keep one of the two")
+        values[name] = RawValue(_unquoted(text), origin)
+    return values
 
 
 def _unquoted(text: str) -> str:

@@ -66,5 +66,5 @@ def option(
         "mask": mask,
         "has_file_variant": mask is not None or has_file_variant,
     }
-    made: Value = field(metadata=declared, repr=mask is None)
-    return made
+    created: Value = field(metadata=declared, repr=mask is None)
+    return created

@@ -29,18 +29,18 @@ def current() -> str:
 
 def of(db: Read) -> str | None:
     """Returns the revision of a database that has the table of revisions."""
-    found: str | None = db.scalar(_read)
-    return found
+    revision: str | None = db.scalar(_read)
+    return revision
 
 
 def check(db: Read) -> None:
     """Raises SchemaReplaced, which `Database` makes a StoreUnavailable, if the database has another revision."""
     try:
-        found = of(db)
+        revision = of(db)
     except (OperationalError, ProgrammingError) as error:
         if database_errors.cause_of(error) is not None:
             raise
         # There is no such table.
-        found = None
-    if found != current():
-        raise SchemaReplaced(found, current())
+        revision = None
+    if revision != current():
+        raise SchemaReplaced(revision, current())

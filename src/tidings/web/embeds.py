@@ -17,11 +17,11 @@ def defer_players(content: str) -> str:
     return _FRAME.sub(_link_to_player, content) if "<iframe" in content else content
 
 
-def _link_to_player(found: re.Match[str]) -> str:
-    url = found[1]
+def _link_to_player(match: re.Match[str]) -> str:
+    url = match[1]
     host = (urlsplit(html.unescape(url)).hostname or "").removeprefix("www.").removeprefix("player.")
     label = html.escape(_("Play from %(host)s", host=host))
     return (
         f'<span class="embed"><a href="{url}" target="_blank" rel="noopener noreferrer">{label}</a>'
-        f"<template>{found[0]}</template></span>"
+        f"<template>{match[0]}</template></span>"
     )

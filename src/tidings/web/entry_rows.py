@@ -64,8 +64,8 @@ def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence
 def _highlighters(query: str, entries: Sequence[Entry]) -> dict[str, Highlighter]:
     """Returns a highlighter by language, which decides how the words of the query are stemmed."""
     groups = {language: group_of(language) for language in {entry.language for entry in entries}}
-    made = {group: Highlighter(parse_query(query, group), group) for group in set(groups.values())}
-    return {language: made[group] for language, group in groups.items()}
+    created = {group: Highlighter(parse_query(query, group), group) for group in set(groups.values())}
+    return {language: created[group] for language, group in groups.items()}
 
 
 def _excerpt(body: str, highlighter: Highlighter | None) -> str | Markup:

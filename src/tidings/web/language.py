@@ -53,8 +53,8 @@ def language_of_account(name: str) -> Language:
 def language_of_header(accepted: str) -> Language:
     """Returns the language for an Accept-Language header, which browsers send in order of preference."""
     wanted = [part.partition(";")[0].strip().replace("-", "_") for part in accepted[:500].split(",")]
-    found = negotiate_locale([name for name in wanted if name], [SOURCE, *CATALOGUES.values()])
-    return language(found or SOURCE)
+    negotiated = negotiate_locale([name for name in wanted if name], [SOURCE, *CATALOGUES.values()])
+    return language(negotiated or SOURCE)
 
 
 def _read(name: str) -> Catalog:

@@ -42,7 +42,7 @@ def _ordered(modules: Mapping[str, str], name: str, before: tuple[str, ...] = ()
 
 def _as_function(source: str, name: str) -> str:
     exported = _EXPORT.findall(source)
-    body = _IMPORT.sub(lambda found: _assignment(found[1] or "", found[2]), _EXPORT.sub("", source))
+    body = _IMPORT.sub(lambda match: _assignment(match[1] or "", match[2]), _EXPORT.sub("", source))
     if unknown := _OTHER.search(body):
         raise ValueError(f"{name}.js: cannot join {unknown[0]!r}")
     lines = (line.strip() for line in body.splitlines())

@@ -159,13 +159,13 @@ class Poller:
         while True:
             await asyncio.sleep(RENEW_AFTER * self._polling.lease_s)
             hung_before = loop.time() - MAX_CHECK_S
-            held = [source_id for source_id, started_at in self._running.values() if started_at > hung_before]
-            held += [lease.source_id for lease in self._queue]
-            if not held:
+            running = [source_id for source_id, started_at in self._running.values() if started_at > hung_before]
+            running += [lease.source_id for lease in self._queue]
+            if not running:
                 continue
             renewed_at = loop.time()
             try:
-                renewed = await asyncio.to_thread(self._polling.renew, self.name, held)
+                renewed = await asyncio.to_thread(self._polling.renew, self.name, running)
             except StoreUnavailable:
                 continue
             except Exception:

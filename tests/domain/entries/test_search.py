@@ -98,10 +98,10 @@ def test_a_prefix_of_a_word_finds_the_word(start: str, ending: str) -> None:
 @given(st.text())
 def test_a_text_is_found_by_itself(text: str) -> None:
     quoted = re.sub('["“”„‟«»＂]', " ", text)[:60]
-    found, asked = terms(quoted), parse_query(f'"{quoted}"')
+    found, requested = terms(quoted), parse_query(f'"{quoted}"')
 
-    assert bool(asked.required) == bool(found) or len(found) > MAX_QUERY_TERMS
-    for (phrase,) in asked.required:
+    assert bool(requested.required) == bool(found) or len(found) > MAX_QUERY_TERMS
+    for (phrase,) in requested.required:
         *before, last = phrase.terms
         assert found[: len(before)] == before
         assert found[len(before)].startswith(last)
@@ -167,8 +167,8 @@ def test_english_words_of_a_russian_text_have_english_stems() -> None:
 
 
 def test_stemming_is_thread_safe() -> None:
-    made = ["".join(pair) for pair in product("bcdfgklmnprstv", ("ations", "eaux", "ungen", "ingly", "issimo"))]
-    expected = {(word, group): stem.__wrapped__(word, group) for word in made for group in ("", "de", "fr", "it")}
+    created = ["".join(pair) for pair in product("bcdfgklmnprstv", ("ations", "eaux", "ungen", "ingly", "issimo"))]
+    expected = {(word, group): stem.__wrapped__(word, group) for word in created for group in ("", "de", "fr", "it")}
     stem.cache_clear()
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda asked: stem.__wrapped__(*asked), list(expected) * 20))

@@ -86,16 +86,16 @@ def test_the_token_of_an_api_password_is_the_same_in_every_process(
 def test_each_password_has_its_own_token_which_ends_with_it(
     first_process: Process, second_process: Process, alice: User
 ) -> None:
-    made = {name: first_process.passwords.create(alice, name) for name in ("phone", "tablet")}
-    tokens = {name: first_process.token("alice", one.password) for name, one in made.items()}
+    created = {name: first_process.passwords.create(alice, name) for name in ("phone", "tablet")}
+    tokens = {name: first_process.token("alice", one.password) for name, one in created.items()}
     assert tokens["phone"] != tokens["tablet"]
 
-    first_process.passwords.delete(alice.id, made["phone"].stored.id)
+    first_process.passwords.delete(alice.id, created["phone"].stored.id)
 
     assert not second_process.is_accepted(tokens["phone"])
     assert second_process.is_accepted(tokens["tablet"])
     with pytest.raises(Unauthorized):
-        second_process.token("alice", made["phone"].password)
+        second_process.token("alice", created["phone"].password)
 
 
 def test_the_account_s_password_works_until_it_is_changed(
@@ -150,18 +150,18 @@ def attempt_many_times(process: Process) -> None:
 
 
 def test_a_fever_key_is_found_by_its_digest(first_process: Process, second_process: Process, alice: User) -> None:
-    made = first_process.passwords.create(alice, "Unread")
-    key = hashlib.md5(f"alice:{made.password}".encode(), usedforsecurity=False).hexdigest()
+    created = first_process.passwords.create(alice, "Unread")
+    key = hashlib.md5(f"alice:{created.password}".encode(), usedforsecurity=False).hexdigest()
 
     for sent in (key, key.upper()):
         found = second_process.logins.by_fever_key(sent, HOME)
         assert found is not None
-        assert (found.user.id, found.password_id) == (alice.id, made.stored.id)
+        assert (found.user.id, found.password_id) == (alice.id, created.stored.id)
     assert second_process.logins.by_fever_key("0" * 32, HOME) is None
     of_account = hashlib.md5(f"alice:{PASSWORD}".encode(), usedforsecurity=False).hexdigest()
     assert second_process.logins.by_fever_key(of_account, HOME) is None
 
-    first_process.passwords.delete(alice.id, made.stored.id)
+    first_process.passwords.delete(alice.id, created.stored.id)
     assert second_process.logins.by_fever_key(key, HOME) is None
 
 
@@ -185,9 +185,9 @@ def test_the_time_of_use_is_stored_once_a_minute(first_process: Process, alice: 
 
 def test_no_credential_is_stored_or_logged(database: Database, first_process: Process, alice: User) -> None:
     with capture_logs() as lines:
-        made = first_process.passwords.create(alice, "Reeder")
-        key = hashlib.md5(f"alice:{made.password}".encode(), usedforsecurity=False).hexdigest()
-        token = first_process.token("alice", made.password)
+        created = first_process.passwords.create(alice, "Reeder")
+        key = hashlib.md5(f"alice:{created.password}".encode(), usedforsecurity=False).hexdigest()
+        token = first_process.token("alice", created.password)
         first_process.is_accepted(token[:-1] + "x")
         first_process.logins.by_fever_key(key[:-1] + "x", HOME)
 
@@ -197,8 +197,8 @@ def test_no_credential_is_stored_or_logged(database: Database, first_process: Pr
     assert secret is not None
     assert len(secret) == 32
     digits = token.partition("/")[2]
-    assert stored.password_digest.hex() not in (digits, hashlib.sha256(made.password.encode()).hexdigest())
-    text = repr(lines) + repr(made) + repr(first_process.logins.by_token(token, HOME))
+    assert stored.password_digest.hex() not in (digits, hashlib.sha256(created.password.encode()).hexdigest())
+    text = repr(lines) + repr(created) + repr(first_process.logins.by_token(token, HOME))
     assert [line["reason"] for line in lines] == ["unknown token", "unknown Fever key"]
-    for hidden in (made.password, key[:-1], digits[:-1]):
+    for hidden in (created.password, key[:-1], digits[:-1]):
         assert hidden not in text

@@ -120,17 +120,17 @@ def test_a_notification_has_as_many_titles_as_fit() -> None:
 @pytest.fixture(scope="module")
 def unguarded() -> Iterator[AppriseSender]:
     """May reach this machine."""
-    made = AppriseSender(None, guard=AddressGuard(allow_private_networks=True, setting=SETTING), timeout_s=60)  # type: ignore[arg-type]
-    yield made
-    made.close()
+    created = AppriseSender(None, guard=AddressGuard(allow_private_networks=True, setting=SETTING), timeout_s=60)  # type: ignore[arg-type]
+    yield created
+    created.close()
 
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[AppriseSender]:
     """As an operator has it who has set nothing."""
-    made = AppriseSender(None, guard=AddressGuard(setting=SETTING), timeout_s=60)  # type: ignore[arg-type]
-    yield made
-    made.close()
+    created = AppriseSender(None, guard=AddressGuard(setting=SETTING), timeout_s=60)  # type: ignore[arg-type]
+    yield created
+    created.close()
 
 
 def local(site: Publisher, path: str, host: str = "127.0.0.1") -> str:
@@ -295,17 +295,17 @@ def test_private_addresses_are_reported_when_they_are_set(guarded: AppriseSender
 
 def test_the_process_is_replaced_when_it_dies_and_ends_with_us(site: Publisher) -> None:
     site.serve("/bell")
-    made = AppriseSender(None, guard=AddressGuard(allow_private_networks=True), timeout_s=60)  # type: ignore[arg-type]
+    created = AppriseSender(None, guard=AddressGuard(allow_private_networks=True), timeout_s=60)  # type: ignore[arg-type]
     try:
-        made.send(Settings(urls=local(site, "/bell")), news("One"))
-        (first,) = made._pool.pids
+        created.send(Settings(urls=local(site, "/bell")), news("One"))
+        (first,) = created._pool.pids
         os.kill(first, signal.SIGKILL)
         wait_until_gone(first)
-        made.send(Settings(urls=local(site, "/bell")), news("Two"))
-        (second,) = made._pool.pids
+        created.send(Settings(urls=local(site, "/bell")), news("Two"))
+        (second,) = created._pool.pids
         assert second != first
     finally:
-        made.close()
+        created.close()
     wait_until_gone(second)
     assert len(site.requests) == 2
 
@@ -322,15 +322,15 @@ def wait_until_gone(process: int, within_s: float = 30) -> None:
 def test_a_feed_has_its_own_urls(database: Database, site: Publisher) -> None:
     site.serve("/own")
     feed_fixture = FeedFixture.create(database)
-    made = AppriseSender(database, guard=AddressGuard(allow_private_networks=True), timeout_s=60)
+    created = AppriseSender(database, guard=AddressGuard(allow_private_networks=True), timeout_s=60)
     feed = a_feed(id=feed_fixture.feed_id, user_id=feed_fixture.user_id, apprise_service_urls=local(site, "/own"))
     receiver_settings = REGISTRY["apprise"].receiver(Settings(urls="json://elsewhere.example"), feed)
     with database.writing() as db:
         feeds.change(db, feed_fixture.user_id, feed_fixture.feed_id, apprise_service_urls=local(site, "/own"))
     try:
-        made.send(Settings(urls="json://elsewhere.example"), news("One", receiver=receiver_settings, feed=feed))
+        created.send(Settings(urls="json://elsewhere.example"), news("One", receiver=receiver_settings, feed=feed))
     finally:
-        made.close()
+        created.close()
 
     assert [seen.path for seen in site.requests] == ["/own"]
     assert "json" not in receiver_settings

@@ -270,8 +270,8 @@ CASES = [
 
 
 def settings_of(case: Case, site: Publisher) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads(json.dumps(case.settings).replace("{site}", site.origin))
-    return made
+    created: dict[str, Any] = json.loads(json.dumps(case.settings).replace("{site}", site.origin))
+    return created
 
 
 def where(requests: SentRequest) -> str:

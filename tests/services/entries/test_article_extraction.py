@@ -44,14 +44,14 @@ def reads(extraction: ArticleExtractor, html: str = STORY) -> bool:
 
 @pytest.fixture
 def pool() -> Iterator[Callable[..., ArticleExtractor]]:
-    made: list[ArticleExtractor] = []
+    created: list[ArticleExtractor] = []
 
     def make(max_concurrent: int = 1, **limits: float) -> ArticleExtractor:
-        made.append(ArticleExtractor(max_concurrent=max_concurrent, limits=ExtractionLimits(**limits)))  # type: ignore[arg-type]
-        return made[-1]
+        created.append(ArticleExtractor(max_concurrent=max_concurrent, limits=ExtractionLimits(**limits)))  # type: ignore[arg-type]
+        return created[-1]
 
     yield make
-    for extraction in made:
+    for extraction in created:
         extraction.close()
         assert extraction.processes == []
 
@@ -245,6 +245,6 @@ def test_a_process_ends_when_its_pipe_is_closed() -> None:
 def test_the_web_process_does_not_import_the_article_extraction() -> None:
     code = "import sys, tidings.wiring; print(*{'readability'} & set(sys.modules))"
 
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert told.stdout.strip() == ""
+    assert finished.stdout.strip() == ""

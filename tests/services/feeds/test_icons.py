@@ -53,8 +53,8 @@ def test_feeds_of_one_site_share_one_request_for_its_icon(
 
     poll(services)
 
-    asked = Counter(seen.path for seen in site.requests)
-    assert (asked["/"], asked["/icon.svg"], asked["/favicon.ico"]) == (1, 1, 0)
+    requested = Counter(seen.path for seen in site.requests)
+    assert (requested["/"], requested["/icon.svg"], requested["/favicon.ico"]) == (1, 1, 0)
     with database.reading() as db:
         icons = {feed.icon_id for feed in feeds.list_all(db, user_id)}
     assert len(icons) == 1

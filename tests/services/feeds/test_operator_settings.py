@@ -145,9 +145,9 @@ def test_feeds_with_the_setting_use_the_configured_proxy(database: Database, tmp
     fixture.refresh(feed_id)
 
     assert fixture.contents().keys() == {"one", "two"}
-    asked = site.requests_for("http://feeds.example/feed.xml")
-    assert len(asked) == 2
-    assert {seen.headers["proxy-authorization"] for seen in asked} == {"Basic cGF0OnNlY3JldA=="}
+    requested = site.requests_for("http://feeds.example/feed.xml")
+    assert len(requested) == 2
+    assert {seen.headers["proxy-authorization"] for seen in requested} == {"Basic cGF0OnNlY3JldA=="}
 
 
 def test_the_proxy_of_a_feed_overrides_the_configured_one(database: Database, tmp_path: Path, site: Publisher) -> None:

@@ -346,11 +346,11 @@ def test_old_finished_deliveries_are_deleted_and_pending_ones_kept(
         for number, (state, finished_at) in enumerate(
             [("delivered", NOW), ("failed", NOW), ("delivered", NOW + 9 * DAY), ("pending", None)]
         ):
-            made = outbox.add(
+            created = outbox.add(
                 db, feed_fixture.user_id, delivery_id=f"{feed_fixture.user_id}-{number}", integration="webhook",
                 event_type="new_entries", receiver="", feed_id=feed_fixture.feed_id, body=b"{}", now=NOW,
             )  # fmt: skip
-            ended = update(delivery_table).where(delivery_table.c.id == made)
+            ended = update(delivery_table).where(delivery_table.c.id == created)
             db.run(ended.values(state=state, finished_at=finished_at))
     clock.pass_days(10)
 

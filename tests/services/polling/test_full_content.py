@@ -25,7 +25,9 @@ def crawl(database: Database, site: Publisher, *names: str, timeout_s: float) ->
     """names: of pages, the newest first. What was found, by name."""
     user = Users(database, lambda: NOW).create("alice", "correct horse")
     feed = Feed(1, 1, 1, site.url("/feed.xml"), "Feed", NOW, NOW, crawler=True)
-    made = {name.encode(): ParsedEntry(hash=name.encode().hex(), url=site.url(f"/{name}")) for name in reversed(names)}
+    created = {
+        name.encode(): ParsedEntry(hash=name.encode().hex(), url=site.url(f"/{name}")) for name in reversed(names)
+    }
 
     async def look() -> dict[bytes, Article]:
         extraction = ArticleExtractor(max_concurrent=1)
@@ -33,7 +35,7 @@ def crawl(database: Database, site: Publisher, *names: str, timeout_s: float) ->
             articles = ArticleFetcher(database, PoliteFetcher(fetcher, database, lambda: NOW), extraction)
             try:
                 full_content = FullContent(database, articles, lambda: NOW)
-                return await full_content.articles(user, feed, made, timeout_s=timeout_s)
+                return await full_content.articles(user, feed, created, timeout_s=timeout_s)
             finally:
                 articles.close()
 
@@ -57,9 +59,9 @@ def test_pages_of_the_newest_entries_are_fetched_first(database: Database, site:
 
     crawl(database, site, *names, timeout_s=20)
 
-    asked = [seen.path[1:] for seen in site.requests]
-    assert sorted(asked[:4]) == sorted(names[:4])
-    assert len(asked) == 12
+    requested = [seen.path[1:] for seen in site.requests]
+    assert sorted(requested[:4]) == sorted(names[:4])
+    assert len(requested) == 12
 
 
 def test_no_page_is_requested_for_entries_without_a_url(database: Database, site: Publisher) -> None:

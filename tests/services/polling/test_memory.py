@@ -31,11 +31,11 @@ def filled(part: str, *, head: str = HEAD, tail: str = TAIL) -> str:
 def items(inside: str) -> str:
     """As many items as are read, full of that."""
     body = inside * ((LIMIT // MAX_ENTRIES - 90) // len(inside.encode()))
-    made = (
+    created = (
         f"<item><guid>{number}</guid><description><![CDATA[{body}]]></description></item>"
         for number in range(MAX_ENTRIES)
     )
-    return BASED + "".join(made) + TAIL
+    return BASED + "".join(created) + TAIL
 
 
 # Each took from twice to forty times the bound, before somebody looked.

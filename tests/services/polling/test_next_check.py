@@ -313,9 +313,9 @@ def test_an_outage_counts_as_no_error_of_a_feed(fixture: ScheduleFixture, capsys
     fixture.import_(fixture.site.script("/feed.xml", ERROR))
     fixture.poll()
 
-    told = capsys.readouterr().out
-    assert told.count("network is down") == told.count("network is up again") == 1
-    assert told.count("feed failed") - told.count("[debug    ] feed failed") <= 3
+    output = capsys.readouterr().out
+    assert output.count("network is down") == output.count("network is up again") == 1
+    assert output.count("feed failed") - output.count("[debug    ] feed failed") <= 3
     assert [feed.failed_checks for feed in fixture.feeds()] == [1] + [0] * 8
 
 

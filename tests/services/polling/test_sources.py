@@ -187,12 +187,12 @@ def test_a_check_without_its_claim_writes_nothing(polling: PollingFixture, site:
 
 def test_many_subscribers_cost_one_fetch_and_one_parse(polling: PollingFixture, site: Publisher) -> None:
     url = site.serve("/feed.xml", rss([f"Item {number}" for number in range(5)], site.url("/feed.xml")))
-    made = [polling.subscribe(polling.user(f"user{number}"), url) for number in range(40)]
+    created = [polling.subscribe(polling.user(f"user{number}"), url) for number in range(40)]
 
     checked = polling.poll()
 
     assert len(site.requests_for("/feed.xml")) == 1
-    assert {len(checked[feed_id].new_ids) for feed_id in made} == {5}
+    assert {len(checked[feed_id].new_ids) for feed_id in created} == {5}
     with polling.database.reading() as db:
         assert db.scalar(select(func.count()).select_from(entry_table)) == 200
 

@@ -188,5 +188,5 @@ def test_a_field_of_feeds_may_be_added_anywhere(database: Database) -> None:
         assert feed is not None
         for place in (0, 20, len(names)):
             grown = [(name, Any, None) for name in [*names[:place], "added", *names[place:]]]
-            (made,) = db.all(defstruct("Grown", grown), select(*columns(feed_table, Feed)))
-            assert structs.asdict(made) == structs.asdict(feed) | {"added": None}
+            (created,) = db.all(defstruct("Grown", grown), select(*columns(feed_table, Feed)))
+            assert structs.asdict(created) == structs.asdict(feed) | {"added": None}

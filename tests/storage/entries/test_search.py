@@ -409,11 +409,11 @@ IN_LANGUAGES = {
     ],
 )
 def test_words_are_found_in_each_language_of_the_user(feed_fixture: FeedFixture, query: str, found: set[str]) -> None:
-    made = {title: language for language, (title, _) in IN_LANGUAGES.items()}
+    created = {title: language for language, (title, _) in IN_LANGUAGES.items()}
     feed_fixture.add(*(ready(title, text, language=language) for language, (title, text) in IN_LANGUAGES.items()))
     index(feed_fixture.database)
 
-    assert {made[title] for title in feed_fixture.titles(query)} == found
+    assert {created[title] for title in feed_fixture.titles(query)} == found
     assert feed_fixture.total(query) == len(found)
 
 

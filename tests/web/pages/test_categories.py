@@ -16,17 +16,19 @@ def titles(alice: Person) -> list[str]:
 def test_a_category_can_be_created_renamed_and_hidden(reader: Visitor, alice: Person) -> None:
     reader.get("/categories")
     reader.post("/categories/add", title="Reading")
-    made = next(one for one in alice.get("/v1/categories") if one["title"] == "Reading")
+    created = next(one for one in alice.get("/v1/categories") if one["title"] == "Reading")
 
-    told = reader.follow(reader.post(f"/categories/{made['id']}/edit", title="<Evening>", hide_globally="1"))
+    page = reader.follow(reader.post(f"/categories/{created['id']}/edit", title="<Evening>", hide_globally="1"))
 
-    assert "&lt;Evening&gt;" in told
-    changed = next(one for one in alice.get("/v1/categories") if one["id"] == made["id"])
+    assert "&lt;Evening&gt;" in page
+    changed = next(one for one in alice.get("/v1/categories") if one["id"] == created["id"])
     assert (changed["title"], changed["hide_globally"]) == ("<Evening>", True)
 
 
-@pytest.mark.parametrize(("title", "told"), [("all", "already have a category"), (" ", "needs a title")])
-def test_an_invalid_title_is_reported_next_to_its_field(reader: Visitor, alice: Person, title: str, told: str) -> None:
+@pytest.mark.parametrize(("title", "message"), [("all", "already have a category"), (" ", "needs a title")])
+def test_an_invalid_title_is_reported_next_to_its_field(
+    reader: Visitor, alice: Person, title: str, message: str
+) -> None:
     other = alice.has_category("Other")["id"]
     reader.get("/categories")
 
@@ -34,7 +36,7 @@ def test_an_invalid_title_is_reported_next_to_its_field(reader: Visitor, alice: 
         answer = reader.post(path, title=title)
         page = answer.body.decode()
         assert answer.status == 400
-        assert told in page
+        assert message in page
         assert f'value="{title}"' in page
     assert titles(alice) == ["All", "Other"]
 
@@ -73,7 +75,7 @@ def test_categories_of_other_users_are_404(reader: Visitor, alice: Person, bob: 
     for action in ("edit", "read", "delete"):
         assert reader.post(f"/categories/{theirs}/{action}", title="Mine now").status == 404
     # Nor is it a place for feeds.
-    told = reader.follow(reader.post(f"/categories/{mine}/delete", move_to=theirs))
-    assert "There is no category" in told
+    page = reader.follow(reader.post(f"/categories/{mine}/delete", move_to=theirs))
+    assert "There is no category" in page
     assert titles(alice) == ["All", "Mine"]
     assert "Theirs" in titles(bob)

@@ -21,9 +21,9 @@ def path(slug: str) -> str:
 
 
 def secret_of(page: str) -> str:
-    found = re.search(r'id="new-secret">([a-z0-9-]+)<', page)
-    assert found, page
-    return found[1]
+    match = re.search(r'id="new-secret">([a-z0-9-]+)<', page)
+    assert match, page
+    return match[1]
 
 
 def make_secret(reader: Visitor, slug: str) -> str:

@@ -61,9 +61,9 @@ def test_previous_and_next_follow_the_list_of_the_entry(reader: Visitor, alice: 
     page = reader.page(link(reader.page(f"{base}?show=all"), "One"))
     seen = []
     for _ in range(3):
-        found = re.search(r'rel="next" title="Next" href="([^"]+)"', page)
-        assert found
-        page = reader.page(found[1].replace("&amp;", "&"))
+        match = re.search(r'rel="next" title="Next" href="([^"]+)"', page)
+        assert match
+        page = reader.page(match[1].replace("&amp;", "&"))
         seen += re.findall(r"<title>(\w+)", page)
 
     assert seen == ["Two", "Three", "Four"]

@@ -28,9 +28,9 @@ def unread(alice: Person) -> set[str]:
 
 
 def moment(page: str) -> str:
-    found = re.search(r'name="moment" value="(\d+)"', page)
-    assert found
-    return found[1]
+    match = re.search(r'name="moment" value="(\d+)"', page)
+    assert match
+    return match[1]
 
 
 def test_all_entries_are_marked_read_and_the_undo_restores_them(reader: Visitor, alice: Person, ids: list[int]) -> None:

@@ -70,8 +70,8 @@ def test_pages_follow_each_other_without_gaps_also_when_entries_are_read_meanwhi
         seen += titles(page)
         ids = [int(one) for one in re.findall(r'<li class="row[^"]*" id="e(\d+)"', page)]
         alice.put("/v1/entries", {"entry_ids": ids, "status": "read"})
-        found = re.search(r'rel="next" href="([^"]+)"', page)
-        address = found[1].replace("&amp;", "&") if found else ""
+        match = re.search(r'rel="next" href="([^"]+)"', page)
+        address = match[1].replace("&amp;", "&") if match else ""
 
     assert seen == expected
 

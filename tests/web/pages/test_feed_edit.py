@@ -32,8 +32,8 @@ def fields(page: str) -> dict[str, Any]:
 
 
 def error(page: str, field: str) -> str:
-    found = re.search(rf'id="error-{field}">(.*?)</p>', page, re.DOTALL)
-    return html.unescape(found[1]) if found else ""
+    match = re.search(rf'id="error-{field}">(.*?)</p>', page, re.DOTALL)
+    return html.unescape(match[1]) if match else ""
 
 
 WHOLE: dict[str, Any] = {

@@ -28,11 +28,11 @@ def rows(page: str) -> dict[str, str]:
 
 
 def subscribe(alice: Person, site: Publisher, *titles: str) -> dict[str, int]:
-    made = {}
+    created = {}
     for title in titles:
-        made[title] = alice.has_feed(site)["id"]
-        alice.put(f"/v1/feeds/{made[title]}", {"title": title}, status=201)
-    return made
+        created[title] = alice.has_feed(site)["id"]
+        alice.put(f"/v1/feeds/{created[title]}", {"title": title}, status=201)
+    return created
 
 
 def set_signs(services: Services, feed_id: int, **values: object) -> None:

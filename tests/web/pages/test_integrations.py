@@ -105,9 +105,9 @@ def test_the_secret_of_the_webhook_is_shown_signs_and_is_renewed(site: Publisher
 
 
 def made_secret(page: str) -> str:
-    found = re.search(r'id="made-secret">([0-9a-f]{64})<', page)
-    assert found
-    return found[1]
+    match = re.search(r'id="made-secret">([0-9a-f]{64})<', page)
+    assert match
+    return match[1]
 
 
 def test_an_unknown_service_is_404(reader: Visitor) -> None:

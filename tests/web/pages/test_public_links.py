@@ -16,20 +16,20 @@ def test_a_shared_entry_is_read_without_a_session(
     entry = alice.entries()[0]["id"]
 
     page = reader.follow(reader.post(f"/entries/{entry}/share", back=f"/entries/{entry}"))
-    found = re.search(r"/share/([\w-]+)", page)
-    assert found
+    match = re.search(r"/share/([\w-]+)", page)
+    assert match
     reader.post(f"/entries/{entry}/share")
-    answer = visitor.get(found[0])
+    answer = visitor.get(match[0])
 
     assert answer.status == 200
     assert b"About Rain." in answer.body
     assert alice.user.username.encode() not in answer.body
     assert "set-cookie" not in answer.headers
     assert "noindex" in answer.headers["x-robots-tag"]
-    assert alice.entries()[0]["share_code"] == found[1]
+    assert alice.entries()[0]["share_code"] == match[1]
 
     reader.post(f"/entries/{entry}/unshare")
-    assert visitor.get(found[0]).status == 404
+    assert visitor.get(match[0]).status == 404
     assert visitor.get("/share/x").status == 404
 
 

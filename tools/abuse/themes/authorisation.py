@@ -69,7 +69,7 @@ def run(testbed: Testbed) -> Iterator[Result]:
 
 def _path(path: str, alice: OwnedResources) -> str:
     return re.sub(
-        r"\{(\w+)\}", lambda found: str(alice.ids.get(found[1], 1 if found[1].endswith("_id") else "webhook")), path
+        r"\{(\w+)\}", lambda match: str(alice.ids.get(match[1], 1 if match[1].endswith("_id") else "webhook")), path
     )
 
 

@@ -152,14 +152,14 @@ def _cors(testbed: Testbed, alice: OwnedResources) -> Iterator[Result]:
     """Check whether a page of another site may read responses to requests with the browser's credentials (CORS)."""
     for path in ("/v1/me", "/v1/entries", "/unread"):
         for origin in (_ELSEWHERE, "null", f"http://{testbed.shared.host}.evil.example"):
-            asked = {
+            requested = {
                 "Origin": origin,
                 "Access-Control-Request-Method": "PUT",
                 "Access-Control-Request-Headers": "authorization",
             }
             for method, headers in (
                 ("GET", {**alice.owner.basic, **alice.owner.cookie_header, "Origin": origin}),
-                ("OPTIONS", asked),
+                ("OPTIONS", requested),
             ):
                 answer = client.request(testbed.shared, method, path, headers=headers)
                 allowed = answer.header("Access-Control-Allow-Origin")

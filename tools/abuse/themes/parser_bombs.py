@@ -303,10 +303,10 @@ def _outside_entities(testbed: Testbed, user: Person) -> Iterator[Result]:
         url = testbed.publisher.serve(f"{path}.xml", body.replace("%S", testbed.publisher.url(f"{path}.dtd")))
         user.api("POST", "/v1/feeds", {"feed_url": url})
         user.api("POST", "/v1/import", body.replace("%S", testbed.publisher.url(f"{path}.dtd")).encode())
-        told = user.api("GET", "/v1/feeds").text
+        requested = user.api("GET", "/v1/feeds").text
         evidence = (
             "the file is shown"
-            if "root:" in told
+            if "root:" in requested
             else "; ".join(seen.line for seen in testbed.publisher.requests(f"{path}.dtd"))
         )
         yield Result(

@@ -159,8 +159,8 @@ def _integrations(testbed: Testbed, service: Service) -> dict[str, str]:
         for name, wish in wishes.items():
             user.api("PUT", "/v1/integrations", {name: wish})
             user.api("POST", f"/v1/integrations/{name}/test")
-    made = user.api("GET", "/v1/integrations").json()["webhook"].get("secret", "")
-    return {**known, **({"secret of the webhook": made} if made else {})}
+    created = user.api("GET", "/v1/integrations").json()["webhook"].get("secret", "")
+    return {**known, **({"secret of the webhook": created} if created else {})}
 
 
 def _mistakes(service: Service) -> dict[str, str]:

@@ -337,10 +337,10 @@ class _AttackedService:
     def _answer(self, contact: Contact) -> Document | None:
         path = contact.line.split(" ")[1] if contact.line.count(" ") == 2 else ""
         kind, _, token = path.removeprefix("http://public.test").strip("/").partition("/")
-        made = self.targets.get(token)
-        if _is_private(contact) or made is None:
+        created = self.targets.get(token)
+        if _is_private(contact) or created is None:
             return Document(_feed("private"), "application/rss+xml")
-        return DOCUMENTS[kind](self, made[1])
+        return DOCUMENTS[kind](self, created[1])
 
 
 def _is_private(contact: Contact) -> bool:

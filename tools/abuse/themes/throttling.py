@@ -157,7 +157,7 @@ def _owner(service: Service) -> Iterator[Result]:
 
 def _enumeration(service: Service) -> Result:
     """Compare the responses to a wrong password for a known and an unknown name."""
-    told = []
+    differences = []
     for name in (person(service).name, "nobody-of-this-name"):
         visitor = Person(service, name, "guessed")
         form = pages.forms(visitor.get("/sign-in", {"X-Forwarded-For": "203.0.113.30"}).text)[0]
@@ -169,8 +169,8 @@ def _enumeration(service: Service) -> Result:
         text = answer.text.replace(name, "NAME")
         for value in form.values.values():
             text = text.replace(value, "") if value else text
-        told.append((answer.status, "is-invalid" in text, len(text)))
+        differences.append((answer.status, "is-invalid" in text, len(text)))
     attempt = Attempt(
         "names found out", "signs in with a name that exists, and with one that does not", "the answers differ"
     )
-    return Result(attempt, str(told) if told[0] != told[1] else "")
+    return Result(attempt, str(differences) if differences[0] != differences[1] else "")

@@ -87,7 +87,7 @@ def _ids(testbed: Testbed) -> Iterator[Result]:
     ]
     for method, path, operation in testbed.choose(operations, 4):
         for number in testbed.choose(IDS, 8):
-            address = re.sub(r"\{\w+\}", lambda found: number if "%" in number else quote(number, safe=""), path)  # noqa: B023
+            address = re.sub(r"\{\w+\}", lambda match: number if "%" in number else quote(number, safe=""), path)  # noqa: B023
             who = head if path.startswith("/v1/users") else user
             answer = who.api(method, address, example(operation))
             # A list of something that does not exist may be empty.

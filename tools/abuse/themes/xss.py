@@ -314,13 +314,13 @@ def _clobbering(context: BrowserContext, testbed: Testbed, reader: Person) -> It
         f'<a id="{name}" name="{name}" href="http://a.example/">a</a><p id="{name}">b</p>' for name in CLOBBERS
     )
     feed = reader.made("GET", "/v1/feeds")[0]["id"]
-    made = reader.made(
+    created = reader.made(
         "POST",
         f"/v1/feeds/{feed}/entries/import",
         {"url": "http://a.example/clobber", "title": "a", "content": content},
     )
     page = context.new_page()
-    page.goto(f"{testbed.shared.url}/entries/{made['id']}")
+    page.goto(f"{testbed.shared.url}/entries/{created['id']}")
     for name in testbed.choose(CLOBBERS, 4):
         kept = page.evaluate(
             "name => document.querySelectorAll(`article [id='${name}'], article [name='${name}']`).length", name

@@ -64,13 +64,13 @@ def list_api_passwords(caller: User, services: Services) -> list[ApiPasswordOut]
 @routes.post("/v1/api-passwords", status=201, raises=(InvalidInput,))
 def create_api_password(caller: User, services: Services, body: ApiPasswordCreate) -> NewApiPasswordOut:
     """Create a password for an app. Its name, in any case, is unique among your passwords."""
-    made = services.api_passwords.create(caller, body.name or "")
+    created = services.api_passwords.create(caller, body.name or "")
     return _copy_new(
-        made.stored,
+        created.stored,
         username=caller.username,
-        password=made.password,
+        password=created.password,
         last_used_at=None,
-        created_at=time_zone(caller.timezone).format(made.stored.created_at),
+        created_at=time_zone(caller.timezone).format(created.stored.created_at),
     )
 
 

@@ -64,11 +64,11 @@ def list_categories(
 ) -> list[CategoryOut] | list[CountedCategoryOut]:
     """List all categories, by title."""
     with services.reading() as db:
-        found = categories.list_all(db, caller.id)
+        listed = categories.list_all(db, caller.id)
         if not query.counts:
-            return [category_out(category) for category in found]
+            return [category_out(category) for category in listed]
         counts = categories.counts(db, caller.id)
-    counted = [_counted(category, counts.get(category.id, CategoryCounts())) for category in found]
+    counted = [_counted(category, counts.get(category.id, CategoryCounts())) for category in listed]
     if caller.categories_sorting_order == "unread_count":
         # A stable sort: equals stay in the order of their titles.
         counted.sort(key=lambda category: -category.total_unread)

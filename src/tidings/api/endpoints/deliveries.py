@@ -80,7 +80,7 @@ def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) ->
         raise InvalidInput(verbatim(f"limit: {MAX_LIMIT} at most."), field="limit")
     clock = time_zone(caller.timezone)
     with services.reading() as db:
-        found = outbox.list_deliveries(
+        deliveries = outbox.list_deliveries(
             db,
             caller.id,
             state=DeliveryState(query.state) if query.state else None,
@@ -88,7 +88,7 @@ def list_deliveries(caller: User, services: Services, query: DeliveriesQuery) ->
             limit=query.limit or DEFAULT_LIMIT,
             offset=query.offset or 0,
         )
-    return DeliveryList([_out(shown, clock) for shown in found])
+    return DeliveryList([_out(shown, clock) for shown in deliveries])
 
 
 @routes.get("/v1/webhooks/deliveries/{delivery_id}", raises=(InvalidInput, NotFound))

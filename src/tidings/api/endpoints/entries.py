@@ -180,8 +180,8 @@ def _list(caller: User, services: Services, query: EntriesQuery, *, feed_id: int
             entry_filter, feed_id=next(iter(feed_ids), None), category_id=next(iter(category_ids), None)
         )
         if page.limit <= MAX_WHOLE:
-            found = lists.page(entry_filter, page)
-            return json(EntryList(total=found.total, entries=serialize_page(lists.db, caller, found)))
+            result = lists.page(entry_filter, page)
+            return json(EntryList(total=result.total, entries=serialize_page(lists.db, caller, result)))
         ids, total = lists.page_ids(entry_filter, page)
     return ChunkedJson(_chunks(caller, services, ids, total))
 

@@ -47,28 +47,28 @@ def _schema(*, of_answer: bool) -> dict[str, Any]:
 
 
 def _members(fields: tuple[SettingField, ...], *, of_answer: bool) -> dict[str, Any]:
-    made: dict[str, Any] = {ENABLED: {"type": "boolean"}}
+    created: dict[str, Any] = {ENABLED: {"type": "boolean"}}
     for field in fields:
         if of_answer and field.is_secret:
-            made[HAS_PREFIX + field.name] = {
+            created[HAS_PREFIX + field.name] = {
                 "type": "boolean",
                 "description": f"Whether {field.name} is set: it is not shown.",
             }
         else:
-            made[field.name] = _member(field)
+            created[field.name] = _member(field)
     if of_answer:
-        made[LAST_ERROR] = {"type": "string", "description": "What the service last complained about."}
-    return {"type": "object", "properties": made, **({"required": list(made)} if of_answer else {})}
+        created[LAST_ERROR] = {"type": "string", "description": "What the service last complained about."}
+    return {"type": "object", "properties": created, **({"required": list(created)} if of_answer else {})}
 
 
 def _member(field: SettingField) -> dict[str, Any]:
     kind = {str: "string", bool: "boolean", int: "integer"}[field.type]
-    made: dict[str, Any] = {"type": kind, "description": " ".join(filter(None, (f"{field.label}.", field.help)))}
+    created: dict[str, Any] = {"type": kind, "description": " ".join(filter(None, (f"{field.label}.", field.help)))}
     if field.choices:
-        made["enum"] = list(field.choices)
+        created["enum"] = list(field.choices)
     if kind == "string" and not field.choices:
-        made["maxLength"] = field.max_length
-    return made | ({"format": "password"} if field.kind is FieldKind.PASSWORD else {})
+        created["maxLength"] = field.max_length
+    return created | ({"format": "password"} if field.kind is FieldKind.PASSWORD else {})
 
 
 SHOWN = Media(JSON, _schema(of_answer=True))

@@ -69,15 +69,15 @@ class Callbacks:
         await send_response(response, scope, receive, send, _HEADERS)
 
     async def _answer(self, request: Request) -> Response:
-        found = _PATH.fullmatch(request.path)
+        match = _PATH.fullmatch(request.path)
         if request.method not in ("GET", "POST"):
             return replies.failure(405, "This address takes GET and POST only.", {"Allow": "GET, POST"})
-        if found is None:
+        if match is None:
             return _not_found()
         try:
             if request.method == "GET":
-                return await asyncio.to_thread(self._verify, found[1], request)
-            return await self._receive(found[1], request)
+                return await asyncio.to_thread(self._verify, match[1], request)
+            return await self._receive(match[1], request)
         except StoreUnavailable as error:
             return replies.from_error(error)
 

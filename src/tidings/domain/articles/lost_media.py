@@ -102,19 +102,19 @@ def _lost_media(words: list[HtmlElement], kept: dict[int, HtmlElement]) -> Itera
     inside = _common_ancestor(words)
     holders = {inside, *inside.iterancestors()}
     around = _article_container(inside)
-    found = 0
+    restored = 0
     leads_in = False
     for element in around.iter(*_MEDIA):
         position = _number(element)
         if position in kept or not _is_wanted(element, holders):
             continue
         if first < position < last or inside in element.iterancestors():
-            found += 1
+            restored += 1
             yield element
         elif position < first and not leads_in:
             leads_in = True
             yield element
-        if found == _MAX_RESTORED:
+        if restored == _MAX_RESTORED:
             return
 
 
@@ -182,13 +182,13 @@ def _declared_size(element: HtmlElement) -> tuple[int, int]:
 
 def _media_urls(element: HtmlElement) -> set[str]:
     """Returns the URLs of an element's image or video, from any attribute."""
-    found = set()
+    urls = set()
     for source in (element, *element.iter("source")):
         for name, value in source.attrib.items():
             first = value.split(None, 1)[:1]
             if first and _SOURCE.fullmatch(name) and not first[0].startswith(("data:", "about:")):
-                found.add(first[0])
-    return found
+                urls.add(first[0])
+    return urls
 
 
 def _enclosing_figure(element: HtmlElement, kept: dict[int, HtmlElement]) -> HtmlElement:

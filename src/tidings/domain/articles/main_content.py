@@ -67,11 +67,11 @@ def _most_of_page(page: HtmlElement, article: HtmlElement | None) -> HtmlElement
     Readability scores paragraphs; text in table cells or separated by line breaks has none.
     """
     part: HtmlElement | None = page.find("body")
-    found = 0 if article is None else text_length(article)
-    if part is None or found >= MIN_ARTICLE_CHARS:
+    chars = 0 if article is None else text_length(article)
+    if part is None or chars >= MIN_ARTICLE_CHARS:
         return None
     most = MIN_PAGE_SHARE * text_length(part)
-    if found >= most:
+    if chars >= most:
         return None
     while (
         inner := next((child for child in part if isinstance(child.tag, str) and text_length(child) >= most), None)
@@ -80,5 +80,5 @@ def _most_of_page(page: HtmlElement, article: HtmlElement | None) -> HtmlElement
     if any(_COMMENTS.search(class_and_id(one)) for one in (part, *part.iterancestors())):
         return None
     in_links = sum(text_length(link) for link in part.iter("a"))
-    is_text = text_length(part) > MIN_TEXT_RATIO * found and in_links <= MAX_LINK_SHARE * text_length(part)
+    is_text = text_length(part) > MIN_TEXT_RATIO * chars and in_links <= MAX_LINK_SHARE * text_length(part)
     return part if is_text else None

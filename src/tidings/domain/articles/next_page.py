@@ -59,9 +59,9 @@ def _leads_on(link: HtmlElement, number: int) -> bool:
 def _split_page_number(url: str) -> tuple[str, int]:
     """Returns the URL without scheme and page number, and the number, 1 if there is none."""
     without_scheme = urldefrag(url).url.partition(":")[2]
-    found = _PAGE_NUMBER.search(without_scheme, without_scheme.find("/", 2))
-    number = next((int(group) for group in found.groups() if group), 1) if found else 1
-    stem = without_scheme[: found.start()] + without_scheme[found.end() :] if found else without_scheme
+    match = _PAGE_NUMBER.search(without_scheme, without_scheme.find("/", 2))
+    number = next((int(group) for group in match.groups() if group), 1) if match else 1
+    stem = without_scheme[: match.start()] + without_scheme[match.end() :] if match else without_scheme
     return stem.rstrip("/?&").replace("/?", "?").replace("?&", "?"), number
 
 

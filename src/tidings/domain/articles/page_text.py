@@ -23,13 +23,13 @@ _HEAD_CHARS: Final = 100_000
 
 def decode_page(page: WebPage) -> str:
     """Returns the page as text. Encoding: of the Content-Type, else of a `meta` element, else guessed."""
-    found = None if codec_for(page.charset) else _META_CHARSET.search(page.body[:_PRESCAN_BYTES])
-    return decode(page.body, found[1].decode() if found else page.charset)
+    match = None if codec_for(page.charset) else _META_CHARSET.search(page.body[:_PRESCAN_BYTES])
+    return decode(page.body, match[1].decode() if match else page.charset)
 
 
 def page_base_url(html: str, url: str) -> str:
     """Returns the URL of the `base` element if it is usable, else `url`."""
-    found = _BASE.search(html[:_HEAD_CHARS])
-    if found is None:
+    match = _BASE.search(html[:_HEAD_CHARS])
+    if match is None:
         return url
-    return resolve_web_url(url, unescape(found[1] or found[2] or found[3] or "")) or url
+    return resolve_web_url(url, unescape(match[1] or match[2] or match[3] or "")) or url

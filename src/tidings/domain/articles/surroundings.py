@@ -64,8 +64,8 @@ def remove_surroundings(article: HtmlElement, page_title: str) -> None:
 
 def named_elements(element: HtmlElement) -> list[HtmlElement]:
     """Returns the elements inside another one that have a class or an id, in document order."""
-    found: list[HtmlElement] = _NAMED(element)
-    return found
+    elements: list[HtmlElement] = _NAMED(element)
+    return elements
 
 
 def class_and_id(element: HtmlElement) -> str:

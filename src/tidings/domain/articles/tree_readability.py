@@ -190,12 +190,12 @@ class _TreeReadability(Document):  # type: ignore[misc]
 
     def _paragraph_chars(self, paragraphs: Iterable[HtmlElement]) -> int:
         """Returns the number of characters in those paragraphs that are neither short nor lists of links."""
-        found = 0
+        total = 0
         for paragraph in paragraphs:
             chars = text_length(paragraph)
             if chars >= _MIN_PARAGRAPH_CHARS and self.get_link_density(paragraph) <= _MAX_LINK_SHARE:
-                found += chars
-        return found
+                total += chars
+        return total
 
     def get_preserved_elements(self, node: HtmlElement) -> dict[HtmlElement, bool]:
         """Returns the elements of the article that are kept whatever their length, classes or links."""

@@ -95,8 +95,8 @@ def _sides(attributes: Attributes) -> tuple[float, float]:
 
 
 def _pixels(value: str | None) -> float:
-    found = _LENGTH.fullmatch(value or "")
-    return float(found[1]) if found else 0.0
+    match = _LENGTH.fullmatch(value or "")
+    return float(match[1]) if match else 0.0
 
 
 def _data_url(svg: LexborNode) -> str:

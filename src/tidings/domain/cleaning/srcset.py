@@ -32,7 +32,7 @@ def clean_srcset(value: str, clean_url: Callable[[str], str]) -> str:
 
 def candidates(value: str) -> list[tuple[str, str]]:
     """Returns URLs with their descriptors, as written and unchecked."""
-    found: list[tuple[str, str]] = []
+    parsed: list[tuple[str, str]] = []
     position = 0
     while (match := _URL.match(value, position)) is not None:
         url, position = match[1], match.end()
@@ -44,8 +44,8 @@ def candidates(value: str) -> list[tuple[str, str]]:
             if rest is None:
                 break
             descriptor, position = rest[1].strip(_WHITESPACE), rest.end()
-        found.append((url, descriptor))
-    return found
+        parsed.append((url, descriptor))
+    return parsed
 
 
 def _is_descriptor(text: str) -> bool:

@@ -52,19 +52,19 @@ def known_site_feeds(url: str, page: str = "") -> list[FeedCandidate]:
     site = _parse_url(url)
     if site is None:
         return []
-    found: dict[str, FeedCandidate] = {}
+    candidates: dict[str, FeedCandidate] = {}
     if site.host == "youtube.com" and page:
         for channel in _YOUTUBE_CHANNEL_ON_PAGE.finditer(page):
-            _add(found, _youtube_channel(channel[1] or channel[2]))
+            _add(candidates, _youtube_channel(channel[1] or channel[2]))
             break
     site_rule = _BY_HOST.get(site.host) or _BY_HOST.get(_wildcard_host(site.host)) or _by_software
-    _add(found, site_rule(site))
-    return list(found.values())
+    _add(candidates, site_rule(site))
+    return list(candidates.values())
 
 
-def _add(found: dict[str, FeedCandidate], suggested: Iterable[tuple[str, str]]) -> None:
+def _add(candidates: dict[str, FeedCandidate], suggested: Iterable[tuple[str, str]]) -> None:
     for url, title in suggested:
-        found.setdefault(url, FeedCandidate(url, title))
+        candidates.setdefault(url, FeedCandidate(url, title))
 
 
 def _parse_url(url: str) -> SiteUrl | None:
@@ -246,8 +246,8 @@ def _by_software(site: SiteUrl) -> Iterable[tuple[str, str]]:
     elif site.path.startswith("/wiki/") or site.path == "/w/index.php":
         yield from _wikipedia(site)
     for path, feed, title in _SOFTWARE:
-        if found := path.match(site.path):
-            yield site.origin + found.expand(feed), unquote(found.expand(title))
+        if match := path.match(site.path):
+            yield site.origin + match.expand(feed), unquote(match.expand(title))
 
 
 _BY_HOST: Final[dict[str, SiteRule]] = {

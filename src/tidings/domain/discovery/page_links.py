@@ -63,18 +63,18 @@ def read_page_links(body: bytes, *, url: str, charset: str | None = None) -> Pag
         base = _resolve(url, _attributes(node).get("href", "")) or url
     links = [_link(node, base) for node in page.css("link[href]")[:_MAX_LINKS]]
     anchors = [_link(node, base) for node in page.css("a[href]")[:_MAX_LINKS]]
-    found = [link for link in links if link.url]
+    resolved = [link for link in links if link.url]
     return PageLinks(
-        canonical=next((link.url for link in found if "canonical" in link.rel), ""),
-        links=tuple(found),
+        canonical=next((link.url for link in resolved if "canonical" in link.rel), ""),
+        links=tuple(resolved),
         anchors=tuple(anchor for anchor in anchors if anchor.url),
     )
 
 
 def page_text(body: bytes, charset: str | None = None) -> str:
     """Returns a page as text. Encoding: UTF-8 if valid, else of the Content-Type, of a `meta` element, or guessed."""
-    if not charset and (found := _META_CHARSET.search(body[:_META_BYTES])):
-        charset = found[1].decode("ascii")
+    if not charset and (match := _META_CHARSET.search(body[:_META_BYTES])):
+        charset = match[1].decode("ascii")
     return decode(body, charset)
 
 
@@ -105,9 +105,9 @@ def _resolve(base: str, url: str) -> str:
         url = url[scheme.end() :] if scheme[1] else "http://" + url[scheme.end() :]
     if url.startswith("//"):
         url = base.partition("//")[0] + url
-    found = resolve_web_url(base, url).partition("#")[0]
+    url_without_fragment = resolve_web_url(base, url).partition("#")[0]
     try:
-        urlsplit(found)
+        urlsplit(url_without_fragment)
     except ValueError:
         return ""
-    return found if len(found) <= _MAX_URL_CHARS else ""
+    return url_without_fragment if len(url_without_fragment) <= _MAX_URL_CHARS else ""

@@ -25,8 +25,8 @@ def excerpt(html: str, length: int = LENGTH) -> str:
 
 def first_image(html: str) -> str:
     """Returns the URL of the first image near the beginning, still escaped as in HTML; "" if there is none."""
-    found = _IMAGE.search(html, 0, _BEGINNING)
-    return found[1] if found else ""
+    match = _IMAGE.search(html, 0, _BEGINNING)
+    return match[1] if match else ""
 
 
 def _whole_tags(html: str) -> str:

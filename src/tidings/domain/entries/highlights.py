@@ -156,10 +156,10 @@ def _terms(word: str, group: str) -> tuple[str, ...]:
 
 def _tokens(text: str, group: str) -> Iterator[_Token]:
     for word in _WORD.finditer(text):
-        found = _terms(word[0], group)
-        if len(found) == 1:
-            yield _Token(found[0], word[0].casefold(), word.start(), word.end())
+        terms = _terms(word[0], group)
+        if len(terms) == 1:
+            yield _Token(terms[0], word[0].casefold(), word.start(), word.end())
             continue
         # A script without blanks: each term begins one character after the previous one.
-        for at, term in enumerate(found, word.start()):
+        for at, term in enumerate(terms, word.start()):
             yield _Token(term, term, min(at, word.end()), min(at + len(term), word.end()))

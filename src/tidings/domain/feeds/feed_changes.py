@@ -70,8 +70,8 @@ def without_feed_scheme(url: str) -> str:
     `feed://host/path` becomes `https://host/path`.
     """
     url = url.strip()
-    found = _FEED_SCHEME.sub("", url)
-    return f"https:{found}" if found != url and found.startswith("//") else found
+    address = _FEED_SCHEME.sub("", url)
+    return f"https:{address}" if address != url and address.startswith("//") else address
 
 
 def validate_web_url(url: str, *, field: str) -> str:

@@ -98,9 +98,9 @@ def read(body: bytes) -> OpmlDocument:
     start = _root_at(text)
     lines_before = text.count("\n", 0, start)
     tree = _tree(References({}).resolve(text[start:]), lines_before=lines_before)
-    found = OpmlDocument([], [], [])
-    _OutlineReader(found, lines_before=lines_before).walk(_top_outlines(tree), ())
-    return found
+    document = OpmlDocument([], [], [])
+    _OutlineReader(document, lines_before=lines_before).walk(_top_outlines(tree), ())
+    return document
 
 
 def write(categories: Iterable[tuple[str, Sequence[Feed]]], *, created_at: Instant) -> bytes:
@@ -137,15 +137,15 @@ def _writable(text: str) -> str:
 
 def _root_at(text: str) -> int:
     """Returns the position of the root element, after declarations, comments and any text before them."""
-    for found in _BEFORE_ROOT.finditer(text):
-        if found["root"]:
-            if found["root"].lower() in _ROOTS:
-                return found.start()
+    for match in _BEFORE_ROOT.finditer(text):
+        if match["root"]:
+            if match["root"].lower() in _ROOTS:
+                return match.start()
             raise InvalidInput(
                 msg(
                     "Line {line}: this is no OPML document, it begins with <{name}> instead of <opml>.",
-                    line=_line_at(text, found.start()),
-                    name=found["root"][:40],
+                    line=_line_at(text, match.start()),
+                    name=match["root"][:40],
                 )
             )
     line = _line_at(text, len(text) - len(text.lstrip()))
@@ -185,9 +185,9 @@ def _feed_count(tree: _Element) -> int:
     return sum(1 for element in tree.iter() if element.get("xmlUrl") is not None)
 
 
-def _without_open_tags(found: re.Match[str]) -> str:
+def _without_open_tags(match: re.Match[str]) -> str:
     """Escapes markup in an attribute value, unless the value runs into the next outline for lack of a quote."""
-    return found[0] if "<outline" in found[0] else found[0].replace("<", "&lt;")
+    return match[0] if "<outline" in match[0] else match[0].replace("<", "&lt;")
 
 
 def _top_outlines(root: _Element) -> Iterator[_Element]:
@@ -211,8 +211,8 @@ def _local(name: object) -> str:
 class _OutlineReader:
     """Adds the outlines of a tree to a document. lines_before: number of lines cut off before the parsed text."""
 
-    def __init__(self, found: OpmlDocument, *, lines_before: int) -> None:
-        self._found = found
+    def __init__(self, document: OpmlDocument, *, lines_before: int) -> None:
+        self._document = document
         self._lines_before = lines_before
 
     def walk(self, outlines: Iterable[_Element], folders: tuple[str, ...]) -> None:
@@ -223,7 +223,9 @@ class _OutlineReader:
             if outline.get("xmlUrl", "").strip():
                 self._add(outline, folders)
             elif not children and outline.get("type", "").strip().lower() in ("rss", "atom"):
-                self._found.unusable.append(self._problem(outline, msg("it has no xmlUrl, the address of the feed.")))
+                self._document.unusable.append(
+                    self._problem(outline, msg("it has no xmlUrl, the address of the feed."))
+                )
             self.walk(children, (*folders, name) if name else folders)
 
     def _add(self, outline: _Element, folders: tuple[str, ...]) -> None:
@@ -231,7 +233,7 @@ class _OutlineReader:
             values = feed_changes.validate({"feed_url": feed_changes.without_feed_scheme(outline.get("xmlUrl", ""))})
             _check_category(FOLDER_SEPARATOR.join(folders))
         except InvalidInput as error:
-            self._found.unusable.append(
+            self._document.unusable.append(
                 self._problem(outline, error.with_field("xmlUrl").text if error.field else error.text)
             )
             return
@@ -243,7 +245,7 @@ class _OutlineReader:
         values["title"] = values["title"] or outline.get("htmlUrl", "").strip() or feed_url
         values["description"] = outline.get("description", "").strip()[: feed_changes.MAX_TEXT]
         values |= self._settings(outline)
-        self._found.subscriptions.append(OpmlSubscription(self._line(outline), folders, values))
+        self._document.subscriptions.append(OpmlSubscription(self._line(outline), folders, values))
 
     def _site_url(self, outline: _Element) -> str:
         try:
@@ -260,7 +262,7 @@ class _OutlineReader:
             try:
                 settings[field] = read_setting(field, str(text))
             except InvalidInput as error:
-                self._found.ignored_settings.append(
+                self._document.ignored_settings.append(
                     self._problem(outline, msg("{name} was left out: {reason}", name=_local(name), reason=error.text))
                 )
         return settings

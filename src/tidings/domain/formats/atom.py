@@ -173,8 +173,8 @@ def page_link(fields: ElementFields, links: list[AtomLink]) -> str:
 
 
 def _entry_url(link: str, entry_id: str, fields: ElementFields, base: str) -> str:
-    if found := web_url(link, base):
-        return found
+    if url := web_url(link, base):
+        return url
     # Some publishers use the page's URL as the id, or refer to the page from `content`.
     return web_url(entry_id, "") or web_url(fields.attribute("content", "src"), base)
 
@@ -183,16 +183,16 @@ def _content(fields: ElementFields, media: MediaElements) -> tuple[_Element | No
     """Returns the element that holds the content (None for a media description) and the content as HTML."""
     for name in ("content", "summary"):
         for element in reversed(fields.get(name, ())):
-            if (found := element_to_html(element)) and not found.isspace():
-                return element, found
+            if (html := element_to_html(element)) and not html.isspace():
+                return element, html
     return None, media.description()
 
 
 def _plain_text(fields: ElementFields, *names: str) -> str:
     for name in names:
         for element in fields.get(name, ()):
-            if found := element_to_text(element):
-                return found
+            if text := element_to_text(element):
+                return text
     return ""
 
 
@@ -227,23 +227,23 @@ def _published_at(fields: ElementFields, priorities: AtomNamePriorities, now: In
 
 
 def _tag_names(fields: ElementFields) -> list[str]:
-    found = fields.texts("dc:subject")
+    subjects = fields.texts("dc:subject")
     for category in fields.get("category", ()):
-        found.append(attribute(category, "label") or attribute(category, "term") or category.text or "")
-    return found
+        subjects.append(attribute(category, "label") or attribute(category, "term") or category.text or "")
+    return subjects
 
 
 def _enclosures(links: list[AtomLink], media: MediaElements, base: str) -> list[ParsedEnclosure]:
-    found = [] if media.is_empty else list(media.thumbnails())
+    enclosures = [] if media.is_empty else list(media.thumbnails())
     for link in links:
         if "enclosure" in link.rels:
             # The media type keeps its case.
             size = parse_size_bytes(attribute(link.element, "length"))
             url = absolute_url(relative_url(link.href, link.base) if link.base else link.href, base)
-            found.append(ParsedEnclosure(url, attribute(link.element, "type"), size))
+            enclosures.append(ParsedEnclosure(url, attribute(link.element, "type"), size))
     if not media.is_empty:
-        found += media.enclosures()
-    return found
+        enclosures += media.enclosures()
+    return enclosures
 
 
 def _link_urls(links: list[AtomLink], rel: str, base: str) -> Iterator[str]:

@@ -147,9 +147,9 @@ def _decode_damaged_utf8(body: bytes) -> str | None:
     return body.decode("utf-8", "tidings-stray-byte") if runs and strays * 4 <= len(runs) else None
 
 
-def _join_surrogates(found: re.Match[bytes]) -> bytes:
+def _join_surrogates(match: re.Match[bytes]) -> bytes:
     """Returns the character of a pair of surrogates in UTF-8; U+FFFD for half a pair."""
-    halves = found[0].decode("utf-8", "surrogatepass")
+    halves = match[0].decode("utf-8", "surrogatepass")
     return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
@@ -171,8 +171,8 @@ def _decode_stray_byte(error: UnicodeError) -> tuple[str, int]:
 
 
 def _label_in_prolog(body: bytes) -> str | None:
-    found = _PROLOG_LABEL.search(body[:_PROLOG_LENGTH])
-    return found[1].decode("ascii") if found else None
+    match = _PROLOG_LABEL.search(body[:_PROLOG_LENGTH])
+    return match[1].decode("ascii") if match else None
 
 
 def _decodes_to_text(name: str) -> bool:

@@ -83,5 +83,5 @@ def _after_doctype(text: str, offset: int) -> int:
 
 
 def _position_after(text: str, closing: str, offset: int) -> int:
-    found = text.find(closing, offset)
-    return found + len(closing) if found >= 0 else len(text)
+    position = text.find(closing, offset)
+    return position + len(closing) if position >= 0 else len(text)

@@ -34,10 +34,10 @@ class JsonFeedDefaults(Struct, frozen=True):
 
 def read_json_feed(source: str, *, url: str, now: Instant | None = None) -> ParsedFeed | None:
     """Returns the feed; None if the text is not a JSON object that can be a feed. url: the URL of the document."""
-    found = read_json(source)
-    if found is None or not _looks_like_feed(found.value):
+    value = read_json(source)
+    if value is None or not _looks_like_feed(value.value):
         return None
-    document, is_cut_off = found.value, found.is_cut_off
+    document, is_cut_off = value.value, value.is_cut_off
     feed = JsonFeedDefaults(
         url=url,
         site_url=web_url(as_text(document.get("home_page_url")), url) or url,

@@ -72,19 +72,19 @@ def limit_entry(entry: ParsedEntry) -> ParsedEntry:
 
 
 def _cut(text: str, token: re.Pattern[str], limit: int) -> str:
-    found = next(islice(token.finditer(text), limit, None), None)
-    return text if found is None else text[: found.start()]
+    first_beyond = next(islice(token.finditer(text), limit, None), None)
+    return text if first_beyond is None else text[: first_beyond.start()]
 
 
 def _cut_xml(text: str, limit: int) -> str:
     """Returns the text, cut at the limit. The content of closed CDATA sections does not count."""
     position, last_end = 0, text.rfind("]]>")
-    while found := _XML.search(text, position):
-        position = found.end()
-        if found[0] == "<![CDATA[" and position <= last_end:
+    while match := _XML.search(text, position):
+        position = match.end()
+        if match[0] == "<![CDATA[" and position <= last_end:
             position = text.index("]]>", position)
             continue
         limit -= 1
         if limit < 0:
-            return text[: found.start()]
+            return text[: match.start()]
     return text

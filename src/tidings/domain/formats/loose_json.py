@@ -54,7 +54,7 @@ def as_text(value: object) -> str:
 def as_texts(value: object) -> list[str]:
     """Returns the strings of a list, or the parts of a single string between commas."""
     if isinstance(value, list):
-        return [found for each in value if (found := as_text(each))]
+        return [text for each in value if (text := as_text(each))]
     return as_text(value).split(",") if value else []
 
 
@@ -91,16 +91,16 @@ def _read_damaged(source: str) -> JsonDocument | None:
 
 
 def _complete_items(source: str, position: int) -> list[Any]:
-    found, failures = [], 0
+    items, failures = [], 0
     while failures < _MAX_FAILURES and (start := _NEXT_OBJECT.match(source, position)):
         try:
             item, position = _lenient.raw_decode(source, start.end())
-            found.append(item)
+            items.append(item)
         except (ValueError, RecursionError):
             failures += 1
             following = _BETWEEN_OBJECTS.search(source, start.end())
             position = following.end() if following else len(source)
-    return found
+    return items
 
 
 def _read_object(source: str) -> dict[str, Any] | None:

@@ -79,8 +79,8 @@ class MediaElements:
         """Returns the description as HTML. It is plain text unless its `type` says otherwise (Media RSS 1.5.1)."""
         for fields in self._places():
             for element in reversed(fields.get("media:description", ())):
-                if found := text_of(element).strip():
-                    return found if attribute(element, "type") == "html" else escape_html(found).replace("\n", "<br>")
+                if text := text_of(element).strip():
+                    return text if attribute(element, "type") == "html" else escape_html(text).replace("\n", "<br>")
         return ""
 
     def title(self) -> str:
@@ -90,7 +90,7 @@ class MediaElements:
         return [label for category in self._elements("media:category") if (label := attribute(category, "label"))]
 
     def _text(self, name: str) -> str:
-        return next((found for fields in self._places() if (found := fields.text(name))), "")
+        return next((text for fields in self._places() if (text := fields.text(name))), "")
 
     def _places(self) -> Iterator[ElementFields]:
         """Yields where a title or description may be: in the item, in a group, in an element of the content."""

@@ -116,11 +116,11 @@ def _identity(
 
 
 def _item_url(link: str, fields: ElementFields, enclosures: tuple[ParsedEnclosure, ...], base: str) -> str:
-    if found := web_url(link, base) or _permalink(fields, base):
-        return found
+    if url := web_url(link, base) or _permalink(fields, base):
+        return url
     for each in enclosures:
-        if found := web_url(each.url, base):
-            return found
+        if url := web_url(each.url, base):
+            return url
     return web_url(fields.element.get(_RDF_ABOUT, ""), base)
 
 
@@ -159,8 +159,8 @@ def _title(
     fields: ElementFields, priorities: RssItemNamePriorities, media: MediaElements, feed_format: FeedFormat
 ) -> str:
     # In RSS 1.0 the format's own title comes first; in RSS 2.0 that of Dublin Core is better.
-    found = (feed_format is FeedFormat.RDF and fields.text("title")) or fields.text(*priorities.title) or media.title()
-    return text.title_to_text(found)
+    title = (feed_format is FeedFormat.RDF and fields.text("title")) or fields.text(*priorities.title) or media.title()
+    return text.title_to_text(title)
 
 
 def _permalink(fields: ElementFields, base: str) -> str:
@@ -196,35 +196,37 @@ def _published_at(fields: ElementFields, priorities: RssItemNamePriorities, chan
 
 
 def _tags(fields: ElementFields, media: MediaElements) -> list[str]:
-    found = [text.html_to_text(tag) for tag in fields.texts("category", "dc:subject")]
+    tags = [text.html_to_text(tag) for tag in fields.texts("category", "dc:subject")]
     for wrapper in fields.get("categories", ()):
-        found += (text.html_to_text(text_of(each)) for each in wrapper)
+        tags += (text.html_to_text(text_of(each)) for each in wrapper)
     if not media.is_empty:
-        found += media.labels()
+        tags += media.labels()
     for category in fields.get("itunes:category", ()):
-        found += (attribute(each, "text") for each in category.iter(etree.Element))
+        tags += (attribute(each, "text") for each in category.iter(etree.Element))
     for keywords in fields.texts("itunes:keywords"):
-        found += keywords.split(",")
-    return found
+        tags += keywords.split(",")
+    return tags
 
 
 def _enclosures(
     fields: ElementFields, priorities: RssItemNamePriorities, media: MediaElements, base: str
 ) -> list[ParsedEnclosure]:
-    found = [] if media.is_empty else list(media.thumbnails())
+    enclosures = [] if media.is_empty else list(media.thumbnails())
     if "enclosure" in fields:
         original = fields.text("feedburner:origenclosurelink")
         for enclosure in fields["enclosure"]:
             url = attribute(enclosure, "url")
-            found.append(_enclosure(absolute_url(_original_url(url, original) if original else url, base), enclosure))
+            enclosures.append(
+                _enclosure(absolute_url(_original_url(url, original) if original else url, base), enclosure)
+            )
     # Some publishers write Atom links without their namespace.
     for name in priorities.atom_links:
         for link in fields.get(name, ()):
             if link.keys() and "enclosure" in link_relations(link):
-                found.append(_enclosure(absolute_url(attribute(link, "href"), base), link))
+                enclosures.append(_enclosure(absolute_url(attribute(link, "href"), base), link))
     if not media.is_empty:
-        found += media.enclosures()
-    return found
+        enclosures += media.enclosures()
+    return enclosures
 
 
 def _enclosure(url: str, element: _Element) -> ParsedEnclosure:

@@ -35,9 +35,9 @@ def absolute_url(url: str, base: str) -> str:
         return _BROKEN_SCHEME.sub(_repair_scheme, url, count=1) if scheme in LINK_SCHEMES else ""
     if len(base) > MAX_BASE_CHARS:
         return ""
-    if found := _BARE_HOST.match(url):
+    if match := _BARE_HOST.match(url):
         site = _WITH_HOST_NAME.match(base)
-        if found[1].lower().startswith("www.") or (site and site[2].lower() == found[1].lower()):
+        if match[1].lower().startswith("www.") or (site and site[2].lower() == match[1].lower()):
             return f"{site[1] if site else 'https'}://{url}"
     try:
         return urljoin(base, url)
@@ -55,11 +55,11 @@ def relative_url(url: str, base: str) -> str:
 
 def web_url(url: str, base: str) -> str:
     """Returns the same as `absolute_url` if that is an http(s) URL with a host, else ""."""
-    found = absolute_url(url, base)
-    if not _WITH_HOST.match(found):
+    absolute = absolute_url(url, base)
+    if not _WITH_HOST.match(absolute):
         return ""
     # Only a URL with brackets can fail the full check, which is slow.
-    return "" if "[" in found[:300] and not _is_splittable(found) else found
+    return "" if "[" in absolute[:300] and not _is_splittable(absolute) else absolute
 
 
 def is_web_url(url: str) -> bool:
@@ -75,5 +75,5 @@ def _is_splittable(url: str) -> bool:
     return True
 
 
-def _repair_scheme(found: re.Match[str]) -> str:
-    return f"{found[1].lower()}://"
+def _repair_scheme(match: re.Match[str]) -> str:
+    return f"{match[1].lower()}://"

@@ -117,11 +117,11 @@ def fields_of(settings: type[Struct]) -> tuple[SettingField, ...]:
     """Returns the fields in the order of their declaration. Raises TypeError for a member without a field."""
     hints = get_type_hints(settings, include_extras=True)
     defaults = settings()
-    found = []
+    fields = []
     for name in settings.__struct_fields__:
         kind, *more = get_args(hints[name]) or (hints[name],)
         field = next((one for one in more if isinstance(one, SettingField)), None)
         if field is None or kind not in (str, bool, int):
             raise TypeError(f"{settings.__module__}: {name} needs a type and a field, such as Annotated[str, line(…)]")
-        found.append(msgspec.structs.replace(field, name=name, type=kind, default=getattr(defaults, name)))
-    return tuple(found)
+        fields.append(msgspec.structs.replace(field, name=name, type=kind, default=getattr(defaults, name)))
+    return tuple(fields)

@@ -13,7 +13,7 @@ from tidings.domain.integrations.provider import Provider, provider_from_module
 
 def _found() -> dict[str, Provider]:
     modules = (
-        import_module(f"{providers.__name__}.{found.name}") for found in pkgutil.iter_modules(providers.__path__)
+        import_module(f"{providers.__name__}.{module.name}") for module in pkgutil.iter_modules(providers.__path__)
     )
     return {
         provider.name: provider

@@ -90,12 +90,12 @@ def sample_render(template: str) -> str:
 
 def check_template(template: str, *, field: str) -> None:
     """Raises InvalidInput for an unknown placeholder or filter; the message lists the known ones."""
-    for found in _PLACEHOLDER.finditer(template):
-        name = found["name"].strip()
+    for match in _PLACEHOLDER.finditer(template):
+        name = match["name"].strip()
         if name not in PLACEHOLDERS:
             raise _unknown(msg("there is no placeholder {name}.", name=repr(name[:40])), name, PLACEHOLDERS, field)
-        name = (found["filter"] or "").strip()
-        if found["filter"] is not None and name not in FILTERS:
+        name = (match["filter"] or "").strip()
+        if match["filter"] is not None and name not in FILTERS:
             raise _unknown(msg("there is no filter {name}.", name=repr(name[:40])), name, FILTERS, field)
     if "{{" in _PLACEHOLDER.sub("", template):
         raise InvalidField(field, msg("a placeholder begins with {{ and does not end with }}."))

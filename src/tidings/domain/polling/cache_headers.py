@@ -88,13 +88,13 @@ def wants_no_validators(expires: str) -> bool:
 
 def parse_links(value: str, base_url: str) -> tuple[Link, ...]:
     """Returns the targets of a Link header, in order, one for each relation. Source: RFC 8288."""
-    found = []
+    links = []
     for target, parameters in _LINK.findall(value[:_MAX_HEADER_CHARS]):
         rel = _LINK_REL.search(parameters)
         url = _resolve(base_url, target.strip())
         if rel and url:
-            found += [Link(url, name) for name in (rel[1] or rel[2] or "").lower().split()]
-    return tuple(found)
+            links += [Link(url, name) for name in (rel[1] or rel[2] or "").lower().split()]
+    return tuple(links)
 
 
 def _directives(cache_control: str) -> dict[str, str]:

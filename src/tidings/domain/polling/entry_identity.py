@@ -84,15 +84,15 @@ def rehash_by_url(stored: Iterable[StoredIdentity]) -> dict[int, bytes]:
     for entry, url in known:
         titles.setdefault(url, set()).add(entry.title)
     taken = {entry.hash for entry, _ in known}
-    found: dict[int, bytes] = {}
+    hashes: dict[int, bytes] = {}
     for entry, url in known:
         if not url:
             continue
         hash_ = bytes.fromhex(_hash(url, entry.title if len(titles[url]) > 1 else ""))
         if hash_ not in taken:
             taken.add(hash_)
-            found[entry.id] = hash_
-    return found
+            hashes[entry.id] = hash_
+    return hashes
 
 
 def url_hash(url: str) -> bytes:
@@ -124,13 +124,13 @@ def _url_hashes(entries: Sequence[ParsedEntry], urls: Sequence[str]) -> list[str
     """
     url_counts = Counter(urls)
     counts = Counter(zip(urls, (entry.title for entry in entries), strict=True))
-    found = []
+    hashes = []
     for entry, url in zip(entries, urls, strict=True):
         if not url or counts[url, entry.title] > 1:
-            found.append(entry.hash)
+            hashes.append(entry.hash)
         else:
-            found.append(_hash(url, entry.title if url_counts[url] > 1 else ""))
-    return found
+            hashes.append(_hash(url, entry.title if url_counts[url] > 1 else ""))
+    return hashes
 
 
 def _url_and_title_hashes(entries: Sequence[ParsedEntry], urls: Sequence[str]) -> list[str]:

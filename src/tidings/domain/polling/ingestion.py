@@ -110,8 +110,8 @@ class EntryPolicy(Struct, frozen=True):
     @property
     def rule_errors(self) -> tuple[str, ...]:
         """The rules that were ignored, each with the reason, in English."""
-        found = (*self.feed_rules.errors, *self.user_rules.errors)
-        return tuple(f"{error.field}: {error.message}" for error in found)
+        errors = (*self.feed_rules.errors, *self.user_rules.errors)
+        return tuple(f"{error.field}: {error.message}" for error in errors)
 
 
 def fingerprint(entry: ParsedEntry) -> bytes:

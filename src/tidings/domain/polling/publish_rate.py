@@ -81,11 +81,11 @@ def update_rate(
 
 def _updates(dates: Iterable[Instant], now: Instant) -> list[Instant]:
     """Returns the times of the updates, in order: the first of dates that are close to each other."""
-    found: list[Instant] = []
+    updates: list[Instant] = []
     for date in sorted(min(date, now) for date in dates):
-        if not found or date - found[-1] >= SAME_UPDATE_WITHIN:
-            found.append(date)
-    return found
+        if not updates or date - updates[-1] >= SAME_UPDATE_WITHIN:
+            updates.append(date)
+    return updates
 
 
 def _gap_s(per_microsecond: float) -> int:

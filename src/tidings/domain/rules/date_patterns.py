@@ -93,7 +93,7 @@ def _midnight(text: str) -> Instant:
 
 
 def _age(text: str) -> int:
-    found = _AGE.fullmatch(text.strip())
-    if found is None:
+    match = _AGE.fullmatch(text.strip())
+    if match is None:
         raise UnmatchableRule(msg("An age is a whole number followed by d, h, m or s, for example max-age:30d."))
-    return int(found[1]) * _UNITS[found[2]]
+    return int(match[1]) * _UNITS[match[2]]

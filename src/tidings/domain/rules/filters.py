@@ -130,9 +130,9 @@ def read_filters(text: str, *, field: str, errors: RuleErrors) -> FilterRules:
 def parse_entry_list(text: str, *, field: str) -> Regex | None:
     """Returns the expression of a blocklist or keeplist; None if it is blank. Raises InvalidRule if it is unusable."""
     errors: RuleErrors = []
-    found = read_entry_list(text, field=field, errors=errors)
+    rules = read_entry_list(text, field=field, errors=errors)
     raise_first(errors)
-    return found
+    return rules
 
 
 def read_entry_list(text: str, *, field: str, errors: RuleErrors) -> Regex | None:

@@ -46,7 +46,7 @@ def read_calls(text: str, *, field: str, errors: RuleErrors) -> tuple[RuleCall, 
 
 def unquote_string(literal: str) -> str:
     """Returns the value of a string literal. literal: with its quotation marks."""
-    return _ESCAPE.sub(lambda found: _ESCAPED_CHARACTERS.get(found[1], found[1]), literal[1:-1])
+    return _ESCAPE.sub(lambda match: _ESCAPED_CHARACTERS.get(match[1], match[1]), literal[1:-1])
 
 
 def _add_token(token: re.Match[str], calls: list[RuleCall]) -> None:

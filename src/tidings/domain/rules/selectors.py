@@ -54,12 +54,12 @@ def select(tree: LexborHTMLParser, selector: Selector) -> list[LexborNode]:
     Raises RuleBudgetExceeded if the page is too large for the selector.
     """
     _check_cost(tree, selector)
-    found: dict[int, LexborNode] = {}
+    selected: dict[int, LexborNode] = {}
     for path in selector.paths:
-        found.update(_match_path(tree, path))
+        selected.update(_match_path(tree, path))
     if len(selector.paths) == 1:
-        return list(found.values())
-    return [node for node in tree.css("*") if node.mem_id in found]
+        return list(selected.values())
+    return [node for node in tree.css("*") if node.mem_id in selected]
 
 
 def _check_compounds(selector: Selector) -> None:

@@ -42,10 +42,10 @@ def read_url_rewrite(text: str, *, field: str, errors: RuleErrors) -> UrlRewrite
 
 
 def _parse(text: str) -> UrlRewrite:
-    found = _RULE.fullmatch(text)
-    if found is None:
+    match = _RULE.fullmatch(text)
+    if match is None:
         raise InvalidRule(
             msg('Addresses are rewritten by exactly one rule of the form rewrite("expression"|"replacement").')
         )
-    pattern = compile_regex(unquote_string(found[1]))
-    return UrlRewrite(pattern, parse_template(unquote_string(found[2]), pattern))
+    pattern = compile_regex(unquote_string(match[1]))
+    return UrlRewrite(pattern, parse_template(unquote_string(match[2]), pattern))

@@ -54,8 +54,8 @@ def rename_tag(caller: User, services: Services, query: Rename) -> str:
     """Rename a folder."""
     name, new_name = (streams.label_name(text) for text in (query.s or query.t, query.dest))
     with services.reading() as db:
-        found = streams.folder(db, caller.id, name)
-    services.categories.update(caller.id, found.id, title=new_name)
+        folder = streams.folder(db, caller.id, name)
+    services.categories.update(caller.id, folder.id, title=new_name)
     return "OK"
 
 
@@ -66,7 +66,7 @@ def disable_tag(caller: User, services: Services, query: Disable) -> str:
     if not names:
         raise InvalidInput(verbatim("s: send a label."), field="s")
     with services.reading() as db:
-        found = [streams.folder(db, caller.id, name) for name in names]
-    for folder_id in {folder.id for folder in found}:
+        folders = [streams.folder(db, caller.id, name) for name in names]
+    for folder_id in {folder.id for folder in folders}:
         services.categories.dissolve(caller.id, folder_id)
     return "OK"

@@ -123,8 +123,8 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
             count, latest = parts.get(stream, (0, 0))
             parts[stream] = count + unread.get(feed.id, 0), max(latest, newest)
     parts.setdefault(READING_LIST, (0, 0))
-    found = [UnreadCount(stream, count, str(newest)) for stream, (count, newest) in parts.items()]
-    return UnreadCounts(parts[READING_LIST][0], found)
+    counts = [UnreadCount(stream, count, str(newest)) for stream, (count, newest) in parts.items()]
+    return UnreadCounts(parts[READING_LIST][0], counts)
 
 
 @routes.post("/reader/api/0/subscription/edit")
@@ -174,10 +174,10 @@ def _change(services: Services, user_id: int, feed_id: int, query: Edit, title: 
 def _folder_after_removal(services: Services, user_id: int, feed_id: int, label: str) -> int | None:
     """Returns the first folder if the feed is removed from its own, because each feed must be in one."""
     with services.reading() as db:
-        found = streams.folder(db, user_id, label)
+        folder = streams.folder(db, user_id, label)
         feed = feeds.get(db, user_id, feed_id)
         first = categories.first(db, user_id)
-    return first.id if first and feed and feed.category_id == found.id else None
+    return first.id if first and feed and feed.category_id == folder.id else None
 
 
 @routes.post("/reader/api/0/subscription/quickadd")
@@ -204,8 +204,8 @@ async def _subscribe(caller: User, services: Services, address: str) -> tuple[in
     if known is not None:
         return known, False
     try:
-        found = await services.discovery.find(caller.id, {"url": url})
-        return await services.feeds.create(caller, {"feed_url": found[0].url}), True
+        candidates = await services.discovery.find(caller.id, {"url": url})
+        return await services.feeds.create(caller, {"feed_url": candidates[0].url}), True
     except SubscriptionExists as error:
         return error.feed_id, False
 

@@ -60,10 +60,10 @@ class AppLogins:
         secret = self._secret.get()
         with self._database.reading() as db:
             user = users.by_name(db, fields.username)
-            found = self._api_password(db, secret, user, fields.password) if user else None
-        if user is not None and found is not None:
-            self._record_use(user, found)
-            return self._login(user, found.password_digest)
+            api_password = self._api_password(db, secret, user, fields.password) if user else None
+        if user is not None and api_password is not None:
+            self._record_use(user, api_password)
+            return self._login(user, api_password.password_digest)
         known = self._authentication.recognise_password(fields)
         return self._login_of_account(known) if known and known.allow_account_password_in_apps else None
 
@@ -82,9 +82,9 @@ class AppLogins:
         if username and digits and "\0" not in username:
             with self._database.reading() as db:
                 user = users.by_name(db, username)
-                login, found = self._of_token(db, secret, user, digits) if user else (None, None)
+                login, api_password = self._of_token(db, secret, user, digits) if user else (None, None)
             if login is not None:
-                self._record_use(login.user, found)
+                self._record_use(login.user, api_password)
                 return login
         self._refusals.log("unknown token", username=username, address=address)
         raise Unauthorized(UNKNOWN_TOKEN)
@@ -96,13 +96,13 @@ class AppLogins:
         """
         digest = decisions.fever_key_digest(self._secret.get(), key)
         with self._database.reading() as db:
-            found = api_passwords.by_fever_key(db, digest)
-            user = users.get(db, found.user_id) if found else None
-        if user is None or found is None:
+            api_password = api_passwords.by_fever_key(db, digest)
+            user = users.get(db, api_password.user_id) if api_password else None
+        if user is None or api_password is None:
             self._refusals.log("unknown Fever key", username="", address=address)
             return None
-        self._record_use(user, found)
-        return FeverLogin(user, found.id)
+        self._record_use(user, api_password)
+        return FeverLogin(user, api_password.id)
 
     def throttle_unknown_key(self, address: str) -> float:
         """As `Authentication.throttle_unknown_key`."""

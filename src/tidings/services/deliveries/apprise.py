@@ -47,13 +47,13 @@ class AppriseSender:
 
     def check_urls(self, urls: str, *, field: str) -> None:
         """Raises InvalidInput if one of the service URLs cannot work."""
-        found = apprise.service_urls(urls)
-        if len(found) > MAX_URLS:
+        services = apprise.service_urls(urls)
+        if len(services) > MAX_URLS:
             raise InvalidField(field, msg("{max} service URLs at most.", max=MAX_URLS))
-        if not found:
+        if not services:
             return
         try:
-            problems = self._request(AppriseRequest(found, only_check=True), CHECK_TIMEOUT_S)
+            problems = self._request(AppriseRequest(services, only_check=True), CHECK_TIMEOUT_S)
         except WorkerDied as error:
             raise InvalidField(field, msg("these could not be checked just now; try again.")) from error
         if problems:

@@ -126,8 +126,8 @@ class Integrations:
             self._apprise_sender.check_urls(urls, field="apprise.urls")
 
 
-def _shown(found: list[StoredIntegration]) -> dict[str, dict[str, Any]]:
-    by_name = {stored.name: stored for stored in found}
+def _shown(integrations: list[StoredIntegration]) -> dict[str, dict[str, Any]]:
+    by_name = {stored.name: stored for stored in integrations}
     return {name: _members(provider, by_name.get(name)) for name, provider in REGISTRY.items()}
 
 

@@ -81,8 +81,8 @@ def _post(
     now: Instant,
 ) -> int:
     """make_bodies: called only if there is a receiver, and consumed one by one: together bodies may be large."""
-    found = enabled_integrations(db, user.id, event_type)
-    receivers = [(target.name, receiver) for target in found if (receiver := _receiver(target, feed))]
+    integrations = enabled_integrations(db, user.id, event_type)
+    receivers = [(target.name, receiver) for target in integrations if (receiver := _receiver(target, feed))]
     posted = 0
     for body in make_bodies() if receivers else ():
         for integration, receiver in receivers:
@@ -102,16 +102,16 @@ def _post(
 
 
 def _new_entries_bodies(db: Read, user: User, feed: Feed, entry_ids: Sequence[int]) -> Iterable[bytes]:
-    found = entries.get_many(db, user.id, entry_ids)
-    if not found:
+    stored = entries.get_many(db, user.id, entry_ids)
+    if not stored:
         return ()
     format_time = time_zone(user.timezone).format
     payloads = (
         events.entry_payload(
             entry, content, enclosures, minutes=shown_minutes(entry.reading_time, user), format_time=format_time
         )
-        for start in range(0, len(found), ENTRIES_PER_BATCH)
-        for entry, content, enclosures in _with_bodies(db, found[start : start + ENTRIES_PER_BATCH])
+        for start in range(0, len(stored), ENTRIES_PER_BATCH)
+        for entry, content, enclosures in _with_bodies(db, stored[start : start + ENTRIES_PER_BATCH])
     )
     # The check has changed the feed since `feed` was read.
     current = feeds.get(db, user.id, feed.id) or feed

@@ -103,12 +103,12 @@ class ResultWriter:
     def _write_batch(self, db: Write, batch: Sequence[Attempt]) -> list[AttemptResult]:
         """Returns results in the order of the batch. Rows are locked in the order of their ids, receivers first."""
         now = self._clock()
-        held: set[int] = set()
+        locked: set[int] = set()
         for worker in sorted({attempt.job.worker for attempt in batch}):
             ids = (attempt.job.queue.id for attempt in batch if attempt.job.worker == worker)
-            held |= queues.lock_claimed(db, ids, worker)
+            locked |= queues.lock_claimed(db, ids, worker)
         ours = sorted(
-            (attempt for attempt in batch if attempt.job.queue.id in held), key=lambda attempt: attempt.job.queue.id
+            (attempt for attempt in batch if attempt.job.queue.id in locked), key=lambda attempt: attempt.job.queue.id
         )
         records = {attempt.job.queue.id: self._evaluate(attempt, now) for attempt in ours}
         queues.record_attempts(db, [*records.values()], now=now, until=self.lease_end(now))
@@ -164,8 +164,8 @@ class ResultWriter:
 
     def _next_job(self, db: Write, queue: ReceiverQueue, worker: str, now: Instant) -> DeliveryJob | None:
         """Returns the first waiting delivery; None, with the receiver released, if there is none."""
-        while (found := queues.first_pending(db, queue.id)) is not None:
-            delivery, body = found
+        while (pending := queues.first_pending(db, queue.id)) is not None:
+            delivery, body = pending
             integration = integrations.get(db, queue.user_id, queue.integration)
             if integration is None or not integration.enabled or queue.integration not in REGISTRY:
                 queues.give_up_pending(db, queue.id, _switched_off(queue.integration), now=now)

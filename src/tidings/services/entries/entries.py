@@ -99,10 +99,10 @@ class Entries:
         while True:
             # Several short transactions, so that others can write in between.
             with self._database.writing() as db:
-                found = history.flush(db, user_id, after=reached, now=now)
-            if found is None:
+                flushed = history.flush(db, user_id, after=reached, now=now)
+            if flushed is None:
                 return
-            reached = found
+            reached = flushed
 
 
 def owned(db: Read, user_id: int, entry_id: int) -> Entry:

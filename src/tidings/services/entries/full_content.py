@@ -51,10 +51,10 @@ class FullContent:
     async def of_document(self, document: FetchedDocument, *, timeout_s: float) -> dict[int, Mapping[bytes, Article]]:
         """Returns articles of new entries by feed id and entry hash, for the feeds with the option."""
         feeds = [feed for feed in document.feeds if feed.crawler]
-        found = await asyncio.to_thread(self._new_entries, document, feeds)
-        fetches = [self.articles(user, feed, entries, timeout_s=timeout_s) for user, feed, entries in found]
+        new_entries = await asyncio.to_thread(self._new_entries, document, feeds)
+        fetches = [self.articles(user, feed, entries, timeout_s=timeout_s) for user, feed, entries in new_entries]
         articles = await asyncio.gather(*fetches)
-        return {feed.id: one for (_, feed, _), one in zip(found, articles, strict=True)}
+        return {feed.id: one for (_, feed, _), one in zip(new_entries, articles, strict=True)}
 
     async def articles(
         self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry], *, timeout_s: float
@@ -76,12 +76,16 @@ class FullContent:
             outcomes = await asyncio.gather(*tasks.values(), return_exceptions=True)
         if shortage := next((one for one in outcomes if isinstance(one, LocalShortage)), None):
             raise shortage
-        found = {hash_: one for hash_, one in zip(tasks, outcomes, strict=True) if isinstance(one, Article)}
+        articles = {hash_: one for hash_, one in zip(tasks, outcomes, strict=True) if isinstance(one, Article)}
         late = sum(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes)
         log.info(
-            "articles fetched", feed=feed.id or None, found=len(found), failed=len(tasks) - len(found) - late, late=late
+            "articles fetched",
+            feed=feed.id or None,
+            found=len(articles),
+            failed=len(tasks) - len(articles) - late,
+            late=late,
         )
-        return found
+        return articles
 
     async def _find(self, feed: Feed, url: str, slots: asyncio.Semaphore) -> Article | None:
         async with slots:
@@ -101,17 +105,17 @@ class FullContent:
         self, document: FetchedDocument, feeds: Iterable[Feed]
     ) -> list[tuple[User, Feed, Mapping[bytes, ParsedEntry]]]:
         """Returns users, feeds and new entries by hash; without feeds for which that fails."""
-        found = []
+        new_entries = []
         for feed in feeds:
             try:
                 parsed = document.parsed(self._clock())
                 with self._database.reading() as db:
                     user = users.get(db, feed.user_id)
                     if user is not None:
-                        found.append((user, feed, find_changes(db, feed, parsed).new))
+                        new_entries.append((user, feed, find_changes(db, feed, parsed).new))
             except Exception as error:  # noqa: BLE001 - ingesting fails in the same way, and stores the error
                 log.debug("articles not fetched", feed=feed.id, reason=str(error))
-        return found
+        return new_entries
 
     def _pages(self, user: User, feed: Feed, entries: Mapping[bytes, ParsedEntry]) -> dict[bytes, str]:
         policy, now = EntryPolicy.for_feed(feed, user, self._instance), self._clock()

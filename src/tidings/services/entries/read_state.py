@@ -34,10 +34,10 @@ class ReadMarker:
         """Mark entries read. Ids of others and of read entries are ignored."""
         now = self._clock()
         with self._database.writing() as db:
-            found = read_state.unread_of(db, user_id, entry_ids)
-            if found:
-                entries.set_state(db, user_id, found, status=EntryStatus.READ, now=now)
-            return MarkReadResult(len(found), now)
+            unread = read_state.unread_of(db, user_id, entry_ids)
+            if unread:
+                entries.set_state(db, user_id, unread, status=EntryStatus.READ, now=now)
+            return MarkReadResult(len(unread), now)
 
     def mark_list_read(self, user_id: int, filter_: EntryFilter, page: PageRequest | None = None) -> MarkReadResult:
         """Mark the unread entries of a list read. page: only entries after its cursor, in its order.

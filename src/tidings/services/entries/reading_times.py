@@ -24,11 +24,11 @@ class ReadingTimes:
     def work(self) -> bool:
         """Recompute a batch of entries of one user. Returns False if there was nothing to do."""
         with self._database.reading() as db:
-            found = reading_times.first_outdated(db)
-            user = None if found is None else users.get(db, found[0])
-            if found is None or user is None:
+            outdated = reading_times.first_outdated(db)
+            user = None if outdated is None else users.get(db, outdated[0])
+            if outdated is None or user is None:
                 return False
-            position = found[1]
+            position = outdated[1]
             order = PageRequest(order=Order.ID, direction=Direction.ASC, limit=BATCH_SIZE)
             rows = entry_lists.rows(db, user.id, EntryFilter(after_entry_id=position), order)
             page = entry_lists.with_bodies(db, rows)

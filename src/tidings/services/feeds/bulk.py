@@ -57,11 +57,11 @@ class BulkFeedChanges:
         timing, now = Timing.draw(self._schedule), self._clock()
 
         def set_interval(db: Write, ids: list[int]) -> int:
-            found = feeds.get_many(db, user_id, ids)
+            selected = feeds.get_many(db, user_id, ids)
             bulk.set_interval(
-                db, user_id, minutes, {feed.id: timing.after_change(feed, minutes, now) for feed in found}
+                db, user_id, minutes, {feed.id: timing.after_change(feed, minutes, now) for feed in selected}
             )
-            return len(found)
+            return len(selected)
 
         return self._in_batches(user_id, feed_ids, set_interval)
 

@@ -82,15 +82,15 @@ class Discovery:
         be fetched, and NotFound without feeds.
         """
         search = _Search(self._fetcher, self._recent, user_id, _page_request(fields))
-        found = await search.run()
-        if not found:
+        candidates = await search.run()
+        if not candidates:
             raise NotFound(
                 msg(
                     "No feed was found on this page. If you know that there is one, give the address of the feed "
                     "itself."
                 )
             )
-        return found[:MAX_RESULTS]
+        return candidates[:MAX_RESULTS]
 
 
 class _Search:
@@ -109,8 +109,8 @@ class _Search:
             response = await self._fetcher.get(self._request, [self._user_id], requested_by=self._user_id)
         except FetchError:
             # Some sites block their pages for other clients than browsers, but not their feeds.
-            if found := await self._confirmed(discovery.known_site_feeds(self._request.url)):
-                return found
+            if confirmed := await self._confirmed(discovery.known_site_feeds(self._request.url)):
+                return confirmed
             raise
         result = await asyncio.to_thread(self._read, response)
         if result.type:
@@ -131,16 +131,16 @@ class _Search:
             for candidate in discovery.known_site_feeds(url, text)
         ]
         candidates = [*known, *discovery.declared_feeds(page), *discovery.linked_feeds(page, limit=MAX_LINKED)]
-        found = await self._confirmed(candidates)
+        confirmed = await self._confirmed(candidates)
         for group in discovery.common_locations(page.canonical or response.url):
-            found = found or await self._confirmed(group)
-        return found
+            confirmed = confirmed or await self._confirmed(group)
+        return confirmed
 
     async def _confirmed(self, candidates: Sequence[FeedCandidate]) -> list[DiscoveredFeed]:
         """Returns the candidates that are feeds, in the same order, each URL and each document once."""
         unique = list({candidate.url: candidate for candidate in reversed(candidates)}.values())[::-1]
         await self._probe_all([candidate for candidate in unique if candidate.url not in self._results][:MAX_PROBES])
-        found: dict[str, DiscoveredFeed] = {}
+        confirmed: dict[str, DiscoveredFeed] = {}
         digests: set[bytes] = set()
         for candidate in unique:
             result = self._results.get(candidate.url, ProbeResult())
@@ -150,8 +150,8 @@ class _Search:
                 continue
             if result.digest:
                 digests.add(result.digest)
-            found.setdefault(feed.url, feed)
-        return list(found.values())
+            confirmed.setdefault(feed.url, feed)
+        return list(confirmed.values())
 
     async def _probe_all(self, candidates: Sequence[FeedCandidate]) -> None:
         if not candidates:

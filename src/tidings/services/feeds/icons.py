@@ -187,13 +187,13 @@ class _DocumentCache:
 
     async def page(self, request: FetchRequest, user_id: int) -> _Page | None:
         """Returns a page, or None if it cannot be fetched. user_id: for whose feed."""
-        found: _Page | None = await self._get(request, user_id, _read_page)
-        return found
+        parsed: _Page | None = await self._get(request, user_id, _read_page)
+        return parsed
 
     async def image(self, request: FetchRequest, user_id: int) -> IconImage | None:
         """Returns an image, or None if it cannot be fetched or is no image. user_id: for whose feed."""
-        found: IconImage | None = await self._get(request, user_id, _read_image)
-        return found
+        parsed: IconImage | None = await self._get(request, user_id, _read_image)
+        return parsed
 
     async def _get(self, request: FetchRequest, user_id: int, read: Callable[[FetchResponse], object]) -> Any:
         now = asyncio.get_running_loop().time()

@@ -88,7 +88,7 @@ class RulePreviewer:
         with self._database.reading() as db:
             feed = owned(db, user.id, feed_id)
             filter_, page = EntryFilter(feed_id=feed_id), PageRequest(direction=Direction.DESC, limit=MAX_ENTRIES)
-            found = entry_lists.with_bodies(db, entry_lists.rows(db, user.id, filter_, page))
+            stored = entry_lists.with_bodies(db, entry_lists.rows(db, user.id, filter_, page))
         new_rules = {name: text for name, text in rules.items() if name in RULES}
         policy = EntryPolicy.for_feed(msgspec.structs.replace(feed, **new_rules), user, self._instance)
         now = self._clock()
@@ -96,11 +96,11 @@ class RulePreviewer:
             [
                 _preview(
                     entry,
-                    _parsed(entry, found.contents.get(entry.id, ""), found.enclosures.get(entry.id, [])),
+                    _parsed(entry, stored.contents.get(entry.id, ""), stored.enclosures.get(entry.id, [])),
                     policy,
                     now,
                 )
-                for entry in found.entries
+                for entry in stored.entries
             ],
             rule_errors=(*policy.feed_rules.errors, *policy.user_rules.errors),
         )

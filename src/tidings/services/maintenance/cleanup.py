@@ -216,11 +216,11 @@ class _Removal:
     def steps(self, max_entries: int) -> Iterator[CleanupStep]:
         """Yields steps that remove up to `max_entries` entries together."""
         reached, size = Instant(-(2**62)), MAX_BATCH // 5
-        while found := self._find(reached, min(size, max_entries)):
-            step = _write(self._database, "entries", partial(self._remove, found=found))
+        while expired := self._find(reached, min(size, max_entries)):
+            step = _write(self._database, "entries", partial(self._remove, expired=expired))
             yield step
             max_entries -= step.count
-            reached = found[-1].at
+            reached = expired[-1].at
             if step.count:
                 size = retention.next_batch_size(size, step.took_s)
 
@@ -242,8 +242,8 @@ class _Removal:
                 db, self._user_id, self._feed_id, self._status, before=self._before, from_position=reached, limit=limit
             )
 
-    def _remove(self, db: Write, found: list[ExpiredEntry]) -> int:
-        return cleanup.remove_entries(db, self._user_id, found, self._status, before=self._before, now=self._clock())
+    def _remove(self, db: Write, expired: list[ExpiredEntry]) -> int:
+        return cleanup.remove_entries(db, self._user_id, expired, self._status, before=self._before, now=self._clock())
 
 
 def _write(database: Database, what: str, remove: Callable[[Write], int]) -> CleanupStep:

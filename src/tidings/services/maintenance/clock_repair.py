@@ -65,13 +65,13 @@ class ClockRepair:
         return corrected + len(feeds)
 
     def _feeds_ahead(self, times: LatestTimes) -> list[int]:
-        found: list[int] = []
+        feed_ids: list[int] = []
         while True:
             with self._database.reading() as db:
-                batch = clock_repair.feeds_ahead(db, times, after_id=found[-1] if found else 0)
-            found += batch
+                batch = clock_repair.feeds_ahead(db, times, after_id=feed_ids[-1] if feed_ids else 0)
+            feed_ids += batch
             if len(batch) < clock_repair.FEED_BATCH:
-                return found
+                return feed_ids
 
     def _latest_times(self) -> LatestTimes:
         now = self._clock()

@@ -46,16 +46,16 @@ class IntegrityCheck:
         yield from self._terms(repair=repair)
 
     def _file(self, *, repair: bool) -> Iterator[Problem]:
-        found = self._damages()
+        damages = self._damages()
         is_repaired = False
-        if found and repair:
+        if damages and repair:
             try:
                 with database_errors.without_log(), self._database.writing() as db:
                     engine_integrity.rebuild_indexes(db)
                 is_repaired = not self._damages()
             except StoreUnavailable:
                 is_repaired = False
-        for text in found:
+        for text in damages:
             yield Problem("file", text, is_repaired)
 
     def _damages(self) -> list[str]:

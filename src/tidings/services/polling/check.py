@@ -189,8 +189,8 @@ class FeedChecker:
     def _others_at(self, url: str, feeds: Sequence[Feed]) -> dict[int, int]:
         """Returns other feeds of the same user at this URL, by feed id."""
         with self._database.reading() as db:
-            found = {feed.id: stored_feeds.id_by_url(db, feed.user_id, url) for feed in feeds}
-        return {feed_id: other for feed_id, other in found.items() if other not in (None, feed_id)}
+            others = {feed.id: stored_feeds.id_by_url(db, feed.user_id, url) for feed in feeds}
+        return {feed_id: other for feed_id, other in others.items() if other not in (None, feed_id)}
 
     async def _finish(self, run: CheckRun) -> None:
         """Write the error and the next check of every failed feed, and the remaining columns."""
@@ -263,8 +263,8 @@ def _already_subscribed(url: str, other: int) -> AlreadySubscribed:
 
 def _reasons(failed: Mapping[int, TidingsError]) -> dict[str, tuple[int, str]]:
     """Returns the number of failed feeds and the message of the first one, by error code."""
-    found: dict[str, tuple[int, str]] = {}
+    reasons: dict[str, tuple[int, str]] = {}
     for error in failed.values():
-        count, reason = found.get(error.code, (0, error.message))
-        found[error.code] = count + 1, reason
-    return found
+        count, reason = reasons.get(error.code, (0, error.message))
+        reasons[error.code] = count + 1, reason
+    return reasons

@@ -131,9 +131,9 @@ class Polling:
         """
         with self._database.reading() as db:
             owners = users.list_all(db) if username is None else [by_name(db, username)]
-            found = [feed for owner in owners for feed in feeds.list_all(db, owner.id) if not feed.disabled]
+            enabled_feeds = [feed for owner in owners for feed in feeds.list_all(db, owner.id) if not feed.disabled]
         by_source: defaultdict[bytes, list[Feed]] = defaultdict(list)
-        for feed in found:
+        for feed in enabled_feeds:
             by_source[feed_fetch_key(feed)].append(feed)
         return [SourceLease(0, members) for members in by_source.values()]
 

@@ -78,12 +78,12 @@ class EntryBuilder:
         ready: dict[Key, ReadyEntry] = {}
         size = count = 0
         for key, entry in entries.items():
-            made = self._build(entry, policy, feed, now, articles.get(key) if articles else None)
+            created = self._build(entry, policy, feed, now, articles.get(key) if articles else None)
             count += 1
-            errors += made.warnings
-            if made.entry is not None:
-                ready[key] = made.entry
-                size += sys.getsizeof(made.entry.content)
+            errors += created.warnings
+            if created.entry is not None:
+                ready[key] = created.entry
+                size += sys.getsizeof(created.entry.content)
                 if size > MAX_CONTENT_BYTES:
                     break
         return ready, count == len(entries)
@@ -94,13 +94,13 @@ class EntryBuilder:
         if article is not None:
             return prepare(entry, policy, feed=feed, now=now, article=article)
         key = policy.key, entry.hash
-        made = self._built.get(key)
-        if made is None:
-            made = prepare(entry, policy, feed=feed, now=now)
-            self._size += sys.getsizeof(made.entry.content) if made.entry else 0
+        created = self._built.get(key)
+        if created is None:
+            created = prepare(entry, policy, feed=feed, now=now)
+            self._size += sys.getsizeof(created.entry.content) if created.entry else 0
             if self._size <= MAX_CONTENT_BYTES:
-                self._built[key] = made
-        return made
+                self._built[key] = created
+        return created
 
 
 def log_rule_errors(feed_id: int, errors: Iterable[str]) -> None:

@@ -74,10 +74,10 @@ def finish(db: Write, checks: Sequence[tuple[SourceLease, Sequence[FeedColumns]]
     for lease, _ in checks:
         if lease.worker:
             leased[lease.worker].append(lease.source_id)
-    held = {worker: claims.held(db, ids, worker) for worker, ids in leased.items()}
-    is_ours = [not lease.worker or lease.source_id in held[lease.worker] for lease, _ in checks]
+    leases = {worker: claims.held(db, ids, worker) for worker, ids in leased.items()}
+    is_ours = [not lease.worker or lease.source_id in leases[lease.worker] for lease, _ in checks]
     record(db, [column for (_, columns), ours in zip(checks, is_ours, strict=True) if ours for column in columns])
-    for worker, ids in held.items():
+    for worker, ids in leases.items():
         claims.release(db, ids, worker)
     _touch(db, [feed.id for lease, columns in checks if not lease.worker for feed, _ in columns])
     return is_ours
@@ -102,8 +102,8 @@ def _lock(db: Write, batch: Sequence[Feed]) -> dict[int, CurrentFeed]:
 
     Omits deleted feeds, and feeds whose `match_entries_by_url` was changed, since their entries have other hashes now.
     """
-    held = counters.lock_each(db, ((feed.user_id, feed.id) for feed in batch))
-    current = feed_store.current(db, held) if held else {}
+    locked = counters.lock_each(db, ((feed.user_id, feed.id) for feed in batch))
+    current = feed_store.current(db, locked) if locked else {}
     by_url = {feed.id: feed.match_entries_by_url for feed in batch}
     return {id_: feed for id_, feed in current.items() if feed.match_entries_by_url == by_url[id_]}
 

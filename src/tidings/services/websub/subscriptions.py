@@ -80,14 +80,16 @@ class WebSub:
         """Close connections to hubs. Call it inside the event loop that opened them."""
         await self._hubs.close()
 
-    def record_offers(self, seen: Sequence[CheckedDocument]) -> None:
+    def record_offers(self, documents: Sequence[CheckedDocument]) -> None:
         """Record the hubs that documents offer now, even while this service cannot subscribe."""
         offers = {
-            checked.feed.id: find_offer(checked.feed, checked.response.links, checked.document) for checked in seen
+            checked.feed.id: find_offer(checked.feed, checked.response.links, checked.document) for checked in documents
         }
         # A document without offers matters only if there may be offers to withdraw.
         relevant = [
-            checked for checked in seen if offers[checked.feed.id] or (checked.document is not None and checked.has_hub)
+            checked
+            for checked in documents
+            if offers[checked.feed.id] or (checked.document is not None and checked.has_hub)
         ]
         if not relevant:
             return
@@ -101,10 +103,10 @@ class WebSub:
                     )
 
     def _store_offers(
-        self, seen: CheckedDocument, offers: set[tuple[str, str]], known: Mapping[tuple[str, str], int]
+        self, document: CheckedDocument, offers: set[tuple[str, str]], known: Mapping[tuple[str, str], int]
     ) -> None:
-        feed_id = seen.feed.id
-        if seen.has_news and known:
+        feed_id = document.feed.id
+        if document.has_news and known:
             with self._database.writing() as db:
                 subscriptions.stop_relying_on_pushes(db, feed_id)
         if offers == known.keys():
@@ -124,11 +126,11 @@ class WebSub:
         """Make subscriptions due that no feed uses any more, or that a feed uses again. Returns their number."""
         now = self._clock()
         with self._database.reading() as db:
-            found = subscriptions.find_orphaned(db, now=now, limit=MAX_EXPIRED)
-        if found:
+            orphaned = subscriptions.find_orphaned(db, now=now, limit=MAX_EXPIRED)
+        if orphaned:
             with self._database.writing() as db:
-                subscriptions.make_subscriptions_due(db, found, now)
-        return len(found)
+                subscriptions.make_subscriptions_due(db, orphaned, now)
+        return len(orphaned)
 
     async def send_due_requests(self) -> int:
         """Send the requests that are due, up to a limit. Returns the number of subscriptions processed."""

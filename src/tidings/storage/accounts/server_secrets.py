@@ -18,8 +18,8 @@ _insert_unless_exists = upsert(server_secrets, ["name"]).values(
 
 
 def get(db: Read, name: str) -> bytes | None:
-    found = db.scalar(_select_secret, secret_name=name)
-    return None if found is None else bytes(found)
+    secret = db.scalar(_select_secret, secret_name=name)
+    return None if secret is None else bytes(secret)
 
 
 def add(db: Write, name: str, secret: bytes) -> None:

@@ -41,8 +41,8 @@ _delete_expired = delete(_table).where(_table.c.lane.in_(_select_expired.scalar_
 
 def failure_counts(db: Read, keys: Iterable[bytes], *, since: Instant) -> dict[bytes, FailureCount]:
     """Returns the counts of buckets with a failure after `since`, by key."""
-    found = db.rows(_select_recent, keys=list(keys), since=since)
-    return {bytes(row["lane"]): FailureCount(row["failures"], row["next_turn_at"]) for row in found}
+    rows = db.rows(_select_recent, keys=list(keys), since=since)
+    return {bytes(row["lane"]): FailureCount(row["failures"], row["next_turn_at"]) for row in rows}
 
 
 def add_failure(db: Write, next_attempts: Mapping[bytes, Instant], *, now: Instant, since: Instant) -> None:

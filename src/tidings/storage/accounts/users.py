@@ -47,8 +47,8 @@ def password_hash(db: Read, user_id: int) -> str:
 
 def id_by_foreign_id(db: Read, name: str, value: str) -> int | None:
     """Returns the id of the user with this id at a sign-in provider. name: google_id or openid_connect_id."""
-    found: int | None = db.scalar(select(users.c.id).where(users.c[name] == value))
-    return found
+    user_id: int | None = db.scalar(select(users.c.id).where(users.c[name] == value))
+    return user_id
 
 
 def lock_admins(db: Write) -> list[int]:

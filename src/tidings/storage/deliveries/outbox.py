@@ -169,10 +169,10 @@ def list_deliveries(
 
 def integrations_of(db: Read, user_id: int) -> list[str]:
     """Returns the names of integrations with deliveries of the user."""
-    found: list[str] = []
-    while (after := db.scalar(_select_next_integration, user=user_id, after=found[-1] if found else "")) is not None:
-        found.append(after)
-    return found
+    names: list[str] = []
+    while (after := db.scalar(_select_next_integration, user=user_id, after=names[-1] if names else "")) is not None:
+        names.append(after)
+    return names
 
 
 def failed_counts(db: Read, user_id: int) -> dict[str, int]:

@@ -248,11 +248,11 @@ def enforce_user_limits(db: Write, user_id: int, limits: QueueLimits, now: Insta
 
 def claim(db: Write, worker: str, *, now: Instant, until: Instant, limit: int, max_failing: int) -> list[ReceiverQueue]:
     """Claim the longest due receivers for `worker`. max_failing: most of them whose last attempt failed."""
-    found = db.all(ReceiverQueue, _claim_failing, now=now, limit=max_failing) if max_failing > 0 else []
-    found += db.all(ReceiverQueue, _claim_succeeding, now=now, limit=limit - len(found))
-    if found:
-        db.run(_claim, ids=[queue.id for queue in found], worker=worker, until=until)
-    return found
+    claimed = db.all(ReceiverQueue, _claim_failing, now=now, limit=max_failing) if max_failing > 0 else []
+    claimed += db.all(ReceiverQueue, _claim_succeeding, now=now, limit=limit - len(claimed))
+    if claimed:
+        db.run(_claim, ids=[queue.id for queue in claimed], worker=worker, until=until)
+    return claimed
 
 
 def renew(db: Write, receiver_id: int, worker: str, until: Instant) -> bool:
@@ -348,9 +348,9 @@ def remove_idle(db: Write, *, now: Instant, limit: int) -> int:
 
 def _receiver_id(db: Write, user_id: int, integration: str, receiver: str) -> int:
     digest = address_digest(receiver)
-    found = db.scalar(_select_receiver_id, user=user_id, integration=integration, digest=digest)
-    if found is not None:
-        return int(found)
+    receiver_id = db.scalar(_select_receiver_id, user=user_id, integration=integration, digest=digest)
+    if receiver_id is not None:
+        return int(receiver_id)
     return db.insert(insert(receivers).values(user_id=user_id, integration=integration, address_digest=digest))
 
 

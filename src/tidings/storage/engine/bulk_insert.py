@@ -92,8 +92,8 @@ def _bind_values(
 @lru_cache(maxsize=64)
 def _bind_processors(dialect: Dialect, table: Table, names: tuple[str, ...]) -> list[tuple[int, Callable[[Any], Any]]]:
     """Returns the index of each column whose values are converted, with the conversion."""
-    found = (table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names)
-    return [(index, process) for index, process in enumerate(found) if process is not None]
+    processors = (table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names)
+    return [(index, process) for index, process in enumerate(processors) if process is not None]
 
 
 def _copy(db: Write, table: Table, names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:

@@ -54,10 +54,10 @@ def _row_reader(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:
     computed once per statement: a record made by keyword takes four times as long, and a claim makes hundreds of feeds.
     """
     fields = record.__struct_fields__
-    found = tuple(name for name in fields if name in names)
-    indexes = [names.index(name) for name in found]
-    if found != fields[: len(found)]:
-        return lambda row: record(**{name: row[index] for name, index in zip(found, indexes, strict=True)})
+    present = tuple(name for name in fields if name in names)
+    indexes = [names.index(name) for name in present]
+    if present != fields[: len(present)]:
+        return lambda row: record(**{name: row[index] for name, index in zip(present, indexes, strict=True)})
     if indexes == list(range(len(names))):
         return lambda row: record(*row)
     if len(indexes) == 1:
@@ -89,22 +89,22 @@ class Read:
 
     def all(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[R]:
         """Returns one record per row. The statement selects only columns with names of fields (`columns`)."""
-        found = self.connection.execute(statement, parameters)
-        make = self._exact_reader(record, tuple(found.keys()))
-        return [make(row) for row in found]
+        result = self.connection.execute(statement, parameters)
+        make = self._exact_reader(record, tuple(result.keys()))
+        return [make(row) for row in result]
 
     def one(self, record: type[R], statement: Executable, /, **parameters: Any) -> R | None:
         """Returns the record of the first row, None if there is no row."""
-        found = self.connection.execute(statement, parameters)
-        make = self._exact_reader(record, tuple(found.keys()))
-        row = found.first()
+        result = self.connection.execute(statement, parameters)
+        make = self._exact_reader(record, tuple(result.keys()))
+        row = result.first()
         return None if row is None else make(row)
 
     def joined(self, record: type[R], statement: Executable, /, **parameters: Any) -> list[tuple[R, Any]]:
         """As `all`, for a statement that also selects other columns: return each record with its row."""
-        found = self.connection.execute(statement, parameters)
-        make = _row_reader(record, tuple(found.keys()))
-        return [(make(row), row) for row in found]
+        result = self.connection.execute(statement, parameters)
+        make = _row_reader(record, tuple(result.keys()))
+        return [(make(row), row) for row in result]
 
     @staticmethod
     def _exact_reader(record: type[R], names: tuple[str, ...]) -> Callable[[Any], R]:

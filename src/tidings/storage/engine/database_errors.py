@@ -68,13 +68,13 @@ def cause_of(error: BaseException) -> Cause | None:
     if isinstance(error, PoolTimeout):
         return Cause("", "all connections of this process are in use")
     if isinstance(error, DBAPIError):
-        found = _cause_of_driver(error.orig)
-        if found is None and error.connection_invalidated:
+        cause = _cause_of_driver(error.orig)
+        if cause is None and error.connection_invalidated:
             return Cause("", first_line(error.orig))
         # No SQLSTATE means no answer: the connection was refused or broke.
-        if found is None and isinstance(error, OperationalError) and _is_without_code(error.orig):
+        if cause is None and isinstance(error, OperationalError) and _is_without_code(error.orig):
             return Cause("", first_line(error.orig))
-        return found
+        return cause
     return _cause_of_driver(error)
 
 

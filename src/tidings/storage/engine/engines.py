@@ -80,9 +80,9 @@ class DatabaseReplaced(Exception):
 class SchemaReplaced(DatabaseReplaced):
     """The schema has another revision: a backup was restored, or another version of Tidings migrated it."""
 
-    def __init__(self, found: str | None, expected: str) -> None:
+    def __init__(self, revision: str | None, expected: str) -> None:
         super().__init__(
-            f"the database has schema {found or 'none'}, this version of Tidings needs {expected}: restart Tidings"
+            f"the database has schema {revision or 'none'}, this version of Tidings needs {expected}: restart Tidings"
         )
 
 
@@ -112,22 +112,22 @@ class DatabaseFile:
         raw = connection.connection.driver_connection
         assert isinstance(raw, sqlite3.Connection)
         try:
-            found = raw.execute("SELECT version_num FROM alembic_version").fetchone()
+            revision = raw.execute("SELECT version_num FROM alembic_version").fetchone()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
                 raise
-            found = None
-        if found is None or found[0] != self.revision:
-            raise SchemaReplaced(found and found[0], self.revision)
+            revision = None
+        if revision is None or revision[0] != self.revision:
+            raise SchemaReplaced(revision and revision[0], self.revision)
 
     def check(self) -> None:
         """Raises FileReplaced if the file was deleted or replaced."""
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except FileNotFoundError:
             identity = None
         else:
-            identity = (found.st_dev, found.st_ino)
+            identity = (status.st_dev, status.st_ino)
         if self._seen is None:
             self._seen = identity
         elif identity != self._seen:

@@ -64,8 +64,8 @@ def _matches_on_postgresql(element: matches, compiler: Any, **options: Any) -> s
     id_, expression = (compiler.process(clause, **options) for clause in element.clauses)
     # OFFSET 0 makes PostgreSQL find the matches first, then apply the other conditions. Otherwise it may compare the
     # vector of each entry.
-    found = f"SELECT entry_id FROM search_vectors WHERE words @@ CAST({expression} AS tsquery) OFFSET 0"  # noqa: S608
-    return f"{id_} IN ({found})"
+    matching_ids = f"SELECT entry_id FROM search_vectors WHERE words @@ CAST({expression} AS tsquery) OFFSET 0"  # noqa: S608
+    return f"{id_} IN ({matching_ids})"
 
 
 class is_in_matches(matches):  # noqa: N801

@@ -21,10 +21,10 @@ def read(db: Read, tables: Iterable[Table]) -> dict[str, int]:
     numbered = [table.name for table in tables if table.dialect_options["sqlite"]["autoincrement"]]
     if is_sqlite(db.connection):
         all_tables = {str(row["name"]): int(row["seq"]) for row in db.rows(_select_all)}
-        found = {name: all_tables.get(name, 0) for name in numbered}
+        last_ids = {name: all_tables.get(name, 0) for name in numbered}
     else:
-        found = {name: _last_of(db, name) for name in numbered}
-    return {name: last for name, last in sorted(found.items()) if last}
+        last_ids = {name: _last_of(db, name) for name in numbered}
+    return {name: last for name, last in sorted(last_ids.items()) if last}
 
 
 def write(db: Write, last_ids: Mapping[str, int]) -> None:

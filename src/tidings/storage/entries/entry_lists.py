@@ -56,9 +56,9 @@ def page(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -
     bound = _bound_query(db, user_id, entry_filter)
     if bound is None:
         return EntryPage(0, [], {}, {})
-    found = _search(db, bound, page)
-    listed = _rows(db, bound, page, found)
-    return with_bodies(db, listed, total=_total_of_page(db, bound, page, found, entry_filter))
+    matches = _search(db, bound, page)
+    listed = _rows(db, bound, page, matches)
+    return with_bodies(db, listed, total=_total_of_page(db, bound, page, matches, entry_filter))
 
 
 def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> tuple[list[int], int]:
@@ -66,19 +66,19 @@ def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageReques
     bound = _bound_query(db, user_id, entry_filter)
     if bound is None:
         return [], 0
-    found = _search(db, bound, page)
-    query, parameters, has_cursor = _located(bound, page, found)
+    matches = _search(db, bound, page)
+    query, parameters, has_cursor = _located(bound, page, matches)
     statement = page_ids_statement(query, page.order, page.direction, has_cursor=has_cursor)
     listed = db.scalars(statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset)
-    return listed, _total_of_page(db, bound, page, found, entry_filter)
+    return listed, _total_of_page(db, bound, page, matches, entry_filter)
 
 
 def _total_of_page(
-    db: Read, bound: _BoundQuery, page: PageRequest, found: SearchMatches | None, entry_filter: EntryFilter
+    db: Read, bound: _BoundQuery, page: PageRequest, matches: SearchMatches | None, entry_filter: EntryFilter
 ) -> int:
-    if found and found.is_all and page.cursor is None:
-        return len(found.ids)
-    return _total(db, _counted(db, bound.query, found), entry_filter, bound.parameters)
+    if matches and matches.is_all and page.cursor is None:
+        return len(matches.ids)
+    return _total(db, _counted(db, bound.query, matches), entry_filter, bound.parameters)
 
 
 def rows(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> list[Entry]:
@@ -113,28 +113,28 @@ def _search(db: Read, bound: _BoundQuery, page: PageRequest) -> SearchMatches | 
     return None
 
 
-def _rows(db: Read, bound: _BoundQuery, page: PageRequest, found: SearchMatches | None) -> list[Entry]:
-    query, parameters, has_cursor = _located(bound, page, found)
+def _rows(db: Read, bound: _BoundQuery, page: PageRequest, matches: SearchMatches | None) -> list[Entry]:
+    query, parameters, has_cursor = _located(bound, page, matches)
     statement = page_statement(query, page.order, page.direction, has_cursor=has_cursor)
     return db.all(Entry, statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset)
 
 
 def _located(
-    bound: _BoundQuery, page: PageRequest, found: SearchMatches | None
+    bound: _BoundQuery, page: PageRequest, matches: SearchMatches | None
 ) -> tuple[EntryListQuery, dict[str, Any], bool]:
     """Returns the query of a page with its parameters, and whether it begins at the cursor."""
     query, parameters, has_cursor = bound.query, bound.parameters, page.cursor is not None
-    if found and found.is_enough:
+    if matches and matches.is_enough:
         # The matches were searched from the cursor on.
-        return query._replace(search="is given"), parameters | {"given": found.ids}, False
-    if found and found.is_frequent and query.search == "matches":
+        return query._replace(search="is given"), parameters | {"given": matches.ids}, False
+    if matches and matches.is_frequent and query.search == "matches":
         query = query._replace(search="is in matches")
     return query, parameters, has_cursor
 
 
-def _counted(db: Read, query: EntryListQuery, found: SearchMatches | None) -> EntryListQuery:
+def _counted(db: Read, query: EntryListQuery, matches: SearchMatches | None) -> EntryListQuery:
     """Returns the query to count. SQLite counts the matches faster than it looks up each entry in them."""
-    if found and found.is_frequent and query.search == "matches" and full_text.counts_by_looking_up(db):
+    if matches and matches.is_frequent and query.search == "matches" and full_text.counts_by_looking_up(db):
         return query._replace(search="is in matches")
     return query
 
@@ -159,8 +159,8 @@ def ids(db: Read, user_id: int, entry_filter: EntryFilter, *, limit: int, offset
     """Returns the total and a page of ids, newest first. A search in the filter is ignored."""
     query = EntryListQuery.of(entry_filter, hidden=False)
     parameters = _parameters(user_id, entry_filter, [])
-    found = db.scalars(ids_statement(query), **parameters, limit=limit, offset=offset)
-    return _total(db, query, entry_filter, parameters), found
+    ids_of_page = db.scalars(ids_statement(query), **parameters, limit=limit, offset=offset)
+    return _total(db, query, entry_filter, parameters), ids_of_page
 
 
 def id_page(db: Read, user_id: int, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> list[int]:
@@ -191,8 +191,8 @@ def is_older_than_all(db: Read, user_id: int, moment: Instant) -> bool:
 
 def first_id_created_after(db: Read, user_id: int, moment: Instant) -> int | None:
     """Returns the lowest id of the entries that were stored after a moment, None if there are none."""
-    found: int | None = db.scalar(_select_first_id, user=user_id, moment=moment)
-    return found
+    entry_id: int | None = db.scalar(_select_first_id, user=user_id, moment=moment)
+    return entry_id
 
 
 _select_oldest = (

@@ -23,8 +23,8 @@ def token(db: Read, user_id: int) -> str:
 
 def owner(db: Read, token: str) -> int | None:
     """Returns the id of the user whose link has this token."""
-    found: int | None = db.scalar(_select_owner, token=token)
-    return found
+    user_id: int | None = db.scalar(_select_owner, token=token)
+    return user_id
 
 
 def set_token(db: Write, user_id: int, token: str, *, now: Instant) -> None:

@@ -35,11 +35,11 @@ def flush(db: Write, user_id: int, *, after: int, now: Instant) -> int | None:
     Starred and shared entries stay. after: the id up to which entries were deleted, 0 at first. Returns the next such
     id, None when there are no more.
     """
-    found = db.rows(_select_read, user=user_id, after=after, limit=BATCH)
-    if not found:
+    rows = db.rows(_select_read, user=user_id, after=after, limit=BATCH)
+    if not rows:
         return None
-    counters.lock(db, user_id, {row["feed_id"] for row in found})
+    counters.lock(db, user_id, {row["feed_id"] for row in rows})
     # An entry may have been starred before the lock.
-    deleted = db.all(DeletedEntry, _select_still_read, user=user_id, ids=[row["id"] for row in found])
+    deleted = db.all(DeletedEntry, _select_still_read, user=user_id, ids=[row["id"] for row in rows])
     tombstones.add(db, user_id, deleted, now=now)
-    return int(found[-1]["id"])
+    return int(rows[-1]["id"])

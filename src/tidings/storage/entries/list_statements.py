@@ -156,8 +156,8 @@ def cursor_parameters(page: PageRequest) -> dict[str, int]:
 @lru_cache(maxsize=128)
 def ids_statement(query: EntryListQuery) -> Select[Any]:
     """Returns the SELECT of a page of ids, newest first. Parameters: limit and offset."""
-    found = select(entries.c.id).where(*_conditions(query)).order_by(entries.c.id.desc())
-    return found.limit(bindparam("limit")).offset(bindparam("offset"))
+    statement = select(entries.c.id).where(*_conditions(query)).order_by(entries.c.id.desc())
+    return statement.limit(bindparam("limit")).offset(bindparam("offset"))
 
 
 @lru_cache(maxsize=128)
@@ -168,8 +168,8 @@ def joined_ids_statement(query: EntryListQuery) -> Select[Any]:
     """
     # Starred entries are few: they are read from their own index and sorted.
     order = full_text.without_index(entries.c.id) if query.starred else entries.c.id
-    found = select(entries.c.id).where(*_conditions(query)).order_by(order).subquery()
-    return select(func.aggregate_strings(cast_to(found.c.id, Text), ","))
+    page = select(entries.c.id).where(*_conditions(query)).order_by(order).subquery()
+    return select(func.aggregate_strings(cast_to(page.c.id, Text), ","))
 
 
 @lru_cache(maxsize=256)

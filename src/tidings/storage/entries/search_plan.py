@@ -57,6 +57,6 @@ def find_matches(
     return SearchMatches(ids, is_all or len(ids) >= wanted, is_all, len(ids) * FREQUENT >= tested > 0)
 
 
-def _needed(missing: int, tested: int, found: int) -> int:
+def _needed(missing: int, tested: int, matches: int) -> int:
     """Returns how many more entries to test for `missing` more matches, with an eighth to spare."""
-    return missing * tested * 9 // (found * 8) + 1
+    return missing * tested * 9 // (matches * 8) + 1

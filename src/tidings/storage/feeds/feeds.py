@@ -88,8 +88,8 @@ def get_many(db: Read, user_id: int, feed_ids: Iterable[int]) -> list[Feed]:
 
 
 def id_by_url(db: Read, user_id: int, feed_url: str) -> int | None:
-    found: int | None = db.scalar(_select_id_by_url, user=user_id, url=feed_url)
-    return found
+    feed_id: int | None = db.scalar(_select_id_by_url, user=user_id, url=feed_url)
+    return feed_id
 
 
 def urls(db: Read, user_id: int) -> set[str]:
@@ -109,8 +109,8 @@ def last_check(db: Read, user_id: int, *, feed_id: int | None = None, category_i
         statement, given = _select_last_check_of_feed, {"feed": feed_id}
     elif category_id is not None:
         statement, given = _select_last_check_in_category, {"category": category_id}
-    found: Instant | None = db.scalar(statement, user=user_id, **given)
-    return found
+    checked_at: Instant | None = db.scalar(statement, user=user_id, **given)
+    return checked_at
 
 
 def count_due(db: Read, user_id: int, now: Instant) -> int:

@@ -74,8 +74,8 @@ _count_by_week = (
 
 def list_all(db: Read, user_id: int, now: Instant) -> list[FeedHealthData]:
     """Returns the health data of the user's feeds by title, without case."""
-    found = db.all(FeedHealthData, _select_all, user=user_id, now=now)
-    return sorted(found, key=lambda feed: (normalize_for_search(feed.title), feed.id))
+    states = db.all(FeedHealthData, _select_all, user=user_id, now=now)
+    return sorted(states, key=lambda feed: (normalize_for_search(feed.title), feed.id))
 
 
 def get(db: Read, user_id: int, feed_id: int, now: Instant) -> FeedHealthData | None:
@@ -89,8 +89,8 @@ def count_unchecked(db: Read, user_id: int) -> int:
 
 def entries_per_week(db: Read, user_id: int, feed_ids: Sequence[int], now: Instant, weeks: int) -> dict[int, list[int]]:
     """Returns the number of entries of each of the last weeks by feed id, the oldest week first."""
-    found = {feed_id: [0] * weeks for feed_id in feed_ids}
+    counts = {feed_id: [0] * weeks for feed_id in feed_ids}
     since = now - weeks * WEEK
     for row in db.rows(_count_by_week, user=user_id, feeds=list(feed_ids), now=now, since=since):
-        found[row["feed_id"]][weeks - 1 - int(row["weeks_ago"])] = row["count"]
-    return found
+        counts[row["feed_id"]][weeks - 1 - int(row["weeks_ago"])] = row["count"]
+    return counts

@@ -179,16 +179,16 @@ def number_of_bodies(db: Read) -> int:
 def unreadable_bodies(db: Read, progress: Callable[[int], None]) -> list[int]:
     """Returns the ids of the entries whose stored body cannot be decompressed. progress: called with bodies read."""
     content = CompressedText()
-    found, read = [], 0
+    unreadable, read = [], 0
     for page in table_copy.pages(db, entry_contents):
         for entry_id, stored in page:
             try:
                 content.process_result_value(stored, None)
             except Exception:  # noqa: BLE001  (whatever damaged bytes make the decompressor raise)
-                found.append(int(entry_id))
+                unreadable.append(int(entry_id))
         read += len(page)
         progress(read)
-    return found
+    return unreadable
 
 
 def empty_bodies(db: Write, entry_ids: Sequence[int]) -> None:

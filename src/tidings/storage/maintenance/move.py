@@ -69,13 +69,13 @@ def _mark() -> str:
 
 def _is_marked(target: Database) -> bool:
     with target.reading() as db:
-        found = migrate.current_revision(db)
-    if found is not None and found.startswith(migrate.MOVING) and found != _mark():
+        revision = migrate.current_revision(db)
+    if revision is not None and revision.startswith(migrate.MOVING) and revision != _mark():
         raise StartError(
             f"The move into {migrate.describe(target)} was begun by another version of Tidings: run that version, or"
             " begin again with an empty database"
         )
-    return found == _mark()
+    return revision == _mark()
 
 
 def _copy(source: Read, target: Database, progress: Progress) -> None:
@@ -102,7 +102,7 @@ def _compare(source: Database, target: Database, progress: Progress) -> dict[str
     """
     originals = _digests(source, progress)
     copies = _digests(target, lambda *_: None)
-    different = [name for name, found in originals.items() if copies[name] != found]
+    different = [name for name, digest in originals.items() if copies[name] != digest]
     different += [] if different or _last_ids(source) == _last_ids(target) else ["the last ids"]
     if different:
         raise StartError(
@@ -118,12 +118,12 @@ def _last_ids(database: Database) -> dict[str, int]:
 
 
 def _digests(database: Database, progress: Progress) -> dict[str, TableDigest]:
-    found = {}
+    digests = {}
     with database.snapshot() as db:
         total = sum(table_copy.count_rows(db, table) for table in table_copy.tables())
         done = 0
         for table in table_copy.tables():
-            found[table.name] = table_copy.digest(db, table)
-            done += found[table.name].rows
+            digests[table.name] = table_copy.digest(db, table)
+            done += digests[table.name].rows
             progress(done, total)
-    return found
+    return digests

@@ -59,8 +59,8 @@ def _require_backup(path: Path) -> None:
     except OSError as error:
         raise StartError(f"The backup {path} cannot be read: {error.strerror}") from error
     if beginning != sqlite_file.MAGIC:
-        found = next((what for start, what in _FOREIGN.items() if beginning.startswith(start)), "it begins differently")
-        raise StartError(f"{path} is not a backup of Tidings: {_EXPECTED}, but {found if beginning else 'it is empty'}")
+        kind = next((what for start, what in _FOREIGN.items() if beginning.startswith(start)), "it begins differently")
+        raise StartError(f"{path} is not a backup of Tidings: {_EXPECTED}, but {kind if beginning else 'it is empty'}")
 
 
 def _require_empty(database: Database) -> None:
@@ -77,8 +77,8 @@ def _require_empty(database: Database) -> None:
 
 
 def _has_tables(db: Read) -> bool:
-    found = inspect(db.connection).get_table_names()
-    return not metadata.tables.keys().isdisjoint(found)
+    tables = inspect(db.connection).get_table_names()
+    return not metadata.tables.keys().isdisjoint(tables)
 
 
 @contextmanager

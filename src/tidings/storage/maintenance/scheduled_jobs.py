@@ -67,5 +67,5 @@ def release(db: Write, name: str, worker: str) -> None:
 
 def finished_at(db: Read, name: str) -> Instant | None:
     """Returns when the job last finished; None if never."""
-    found: Instant | None = db.scalar(_select_finished_at, chore=name)
-    return found
+    moment: Instant | None = db.scalar(_select_finished_at, chore=name)
+    return moment

@@ -80,8 +80,8 @@ def pages(db: Read, table: Table, after: Sequence[Any] = ()) -> Iterator[list[tu
 def last_key(db: Read, table: Table) -> tuple[Any, ...]:
     """Returns the largest primary key of a table, () if the table is empty."""
     key = list(table.primary_key)
-    found = db.tuples(select(*key).order_by(*(column.desc() for column in key)).limit(1))
-    return tuple(found[0]) if found else ()
+    keys = db.tuples(select(*key).order_by(*(column.desc() for column in key)).limit(1))
+    return tuple(keys[0]) if keys else ()
 
 
 def add_rows(db: Write, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:

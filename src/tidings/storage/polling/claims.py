@@ -133,22 +133,22 @@ def _choose(db: Write, *, now: Instant, limit: int, per_host: int, max_held: int
 
 def _claimed_by_host(db: Read, hosts: Collection[str], now: Instant) -> dict[str, int]:
     """Returns how many sources of each host are claimed; a host without any is missing."""
-    found = db.rows(_count_claimed_by_host, hosts=sorted(hosts), now=now) if hosts else ()
-    return {row["host"]: row["claimed"] for row in found}
+    rows = db.rows(_count_claimed_by_host, hosts=sorted(hosts), now=now) if hosts else ()
+    return {row["host"]: row["claimed"] for row in rows}
 
 
 def renew(db: Write, worker: str, source_ids: Sequence[int], until: Instant) -> set[int]:
     """Renew the claims that the worker still holds. Returns the renewed ids; rows that are locked are skipped."""
-    held = db.scalars(_lock_renewable, ids=list(source_ids), worker=worker)
-    if held:
-        db.run(_renew, ids=held, until=until)
-    return set(held)
+    renewable = db.scalars(_lock_renewable, ids=list(source_ids), worker=worker)
+    if renewable:
+        db.run(_renew, ids=renewable, until=until)
+    return set(renewable)
 
 
 def release_all(db: Write, worker: str) -> int:
     """Release all sources of a worker. Returns how many."""
-    held = db.scalars(_lock_held, worker=worker)
-    return db.run(_release_all, ids=held) if held else 0
+    claimed = db.scalars(_lock_held, worker=worker)
+    return db.run(_release_all, ids=claimed) if claimed else 0
 
 
 def release(db: Write, source_ids: Iterable[int], worker: str) -> None:

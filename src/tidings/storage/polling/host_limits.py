@@ -55,8 +55,8 @@ def pause(db: Write, host: str, *, until: Instant, asked_until: Instant) -> None
 
 def asked_until(db: Read, host: str) -> Instant | None:
     """Returns until when the host asked not to be fetched from; None if it did not. May be in the past."""
-    found: Instant | None = db.scalar(_select_asked_until, host=host)
-    return found
+    until: Instant | None = db.scalar(_select_asked_until, host=host)
+    return until
 
 
 def record_attempt(db: Write, user_id: int, host: str, now: Instant) -> Instant | None:

@@ -142,10 +142,10 @@ def offered_for(db: Read, feed_id: int) -> dict[tuple[str, str], int]:
 
 def offered_for_each(db: Read, feed_ids: Iterable[int]) -> dict[int, dict[tuple[str, str], int]]:
     """As `offered_for`, by feed id; a feed without offers is missing."""
-    found: defaultdict[int, dict[tuple[str, str], int]] = defaultdict(dict)
+    offered: defaultdict[int, dict[tuple[str, str], int]] = defaultdict(dict)
     for row in db.rows(_select_offers, feeds=sorted(feed_ids)):
-        found[row["feed_id"]][row["hub"], row["topic"]] = row["subscription_id"]
-    return found
+        offered[row["feed_id"]][row["hub"], row["topic"]] = row["subscription_id"]
+    return offered
 
 
 def add_offer(db: Write, feed_id: int, hub: str, topic: str, *, token: str, secret: str, now: Instant) -> None:
@@ -221,10 +221,10 @@ def make_feeds_due(db: Write, feed_ids: Iterable[int], at: Instant) -> None:
 
 def hubs_of(db: Read, source_ids: Iterable[int], now: Instant) -> dict[int, bool]:
     """Returns, for sources that offer a hub, whether pushes of a hub can be relied on."""
-    found: dict[int, bool] = {}
+    hubs: dict[int, bool] = {}
     for row in db.rows(_select_hubs, sources=sorted(source_ids), now=now):
-        found[row["source_id"]] = found.get(row["source_id"], False) or bool(row["is_pushed"])
-    return found
+        hubs[row["source_id"]] = hubs.get(row["source_id"], False) or bool(row["is_pushed"])
+    return hubs
 
 
 def stop_relying_on_pushes(db: Write, feed_id: int) -> None:

@@ -144,10 +144,10 @@ def _changes(feed: Feed, form: FeedForm) -> tuple[dict[str, Any], dict[str, str]
 
 def _rule_problems(form: FeedForm) -> dict[str, str]:
     """Returns an error for every invalid rule, by field; each names the rule."""
-    found: dict[str, list[str]] = {}
+    problems: dict[str, list[str]] = {}
     for error in compile_rules(RuleTexts(**{name: getattr(form, name) for name in RULES})).errors:
-        found.setdefault(error.field, []).append(translated(error.problem))
-    return {name: "\n".join(messages) for name, messages in found.items()}
+        problems.setdefault(error.field, []).append(translated(error.problem))
+    return {name: "\n".join(messages) for name, messages in problems.items()}
 
 
 def _page(

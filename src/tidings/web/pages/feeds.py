@@ -199,8 +199,8 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
 
 def _filters(chosen: FilteredFeeds) -> list[tuple[str, str, int]]:
     """Returns value, label and count of each state that has feeds."""
-    found = [(state.value, _(NAMES[state]), chosen.counts[state]) for state in FeedHealth if chosen.counts[state]]
-    return [("", _("All"), chosen.total), *found]
+    filters = [(state.value, _(NAMES[state]), chosen.counts[state]) for state in FeedHealth if chosen.counts[state]]
+    return [("", _("All"), chosen.total), *filters]
 
 
 def _filtered(signs: list[FeedHealthData], query: FeedsQuery, now: Instant) -> FilteredFeeds:

@@ -52,7 +52,7 @@ def starters() -> list[OpmlSubscription]:
 
 def by_category() -> dict[str, list[OpmlSubscription]]:
     """Returns the starter feeds by category, in the order of the file."""
-    found: dict[str, list[OpmlSubscription]] = {}
+    subscriptions: dict[str, list[OpmlSubscription]] = {}
     for feed in starters():
-        found.setdefault(feed.category, []).append(feed)
-    return found
+        subscriptions.setdefault(feed.category, []).append(feed)
+    return subscriptions

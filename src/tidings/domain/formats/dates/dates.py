@@ -33,10 +33,10 @@ def parse_date(text: str, now: Instant | None = None) -> Instant | None:
     text = text.strip()
     if not text or len(text) > _MAX_CHARS:
         return None
-    found = _parse_cached(text)
-    if found is None or found < 0:
+    date = _parse_cached(text)
+    if date is None or date < 0:
         return None
-    return now if now is not None and found > now + DAY else found
+    return now if now is not None and date > now + DAY else date
 
 
 def is_ambiguous(text: str) -> bool:
@@ -49,8 +49,8 @@ def has_year_first(texts: Iterable[str]) -> bool:
 
     That is so if all of them are dates then, and closer together than with the day first.
     """
-    found = [match for text in texts if (match := _TWO_DIGITS.match(text.strip()))]
-    numbers = [tuple(map(int, match.group(1, 2, 3))) for match in found]
+    matches = [match for text in texts if (match := _TWO_DIGITS.match(text.strip()))]
+    numbers = [tuple(map(int, match.group(1, 2, 3))) for match in matches]
     year_first = _days(DateParts(2000 + a, b, c) for a, b, c in numbers)
     day_first = _days(DateParts(2000 + c, b, a) for a, b, c in numbers)
     return bool(year_first) and (not day_first or max(year_first) - min(year_first) < max(day_first) - min(day_first))
@@ -64,8 +64,8 @@ def _days(dates: Iterable[DateParts]) -> list[Instant]:
 
 def with_full_year(text: str) -> str:
     """Returns `06-01-02 10:00`, which begins with the year, as `2006-01-02 10:00`; other texts as they are."""
-    found = _TWO_DIGITS.match(text.strip())
-    return f"20{found[1]}-{found[2]}-{found[3]}{text.strip()[found.end() :]}" if found else text
+    match = _TWO_DIGITS.match(text.strip())
+    return f"20{match[1]}-{match[2]}-{match[3]}{text.strip()[match.end() :]}" if match else text
 
 
 # Documents repeat dates (published and updated), and the same document is parsed at every poll.
@@ -81,10 +81,10 @@ def _parse_cached(text: str) -> Instant | None:
 
 
 def _parse_rfc822(text: str) -> DateParts | None:
-    found = _RFC822.fullmatch(text)
-    if found is None:
+    match = _RFC822.fullmatch(text)
+    if match is None:
         return None
-    day, month_name, year, hour, minute, second, zone = found.groups()
+    day, month_name, year, hour, minute, second, zone = match.groups()
     month = MONTHS.get(month_name.lower())
     if month is None or (offset := _offset_minutes(zone)) is None:
         return None
@@ -92,10 +92,10 @@ def _parse_rfc822(text: str) -> DateParts | None:
 
 
 def _parse_rfc3339(text: str) -> DateParts | None:
-    found = _RFC3339.fullmatch(text)
-    if found is None:
+    match = _RFC3339.fullmatch(text)
+    if match is None:
         return None
-    year, month, day, hour, minute, second, fraction, zone = found.groups()
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
     offset = _offset_minutes(zone)
     if offset is None:
         return None

@@ -82,8 +82,8 @@ def _from_number(digits: str, fraction: str) -> Instant | None:
     return Instant(int(digits) * unit + below)
 
 
-def _half_of_day(found: re.Match[str]) -> str:
-    return " am " if found[0] in ("上午", "午前", "오전") else " pm "
+def _half_of_day(match: re.Match[str]) -> str:
+    return " am " if match[0] in ("上午", "午前", "오전") else " pm "
 
 
 # Hour, minute, second, microsecond, minutes east of Greenwich.
@@ -92,15 +92,15 @@ _TimeOfDay = tuple[int, int, int, int, int]
 
 def _extract_time(words: str) -> tuple[_TimeOfDay | None, str]:
     """Returns the time of day and the text without it; None instead of the time if it is impossible."""
-    found = _TIME.search(words)
-    if found is None:
+    match = _TIME.search(words)
+    if match is None:
         return (0, 0, 0, 0, 0), words
     numbers = [
-        int(each or 0) for each in (found[1] or found[5] or found[8], found[2] or found[6], found[3] or found[7])
+        int(each or 0) for each in (match[1] or match[5] or match[8], match[2] or match[6], match[3] or match[7])
     ]
     hour, minute, second = numbers
-    microsecond = int((found[4] or "0").ljust(6, "0")[:6])
-    before, end = words[: found.start()], found.end()
+    microsecond = int((match[4] or "0").ljust(6, "0")[:6])
+    before, end = words[: match.start()], match.end()
     half = _HALF_AFTER.match(words, end)
     if half:
         end = half.end()
@@ -143,40 +143,40 @@ def _extract_zone(words: str, start: int) -> tuple[int | None, int]:
 
 def _parse_day(words: str) -> tuple[int, int, int] | None:
     """Returns year, month and day, or None."""
-    if (found := _WEEK_DATE.search(words)) or (found := _ORDINAL_DATE.search(words)):
-        return _week_or_ordinal(found)
+    if (match := _WEEK_DATE.search(words)) or (match := _ORDINAL_DATE.search(words)):
+        return _week_or_ordinal(match)
     for word in reversed(_WORD.findall(words)):
         # The last month name counts: "mar. 3 janv." is a Tuesday (mardi) in January.
         if month := month_of(word):
             return _with_month_name(month, _DIGITS.findall(words))
-    if found := _NUMERIC_DATE.search(words):
-        return _numeric_date(found[1], int(found[2]), found[3])
-    if found := _COMPACT_DATE.search(words):
-        return int(found[1]), int(found[2]), int(found[3])
-    if found := _YEAR_MONTH.fullmatch(words.strip(" t")):
-        return int(found[1]), int(found[2]), 1
+    if match := _NUMERIC_DATE.search(words):
+        return _numeric_date(match[1], int(match[2]), match[3])
+    if match := _COMPACT_DATE.search(words):
+        return int(match[1]), int(match[2]), int(match[3])
+    if match := _YEAR_MONTH.fullmatch(words.strip(" t")):
+        return int(match[1]), int(match[2]), 1
     return None
 
 
-def _week_or_ordinal(found: re.Match[str]) -> tuple[int, int, int] | None:
+def _week_or_ordinal(match: re.Match[str]) -> tuple[int, int, int] | None:
     """Returns the date, None if there is no such week or day. A week without a day means its Monday.
 
     found: of `_WEEK_DATE` or `_ORDINAL_DATE`.
     """
-    year, number = int(found[1]), int(found[2])
+    year, number = int(match[1]), int(match[2])
     try:
-        if found.re is _WEEK_DATE:
-            day = date.fromisocalendar(year, number, int(found[3] or 1))
+        if match.re is _WEEK_DATE:
+            day = date.fromisocalendar(year, number, int(match[3] or 1))
         else:
             day = date(year, 1, 1) + timedelta(days=number - 1)
     except (ValueError, OverflowError):
         return None
-    return (day.year, day.month, day.day) if found.re is _WEEK_DATE or day.year == year else None
+    return (day.year, day.month, day.day) if match.re is _WEEK_DATE or day.year == year else None
 
 
-def _vietnamese_date(found: re.Match[str]) -> str:
-    month = int(found[2]) if found[2].isdigit() else VIETNAMESE_NUMBERS.get(found[2], 0)
-    return f"{found[1]}-{month}-{found[3]}" if month else found[0]
+def _vietnamese_date(match: re.Match[str]) -> str:
+    month = int(match[2]) if match[2].isdigit() else VIETNAMESE_NUMBERS.get(match[2], 0)
+    return f"{match[1]}-{month}-{match[3]}" if month else match[0]
 
 
 def _with_month_name(month: int, numbers: list[str]) -> tuple[int, int, int] | None:

@@ -19,11 +19,11 @@ def declared_entities(prolog: str) -> dict[str, str]:
     Only plain text counts. An entity that holds elements, refers to other entities (entity expansion attacks) or is
     external is treated as undeclared.
     """
-    found: dict[str, str] = {}
+    entities: dict[str, str] = {}
     for declaration in _DECLARATION.finditer(prolog):
         value = html.unescape(declaration[2] or declaration[3] or "")
         if not _REFERENCE.search(value):
-            found.setdefault(declaration[1], value)
-        if len(found) >= _MAX_ENTITIES:
+            entities.setdefault(declaration[1], value)
+        if len(entities) >= _MAX_ENTITIES:
             break
-    return found
+    return entities

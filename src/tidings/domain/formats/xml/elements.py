@@ -69,13 +69,13 @@ class ElementFields(dict[str, list[_Element]]):
 
     def texts(self, *names: str) -> list[str]:
         """Returns the trimmed non-empty texts of all elements with these names."""
-        found = []
+        values = []
         for name in names:
             if name in self:
                 for child in self[name]:
                     if text := text_of(child).strip():
-                        found.append(text)  # noqa: PERF401 - twice as fast as two nested comprehensions
-        return found
+                        values.append(text)  # noqa: PERF401 - twice as fast as two nested comprehensions
+        return values
 
     def elements(self, *names: str) -> list[_Element]:
         """Returns all elements with these names, grouped by name."""

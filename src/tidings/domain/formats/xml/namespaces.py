@@ -90,10 +90,10 @@ class TagNames(dict[str, str]):
 
         Call it after the `ElementFields` of an item exist. Names of deeper elements may not be included yet.
         """
-        found: AnyNamePriorities | None = self._priorities_in_use.get(priorities)
-        if found is None:
-            found = self._priorities_in_use[priorities] = priorities().restrict_to(self._used)
-        return found
+        restricted: AnyNamePriorities | None = self._priorities_in_use.get(priorities)
+        if restricted is None:
+            restricted = self._priorities_in_use[priorities] = priorities().restrict_to(self._used)
+        return restricted
 
     def _shorten(self, tag: str) -> str:
         namespace, undeclared, local = split_tag(tag)

@@ -27,8 +27,8 @@ class References:
         """Returns text that contains only references to the entities of XML itself."""
         return _REFERENCE.sub(self._replace, text)
 
-    def _replace(self, found: re.Match[str]) -> str:
-        decimal, hexadecimal, name = found.groups()
+    def _replace(self, match: re.Match[str]) -> str:
+        decimal, hexadecimal, name = match.groups()
         if name:
             return self._named(name)
         if decimal or hexadecimal:

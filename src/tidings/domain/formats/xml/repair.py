@@ -200,12 +200,12 @@ class _XmlRepair:
         if known is not None and (known < 0 or known >= start):
             return known
         if isinstance(what, str):
-            found = self._text.find(what, start)
+            position = self._text.find(what, start)
         else:
             place = what.search(self._text, start)
-            found = place.start() if place else -1
-        self._next_found[what] = found
-        return found
+            position = place.start() if place else -1
+        self._next_found[what] = position
+        return position
 
     def _write_text(self, text: str) -> None:
         text = text.replace(">", "&gt;") if "]]>" in text else text
@@ -214,12 +214,12 @@ class _XmlRepair:
     def _attributes(self, source: str) -> str:
         if "=" not in source:
             return ""
-        found: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         for name, double, single, bare in _ATTRIBUTE.findall(source):
             value = double or single or bare.rstrip("/") if not bare.startswith("http") else bare
             if value or not name.startswith("xmlns"):
-                found.setdefault(name, value)
-        return "".join(f' {name}="{self._attribute_value(value)}"' for name, value in found.items())
+                attributes.setdefault(name, value)
+        return "".join(f' {name}="{self._attribute_value(value)}"' for name, value in attributes.items())
 
     def _attribute_value(self, value: str) -> str:
         value = value.replace("<", "&lt;").replace('"', "&quot;")

@@ -84,10 +84,10 @@ def _without_controls(utf8: bytes) -> bytes:
     return _CONTROL.sub(_windows_control, utf8) if start >= 0 and _CONTROL.search(utf8, start) else utf8
 
 
-def _windows_character(found: re.Match[str]) -> str:
-    code = 100 + int(found[1])
-    return bytes([code]).decode("cp1252", "ignore") if 128 <= code <= 159 else found[0]
+def _windows_character(match: re.Match[str]) -> str:
+    code = 100 + int(match[1])
+    return bytes([code]).decode("cp1252", "ignore") if 128 <= code <= 159 else match[0]
 
 
-def _windows_control(found: re.Match[bytes]) -> bytes:
-    return found[1].decode("cp1252", "ignore").encode()
+def _windows_control(match: re.Match[bytes]) -> bytes:
+    return match[1].decode("cp1252", "ignore").encode()

@@ -59,5 +59,5 @@ def _as_link(card: LexborNode) -> str:
 
 
 def _words(card: LexborNode, selector: str) -> str:
-    found = card.css_first(selector)
-    return " ".join(found.text().split()) if found is not None else ""
+    element = card.css_first(selector)
+    return " ".join(element.text().split()) if element is not None else ""

@@ -94,7 +94,7 @@ def _lazy_source(node: LexborNode) -> str:
     for name in _LAZY_SOURCES:
         if source := attribute(node, name):
             return source
-    sized = [(int(found[1]), name) for name in node.attributes if (found := _SIZED_SOURCE.fullmatch(name))]
+    sized = [(int(match[1]), name) for name in node.attributes if (match := _SIZED_SOURCE.fullmatch(name))]
     return next((source for _, name in sorted(sized, reverse=True) if (source := attribute(node, name))), "")
 
 

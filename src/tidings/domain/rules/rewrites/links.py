@@ -76,10 +76,10 @@ def _subject(url: str) -> str:
 def _with_links(text: str) -> str:
     pieces: list[str] = []
     position = 0
-    for found in _ADDRESS.finditer(text):
-        url = _without_sentence_end(found[0])
-        pieces += (escape(text[position : found.start()]), link(url, url))
-        position = found.start() + len(url)
+    for match in _ADDRESS.finditer(text):
+        url = _without_sentence_end(match[0])
+        pieces += (escape(text[position : match.start()]), link(url, url))
+        position = match.start() + len(url)
     return "".join((*pieces, escape(text[position:])))
 
 
@@ -100,4 +100,4 @@ def _file_name(url: str) -> str:
 
 def _hacker_news_links(tree: LexborHTMLParser) -> list[tuple[LexborNode, re.Match[str]]]:
     links = tree.css('a[href*="news.ycombinator.com/item"]')
-    return [(found, item) for found in links if (item := _HN_ITEM.match(attribute(found, "href")))]
+    return [(link, item) for link in links if (item := _HN_ITEM.match(attribute(link, "href")))]

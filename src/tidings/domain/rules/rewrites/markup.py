@@ -88,13 +88,13 @@ def _pieces(html: str) -> Iterator[LexborNode]:
 def _check_nesting(html: str) -> None:
     """Estimates nesting and reopened elements before parsing. Raises RuleBudgetExceeded beyond the limits."""
     depth = formatting = reopened = 0
-    for found in _TAG.finditer(html):
-        step = -1 if found["end"] else 1
-        if found["formatting"]:
+    for match in _TAG.finditer(html):
+        step = -1 if match["end"] else 1
+        if match["formatting"]:
             formatting = max(0, formatting + step)
         else:
             reopened += formatting
-        if found["nesting"]:
+        if match["nesting"]:
             depth = max(0, depth + step)
         if depth > MAX_DEPTH or reopened > MAX_REOPENED:
             raise RuleBudgetExceeded(msg("the HTML is nested too deeply"))

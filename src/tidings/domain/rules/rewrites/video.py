@@ -50,7 +50,7 @@ def add_castopod_episode(entry: RuleEntry) -> RuleEntry:
 @on_tree
 def add_dynamic_iframe(tree: LexborHTMLParser) -> None:
     for frame in tree.css("iframe"):
-        source = next((found for name in _LAZY_SOURCES if (found := attribute(frame, name))), "")
+        source = next((url for name in _LAZY_SOURCES if (url := attribute(frame, name))), "")
         if source:
             frame.attrs["src"] = source
 

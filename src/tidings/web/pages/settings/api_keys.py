@@ -31,10 +31,10 @@ def show_api_keys(context: RequestContext) -> PageResponse:
 def create_api_key(context: RequestContext, services: Services, form: ApiKeyForm) -> PageResponse:
     """Create a key. It is shown on this page only, so there is no redirect."""
     try:
-        made = services.api_keys.create(context.caller.id, form.description)
+        created = services.api_keys.create(context.caller.id, form.description)
     except InvalidInput as error:
         return _page(context, form.description, problem=field_error(error))
-    return _page(context, made=made)
+    return _page(context, new_key=created)
 
 
 @routes.post(PATH + "/{key_id}/delete")
@@ -44,14 +44,18 @@ def delete_api_key(caller: User, services: Services, key_id: int) -> Redirect:
 
 
 def _page(
-    context: RequestContext, description: str = "", *, made: ApiKey | None = None, problem: InvalidInput | None = None
+    context: RequestContext,
+    description: str = "",
+    *,
+    new_key: ApiKey | None = None,
+    problem: InvalidInput | None = None,
 ) -> PageResponse:
     with context.services.reading() as db:
         keys = api_keys.list_all(db, context.caller.id)
     known = {
         "title": _("API keys"),
         "keys": keys,
-        "made": made,
+        "made": new_key,
         "description": description,
         "address": context.site.base_url,
     }

@@ -30,10 +30,10 @@ def show_api_passwords(context: RequestContext) -> PageResponse:
 def create_api_password(context: RequestContext, services: Services, form: ApiPasswordForm) -> PageResponse:
     """The answer is the page itself: it is the only one on which the password stands."""
     try:
-        made = services.api_passwords.create(context.caller, form.name)
+        created = services.api_passwords.create(context.caller, form.name)
     except InvalidInput as error:
         return _page(context, form.name, problem=field_error(error))
-    return _page(context, made=made)
+    return _page(context, new_password=created)
 
 
 @routes.post(PATH + "/{password_id}/delete")
@@ -43,12 +43,16 @@ def delete_api_password(caller: User, services: Services, password_id: int) -> R
 
 
 def _page(
-    context: RequestContext, name: str = "", *, made: NewApiPassword | None = None, problem: InvalidInput | None = None
+    context: RequestContext,
+    name: str = "",
+    *,
+    new_password: NewApiPassword | None = None,
+    problem: InvalidInput | None = None,
 ) -> PageResponse:
     known = {
         "title": _("API passwords"),
         "passwords": context.services.api_passwords.list_all(context.caller.id),
-        "made": made,
+        "made": new_password,
         "name": name,
         "address": context.site.base_url,
     }

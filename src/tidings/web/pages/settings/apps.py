@@ -54,10 +54,12 @@ def make_secret(context: RequestContext, services: Services, app: str) -> PageRe
     """Make a password, or a key, for an app. It is shown on this page only, so there is no redirect."""
     chosen = _app(app)
     try:
-        made = _new_key(context, services, chosen) if _takes_key(chosen) else _new_password(context, services, chosen)
+        created = (
+            _new_key(context, services, chosen) if _takes_key(chosen) else _new_password(context, services, chosen)
+        )
     except InvalidInput as error:
         return _page(context, chosen, problem=error)
-    return _page(context, chosen, made)
+    return _page(context, chosen, created)
 
 
 def _app(slug: str) -> ClientApp:
@@ -73,14 +75,14 @@ def _takes_key(app: ClientApp) -> bool:
 def _new_key(context: RequestContext, services: Services, app: ClientApp) -> NewSecret:
     with services.reading() as db:
         taken = {key_decisions.description_key(one.description) for one in api_keys.list_all(db, context.caller.id)}
-    made = services.api_keys.create(context.caller.id, _free_name(app.name, taken))
-    return NewSecret(made.description, made.token)
+    created = services.api_keys.create(context.caller.id, _free_name(app.name, taken))
+    return NewSecret(created.description, created.token)
 
 
 def _new_password(context: RequestContext, services: Services, app: ClientApp) -> NewSecret:
     taken = {password_decisions.name_key(one.name) for one in services.api_passwords.list_all(context.caller.id)}
-    made = services.api_passwords.create(context.caller, _free_name(app.name, taken))
-    return NewSecret(made.stored.name, made.password)
+    created = services.api_passwords.create(context.caller, _free_name(app.name, taken))
+    return NewSecret(created.stored.name, created.password)
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
@@ -90,7 +92,7 @@ def _free_name(name: str, taken: Collection[str]) -> str:
 
 
 def _page(
-    context: RequestContext, app: ClientApp, made: NewSecret | None = None, *, problem: InvalidInput | None = None
+    context: RequestContext, app: ClientApp, secret: NewSecret | None = None, *, problem: InvalidInput | None = None
 ) -> PageResponse:
     base_url, username = context.site.base_url, context.caller.username
     address = app.address(base_url)
@@ -100,10 +102,10 @@ def _page(
         "takes_key": _takes_key(app),
         "is_fever": app.api is ClientApi.FEVER,
         "address": address,
-        "config": app.fill_config(base_url, username, made.text if made else _PLACEHOLDER),
-        "made": made,
+        "config": app.fill_config(base_url, username, secret.text if secret else _PLACEHOLDER),
+        "made": secret,
         "address_code": qr_code(address),
-        "secret_code": qr_code(made.text) if made else "",
+        "secret_code": qr_code(secret.text) if secret else "",
         "is_local": urlsplit(base_url).hostname in _LOOPBACK,
     }
     return PageResponse("settings/app.html", known, status=400 if problem else 200, problem=problem)

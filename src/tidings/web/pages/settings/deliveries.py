@@ -66,7 +66,7 @@ def show_deliveries(
             "receiver": query.receiver if query.receiver in receivers else "",
             "event": query.event if query.event in EVENTS else "",
         }
-        found = outbox.list_deliveries(
+        deliveries = outbox.list_deliveries(
             db,
             caller.id,
             state=DeliveryState(chosen["state"]) if chosen["state"] else None,
@@ -76,7 +76,7 @@ def show_deliveries(
             before_id=query.before,
             limit=PER_PAGE + 1,
         )
-    shown = found[:PER_PAGE]
+    shown = deliveries[:PER_PAGE]
     known = {
         "title": _("Deliveries"),
         "deliveries": [_line(delivery) for delivery in shown],
@@ -87,15 +87,15 @@ def show_deliveries(
         "events": _titles(),
         "is_first": query.before is None,
         "soon": lambda instant: _soon(instant, context.now),
-        "before": shown[-1].delivery.id if len(found) > PER_PAGE else None,
+        "before": shown[-1].delivery.id if len(deliveries) > PER_PAGE else None,
     }
     return PageResponse("settings/deliveries.html", known)
 
 
 @routes.get(PATH + "/{delivery_id}")
 def show_delivery(caller: User, services: Services, delivery_id: int) -> PageResponse:
-    found, body = _get(caller, services, delivery_id)
-    shown, service, receiver = _line(found)
+    delivery, body = _get(caller, services, delivery_id)
+    shown, service, receiver = _line(delivery)
     known = {
         "title": _("Delivery %(number)d", number=delivery_id),
         "shown": shown,

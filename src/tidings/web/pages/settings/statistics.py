@@ -59,7 +59,7 @@ def show_statistics(context: RequestContext, services: Services) -> PageResponse
 
 
 def _counts(db: Read, user_id: int, count: Count, spans: Sequence[DaySpan]) -> list[int]:
-    return [found for span in spans for found in count(db, user_id, span.start, span.length, span.count)]
+    return [number for span in spans for number in count(db, user_id, span.start, span.length, span.count)]
 
 
 @lru_cache(maxsize=4096)

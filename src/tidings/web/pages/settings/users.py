@@ -40,10 +40,10 @@ def show_new_user() -> PageResponse:
 @routes.post(PATH + "/new", admin=True)
 def create_user(services: Services, form: UserForm) -> PageResponse | Redirect:
     try:
-        made = services.users.create(form.username.strip(), form.password, is_admin=form.is_admin is True)
+        created = services.users.create(form.username.strip(), form.password, is_admin=form.is_admin is True)
     except InvalidInput as error:
         return _form(None, form, field_error(error))
-    return Redirect(PATH, notice=_("There is an account for %(name)s now.", name=made.username))
+    return Redirect(PATH, notice=_("There is an account for %(name)s now.", name=created.username))
 
 
 @routes.get(PATH + "/{user_id}", admin=True)
