@@ -161,7 +161,7 @@ class Application:
 
     def clean_up(self, progress: Callable[[int, int], None]) -> Mapping[str, int] | None:
         """Run the cleanup now. Returns the numbers of rows removed by kind, or None if a worker is running it."""
-        return run_cleanup(self.services.cleanup, f"tidings tidy {os.getpid()}", progress)
+        return run_cleanup(self.services.cleanup, f"tidings cleanup {os.getpid()}", progress)
 
     def compact(self) -> None:
         """Rewrite an SQLite file, as small as possible. Does nothing on PostgreSQL, which reuses space by itself."""

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from support.people import PASSWORD, Answer, Person, answers_to, basic, call
+from support.people import PASSWORD, HttpResponse, Person, answers_to, basic, call
 from tidings.services import Services
 
 
-def request_me(person: Person, headers: dict[str, str], path: str = "/v1/me", method: str = "GET") -> Answer:
+def request_me(person: Person, headers: dict[str, str], path: str = "/v1/me", method: str = "GET") -> HttpResponse:
     return call(person.service.url, method, path, headers=headers)
 
 
@@ -145,7 +145,7 @@ def test_too_many_guesses_are_429_with_retry_after(alice: Person) -> None:
     client_address = {"X-Forwarded-For": "203.0.113.77"}
 
     guesses = [{**basic(f"nobody-{alice.id}", f"guess {number}"), **client_address} for number in range(24)]
-    answers: dict[int, Answer] = {}
+    answers: dict[int, HttpResponse] = {}
     for answer in answers_to(alice.service.url, "/v1/me", guesses):
         assert answer.status in (401, 429)
         answers[answer.status] = answer

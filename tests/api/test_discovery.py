@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.people import Answer as ApiAnswer
-from support.people import Person, rss
+from support.people import HttpResponse, Person, rss
 from support.publisher import Answer, Drip, Drop, Hang, Publisher, ReceivedRequest
 
 ATOM = '<feed xmlns="http://www.w3.org/2005/Atom"><title>An Atom feed</title></feed>'
@@ -21,7 +20,7 @@ def rss_feed(title: str = "A feed") -> str:
     return rss(["One"], "http://example.org", title=title)
 
 
-def discover(person: Person, url: str, **more: Any) -> ApiAnswer:
+def discover(person: Person, url: str, **more: Any) -> HttpResponse:
     return person.call("POST", "/v1/discover", {"url": url, **more})
 
 

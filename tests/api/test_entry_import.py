@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.people import Answer, Person, call, rss
+from support.people import HttpResponse, Person, call, rss
 from support.publisher import Publisher
 
 URL = "https://example.org/article"
@@ -18,7 +18,7 @@ def feed(alice: Person, site: Publisher) -> dict[str, Any]:
     return alice.has_feed(site, ["One"])
 
 
-def import_entry(person: Person, feed: dict[str, Any], **fields: Any) -> Answer:
+def import_entry(person: Person, feed: dict[str, Any], **fields: Any) -> HttpResponse:
     return person.call("POST", f"/v1/feeds/{feed['id']}/entries/import", fields)
 
 

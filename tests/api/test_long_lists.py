@@ -13,7 +13,7 @@ import brotli
 import pytest
 
 from support.memory_growth import watch_growth
-from support.people import Answer, Person, call
+from support.people import HttpResponse, Person, call
 from support.publisher import Publisher
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.polling.ingestion import ReadyEntry
@@ -57,7 +57,7 @@ def ready(number: int, moment: Instant) -> ReadyEntry:
     )
 
 
-def fetched(person: Person, path: str, accepted: str = "", method: str = "GET") -> Answer:
+def fetched(person: Person, path: str, accepted: str = "", method: str = "GET") -> HttpResponse:
     headers = {"X-Auth-Token": person.token, **({"Accept-Encoding": accepted} if accepted else {})}
     return call(person.service.url, method, path, headers=headers)
 
@@ -116,7 +116,7 @@ def test_ten_thousand_items_of_the_reader_api_are_complete_and_take_less_than_50
     token = call(reader.service.url, "POST", "/accounts/ClientLogin", login, form).body.decode().partition("Auth=")[2]
     headers = {**form, "Authorization": f"GoogleLogin auth={token.strip()}"}
 
-    def items(some: list[int]) -> Answer:
+    def items(some: list[int]) -> HttpResponse:
         body = urlencode({"i": some}, doseq=True).encode()
         return call(reader.service.url, "POST", "/reader/api/0/stream/items/contents", body, headers)
 

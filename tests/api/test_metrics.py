@@ -180,7 +180,7 @@ def test_every_metric_has_a_help_text(tmp_path: Path) -> None:
         "tidings_entries_stored_total 3.0",
         'tidings_poll_seconds_bucket{le="0.25"} 2.0',
         'tidings_deliveries_total{outcome="delivered"} 1.0',
-        'tidings_tidied_total{what="entries"} 40.0',
+        'tidings_cleanup_deleted_total{what="entries"} 40.0',
         "tidings_polls_due 4.0",
     ):
         assert f"\n{line}\n" in text

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from support.people import Answer, Person, call
+from support.people import HttpResponse, Person, call
 from support.publisher import Publisher
 
 BOUNDARY = "----0123456789abcdef"
@@ -27,7 +27,7 @@ def folder(title: str, *inside: str) -> str:
     return f'<outline text="{title}">{"".join(inside)}</outline>'
 
 
-def send(person: Person, body: bytes, content_type: str = "") -> Answer:
+def send(person: Person, body: bytes, content_type: str = "") -> HttpResponse:
     headers = {"X-Auth-Token": person.token} | ({"Content-Type": content_type} if content_type else {})
     return call(person.service.url, "POST", "/v1/import", body, headers)
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from support.databases import Databases
-from support.people import Answer, Cast, Person, call
+from support.people import Cast, HttpResponse, Person, call
 from support.running import running_service
 from tidings.api.openapi import operations_of
 from tidings.api.reference import documented_endpoints
@@ -39,11 +39,11 @@ def beside(url: str) -> Iterator[Database]:
     opened.close()
 
 
-def ready(person: Person) -> Answer:
+def ready(person: Person) -> HttpResponse:
     return call(person.service.url, "GET", "/readyz")
 
 
-def eventually(person: Person, status: int) -> Answer:
+def eventually(person: Person, status: int) -> HttpResponse:
     """Returns the first answer with this status: a write that succeeded lately is not repeated for some seconds."""
     answer, left = ready(person), 300
     while answer.status != status and left:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from support.people import Answer, Person, basic, call
+from support.people import HttpResponse, Person, basic, call
 from support.publisher import Publisher
 
 DEFAULTS = {
@@ -56,7 +56,7 @@ def change(person: Person, **fields: Any) -> Any:
     return person.put(f"/v1/users/{person.id}", fields, status=201)
 
 
-def refused(person: Person, **fields: Any) -> Answer:
+def refused(person: Person, **fields: Any) -> HttpResponse:
     answer = person.call("PUT", f"/v1/users/{person.id}", fields)
     assert answer.status == 400, (fields, answer.body)
     return answer

@@ -15,7 +15,7 @@ from tidings import __version__
 from tidings.settings import OPTIONS
 
 COMMANDS = (
-    ["serve"], ["web"], ["worker"], ["migrate"], ["refresh"], ["tidy"], ["backup"], ["restore"], ["check"], ["move"],
+    ["serve"], ["web"], ["worker"], ["migrate"], ["refresh"], ["cleanup"], ["backup"], ["restore"], ["check"], ["move"],
     ["export"], ["import"],
     ["status"], ["healthcheck"], ["config"], ["version"], ["user"], ["user", "add"], ["user", "list"],
     ["user", "passwd"], ["user", "remove"], ["manual"], ["completion"],

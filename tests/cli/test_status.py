@@ -1,4 +1,4 @@
-"""`tidings status` and `tidings tidy`."""
+"""`tidings status` and `tidings cleanup`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_status_prints_the_same_values_as_text_and_as_json(
     }  # fmt: skip
     assert (seen["entries_unread"], seen["entries_read"], seen["polls_last_hour"]) == (2, 0, 2)
     assert (seen["due"], seen["overdue"], seen["oldest_overdue_s"]) == (0, 0, 0)
-    assert (seen["deliveries_pending"], seen["deliveries_failed"], seen["last_tidied_s"]) == (0, 0, None)
+    assert (seen["deliveries_pending"], seen["deliveries_failed"], seen["last_cleanup_s"]) == (0, 0, None)
     assert seen["database_engine"] in as_text.stdout.lower()
     assert seen["database_bytes"] > 10_000
     assert re.search(r"^Feeds +2, of which 1 failing and 0 switched off$", as_text.stdout, re.MULTILINE)
@@ -64,7 +64,7 @@ def test_status_without_a_database_says_what_to_do(bare: Tidings) -> None:
     assert "tidings migrate" in error_line(bare("status"), 1)
 
 
-def test_tidy_removes_expired_entries_and_prints_the_counts(
+def test_cleanup_removes_expired_entries_and_prints_the_counts(
     tidings: Tidings, services: Services, site: Publisher
 ) -> None:
     subscribed(services, "alice", site.serve("/a.xml", rss(["One", "Two"], site.url("/a.xml"))))
@@ -72,20 +72,20 @@ def test_tidy_removes_expired_entries_and_prints_the_counts(
     with services.database.writing() as db:
         db.run(text("UPDATE entries SET changed_at = changed_at - :age"), age=181 * DAY)
 
-    kept = tidings("tidy", CLEANUP_ARCHIVE_UNREAD_DAYS="-1")
-    first, second = tidings("tidy"), tidings("tidy", "--compact")
+    kept = tidings("cleanup", CLEANUP_ARCHIVE_UNREAD_DAYS="-1")
+    first, second = tidings("cleanup"), tidings("cleanup", "--compact")
 
     assert (kept.returncode, kept.stdout) == (0, "Removed: entries 0, tombstones 0, icons 0, deliveries 0\n")
     assert first.stdout == "Removed: entries 2, tombstones 0, icons 0, deliveries 0\n"
     assert (second.returncode, second.stdout) == (0, kept.stdout)
     assert services.status.read().entries_unread == 0
-    assert services.status.read().last_tidied_s is not None
+    assert services.status.read().last_cleanup_s is not None
 
 
-def test_tidy_does_nothing_while_a_worker_runs_the_cleanup(tidings: Tidings, services: Services) -> None:
+def test_cleanup_does_nothing_while_a_worker_runs_the_cleanup(tidings: Tidings, services: Services) -> None:
     assert services.cleanup.begin("worker", ignore_schedule=True)
 
-    done = tidings("tidy")
+    done = tidings("cleanup")
 
     assert done.returncode == 0
     assert "A worker is removing old data" in done.stdout

@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 
 from clients.library import Library
 from clients.shapes import JsonShape, misfits
-from support.people import Answer, Person, call
+from support.people import HttpResponse, Person, call
 
 Query = Sequence[tuple[str, str]]
 Credentials = Callable[[Person], Mapping[str, str]]
@@ -77,7 +77,7 @@ def play(app: App, person: Person, library: Library, asks: Iterable[Ask]) -> Non
     assert not complaints, "\n".join(complaints)
 
 
-def ask(app: App, person: Person, method: str, path: str, query: Query = (), body: Any = None) -> Answer:
+def ask(app: App, person: Person, method: str, path: str, query: Query = (), body: Any = None) -> HttpResponse:
     """A single request, for what depends on earlier answers."""
     return _send(app, person, method, path + (f"?{urlencode(query)}" if query else ""), body, app.content_type)
 
@@ -88,11 +88,11 @@ def fetch(app: App, person: Person, path: str, query: Query = ()) -> Any:
     return read(answer)
 
 
-def read(answer: Answer) -> Any:
+def read(answer: HttpResponse) -> Any:
     return json.loads(plain(answer))
 
 
-def plain(answer: Answer) -> bytes:
+def plain(answer: HttpResponse) -> bytes:
     return gzip.decompress(answer.body) if answer.headers.get("content-encoding") == "gzip" else answer.body
 
 
@@ -116,7 +116,7 @@ def _with_ids(body: Any, library: Library) -> Any:
     return body
 
 
-def _look(one: Ask, answer: Answer) -> Iterator[str]:
+def _look(one: Ask, answer: HttpResponse) -> Iterator[str]:
     if answer.status != one.expected:
         yield f"answers {answer.status} instead of {one.expected}: {plain(answer)[:200]!r}"
     elif one.shape is None:
@@ -128,7 +128,7 @@ def _look(one: Ask, answer: Answer) -> Iterator[str]:
         yield from misfits(read(answer), one.shape)
 
 
-def _send(app: App, person: Person, method: str, path: str, content: Any, content_type: str) -> Answer:
+def _send(app: App, person: Person, method: str, path: str, content: Any, content_type: str) -> HttpResponse:
     body = content if isinstance(content, bytes) or content is None else json.dumps(content).encode()
     headers = {**app.headers, **app.credentials(person)}
     if body is not None and content_type:
@@ -140,7 +140,7 @@ def _send(app: App, person: Person, method: str, path: str, content: Any, conten
 
 def _send_from_browser(
     app: App, person: Person, method: str, path: str, body: bytes | None, headers: dict[str, str]
-) -> Answer:
+) -> HttpResponse:
     """As a browser does: it asks for permission first, without credentials, and keeps answers from the page."""
     unusual = sorted(name.lower() for name in headers if name not in ("Accept", "Accept-Encoding"))
     preflight = {
@@ -160,9 +160,9 @@ def _send_from_browser(
     return answer
 
 
-def _is_shared(answer: Answer, origin: str) -> bool:
+def _is_shared(answer: HttpResponse, origin: str) -> bool:
     return answer.headers.get("access-control-allow-origin") in ("*", origin)
 
 
-def _words(answer: Answer, header: str) -> list[str]:
+def _words(answer: HttpResponse, header: str) -> list[str]:
     return [word.strip() for word in answer.headers.get(header, "").split(",")]

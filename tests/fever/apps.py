@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from support.people import Answer, Person, call
+from support.people import HttpResponse, Person, call
 
 FORM = "application/x-www-form-urlencoded"
 ADDRESSES = ("/fever/", "/fever", "/api/fever.php", "/api/fever.php/")
@@ -35,7 +35,7 @@ class FeverApp:
 
     def call(
         self, query: str = "", fields: Mapping[str, Any] | None = None, *, method: str = "POST", key_in: str = "form"
-    ) -> Answer:
+    ) -> HttpResponse:
         """query: what follows `?api`, such as "&items&since_id=5"."""
         form = {"api_key": self.key} if key_in == "form" else {}
         more = f"&api_key={self.key}" if key_in == "query" else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from support.people import Answer, Person, call
+from support.people import HttpResponse, Person, call
 
 FORM = "application/x-www-form-urlencoded"
 READING_LIST = "user/-/state/com.google/reading-list"
@@ -44,7 +44,7 @@ class App:
         self.token = values["Auth"]
         return self
 
-    def login(self, **fields: str) -> Answer:
+    def login(self, **fields: str) -> HttpResponse:
         body = urlencode(fields).encode()
         path = f"{self.mount}/accounts/ClientLogin"
         return call(self.person.service.url, "POST", path, body, {"Content-Type": FORM})
@@ -58,7 +58,7 @@ class App:
         query: Pairs = (),
         raw: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> HttpResponse:
         """Send a request. path: below reader/api/0/. fields: of a form. query: of the URL. raw: another body."""
         sent = {"Authorization": f"GoogleLogin auth={self.token}"} if self.token else {}
         address = f"{self.mount}/reader/api/0/{path}" + (f"?{urlencode(query, doseq=True)}" if query else "")

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from greader.apps import FORM, KEPT_UNREAD, READ, READING_LIST, STARRED, App, label, long_id
-from support.people import Answer, Person, call
+from support.people import HttpResponse, Person, call
 from support.publisher import Publisher
 
 TITLES = ["Rain", "Sun", "Wind"]
@@ -42,13 +42,13 @@ def state(alice: Person, title: str) -> tuple[object, object]:
     return found["status"], found["starred"]
 
 
-def plain(alice: Person, method: str, path: str, body: str = "", **headers: str) -> Answer:
+def plain(alice: Person, method: str, path: str, body: str = "", **headers: str) -> HttpResponse:
     """A request as an app spells it."""
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     return call(alice.service.url, method, path, body.encode() if method == "POST" else None, sent)
 
 
-def auth(answer: Answer) -> str:
+def auth(answer: HttpResponse) -> str:
     assert answer.status == 200, answer
     match = re.search(rb"^Auth=(.+)$", answer.body, re.MULTILINE)
     assert match

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from greader.apps import FORM, App
-from support.people import PASSWORD, Answer, Person, call
+from support.people import PASSWORD, HttpResponse, Person, call
 from support.visitors import Visitor
 from tidings.domain.accounts.throttle import buckets_of
 from tidings.domain.times import Instant
@@ -15,7 +15,7 @@ from tidings.greader.app import BAD_TOKEN
 from tidings.storage.accounts import sign_in_failures
 
 
-def is_refused(answer: Answer) -> bool:
+def is_refused(answer: HttpResponse) -> bool:
     """Check the header by which clients decide to request another token, or the password."""
     headers = {name.lower(): value for name, value in BAD_TOKEN.items()}
     return answer.status == 401 and answer.body == b"Unauthorized" and headers.items() <= answer.headers.items()

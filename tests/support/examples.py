@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from support.people import Answer, Cast, answers_to, basic, call
+from support.people import Cast, HttpResponse, answers_to, basic, call
 from support.publisher import Publisher
 from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
 from support.running import RunningService
@@ -61,7 +61,7 @@ def _call(resources: ResourceFactory, name: str, route: Endpoint) -> dict[str, A
     return example
 
 
-def _errors(resources: ResourceFactory) -> list[Answer]:
+def _errors(resources: ResourceFactory) -> list[HttpResponse]:
     person = resources.person
     bob = Cast(person.service).person("bob")
     return [
@@ -74,13 +74,13 @@ def _errors(resources: ResourceFactory) -> list[Answer]:
     ]
 
 
-def _refused_guess(service: RunningService) -> Answer:
+def _refused_guess(service: RunningService) -> HttpResponse:
     """Guess passwords until the service refuses to verify one. Returns that response, without awaiting the others."""
     guesses = [basic("ada", f"guess {number}") for number in range(GUESSES)]
     return next(answer for answer in answers_to(service.url, "/v1/me", guesses) if answer.status == 429)
 
 
-def _shown(answer: Answer, site: Publisher) -> Any:
+def _shown(answer: HttpResponse, site: Publisher) -> Any:
     is_json = answer.headers["content-type"].startswith("application/json")
     return _with_example_site(answer.json() if is_json else answer.body.decode(), site)
 

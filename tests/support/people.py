@@ -25,7 +25,7 @@ PASSWORD = "correct horse"
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpResponse:
     """A response. headers: names in lower case. cookies: the Set-Cookie headers as received."""
 
     status: int
@@ -44,7 +44,7 @@ class Answer:
 
 def call(
     url: str, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
-) -> Answer:
+) -> HttpResponse:
     """Send one request on its own connection. Redirects are not followed, and the body is not decompressed."""
     host = urlsplit(url).netloc
     connection = http.client.HTTPConnection(host, timeout=60)
@@ -57,7 +57,7 @@ def call(
         connection.close()
 
 
-def answers_to(url: str, path: str, requests: Iterable[Mapping[str, str]]) -> Iterator[Answer]:
+def answers_to(url: str, path: str, requests: Iterable[Mapping[str, str]]) -> Iterator[HttpResponse]:
     """Send GET requests at the same time and yield the responses as they come. The caller need not await them all.
 
     requests: the headers of each.
@@ -78,12 +78,12 @@ def answers_to(url: str, path: str, requests: Iterable[Mapping[str, str]]) -> It
                 yield answer
 
 
-def _answer_to(connection: http.client.HTTPConnection) -> Answer:
+def _answer_to(connection: http.client.HTTPConnection) -> HttpResponse:
     """Read the response to the request that was sent on the connection."""
     answer = connection.getresponse()
     headers = {name.lower(): value for name, value in answer.getheaders()}
     cookies = tuple(value for name, value in answer.getheaders() if name.lower() == "set-cookie")
-    return Answer(answer.status, headers, answer.read(), cookies)
+    return HttpResponse(answer.status, headers, answer.read(), cookies)
 
 
 def basic(username: str, password: str = PASSWORD, scheme: str = "Basic") -> dict[str, str]:
@@ -104,7 +104,7 @@ class Person:
     def id(self) -> int:
         return self.user.id
 
-    def call(self, method: str, path: str, body: Any = None, *, raw: bytes | None = None, **query: Any) -> Answer:
+    def call(self, method: str, path: str, body: Any = None, *, raw: bytes | None = None, **query: Any) -> HttpResponse:
         """Send a request with the API key. body: sent as JSON. raw: sent unchanged."""
         if query:
             path += "?" + urlencode(query, doseq=True)
@@ -140,7 +140,7 @@ class Person:
         return found
 
     @staticmethod
-    def _done(answer: Answer, status: int) -> Any:
+    def _done(answer: HttpResponse, status: int) -> Any:
         assert answer.status == status, f"{answer.status} instead of {status}: {answer.body[:500]!r}"
         return answer.json() if answer.body else None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from support.people import Answer, Person, call
+from support.people import HttpResponse, Person, call
 from support.running import RunningService
 
 FORM = "application/x-www-form-urlencoded"
@@ -35,7 +35,7 @@ class Visitor:
     token: str = ""
     address: str = field(default_factory=lambda: next(_addresses))
 
-    def sign_in(self, next_path: str = "", password: str = "") -> Answer:
+    def sign_in(self, next_path: str = "", password: str = "") -> HttpResponse:
         """Sign in with the form, and return the response without following its redirect."""
         assert self.person
         self.get("/sign-in")
@@ -46,7 +46,7 @@ class Visitor:
             self.get("/view")
         return answer
 
-    def get(self, path: str, *, method: str = "GET", headers: Mapping[str, str] | None = None) -> Answer:
+    def get(self, path: str, *, method: str = "GET", headers: Mapping[str, str] | None = None) -> HttpResponse:
         answer = call(self.service.url, method, self.base_path + path, headers=self._headers(headers))
         return self._seen(answer)
 
@@ -65,7 +65,7 @@ class Visitor:
         headers: Mapping[str, str] | None = None,
         csrf: str | None = None,
         **more: Any,
-    ) -> Answer:
+    ) -> HttpResponse:
         """fields, more: fields of the form. csrf: a token to send instead of that of the last page; "" for none."""
         token = self.token if csrf is None else csrf
         given = {**({"csrf": token} if token else {}), **(fields or {}), **more}
@@ -74,7 +74,7 @@ class Visitor:
             call(self.service.url, "POST", self.base_path + path, urlencode(given, doseq=True).encode(), sent)
         )
 
-    def follow(self, answer: Answer) -> str:
+    def follow(self, answer: HttpResponse) -> str:
         assert answer.status == 303, answer.status
         location = answer.headers["location"]
         assert location.startswith(f"{self.base_path}/")
@@ -84,7 +84,7 @@ class Visitor:
         cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         return {"X-Forwarded-For": self.address, **({"Cookie": cookies} if cookies else {}), **(more or {})}
 
-    def _seen(self, answer: Answer) -> Answer:
+    def _seen(self, answer: HttpResponse) -> HttpResponse:
         for line in answer.cookies:
             name, _, value = line.partition(";")[0].partition("=")
             self.cookies[name] = value

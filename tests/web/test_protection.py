@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.people import Answer, Person, call
+from support.people import HttpResponse, Person, call
 from support.running import RunningService
 from support.visitors import Visitor
 from tidings.http.endpoints import Endpoint
@@ -37,7 +37,7 @@ def administrator(service: RunningService, charlie: Person) -> Visitor:
     return signed_in
 
 
-def send_request(visitor: Visitor, route: Endpoint, **more: Any) -> Answer:
+def send_request(visitor: Visitor, route: Endpoint, **more: Any) -> HttpResponse:
     return visitor.get(path(route), **more) if route.method == "GET" else visitor.post(path(route), **more)
 
 

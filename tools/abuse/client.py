@@ -19,7 +19,7 @@ class Address(Protocol):
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpResponse:
     """headers: in the order received; a name may occur several times."""
 
     status: int
@@ -46,13 +46,13 @@ def request(
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
     timeout_s: float = 30,
-) -> Answer:
+) -> HttpResponse:
     """Send a request on its own connection. Returns the response. Raises OSError without one in time."""
     connection = http.client.HTTPConnection(service.host, service.port, timeout=timeout_s)
     try:
         connection.request(method, path, body=body, headers=dict(headers or {}))
         answer = connection.getresponse()
-        return Answer(answer.status, answer.getheaders(), answer.read())
+        return HttpResponse(answer.status, answer.getheaders(), answer.read())
     except http.client.HTTPException as error:
         raise ConnectionError(f"no HTTP answer: {error!r}") from error
     finally:

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from abuse.client import Answer
+from abuse.client import HttpResponse
 
 URLENCODED = "application/x-www-form-urlencoded"
 
@@ -23,7 +23,7 @@ class Form:
 
 
 class Visitor(Protocol):
-    def get(self, path: str) -> Answer: ...
+    def get(self, path: str) -> HttpResponse: ...
 
 
 class _Page(HTMLParser):

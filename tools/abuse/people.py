@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from abuse import client, pages
-from abuse.client import Answer
+from abuse.client import HttpResponse
 from abuse.service import ADMIN, PASSWORD, Service
 
 
@@ -27,7 +27,7 @@ class Person:
     def basic(self) -> dict[str, str]:
         return client.basic(self.name, self.password)
 
-    def api(self, method: str, path: str, body: Any = None, timeout_s: float = 60) -> Answer:
+    def api(self, method: str, path: str, body: Any = None, timeout_s: float = 60) -> HttpResponse:
         """body: sent as JSON; bytes are sent as they are."""
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         headers = {**self.basic, "Content-Type": "application/json"}
@@ -40,20 +40,20 @@ class Person:
             raise RuntimeError(f"{method} {path}: {answer.status} {answer.text[:300]}")
         return answer.json() if answer.body else None
 
-    def get(self, path: str, headers: dict[str, str] | None = None) -> Answer:
+    def get(self, path: str, headers: dict[str, str] | None = None) -> HttpResponse:
         """Request a page with the session."""
         return self._visit("GET", path, headers or {}, None)
 
     def post(
         self, path: str, body: bytes, media_type: str = pages.URLENCODED, headers: dict[str, str] | None = None
-    ) -> Answer:
+    ) -> HttpResponse:
         """Send a form with the session."""
         return self._visit("POST", path, {"Content-Type": media_type, **(headers or {})}, body)
 
-    def submit(self, form: pages.Form, **values: str) -> Answer:
+    def submit(self, form: pages.Form, **values: str) -> HttpResponse:
         return self.post(form.action, urlencode({**form.values, **values}).encode())
 
-    def sign_in(self, headers: dict[str, str] | None = None) -> Answer:
+    def sign_in(self, headers: dict[str, str] | None = None) -> HttpResponse:
         """Sign in and keep the session. Raises RuntimeError if that is refused."""
         form = pages.forms(self.get("/sign-in").text)[0]
         body = urlencode({**form.values, "username": self.name, "password": self.password}).encode()
@@ -66,7 +66,7 @@ class Person:
     def cookie_header(self) -> dict[str, str]:
         return {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
 
-    def _visit(self, method: str, path: str, headers: dict[str, str], body: bytes | None) -> Answer:
+    def _visit(self, method: str, path: str, headers: dict[str, str], body: bytes | None) -> HttpResponse:
         own = self.cookie_header if self.cookies else {}
         answer = client.request(self.service, method, path, headers={**own, **headers}, body=body)
         for name, value in answer.headers:

@@ -1,4 +1,4 @@
-"""`tidings migrate`, `refresh` and `tidy`: maintenance commands, each of which runs once and exits."""
+"""`tidings migrate`, `refresh` and `cleanup`: maintenance commands, each of which runs once and exits."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def refresh(*, user: Annotated[str | None, Parameter(name="--user")] = None, loa
     return 1 if result.feeds and result.failed == result.feeds else 0
 
 
-def tidy(*, compact: Annotated[bool, Parameter(name="--compact", negative="")] = False, loaded: LoadedSettings) -> int:
+def cleanup(
+    *, compact: Annotated[bool, Parameter(name="--compact", negative="")] = False, loaded: LoadedSettings
+) -> int:
     """Remove expired entries and data that is no longer used.
 
     Workers do this regularly. Starred and shared entries are kept.

@@ -62,7 +62,7 @@ def _lines(current: ServiceStatus) -> dict[str, str]:
     engine = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[current.database_engine]
     oldest_due = f", the oldest for {_duration(current.oldest_overdue_s)}" if current.due else ""
     oldest_delivery = f", the oldest for {_duration(current.oldest_delivery_s)}" if current.deliveries_pending else ""
-    last_cleanup = "not yet" if current.last_tidied_s is None else f"{_duration(current.last_tidied_s)} ago"
+    last_cleanup = "not yet" if current.last_cleanup_s is None else f"{_duration(current.last_cleanup_s)} ago"
     claimed = f"{current.claimed} at work (workers: {current.workers})"
     return {
         "Database": f"{engine}, {_size(current.database_bytes)}",

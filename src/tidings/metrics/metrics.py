@@ -46,7 +46,9 @@ class ProcessMetrics:
             "use",
         )
         self._reading, self._writing, self._waiting = (database[use,] for use in ("read", "write", "wait"))
-        self._deleted = self._counters("tidings_tidied", "Rows deleted because they were old or unused.", "what")
+        self._deleted = self._counters(
+            "tidings_cleanup_deleted", "Rows deleted because they were old or unused.", "what"
+        )
         # Looking a metric up by its labels takes longer than adding to it.
         self._request_metrics: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.people import Answer, Person
+from support.people import HttpResponse, Person
 from support.publisher import Publisher
 from support.running import RunningService
 from support.visitors import Visitor
@@ -96,7 +96,7 @@ def test_several_entries_are_marked_by_their_ids(
 
 
 def test_a_script_without_a_session_gets_the_sign_in_path(visitor: Visitor) -> None:
-    answer: Answer = visitor.post("/unread/mark-read", headers=JSON)
+    answer: HttpResponse = visitor.post("/unread/mark-read", headers=JSON)
 
     assert answer.json()["to"].startswith("/sign-in")
 

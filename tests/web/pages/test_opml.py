@@ -6,7 +6,7 @@ import html
 
 import pytest
 
-from support.people import Answer, Person, call
+from support.people import HttpResponse, Person, call
 from support.publisher import Publisher
 from support.visitors import Visitor
 from tidings.services import Services
@@ -15,7 +15,7 @@ from tidings.web.pages.welcome import starters
 BOUNDARY = "----border"
 
 
-def upload(reader: Visitor, body: bytes, name: str = "file") -> Answer:
+def upload(reader: Visitor, body: bytes, name: str = "file") -> HttpResponse:
     """As a browser sends a form with a file."""
     parts = (
         f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="csrf"\r\n\r\n{reader.token}\r\n'.encode(),

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from abuse import client, pages
 from abuse.attempts import Attempt, Result
-from abuse.client import Answer
+from abuse.client import HttpResponse
 from abuse.owned_resources import OwnedResources, create_resources, example
 from abuse.people import Person, administrator, person
 from abuse.testbed import Testbed
@@ -208,20 +208,20 @@ def _revoked(testbed: Testbed) -> Iterator[Result]:
     )
 
 
-def _unless_401(answer: Answer) -> str:
+def _unless_401(answer: HttpResponse) -> str:
     return "" if answer.status == 401 else f"{answer.status} {answer.text[:200]}"
 
 
-def _if_200(answer: Answer) -> str:
+def _if_200(answer: HttpResponse) -> str:
     return f"{answer.status} {answer.text[:200]}" if answer.status == 200 else ""
 
 
-def _seen(answer: Answer, alice: OwnedResources) -> str:
+def _seen(answer: HttpResponse, alice: OwnedResources) -> str:
     at = answer.text.find(alice.mark)
     return f"{answer.status} …{answer.text[max(0, at - 80) : at + 80]}…" if at >= 0 and not _is_echo(answer) else ""
 
 
-def _is_echo(answer: Answer) -> bool:
+def _is_echo(answer: HttpResponse) -> bool:
     """Returns whether the response is an empty list; a search page repeats its words, so they are no evidence."""
     return answer.status == 200 and '"total":0' in answer.text
 

@@ -34,7 +34,7 @@ from tidings.storage.feeds import icons
 from tidings.storage.maintenance import cleanup, scheduled_jobs
 from tidings.storage.maintenance.cleanup import ExpiredEntry
 
-# Stored in the database: `tidings tidy` and the worker share it.
+# Stored in the database: `tidings cleanup` and the worker share it.
 JOB_NAME = "tidying"
 # The lease is renewed during a run; after a crash the next run starts when it expires.
 LEASE = Instant(60 * SECOND)

@@ -25,7 +25,7 @@ class ServiceStatus(Struct, frozen=True, kw_only=True):
 
     oldest_overdue_s, oldest_delivery_s: the longest wait in seconds, 0 if none waits.
     polls_last_hour: feeds checked within the last hour; a feed checked twice counts once.
-    entries_read: read entries that are still stored. last_tidied_s: seconds since the last cleanup, null before it.
+    entries_read: read entries that are still stored. last_cleanup_s: seconds since the last cleanup, null before it.
     """
 
     database_engine: str
@@ -45,7 +45,7 @@ class ServiceStatus(Struct, frozen=True, kw_only=True):
     deliveries_pending: int
     deliveries_failed: int
     oldest_delivery_s: int
-    last_tidied_s: int | None
+    last_cleanup_s: int | None
 
     @property
     def is_behind(self) -> bool:
@@ -97,7 +97,7 @@ class StatusReader:
                 deliveries_pending=deliveries.pending,
                 deliveries_failed=deliveries.failed,
                 oldest_delivery_s=_seconds(now, deliveries.oldest_pending_at) or 0,
-                last_tidied_s=_seconds(now, cleaned_up_at),
+                last_cleanup_s=_seconds(now, cleaned_up_at),
             )
 
 
