@@ -62,6 +62,8 @@ MAX_MODULES_PER_FOLDER = 20
 # A new dependency is entered here, and in docs/decisions.md.
 USERS: dict[str, frozenset[str]] = {
     "aiohttp": frozenset({"net"}),
+    "aiohttp_socks": frozenset({"net"}),
+    "python_socks": frozenset({"net"}),
     "yarl": frozenset({"net"}),
     "ssl": frozenset({"net"}),
     "brotli": frozenset({"net", "http"}),

@@ -7,6 +7,7 @@ connection are raised as FetchError.
 from __future__ import annotations
 
 import errno
+import re
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -30,6 +31,7 @@ from tidings.domain.errors import (
 from tidings.domain.messages import Message, msg
 from tidings.domain.shortages import is_shortage
 from tidings.net.guard import AddressGuard, GuardedResolver, Lookup, SystemLookup
+from tidings.net.socks import SocksConnector, SocksFailure, SocksProxy
 from tidings.net.targets import Target, parse_target
 
 # Bytes. Some publishers send policies of many kilobytes in one header.
@@ -43,6 +45,9 @@ _REASONS: dict[int, Message] = {
     errno.ENETUNREACH: msg("{host} cannot be reached: there is no network to it"),
     errno.ETIMEDOUT: msg("{host} does not answer"),
 }
+# Replies of SOCKS proxies about the other side of the connection (RFC 1928, section 6).
+_SOCKS_REPLIES = {3: errno.ENETUNREACH, 4: errno.EHOSTUNREACH, 5: errno.ECONNREFUSED, 6: errno.ETIMEDOUT}
+_SOCKS = re.compile(r"\s*socks5h?(?=://)", re.IGNORECASE)
 _NO_TLS = msg("the server does not follow the TLS protocol")
 _TRUST_ANYWAY = msg("If you know this address and trust it anyway, allow self-signed certificates for this feed.")
 
@@ -108,45 +113,72 @@ class Connections:
         caller limits the whole exchange. A connection whose body was read to its end is kept for the next request.
         """
         proxy = _proxy(proxy_url) if proxy_url else None
-        needs_tls = "https" in {target.url.scheme, proxy.url.scheme if proxy else ""}
-        session = self._session(guarded=proxy is None or proxy_url not in self._trusted_proxies)
+        http_proxy = None if _is_socks(proxy_url) else proxy
+        needs_tls = "https" in {target.url.scheme, http_proxy.url.scheme if http_proxy else ""}
         with _translate_errors(target, proxy):
             if proxy is not None and not self._guard.allows_through_proxy(target.host):
                 raise self._guard.refusal(target.host)
-            async with session.request(
-                method,
-                target.url,
-                headers=headers,
-                data=body,
-                allow_redirects=False,
-                proxy=None if proxy is None else _with_credentials(proxy),
-                # Loading the certificate authorities takes time, which plain HTTP does not need.
-                ssl=self._tls(lenient=allow_self_signed_certificates) if needs_tls else True,
-            ) as response:
+            async with (
+                self._session_for(proxy_url) as session,
+                session.request(
+                    method,
+                    target.url,
+                    headers=headers,
+                    data=body,
+                    allow_redirects=False,
+                    proxy=None if http_proxy is None else _with_credentials(http_proxy),
+                    # Loading the certificate authorities takes time, which plain HTTP does not need.
+                    ssl=self._tls(lenient=allow_self_signed_certificates) if needs_tls else True,
+                ) as response,
+            ):
                 yield response
+
+    @asynccontextmanager
+    async def _session_for(self, proxy_url: str) -> AsyncIterator[aiohttp.ClientSession]:
+        """Yields the session for requests through this proxy, or for direct ones.
+
+        Each request through a SOCKS proxy has a session of its own: connections to it are rare, and a pool for each
+        proxy that a user ever named would grow without end.
+        """
+        guarded = not proxy_url or proxy_url not in self._trusted_proxies
+        if not _is_socks(proxy_url):
+            yield self._session(guarded=guarded)
+            return
+        resolver = GuardedResolver(self._guard_of(guarded=guarded), self._lookup)
+        connector = SocksConnector(SocksProxy.of(URL(proxy_url.strip())), resolver)
+        async with self._new_session(connector) as session:
+            yield session
 
     def _session(self, *, guarded: bool) -> aiohttp.ClientSession:
         if guarded not in self._sessions:
-            guard = self._guard if guarded else AddressGuard(allow_private_networks=True)
-            self._sessions[guarded] = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(
+            guard = self._guard_of(guarded=guarded)
+            self._sessions[guarded] = self._new_session(
+                aiohttp.TCPConnector(
                     # The callers limit the number of concurrent requests; waiting here would use up their time limits.
                     limit=0,
                     force_close=not self._keep_alive,
                     resolver=GuardedResolver(guard, self._lookup),
                     ttl_dns_cache=self._remember_names_s,
                     socket_factory=guard.open_socket,
-                ),
-                # Requests of different users share nothing: no stored cookies, no environment, no netrc.
-                cookie_jar=aiohttp.DummyCookieJar(),
-                trust_env=False,
-                auto_decompress=False,
-                timeout=self._timeout,
-                max_line_size=_MAX_HEADER,
-                max_field_size=_MAX_HEADER,
-                max_headers=_MAX_HEADERS,
+                )
             )
         return self._sessions[guarded]
+
+    def _guard_of(self, *, guarded: bool) -> AddressGuard:
+        return self._guard if guarded else AddressGuard(allow_private_networks=True)
+
+    def _new_session(self, connector: aiohttp.BaseConnector) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=connector,
+            # Requests of different users share nothing: no stored cookies, no environment, no netrc.
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            auto_decompress=False,
+            timeout=self._timeout,
+            max_line_size=_MAX_HEADER,
+            max_field_size=_MAX_HEADER,
+            max_headers=_MAX_HEADERS,
+        )
 
     def _tls(self, *, lenient: bool) -> ssl.SSLContext:
         if not lenient:
@@ -161,14 +193,14 @@ class Connections:
         return self._lenient
 
 
+def _is_socks(proxy_url: str) -> bool:
+    return bool(_SOCKS.match(proxy_url))
+
+
 def _proxy(proxy_url: str) -> Target:
-    if proxy_url.lower().startswith("socks"):
-        raise InvalidInput(
-            msg("SOCKS proxies are not supported yet. Use the address of an http or https proxy."),
-            field="proxy_url",
-        )
+    """Returns host and credentials of the proxy, for SOCKS with the scheme http. Raises InvalidInput."""
     try:
-        return parse_target(proxy_url)
+        return parse_target(_SOCKS.sub("http", proxy_url))
     except InvalidInput as error:
         raise InvalidInput(msg("The proxy cannot be used. {problem}", problem=error.text), field="proxy_url") from error
 
@@ -209,9 +241,11 @@ def _no_file_is_left() -> bool:
 
 
 def _fetch_error(error: Exception, target: Target, proxy: Target | None) -> FetchError:
+    if isinstance(error, SocksFailure) and isinstance(error.cause, ssl.SSLError):
+        error = error.cause
     if isinstance(error, ssl.SSLError | aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
         return TlsError(_tls_failure(target, error), url=str(target), hint=_TRUST_ANYWAY)
-    kind = HostUnreachable if isinstance(error, aiohttp.ClientConnectorError) else NetworkError
+    kind = HostUnreachable if isinstance(error, aiohttp.ClientConnectorError | SocksFailure) else NetworkError
     message = msg("{problem}. Check the address, or try again later.", problem=_problem(error, target, proxy))
     return kind(message, url=str(target))
 
@@ -219,6 +253,8 @@ def _fetch_error(error: Exception, target: Target, proxy: Target | None) -> Fetc
 def _problem(error: Exception, target: Target, proxy: Target | None) -> Message:
     host = target.host
     match error:
+        case SocksFailure() if proxy is not None:
+            return _socks_problem(error, host, _proxy_name(proxy))
         case aiohttp.ClientHttpProxyError(status=status):
             return msg("The proxy refuses the request (status {status})", status=status)
         case aiohttp.ClientProxyConnectionError() if proxy is not None:
@@ -237,6 +273,14 @@ def _problem(error: Exception, target: Target, proxy: Target | None) -> Message:
             return msg("{host} sent a response that is not valid HTTP", host=host)
         case _:
             return msg("The connection to {host} failed", host=host)
+
+
+def _socks_problem(error: SocksFailure, host: str, proxy: Message) -> Message:
+    """Returns why a connection through a SOCKS proxy failed. Other replies than those are refusals of the proxy."""
+    if error.reply in _SOCKS_REPLIES:
+        return _REASONS[_SOCKS_REPLIES[error.reply]].with_values(host=host)
+    number = error.cause.errno if isinstance(error.cause, OSError) else errno.ECONNREFUSED
+    return _REASONS.get(number or 0, _REASONS[errno.EHOSTUNREACH]).with_values(host=proxy)
 
 
 def _proxy_name(proxy: Target) -> Message:

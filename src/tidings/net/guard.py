@@ -92,11 +92,7 @@ class AddressGuard:
         name = host.lower().removesuffix(".")
         if name == "localhost" or name.endswith(".localhost"):
             return self.allow_private_networks
-        try:
-            ip_address(name)
-        except ValueError:
-            return True
-        return self.allows(name)
+        return self.allows(name) if _is_literal(name) else True
 
     def refusal(self, host: str) -> AddressRefused:
         """Returns the error. It names the host and not its address, which would reveal the operator's network."""
@@ -177,12 +173,6 @@ class GuardedResolver(AbstractResolver):
         port: int = 0,
         family: socket.AddressFamily = socket.AF_UNSPEC,  # noqa: ARG002 - the connector sorts that out
     ) -> list[ResolveResult]:
-        addresses = await self._lookup(host)
-        allowed = [address for address in addresses if self._guard.allows(address)]
-        if addresses and not allowed:
-            raise self._guard.refusal(host)
-        if not allowed:
-            raise socket.gaierror(socket.EAI_NONAME, "no address")
         return [
             ResolveResult(
                 hostname=host,
@@ -192,11 +182,31 @@ class GuardedResolver(AbstractResolver):
                 proto=socket.IPPROTO_TCP,
                 flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
             )
-            for address in allowed
+            for address in self._allowed(host, await self._lookup(host))
         ]
+
+    async def addresses(self, host: str) -> Sequence[str]:
+        """Returns the allowed addresses of a name, or of a literal address. Raises as `resolve` does."""
+        return self._allowed(host, [host] if _is_literal(host) else await self._lookup(host))
+
+    def _allowed(self, host: str, found: Sequence[str]) -> Sequence[str]:
+        allowed = [address for address in found if self._guard.allows(address)]
+        if found and not allowed:
+            raise self._guard.refusal(host)
+        if not allowed:
+            raise socket.gaierror(socket.EAI_NONAME, "no address")
+        return allowed
 
     async def close(self) -> None:
         """Does nothing: the owner of the lookup closes it."""
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _with_scope(address: tuple[object, ...]) -> str:

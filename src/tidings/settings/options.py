@@ -255,7 +255,7 @@ class Settings(MaintenanceSettings):
     http_client_proxy: str | None = option(
         values.proxy_url,
         "Proxy for feeds with `fetch_via_proxy`, and for their articles and icons. It may be in a private network.",
-        allowed="a URL like http://proxy.example.org:3128 or https://user:password@proxy.example.org",
+        allowed="a URL like http://proxy.example.org:3128, https://user:password@proxy.example.org or socks5://127.0.0.1:9050",
         mask=values.mask_password,
     )
     invidious_instance: str = option(

@@ -215,8 +215,8 @@ def base_url(text: str) -> str:
 
 def proxy_url(text: str) -> str:
     url = _split(line(text))
-    if url.scheme not in {"http", "https"} or not url.hostname:
-        raise InvalidValue("it does not start with http:// or https:// and a host")
+    if url.scheme not in {"http", "https", "socks5", "socks5h"} or not url.hostname:
+        raise InvalidValue("it does not start with http://, https:// or socks5:// and a host")
     return text
 
 
