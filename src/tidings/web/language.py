@@ -26,6 +26,8 @@ from babel.support import Translations
 # By language of accounts. Other languages that accounts may have are shown in English.
 CATALOGUES = {"de_DE": "de", "fr_FR": "fr", "es_ES": "es", "zh_CN": "zh_CN"}
 SOURCE = "en"
+# The languages that a user can choose on the pages. The API takes others as well, which are shown in English.
+OFFERED = ("en_US", *CATALOGUES)
 DOMAIN = "tidings"
 
 

@@ -11,9 +11,10 @@ from support.people import PASSWORD, Person, call
 from support.running import RunningService
 from support.visitors import Visitor
 from tidings.domain.accounts.user_changes import CHOICES
-from tidings.web.pages.settings.account import ACCOUNT, CUSTOM, FILTERS, READING
+from tidings.web.language import CATALOGUES
+from tidings.web.pages.settings.account import ACCOUNT, APPEARANCE, CUSTOM, FILTERS, READING
 
-FORMS = {form.path: form for form in (ACCOUNT, READING, FILTERS, CUSTOM)}
+FORMS = {form.path: form for form in (ACCOUNT, READING, APPEARANCE, FILTERS, CUSTOM)}
 
 
 def sent(form_path: str, me: dict[str, Any]) -> dict[str, Any]:
@@ -25,6 +26,8 @@ def sent(form_path: str, me: dict[str, Any]) -> dict[str, Any]:
 def test_every_setting_of_the_api_is_in_one_form(alice: Person) -> None:
     shown = [field.name for form in FORMS.values() for group in form.groups for field in group.fields]
     elsewhere = {"id", "is_admin", "last_login_at"}
+    # There is no sign-in through other services, so that their ids would have no effect.
+    elsewhere |= {"google_id", "openid_connect_id"}
 
     assert sorted(shown) == sorted(set(alice.get("/v1/me")) - elsewhere)
 
@@ -32,7 +35,7 @@ def test_every_setting_of_the_api_is_in_one_form(alice: Person) -> None:
 @pytest.mark.parametrize("path", FORMS)
 def test_saving_an_unchanged_form_changes_nothing(alice: Person, reader: Visitor, path: str) -> None:
     before = alice.get("/v1/me")
-    reader.page(path)
+    reader.page("/view" if path == APPEARANCE.path else path)
 
     assert reader.post(path, **sent(path, before)).headers["location"] == path
     assert alice.get("/v1/me") == before
@@ -93,11 +96,21 @@ def test_stored_filters_that_never_match_are_shown_and_hinder_nothing(alice: Per
     assert alice.get("/v1/me")["block_filter_entry_rules"] == "EntryTitle=b"
 
 
-def test_each_language_is_named_in_itself(reader: Visitor) -> None:
+def test_each_language_with_a_catalogue_is_offered_by_its_own_name(reader: Visitor) -> None:
     page = reader.page("/settings")
 
-    assert all(f'value="{code}"' in page for code in CHOICES["language"])
-    assert ">Deutsch<" in page
+    field = page[page.index('id="field-language"') :].partition("</select>")[0]
+    assert set(re.findall(r'value="(\w+)"', field)) == {"en_US", *CATALOGUES} <= set(CHOICES["language"])
+    assert ">Deutsch<" in field
+
+
+def test_a_language_without_a_catalogue_stays_as_an_app_set_it(alice: Person, reader: Visitor) -> None:
+    alice.put(f"/v1/users/{alice.id}", {"language": "el_EL"}, status=201)
+    page = reader.page("/settings")
+    reader.post("/settings", **sent("/settings", alice.get("/v1/me")))
+
+    assert '<html lang="en"' in page
+    assert alice.get("/v1/me")["language"] == "el_EL"
 
 
 def test_a_new_password_ends_the_sessions_of_other_browsers(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -102,6 +103,34 @@ def test_a_category_of_another_user_is_refused(reader: Visitor, bob: Person, sit
 
     assert answer.status == 400
     assert f"There is no category {theirs['id']}" in answer.body.decode()
+
+
+def test_a_site_without_tls_is_found_when_typed_without_a_scheme(reader: Visitor, site: Publisher) -> None:
+    address = a_site(site).removeprefix("http://")
+    reader.get("/feeds/add")
+    page = reader.post("/feeds/find", url=f" {address}").body.decode()
+
+    assert "2 feeds found" in page
+    assert f'name="url" value="http://{address}"' in page
+
+
+@pytest.mark.parametrize("secret", [{"username": "pat", "password": "secret"}, {"cookie": "id=1"}])
+def test_credentials_are_not_sent_without_tls_unasked(reader: Visitor, site: Publisher, secret: dict[str, Any]) -> None:
+    address = a_site(site).removeprefix("http://")
+    reader.get("/feeds/add")
+    answer = reader.post("/feeds/find", url=address, **secret)
+
+    assert answer.status == 400
+    assert f'value="{address}"' in answer.body.decode()
+    assert not site.requests_for("/")
+
+
+def test_an_address_with_a_scheme_is_taken_at_its_word(reader: Visitor, site: Publisher) -> None:
+    address = a_site(site).replace("http://", "https://")
+    reader.get("/feeds/add")
+
+    assert reader.post("/feeds/find", url=address).status == 400
+    assert not site.requests_for("/")
 
 
 @pytest.mark.parametrize(

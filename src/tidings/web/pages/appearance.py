@@ -1,4 +1,4 @@
-"""The appearance page: how this device shows lists and articles."""
+"""The appearance page: how this device, and all devices of the account, show lists and articles."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from tidings.web import cookies, security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.devices import CHOICES
 from tidings.web.language import _
+from tidings.web.pages.settings import fields
+from tidings.web.pages.settings.account import APPEARANCE
 
 routes = Routes()
 
@@ -22,7 +24,14 @@ _LASTS_S = 400 * 86_400
 
 @routes.get("/view")
 def show_view(context: RequestContext) -> PageResponse:
-    return PageResponse("view.html", {"title": _("Appearance"), "choices": CHOICES, "chosen": context.device})
+    known = {
+        "title": _("Appearance"),
+        "choices": CHOICES,
+        "chosen": context.device,
+        "account": APPEARANCE,
+        "values": fields.form_values(context.caller, APPEARANCE.groups),
+    }
+    return PageResponse("view.html", known)
 
 
 class OrderForm(Form, frozen=True):

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import FeedError, FetchError, InvalidInput, NotFound
+from tidings.domain.errors import FeedError, FetchError, FetchTimeout, InvalidInput, NetworkError, NotFound, TlsError
 from tidings.domain.feeds.feed_changes import without_feed_scheme
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
@@ -25,6 +25,8 @@ from tidings.web.language import _
 
 routes = Routes()
 
+# Errors of sites that may still answer without TLS.
+_NO_TLS = (NetworkError, TlsError, FetchTimeout)
 # URLs from other programs: feed:https://…, feed://…
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
@@ -76,8 +78,27 @@ async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> P
     """Show the feeds of a URL. Nothing is stored."""
     try:
         return _page(form, await _offers(caller, services, form))
+    except _NO_TLS as error:
+        return await _find_without_tls(caller, services, form, error)
     except (InvalidInput, NotFound, FetchError) as error:
         return _page(form, problem=field_error(error, field="url"))
+
+
+async def _find_without_tls(caller: User, services: Services, form: SubscribeForm, error: FetchError) -> PageResponse:
+    """Show the feeds of a site that has only http, if no scheme was typed. error: that of https.
+
+    Not with credentials, which anybody on the way could read: then the user has to type http://.
+    """
+    url = complete_url(f"http://{form.url.strip()}")
+    if complete_url(form.url) != f"https{url.removeprefix('http')}" or form.username or form.password or form.cookie:
+        return _page(form, problem=field_error(error, field="url"))
+    found = msgspec.structs.replace(form, url=url)
+    try:
+        return _page(found, await _offers(caller, services, found))
+    except (InvalidInput, FetchError):
+        return _page(form, problem=field_error(error, field="url"))
+    except NotFound as nothing:
+        return _page(found, problem=field_error(nothing, field="url"))
 
 
 @routes.post("/feeds/add")

@@ -52,13 +52,6 @@ ACCOUNT = AccountForm(
             ),
         ),
         Group(
-            N_("Signing in elsewhere"),
-            (
-                Field("text", "google_id", N_("Google ID"), more=_PLAIN_TEXT),
-                Field("text", "openid_connect_id", N_("OpenID Connect ID"), more=_PLAIN_TEXT),
-            ),
-        ),
-        Group(
             N_("Apps"),
             (
                 Field(
@@ -74,7 +67,7 @@ ACCOUNT = AccountForm(
 READING = AccountForm(
     "/settings/reading",
     N_("Reading"),
-    N_("On all your devices. What is for one device alone stands under “This device”."),
+    N_("On all your devices."),
     (
         Group(
             N_("Lists"),
@@ -103,7 +96,6 @@ READING = AccountForm(
         Group(
             N_("Entries"),
             (
-                Field("select", "theme", N_("Appearance"), choices=choices.of("theme")),
                 Field("check", "mark_read_on_view", N_("Opening an entry marks it read")),
                 Field("check", "open_external_links_in_new_tab", N_("Links open in a new tab")),
                 Field(
@@ -138,6 +130,17 @@ READING = AccountForm(
                     choices=choices.of("display_mode"),
                 ),
             ),
+        ),
+    ),
+)
+# Its form is on the page of this device's appearance.
+APPEARANCE = AccountForm(
+    "/settings/appearance",
+    N_("Appearance"),
+    "",
+    (
+        Group(
+            N_("All your devices"), (Field("select", "theme", N_("Colours and typeface"), choices=choices.of("theme")),)
         ),
     ),
 )
@@ -207,6 +210,11 @@ def show_reading(context: RequestContext) -> PageResponse:
     return _show(context, READING)
 
 
+@routes.get("/settings/appearance")
+def show_appearance() -> Redirect:
+    return Redirect("/view")
+
+
 @routes.get("/settings/filters")
 def show_filters(context: RequestContext) -> PageResponse:
     return _show(context, FILTERS)
@@ -225,6 +233,11 @@ def change_account(context: RequestContext, services: Services) -> PageResponse 
 @routes.post("/settings/reading")
 def change_reading(context: RequestContext, services: Services) -> PageResponse | Redirect:
     return _save(context, services, READING)
+
+
+@routes.post("/settings/appearance")
+def change_appearance(context: RequestContext, services: Services) -> PageResponse | Redirect:
+    return _save(context, services, APPEARANCE)
 
 
 @routes.post("/settings/filters")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from babel import Locale, UnknownLocaleError
+from babel import Locale
 
 from tidings.domain.accounts.user_changes import CHOICES, selectable_zones
 from tidings.domain.text import normalize_for_search
 from tidings.services.accounts.users import known_zones
-from tidings.web.language import N_, _
+from tidings.web.language import N_, OFFERED, _
 
 _LABELS: dict[str, str] = {
     "light_serif": N_("Light, serif"),
@@ -38,8 +38,6 @@ _LABELS: dict[str, str] = {
     "tap": N_("Tap twice"),
     "swipe": N_("Swipe"),
 }
-# Languages that Babel does not know.
-_OTHER_LANGUAGES = {"nan_Latn_pehoeji": "Pe̍h-ōe-jī"}
 
 
 def of(name: str) -> Callable[[], Mapping[str, str]]:
@@ -49,8 +47,8 @@ def of(name: str) -> Callable[[], Mapping[str, str]]:
 
 @lru_cache(maxsize=1)
 def languages() -> dict[str, str]:
-    """Returns code and name of each language, named in that language."""
-    named = {code: _own_name(code) for code in CHOICES["language"]}
+    """Returns code and name of each language that there is, named in that language."""
+    named = {code: _own_name(code) for code in OFFERED}
     return dict(sorted(named.items(), key=lambda item: normalize_for_search(item[1])))
 
 
@@ -60,10 +58,7 @@ def zones() -> dict[str, str]:
 
 
 def _own_name(code: str) -> str:
-    try:
-        locale = Locale.parse(code)
-    except (UnknownLocaleError, ValueError):
-        return _OTHER_LANGUAGES.get(code, code)
+    locale = Locale.parse(code)
     alone = code.partition("_")[0] not in ("zh", "pt")
     name = (Locale(locale.language).get_language_name() if alone else locale.get_display_name()) or code
     return name[:1].upper() + name[1:]
