@@ -21,7 +21,7 @@ from tidings.domain.messages import verbatim
 from tidings.http.binding import Form, QueryOrForm
 from tidings.http.endpoints import Endpoint, Routes
 from tidings.http.queries import Query
-from tidings.http.requests import Request
+from tidings.http.requests import SMALL_BODY_SIZE, BodyPace, Request, RequestTooSlow
 from tidings.http.surface import Surface
 
 routes = Routes()
@@ -169,24 +169,32 @@ def test_a_response_may_be_streamed_and_a_long_one_is_compressed(client: TestCli
     assert client.get("/mobile/long", headers={"Accept-Encoding": "gzip"}).headers["content-encoding"] == "gzip"
 
 
+class Small(Mobile):
+    max_waiting = 3
+
+
+async def ask(
+    surface: Surface[Name], path: str, *, method: str = "GET", body_size: int = 0, body: bytes | None = b""
+) -> tuple[int, str]:
+    """Returns status and Retry-After. body: None if it never arrives."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> dict[str, Any]:
+        if body is None:
+            await asyncio.Event().wait()
+        return {"type": "http.request", "body": body}
+
+    headers = [(name.lower().encode(), value.encode()) for name, value in KEY.items()]
+    headers.append((b"content-length", str(body_size).encode()))
+    scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": headers}
+    await surface(scope | {"http_version": "1.1", "client": ("127.0.0.1", 1)}, receive, send)
+    return sent[0]["status"], dict(sent[0]["headers"]).get(b"retry-after", b"").decode()
+
+
 def test_more_requests_than_may_wait_are_refused_at_once() -> None:
-    class Small(Mobile):
-        max_waiting = 3
-
-    async def ask(surface: Surface[Name], path: str) -> tuple[int, str]:
-        sent: list[Any] = []
-
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": b""}
-
-        headers = [(name.lower().encode(), value.encode()) for name, value in KEY.items()]
-        scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": headers}
-        await surface(scope | {"http_version": "1.1", "client": ("127.0.0.1", 1)}, receive, send)
-        return sent[0]["status"], dict(sent[0]["headers"]).get(b"retry-after", b"").decode()
-
     async def all_statuses() -> list[tuple[int, str]]:
         with closing(Small()) as surface:
             waiting = [asyncio.create_task(ask(surface, "/slow")) for _ in range(Small.max_waiting)]
@@ -196,6 +204,42 @@ def test_more_requests_than_may_wait_are_refused_at_once() -> None:
             return [refused, *(await asyncio.gather(*waiting)), await ask(surface, "/items/1")]
 
     assert asyncio.run(all_statuses()) == [(503, "2"), (200, ""), (200, ""), (200, ""), (200, "")]
+
+
+@pytest.mark.parametrize("body_size", [10, 1_000_000])
+def test_requests_whose_body_has_not_arrived_leave_their_threads_to_others(body_size: int) -> None:
+    """They fill neither the queue nor the threads: while they are identified, and while they are told of the end."""
+    released = threading.Event()
+
+    class Stuck(Small):
+        body_pace = BodyPace(limit_s=0.05)
+
+        def identify(self, request: Request, endpoint: Endpoint | None) -> Name:
+            if int(request.headers["content-length"]) > SMALL_BODY_SIZE:
+                assert released.wait(timeout=10)
+            return super().identify(request, endpoint)
+
+        def render_error(self, error: Exception, request: Request, context: Name | None) -> Response:
+            if isinstance(error, RequestTooSlow):
+                assert released.wait(timeout=10)
+            return super().render_error(error, request, context)
+
+    async def answered_meanwhile() -> tuple[list[int], set[int]]:
+        with closing(Stuck()) as surface:
+            half_sent = [
+                asyncio.create_task(ask(surface, "/edit", method="POST", body_size=body_size, body=None))
+                for _ in range(4 * Small.max_waiting)
+            ]
+            await asyncio.sleep(4 * Stuck.body_pace.limit_s)
+            others = [await ask(surface, "/items/1"), await ask(surface, "/edit", method="POST", body=b"")]
+            released.set()
+            refused = await asyncio.gather(*half_sent)
+            return [status for status, _ in others], {status for status, _ in refused}
+
+    others, refused = asyncio.run(answered_meanwhile())
+
+    assert others == [200, 200]
+    assert refused == {400, 503}
 
 
 def test_head_has_the_headers_of_get(client: TestClient) -> None:

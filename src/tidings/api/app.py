@@ -89,7 +89,7 @@ class Api(Surface[Caller]):
 
     async def identify_slowly(self, request: Request) -> Caller:
         credentials = credentials_of(request, self._trusted)
-        await asyncio.sleep(await self._in_thread(self._authentication.start_attempt, credentials))
+        await asyncio.sleep(await self._in_thread(request, self._authentication.start_attempt, credentials))
         loop = asyncio.get_running_loop()
         return Caller(await loop.run_in_executor(self._password_threads, self._authentication.verify, credentials))
 

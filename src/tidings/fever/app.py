@@ -68,8 +68,8 @@ class Fever(Surface[FeverCaller]):
 
     async def identify_slowly(self, request: Request) -> FeverCaller:
         if request.method not in SAFE:
-            await request.read(self.body_limit)
-        caller, wait_s = await self._in_thread(self._find_caller, request)
+            await request.read(self.body_limit, self.body_pace)
+        caller, wait_s = await self._in_thread(request, self._find_caller, request)
         await asyncio.sleep(wait_s)
         return caller
 

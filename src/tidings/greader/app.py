@@ -144,10 +144,10 @@ class GoogleReader(Surface[ReaderCaller]):
 
     async def _sign_in(self, credentials: Credentials) -> AppLogin:
         """Returns the login of a name and a password. Raises Unauthorized or SignInThrottled."""
-        login = await self._in_thread(self._logins.recognise, credentials)
+        login = await self._complete.run(self._logins.recognise, credentials)
         if login is not None:
             return login
-        await asyncio.sleep(await self._in_thread(self._logins.start_attempt, credentials))
+        await asyncio.sleep(await self._complete.run(self._logins.start_attempt, credentials))
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._password_threads, self._logins.verify, credentials)
 

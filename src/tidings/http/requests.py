@@ -43,16 +43,24 @@ class BodyPace(Struct, frozen=True):
 
 
 BODY_PACE: Final = BodyPace()
+# Bytes. A body that is not larger is received before anything is done for its request: ten thousand take 160 MB.
+SMALL_BODY_SIZE: Final = 16 * 2**10
 
 
 class Request(StarletteRequest):
-    """A request. content: the body, once read. body_error: why reading failed. form_data: the parsed form."""
+    """A request. content: the body, once read. body_error: why reading failed. form_data: the parsed form.
+
+    has_arrived: whether the whole body was received.
+    """
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         super().__init__(scope, receive)
         self.content = b""
         self.body_error: TidingsError | None = None
         self.form_data: FormData | None = None
+        self.has_arrived = False
+        # What `receive_small` received for `read`, or why it failed.
+        self._received: bytes | TidingsError | None = None
 
     @property
     def path(self) -> str:
@@ -100,18 +108,38 @@ class Request(StarletteRequest):
             self._first_cookies = cookie_parser(";".join(reversed(parts)))
         return self._first_cookies
 
+    async def receive_small(self, pace: BodyPace = BODY_PACE) -> None:
+        """Receive the body if there is none, or a small one: `read` returns it later, or raises why it is missing."""
+        size = self.headers.get("content-length", "0")
+        if "transfer-encoding" in self.headers or not size.isdecimal() or int(size) > SMALL_BODY_SIZE:
+            return
+        try:
+            self._received = await self._receive_body(SMALL_BODY_SIZE, pace)
+        except TidingsError as error:
+            self._received = error
+
     async def read(self, limit: int, pace: BodyPace = BODY_PACE) -> None:
         """Read the body into `content`.
 
         limit: bytes. Raises RequestTooLarge beyond it, RequestTooSlow for a body that arrives too slowly, and
         InvalidInput for a body that ends early.
         """
+        if isinstance(self._received, TidingsError):
+            raise self._received
+        content = await self._receive_body(limit, pace) if self._received is None else self._received
+        if len(content) > limit:
+            raise _too_large(limit)
+        self.content = content
+
+    async def _receive_body(self, limit: int, pace: BodyPace) -> bytes:
         try:
-            self.content = await _read_body(self.receive, limit, pace)
+            body = await _read_body(self.receive, limit, pace)
         except TimeoutError as error:
             raise RequestTooSlow(
                 msg("This request arrived too slowly: send all of it within {limit} seconds.", limit=int(pace.limit_s))
             ) from error
+        self.has_arrived = True
+        return body
 
     def address(self, trusted: Sequence[Network]) -> str:
         """Returns the address of the client; a trusted reverse proxy forwards it in X-Forwarded-For."""
@@ -136,9 +164,13 @@ async def _read_body(receive: Receive, limit: int, pace: BodyPace) -> bytes:
             chunks.append(message.get("body", b""))
             size += len(chunks[-1])
             if size > limit:
-                raise RequestTooLarge(msg("This request is too large: {limit} MiB at most.", limit=limit // 2**20))
+                raise _too_large(limit)
             if not message.get("more_body"):
                 return b"".join(chunks)
+
+
+def _too_large(limit: int) -> RequestTooLarge:
+    return RequestTooLarge(msg("This request is too large: {limit} MiB at most.", limit=limit // 2**20))
 
 
 def is_within(address: str, networks: Sequence[Network]) -> bool:

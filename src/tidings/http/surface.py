@@ -1,22 +1,23 @@
 """The dispatcher of requests, shared by all surfaces (the API and the pages).
 
-    route ─► caller ─► 404/405 ─► permission ─► body ─► request check ─► handler ─► response ─► compression
-             `identify`           `permit`     `limit`  `check_request`            `render`
+    body ─► route ─► caller ─► 404/405 ─► permission ─► body ─► request check ─► handler ─► response ─► compression
+    small            `identify`           `permit`     `limit`  `check_request`            `render`
 
 `render_error` turns any error into a response. Routes are Starlette's. They are looked up first, but 404 and 405 are
 returned only after `identify`, since only callers with credentials may learn which routes exist. A synchronous handler
 runs with everything from `identify` to compression in one call to a thread: the event loop is left to sockets, and a
 call to a thread costs as much as a small response.
+
+Small bodies are received first. A request that has arrived waits for the threads of the surface; one whose body has not
+waits for two others, so that thousands of half-sent requests neither delay it nor fill the queue that it waits in.
 """
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -30,8 +31,9 @@ from tidings.domain.errors import TidingsError
 from tidings.http.binding import ArgumentSources, Call, Source, argument_sources, arguments
 from tidings.http.compression import compress
 from tidings.http.endpoints import Endpoint
-from tidings.http.requests import Request
+from tidings.http.requests import BODY_PACE, BodyPace, Request
 from tidings.http.responses import RawHeaders, empty, json, send_response
+from tidings.http.thread_queue import ThreadQueue
 
 C = TypeVar("C")
 R = TypeVar("R")
@@ -55,6 +57,8 @@ class BoundEndpoint(Generic[C]):
 BUSY = "There are too many requests at the moment. Try again in a few seconds."
 BUSY_RETRY_AFTER_S = 2
 PREFLIGHT_MAX_AGE_S = "3600"
+# For requests whose body has not arrived: to find out who sends it, and to say that it did not arrive.
+THREADS_FOR_INCOMPLETE = 2
 
 
 class Surface(Generic[C]):
@@ -69,6 +73,8 @@ class Surface(Generic[C]):
     # origin; `headers` says what such a request may be.
     answers_preflight: ClassVar[bool] = False
     body_limit: ClassVar[int] = 2**20
+    # How fast bodies have to arrive.
+    body_pace: ClassVar[BodyPace] = BODY_PACE
     # Requests that may wait for a thread at the same time. More would wait for seconds: they are refused with 503.
     max_waiting: ClassVar[int] = 256
     # Prefix of the media types that are compressed; "" for all.
@@ -94,8 +100,8 @@ class Surface(Generic[C]):
             route = _route(endpoint, prefix)
             same = self._open_ended if route.path.endswith(":path}") else self._routes[route.path.count("/")]
             same.append((route.path.partition("{")[0], route, endpoint))
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
-        self._waiting = 0
+        self._complete = ThreadQueue(threads, self.max_waiting, name=name)
+        self._incomplete = ThreadQueue(THREADS_FOR_INCOMPLETE, self.max_waiting, name=f"{name}-incomplete")
 
     # Hooks of a surface.
 
@@ -139,7 +145,8 @@ class Surface(Generic[C]):
         return nullcontext()
 
     def close(self) -> None:
-        self._threads.shutdown(cancel_futures=True)
+        self._complete.close()
+        self._incomplete.close()
 
     # Dispatching.
 
@@ -147,7 +154,9 @@ class Surface(Generic[C]):
         started = time.perf_counter()
         request = Request(scope, receive)
         target = self._find(scope)
-        response = self.refuse() if self._waiting >= self.max_waiting else await self._answer(request, target)
+        if request.method not in SAFE:
+            await request.receive_small(self.body_pace)
+        response = self.refuse() if self._queue(request).is_full else await self._answer(request, target)
         await send_response(response, scope, receive, send, self.headers)
         route = "none" if isinstance(target, HTTPException) else target[0].declared.path
         metrics.record_request(route, request.method, response.status_code, time.perf_counter() - started)
@@ -173,7 +182,7 @@ class Surface(Generic[C]):
         if isinstance(target, HTTPException):
             return await self._answer_in_steps(request, target)
         if request.method in SAFE and not target[0].is_async:
-            response = await self._in_thread(self._answer_at_once, request, *target)
+            response = await self._in_thread(request, self._answer_at_once, request, *target)
             if response is not None:
                 return response
         return await self._answer_in_steps(request, *target)
@@ -196,7 +205,7 @@ class Surface(Generic[C]):
         context: C | None = None
         try:
             endpoint = None if isinstance(target, HTTPException) else target.declared
-            context = await self._in_thread(self.identify, request, endpoint)
+            context = await self._in_thread(request, self.identify, request, endpoint)
             if context is None:
                 context = await self.identify_slowly(request)
             if isinstance(target, HTTPException):
@@ -204,19 +213,19 @@ class Surface(Generic[C]):
             call = Call(request, target.declared, path or {}, context)
             await self._read(call)
             if not target.is_async:
-                return await self._in_thread(self._serve, call, target)
+                return await self._in_thread(request, self._serve, call, target)
             with self.handling_context(context):
                 self.check_request(call)
                 result = await target(call)
-            return await self._in_thread(self._rendered, call, result)
+            return await self._in_thread(request, self._rendered, call, result)
         except Exception as error:  # noqa: BLE001 - every error becomes a response
-            return await self._in_thread(self._failed, error, request, context)
+            return await self._in_thread(request, self._failed, error, request, context)
 
     async def _read(self, call: Call[C]) -> None:
         self.permit(call)
         if call.request.method not in SAFE and (limit := self.limit(call)):
             try:
-                await call.request.read(limit)
+                await call.request.read(limit, self.body_pace)
             except TidingsError as error:
                 call.request.body_error = error
 
@@ -244,12 +253,12 @@ class Surface(Generic[C]):
         compress(response, request.headers.get("accept-encoding", ""), self.compressed)
         return response
 
-    async def _in_thread(self, function: Callable[..., R], *arguments: Any) -> R:
-        self._waiting += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
-        finally:
-            self._waiting -= 1
+    async def _in_thread(self, request: Request, function: Callable[..., R], *arguments: Any) -> R:
+        return await self._queue(request).run(function, *arguments)
+
+    def _queue(self, request: Request) -> ThreadQueue:
+        """Returns the queue in which the request waits for a thread."""
+        return self._complete if request.method in SAFE or request.has_arrived else self._incomplete
 
 
 def _route(bound: BoundEndpoint[C], prefix: str) -> Route:
