@@ -19,6 +19,7 @@ _PAGE_NUMBER: Final = re.compile(
     r"|(?<=/)([0-9]{1,2})(?=/?(?:\?|$))|[-_,]([0-9]{1,2})(?=\.[a-z]{3,5}(?:\?|$))",
     re.IGNORECASE,
 )
+_DIGIT: Final = re.compile("[0-9]")
 _NEXT_TEXT: Final = re.compile(
     r"(?:next(?: page)?|continue(?: reading)?|weiter|nächste(?: seite)?|(?:page )?suivante?|siguiente|pagina successiva"
     r"|volgende|下一页|次(?:の|へ|ページ)?)?\s*[›»→>]*",
@@ -39,7 +40,7 @@ def find_next_page(page: HtmlElement, url: str, base_url: str) -> str:
         return ""  # a home page: its second page holds older articles
     for link in page.iter("a", "link"):
         href = link.get("href", "")
-        if not any(character.isdigit() for character in href) or not _leads_on(link, number + 1):
+        if not _DIGIT.search(href) or not _leads_on(link, number + 1):
             continue
         next_url = urldefrag(resolve_web_url(base_url, href)).url
         if _split_page_number(next_url) == (stem, number + 1):

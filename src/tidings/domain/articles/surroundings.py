@@ -11,6 +11,7 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
+from tidings.domain.articles.boilerplate import remove_boilerplate
 from tidings.domain.cleaning.name_sets import name_set
 
 # Inside these an element belongs to a sentence, a quotation or a table, whatever its name.
@@ -25,7 +26,7 @@ _CONTENT_INSIDE: Final = etree.XPath("boolean(descendant-or-self::*[self::main o
 # article may begin with it ("sharing-with-others").
 _ASIDE: Final = re.compile(
     r"(?<![a-z])(?:related|recommended|read-?(?:next|more)|most-(?:popular|read)|trending|outbrain|taboola|cta|sign-?up"
-    r"|share|sharing|social)"
+    r"|share|sharing|social|breadcrumbs?|(?:left|right)-?rail)"
     r"(?:daddy|-?(?:posts?|articles?|stories|story|content|links?|news|this|bar|buttons?|tools?|icons?|media|items?"
     r"|list|box))*(?![\w-])|(?<![a-z])(?:screen-reader-text|visually-hidden|sr-only)(?![a-z-])",
     re.IGNORECASE,
@@ -51,7 +52,7 @@ def remove_surroundings(article: HtmlElement, page_title: str) -> None:
     main_chars = main_text_length(article)
     for element in named_elements(article):
         names = class_and_id(element)
-        if is_shielded(element):
+        if is_shielded(element) and not _is_whole_line(element):
             continue
         if (_ASIDE.search(names) and paragraph_text_length(element) < main_chars) or _is_byline(element, names):
             element.drop_tree()
@@ -60,6 +61,7 @@ def remove_surroundings(article: HtmlElement, page_title: str) -> None:
             button.drop_tree()
     _remove_repeated_captions(article)
     _remove_title(article, _words(page_title))
+    remove_boilerplate(article)
 
 
 def named_elements(element: HtmlElement) -> list[HtmlElement]:
@@ -100,6 +102,12 @@ def _is_byline(element: HtmlElement, names: str) -> bool:
     return bool(_BYLINE.search(names)) and text_length(element) < _MAX_BYLINE_CHARS and not _has_image(element)
 
 
+def _is_whole_line(element: HtmlElement) -> bool:
+    """Returns whether a part of a paragraph is all of its text, so that it is no part of a sentence."""
+    line = element.getparent()
+    return element.tag == "span" and line is not None and line.tag == "p" and _TEXT(line) == _TEXT(element)
+
+
 def _remove_repeated_captions(article: HtmlElement) -> None:
     """Removes captions that repeat an earlier one: galleries have them for each form of their display."""
     first: dict[str, HtmlElement] = {}
@@ -116,10 +124,12 @@ def _remove_repeated_captions(article: HtmlElement) -> None:
 def _remove_title(article: HtmlElement, page_title: tuple[str, ...]) -> None:
     """Removes headings before the text that repeat the title of the page, which is shown above the article."""
     for element in list(article.iter("h1", "h2", "p")):
-        if element.tag == "p":
+        words = _words(_TEXT(element))
+        is_title = _is_title(words, page_title)
+        if element.tag == "p" and not (is_title and len(words) >= _SITE_WORDS):
             if text_length(element) >= _MIN_PARAGRAPH_CHARS and not _is_caption(element):
                 return
-        elif _is_title(_words(_TEXT(element)), page_title) and not _has_image(element):
+        elif is_title and not _has_image(element):
             element.drop_tree()
 
 

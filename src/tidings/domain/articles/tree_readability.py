@@ -38,6 +38,14 @@ _OVERLAY: Final = re.compile(
     r"(?<![a-z])(?:modal|newsletter|vjs-|(?:cookie|gdpr)-(?:banner|bar|consent|notice))", re.IGNORECASE
 )
 
+# Shown on paper only, or by browsers without scripts. Bootstrap's `d-none` may be undone for wider windows.
+_HIDDEN_NAME: Final = re.compile(r"(?<![\w-])(?:d-none|visible-print|print-only)(?![\w-])|noscript", re.IGNORECASE)
+_SHOWN_NAME: Final = re.compile(r"(?<![\w-])d-(?:sm|md|lg|xl|xxl)-(?!none)", re.IGNORECASE)
+# What appears beside a name in the text while the pointer is over it.
+_POPUP: Final = re.compile(r"(?<![a-z])(?:rollover|pop-?over|hover-?card|tool-?tip|fly-?out)", re.IGNORECASE)
+_MIN_POPUP_LINKS: Final = 2
+_MIN_POPUP_LINK_SHARE: Final = 0.8
+
 # A list or a table with more of its text in links leads elsewhere.
 _MAX_LINK_SHARE: Final = 0.3
 # Of the text of an element around the best candidate.
@@ -51,6 +59,8 @@ _MIN_TABLE_CELLS: Final = 4
 _SUBHEADINGS: Final = frozenset({"h2", "h3", "h4", "h5", "h6"})
 _MIN_QUOTED_SHARE: Final = 0.8
 _MIN_ARTICLE_CHARS: Final = 250
+_SENTENCE_ENDS: Final = (".", "!", "?", "\u201d", '"', "\u3002")
+_MIN_SENTENCE_CHARS: Final = 25
 
 
 def run_readability(page: HtmlElement) -> HtmlElement | None:
@@ -68,6 +78,7 @@ def run_readability(page: HtmlElement) -> HtmlElement | None:
 class _TreeReadability(Document):  # type: ignore[misc]
     article: HtmlElement | None = None
     page_title = ""
+    former_boxes: list[HtmlElement]
 
     def get_clean_html(self) -> Any:
         self.article = self.html
@@ -89,6 +100,9 @@ class _TreeReadability(Document):  # type: ignore[misc]
         main_chars = main_text_length(self.html)
         for element in named_elements(self.html):
             names = class_and_id(element)
+            if _is_hidden(names) or (_POPUP.search(names) and self._is_popup(element)):
+                element.drop_tree()
+                continue
             if _OVERLAY.search(names):
                 is_outside = paragraph_text_length(element) < main_chars
             else:
@@ -96,8 +110,22 @@ class _TreeReadability(Document):  # type: ignore[misc]
             if is_outside and not is_shielded(element):
                 element.drop_tree()
 
+    def transform_misused_divs_into_paragraphs(self) -> None:
+        boxes = list(self.html.iter("div"))
+        super().transform_misused_divs_into_paragraphs()
+        self.former_boxes = [box for box in boxes if box.tag == "p"]
+
+    def _is_popup(self, element: HtmlElement) -> bool:
+        """Returns whether an element with the name of a popup holds links to other pages and little else."""
+        links = sum(1 for _ in element.iterdescendants("a"))
+        return links >= _MIN_POPUP_LINKS and self.get_link_density(element) >= _MIN_POPUP_LINK_SHARE
+
     def sanitize(self, node: HtmlElement, *arguments: Any, **options: Any) -> Any:
+        for box in self.former_boxes:
+            box.tag = "div"  # what is in a paragraph is shielded; a box with a title or a date is none
         remove_surroundings(node, self.page_title)
+        for box in self.former_boxes:
+            box.tag = "p"
         return super().sanitize(node, *arguments, **options)
 
     def get_link_density(self, elem: HtmlElement) -> float:
@@ -107,8 +135,13 @@ class _TreeReadability(Document):  # type: ignore[misc]
         return in_links / max(len(_TEXT(elem)), 1) if in_links else 0.0
 
     def _is_followed_by_text(self, heading: HtmlElement) -> bool:
-        """Returns whether the next element is a paragraph, so that a heading with a link is not a list of links."""
+        """Returns whether a paragraph follows, so that a heading with a link is not a list of links.
+
+        A picture or a player may stand between them.
+        """
         following = heading.getnext()
+        if following is not None and _is_media_box(following):
+            following = following.getnext()
         return following is not None and following.tag == "p" and self._paragraph_chars([following]) > 0
 
     def score_paragraphs(self) -> dict[HtmlElement, dict[str, Any]]:
@@ -177,9 +210,9 @@ class _TreeReadability(Document):  # type: ignore[misc]
 
     def _has_sections(self, around: HtmlElement, section: HtmlElement) -> bool:
         """Returns whether the text is in several sections, this one among them, with little else around them."""
-        if section.tag != "section" or around.tag in ("body", "html", "form", "aside", "nav"):
+        if not _is_section(section) or around.tag in ("body", "html", "form", "aside", "nav"):
             return False
-        others = [one for one in around.iterchildren("section") if one is not section]
+        others = [one for one in around.iterchildren("section", "div") if one is not section and _is_section(one)]
         text = sum(self._paragraph_chars(one.iter("p")) for one in others)
         if text < _MIN_ADDED_SHARE * self._paragraph_chars(section.iter("p")):
             return False
@@ -210,12 +243,12 @@ class _TreeReadability(Document):  # type: ignore[misc]
             return self.is_toc_list(element) or self._is_list_of_words(element)
         if element.tag == "table":
             return self._is_data_table(element)
-        return bool(self.is_quote_lead(element)) or _is_quotation(element)
+        return bool(self.is_quote_lead(element)) or _is_quotation(element) or _is_sentence(element)
 
     def _is_list_of_words(self, element: HtmlElement) -> bool:
         items = element.findall("li")
         return (
-            len(items) >= _MIN_ITEMS
+            (len(items) >= _MIN_ITEMS or (len(items) == 1 and text_length(items[0]) >= _MIN_SENTENCE_CHARS))
             and self.class_weight(element) >= 0
             and all(_TEXT(item) for item in items)
             and self.get_link_density(element) <= _MAX_LINK_SHARE
@@ -236,10 +269,46 @@ def _paragraphs_before(element: HtmlElement, ancestor: HtmlElement) -> Iterator[
             yield from sibling.iter("p")
 
 
+def _is_media_box(element: HtmlElement) -> bool:
+    return not _TEXT(element) and next(element.iter("img", "iframe", "video", "audio"), None) is not None
+
+
+def _is_section(element: HtmlElement) -> bool:
+    """Returns whether an element is a section, also as HTML 4 and documentation generators write it."""
+    return element.tag == "section" or (element.tag == "div" and "section" in element.get("class", "").split())
+
+
+def _is_hidden(names: str) -> bool:
+    return _HIDDEN_NAME.search(names) is not None and _SHOWN_NAME.search(names) is None
+
+
 def _is_quotation(element: HtmlElement) -> bool:
     """Returns whether most of an element's text is in quotations, as in the frame of an embedded post."""
     quoted = sum(len(_TEXT(quotation)) for quotation in element.iterdescendants("blockquote"))
     return quoted > 0 and quoted >= _MIN_QUOTED_SHARE * len(_TEXT(element))
+
+
+def _is_sentence(element: HtmlElement) -> bool:
+    """Returns whether an element is a box around one paragraph that is a sentence, however much of it is a link."""
+    paragraphs = list(element.iterdescendants("p"))
+    if len(paragraphs) != 1 or element.tag != "div":
+        return False
+    text = _TEXT(paragraphs[0])
+    in_links = sum(len(_TEXT(link)) for link in paragraphs[0].iterdescendants("a"))
+    is_sentence = text.endswith(_SENTENCE_ENDS) and len(text) - in_links >= _MIN_SENTENCE_CHARS
+    return is_sentence and text == _TEXT(element) and _has_similar_sibling(element)
+
+
+def _has_similar_sibling(element: HtmlElement) -> bool:
+    """Returns whether an element, or the one that it fills, stands beside one with a class of the same name."""
+    box = element
+    while (around := box.getparent()) is not None and len(around) == 1:
+        box = around
+    names = set(box.get("class", "").split())
+    return any(
+        one is not None and one.tag == box.tag and not names.isdisjoint(one.get("class", "").split())
+        for one in (box.getnext(), box.getprevious())
+    )
 
 
 def _stays_on_page(link: HtmlElement) -> bool:
