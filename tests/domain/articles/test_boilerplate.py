@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.domain.articles.test_main_content import PARAGRAPH, SENTENCE, article_of, find_article
 
+from domain.articles.test_main_content import PARAGRAPH, SENTENCE, article_of, find_article
 from tidings.domain.articles.main_content import parse_page
 
 OTHER = "<a href='/other'>The bridge that held</a>"
