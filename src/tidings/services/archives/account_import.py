@@ -145,21 +145,23 @@ class AccountImport:
         by_feed: defaultdict[int, dict[bytes, ArchivedEntry]] = defaultdict(dict)
         for entry in batch:
             by_feed[targets[entry.feed].id][bytes.fromhex(entry.hash)] = entry
-        category_ids = {target.id: target.category_id for target in targets.values()}
+        new, stored = [], {}
         with self._database.writing() as db:
             locked = set(counters.lock(db, user.id, by_feed))
             known = feed_store.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
             for feed_id in sorted(locked):
                 ids, deleted = known[feed_id].ids, known[feed_id].deleted
-                listed = by_feed[feed_id]
-                new = [entry for hash_, entry in listed.items() if hash_ not in ids and hash_ not in deleted]
-                archived_rows.add_entries(
-                    db, user.id, feed_id, category_ids[feed_id], [_row(entry, user, self._policy) for entry in new]
-                )
-                self._merge_state(db, user.id, {ids[hash_]: entry for hash_, entry in listed.items() if hash_ in ids})
-                report.new_entries += len(new)
-                report.known_entries += len(ids)
+                for hash_, entry in by_feed[feed_id].items():
+                    if hash_ in ids:
+                        stored[ids[hash_]] = entry
+                    elif hash_ not in deleted:
+                        new.append(_row(entry, targets[entry.feed], user, self._policy))
                 report.deleted_entries += len(deleted)
+            # All feeds at once: entries of an archive alternate between them.
+            archived_rows.add_entries(db, user.id, new)
+            self._merge_state(db, user.id, stored)
+        report.new_entries += len(new)
+        report.known_entries += len(stored)
 
     def _merge_state(self, db: Write, user_id: int, archived: dict[int, ArchivedEntry]) -> None:
         """Mark stored entries read or starred if they are so in the archive; never the reverse."""
@@ -249,14 +251,14 @@ def _check_reference(number: int, feeds_by_number: Collection[int]) -> None:
         raise InvalidInput(msg("there is no feed with the number {number}.", number=number))
 
 
-def _row(archived: ArchivedEntry, user: User, policy: CleaningPolicy) -> NewEntry:
+def _row(archived: ArchivedEntry, target: _Target, user: User, policy: CleaningPolicy) -> NewEntry:
     entry = validation.cleaned(archived, user, policy)
     published_at = from_datetime(entry.published_at)
     row = EntryRow(
         id=0,
         user_id=user.id,
-        feed_id=0,
-        category_id=0,
+        feed_id=target.id,
+        category_id=target.category_id,
         status=int(STATUS_BY_NAME[entry.status]),
         starred=entry.starred,
         published_at=published_at,

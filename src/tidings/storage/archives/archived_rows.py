@@ -21,7 +21,7 @@ BATCH = 500
 
 
 class EntryRow(Entry, frozen=True):
-    """All columns of an entry. Ids are 0 until the entry is stored."""
+    """All columns of an entry. The id of an entry to add is 0."""
 
     fingerprint: bytes | None
     edited: int
@@ -100,23 +100,22 @@ def each_deleted(database: Database, user_id: int, feed_id: int) -> Iterator[byt
         after = hashes[-1]
 
 
-def add_entries(db: Write, user_id: int, feed_id: int, category_id: int, new: Sequence[NewEntry]) -> None:
-    """Add entries to a feed of the user with the times they have. The caller has locked the counters of the feed.
+def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> None:
+    """Add entries to feeds of the user with the times they have. The caller has locked the counters of the feeds.
 
     A code of a public link that another entry has is left out.
     """
     delta = counters.CounterDelta()
     rows, contents, tags, attached = [], [], [], []
     for id_, added in zip(bulk_insert.take_ids(db, entries, len(new)), new, strict=True):
-        owner = {"id": id_, "user_id": user_id, "feed_id": feed_id, "category_id": category_id}
-        row = msgspec.structs.asdict(added.entry) | owner
+        row = msgspec.structs.asdict(added.entry) | {"id": id_, "user_id": user_id}
         if public_links.by_code(db, added.entry.share_code) is not None:
             row["share_code"] = ""
         rows.append(row)
         contents.append({"entry_id": id_, "content": added.content})
         tags += feed_store.tag_rows(user_id, id_, added.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in added.enclosures]
-        delta.add(feed_id, added.entry.status, starred=added.entry.starred)
+        delta.add(added.entry.feed_id, added.entry.status, starred=added.entry.starred)
     bulk_insert.add(db, entries, rows)
     bulk_insert.add(db, entry_contents, contents)
     bulk_insert.add(db, entry_tags, tags)
