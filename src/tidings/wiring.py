@@ -40,6 +40,8 @@ from tidings.services.accounts.sessions import Sessions
 from tidings.services.accounts.users import Users
 from tidings.services.archives.account_export import AccountExport
 from tidings.services.archives.account_import import AccountImport
+from tidings.services.archives.foreign_import import ForeignImport
+from tidings.services.archives.miniflux_source import MinifluxSource
 from tidings.services.clock import Clock, system_clock
 from tidings.services.deliveries.apprise import AppriseSender
 from tidings.services.deliveries.attempts import EventSender
@@ -188,6 +190,10 @@ class Application:
             target.close()
         return {name: table.rows for name, table in moved.items()}
 
+    def miniflux_source(self, url: str, api_key: str) -> MinifluxSource:
+        """Returns a reader of an account, as a context manager. url: named by the operator, so it may be private."""
+        return MinifluxSource(url, api_key, guard=AddressGuard(allow_private_networks=True))
+
     def problems(self, progress: Progress, *, repair: bool) -> Iterator[Problem]:
         """Yields what is wrong with the database, repaired if that is wanted and possible."""
         return IntegrityCheck(self.database).run(repair=repair, progress=progress)
@@ -275,6 +281,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
     )
     search_index = SearchIndexer(database)
     authentication = Authentication(database, clock)
+    account_import = AccountImport(database, clock, integrations, instance=instance)
     return Services(
         database=database,
         clock=clock,
@@ -312,7 +319,8 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         listing=EntryListReader(database, search_index),
         opml=Opml(database, clock),
         account_export=AccountExport(database, clock, integrations, application=f"Tidings {__version__}"),
-        account_import=AccountImport(database, clock, integrations, instance=instance),
+        account_import=account_import,
+        foreign_import=ForeignImport(account_import, clock),
         discovery=Discovery(fetcher, recent),
         websub=websub,
         pushes=Pushes(database, clock, is_on=websub.is_on, instance=instance),

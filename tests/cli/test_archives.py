@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import zipfile
 
 from cli.commands import Tidings, error_line
 from support.people import PASSWORD
+from support.publisher import Answer, Publisher
 from tidings.services import Services
 
 
@@ -41,3 +43,34 @@ def test_what_cannot_be_exported_or_imported_is_said(tidings: Tidings, services:
     assert "no archive of Tidings" in error_line(tidings("import", "alice", str(present)), 1)
     assert "cannot be read" in error_line(tidings("import", "alice", str(tidings.folder / "missing.zip")), 1)
     assert sorted(path.name for path in tidings.folder.iterdir() if path.suffix == ".part") == []
+
+
+def test_an_account_is_imported_from_miniflux(tidings: Tidings, services: Services, site: Publisher) -> None:
+    services.users.create("alice", PASSWORD)
+    feed = {"id": 1, "feed_url": "https://example.org/feed", "title": "Rain", "category": {"title": "Weather"}}
+    answers = {"me": {}, "categories": [], "feeds": [feed], "entries": {"total": 0, "entries": []}}
+    for name, answer in answers.items():
+        query = "?order=id&direction=asc&limit=1000&after_entry_id=0" if name == "entries" else ""
+        site.script(f"/v1/{name}{query}", Answer(json.dumps(answer)))
+    key = tidings.folder / "key.txt"
+    key.write_text("from a file\n")
+    command = ("import", "alice", "--from", "miniflux", "--url", site.url("/"))
+
+    piped = tidings(*command, stdin="from a pipe\n")
+    read = tidings(*command, "--api-key-file", str(key))
+
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert piped.stdout.startswith("Feeds: 1 new, 0 already there\n")
+    assert read.stdout.startswith("Feeds: 0 new, 1 already there\n")
+    assert {seen.headers["x-auth-token"] for seen in site.requests} == {"from a pipe", "from a file"}
+
+
+def test_what_an_import_from_miniflux_lacks_is_said(tidings: Tidings, services: Services) -> None:
+    services.users.create("alice", PASSWORD)
+    command = ("import", "alice", "--from", "miniflux")
+
+    assert "--url" in error_line(tidings(*command), 1)
+    assert "no API key" in error_line(tidings(*command, "--url", "http://127.0.0.1:1"), 1)
+    assert "127.0.0.1" in error_line(tidings(*command, "--url", "http://127.0.0.1:1", stdin="key"), 1)
+    assert "https://" in error_line(tidings(*command, "--url", "miniflux.example.org", stdin="key"), 1)
+    assert "USER FILE" in error_line(tidings("import", "alice"), 1)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from tidings.commands.application import LoadedSettings, open_application, prepare
-from tidings.commands.terminal import progress_bar, say
+from tidings.commands.terminal import progress_bar, read_secret, say
 from tidings.domain.archives import records
 from tidings.domain.errors import StartError
+
+if TYPE_CHECKING:
+    from tidings.domain.accounts.users import User
+    from tidings.services.archives.account_import import AccountImportReport
+    from tidings.wiring import Application
 
 
 def export_account(
@@ -59,11 +65,26 @@ def export_account(
     return 0
 
 
-def import_account(username: str, path: Path, *, loaded: LoadedSettings) -> int:
-    """Add the content of an archive, which `tidings export` wrote, to the account of a user.
+class Source(StrEnum):
+    """Where an account is imported from."""
 
-    Tidings may run meanwhile. A damaged archive changes nothing. An import that was interrupted can be repeated: what
-    is stored already is not stored twice.
+    TIDINGS = "tidings"
+    MINIFLUX = "miniflux"
+
+
+def import_account(
+    username: str,
+    path: Path | None = None,
+    *,
+    source: Annotated[Source, Parameter(name="--from")] = Source.TIDINGS,
+    url: Annotated[str, Parameter(name="--url")] = "",
+    api_key_file: Annotated[Path | None, Parameter(name="--api-key-file", negative="")] = None,
+    loaded: LoadedSettings,
+) -> int:
+    """Add an archive, which `tidings export` wrote, or an account of another reader to the account of a user.
+
+    Tidings may run meanwhile. What is damaged or cannot be read changes nothing. An import that was interrupted can be
+    repeated: what is stored already is not stored twice. docs/moving.md says what comes along from other readers.
 
     Parameters
     ----------
@@ -71,17 +92,21 @@ def import_account(username: str, path: Path, *, loaded: LoadedSettings) -> int:
         The user who receives the content. Create one with `tidings user add`.
     path
         The file to read.
+    source
+        What is imported: a file of `tidings`, or an account of a running `miniflux`.
+    url
+        Miniflux only: the address of the server. It may be in a private network.
+    api_key_file
+        Miniflux only: a file whose first line is an API key. Without it, the key is asked for, or read from stdin.
     """
     prepare(loaded.settings)
     with open_application(loaded.settings) as application:
         application.check()
         user = application.services.users.find(username)
-        try:
-            file = path.open("rb")
-        except OSError as error:
-            raise StartError(f"The archive {path} cannot be read: {error.strerror}") from error
-        with file, progress_bar("Importing entries") as progress:
-            report = application.services.account_import.store(user, file, progress)
+        if source is Source.TIDINGS:
+            report = _import_file(application, user, path)
+        else:
+            report = _import_from_server(application, user, url, api_key_file)
     say(f"Feeds: {report.new_feeds} new, {report.known_feeds} already there")
     say(
         f"Entries: {report.new_entries} new, {report.known_entries} already there, "
@@ -90,3 +115,24 @@ def import_account(username: str, path: Path, *, loaded: LoadedSettings) -> int:
     for problem in report.problems:
         say(f"Not imported: {problem}")
     return 1 if report.problems else 0
+
+
+def _import_file(application: Application, user: User, path: Path | None) -> AccountImportReport:
+    if path is None:
+        raise StartError("tidings import needs the file to read: tidings import USER FILE")
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise StartError(f"The archive {path} cannot be read: {error.strerror}") from error
+    with file, progress_bar("Importing entries") as progress:
+        return application.services.account_import.store(user, file, progress)
+
+
+def _import_from_server(
+    application: Application, user: User, url: str, api_key_file: Path | None
+) -> AccountImportReport:
+    if not url:
+        raise StartError("An import from Miniflux needs --url, the address of the server")
+    api_key = read_secret("API key", api_key_file)
+    with application.miniflux_source(url, api_key) as source, progress_bar("Importing entries") as progress:
+        return application.services.foreign_import.store(user, source, progress)

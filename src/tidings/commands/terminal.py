@@ -43,7 +43,7 @@ def read_password(username: str, source: Path | None) -> str:
     Raises InvalidInput if there is none, if the two differ, or if the file cannot be read.
     """
     if source is not None:
-        password = _first_line_of(source)
+        password = _first_line_of(source, "password")
     elif sys.stdin.isatty():
         password = getpass.getpass(f"Password for {username}: ")
         if getpass.getpass("Repeat the password: ") != password:
@@ -55,13 +55,29 @@ def read_password(username: str, source: Path | None) -> str:
     return password
 
 
-def _first_line_of(path: Path) -> str:
+def read_secret(what: str, source: Path | None) -> str:
+    """Returns a secret: the first line of the file `source`, else typed at a terminal, else a line of stdin.
+
+    what: its name in messages. Raises InvalidInput if there is none, or if the file cannot be read.
+    """
+    if source is not None:
+        secret = _first_line_of(source, what)
+    elif sys.stdin.isatty():
+        secret = getpass.getpass(f"The {what}: ")
+    else:
+        secret = sys.stdin.readline()
+    if not secret.strip():
+        raise InvalidInput(verbatim(f"no {what} was given; use a terminal, a pipe or a file"))
+    return secret.strip()
+
+
+def _first_line_of(path: Path, what: str) -> str:
     try:
         with path.open(encoding="utf-8") as lines:
             return lines.readline().rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InvalidInput(verbatim(f"the password file {path} cannot be read: {reason}")) from error
+        raise InvalidInput(verbatim(f"the {what} file {path} cannot be read: {reason}")) from error
 
 
 def confirm(question: str) -> bool:

@@ -14,6 +14,7 @@ from tidings.services.accounts.sessions import Sessions
 from tidings.services.accounts.users import Users
 from tidings.services.archives.account_export import AccountExport
 from tidings.services.archives.account_import import AccountImport
+from tidings.services.archives.foreign_import import ForeignImport
 from tidings.services.clock import Clock
 from tidings.services.deliveries.apprise import AppriseSender
 from tidings.services.deliveries.deliveries import Deliveries
@@ -75,6 +76,7 @@ class Services:
     opml: Opml
     account_export: AccountExport
     account_import: AccountImport
+    foreign_import: ForeignImport
     discovery: Discovery
     websub: WebSub
     pushes: Pushes

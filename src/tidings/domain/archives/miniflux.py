@@ -1,0 +1,191 @@
+"""Translates what the REST API of Miniflux returns into the records of an archive.
+
+Checked with Miniflux 2.3.4; its entries have the hashes that ours have, so that the next poll recognises them.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from tidings.domain.archives import records
+from tidings.domain.archives.records import ArchivedCategory, ArchivedEnclosure, ArchivedEntry, ArchivedFeed
+from tidings.domain.entries.entries import STATUS_BY_NAME
+from tidings.domain.errors import InvalidInput
+from tidings.domain.feeds.feeds import EditedFeedField, Feed
+from tidings.domain.messages import verbatim
+
+# The most that Miniflux returns at once.
+PAGE: Final = 1000
+_SETTINGS: Final = (*records.FEED_SETTINGS, *records.FEED_SECRETS)
+_DEFAULTS: Final = {field.name: field.default for field in msgspec.structs.fields(Feed)}
+
+
+class _Category(Struct):
+    title: str
+    hide_globally: bool = False
+
+
+class _Feed(Struct):
+    id: int
+    feed_url: str
+    category: _Category
+    site_url: str = ""
+    title: str = ""
+    description: str = ""
+    language: str = ""
+
+
+class _Enclosure(Struct):
+    url: str
+    mime_type: str = ""
+    size: int = 0
+    media_progression: int = 0
+
+
+class _Entry(Struct):
+    id: int
+    feed_id: int
+    hash: str
+    status: str
+    published_at: datetime
+    starred: bool = False
+    created_at: datetime | None = None
+    changed_at: datetime | None = None
+    title: str = ""
+    url: str = ""
+    author: str = ""
+    comments_url: str = ""
+    language: str = ""
+    reading_time: int = 0
+    content: str = ""
+    tags: list[str] | None = None
+    enclosures: list[_Enclosure] | None = None
+
+
+class _Page(Struct):
+    total: int
+    entries: list[_Entry] | None = None
+
+
+class EntryPage(Struct, frozen=True):
+    """total: of the entries behind the last page, with those of this one. last_id: 0 if the page is empty."""
+
+    total: int
+    last_id: int
+    entries: list[ArchivedEntry]
+
+
+_PAGES: Final = msgspec.json.Decoder(_Page)
+
+
+def read_settings(document: bytes) -> dict[str, Any]:
+    """Returns the settings of the user in the response to /v1/me, with names of ours where they are the same."""
+    found: dict[str, Any] = _decoded(document, dict[str, Any], "/v1/me")
+    return found
+
+
+def read_categories(document: bytes) -> list[ArchivedCategory]:
+    found: list[_Category] = _decoded(document, list[_Category], "/v1/categories")
+    return [ArchivedCategory(category.title, category.hide_globally) for category in found]
+
+
+def read_feeds(document: bytes) -> list[ArchivedFeed]:
+    """Returns the feeds. Their titles stay as they are: Miniflux does not say which ones its user wrote."""
+    found: list[_Feed] = _decoded(document, list[_Feed], "/v1/feeds")
+    members: list[dict[str, Any]] = _decoded(document, list[dict[str, Any]], "/v1/feeds")
+    return [
+        ArchivedFeed(
+            number=feed.id,
+            category=feed.category.title,
+            feed_url=feed.feed_url,
+            site_url=feed.site_url,
+            title=feed.title,
+            description=feed.description,
+            language=feed.language,
+            edited=EditedFeedField.TITLE,
+            settings={name: values[name] for name in _SETTINGS if values.get(name, _DEFAULTS[name]) != _DEFAULTS[name]},
+        )
+        for feed, values in zip(found, members, strict=True)
+    ]
+
+
+# Only the path tells: behind a reverse proxy the server may be known by another name.
+_PROXIED: Final = re.compile(r"https?://[^/\s\"'<>]+(?:/[^\s\"'<>]*?)?/proxy/[\w-]{43}=/([\w-]+={0,2})")
+
+
+def read_entries(document: bytes) -> EntryPage:
+    """Returns the entries in a response to /v1/entries. Raises InvalidInput."""
+    try:
+        page = _PAGES.decode(document)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise _not_miniflux("/v1/entries", error) from error
+    found = page.entries or []
+    return EntryPage(page.total, found[-1].id if found else 0, [_entry(entry) for entry in found])
+
+
+def _entry(entry: _Entry) -> ArchivedEntry:
+    return ArchivedEntry(
+        feed=entry.feed_id,
+        hash=entry.hash,
+        status=entry.status if entry.status in STATUS_BY_NAME else "read",
+        starred=entry.starred,
+        published_at=entry.published_at,
+        created_at=entry.created_at,
+        changed_at=entry.changed_at,
+        title=entry.title,
+        url=entry.url,
+        author=entry.author,
+        comments_url=entry.comments_url,
+        language=entry.language,
+        reading_time=min(max(0, entry.reading_time), 2**31 - 1),
+        tags=entry.tags or [],
+        enclosures=[
+            ArchivedEnclosure(
+                _original(each.url, in_html=False),
+                each.mime_type,
+                max(0, each.size),
+                max(0, each.media_progression),
+            )
+            for each in entry.enclosures or ()
+        ],
+        content=_original(entry.content, in_html=True),
+    )
+
+
+def _original(text: str, *, in_html: bool) -> str:
+    """Returns the text with the URLs of media instead of those of the media proxy of Miniflux, which has a key."""
+    if "/proxy/" not in text:
+        return text
+
+    def replace(match: re.Match[str]) -> str:
+        url = _proxied_url(match)
+        return html.escape(url) if in_html else url
+
+    return _PROXIED.sub(lambda match: replace(match) or match[0], text)
+
+
+def _proxied_url(match: re.Match[str]) -> str:
+    """Returns the URL of the original, "" if this is no URL of a media proxy."""
+    try:
+        url = base64.b64decode(match[1], altchars="-_", validate=True).decode()
+    except ValueError:
+        return ""
+    return url if url.startswith(("http://", "https://")) else ""
+
+
+def _decoded(document: bytes, kind: Any, path: str) -> Any:
+    try:
+        return msgspec.json.decode(document, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise _not_miniflux(path, error) from error
+
+
+def _not_miniflux(path: str, error: Exception) -> InvalidInput:
+    return InvalidInput(verbatim(f"the server does not answer {path} as Miniflux does: {str(error)[:200]}"))

@@ -1,0 +1,35 @@
+"""Imports an account of another reader: an archive is built from it first, and imported as one of ours.
+
+So the source is read to its end before anything is stored, and an import that is repeated doubles nothing.
+"""
+
+from __future__ import annotations
+
+import tempfile
+
+from tidings.domain.accounts.users import User
+from tidings.domain.archives.sources import AccountSource
+from tidings.services.archives.account_export import Progress
+from tidings.services.archives.account_import import AccountImport, AccountImportReport
+from tidings.services.archives.archive_builder import ArchiveBuilder
+from tidings.services.clock import Clock
+
+
+class ForeignImport:
+    def __init__(self, account_import: AccountImport, clock: Clock) -> None:
+        self._account_import = account_import
+        self._clock = clock
+
+    def store(self, user: User, source: AccountSource, progress: Progress) -> AccountImportReport:
+        """Add the content of another reader's account to the user's account, as `AccountImport.store` does.
+
+        progress: called with the steps done and their total: each entry is read, and then stored. The temporary file
+        is as large as an archive. Raises InvalidInput and FetchError, with nothing stored.
+        """
+        builder = ArchiveBuilder(source, [])
+        with tempfile.TemporaryFile(prefix="tidings-import-") as file:
+            builder.write(file, now=self._clock(), progress=lambda done, total: progress(done, 2 * total))
+            file.seek(0)
+            report = self._account_import.store(user, file, lambda done, total: progress(total + done, 2 * total))
+        report.problems = [*builder.problems, *report.problems]
+        return report
