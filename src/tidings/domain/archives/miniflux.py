@@ -87,18 +87,18 @@ _PAGES: Final = msgspec.json.Decoder(_Page)
 
 def read_settings(document: bytes) -> dict[str, Any]:
     """Returns the settings of the user in the response to /v1/me, with names of ours where they are the same."""
-    found: dict[str, Any] = _decoded(document, dict[str, Any], "/v1/me")
-    return found
+    settings: dict[str, Any] = _decoded(document, dict[str, Any], "/v1/me")
+    return settings
 
 
 def read_categories(document: bytes) -> list[ArchivedCategory]:
-    found: list[_Category] = _decoded(document, list[_Category], "/v1/categories")
-    return [ArchivedCategory(category.title, category.hide_globally) for category in found]
+    categories: list[_Category] = _decoded(document, list[_Category], "/v1/categories")
+    return [ArchivedCategory(category.title, category.hide_globally) for category in categories]
 
 
 def read_feeds(document: bytes) -> list[ArchivedFeed]:
     """Returns the feeds. Their titles stay as they are: Miniflux does not say which ones its user wrote."""
-    found: list[_Feed] = _decoded(document, list[_Feed], "/v1/feeds")
+    feeds: list[_Feed] = _decoded(document, list[_Feed], "/v1/feeds")
     members: list[dict[str, Any]] = _decoded(document, list[dict[str, Any]], "/v1/feeds")
     return [
         ArchivedFeed(
@@ -112,7 +112,7 @@ def read_feeds(document: bytes) -> list[ArchivedFeed]:
             edited=EditedFeedField.TITLE,
             settings={name: values[name] for name in _SETTINGS if values.get(name, _DEFAULTS[name]) != _DEFAULTS[name]},
         )
-        for feed, values in zip(found, members, strict=True)
+        for feed, values in zip(feeds, members, strict=True)
     ]
 
 
@@ -126,8 +126,8 @@ def read_entries(document: bytes) -> EntryPage:
         page = _PAGES.decode(document)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise _not_miniflux("/v1/entries", error) from error
-    found = page.entries or []
-    return EntryPage(page.total, found[-1].id if found else 0, [_entry(entry) for entry in found])
+    entries = page.entries or []
+    return EntryPage(page.total, entries[-1].id if entries else 0, [_entry(entry) for entry in entries])
 
 
 def _entry(entry: _Entry) -> ArchivedEntry:

@@ -35,9 +35,9 @@ class MinifluxSource:
         self._api.__exit__(kind, error, trace)
 
     def settings(self) -> dict[str, Any]:
-        found = miniflux.read_settings(self._api.get("/v1/me"))
-        self.username = str(found.get("username", ""))
-        return found
+        settings = miniflux.read_settings(self._api.get("/v1/me"))
+        self.username = str(settings.get("username", ""))
+        return settings
 
     def categories(self) -> list[ArchivedCategory]:
         return miniflux.read_categories(self._api.get("/v1/categories"))
