@@ -74,7 +74,7 @@ class _Page(Struct):
     entries: list[_Entry] | None = None
 
 
-class EntryPage(Struct, frozen=True):
+class MinifluxPage(Struct, frozen=True):
     """total: of the entries behind the last page, with those of this one. last_id: 0 if the page is empty."""
 
     total: int
@@ -120,14 +120,14 @@ def read_feeds(document: bytes) -> list[ArchivedFeed]:
 _PROXIED: Final = re.compile(r"https?://[^/\s\"'<>]+(?:/[^\s\"'<>]*?)?/proxy/[\w-]{43}=/([\w-]+={0,2})")
 
 
-def read_entries(document: bytes) -> EntryPage:
+def read_entries(document: bytes) -> MinifluxPage:
     """Returns the entries in a response to /v1/entries. Raises InvalidInput."""
     try:
         page = _PAGES.decode(document)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise _not_miniflux("/v1/entries", error) from error
     entries = page.entries or []
-    return EntryPage(page.total, entries[-1].id if entries else 0, [_entry(entry) for entry in entries])
+    return MinifluxPage(page.total, entries[-1].id if entries else 0, [_entry(entry) for entry in entries])
 
 
 def _entry(entry: _Entry) -> ArchivedEntry:
