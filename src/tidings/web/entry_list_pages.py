@@ -1,7 +1,8 @@
 """The lists of entries: which entries each contains, in which order, and the entries before and after one.
 
-/unread   /starred   /history   /categories/3   /feeds/7   /search?q=rain&where=f7  a list
-/unread/5 …          /categories/3/entries/5   /feeds/7/entries/5   /search/5?q=   an entry of it
+/unread   /starred   /history   /categories/3   /feeds/7   /search?q=rain&where=f7
+/shared   /tagged?tag=rain                                                           a list
+/unread/5 …          /categories/3/entries/5   /feeds/7/entries/5   /search/5?q=   /tagged/5?tag=   an entry of it
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ from typing import Any
 from msgspec import Struct
 
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import Direction, Entry, EntryCursor, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.domain.entries.entries import (
+    TAG_LENGTH,
+    Direction,
+    Entry,
+    EntryCursor,
+    EntryFilter,
+    EntryStatus,
+    Order,
+    PageRequest,
+    tag_key,
+)
 from tidings.domain.errors import NotFound
 from tidings.domain.messages import verbatim
 from tidings.domain.times import Instant
@@ -29,16 +40,19 @@ class ListQuery(Query, frozen=True):
     q: the search query.
 
     where: the only feed (f7) or category (c3) to search in.
+
+    tag: of the list of a tag.
     """
 
     after: str = ""
     show: str = ""
     q: str = ""
     where: str = ""
+    tag: str = ""
 
 
 class ListPage(Struct, frozen=True):
-    """A list of entries. path: of its page. name: unread, starred, history, category, feed or search.
+    """A list of entries. path: of its page. name: unread, starred, history, shared, tagged, category, feed or search.
 
     total: number of entries, None when not counted.
 
@@ -146,6 +160,16 @@ def history(context: RequestContext, _query: ListQuery) -> ListPage:
     return ListPage(
         "history", _("History"), "/history", entry_filter, order=Order.CHANGED_AT, total=context.sidebar.read
     )
+
+
+def shared(_context: RequestContext, _query: ListQuery) -> ListPage:
+    return ListPage("shared", _("Shared by me"), "/shared", EntryFilter(shared=True))
+
+
+def tagged(context: RequestContext, query: ListQuery) -> ListPage:
+    tag = query.tag.strip()[:TAG_LENGTH]
+    entry_filter = EntryFilter(tags=(tag_key(tag),))
+    return ListPage("tagged", f"#{tag}", "/tagged", entry_filter, query={"tag": tag}, **_user_order(context.caller))
 
 
 def category(context: RequestContext, query: ListQuery, category_id: int) -> ListPage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum, IntFlag, StrEnum
+from typing import Literal
 
 from msgspec import Struct
 
@@ -97,6 +98,7 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
     globally_visible: leave out entries whose feed or category is hidden globally.
     excluded_feed_ids: leave out entries of these feeds.
     tags: results of `tag_key`; an entry must have all of them.
+    shared: only entries with a public link.
     """
 
     statuses: tuple[EntryStatus, ...] = ()
@@ -114,6 +116,7 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
     globally_visible: bool = False
     excluded_feed_ids: tuple[int, ...] = ()
     tags: tuple[str, ...] = ()
+    shared: Literal[True] | None = None
     search: str = ""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, func, select, text, tuple_
+from sqlalchemy import Boolean, ColumnElement, Select, Text, and_, bindparam, func, literal_column, select, text, tuple_
 from sqlalchemy import cast as cast_to
 
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
@@ -54,11 +54,11 @@ class EntryListQuery(NamedTuple):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the matches of a search, a tag or a feed are read first and then sorted.
+        """Whether the matches of a search, a tag, a feed or of public links are read first and then sorted.
 
         Reading the whole archive in order to pick out these few would cost more.
         """
-        return bool(self.search in ("matches", "is given") or self.tags or "feed_id" in self.conditions)
+        return bool(self.search in ("matches", "is given") or self.tags or {"feed_id", "shared"} & set(self.conditions))
 
 
 CONDITIONS: dict[str, ColumnElement[bool]] = {
@@ -74,6 +74,8 @@ CONDITIONS: dict[str, ColumnElement[bool]] = {
     "created_after": full_text.without_index(entries.c.created_at) > bindparam("created_after"),
     "before_entry_id": entries.c.id < bindparam("before_entry_id"),
     "after_entry_id": entries.c.id > bindparam("after_entry_id"),
+    # As in the partial index.
+    "shared": literal_column("entries.share_code <> ''", Boolean),
 }
 
 # Every order ends with the id, so that pages neither repeat nor lose an entry. Where the API leaves ties open, they are

@@ -64,6 +64,18 @@ def read_history(context: RequestContext, query: ListQuery, entry_id: int) -> Pa
     return entry_page(context, entry_list_pages.history(context, query), entry)
 
 
+@routes.get("/shared/{entry_id}")
+def read_shared(context: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
+    entry = open_entry(context, entry_id)
+    return entry_page(context, entry_list_pages.shared(context, query), entry)
+
+
+@routes.get("/tagged/{entry_id}")
+def read_tagged(context: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
+    entry = open_entry(context, entry_id)
+    return entry_page(context, entry_list_pages.tagged(context, query), entry)
+
+
 @routes.get("/categories/{category_id}/entries/{entry_id}")
 def read_in_category(context: RequestContext, query: ListQuery, category_id: int, entry_id: int) -> PageResponse:
     entry = open_entry(context, entry_id, category_id=category_id)

@@ -10,11 +10,15 @@ from tidings.domain.times import DAY, Instant
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.responses import json
+from tidings.services import Services
 from tidings.services.entries.entries import owned
+from tidings.storage.engine.database import Read
+from tidings.storage.feeds import health
 from tidings.web import entry_list_pages, security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
+from tidings.web.feed_rows import feed_rows, states
 from tidings.web.language import _, ngettext
 from tidings.web.pages.entry_actions import mark_read_redirect
 from tidings.web.rendering import format_number
@@ -42,6 +46,30 @@ def show_starred(context: RequestContext, query: ListQuery) -> PageResponse:
 def show_history(context: RequestContext, query: ListQuery) -> PageResponse:
     """Read entries, the last one read first."""
     return show(context, entry_list_pages.history(context, query), query)
+
+
+@routes.get("/shared")
+def show_shared(context: RequestContext, query: ListQuery) -> PageResponse:
+    """Entries with a public link, the newest first."""
+    return show(context, entry_list_pages.shared(context, query), query)
+
+
+@routes.get("/tagged")
+def show_tagged(context: RequestContext, query: ListQuery) -> PageResponse:
+    """Entries with a tag, from all feeds."""
+    return show(context, entry_list_pages.tagged(context, query), query)
+
+
+@routes.get("/history/delete")
+def show_flush(context: RequestContext) -> PageResponse:
+    """Ask first: deleted entries cannot be brought back."""
+    return PageResponse("history_delete.html", {"title": _("Delete history"), "count": context.sidebar.read})
+
+
+@routes.post("/history/delete")
+def flush_history(caller: User, services: Services) -> Redirect:
+    services.entries.flush_history(caller.id)
+    return Redirect("/history", _("Your history is deleted. Starred and shared entries are kept."))
 
 
 @routes.get("/categories/{category_id}")
@@ -78,6 +106,7 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery) -> PageRe
         found = listing.rows(lists, limit + 1, after) if has_query else []
         shown = rows(lists.db, context, listing, found[:limit])
         checked_at = listing.last_check(lists.db, user.id)
+        trouble = _trouble(lists.db, context, listing)
     more = entry_list_pages.format_cursor(listing.cursor(found[limit - 1])) if len(found) > limit else ""
     return PageResponse(
         "list.html",
@@ -88,9 +117,19 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery) -> PageRe
             "next_url": context.url(listing.path, after=more, **listing.query) if more else "",
             "is_first": after is None,
             "checked_at": checked_at,
+            "trouble": trouble,
             "found_text": _found_text(len(found), limit) if listing.entry_filter.search and after is None else "",
         },
     )
+
+
+def _trouble(db: Read, context: RequestContext, listing: ListPage) -> str:
+    """Returns why the last checks of the list's feed failed; "" for lists of other kinds."""
+    line = context.sidebar.feeds.get(listing.feed_id or 0)
+    if listing.name != "feed" or line is None or not line.error_count:
+        return ""
+    state = health.get(db, context.caller.id, line.id, context.now)
+    return feed_rows(db, context.caller.id, states([state], context.now), {}, context.now)[0].trouble if state else ""
 
 
 def _found_text(count: int, limit: int) -> str:

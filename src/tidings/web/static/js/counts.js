@@ -26,7 +26,7 @@ function show(counts) {
   if (!("unread" in counts)) return;
   for (const shown of document.querySelectorAll("[data-count]")) {
     const count = counts[shown.dataset.count] ?? 0;
-    shown.textContent = count || (/^[cf]/.test(shown.dataset.count) ? 0 : "");
+    shown.textContent = count ? count.toLocaleString(document.documentElement.lang, { useGrouping: true }) : /^[cf]/.test(shown.dataset.count) ? 0 : "";
     shown.closest(".line")?.classList.toggle("no-unread", !count && /^[cf]/.test(shown.dataset.count));
   }
   paint(counts.unread);
@@ -35,7 +35,7 @@ function show(counts) {
 // Show the count of the list in the title of the page.
 export function showTitle() {
   const own = document.querySelector(".columns:not(:has(#pane[data-entry])) .list-title .count");
-  const title = document.title.replace(/^\(\d+\) /, "");
+  const title = document.title.replace(/^\(\d[^)]*\) /, "");
   document.title = own?.textContent ? `(${own.textContent}) ${title}` : title;
 }
 
@@ -51,6 +51,6 @@ document.addEventListener("visibilitychange", () => (document.hidden ? clearTime
 addEventListener("pageshow", (event) => event.persisted && refresh(0));
 const first = document.querySelector("#sidebar [data-count=unread]");
 if (first) {
-  paint(Number(first.textContent) || 0);
+  paint(Number(first.textContent.replace(/\D/g, "")));
   refresh(INTERVAL_MS);
 }

@@ -1,14 +1,23 @@
-// Settings: copy buttons, and scrolling the navigation to the current page on narrow screens.
+// Settings: buttons that copy or share, also in the menu of an entry, and scrolling the navigation to the current page on narrow screens.
 import { announce } from "./tidings.js";
 
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.hidden = !navigator.clipboard;
-  button.addEventListener("click", async () => {
-    const text = document.getElementById(button.dataset.copy).textContent;
-    await navigator.clipboard.writeText(text);
-    announce(button.dataset.done);
-  });
+function prepare() {
+  for (const button of document.querySelectorAll("[data-copy], [data-share]")) {
+    button.hidden = !navigator[button.dataset.copy ? "clipboard" : "share"];
+  }
 }
+prepare();
+document.addEventListener("tidings:swapped", prepare);
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest?.("[data-copy], [data-share]");
+  if (!button) return;
+  const { copy, done, share: url, title } = button.dataset;
+  // Closing the sheet of the system is an error for the browser, not for us.
+  if (url) return navigator.share({ title, url }).catch(() => {});
+  const from = document.getElementById(copy);
+  await navigator.clipboard.writeText(from.dataset.text ?? from.textContent);
+  announce(done);
+});
 
 const row = document.querySelector(".settings-nav ul");
 const here = row?.querySelector("[aria-current]");

@@ -1,0 +1,73 @@
+"""The menu of an entry: copy, share and send; what assistive technology hears of rows; code in articles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from browser.readers import Reader, reading
+from support.people import Person
+from support.publisher import Publisher
+
+
+@pytest.fixture
+def reader(browser: Browser, alice: Person) -> Iterator[Reader]:
+    permissions = ["clipboard-read", "clipboard-write"]
+    with reading(browser, alice.service, viewport={"width": 1300, "height": 900}, permissions=permissions) as opened:
+        opened.set_session(alice)
+        yield opened
+
+
+def test_the_public_link_is_copied_and_shared(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain & sun?"])
+    reader.context.add_init_script("navigator.share = async (what) => { window.shared = what }")
+    page = reader.go(f"/unread/{alice.entries()[0]['id']}")
+    more = page.locator("#pane").get_by_title("More", exact=True)
+    more.click()
+    expect(page.get_by_role("button", name="Copy the public link")).to_have_count(0)
+    page.get_by_role("button", name="Share by a public link").click()
+    reader.wait_for_text("Everybody may read it at")
+    link = f"{alice.service.url}/share/{alice.entries()[0]['share_code']}"
+
+    more.click()
+    page.get_by_role("button", name="Copy the public link").click()
+    reader.wait_for_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    page.get_by_role("button", name="Share with an app").click()
+    assert page.evaluate("window.shared") == {"title": "Rain & sun?", "url": link}
+    mail = page.get_by_role("link", name="Send by mail").get_attribute("href")
+    assert mail
+    assert parse_qs(urlsplit(mail).query) == {"subject": ["Rain & sun?"], "body": [link]}
+
+
+def test_unread_rows_say_so(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["One", "Two"])
+    page = reader.go("/unread")
+
+    def heard() -> int:
+        nodes = reader.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+        names = [node.get("name", {}).get("value") for node in nodes if not node.get("ignored")]
+        rows = page.locator(".row").count()
+        assert rows == 2
+        # Also the sidebar and the bar below have a line with this name.
+        return sum(name == "Unread" for name in names)
+
+    before = heard()
+    page.locator(".row", has_text="One").get_by_title("Mark read").click()
+    expect(page.locator(".row.unread")).to_have_count(1)
+    assert heard() < before
+
+
+def test_code_is_written_from_left_to_right_in_every_article(reader: Reader, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ["One"])
+    text = "<p>שלום עולם <code>rm -rf ./build</code></p><pre>if (x &lt; 3) { return; }</pre>"
+    fields = {"title": "קוד", "url": "https://example.org/code", "content": text}
+    entry = alice.post(f"/v1/feeds/{feed['id']}/entries/import", fields)["id"]
+    page = reader.go(f"/entries/{entry}")
+
+    assert page.locator(".content p").evaluate("one => getComputedStyle(one).direction") == "rtl"
+    for part in ("pre", "code"):
+        assert page.locator(f".content {part}").evaluate("one => getComputedStyle(one).direction") == "ltr"

@@ -1,0 +1,97 @@
+"""The lists of shared and of tagged entries, deleting the history, and feeds that fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.people import Person, rss
+from support.publisher import Publisher
+from support.visitors import Visitor
+
+
+def add_tagged(person: Person, site: Publisher, tag: str = "Deep sea & more") -> int:
+    feed = person.has_feed(site, ["Squid", "Sand"])
+    squid = next(entry for entry in person.entries() if entry["title"] == "Squid")
+    fields = {"title": "Whale", "url": "https://example.org/whale", "content": "<p>Big.</p>", "tags": [tag]}
+    person.post(f"/v1/feeds/{feed['id']}/entries/import", fields)
+    return int(squid["id"])
+
+
+def test_the_tags_of_an_entry_lead_to_a_list(reader: Visitor, alice: Person, site: Publisher) -> None:
+    add_tagged(alice, site)
+    whale = next(entry["id"] for entry in alice.entries() if entry["title"] == "Whale")
+
+    assert 'href="/tagged?tag=Deep+sea+%26+more"' in reader.page(f"/entries/{whale}")
+    page = reader.page("/tagged?tag=deep+sea+%26+MORE")
+    assert f'href="/tagged/{whale}?tag=deep+sea+%26+MORE"' in page
+    assert "Squid" not in page
+    assert "Big." in reader.page(f"/tagged/{whale}?tag=deep+sea+%26+more")
+    assert "No entry has this tag." in reader.page("/tagged?tag=")
+
+
+def test_lists_have_no_entries_of_others(reader: Visitor, alice: Person, bob: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Hers"])
+    add_tagged(bob, site)
+    whale = next(entry["id"] for entry in bob.entries() if entry["title"] == "Whale")
+    bob.service.services.public_links.create(bob.id, whale)
+
+    assert "Whale" not in reader.page("/tagged?tag=deep+sea+%26+more")
+    assert "Nothing shared." in reader.page("/shared")
+    for path in (f"/tagged/{whale}?tag=x", f"/shared/{whale}"):
+        assert reader.get(path).status == 404
+
+
+def test_shared_entries_are_listed(reader: Visitor, alice: Person, site: Publisher) -> None:
+    squid = add_tagged(alice, site)
+    reader.page("/unread")
+    reader.post(f"/entries/{squid}/share")
+    page = reader.page("/shared")
+
+    assert f'href="/shared/{squid}"' in page
+    assert "Whale" not in page
+    assert "Copy the public link" in reader.page(f"/shared/{squid}")
+    reader.post(f"/entries/{squid}/unshare")
+    assert "Nothing shared." in reader.page("/shared")
+
+
+def test_the_history_is_deleted_but_not_what_is_starred_or_shared(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["Starred", "Shared", "Read", "Unread"])
+    ids = {entry["title"]: entry["id"] for entry in alice.entries()}
+    read = [ids["Starred"], ids["Shared"], ids["Read"]]
+    alice.put("/v1/entries", {"entry_ids": read, "status": "read"})
+    alice.put(f"/v1/entries/{ids['Starred']}/bookmark")
+    alice.service.services.public_links.create(alice.id, ids["Shared"])
+
+    assert 'href="/history/delete"' in reader.page("/history")
+    assert "3 read entries are deleted for good." in reader.page("/history/delete")
+    page = reader.follow(reader.post("/history/delete"))
+
+    assert "Your history is deleted." in page
+    assert sorted(entry["title"] for entry in alice.entries()) == ["Shared", "Starred", "Unread"]
+
+
+def test_the_list_of_a_failing_feed_says_what_failed(reader: Visitor, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ["One"])
+    page = f"/feeds/{feed['id']}"
+    assert "/edit" in reader.page(page)
+    assert 'class="message error' not in reader.page(page)
+
+    site.serve("/" + feed["feed_url"].rpartition("/")[2], status=403)
+    alice.call("PUT", f"/v1/feeds/{feed['id']}/refresh")
+    shown = reader.page(page)
+
+    assert 'class="message error' in shown
+    assert "403" in shown
+
+
+@pytest.mark.parametrize(("language", "shown"), [("en_US", "1,200"), ("de_DE", "1.200")])
+def test_counts_are_grouped(reader: Visitor, alice: Person, site: Publisher, language: str, shown: str) -> None:
+    alice.put(f"/v1/users/{alice.id}", {"language": language, "entries_per_page": 10}, status=201)
+    url = site.serve("/many.xml", rss([f"Entry {number}" for number in range(1200)], site.url("/many.xml")))
+    alice.post("/v1/feeds", {"feed_url": url})
+    page = reader.page("/unread")
+
+    assert f'<span class="count" data-count="unread">{shown}</span>' in page
+    assert f"<title>({shown}) " in page
