@@ -442,6 +442,7 @@ TABLE users
     reading_times_after integer -- Entries with a greater id have reading times of an earlier speed; null: none.
     has_chosen_theme boolean NOT NULL DEFAULT false -- False: pages show the theme of the system, and the API the default.
     has_chosen_direction boolean NOT NULL DEFAULT false -- False: pages show the newest entries first, and the API the default.
+    proxies_pictures boolean NOT NULL DEFAULT false -- Pages load all pictures of articles through the media proxy.
     pk_users PRIMARY KEY (id)
     uq_users_username UNIQUE (username)
     CREATE UNIQUE INDEX pk_users ON public.users USING btree (id)

@@ -50,6 +50,7 @@ THEMES: dict[str, frozenset[str]] = {
     "formats": frozenset({"cleaning", "feeds"}),
     "icons": frozenset({"cleaning", "discovery", "formats"}),
     "integrations": frozenset({"deliveries", "feeds"}),
+    "media": frozenset({"accounts", "cleaning", "icons", "polling"}),
     "archives": frozenset({"accounts", "cleaning", "deliveries", "entries", "feeds", "integrations", "polling"}),
     "rules": frozenset({"feeds"}),
 }  # fmt: skip

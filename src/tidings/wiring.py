@@ -22,6 +22,7 @@ from tidings.api.endpoints.metrics import Metrics
 from tidings.api.endpoints.websub import CallbackLimits, Callbacks
 from tidings.api.reference import openapi
 from tidings.domain.integrations.providers import apprise
+from tidings.domain.media.policy import MediaPolicy
 from tidings.fever import ROUTES as FEVER_ROUTES
 from tidings.fever.app import Fever
 from tidings.greader import ROUTES as READER_ROUTES
@@ -72,6 +73,7 @@ from tidings.services.maintenance.clock_repair import ClockRepair, ScheduleLimit
 from tidings.services.maintenance.integrity import IntegrityCheck, Problem
 from tidings.services.maintenance.readiness import Readiness
 from tidings.services.maintenance.status import StatusReader
+from tidings.services.media.media_proxy import MAX_PICTURE_BYTES, TIMEOUT_S, MediaProxy
 from tidings.services.polling.check import FeedChecker
 from tidings.services.polling.claims import HostLimits, Polling
 from tidings.services.polling.fetched_documents import RecentDocuments
@@ -95,6 +97,7 @@ from tidings.storage.engine.database import Database
 from tidings.storage.entries import search_index as search_index_storage
 from tidings.storage.maintenance import backup, move, restore
 from tidings.storage.maintenance.table_copy import Progress
+from tidings.storage.media.media_cache import MediaCache
 from tidings.web import ROUTES as PAGES
 from tidings.web.app import Pages
 from tidings.web.assets import Assets, StaticFiles
@@ -314,6 +317,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         feed_links=FeedLinks(database, clock),
         articles=articles,
         enclosures=Enclosures(database),
+        media_proxy=build_media_proxy(database, settings, clock),
         polling=Polling(database, clock, checker, host_limits=host_limits, lease=lease),
         search=search_index,
         listing=EntryListReader(database, search_index),
@@ -333,6 +337,17 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         deliveries=Deliveries(database, event_sender, clock),
         delivery_queue=DeliveryQueue(database, event_sender, clock),
     )
+
+
+def build_media_proxy(database: Database, settings: Settings, clock: Clock) -> MediaProxy:
+    fetch_settings = FetchSettings(
+        user_agent=settings.http_client_user_agent,
+        allow_private_networks=settings.fetcher_allow_private_networks,
+        max_body_size=MAX_PICTURE_BYTES,
+        timeout_s=TIMEOUT_S,
+    )
+    cache = MediaCache(settings.data_dir / "media", limit=settings.media_proxy_cache_size)
+    return MediaProxy(database, Fetcher(fetch_settings), cache, clock, MediaPolicy(settings.media_proxy_mode))
 
 
 def build_sender(settings: Settings) -> Sender:

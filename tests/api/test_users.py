@@ -39,6 +39,7 @@ DEFAULTS = {
     "block_filter_entry_rules": "",
     "keep_filter_entry_rules": "",
     "allow_account_password_in_apps": True,
+    "proxies_pictures": False,
     "last_login_at": None,
 }
 
@@ -319,6 +320,7 @@ ACCEPTED = {
     "always_open_external_links": (True, False),
     "open_external_links_in_new_tab": (False, True),
     "allow_account_password_in_apps": (False, True),
+    "proxies_pictures": (True, False),
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import tidings.web
 from support.visitors import Visitor
-from tidings.web.assets import Assets
+from tidings.web.assets import Assets, strip_styles
 
 
 def address(visitor: Visitor, name: str) -> str:
@@ -65,3 +65,16 @@ def test_assets_are_small() -> None:
 
     assert assets.size(".css") < 50_000
     assert assets.size(".js") < 40_000
+
+
+def test_styles_lose_comments_and_blanks_and_keep_their_meaning() -> None:
+    source = """
+    /* A page; of "ours". */
+    .row > a:hover , .row .name :is( b, i ) { color : red; content: "a;  b /* c */" ; width: calc( 1px + 2px ) }
+    @media (min-width: 9px) and (max-width: 99px) { .x { margin: 0 auto; } }
+    """
+
+    assert strip_styles(source) == (
+        '.row > a:hover,.row .name :is( b,i ){color :red;content:"a;  b /* c */";width:calc( 1px + 2px )}'
+        "@media (min-width:9px) and (max-width:99px){.x{margin:0 auto}}"
+    )

@@ -39,6 +39,7 @@ from tidings.services.maintenance.cleanup import Cleanup
 from tidings.services.maintenance.clock_repair import ClockRepair
 from tidings.services.maintenance.readiness import Readiness
 from tidings.services.maintenance.status import StatusReader
+from tidings.services.media.media_proxy import MediaProxy
 from tidings.services.polling.claims import Polling
 from tidings.services.polling.rate_limit import PoliteFetcher
 from tidings.services.websub.pushes import Pushes
@@ -71,6 +72,7 @@ class Services:
     feed_links: FeedLinks
     articles: ArticleFetcher
     enclosures: Enclosures
+    media_proxy: MediaProxy
     polling: Polling
     search: SearchIndexer
     opml: Opml
@@ -98,6 +100,7 @@ class Services:
     async def disconnect(self) -> None:
         """Close connections and child processes. Call it inside the event loop that used them."""
         await self.fetcher.close()
+        await self.media_proxy.close()
         await self.delivery_queue.close()
         await self.websub.disconnect()
         self.articles.close()

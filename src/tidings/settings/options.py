@@ -13,7 +13,7 @@ from platformdirs import user_data_path
 from tidings import __version__
 from tidings.domain.polling.next_check import Scheduler
 from tidings.settings import values
-from tidings.settings.maintenance import MaintenanceSettings
+from tidings.settings.media import MediaSettings
 from tidings.settings.option import PREFIX, Option, option
 from tidings.settings.values import ByteCount, DatabaseEngine, ListenAddress, LogFormat, LogLevel, Network, WebSubMode
 
@@ -47,7 +47,7 @@ def _default_workers(database_url: str) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(MaintenanceSettings):
+class Settings(MediaSettings):
     data_dir: Path = option(
         values.folder,
         "Folder of the data that Tidings keeps on this machine, such as the SQLite database. It is created if it does"

@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from tidings.domain.accounts.sessions import SESSION_LIFETIME
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import Forbidden, InvalidInput, TidingsError
+from tidings.domain.media.policy import MediaKind
 from tidings.domain.messages import msg
 from tidings.domain.times import SECOND
 from tidings.http import forms
@@ -148,7 +149,12 @@ class Pages(Surface[RequestContext]):
     def _page(self, context: RequestContext, page: PageResponse) -> Response:
         hosts = context.user.external_font_hosts if context.user else ""
         body = self._renderer.html(page, context)
-        headers = {**security.page_headers(hosts, self._site.player_hosts), **_PRIVATE, **page.headers}
+        own = context.media_policy.covers_all(MediaKind.IMAGE)
+        headers = {
+            **security.page_headers(hosts, self._site.player_hosts, own_pictures=own),
+            **_PRIVATE,
+            **page.headers,
+        }
         return HTMLResponse(body, page.status, headers)
 
 

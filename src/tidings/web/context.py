@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from tidings.domain.accounts.users import User, with_page_defaults
 from tidings.domain.errors import InvalidInput
+from tidings.domain.media.policy import MediaKind, MediaPolicy
 from tidings.domain.times import Instant
 from tidings.http.requests import Request
 from tidings.services import Services
@@ -88,6 +89,18 @@ class RequestContext:
     def user(self) -> User | None:
         """The signed-in user, with the defaults of pages where nothing was chosen."""
         return with_page_defaults(self.signed_in.user) if self.signed_in else None
+
+    @cached_property
+    def media_policy(self) -> MediaPolicy:
+        """Which media of articles are loaded through us."""
+        is_wanted = self.user is not None and self.user.proxies_pictures
+        return self.services.media_proxy.policy.with_wish(for_all=is_wanted)
+
+    def media_address(self, url: str, kind: MediaKind) -> str:
+        """Returns the address from which a page loads a picture, sound or film: the publisher's, or one of ours."""
+        if not self.media_policy.applies_to(url, kind, on_https=self.site.is_secure):
+            return url
+        return self.url(self.services.media_proxy.path(url))
 
     @cached_property
     def language(self) -> Language:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import unescape
 
 from markupsafe import Markup, escape
 from msgspec import Struct
@@ -17,6 +18,7 @@ from tidings.domain.url_schemes import safe_href
 from tidings.storage.engine.database import Read
 from tidings.storage.entries import entry_lists
 from tidings.storage.feeds.sidebar import SidebarFeed
+from tidings.web.articles.content import picture_address
 from tidings.web.context import RequestContext
 from tidings.web.entry_list_pages import ListPage
 
@@ -25,7 +27,7 @@ _EXCERPT_RANGE = 100_000
 
 
 class Row(Struct, frozen=True):
-    """A row of a list. excerpt: "" where the density shows none. picture: its URL, HTML-escaped, or "".
+    """A row of a list. excerpt: "" where the density shows none. picture: its address, or "".
 
     is_external: path leads to the original, because the user wants that.
     """
@@ -37,7 +39,7 @@ class Row(Struct, frozen=True):
     is_external: bool = False
     title: str | Markup = ""
     excerpt: str | Markup = ""
-    picture: Markup = Markup("")
+    picture: str = ""
 
 
 def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence[Entry]) -> list[Row]:
@@ -54,11 +56,14 @@ def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence
             bool(goes_out and safe_href(entry.url)),
             _marked(highlighters[entry.language].pieces(entry.title)) if search else entry.title,
             _excerpt(bodies[entry.id], highlighters.get(entry.language)) if entry.id in bodies else "",
-            # It was escaped when the entry was cleaned.
-            Markup(excerpts.first_image(bodies[entry.id]) if density == "cards" and entry.id in bodies else ""),  # noqa: S704
+            _picture(context, bodies[entry.id]) if density == "cards" and entry.id in bodies else "",
         )
         for entry in entries
     ]
+
+
+def _picture(context: RequestContext, body: str) -> str:
+    return picture_address(context, unescape(excerpts.first_image(body)))
 
 
 def _highlighters(query: str, entries: Sequence[Entry]) -> dict[str, Highlighter]:

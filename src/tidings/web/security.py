@@ -53,22 +53,27 @@ _PLAYERS = " ".join(f"https://{host} https://www.{host}" for host in sorted(PLAY
 
 
 @lru_cache(maxsize=256)
-def page_headers(font_hosts: str = "", player_hosts: frozenset[str] = frozenset()) -> Mapping[str, str]:
+def page_headers(
+    font_hosts: str = "", player_hosts: frozenset[str] = frozenset(), *, own_pictures: bool = False
+) -> Mapping[str, str]:
     """Returns the security headers of a page.
 
     font_hosts: further hosts for styles and fonts, separated by blanks; validated when the user set them.
 
     player_hosts: further hosts whose frames may be shown.
+
+    own_pictures: all pictures of articles come through the media proxy, so that none may come from elsewhere.
     """
     players = "".join(f" {host}:* www.{host}:*" for host in sorted(player_hosts))
+    pictures = "'self'" if own_pictures else "*"
     fonts = "".join(f" https://{host}" for host in font_hosts.split())
     policy = (
         "default-src 'none'",
         "script-src 'self'",
         f"style-src 'self'{fonts}",
         f"font-src 'self'{fonts}",
-        # Pictures and sounds of articles come from any host.
-        "img-src * data:",
+        # Pictures and sounds of articles come from any host, unless the media proxy fetches them.
+        f"img-src {pictures} data:",
         "media-src *",
         f"frame-src {_PLAYERS}{players}",
         "connect-src 'self'",

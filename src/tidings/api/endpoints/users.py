@@ -55,6 +55,7 @@ class UserOut(Struct, frozen=True):
     block_filter_entry_rules: str
     keep_filter_entry_rules: str
     allow_account_password_in_apps: bool
+    proxies_pictures: bool
     last_login_at: Timestamp | None
 
 
@@ -124,6 +125,7 @@ class UserUpdate(Struct, frozen=True):
     block_filter_entry_rules: str | None = None
     keep_filter_entry_rules: str | None = None
     allow_account_password_in_apps: bool | None = None
+    proxies_pictures: bool | None = None
 
 
 @routes.get("/v1/users", admin=True, raises=(Forbidden,))

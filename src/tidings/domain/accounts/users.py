@@ -59,6 +59,7 @@ class User(Struct, frozen=True):
     block_filter_entry_rules: str
     keep_filter_entry_rules: str
     allow_account_password_in_apps: bool
+    proxies_pictures: bool
     has_chosen_theme: bool = False
     has_chosen_direction: bool = False
 

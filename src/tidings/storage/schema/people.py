@@ -52,6 +52,7 @@ users = Table(
     flag("mark_read_on_media_player_completion"),
     flag("always_open_external_links"),
     flag("open_external_links_in_new_tab", True),
+    flag("proxies_pictures", comment="Pages load all pictures of articles through the media proxy."),
     words("stylesheet"),
     words("custom_js"),
     words("external_font_hosts"),

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
-from markupsafe import Markup
 from msgspec import Struct
 
-from tidings.domain.cleaning import prefix_ids
 from tidings.domain.deliveries.events import SAVE_ENTRY
 from tidings.domain.entries.entries import Enclosure, Entry, EntryStatus
 from tidings.domain.errors import NotFound
@@ -21,7 +19,8 @@ from tidings.services.entries.listing import EntryLists
 from tidings.storage.engine.database import Read
 from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import feeds
-from tidings.web import embeds, entry_list_pages
+from tidings.web import entry_list_pages
+from tidings.web.articles.content import article_html, picture_address
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.devices import CHOICES
 from tidings.web.entry_list_pages import ListPage, ListQuery
@@ -37,13 +36,14 @@ BEFORE, AFTER = 8, 30
 class AttachmentView(Struct, frozen=True):
     """An enclosure as the page shows it. kind: audio, video, image or file. name: the last part of its URL.
 
-    address: "" when no page may link to it.
+    address: "" when no page may link to it. picture: from where the page loads it, for an image.
     """
 
     enclosure: Enclosure
     kind: str
     name: str
     address: str
+    picture: str = ""
 
 
 @routes.get("/unread/{entry_id}")
@@ -142,9 +142,8 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
             "listing": listing,
             "entry": entry,
             "feed": feed,
-            # Cleaned when it was stored.
-            "content": Markup(embeds.defer_players(prefix_ids(whole.contents.get(entry.id, "")))),  # noqa: S704
-            "attached": _all_attached(db, entry, whole.enclosures.get(entry.id, [])),
+            "content": article_html(context, whole.contents.get(entry.id, "")),
+            "attached": _all_attached(db, context, entry, whole.enclosures.get(entry.id, [])),
             "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),
             "rows": rows(db, context, listing, around),
             "checked_at": listing.last_check(db, user.id) if around else None,
@@ -173,16 +172,19 @@ def _is_prefetch(context: RequestContext) -> bool:
     return context.request.method == "HEAD" or "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
 
 
-def _all_attached(db: Read, entry: Entry, enclosures: Sequence[Enclosure]) -> list[AttachmentView]:
+def _all_attached(
+    db: Read, context: RequestContext, entry: Entry, enclosures: Sequence[Enclosure]
+) -> list[AttachmentView]:
     feed = feeds.get(db, entry.user_id, entry.feed_id) if enclosures else None
     shown = ("image",) if feed and feed.no_media_player else ("audio", "video", "image")
-    return [_attached(enclosure, shown) for enclosure in enclosures]
+    return [_attached(context, enclosure, shown) for enclosure in enclosures]
 
 
-def _attached(enclosure: Enclosure, shown: Sequence[str]) -> AttachmentView:
+def _attached(context: RequestContext, enclosure: Enclosure, shown: Sequence[str]) -> AttachmentView:
     """shown: kinds that get a player or picture instead of a link."""
     kind = enclosure.mime_type.partition("/")[0]
     path = enclosure.url.partition("?")[0].rstrip("/")
     url = safe_href(enclosure.url)
     known = kind if kind in shown and scheme_of(url) in WEB_SCHEMES else "file"
-    return AttachmentView(enclosure, known, path.rpartition("/")[2] or _("Attachment"), url)
+    picture = picture_address(context, url) if known == "image" else ""
+    return AttachmentView(enclosure, known, path.rpartition("/")[2] or _("Attachment"), url, picture)

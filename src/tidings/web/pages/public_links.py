@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
-
 from tidings.domain.accounts.users import User
-from tidings.domain.cleaning import prefix_ids
 from tidings.domain.errors import TidingsError
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.services import Services
-from tidings.web import embeds, security
+from tidings.web import security
+from tidings.web.articles.content import article_html
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
 from tidings.web.message_translation import translated
@@ -29,10 +27,9 @@ class ReturnForm(Form, frozen=True):
 
 
 @routes.get("/share/{code}", is_public=True)
-def show_shared(services: Services, code: str) -> PageResponse:
+def show_shared(context: RequestContext, services: Services, code: str) -> PageResponse:
     shared = services.public_links.find(code)
-    # Cleaned when it was stored.
-    content = Markup(embeds.defer_players(prefix_ids(shared.content)))  # noqa: S704
+    content = article_html(context, shared.content)
     values = {"title": shared.entry.title, "shared": shared, "entry": shared.entry, "content": content}
     return PageResponse("shared.html", values, headers=_NOT_INDEXED)
 

@@ -104,6 +104,12 @@ READING = AccountForm(
                     N_("Titles lead to the original"),
                     N_("Instead of to the entry here."),
                 ),
+                Field(
+                    "check",
+                    "proxies_pictures",
+                    N_("Load pictures through this service"),
+                    N_("Then publishers do not see your address."),
+                ),
                 Field("check", "show_reading_time", N_("Show how long an entry takes to read")),
                 _number("default_reading_speed", N_("You read"), N_("Words a minute.")),
                 _number("cjk_reading_speed", N_("In Chinese, Japanese and Korean"), N_("Characters a minute.")),

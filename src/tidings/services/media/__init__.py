@@ -1,0 +1,1 @@
+"""Pictures of articles through this service: the publisher sees its address, not that of the reader."""

@@ -1,0 +1,1 @@
+"""Files that can be fetched again."""

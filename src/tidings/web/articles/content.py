@@ -1,0 +1,60 @@
+"""Prepares the HTML of an article for a page: ids, addresses of media, pictures to enlarge, players behind a click."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from markupsafe import Markup
+
+from tidings.domain.cleaning import prefix_ids
+from tidings.domain.media.policy import MediaKind
+from tidings.domain.media.rewrite import rewrite_media
+from tidings.web.articles.embeds import defer_players
+from tidings.web.context import RequestContext
+from tidings.web.language import _
+
+# Links, and whole pictures: none of them contains another.
+_PART = re.compile(r"<a [^>]*>|</a>|<picture[ >].*?</picture>|<img [^>]*>", re.DOTALL)
+_SOURCE = re.compile(r'<img [^>]*?src="((?:https?:/)?/[^"]+)"')
+_ALTERNATIVE = re.compile(r'<img [^>]*?alt="[^"]*[^"\s]')
+_SIDE = re.compile(r' (?:width|height)="(\d+)"')
+# Pixels. Smaller pictures stand within the text and are no larger elsewhere.
+_SMALL = 64
+
+
+def article_html(context: RequestContext, content: str) -> Markup:
+    """Returns the HTML of an article. content: as it is stored."""
+    prepared = rewrite_media(prefix_ids(content), context.media_address)
+    return Markup(defer_players(_link_pictures(prepared)))  # noqa: S704 - cleaned when it was stored
+
+
+def picture_address(context: RequestContext, url: str) -> str:
+    """Returns the address from which a page loads a picture. url: not escaped."""
+    return context.media_address(url, MediaKind.IMAGE) if url else ""
+
+
+def _link_pictures(html: str) -> str:
+    """Returns the HTML with a link around each picture that is in none, which leads to the picture alone."""
+    if "<img" not in html:
+        return html
+    label = escape(_("Enlarge picture"))
+    depth = 0
+
+    def link(part: re.Match[str]) -> str:
+        nonlocal depth
+        tag = part[0]
+        if tag.startswith("<a "):
+            depth += 1
+        elif tag == "</a>":
+            depth -= 1
+        elif not depth and (source := _SOURCE.search(tag)) and not _is_small(tag):
+            name = "" if _ALTERNATIVE.search(tag) else f' aria-label="{label}"'
+            return f'<a class="zoom" href="{source[1]}" rel="noopener noreferrer"{name}>{tag}</a>'
+        return tag
+
+    return _PART.sub(link, html)
+
+
+def _is_small(tag: str) -> bool:
+    return any(int(side) <= _SMALL for side in _SIDE.findall(tag))

@@ -1,0 +1,67 @@
+"""Pictures of articles in Chromium, through the media proxy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from browser.readers import TIMEOUT_MS, reading
+from support.databases import Databases
+from support.people import Cast, Person
+from support.publisher import Publisher
+from support.running import RunningService, running_service
+from tidings.domain.icons import app_icon
+
+expect.set_options(timeout=TIMEOUT_MS)
+
+PNG = app_icon.render_app_icon(192)
+
+
+@pytest.fixture(scope="module")
+def proxying(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    folder = tmp_path_factory.mktemp("proxying")
+    with databases.migrated() as url, running_service(url, folder, media_proxy_mode="all") as running:
+        yield running
+
+
+def subscribe(person: Person, site: Publisher, content: str) -> int:
+    """Returns the id of an entry with the content."""
+    item = f"<item><title>Rain</title><guid>1</guid><description>{escape(content)}</description></item>"
+    site.serve("/pictures.xml", f'<rss version="2.0"><channel><title>Pictures</title>{item}</channel></rss>')
+    person.post("/v1/feeds", {"feed_url": site.url("/pictures.xml")})
+    return int(person.entries()[0]["id"])
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_article_is_read_without_a_request_to_its_publisher(
+    browser: Browser, proxying: RunningService, site: Publisher, width: int
+) -> None:
+    person = Cast(proxying).person("dora")
+    good, broken = site.serve("/rain.png", PNG), site.serve("/page.png", "<html>Sign in</html>")
+    content = f'<p>Before</p><img src="{good}" alt="Drops"><p><img src="{broken}" width="1200" height="800"> after</p>'
+    entry = subscribe(person, site, content)
+    site.forget_requests()
+
+    # Requests to other hosts are complaints, which end the test.
+    with reading(browser, proxying, viewport={"width": width, "height": 800}) as made:
+        made.set_session(person)
+        page = made.go(f"/entries/{entry}")
+        pictures = page.locator(".content img")
+        expect(pictures).to_have_count(2)
+        page.wait_for_function("[...document.querySelectorAll('.content img')].every(one => one.complete)")
+        assert pictures.first.evaluate("one => one.naturalWidth") == 192
+        # A placeholder in the place of the other, which takes no more room than the picture would.
+        box = pictures.last.bounding_box()
+        assert box
+        assert box["height"] <= box["width"] * 800 / 1200 + 1
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        made.complaints = [one for one in made.complaints if "404" not in one]
+        page.goto(str(page.locator(".zoom").last.evaluate("link => link.href")))
+        expect(page.get_by_role("link", name="Open at the publisher")).to_have_attribute("href", broken)
+        made.complaints = [one for one in made.complaints if "404" not in one]
+
+    assert {seen.headers["user-agent"] for seen in site.requests} == {site.requests[0].headers["user-agent"]}
+    assert "Mozilla" not in site.requests[0].headers["user-agent"]

@@ -1,0 +1,158 @@
+"""Pictures that are fetched for readers: once, within limits, and never from the operator's own network."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from net.fetching import Only
+from support.publisher import Answer, Endless, Publisher
+from tidings.domain.errors import AddressRefused, BodyTooLarge, FetchError, Forbidden, HttpError, InvalidInput
+from tidings.domain.media.pictures import Picture
+from tidings.domain.media.policy import MediaPolicy, MediaProxyMode
+from tidings.domain.media.signatures import PREFIX
+from tidings.domain.times import SECOND, Instant
+from tidings.net.fetch import Fetcher, FetchSettings
+from tidings.services.media.media_proxy import FAILED_FOR_S, FRESH_S, MediaProxy
+from tidings.storage.engine.database import Database
+from tidings.storage.media.media_cache import MediaCache
+
+T = TypeVar("T")
+PNG = b"\x89PNG\r\n\x1a\n and so on"
+MIB = 2**20
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = Instant(1_800_000_000 * SECOND)
+
+    def __call__(self) -> Instant:
+        return self.now
+
+
+def with_proxy(
+    database: Database, folder: Path, use: Callable[[MediaProxy], Awaitable[T]], clock: Clock | None = None
+) -> T:
+    """Runs `use` with a proxy that may reach 127.0.0.1 and no other address of this machine."""
+
+    async def run() -> T:
+        fetcher = Fetcher(FetchSettings(user_agent="Tidings/test", max_body_size=MIB), guard=Only("127.0.0.1"))
+        cache = MediaCache(folder / "media", limit=64 * MIB)
+        proxy = MediaProxy(database, fetcher, cache, clock or Clock(), MediaPolicy(MediaProxyMode.ALL))
+        try:
+            return await use(proxy)
+        finally:
+            await proxy.close()
+
+    return asyncio.run(run())
+
+
+def fetch(database: Database, folder: Path, url: str) -> Picture:
+    return with_proxy(database, folder, lambda proxy: proxy.picture(url))
+
+
+def test_a_picture_is_fetched_once_and_the_publisher_learns_nothing_about_the_reader(
+    database: Database, tmp_path: Path, site: Publisher
+) -> None:
+    url = site.serve("/rain.png", PNG, headers={"Content-Type": "text/html"}, after_s=0.2)
+
+    async def read(proxy: MediaProxy) -> list[Picture]:
+        return await asyncio.gather(*(proxy.picture(url) for _ in range(10)))
+
+    first = with_proxy(database, tmp_path, read)
+    # Another process, later.
+    second = with_proxy(database, tmp_path, read)
+
+    assert first == second == [Picture("image/png", PNG)] * 10
+    assert len(site.requests) == 1
+    assert site.last.headers["user-agent"] == "Tidings/test"
+    assert not {"cookie", "referer", "x-forwarded-for", "authorization"} & site.last.headers.keys()
+
+
+def test_an_old_picture_is_fetched_anew_and_kept_while_it_cannot_be_had(
+    database: Database, tmp_path: Path, site: Publisher
+) -> None:
+    clock = Clock()
+    url = site.script("/rain.png", Answer(PNG), Answer(status=500), Answer(PNG + b"2"))
+
+    def read() -> bytes:
+        return with_proxy(database, tmp_path, lambda proxy: proxy.picture(url), clock).content
+
+    assert [read(), read()] == [PNG, PNG]
+    clock.now = Instant(clock.now + (FRESH_S + 1) * SECOND)
+    assert read() == PNG
+    assert read() == PNG + b"2"
+    assert len(site.requests) == 3
+
+
+@pytest.mark.parametrize("target", ["http://127.0.0.2:{port}/rain.png", "http://[::1]:{port}/rain.png"])
+def test_a_private_address_is_refused_also_behind_a_redirect(
+    database: Database, tmp_path: Path, site: Publisher, target: str
+) -> None:
+    with Publisher("127.0.0.2", port=site.port) as private:
+        private.serve("/rain.png", PNG)
+        there = target.format(port=site.port)
+        redirect = site.redirect("/moved.png", to=there)
+
+        for url in (there, redirect):
+            with pytest.raises(AddressRefused):
+                fetch(database, tmp_path, url)
+        assert private.requests == []
+
+
+def test_a_picture_that_failed_is_not_asked_for_again_for_five_minutes(
+    database: Database, tmp_path: Path, site: Publisher
+) -> None:
+    clock = Clock()
+    url = site.script("/rain.png", Answer(status=404), Answer(PNG))
+
+    async def read(proxy: MediaProxy) -> bytes:
+        for _ in range(3):
+            with pytest.raises(HttpError):
+                await proxy.picture(url)
+        assert len(site.requests) == 1
+        clock.now = Instant(clock.now + FAILED_FOR_S * SECOND)
+        return (await proxy.picture(url)).content
+
+    assert with_proxy(database, tmp_path, read, clock) == PNG
+
+
+def test_what_cannot_be_shown_is_an_error(database: Database, tmp_path: Path, site: Publisher) -> None:
+    cases: list[tuple[str, type[Exception]]] = [
+        (site.serve("/page.png", "<html>Sign in</html>"), FetchError),
+        (site.serve("/empty.png", b""), FetchError),
+        (site.serve("/missing.png", status=404), HttpError),
+        (site.script("/large.png", Endless(PNG + b"x" * 65536, total=4 * MIB)), BodyTooLarge),
+        ("ftp://example.org/rain.png", InvalidInput),
+    ]
+
+    for url, kind in cases:
+        with pytest.raises(kind):
+            fetch(database, tmp_path, url)
+    # Reading stopped at the limit.
+    assert site.bytes_sent("/large.png") < 8 * MIB
+
+
+def test_a_picture_is_shown_although_it_cannot_be_stored(database: Database, tmp_path: Path, site: Publisher) -> None:
+    url = site.serve("/rain.png", PNG)
+    (tmp_path / "media").write_bytes(b"a file where the folder should be")
+
+    assert with_proxy(database, tmp_path, lambda proxy: proxy.picture(url)).content == PNG
+
+
+def test_paths_are_signed_by_the_secret_of_the_installation(database: Database, tmp_path: Path) -> None:
+    async def path(proxy: MediaProxy) -> str:
+        return proxy.path("http://example.org/rain.png")
+
+    signature, encoded = with_proxy(database, tmp_path, path).removeprefix(PREFIX).split("/")
+
+    async def url(proxy: MediaProxy) -> str:
+        with pytest.raises(Forbidden):
+            proxy.url("A" * len(signature), encoded)
+        return proxy.url(signature, encoded)
+
+    assert with_proxy(database, tmp_path, url) == "http://example.org/rain.png"
