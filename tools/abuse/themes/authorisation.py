@@ -7,6 +7,7 @@ being listed here.
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
@@ -44,6 +45,23 @@ FOREIGN_IDS: tuple[tuple[str, str, str, str], ...] = (
     ("new administrator", "POST", "/v1/users", '{"username": "evil", "password": "evil1234", "is_admin": true}'),
 )  # fmt: skip
 
+# Names that look like "a%s", or are the same in another form of Unicode.
+SIMILAR_NAMES: tuple[tuple[str, str], ...] = (
+    ("Cyrillic a", "\N{CYRILLIC SMALL LETTER A}%s"),
+    ("Greek alpha", "\N{GREEK SMALL LETTER ALPHA}%s"),
+    ("Cherokee", "\N{CHEROKEE LETTER GO}%s"),
+    ("zero width space", "a\N{ZERO WIDTH SPACE}%s"),
+    ("zero width joiner", "a\N{ZERO WIDTH JOINER}%s"),
+    ("right-to-left mark", "\N{RIGHT-TO-LEFT MARK}a%s"),
+    ("soft hyphen", "a\N{SOFT HYPHEN}%s"),
+    ("blank at the end", "a%s "),
+    ("no-break space", "a%s\N{NO-BREAK SPACE}"),
+    ("fullwidth", "\N{FULLWIDTH LATIN SMALL LETTER A}%s"),
+    ("mathematical", "\N{MATHEMATICAL BOLD SMALL A}%s"),
+    ("circled", "\N{CIRCLED LATIN SMALL LETTER A}%s"),
+    ("capital", "A%s"),
+)
+
 
 def run(testbed: Testbed) -> Iterator[Result]:
     service = testbed.shared
@@ -64,6 +82,7 @@ def run(testbed: Testbed) -> Iterator[Result]:
     yield from _foreign_ids(testbed, alice, bob)
     yield from _pages(testbed, alice, bob.owner)
     yield from _administration(testbed, closed, bob.owner)
+    yield from _similar_names(testbed)
     yield from _revoked(testbed)
 
 
@@ -171,6 +190,16 @@ def _administration(testbed: Testbed, operations: list[Any], bob: Person) -> Ite
     for path in sorted(hidden):
         attempt = Attempt(f"page for administrators: {path}", "a plain user opens it", "it is shown")
         yield Result(attempt, _if_200(bob.get(path)))
+
+
+def _similar_names(testbed: Testbed) -> Iterator[Result]:
+    """Create accounts whose names look like that of another."""
+    head, rest = administrator(testbed.shared), f"nna{secrets.token_hex(4)}"
+    head.made("POST", "/v1/users", {"username": f"a{rest}", "password": "the real one"})
+    for what, pattern in testbed.choose(SIMILAR_NAMES, 3):
+        attempt = Attempt(f"similar name: {what}", "creates an account that looks like another one", "it is created")
+        answer = head.api("POST", "/v1/users", {"username": pattern % rest, "password": "an impostor"})
+        yield Result(attempt, "" if answer.status == 400 else f"{answer.status} {answer.text[:200]}")
 
 
 def _revoked(testbed: Testbed) -> Iterator[Result]:
