@@ -8,7 +8,7 @@ from sqlalchemy import select
 from tidings.domain.times import Instant
 from tidings.storage.accounts import users
 from tidings.storage.engine.database import Database
-from tidings.storage.engine.id_list import in_list
+from tidings.storage.engine.id_list import in_list, joined_ids, split_ids
 from tidings.storage.schema import users as table
 
 NAMES = [
@@ -62,3 +62,16 @@ def test_a_list_may_be_longer_than_sqlite_takes_parameters(database: Database, i
 
 def test_a_statement_with_a_list_can_be_printed() -> None:
     assert "ids" in str(_by_id)
+
+
+def test_joined_ids_keep_the_order_and_the_limit_of_their_page(database: Database, ids: dict[str, int]) -> None:
+    newest_first = select(table.c.id).order_by(table.c.id.desc())
+    with database.reading() as db:
+        expected = sorted(ids.values(), reverse=True)
+        assert split_ids(db.scalar(joined_ids(newest_first))) == expected
+        assert split_ids(db.scalar(joined_ids(newest_first.limit(3).offset(2)))) == expected[2:5]
+
+
+def test_joined_ids_of_nothing_are_an_empty_list(database: Database) -> None:
+    with database.reading() as db:
+        assert split_ids(db.scalar(joined_ids(select(table.c.id).where(table.c.id < 0)))) == []

@@ -1,4 +1,4 @@
-"""Passes a list as one parameter.
+"""Passes a list as one parameter, and reads ids as one text.
 
 With one placeholder per value, each length would be another statement, compiled and planned again, and SQLite limits
 the number of placeholders. Where SQLite has to choose between the list and an index on the user, it needs the
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Dialect, Integer, bindparam
+from sqlalchemy import ColumnElement, Dialect, Integer, Select, Text, bindparam, func, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import UserDefinedType
@@ -21,6 +21,36 @@ def in_list(column: ColumnElement[Any], parameter: str) -> ColumnElement[Any]:
     """Returns the condition that a column's value is in the list of a parameter: numbers or texts, possibly none."""
     kind = _NumberList() if isinstance(column.type, Integer) else _TextList()
     return _in_list(column, bindparam(parameter, type_=kind))
+
+
+def joined_ids(page: Select[Any]) -> Select[Any]:
+    """Returns the SELECT of the ids of a page, in its order, as one text with commas; NULL without any.
+
+    page: selects the column `id` alone. The database joins them: as rows, each id takes four times as long.
+    """
+    return select(func.aggregate_strings(_as_text(page.subquery().c.id), ","))
+
+
+def split_ids(joined: str | None) -> list[int]:
+    """Returns the ids of a text of `joined_ids`."""
+    return msgspec.json.decode(f"[{joined or ''}]", type=list[int])
+
+
+class _as_text(FunctionElement[Any]):  # noqa: N801 - named like an SQL function
+    """A number as text, where joining does not convert it: on SQLite the conversion takes a fifth of the time."""
+
+    inherit_cache = True
+    type = Text()
+
+
+@compiles(_as_text)
+def _number_itself(element: _as_text, compiler: Any, **options: Any) -> str:
+    return str(compiler.process(element.clauses, **options))
+
+
+@compiles(_as_text, "postgresql")
+def _as_text_on_postgresql(element: _as_text, compiler: Any, **options: Any) -> str:
+    return f"CAST({compiler.process(element.clauses, **options)} AS text)"
 
 
 class _NumberList(UserDefinedType[Iterable[int]]):

@@ -15,17 +15,17 @@ from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFil
 from tidings.domain.times import Instant
 from tidings.storage.engine import full_text
 from tidings.storage.engine.database import Read, columns
-from tidings.storage.engine.id_list import in_list
+from tidings.storage.engine.id_list import in_list, split_ids
 from tidings.storage.entries import search_index
 from tidings.storage.entries.list_statements import (
     CONDITIONS,
     EMPTY_QUERY,
     EntryListQuery,
+    all_ids_statement,
     count_statement,
     cursor_parameters,
     id_page_statement,
     ids_statement,
-    joined_ids_statement,
     page_ids_statement,
     page_statement,
 )
@@ -69,8 +69,8 @@ def page_ids(db: Read, user_id: int, entry_filter: EntryFilter, page: PageReques
     matches = _search(db, bound, page)
     query, parameters, has_cursor = _located(bound, page, matches)
     statement = page_ids_statement(query, page.order, page.direction, has_cursor=has_cursor)
-    listed = db.scalars(statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset)
-    return listed, _total_of_page(db, bound, page, matches, entry_filter)
+    listed = db.scalar(statement, **parameters, **cursor_parameters(page), limit=page.limit, offset=page.offset)
+    return split_ids(listed), _total_of_page(db, bound, page, matches, entry_filter)
 
 
 def _total_of_page(
@@ -159,8 +159,8 @@ def ids(db: Read, user_id: int, entry_filter: EntryFilter, *, limit: int, offset
     """Returns the total and a page of ids, newest first. A search in the filter is ignored."""
     query = EntryListQuery.of(entry_filter, hidden=False)
     parameters = _parameters(user_id, entry_filter, [])
-    ids_of_page = db.scalars(ids_statement(query), **parameters, limit=limit, offset=offset)
-    return _total(db, query, entry_filter, parameters), ids_of_page
+    listed = db.scalar(ids_statement(query), **parameters, limit=limit, offset=offset)
+    return _total(db, query, entry_filter, parameters), split_ids(listed)
 
 
 def id_page(db: Read, user_id: int, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> list[int]:
@@ -168,13 +168,13 @@ def id_page(db: Read, user_id: int, entry_filter: EntryFilter, *, direction: Dir
     hidden = list(entry_filter.excluded_feed_ids)
     query = EntryListQuery.of(entry_filter, hidden=bool(hidden))
     parameters = _parameters(user_id, entry_filter, hidden)
-    return db.scalars(id_page_statement(query, direction), **parameters, limit=limit, offset=0)
+    return split_ids(db.scalar(id_page_statement(query, direction), **parameters, limit=limit, offset=0))
 
 
 def joined_ids(db: Read, user_id: int, entry_filter: EntryFilter) -> str:
     """Returns the ids of a list, ascending and separated by commas. A search in the filter is ignored."""
     query = EntryListQuery.of(entry_filter, hidden=False)
-    return db.scalar(joined_ids_statement(query), **_parameters(user_id, entry_filter, [])) or ""
+    return db.scalar(all_ids_statement(query), **_parameters(user_id, entry_filter, [])) or ""
 
 
 def total(db: Read, user_id: int, entry_filter: EntryFilter) -> int:
