@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import lru_cache
+from typing import Final
 
-from tidings.domain.times import Instant, to_datetime, zone_info
+from tidings.domain.times import EPOCH, Instant, to_datetime, zone_info
+
+_EPOCH_WITHOUT_ZONE: Final = EPOCH.replace(tzinfo=None)
 
 
 class TimeZone:
@@ -14,10 +18,10 @@ class TimeZone:
 
     def format(self, instant: Instant) -> str:
         """Returns the instant with `Z` or an offset, and up to six decimal places of a second."""
-        moment = to_datetime(instant)
         if self._is_utc:
-            return moment.isoformat()[:-6] + "Z"
-        text = moment.astimezone(self._info).isoformat()
+            # Half the time of an aware datetime, whose offset would be replaced.
+            return (_EPOCH_WITHOUT_ZONE + timedelta(0, 0, instant)).isoformat() + "Z"
+        text = to_datetime(instant).astimezone(self._info).isoformat()
         return text[:-6] + "Z" if text.endswith("+00:00") else text
 
     def format_optional(self, instant: Instant | None) -> str | None:

@@ -15,7 +15,6 @@ from tidings.api.timestamps import time_zone
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.retention import MAX_DAYS, NEVER
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
-from tidings.domain.feeds.categories import Category
 from tidings.domain.feeds.feed_settings import NUMBERS
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.next_check import MAX_USER_INTERVAL_MINUTES
@@ -136,7 +135,7 @@ class FeedSerializer:
             feed,
             checked_at=self._zone.format(feed.checked_at),
             next_check_at=self._zone.format(feed.next_check_at),
-            category=category_out(self._categories[feed.category_id]),
+            category=self._categories[feed.category_id],
             icon=icon,
         )
 
@@ -144,8 +143,8 @@ class FeedSerializer:
         """Returns encoded feeds by id, so that a page of entries encodes each feed once."""
         return {shown.id: msgspec.Raw(msgspec.json.encode(shown)) for shown in self.serialize_all(found)}
 
-    def _read_categories(self) -> dict[int, Category]:
-        return {category.id: category for category in categories.list_all(self._db, self._user_id)}
+    def _read_categories(self) -> dict[int, CategoryOut]:
+        return {category.id: category_out(category) for category in categories.list_all(self._db, self._user_id)}
 
 
 class FeedFields(Struct, frozen=True, kw_only=True):
