@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from typing import Final
 
 from tidings.domain.errors import InvalidInput
@@ -21,13 +22,14 @@ _WRITTEN: Final = {
     for setting in FEED_SETTINGS
     if setting.opml
 }
+_values: Final = attrgetter(*_WRITTEN.values())
 _BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkeys(("false", "0", "f", "no", ""), False)
 
 
 def setting_attributes(feed: Feed) -> dict[str, str]:
     """Returns attributes, names with their namespace, for the settings that differ from those of a new feed."""
-    values = {name: getattr(feed, field) for name, field in _WRITTEN.items()}
-    return {name: "true" if value is True else str(value) for name, value in values.items() if value}
+    values = zip(_WRITTEN, _values(feed), strict=True)
+    return {name: "true" if value is True else str(value) for name, value in values if value}
 
 
 def read_setting(field: str, text: str) -> str | int:
