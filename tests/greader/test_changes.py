@@ -56,6 +56,16 @@ def test_newsboat_marks_read_and_unread_with_one_request(app: App, alice: Person
     assert states(alice)["One"][0] == "unread"
 
 
+def test_of_contradictory_changes_the_last_one_sent_wins(app: App, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, TITLES)
+    one = ("i", long_id(ids_by_title(alice)["One"]))
+
+    app.post("edit-tag", [one, ("r", READ), ("a", READ), ("r", STARRED), ("a", STARRED)])
+    assert states(alice)["One"] == ("read", True)
+    app.post("edit-tag", [one, ("a", READ), ("r", READ), ("a", STARRED), ("r", STARRED)])
+    assert states(alice)["One"] == ("unread", False)
+
+
 def test_unsupported_tags_and_unknown_items_are_ignored(app: App, alice: Person, bob: Person, site: Publisher) -> None:
     alice.has_feed(site, TITLES)
     bob.has_feed(site, TITLES)

@@ -36,6 +36,22 @@ def test_a_subscription_has_the_members_that_clients_require(app: App, alice: Pe
         "url": feed["feed_url"],
         "htmlUrl": feed["site_url"],
         "sortid": f"{feed['id']:08X}",
+        "frss:priority": "main",
+    }
+
+
+def test_feeds_that_lists_of_all_feeds_hide_have_the_priority_of_their_folder(
+    app: App, alice: Person, site: Publisher
+) -> None:
+    hidden = alice.post("/v1/categories", {"title": "Hidden", "hide_globally": True})
+    shown, hidden_itself = alice.has_feed(site), alice.has_feed(site)
+    alice.put(f"/v1/feeds/{hidden_itself['id']}", {"hide_globally": True}, status=201)
+    hidden_by_folder = alice.has_feed(site, category_id=hidden["id"])
+
+    assert {one["id"]: one["frss:priority"] for one in app.get("subscription/list")["subscriptions"]} == {
+        f"feed/{shown['id']}": "main",
+        f"feed/{hidden_itself['id']}": "category",
+        f"feed/{hidden_by_folder['id']}": "category",
     }
 
 
@@ -58,14 +74,15 @@ def test_without_an_icon_there_is_no_url_of_one(app: App, alice: Person, site: P
     assert "iconUrl" not in app.get("subscription/list")["subscriptions"][0]
 
 
-def test_tags_are_the_star_and_the_folders(app: App, alice: Person) -> None:
+def test_tags_are_the_star_and_the_folders(app: App, alice: Person, site: Publisher) -> None:
     alice.has_category("Tech / News")
+    alice.has_feed(site, ["One", "Two"])
 
     assert app.get("tag/list") == {
         "tags": [
             {"id": STARRED},
-            {"id": label("All"), "type": "folder"},
-            {"id": label("Tech / News"), "type": "folder"},
+            {"id": label("All"), "type": "folder", "unread_count": 2},
+            {"id": label("Tech / News"), "type": "folder", "unread_count": 0},
         ]
     }
 

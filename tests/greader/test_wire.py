@@ -13,6 +13,9 @@ from tidings.greader.endpoints.changes import NewState, new_state
 from tidings.greader.endpoints.contents import MOST_IDS, StreamQuery
 from tidings.greader.streams import Stream
 
+LIKE = "user/-/state/com.google/like"
+TRACKING = "user/-/state/com.google/tracking-kept-unread"
+
 
 @pytest.mark.parametrize(
     ("text", "number"),
@@ -95,24 +98,26 @@ def test_a_time_is_read_by_its_number_of_digits(text: str, moment: int | None) -
 
 
 @pytest.mark.parametrize(
-    ("added", "removed", "state"),
+    ("changes", "state"),
     [
-        ([READ], [], NewState(EntryStatus.READ)),
-        ([], [READ], NewState(EntryStatus.UNREAD)),
-        ([KEPT_UNREAD], [], NewState(EntryStatus.UNREAD)),
-        ([], [KEPT_UNREAD], NewState(EntryStatus.READ)),
+        ([(READ, True)], NewState(EntryStatus.READ)),
+        ([(READ, False)], NewState(EntryStatus.UNREAD)),
+        ([(KEPT_UNREAD, True)], NewState(EntryStatus.UNREAD)),
+        ([(KEPT_UNREAD, False)], NewState(EntryStatus.READ)),
         # newsboat, both ways.
-        ([READ], [KEPT_UNREAD], NewState(EntryStatus.READ)),
-        ([KEPT_UNREAD, "user/-/state/com.google/tracking-kept-unread"], [READ], NewState(EntryStatus.UNREAD)),
-        ([STARRED], [], NewState(starred=True)),
-        ([], [STARRED], NewState(starred=False)),
-        ([READ, STARRED], [], NewState(EntryStatus.READ, starred=True)),
-        ([READ], [READ], NewState(EntryStatus.READ)),
-        (["user/-/state/com.google/like", label("Later")], ["user/-/state/com.google/broadcast"], NewState()),
+        ([(READ, True), (KEPT_UNREAD, False)], NewState(EntryStatus.READ)),
+        ([(READ, False), (KEPT_UNREAD, True), (TRACKING, True)], NewState(EntryStatus.UNREAD)),
+        ([(STARRED, True)], NewState(starred=True)),
+        ([(STARRED, False)], NewState(starred=False)),
+        ([(READ, True), (STARRED, True)], NewState(EntryStatus.READ, starred=True)),
+        ([(READ, True), (READ, False)], NewState(EntryStatus.UNREAD)),
+        ([(READ, False), (READ, True)], NewState(EntryStatus.READ)),
+        ([(STARRED, True), (STARRED, False)], NewState(starred=False)),
+        ([(LIKE, True), (label("Later"), True), (LIKE, False)], NewState()),
     ],
 )
-def test_states_are_set_and_never_toggled(added: list[str], removed: list[str], state: NewState) -> None:
-    assert new_state(added, removed) == state
+def test_states_are_set_and_the_last_change_of_one_wins(changes: list[tuple[str, bool]], state: NewState) -> None:
+    assert new_state(changes) == state
 
 
 @pytest.mark.parametrize(("n", "count"), [(None, 20), (0, 20), (1, 1), (2_000_000, MOST_IDS), (2**62, MOST_IDS)])

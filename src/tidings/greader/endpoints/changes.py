@@ -14,8 +14,10 @@ from tidings.domain.messages import verbatim
 from tidings.domain.times import Instant
 from tidings.greader import item_ids, streams
 from tidings.greader.streams import StreamFilter
+from tidings.http import forms
 from tidings.http.binding import QueryOrForm
 from tidings.http.endpoints import Routes
+from tidings.http.requests import Request
 from tidings.services import Services
 
 routes = Routes("Changes")
@@ -51,8 +53,8 @@ class NewState(Struct, frozen=True):
 
 
 @routes.post("/reader/api/0/edit-tag")
-def edit_tags(caller: User, services: Services, query: EditTag) -> str:
-    """Set states of entries. Entries of other users and unsupported tags are ignored.
+def edit_tags(caller: User, services: Services, query: EditTag, request: Request) -> str:
+    """Set states of entries. Entries of other users and unsupported tags are ignored. Of contradictions the last wins.
 
     Labels of single entries do not exist here: a label is a folder of feeds. Readrops makes a folder by adding
     its label to no item.
@@ -64,17 +66,17 @@ def edit_tags(caller: User, services: Services, query: EditTag) -> str:
     if not query.i:
         raise InvalidInput(verbatim("i: send the ids of items."), field="i")
     ids = item_ids.parse_all(query.i)
-    state = new_state(query.a, query.r)
+    sent = [*request.query, *forms.fields(request)]
+    state = new_state((text, name == "a") for name, text in sent if name in ("a", "r"))
     if ids and state != NewState():
         services.entries.update(caller.id, ids, status=state.status, starred=state.starred)
     return "OK"
 
 
-def new_state(added: Iterable[str], removed: Iterable[str]) -> NewState:
-    """Returns the change. Added states take precedence over removed ones, and later ones over earlier ones."""
+def new_state(changes: Iterable[tuple[str, bool]]) -> NewState:
+    """Returns the change. changes: states in the order sent, and whether each is added; later ones take precedence."""
     status: EntryStatus | None = None
     starred: bool | None = None
-    changes = [(text, False) for text in removed] + [(text, True) for text in added]
     for text, is_added in changes:
         stream = streams.parse(text)
         if stream.kind != "state":

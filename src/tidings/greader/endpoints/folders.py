@@ -18,10 +18,11 @@ routes = Routes("Folders")
 
 
 class Tag(Struct, frozen=True):
-    """type: folder for a category, none for a state."""
+    """type: folder for a category, none for a state. unread_count: of a folder."""
 
     id: str
     type: str | UnsetType = UNSET
+    unread_count: int | UnsetType = UNSET
 
 
 class Tags(Struct, frozen=True):
@@ -46,7 +47,12 @@ def list_tags(caller: User, services: Services) -> Tags:
     """List the starred state, and a folder for each category."""
     with services.reading() as db:
         folders = categories.list_all(db, caller.id)
-    return Tags([Tag(STARRED), *(Tag(LABEL + folder.title, "folder") for folder in folders)])
+        counts = categories.counts(db, caller.id)
+    unread = {folder_id: count.total_unread for folder_id, count in counts.items()}
+    return Tags([
+        Tag(STARRED),
+        *(Tag(LABEL + folder.title, "folder", unread.get(folder.id, 0)) for folder in folders),
+    ])  # fmt: skip
 
 
 @routes.post("/reader/api/0/rename-tag")

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import InvalidInput, TidingsError
+from tidings.domain.feeds.categories import Category
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import verbatim
 from tidings.greader import streams
@@ -32,7 +33,10 @@ class FolderOut(Struct, frozen=True):
 
 
 class Subscription(Struct, frozen=True):
-    """icon_url: absent while no icon is known. firstitemmsec: when the user subscribed."""
+    """icon_url: absent while no icon is known. firstitemmsec: when the user subscribed.
+
+    priority: main, or category for a feed that is hidden in lists of all feeds. The names are those of FreshRSS.
+    """
 
     id: str
     title: str
@@ -41,6 +45,7 @@ class Subscription(Struct, frozen=True):
     html_url: str = field(name="htmlUrl")
     sortid: str
     firstitemmsec: str
+    priority: str = field(name="frss:priority")
     icon_url: str | UnsetType = field(default=UNSET, name="iconUrl")
 
 
@@ -90,21 +95,24 @@ def list_subscriptions(caller: User, services: Services, site: PublicUrl) -> Sub
     """List all feeds with their folders."""
     with services.reading() as db:
         mine = feeds.list_all(db, caller.id)
-        titles = {folder.id: folder.title for folder in categories.list_all(db, caller.id)}
+        folders = {folder.id: folder for folder in categories.list_all(db, caller.id)}
         icons = feeds.icon_names(db, caller.id)
-    return Subscriptions([_subscription(feed, titles.get(feed.category_id), icons.get(feed.id), site) for feed in mine])
+    return Subscriptions(
+        [_subscription(feed, folders.get(feed.category_id), icons.get(feed.id), site) for feed in mine]
+    )
 
 
-def _subscription(feed: Feed, folder: str | None, icon: str | None, site: PublicUrl) -> Subscription:
+def _subscription(feed: Feed, folder: Category | None, icon: str | None, site: PublicUrl) -> Subscription:
     """folder: None if it was deleted since the feed was read."""
     return Subscription(
         id=f"{FEED}{feed.id}",
         title=feed.title,
-        categories=[] if folder is None else [FolderOut(LABEL + folder, folder)],
+        categories=[] if folder is None else [FolderOut(LABEL + folder.title, folder.title)],
         url=feed.feed_url,
         html_url=feed.site_url,
         sortid=f"{feed.id:08X}",
         firstitemmsec=str(feed.created_at // 1000),
+        priority="category" if feed.hide_globally or (folder is not None and folder.hide_globally) else "main",
         icon_url=f"{site.text}/feed-icon/{icon}" if icon else UNSET,
     )
 
