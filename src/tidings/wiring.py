@@ -32,6 +32,7 @@ from tidings.net.fetch import Fetcher, FetchSettings
 from tidings.net.guard import AddressGuard
 from tidings.net.hubs import HubClient
 from tidings.net.post import SETTING, Sender
+from tidings.net.relay import MediaRelay
 from tidings.services import Services
 from tidings.services.accounts.api_keys import ApiKeys
 from tidings.services.accounts.api_passwords import ApiPasswords
@@ -347,7 +348,8 @@ def build_media_proxy(database: Database, settings: Settings, clock: Clock) -> M
         timeout_s=TIMEOUT_S,
     )
     cache = MediaCache(settings.data_dir / "media", limit=settings.media_proxy_cache_size)
-    return MediaProxy(database, Fetcher(fetch_settings), cache, clock, MediaPolicy(settings.media_proxy_mode))
+    policy = MediaPolicy(settings.media_proxy_mode, settings.media_proxy_resource_types)
+    return MediaProxy(database, Fetcher(fetch_settings), MediaRelay(fetch_settings), cache, clock, policy)
 
 
 def build_sender(settings: Settings) -> Sender:

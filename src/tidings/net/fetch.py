@@ -31,7 +31,7 @@ from tidings.net.timeout import timeout_excluding_suspend
 
 __all__ = ["FetchRequest", "FetchResponse", "FetchSettings", "Fetcher"]
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PERMANENT = frozenset({301, 308})
 
 
@@ -97,10 +97,10 @@ class Fetcher:
                 proxy_url=request.proxy_url or (self._settings.proxy_url if request.fetch_via_proxy else ""),
                 allow_self_signed_certificates=request.allow_self_signed_certificates,
             ) as response:
-                if response.status not in _REDIRECTS:
+                if response.status not in REDIRECTS:
                     permanent_url = str(target) if is_permanent and target is not start else None
                     return await self._response(request, target, response, permanent_url, began)
-                target = _next_target(target, response)
+                target = next_target(target, response)
                 is_permanent = is_permanent and response.status in _PERMANENT
                 await drain(response)
             if target.url in visited:
@@ -199,7 +199,8 @@ def _credentials(request: FetchRequest, start: Target, target: Target) -> tuple[
     return (target.username, target.password) if target.username else None
 
 
-def _next_target(target: Target, response: aiohttp.ClientResponse) -> Target:
+def next_target(target: Target, response: aiohttp.ClientResponse) -> Target:
+    """Returns where a redirect leads. Raises NetworkError for one that leads nowhere."""
     location = response.headers.get("Location", "")
     if not location:
         raise NetworkError(

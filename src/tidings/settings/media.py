@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidings.domain.media.policy import MediaProxyMode
+from tidings.domain.media.policy import MediaKind, MediaProxyMode
 from tidings.settings import values
 from tidings.settings.maintenance import MaintenanceSettings
 from tidings.settings.option import option
@@ -20,6 +20,13 @@ class MediaSettings(MaintenanceSettings):
         " all. Unless it is none, users may choose all for themselves.",
         allowed="none, http-only or all",
         default="http-only",
+    )
+    media_proxy_resource_types: frozenset[MediaKind] = option(
+        values.enum_values(MediaKind),
+        "What this service fetches for readers. Sounds and films pass through it while they play, and are not kept:"
+        " mind the traffic.",
+        allowed="image, audio and video, separated by commas",
+        default="image",
     )
     media_proxy_cache_size: ByteCount = option(
         values.mebibytes(0, 1_048_576),

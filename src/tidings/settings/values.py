@@ -123,6 +123,11 @@ def enum_value(kind: type[Kind]) -> Callable[[str], Kind]:
     return parse
 
 
+def enum_values(kind: type[Kind]) -> Callable[[str], frozenset[Kind]]:
+    one = enum_value(kind)
+    return lambda text: frozenset(one(part) for part in re.split(r"[\s,]+", text) if part)
+
+
 def integer(lowest: int, highest: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         # int() would also take "1_000", " 7 " and digits of other scripts.

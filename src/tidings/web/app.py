@@ -149,9 +149,11 @@ class Pages(Surface[RequestContext]):
     def _page(self, context: RequestContext, page: PageResponse) -> Response:
         hosts = context.user.external_font_hosts if context.user else ""
         body = self._renderer.html(page, context)
-        own = context.media_policy.covers_all(MediaKind.IMAGE)
+        policy = context.media_policy
+        own = policy.covers_all(MediaKind.IMAGE)
+        sounds = policy.covers_all(MediaKind.AUDIO) and policy.covers_all(MediaKind.VIDEO)
         headers = {
-            **security.page_headers(hosts, self._site.player_hosts, own_pictures=own),
+            **security.page_headers(hosts, self._site.player_hosts, own_pictures=own, own_sounds=sounds),
             **_PRIVATE,
             **page.headers,
         }

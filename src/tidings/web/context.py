@@ -100,7 +100,7 @@ class RequestContext:
         """Returns the address from which a page loads a picture, sound or film: the publisher's, or one of ours."""
         if not self.media_policy.applies_to(url, kind, on_https=self.site.is_secure):
             return url
-        return self.url(self.services.media_proxy.path(url))
+        return self.url(self.services.media_proxy.path(url, kind))
 
     @cached_property
     def language(self) -> Language:

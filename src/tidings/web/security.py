@@ -54,7 +54,11 @@ _PLAYERS = " ".join(f"https://{host} https://www.{host}" for host in sorted(PLAY
 
 @lru_cache(maxsize=256)
 def page_headers(
-    font_hosts: str = "", player_hosts: frozenset[str] = frozenset(), *, own_pictures: bool = False
+    font_hosts: str = "",
+    player_hosts: frozenset[str] = frozenset(),
+    *,
+    own_pictures: bool = False,
+    own_sounds: bool = False,
 ) -> Mapping[str, str]:
     """Returns the security headers of a page.
 
@@ -62,10 +66,12 @@ def page_headers(
 
     player_hosts: further hosts whose frames may be shown.
 
-    own_pictures: all pictures of articles come through the media proxy, so that none may come from elsewhere.
+    own_pictures: all pictures of articles come through the media proxy, so that none may come from elsewhere;
+    own_sounds: the same for sounds and films.
     """
     players = "".join(f" {host}:* www.{host}:*" for host in sorted(player_hosts))
     pictures = "'self'" if own_pictures else "*"
+    sounds = "'self'" if own_sounds else "*"
     fonts = "".join(f" https://{host}" for host in font_hosts.split())
     policy = (
         "default-src 'none'",
@@ -74,7 +80,7 @@ def page_headers(
         f"font-src 'self'{fonts}",
         # Pictures and sounds of articles come from any host, unless the media proxy fetches them.
         f"img-src {pictures} data:",
-        "media-src *",
+        f"media-src {sounds}",
         f"frame-src {_PLAYERS}{players}",
         "connect-src 'self'",
         "form-action 'self'",

@@ -11,12 +11,21 @@ import pytest
 
 from net.fetching import Only
 from support.publisher import Answer, Endless, Publisher
-from tidings.domain.errors import AddressRefused, BodyTooLarge, FetchError, Forbidden, HttpError, InvalidInput
+from tidings.domain.errors import (
+    AddressRefused,
+    BodyTooLarge,
+    FetchError,
+    Forbidden,
+    HttpError,
+    InvalidInput,
+    TooManyRedirects,
+)
 from tidings.domain.media.pictures import Picture
-from tidings.domain.media.policy import MediaPolicy, MediaProxyMode
+from tidings.domain.media.policy import MediaKind, MediaPolicy, MediaProxyMode
 from tidings.domain.media.signatures import PREFIX
 from tidings.domain.times import SECOND, Instant
 from tidings.net.fetch import Fetcher, FetchSettings
+from tidings.net.relay import MediaRelay
 from tidings.services.media.media_proxy import FAILED_FOR_S, FRESH_S, MediaProxy
 from tidings.storage.engine.database import Database
 from tidings.storage.media.media_cache import MediaCache
@@ -40,9 +49,12 @@ def with_proxy(
     """Runs `use` with a proxy that may reach 127.0.0.1 and no other address of this machine."""
 
     async def run() -> T:
-        fetcher = Fetcher(FetchSettings(user_agent="Tidings/test", max_body_size=MIB), guard=Only("127.0.0.1"))
+        settings, guard = FetchSettings(user_agent="Tidings/test", max_body_size=MIB), Only("127.0.0.1")
+        fetcher, relay = Fetcher(settings, guard=guard), MediaRelay(settings, guard=guard)
         cache = MediaCache(folder / "media", limit=64 * MIB)
-        proxy = MediaProxy(database, fetcher, cache, clock or Clock(), MediaPolicy(MediaProxyMode.ALL))
+        proxy = MediaProxy(
+            database, fetcher, relay, cache, clock or Clock(), MediaPolicy(MediaProxyMode.ALL, frozenset(MediaKind))
+        )
         try:
             return await use(proxy)
         finally:
@@ -146,7 +158,7 @@ def test_a_picture_is_shown_although_it_cannot_be_stored(database: Database, tmp
 
 def test_paths_are_signed_by_the_secret_of_the_installation(database: Database, tmp_path: Path) -> None:
     async def path(proxy: MediaProxy) -> str:
-        return proxy.path("http://example.org/rain.png")
+        return proxy.path("http://example.org/rain.png", MediaKind.IMAGE)
 
     signature, encoded = with_proxy(database, tmp_path, path).removeprefix(PREFIX).split("/")
 
@@ -156,3 +168,38 @@ def test_paths_are_signed_by_the_secret_of_the_installation(database: Database, 
         return proxy.url(signature, encoded)
 
     assert with_proxy(database, tmp_path, url) == "http://example.org/rain.png"
+
+
+def test_a_sound_passes_with_the_range_that_the_reader_asked_for_and_without_its_address(
+    database: Database, tmp_path: Path, site: Publisher
+) -> None:
+    headers = {"Content-Type": "audio/mpeg", "Content-Range": "bytes 2-5/9", "Set-Cookie": "a=b"}
+    site.serve("/rain.mp3", b"2345", status=206, headers=headers)
+    moved = site.redirect("/moved.mp3", to="/rain.mp3")
+
+    async def read(proxy: MediaProxy) -> tuple[int, dict[str, str], bytes]:
+        stream = await proxy.stream(moved, byte_range="bytes=2-5")
+        return stream.status, stream.headers, b"".join([chunk async for chunk in stream.chunks])
+
+    status, passed, body = with_proxy(database, tmp_path, read)
+
+    assert (status, body) == (206, b"2345")
+    assert passed == {"Content-Type": "audio/mpeg", "Content-Length": "4", "Content-Range": "bytes 2-5/9"}
+    assert site.last.headers["range"] == "bytes=2-5"
+    assert not {"cookie", "referer", "x-forwarded-for"} & site.last.headers.keys()
+    assert not (tmp_path / "media").exists()
+
+
+def test_only_sounds_and_films_from_public_addresses_pass(database: Database, tmp_path: Path, site: Publisher) -> None:
+    site.serve("/page", "<html>", headers={"Content-Type": "text/html"})
+    private = site.redirect("/private.mp3", to=f"http://127.0.0.2:{site.port}/rain.mp3")
+    cases: list[tuple[str, type[Exception]]] = [
+        (site.url("/page"), FetchError),
+        (site.url("/missing.mp3"), HttpError),
+        (private, AddressRefused),
+        (site.redirect("/loop.mp3", to="/loop.mp3"), TooManyRedirects),
+    ]
+
+    for url, kind in cases:
+        with pytest.raises(kind):
+            with_proxy(database, tmp_path, lambda proxy, url=url: proxy.stream(url, byte_range=""))  # type: ignore[misc]

@@ -14,6 +14,7 @@ from support.people import Cast, Person, call
 from support.publisher import Publisher
 from support.running import RunningService, running_service
 from support.visitors import Visitor
+from tidings.domain.media.policy import MediaKind
 from web.pages.test_settings import sent
 
 PNG = b"\x89PNG\r\n\x1a\n and so on"
@@ -25,7 +26,9 @@ PROXIED = re.compile(r'="(/proxy/[\w-]+/[\w-]+)"')
 def proxying(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     """A service that loads all pictures for its users."""
     folder = tmp_path_factory.mktemp("proxying")
-    with databases.migrated() as url, running_service(url, folder, media_proxy_mode="all") as running:
+    with databases.migrated() as url, running_service(
+        url, folder, media_proxy_mode="all", media_proxy_resource_types="image, audio,video"
+    ) as running:  # fmt: skip
         yield running
 
 
@@ -199,3 +202,32 @@ def test_a_user_may_load_all_pictures_through_us(reader: Visitor, alice: Person,
     others = Visitor(bob.service, bob)
     others.sign_in()
     assert site.url("/rain.png") in others.page(f"/entries/{subscribe(bob, site, content)}")
+
+
+def test_sounds_pass_through_us_when_the_operator_asks_for_it(
+    her_browser: Visitor, proxying: RunningService, dora: Person, site: Publisher
+) -> None:
+    site.serve("/rain.mp3", b"sound", headers={"Content-Type": "audio/mpeg"})
+    site.serve("/page.mp3", "<html>", headers={"Content-Type": "text/html"})
+    enclosures = "".join(
+        f'<enclosure url="{site.url(path)}" type="audio/mpeg" length="9"/>' for path in ("/rain.mp3", "/page.mp3")
+    )
+
+    answer = her_browser.get(f"/entries/{subscribe(dora, site, 'Rain', enclosures)}")
+    found = re.findall(r'<audio [^>]*src="(/proxy/stream/[^"]+)"', answer.body.decode())
+
+    assert "media-src 'self';" in answer.headers["content-security-policy"]
+    sound = call(proxying.url, "GET", found[0], headers={"Range": "bytes=0-"})
+    assert (sound.status, sound.body, sound.headers["content-type"]) == (200, b"sound", "audio/mpeg")
+    assert call(proxying.url, "HEAD", found[0]).status == 200
+    assert site.requests_for("/rain.mp3")[0].headers["range"] == "bytes=0-"
+    if len(found) > 1:
+        assert call(proxying.url, "GET", found[1]).status == 404
+
+
+def test_sounds_pass_through_us_only_when_the_operator_asks_for_it(service: RunningService, site: Publisher) -> None:
+    url = site.serve("/rain.mp3", b"sound", headers={"Content-Type": "audio/mpeg"})
+    path = service.services.media_proxy.path(url, MediaKind.AUDIO)
+
+    assert call(service.url, "GET", path).status == 403
+    assert site.requests == []

@@ -1,6 +1,9 @@
 """Signed addresses: the proxy fetches what this installation wrote into a page, and nothing else.
 
-/proxy/<signature>/<URL>     both in base64url without padding; the signature is HMAC-SHA-256, its first 16 bytes
+/proxy/<signature>/<URL>          a picture
+/proxy/stream/<signature>/<URL>   a sound or film
+
+Both parts are in base64url without padding. The signature is an HMAC-SHA-256 of the URL, its first 16 bytes.
 """
 
 from __future__ import annotations
@@ -14,13 +17,14 @@ from tidings.domain.errors import Forbidden
 from tidings.domain.messages import msg
 
 PREFIX = "/proxy/"
+STREAM_PREFIX = "/proxy/stream/"
 _SIGNATURE_BYTES = 16
 
 
-def signed_path(url: str, key: bytes) -> str:
+def signed_path(url: str, key: bytes, *, is_stream: bool = False) -> str:
     """Returns the path under which the proxy serves a URL."""
     raw = url.encode("utf-8", "replace")
-    return f"{PREFIX}{_encode(_signature(raw, key))}/{_encode(raw)}"
+    return f"{STREAM_PREFIX if is_stream else PREFIX}{_encode(_signature(raw, key))}/{_encode(raw)}"
 
 
 def verified_url(signature: str, encoded_url: str, key: bytes) -> str:

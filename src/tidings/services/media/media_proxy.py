@@ -11,14 +11,15 @@ import hmac
 
 import structlog
 
-from tidings.domain.errors import EmptyBody, FetchError, InvalidInput, TidingsError
+from tidings.domain.errors import EmptyBody, FetchError, Forbidden, InvalidInput, TidingsError
 from tidings.domain.media.pictures import Picture, read_picture
-from tidings.domain.media.policy import MediaPolicy
+from tidings.domain.media.policy import MediaKind, MediaPolicy
 from tidings.domain.media.signatures import signed_path, verified_url
 from tidings.domain.messages import msg
 from tidings.domain.polling.sources import host_of
 from tidings.domain.times import SECOND
 from tidings.net.fetch import Fetcher, FetchRequest
+from tidings.net.relay import MediaRelay, MediaStream
 from tidings.services.accounts.server_secret import ServerSecret
 from tidings.services.clock import Clock
 from tidings.storage.engine.database import Database
@@ -44,11 +45,18 @@ class MediaProxy:
     """Belongs to one event loop, as its fetcher does. policy: for all users."""
 
     def __init__(
-        self, database: Database, fetcher: Fetcher, cache: MediaCache, clock: Clock, policy: MediaPolicy
+        self,
+        database: Database,
+        fetcher: Fetcher,
+        relay: MediaRelay,
+        cache: MediaCache,
+        clock: Clock,
+        policy: MediaPolicy,
     ) -> None:
         self.policy = policy
         self._secret = ServerSecret(database)
         self._fetcher = fetcher
+        self._relay = relay
         self._cache = cache
         self._clock = clock
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
@@ -56,9 +64,9 @@ class MediaProxy:
         # By URL: the second until which the error counts.
         self._failed: dict[str, tuple[int, TidingsError]] = {}
 
-    def path(self, url: str) -> str:
+    def path(self, url: str, kind: MediaKind) -> str:
         """Returns the path under which the proxy serves a URL."""
-        return signed_path(url, self._key())
+        return signed_path(url, self._key(), is_stream=kind is not MediaKind.IMAGE)
 
     def url(self, signature: str, encoded_url: str) -> str:
         """Returns the URL of a path. Raises Forbidden for a wrong signature."""
@@ -81,8 +89,18 @@ class MediaProxy:
             raise error.with_traceback(None)
         return Picture(cached.mime_type, cached.content)
 
+    async def stream(self, url: str, *, byte_range: str) -> MediaStream:
+        """Returns a sound or film as the publisher sends it. byte_range: the Range header of the reader.
+
+        Raises Forbidden if the operator did not ask for it, FetchError and InvalidInput.
+        """
+        if self.policy.kinds <= {MediaKind.IMAGE}:
+            raise Forbidden(msg("Only pictures are loaded through this service."))
+        return await self._relay.open(url, byte_range=byte_range)
+
     async def close(self) -> None:
         await self._fetcher.close()
+        await self._relay.close()
 
     async def _fetch_once(self, url: str, now_s: int) -> Picture:
         """Fetch the picture; requests for the same URL at the same time share one fetch."""

@@ -10,6 +10,7 @@ from msgspec import Struct
 from tidings.domain.deliveries.events import SAVE_ENTRY
 from tidings.domain.entries.entries import Enclosure, Entry, EntryStatus
 from tidings.domain.errors import NotFound
+from tidings.domain.media.policy import MediaKind
 from tidings.domain.messages import verbatim
 from tidings.domain.url_schemes import WEB_SCHEMES, safe_href, scheme_of
 from tidings.http.endpoints import Routes
@@ -20,7 +21,7 @@ from tidings.storage.engine.database import Read
 from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import feeds
 from tidings.web import entry_list_pages
-from tidings.web.articles.content import article_html, picture_address
+from tidings.web.articles.content import article_html
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.devices import CHOICES
 from tidings.web.entry_list_pages import ListPage, ListQuery
@@ -36,14 +37,14 @@ BEFORE, AFTER = 8, 30
 class AttachmentView(Struct, frozen=True):
     """An enclosure as the page shows it. kind: audio, video, image or file. name: the last part of its URL.
 
-    address: "" when no page may link to it. picture: from where the page loads it, for an image.
+    address: "" when no page may link to it. media: from where the page loads it, unless it is a file.
     """
 
     enclosure: Enclosure
     kind: str
     name: str
     address: str
-    picture: str = ""
+    media: str = ""
 
 
 @routes.get("/unread/{entry_id}")
@@ -186,5 +187,5 @@ def _attached(context: RequestContext, enclosure: Enclosure, shown: Sequence[str
     path = enclosure.url.partition("?")[0].rstrip("/")
     url = safe_href(enclosure.url)
     known = kind if kind in shown and scheme_of(url) in WEB_SCHEMES else "file"
-    picture = picture_address(context, url) if known == "image" else ""
-    return AttachmentView(enclosure, known, path.rpartition("/")[2] or _("Attachment"), url, picture)
+    media = context.media_address(url, MediaKind(known)) if known != "file" else ""
+    return AttachmentView(enclosure, known, path.rpartition("/")[2] or _("Attachment"), url, media)

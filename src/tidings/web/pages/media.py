@@ -6,10 +6,10 @@ import asyncio
 import hashlib
 
 import structlog
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from tidings.domain.errors import FetchError, InvalidInput
-from tidings.domain.media.signatures import PREFIX
+from tidings.domain.media.signatures import PREFIX, STREAM_PREFIX
 from tidings.http.endpoints import Routes
 from tidings.http.requests import Request
 from tidings.services import Services
@@ -49,6 +49,22 @@ async def show_media(request: Request, services: Services, signature: str, encod
     if etag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     return Response(picture.content, 200, headers, picture.mime_type)
+
+
+@routes.get(f"{STREAM_PREFIX}{{signature}}/{{encoded_url}}", is_public=True)
+async def stream_media(request: Request, services: Services, signature: str, encoded_url: str) -> Response:
+    """Returns the sound or film at a signed address while it arrives."""
+    proxy = services.media_proxy
+    url = await asyncio.to_thread(proxy.url, signature, encoded_url)
+    try:
+        stream = await proxy.stream(url, byte_range=request.headers.get("range", ""))
+    except (FetchError, InvalidInput) as error:
+        return Response(error.message, 404, _MISSING, "text/plain; charset=utf-8")
+    headers = {"Cache-Control": "private, max-age=86400", **_HEADERS, **stream.headers}
+    if request.method == "HEAD":
+        await stream.aclose()
+        return Response(status_code=stream.status, headers=headers)
+    return StreamingResponse(stream.chunks, stream.status, headers)
 
 
 def _is_opened(request: Request) -> bool:

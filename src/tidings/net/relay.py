@@ -1,0 +1,123 @@
+"""Passes sounds and films on while they arrive: with ranges, without a copy on this machine.
+
+request ── target ── exchange ── redirect: again ── status, type ── head ── chunks
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from typing import Final
+
+import aiohttp
+from msgspec import Struct
+
+from tidings.domain.errors import FetchError, FetchTimeout, TooManyRedirects
+from tidings.domain.messages import msg
+from tidings.net.connections import Connections
+from tidings.net.fetch import REDIRECTS, next_target
+from tidings.net.guard import AddressGuard
+from tidings.net.requests import FetchSettings
+from tidings.net.responses import drain, header, http_error
+from tidings.net.targets import Target, parse_target
+
+# Other types, such as pages, are refused.
+_TYPES: Final = ("audio/", "video/", "application/ogg", "application/octet-stream", "binary/octet-stream")
+_PASSED: Final = ("Content-Type", "Content-Length", "Content-Range", "Accept-Ranges", "ETag", "Last-Modified")
+_CHUNK: Final = 64 * 1024
+
+
+class MediaStream(Struct, frozen=True):
+    """The response of a publisher. status: 200, 206 or 416. headers: those that describe the body.
+
+    chunks: the body; the connection is open until its end, or until `aclose`.
+    """
+
+    status: int
+    headers: dict[str, str]
+    chunks: AsyncGenerator[bytes, None]
+    connection: AsyncExitStack
+
+    async def aclose(self) -> None:
+        """Close the connection without reading the body."""
+        await self.connection.aclose()
+
+
+class MediaRelay:
+    """A client for one event loop. guard: by default one with the settings' option."""
+
+    def __init__(self, settings: FetchSettings, *, guard: AddressGuard | None = None) -> None:
+        self._settings = settings
+        self._connections = Connections(
+            guard or AddressGuard(allow_private_networks=settings.allow_private_networks),
+            connect_timeout_s=settings.connect_timeout_s,
+        )
+
+    async def open(self, url: str, *, byte_range: str = "") -> MediaStream:
+        """Returns the sound or film at a URL. byte_range: the Range header of the reader.
+
+        `timeout_s` of the settings limits the time until the head has arrived, and each pause after it.
+        Raises InvalidInput, and FetchError, also if the response is neither sound nor film.
+        """
+        start = parse_target(url)
+        headers = {"User-Agent": self._settings.user_agent, "Accept": "*/*", "Accept-Encoding": "identity"}
+        if byte_range:
+            headers["Range"] = byte_range
+        stack = AsyncExitStack()
+        try:
+            async with asyncio.timeout(self._settings.timeout_s):
+                target, response = await self._follow(stack, start, headers)
+        except TimeoutError as error:
+            await stack.aclose()
+            raise _too_slow(start) from error
+        except BaseException:
+            await stack.aclose()
+            raise
+        passed = {name: value for name in _PASSED if (value := header(response, name))}
+        return MediaStream(response.status, passed, self._chunks(stack, target, response), stack)
+
+    async def close(self) -> None:
+        await self._connections.close()
+
+    async def _follow(
+        self, stack: AsyncExitStack, start: Target, headers: dict[str, str]
+    ) -> tuple[Target, aiohttp.ClientResponse]:
+        target = start
+        for _ in range(self._settings.max_redirects + 1):
+            response = await stack.enter_async_context(self._connections.exchange("GET", target, headers=headers))
+            if response.status not in REDIRECTS:
+                _check(target, response)
+                return target, response
+            target = next_target(target, response)
+            await drain(response)
+            await stack.aclose()
+        raise TooManyRedirects(msg("{host} redirects too often.", host=start.host), url=str(start))
+
+    async def _chunks(
+        self, stack: AsyncExitStack, target: Target, response: aiohttp.ClientResponse
+    ) -> AsyncGenerator[bytes, None]:
+        async with stack:
+            while True:
+                try:
+                    async with asyncio.timeout(self._settings.timeout_s):
+                        chunk = await response.content.read(_CHUNK)
+                except TimeoutError as error:
+                    raise _too_slow(target) from error
+                if not chunk:
+                    return
+                yield chunk
+
+
+def _check(target: Target, response: aiohttp.ClientResponse) -> None:
+    """Raises FetchError for an error, and for a response that is neither sound nor film."""
+    if response.status == 416:
+        return
+    if response.status >= 400:
+        raise http_error(target, response)
+    if not header(response, "Content-Type").lower().startswith(_TYPES) or header(response, "Content-Encoding"):
+        raise FetchError(msg("{host} did not send a sound or film.", host=target.host), url=str(target))
+
+
+def _too_slow(target: Target) -> FetchTimeout:
+    return FetchTimeout(msg("{host} sends too slowly. Try again later.", host=target.host), url=str(target))
