@@ -44,6 +44,7 @@ from tidings.services.archives.account_export import AccountExport
 from tidings.services.archives.account_import import AccountImport
 from tidings.services.archives.foreign_import import ForeignImport
 from tidings.services.archives.miniflux_source import MinifluxSource
+from tidings.services.archives.saved_pages import SavedPagesSource
 from tidings.services.clock import Clock, system_clock
 from tidings.services.deliveries.apprise import AppriseSender
 from tidings.services.deliveries.attempts import EventSender
@@ -93,6 +94,7 @@ from tidings.settings_views import (
     websub_callback_base,
 )
 from tidings.storage import migrate, revision
+from tidings.storage.archives.freshrss import FreshRssSource
 from tidings.storage.engine import disk_space
 from tidings.storage.engine.database import Database
 from tidings.storage.entries import search_index as search_index_storage
@@ -197,6 +199,12 @@ class Application:
     def miniflux_source(self, url: str, api_key: str) -> MinifluxSource:
         """Returns a reader of an account, as a context manager. url: named by the operator, so it may be private."""
         return MinifluxSource(url, api_key, guard=AddressGuard(allow_private_networks=True))
+
+    def file_source(self, path: Path, reader: str) -> FreshRssSource | SavedPagesSource:
+        """Returns the content of a file of another reader, as a context manager. reader: in lower case."""
+        if reader == "freshrss":
+            return FreshRssSource(path)
+        return SavedPagesSource(path, reader.capitalize())
 
     def problems(self, progress: Progress, *, repair: bool) -> Iterator[Problem]:
         """Yields what is wrong with the database, repaired if that is wanted and possible."""

@@ -74,3 +74,17 @@ def test_what_an_import_from_miniflux_lacks_is_said(tidings: Tidings, services: 
     assert "127.0.0.1" in error_line(tidings(*command, "--url", "http://127.0.0.1:1", stdin="key"), 1)
     assert "https://" in error_line(tidings(*command, "--url", "miniflux.example.org", stdin="key"), 1)
     assert "USER FILE" in error_line(tidings("import", "alice"), 1)
+
+
+def test_pages_saved_elsewhere_are_imported_from_a_file(tidings: Tidings, services: Services) -> None:
+    services.users.create("alice", PASSWORD)
+    path = tidings.folder / "pocket.csv"
+    path.write_text("title,url,time_added,tags,status\nRain,https://example.org/1,1600000000,,unread\n")
+
+    imported = tidings("import", "alice", str(path), "--from", "pocket")
+
+    assert (imported.returncode, imported.stderr) == (0, "")
+    assert "Entries: 1 new" in imported.stdout
+    assert "line 1" in error_line(tidings("import", "alice", str(path), "--from", "instapaper"), 1)
+    assert "SQLite" in error_line(tidings("import", "alice", str(path), "--from", "freshrss"), 1)
+    assert "cannot be read" in error_line(tidings("import", "alice", "missing.csv", "--from", "pocket"), 1)

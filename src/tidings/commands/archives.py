@@ -70,6 +70,11 @@ class Source(StrEnum):
 
     TIDINGS = "tidings"
     MINIFLUX = "miniflux"
+    FRESHRSS = "freshrss"
+    FEEDBIN = "feedbin"
+    INSTAPAPER = "instapaper"
+    OMNIVORE = "omnivore"
+    POCKET = "pocket"
 
 
 def import_account(
@@ -81,7 +86,7 @@ def import_account(
     api_key_file: Annotated[Path | None, Parameter(name="--api-key-file", negative="")] = None,
     loaded: LoadedSettings,
 ) -> int:
-    """Add an archive, which `tidings export` wrote, or an account of another reader to the account of a user.
+    """Add an archive, which `tidings export` wrote, or what another reader has, to the account of a user.
 
     Tidings may run meanwhile. What is damaged or cannot be read changes nothing. An import that was interrupted can be
     repeated: what is stored already is not stored twice. docs/moving.md says what comes along from other readers.
@@ -93,7 +98,7 @@ def import_account(
     path
         The file to read.
     source
-        What is imported: a file of `tidings`, or an account of a running `miniflux`.
+        What is imported: a file of `tidings` or of another reader, or an account of a running `miniflux`.
     url
         Miniflux only: the address of the server. It may be in a private network.
     api_key_file
@@ -103,10 +108,10 @@ def import_account(
     with open_application(loaded.settings) as application:
         application.check()
         user = application.services.users.find(username)
-        if source is Source.TIDINGS:
-            report = _import_file(application, user, path)
-        else:
+        if source is Source.MINIFLUX:
             report = _import_from_server(application, user, url, api_key_file)
+        else:
+            report = _import_file(application, user, path, source)
     say(f"Feeds: {report.new_feeds} new, {report.known_feeds} already there")
     say(
         f"Entries: {report.new_entries} new, {report.known_entries} already there, "
@@ -117,15 +122,17 @@ def import_account(
     return 1 if report.problems else 0
 
 
-def _import_file(application: Application, user: User, path: Path | None) -> AccountImportReport:
+def _import_file(application: Application, user: User, path: Path | None, source: Source) -> AccountImportReport:
     if path is None:
         raise StartError("tidings import needs the file to read: tidings import USER FILE")
     try:
-        file = path.open("rb")
+        with path.open("rb") as file, progress_bar("Importing entries") as progress:
+            if source is Source.TIDINGS:
+                return application.services.account_import.store(user, file, progress)
+            with application.file_source(path, source) as content:
+                return application.services.foreign_import.store(user, content, progress)
     except OSError as error:
-        raise StartError(f"The archive {path} cannot be read: {error.strerror}") from error
-    with file, progress_bar("Importing entries") as progress:
-        return application.services.account_import.store(user, file, progress)
+        raise StartError(f"The file {path} cannot be read: {error.strerror}") from error
 
 
 def _import_from_server(

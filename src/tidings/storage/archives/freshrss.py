@@ -1,0 +1,210 @@
+"""Reads the SQLite database of a user of FreshRSS: its own, or the one of its command export-sqlite-for-user.
+
+Tables and their meaning: https://github.com/FreshRSS/FreshRSS, app/SQL/install.sql.sqlite.php and app/Models, 1.25.
+Names and URLs are stored with the characters of HTML escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from tidings.domain.archives.records import ArchivedCategory, ArchivedEnclosure, ArchivedEntry, ArchivedFeed
+from tidings.domain.errors import InvalidInput
+from tidings.domain.feeds.feeds import EditedFeedField
+from tidings.domain.messages import verbatim
+
+# Kinds of feeds that are no documents of a feed, but pages that FreshRSS takes apart; 25 is JSON Feed.
+_DOCUMENTS: Final = frozenset({0, 2, 25})
+# Feeds with a lower priority are in their category only.
+_MAIN_STREAM: Final = 10
+_ESCAPED: Final = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#039;": "'", "&#39;": "'", "&apos;": "'"}
+_ESCAPE: Final = re.compile("|".join(_ESCAPED))
+_TAG_SEPARATOR: Final = re.compile(r"\s*[#,]\s*")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_COLUMNS: Final = {
+    "category": {"id", "name"},
+    "feed": {"id", "url", "category", "name", "website", "description", "priority", "httpAuth", "ttl"},
+    "entry": {
+        "id", "guid", "title", "author", "content", "link", "date", "is_read", "is_favorite", "id_feed", "tags",
+    },
+}  # fmt: skip
+
+
+class _Enclosure(Struct):
+    url: str
+    type: str = ""
+    length: int | str = 0
+
+
+class _Attributes(Struct):
+    enclosures: list[_Enclosure] = []
+
+
+class FreshRssSource:
+    """An `AccountSource`, used as a context manager. Raises InvalidInput if the file is no such database."""
+
+    application = "FreshRSS"
+    username = ""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.entry_count = 0
+
+    def __enter__(self) -> Self:
+        try:
+            self._db = sqlite3.connect(f"file:{quote(str(self._path))}?mode=ro", uri=True)
+            self._db.row_factory = sqlite3.Row
+            # Texts that were cut in the middle of a character.
+            self._db.text_factory = lambda data: data.decode("utf-8", "replace")
+        except sqlite3.Error as error:
+            raise _unreadable(error) from error
+        try:
+            self._check()
+        except BaseException:
+            self._db.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._db.close()
+
+    def settings(self) -> dict[str, Any]:
+        return {}
+
+    def categories(self) -> list[ArchivedCategory]:
+        return [ArchivedCategory(_plain(row["name"])) for row in self._rows("SELECT name FROM category ORDER BY id")]
+
+    def feeds(self) -> list[ArchivedFeed]:
+        return [
+            _feed(row)
+            for row in self._rows(
+                "SELECT feed.*, category.name AS category_name"
+                " FROM feed LEFT JOIN category ON category.id = feed.category ORDER BY feed.id"
+            )
+        ]
+
+    def entries(self) -> Iterator[ArchivedEntry]:
+        (self.entry_count,) = next(self._rows("SELECT count(*) FROM entry"))
+        labels = self._labels()
+        for row in self._rows("SELECT * FROM entry WHERE id_feed IS NOT NULL ORDER BY id"):
+            yield _entry(row, labels.get(row["id"], ()))
+
+    def _labels(self) -> dict[int, tuple[str, ...]]:
+        """Returns the labels that the user gave, by entry. Databases before 1.12 have none."""
+        if not self._columns("entrytag"):
+            return {}
+        labels: dict[int, tuple[str, ...]] = {}
+        for entry_id, name in self._rows("SELECT id_entry, name FROM entrytag JOIN tag ON tag.id = id_tag"):
+            labels[entry_id] = (*labels.get(entry_id, ()), _plain(name))
+        return labels
+
+    def _check(self) -> None:
+        for table, columns in _COLUMNS.items():
+            if missing := columns - self._columns(table):
+                raise InvalidInput(
+                    verbatim(f"this is no database of FreshRSS: its table {table} lacks {', '.join(sorted(missing))}")
+                )
+        (damage,) = next(self._rows("PRAGMA quick_check(1)"))
+        if damage != "ok":
+            raise InvalidInput(verbatim(f"this database of FreshRSS is damaged: {damage}"))
+
+    def _columns(self, table: str) -> set[str]:
+        return {row["name"] for row in self._rows(f"PRAGMA table_info({table})")}
+
+    def _rows(self, statement: str) -> Iterator[sqlite3.Row]:
+        try:
+            yield from self._db.execute(statement)
+        except sqlite3.Error as error:
+            raise _unreadable(error) from error
+
+
+def _feed(row: sqlite3.Row) -> ArchivedFeed:
+    ttl_s = int(row["ttl"] or 0)
+    settings: dict[str, Any] = {}
+    # Negative: the user muted the feed.
+    if ttl_s < 0 or _value(row, "kind", 0) not in _DOCUMENTS:
+        settings["disabled"] = True
+    if ttl_s > 0:
+        settings["check_interval_minutes"] = max(1, round(ttl_s / 60))
+    if int(row["priority"]) < _MAIN_STREAM:
+        settings["hide_globally"] = True
+    username, _, password = _credentials(row["httpAuth"]).partition(":")
+    if username and password:
+        settings |= {"username": username, "password": password}
+    return ArchivedFeed(
+        number=row["id"],
+        category=_plain(row["category_name"] or ""),
+        feed_url=_plain(row["url"]),
+        site_url=_plain(row["website"] or ""),
+        title=_plain(row["name"]),
+        description=_plain(row["description"] or ""),
+        edited=EditedFeedField.TITLE,
+        settings=settings,
+    )
+
+
+def _entry(row: sqlite3.Row, labels: tuple[str, ...]) -> ArchivedEntry:
+    tags = [_plain(tag) for tag in _TAG_SEPARATOR.split(row["tags"] or "") if tag]
+    # The id is the time at which the entry was added, in microseconds.
+    created_at = _EPOCH + timedelta(microseconds=row["id"])
+    return ArchivedEntry(
+        feed=row["id_feed"],
+        hash=sha256((row["guid"] or _plain(row["link"])).encode("utf-8", "replace")).hexdigest(),
+        status="read" if row["is_read"] else "unread",
+        starred=bool(row["is_favorite"]),
+        published_at=_EPOCH + timedelta(seconds=row["date"]) if row["date"] else created_at,
+        created_at=created_at,
+        title=_plain(row["title"]),
+        url=_plain(row["link"]),
+        author=_plain(row["author"] or "").strip("; "),
+        tags=list(dict.fromkeys((*tags, *labels))),
+        enclosures=_enclosures(_value(row, "attributes", "")),
+        content=row["content"] or "",
+    )
+
+
+def _enclosures(attributes: str | None) -> list[ArchivedEnclosure]:
+    try:
+        decoded = msgspec.json.decode(attributes or "{}", type=_Attributes)
+    except msgspec.MsgspecError:
+        return []
+    return [
+        ArchivedEnclosure(each.url, each.type, int(each.length) if str(each.length).isdecimal() else 0)
+        for each in decoded.enclosures
+        if each.url
+    ]
+
+
+def _credentials(stored: str | None) -> str:
+    """Returns `user:password`. FreshRSS stores it in Base64."""
+    try:
+        return base64.b64decode(stored or "", validate=True).decode()
+    except ValueError:
+        return ""
+
+
+def _plain(text: str) -> str:
+    return _ESCAPE.sub(lambda match: _ESCAPED[match[0]], text)
+
+
+def _value(row: sqlite3.Row, name: str, default: Any) -> Any:
+    """Returns a column that older databases do not have."""
+    return row[name] if name in row.keys() else default  # noqa: SIM118 - a row is a sequence of values
+
+
+def _unreadable(error: sqlite3.Error) -> InvalidInput:
+    return InvalidInput(verbatim(f"this is no SQLite database that can be read: {error}"))

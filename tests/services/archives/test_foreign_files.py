@@ -1,0 +1,262 @@
+"""Files of other readers are imported: the database of FreshRSS, and lists of saved pages."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sqlite3
+import zipfile
+from contextlib import closing
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.people import Person
+from support.publisher import Publisher
+from tidings.domain.archives.records import ArchivedEntry
+from tidings.domain.errors import InvalidInput
+from tidings.services import Services
+from tidings.services.archives.account_import import AccountImportReport
+from tidings.services.archives.saved_pages import SavedPagesSource
+from tidings.storage.archives.freshrss import FreshRssSource
+
+# The columns that FreshRSS 1.25 has; our own words for the same tables.
+_TABLES = """
+CREATE TABLE category (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kind INT, attributes TEXT);
+CREATE TABLE feed (
+    id INTEGER PRIMARY KEY, url TEXT NOT NULL, kind INT DEFAULT 0, category INT DEFAULT 0, name TEXT NOT NULL,
+    website TEXT, description TEXT, lastUpdate BIGINT DEFAULT 0, priority INT NOT NULL DEFAULT 10, pathEntries TEXT,
+    httpAuth TEXT, error INT DEFAULT 0, ttl INT NOT NULL DEFAULT 0, attributes TEXT
+);
+CREATE TABLE entry (
+    id BIGINT PRIMARY KEY, guid TEXT NOT NULL, title TEXT NOT NULL, author TEXT, content TEXT, link TEXT NOT NULL,
+    date BIGINT, lastSeen BIGINT, hash BLOB, is_read INT NOT NULL DEFAULT 0, is_favorite INT NOT NULL DEFAULT 0,
+    id_feed INT, tags TEXT, attributes TEXT
+);
+CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT NOT NULL, attributes TEXT);
+CREATE TABLE entrytag (id_tag INT, id_entry BIGINT);
+"""
+
+
+def _freshrss(path: Path, feed_url: str = "https://example.org/feed?a=1&amp;b=2") -> Path:
+    secret = base64.b64encode(b"me:se:cret").decode()
+    enclosures = json.dumps({"enclosures": [{"url": "https://example.org/1.mp3", "type": "audio/mpeg", "length": 12}]})
+    with closing(sqlite3.connect(path)) as db, db:
+        db.executescript(_TABLES)
+        db.executemany("INSERT INTO category (id, name) VALUES (?, ?)", [(1, "Uncategorized"), (2, "Tech &amp; more")])
+        columns = "id, url, kind, category, name, website, priority, httpAuth, ttl"
+        db.executemany(
+            f"INSERT INTO feed ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (1, feed_url, 0, 2, "Rain &lt;b&gt;", "https://example.org/", 10, secret, 7200),
+                (2, "https://example.org/page", 10, 1, "Scraped", "", 0, "", 0),
+                (3, "https://example.org/muted", 0, None, "Muted", None, 10, None, -3600),
+            ],
+        )
+        columns = "id, guid, title, author, content, link, date, is_read, is_favorite, id_feed, tags, attributes"
+        db.executemany(
+            f"INSERT INTO entry ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (1_700_000_000_000_001, "tag:1", "One &amp; two", "; Ann", "<p>Rain<script>x()</script></p>",
+                 "https://example.org/1?a=1&amp;b=2", 1_600_000_000, 1, 1, 1, "#weather #two words", enclosures),
+                (1_700_000_000_000_002, "tag:2", "Snow", "", "", "https://example.org/2", None, 0, 0, 1, "", None),
+            ],
+        )  # fmt: skip
+        db.execute("INSERT INTO tag (id, name) VALUES (1, 'Later')")
+        db.execute("INSERT INTO entrytag VALUES (1, 1700000000000001)")
+    return path
+
+
+def _import(services: Services, person: Person, source: Any) -> AccountImportReport:
+    user = services.users.find(person.user.username)
+    with source:
+        return services.foreign_import.store(user, source, lambda _done, _total: None)
+
+
+def test_an_account_moves_from_freshrss(alice: Person, services: Services, tmp_path: Path) -> None:
+    report = _import(services, alice, FreshRssSource(_freshrss(tmp_path / "user.sqlite")))
+
+    assert (report.new_feeds, report.new_entries, report.problems) == (3, 2, [])
+    feeds = {feed["title"]: feed for feed in alice.get("/v1/feeds")}
+    rain = feeds["Rain <b>"]
+    assert (rain["feed_url"], rain["category"]["title"]) == ("https://example.org/feed?a=1&b=2", "Tech & more")
+    assert (rain["username"], rain["password"], rain["check_interval_minutes"]) == ("me", "se:cret", 120)
+    assert [feeds[title]["disabled"] for title in ("Rain <b>", "Scraped", "Muted")] == [False, True, True]
+    assert feeds["Scraped"]["hide_globally"] is True
+    assert feeds["Muted"]["category"]["title"] == "All"
+    one, snow = sorted(alice.entries(), key=lambda entry: entry["title"])
+    assert (one["title"], one["url"], one["author"]) == ("One & two", "https://example.org/1?a=1&b=2", "Ann")
+    assert (one["status"], one["starred"], one["content"]) == ("read", True, "<p>Rain</p>")
+    assert one["tags"] == ["weather", "two words", "Later"]
+    assert datetime.fromisoformat(one["published_at"]) == datetime.fromtimestamp(1_600_000_000, UTC)
+    assert datetime.fromisoformat(one["created_at"]) == datetime.fromtimestamp(1_700_000_000.000001, UTC)
+    assert [(each["url"], each["size"]) for each in one["enclosures"]] == [("https://example.org/1.mp3", 12)]
+    assert (snow["status"], snow["starred"], snow["hash"]) == ("unread", False, sha256(b"tag:2").hexdigest())
+
+
+def test_the_next_check_recognises_entries_of_freshrss(
+    alice: Person, site: Publisher, services: Services, tmp_path: Path
+) -> None:
+    item = "<item><guid isPermaLink='false'>tag:1</guid><title>One</title><link>/1</link></item>"
+    site.serve("/feed.xml", f'<rss version="2.0"><channel><title>Rain</title><link>/</link>{item}</channel></rss>')
+    _import(services, alice, FreshRssSource(_freshrss(tmp_path / "user.sqlite", site.url("/feed.xml"))))
+    feed = next(feed for feed in alice.get("/v1/feeds") if feed["feed_url"] == site.url("/feed.xml"))
+
+    alice.put(f"/v1/feeds/{feed['id']}/refresh", status=204)
+
+    assert alice.get(f"/v1/feeds/{feed['id']}/entries")["total"] == 2
+
+
+def test_another_database_is_no_freshrss(tmp_path: Path) -> None:
+    text, other = tmp_path / "text", tmp_path / "other.sqlite"
+    text.write_text("not a database " * 100)
+    with closing(sqlite3.connect(other)) as db, db:
+        db.execute("CREATE TABLE category (id INT)")
+
+    with pytest.raises(InvalidInput, match="no SQLite database"), FreshRssSource(text):
+        pass
+    with pytest.raises(InvalidInput, match="its table category lacks name"), FreshRssSource(other):
+        pass
+
+
+def test_a_damaged_database_of_freshrss_is_refused(tmp_path: Path) -> None:
+    path = _freshrss(tmp_path / "user.sqlite")
+    content = bytearray(path.read_bytes())
+    with closing(sqlite3.connect(path)) as db:
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'entry'").fetchone()
+    content[(page - 1) * 4096 : page * 4096] = b"\xff" * 4096
+    path.write_bytes(content)
+
+    with pytest.raises(InvalidInput, match=r"damaged|can be read"), FreshRssSource(path):
+        pass
+
+
+POCKET = (
+    "title,url,time_added,cursor,tags,status\r\n"
+    '"Rain, and more",https://example.org/1,1600000000,7,a|two words,unread\r\n'
+    ",https://example.org/2,1600000001,8,,archive\r\n"
+)
+INSTAPAPER = (
+    "URL,Title,Selection,Folder,Timestamp\n"
+    'https://example.org/1,"Rain, and more",Some words,Unread,1600000000\n'
+    "https://example.org/2,Snow,,Archive,1600000001\n"
+    "https://example.org/3,Wind,,Recipes,1600000002\n"
+)
+OMNIVORE = [
+    {
+        "id": "x", "slug": "rain-1", "title": "Rain", "description": "Short", "author": None,
+        "url": "https://example.org/1", "state": "Active", "readingProgress": 5, "thumbnail": None, "labels": ["a"],
+        "savedAt": "2024-10-30T12:39:28.023Z", "updatedAt": "2024-10-30T12:39:28.023Z", "publishedAt": None,
+    },
+    {
+        "id": "y", "slug": "snow", "title": "Snow", "url": "https://example.org/2", "state": "Archived", "labels": [],
+        "savedAt": "2024-10-30T12:39:28.023Z", "publishedAt": "2020-01-02T03:04:05.000Z",
+    },
+]  # fmt: skip
+FEEDBIN = [
+    {
+        "id": 1, "title": None, "author": "Ann", "content": "<p>Rain</p>", "url": "https://example.org/1",
+        "published": "2013-02-03T01:00:19.000000Z", "created_at": "2013-02-04T01:00:19.127893Z",
+    },
+]  # fmt: skip
+
+
+def _entries(path: Path, service: str) -> list[ArchivedEntry]:
+    with SavedPagesSource(path, service) as source:
+        return list(source.entries())
+
+
+def _zipped(path: Path, members: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return path
+
+
+def test_pages_saved_in_pocket_become_starred_entries(alice: Person, services: Services, tmp_path: Path) -> None:
+    path = _zipped(tmp_path / "pocket.zip", {"part_000000.csv": "\ufeff" + POCKET, "readme.txt": "x"})
+
+    report = _import(services, alice, SavedPagesSource(path, "Pocket"))
+
+    assert (report.new_feeds, report.new_entries, report.problems) == (1, 2, [])
+    (feed,) = alice.get("/v1/feeds")
+    assert (feed["title"], feed["disabled"], feed["keep_read_days"]) == ("Pocket", True, -1)
+    rain, untitled = sorted(alice.entries(), key=lambda entry: entry["published_at"])
+    assert (rain["title"], rain["status"], rain["tags"]) == ("Rain, and more", "unread", ["a", "two words"])
+    assert (untitled["title"], untitled["status"]) == ("https://example.org/2", "read")
+    assert (rain["starred"], untitled["starred"]) == (True, True)
+    assert datetime.fromisoformat(rain["published_at"]) == datetime.fromtimestamp(1_600_000_000, UTC)
+
+
+def test_folders_of_instapaper_become_states_and_tags(tmp_path: Path) -> None:
+    path = tmp_path / "export.csv"
+    path.write_text(INSTAPAPER)
+
+    rain, snow, wind = _entries(path, "Instapaper")
+
+    assert (rain.title, rain.content, rain.status, rain.tags) == ("Rain, and more", "Some words", "unread", [])
+    assert (snow.status, snow.tags) == ("read", [])
+    assert (wind.status, wind.tags) == ("unread", ["Recipes"])
+
+
+def test_items_of_omnivore_have_their_content(tmp_path: Path) -> None:
+    members = {"metadata_0_to_20.json": json.dumps(OMNIVORE), "content/snow.html": "<p>White</p>"}
+
+    rain, snow = _entries(_zipped(tmp_path / "export.zip", members), "Omnivore")
+
+    assert (rain.status, rain.tags, rain.content) == ("unread", ["a"], "Short")
+    assert (snow.status, snow.content, snow.published_at.year) == ("read", "<p>White</p>", 2020)
+
+
+def test_starred_entries_of_feedbin_have_their_content(tmp_path: Path) -> None:
+    path = tmp_path / "starred.json"
+    path.write_text(json.dumps(FEEDBIN))
+
+    (entry,) = _entries(path, "Feedbin")
+
+    assert (entry.title, entry.author, entry.content) == ("https://example.org/1", "Ann", "<p>Rain</p>")
+    assert (entry.starred, entry.status, entry.published_at.year) == (True, "read", 2013)
+
+
+@pytest.mark.parametrize(
+    ("exporter", "content", "problem"),
+    [
+        ("Pocket", INSTAPAPER, "line 1: expected are the columns title, url"),
+        ("Pocket", "", "line 1: expected are the columns"),
+        ("Pocket", POCKET + "a,b\r\n", "line 4: expected are 6 fields instead of 2"),
+        ("Pocket", POCKET + "a,b,yesterday,1,,unread\r\n", "line 4: expected is a time in seconds"),
+        ("Pocket", POCKET + '"a', "line 4: expected is CSV"),
+        ("Instapaper", POCKET, "line 1: expected are the columns URL, Title"),
+        ("Omnivore", '[\n{"slug": x}]', r"metadata\.txt: line 2: JSON is malformed"),
+        ("Omnivore", '[{"slug": 1}]', r"\$\[0\]\.slug"),
+        ("Omnivore", "", "metadata.txt"),
+        ("Feedbin", '{"items": []}', "Expected `array`"),
+        ("Feedbin", "\ufffd", "starred|metadata"),
+    ],
+)  # fmt: skip
+def test_a_file_of_another_kind_stores_nothing_and_names_the_line(
+    alice: Person, services: Services, tmp_path: Path, exporter: str, content: str, problem: str
+) -> None:
+    path = tmp_path / "metadata.txt"
+    path.write_text(content, newline="")
+
+    with pytest.raises(InvalidInput, match=problem):
+        _import(services, alice, SavedPagesSource(path, exporter))
+
+    assert alice.get("/v1/feeds") == []
+
+
+def test_a_damaged_or_foreign_zip_file_is_refused(tmp_path: Path) -> None:
+    empty = _zipped(tmp_path / "empty.zip", {"readme.txt": "x"})
+    damaged = _zipped(tmp_path / "damaged.zip", {"part.csv": POCKET})
+    content = bytearray(damaged.read_bytes())
+    content[60] ^= 0xFF
+    damaged.write_bytes(content)
+
+    with pytest.raises(InvalidInput, match=r"has no \.csv in it"):
+        _entries(empty, "Pocket")
+    with pytest.raises(InvalidInput, match=r"part\.csv in the ZIP file is damaged"):
+        _entries(damaged, "Pocket")
