@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import base64
 import re
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
-from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +22,8 @@ from tidings.domain.archives.records import ArchivedCategory, ArchivedEnclosure,
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds.feeds import EditedFeedField
 from tidings.domain.messages import verbatim
+from tidings.storage.engine.foreign_file import ForeignFile
+from tidings.storage.engine.sqlite_file import UnreadableFile
 
 # Kinds of feeds that are no documents of a feed, but pages that FreshRSS takes apart; 25 is JSON Feed.
 _DOCUMENTS: Final = frozenset({0, 2, 25})
@@ -64,23 +64,20 @@ class FreshRssSource:
 
     def __enter__(self) -> Self:
         try:
-            self._db = sqlite3.connect(f"file:{quote(str(self._path))}?mode=ro", uri=True)
-            self._db.row_factory = sqlite3.Row
-            # Texts that were cut in the middle of a character.
-            self._db.text_factory = lambda data: data.decode("utf-8", "replace")
-        except sqlite3.Error as error:
+            self._file = ForeignFile(self._path)
+        except UnreadableFile as error:
             raise _unreadable(error) from error
         try:
             self._check()
         except BaseException:
-            self._db.close()
+            self._file.close()
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._db.close()
+        self._file.close()
 
     def settings(self) -> dict[str, Any]:
         return {}
@@ -98,45 +95,44 @@ class FreshRssSource:
         ]
 
     def entries(self) -> Iterator[ArchivedEntry]:
-        (self.entry_count,) = next(self._rows("SELECT count(*) FROM entry"))
+        self.entry_count = next(self._rows("SELECT count(*) AS total FROM entry"))["total"]
         labels = self._labels()
         for row in self._rows("SELECT * FROM entry WHERE id_feed IS NOT NULL ORDER BY id"):
             yield _entry(row, labels.get(row["id"], ()))
 
     def _labels(self) -> dict[int, tuple[str, ...]]:
         """Returns the labels that the user gave, by entry. Databases before 1.12 have none."""
-        if not self._columns("entrytag"):
+        if not self._file.columns("entrytag"):
             return {}
         labels: dict[int, tuple[str, ...]] = {}
-        for entry_id, name in self._rows("SELECT id_entry, name FROM entrytag JOIN tag ON tag.id = id_tag"):
-            labels[entry_id] = (*labels.get(entry_id, ()), _plain(name))
+        for row in self._rows("SELECT id_entry, name FROM entrytag JOIN tag ON tag.id = id_tag"):
+            labels[row["id_entry"]] = (*labels.get(row["id_entry"], ()), _plain(row["name"]))
         return labels
 
     def _check(self) -> None:
-        for table, columns in _COLUMNS.items():
-            if missing := columns - self._columns(table):
-                raise InvalidInput(
-                    verbatim(f"this is no database of FreshRSS: its table {table} lacks {', '.join(sorted(missing))}")
-                )
-        (damage,) = next(self._rows("PRAGMA quick_check(1)"))
-        if damage != "ok":
+        try:
+            for table, columns in _COLUMNS.items():
+                if missing := columns - self._file.columns(table):
+                    lacks = f"its table {table} lacks {', '.join(sorted(missing))}"
+                    raise InvalidInput(verbatim(f"this is no database of FreshRSS: {lacks}"))
+            damage = self._file.damage()
+        except UnreadableFile as error:
+            raise _unreadable(error) from error
+        if damage:
             raise InvalidInput(verbatim(f"this database of FreshRSS is damaged: {damage}"))
 
-    def _columns(self, table: str) -> set[str]:
-        return {row["name"] for row in self._rows(f"PRAGMA table_info({table})")}
-
-    def _rows(self, statement: str) -> Iterator[sqlite3.Row]:
+    def _rows(self, statement: str) -> Iterator[Mapping[str, Any]]:
         try:
-            yield from self._db.execute(statement)
-        except sqlite3.Error as error:
+            yield from self._file.rows(statement)
+        except UnreadableFile as error:
             raise _unreadable(error) from error
 
 
-def _feed(row: sqlite3.Row) -> ArchivedFeed:
+def _feed(row: Mapping[str, Any]) -> ArchivedFeed:
     ttl_s = int(row["ttl"] or 0)
     settings: dict[str, Any] = {}
     # Negative: the user muted the feed.
-    if ttl_s < 0 or _value(row, "kind", 0) not in _DOCUMENTS:
+    if ttl_s < 0 or row.get("kind", 0) not in _DOCUMENTS:
         settings["disabled"] = True
     if ttl_s > 0:
         settings["check_interval_minutes"] = max(1, round(ttl_s / 60))
@@ -157,7 +153,7 @@ def _feed(row: sqlite3.Row) -> ArchivedFeed:
     )
 
 
-def _entry(row: sqlite3.Row, labels: tuple[str, ...]) -> ArchivedEntry:
+def _entry(row: Mapping[str, Any], labels: tuple[str, ...]) -> ArchivedEntry:
     tags = [_plain(tag) for tag in _TAG_SEPARATOR.split(row["tags"] or "") if tag]
     # The id is the time at which the entry was added, in microseconds.
     created_at = _EPOCH + timedelta(microseconds=row["id"])
@@ -172,7 +168,7 @@ def _entry(row: sqlite3.Row, labels: tuple[str, ...]) -> ArchivedEntry:
         url=_plain(row["link"]),
         author=_plain(row["author"] or "").strip("; "),
         tags=list(dict.fromkeys((*tags, *labels))),
-        enclosures=_enclosures(_value(row, "attributes", "")),
+        enclosures=_enclosures(row.get("attributes")),
         content=row["content"] or "",
     )
 
@@ -201,10 +197,5 @@ def _plain(text: str) -> str:
     return _ESCAPE.sub(lambda match: _ESCAPED[match[0]], text)
 
 
-def _value(row: sqlite3.Row, name: str, default: Any) -> Any:
-    """Returns a column that older databases do not have."""
-    return row[name] if name in row.keys() else default  # noqa: SIM118 - a row is a sequence of values
-
-
-def _unreadable(error: sqlite3.Error) -> InvalidInput:
+def _unreadable(error: UnreadableFile) -> InvalidInput:
     return InvalidInput(verbatim(f"this is no SQLite database that can be read: {error}"))
