@@ -206,6 +206,12 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
     "feeds of a category": lambda db, archive: feeds.of_category(db, archive.user_id, archive.category_id),
     "counts of categories": lambda db, archive: categories.counts(db, archive.user_id),
     "hidden feeds": lambda db, archive: feeds.hidden(db, archive.user_id),
+    "when feeds of a list were checked": lambda db, archive: (
+        feeds.last_check(db, archive.user_id),
+        feeds.last_check(db, archive.user_id, feed_id=archive.feed_id),
+        feeds.last_check(db, archive.user_id, category_id=archive.category_id),
+        feeds.count_due(db, archive.user_id, NOW),
+    ),
     "how feeds are": lambda db, archive: (
         health.list_all(db, archive.user_id, NOW),
         health.get(db, archive.user_id, archive.feed_id, NOW),
