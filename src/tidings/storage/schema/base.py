@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from typing import Any
 
+import zstandard
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -21,11 +21,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 metadata = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -40,22 +35,15 @@ metadata = MetaData(
 Words = Text().with_variant(Text(collation="C"), "postgresql")
 
 
-class _Compressor(threading.local):
-    """A zstd compressor per thread: creating one takes longer than compressing a typical body."""
+class _Zstd(threading.local):
+    """A compressor and a decompressor per thread: making one takes longer than using it for a typical body."""
 
     def __init__(self) -> None:
-        self._compressor = zstd.ZstdCompressor(3)
-
-    def compress(self, plain: bytes) -> bytes:
-        try:
-            return self._compressor.compress(plain, zstd.ZstdCompressor.FLUSH_FRAME)
-        except BaseException:
-            # The compressor may contain part of this body, which would become the beginning of the next one.
-            self._compressor = zstd.ZstdCompressor(3)
-            raise
+        self.compressor = zstandard.ZstdCompressor(level=3)
+        self.decompressor = zstandard.ZstdDecompressor()
 
 
-_compressor = _Compressor()
+_zstd = _Zstd()
 
 
 class CompressedText(TypeDecorator[str]):
@@ -75,13 +63,14 @@ class CompressedText(TypeDecorator[str]):
         plain = value.encode("utf-8", "replace")
         if len(plain) < self.MIN_COMPRESSED_SIZE:
             return b"\0" + plain
-        return b"\1" + _compressor.compress(plain)
+        return b"\1" + _zstd.compressor.compress(plain)
 
     def process_result_value(self, value: bytes | None, dialect: Any) -> str | None:  # noqa: ARG002
         if value is None:
             return None
         kind, packed = value[0], memoryview(value)[1:]
-        return (zstd.decompress(packed) if kind else bytes(packed)).decode("utf-8")
+        plain = _zstd.decompressor.decompress(packed, allow_extra_data=False) if kind else bytes(packed)
+        return plain.decode("utf-8")
 
 
 def key() -> Column[int]:
