@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, cast
 
-from sqlalchemy import Boolean, ColumnElement, Select, and_, bindparam, func, literal_column, select, text, tuple_
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select, text, tuple_
 
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.domain.entries.search import SearchQuery
@@ -61,6 +61,8 @@ class EntryListQuery(NamedTuple):
         return bool(self.search in ("matches", "is given") or self.tags or {"feed_id", "shared"} & set(self.conditions))
 
 
+# Public links are few, even those of all users together: the index alone has them. The list itself checks the user.
+_shared = entries.alias("shared")
 CONDITIONS: dict[str, ColumnElement[bool]] = {
     "feed_id": entries.c.feed_id == bindparam("feed_id"),
     "category_id": entries.c.category_id == bindparam("category_id"),
@@ -74,8 +76,12 @@ CONDITIONS: dict[str, ColumnElement[bool]] = {
     "created_after": full_text.without_index(entries.c.created_at) > bindparam("created_after"),
     "before_entry_id": entries.c.id < bindparam("before_entry_id"),
     "after_entry_id": entries.c.id > bindparam("after_entry_id"),
-    # As in the partial index.
-    "shared": literal_column("entries.share_code <> ''", Boolean),
+    "shared": entries.c.id.in_(
+        select(_shared.c.id).where(
+            # The first as in the partial index; the second is a range, for which SQLite uses it.
+            text("shared.share_code <> '' AND shared.share_code > ''")
+        )
+    ),
 }
 
 # Every order ends with the id, so that pages neither repeat nor lose an entry. Where the API leaves ties open, they are
