@@ -141,6 +141,52 @@ def test_a_feed_without_players_lists_enclosures_as_links(reader: Visitor, alice
     assert '<img src="https://example.org/c.png"' in page
 
 
+PODCAST = """
+<rss version="2.0" xmlns:podcast="https://podcastindex.org/namespace/1.0" xmlns:media="http://search.yahoo.com/mrss/"
+ xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel><title>Pod</title><item>
+<title>Episode</title><link>https://example.org/1</link><description>Notes of the episode.</description>
+<itunes:duration>3720</itunes:duration>
+<media:thumbnail url="https://example.org/cover.jpg"/>
+<enclosure url="https://example.org/1.mp4" type="video/mp4" length="1048576"/>
+<enclosure url="https://example.org/slides.pdf" type="application/pdf" length="9"/>
+<podcast:transcript url="https://example.org/1.vtt" type="text/vtt"/>
+<podcast:chapters url="https://example.org/chapters.json" type="application/json+chapters"/>
+</item></channel></rss>
+"""
+
+
+def test_an_episode_has_its_player_above_the_notes_and_its_length_in_minutes(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    site.serve("/pod.xml", PODCAST.strip())
+    alice.post("/v1/feeds", {"feed_url": site.url("/pod.xml")})
+
+    page = reader.page(f"/entries/{alice.entries()[0]['id']}")
+    players, notes = page.index("<video"), page.rindex("Notes of the episode.")
+
+    assert "<span>62 min</span>" in page
+    # The thumbnail is what the player shows first, and no attachment.
+    assert page.count("https://example.org/cover.jpg") == 1
+    assert 'poster="https://example.org/cover.jpg"' in page
+    places = [page.index(text) for text in (">Transcript</a>", ">Chapters</a>", ">slides.pdf</a>")]
+    assert players < min(places[:2]) < max(places[:2]) < notes < places[2]
+
+
+def test_a_picture_of_an_entry_without_players_is_shown_and_not_listed(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    thumbnail = '<media:thumbnail url="https://example.org/cover.jpg"/>'
+    item = f"<item><title>Rain</title><link>https://example.org/1</link><description>x</description>{thumbnail}</item>"
+    name = 'xmlns:media="http://search.yahoo.com/mrss/"'
+    site.serve("/feed.xml", f'<rss version="2.0" {name}><channel><title>Feed</title>{item}</channel></rss>')
+    alice.post("/v1/feeds", {"feed_url": site.url("/feed.xml")})
+
+    page = reader.page(f"/entries/{alice.entries()[0]['id']}")
+
+    assert '<img src="https://example.org/cover.jpg"' in page
+    assert ">cover.jpg</a>" not in page
+
+
 def test_links_open_in_a_new_tab_if_the_user_wants_that(reader: Visitor, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain"])
     entry_id = alice.entries()[0]["id"]

@@ -23,10 +23,10 @@ _SIDE = re.compile(r' (?:width|height)="(\d+)"')
 _SMALL = 64
 
 
-def article_html(context: RequestContext, content: str) -> Markup:
-    """Returns the HTML of an article. content: as it is stored."""
+def article_html(context: RequestContext, content: str, *, poster: str = "") -> Markup:
+    """Returns the HTML of an article. content: as it is stored. poster: the picture of its first player, or ""."""
     prepared = rewrite_media(prefix_ids(content), context.media_address)
-    return Markup(defer_players(_link_pictures(prepared)))  # noqa: S704 - cleaned when it was stored
+    return Markup(defer_players(_link_pictures(prepared), poster=poster))  # noqa: S704 - cleaned when it was stored
 
 
 def picture_address(context: RequestContext, url: str) -> str:

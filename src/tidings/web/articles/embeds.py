@@ -12,16 +12,23 @@ from tidings.web.language import _
 _FRAME = re.compile(r'<iframe [^>]*?src="([^"]+)"[^>]*></iframe>')
 
 
-def defer_players(content: str) -> str:
-    """Returns cleaned HTML with each frame replaced by a link and a template element that keeps the frame."""
-    return _FRAME.sub(_link_to_player, content) if "<iframe" in content else content
+def defer_players(content: str, *, poster: str = "") -> str:
+    """Returns cleaned HTML with each frame replaced by a link and a template element that keeps the frame.
+
+    poster: the address of a picture, behind which the first player is.
+    """
+    if "<iframe" not in content:
+        return content
+    posters = iter([poster] if poster else [])
+    return _FRAME.sub(lambda match: _link_to_player(match, next(posters, "")), content)
 
 
-def _link_to_player(match: re.Match[str]) -> str:
+def _link_to_player(match: re.Match[str], poster: str) -> str:
     url = match[1]
     host = (urlsplit(html.unescape(url)).hostname or "").removeprefix("www.").removeprefix("player.")
     label = html.escape(_("Play from %(host)s", host=host))
+    picture = f'<img src="{html.escape(poster)}" alt="" loading="lazy">' if poster else ""
     return (
-        f'<span class="embed"><a href="{url}" target="_blank" rel="noopener noreferrer">{label}</a>'
-        f"<template>{match[0]}</template></span>"
+        f'<span class="embed"><a href="{url}" target="_blank" rel="noopener noreferrer">{picture}<span>{label}</span>'
+        f"</a><template>{match[0]}</template></span>"
     )

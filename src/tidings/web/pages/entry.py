@@ -2,49 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
-from msgspec import Struct
 
 from tidings.domain.deliveries.events import SAVE_ENTRY
-from tidings.domain.entries.entries import Enclosure, Entry, EntryStatus
+from tidings.domain.entries.entries import Entry, EntryStatus
 from tidings.domain.errors import NotFound
-from tidings.domain.media.policy import MediaKind
 from tidings.domain.messages import verbatim
-from tidings.domain.url_schemes import WEB_SCHEMES, safe_href, scheme_of
 from tidings.http.endpoints import Routes
 from tidings.services.deliveries import outbox
 from tidings.services.entries.entries import owned
 from tidings.services.entries.listing import EntryLists
-from tidings.storage.engine.database import Read
 from tidings.storage.entries import entry_lists
 from tidings.storage.feeds import feeds
 from tidings.web import entry_list_pages
+from tidings.web.articles.attachments import attachments
 from tidings.web.articles.content import article_html
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.devices import CHOICES
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
-from tidings.web.language import _
 
 routes = Routes()
 
 # How many rows of the list are shown before and after the open entry.
 BEFORE, AFTER = 8, 30
-
-
-class AttachmentView(Struct, frozen=True):
-    """An enclosure as the page shows it. kind: audio, video, image or file. name: the last part of its URL.
-
-    address: "" when no page may link to it. media: from where the page loads it, unless it is a file.
-    """
-
-    enclosure: Enclosure
-    kind: str
-    name: str
-    address: str
-    media: str = ""
 
 
 @routes.get("/unread/{entry_id}")
@@ -136,6 +117,9 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
     after = listing.rows(lists, AFTER if is_split else 1, place)
     around = [*before, entry, *after] if is_split else []
     feed = context.sidebar.feeds.get(entry.feed_id)
+    content, enclosures = whole.contents.get(entry.id, ""), whole.enclosures.get(entry.id, [])
+    owner = feeds.get(db, user.id, entry.feed_id) if enclosures else None
+    attached = attachments(context, enclosures, content, has_players=not (owner and owner.no_media_player))
     return PageResponse(
         "article.html",
         {
@@ -143,8 +127,8 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
             "listing": listing,
             "entry": entry,
             "feed": feed,
-            "content": article_html(context, whole.contents.get(entry.id, "")),
-            "attached": _all_attached(db, context, entry, whole.enclosures.get(entry.id, [])),
+            "content": article_html(context, content, poster=attached.poster),
+            "attached": attached,
             "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),
             "rows": rows(db, context, listing, around),
             "checked_at": listing.last_check(db, user.id) if around else None,
@@ -171,21 +155,3 @@ def _url(context: RequestContext, listing: ListPage, entry: Entry | None) -> str
 def _is_prefetch(context: RequestContext) -> bool:
     headers = context.request.headers
     return context.request.method == "HEAD" or "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
-
-
-def _all_attached(
-    db: Read, context: RequestContext, entry: Entry, enclosures: Sequence[Enclosure]
-) -> list[AttachmentView]:
-    feed = feeds.get(db, entry.user_id, entry.feed_id) if enclosures else None
-    shown = ("image",) if feed and feed.no_media_player else ("audio", "video", "image")
-    return [_attached(context, enclosure, shown) for enclosure in enclosures]
-
-
-def _attached(context: RequestContext, enclosure: Enclosure, shown: Sequence[str]) -> AttachmentView:
-    """shown: kinds that get a player or picture instead of a link."""
-    kind = enclosure.mime_type.partition("/")[0]
-    path = enclosure.url.partition("?")[0].rstrip("/")
-    url = safe_href(enclosure.url)
-    known = kind if kind in shown and scheme_of(url) in WEB_SCHEMES else "file"
-    media = context.media_address(url, MediaKind(known)) if known != "file" else ""
-    return AttachmentView(enclosure, known, path.rpartition("/")[2] or _("Attachment"), url, media)

@@ -1,0 +1,88 @@
+"""What is attached to an entry, as its page shows it: players above the text, everything else below it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from msgspec import Struct
+
+from tidings.domain.entries.entries import Enclosure
+from tidings.domain.media.policy import MediaKind
+from tidings.domain.url_schemes import WEB_SCHEMES, safe_href, scheme_of
+from tidings.web.context import RequestContext
+from tidings.web.language import _
+
+# Feeds declare no type for thumbnails and covers; ours for them says that they are pictures of some type.
+_THUMBNAIL = "image/*"
+_CHAPTERS = "application/json+chapters"
+_TRANSCRIPTS = frozenset({"text/vtt", "text/srt", "application/srt", "application/x-subrip", "application/ttml+xml"})
+
+
+class AttachmentView(Struct, frozen=True):
+    """kind: audio, video, image or file. name: what it is, or the last part of its URL.
+
+    address: "" when no page may link to it. media: from where the page loads it, unless it is a file.
+    """
+
+    enclosure: Enclosure
+    kind: str
+    name: str
+    address: str
+    media: str = ""
+
+
+class Attachments(Struct, frozen=True):
+    """players: sounds and films. beside_players: their chapters and transcripts. pictures: without a line of their own.
+
+    poster: the address of the picture that a film shows before it plays, or "".
+    """
+
+    players: tuple[AttachmentView, ...] = ()
+    beside_players: tuple[AttachmentView, ...] = ()
+    pictures: tuple[AttachmentView, ...] = ()
+    others: tuple[AttachmentView, ...] = ()
+    poster: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.players or self.beside_players or self.pictures or self.others)
+
+
+def attachments(
+    context: RequestContext, enclosures: Sequence[Enclosure], content: str, *, has_players: bool
+) -> Attachments:
+    """Returns the attachments of an entry. content: its HTML, as stored.
+
+    has_players: whether sounds and films get a player; otherwise they are links.
+    """
+    shown = frozenset(MediaKind) if has_players else frozenset({MediaKind.IMAGE})
+    views = [_view(context, one, shown) for one in enclosures]
+    players = tuple(one for one in views if one.kind in ("audio", "video"))
+    parts = tuple(one for one in views if players and _part_name(one.enclosure.mime_type))
+    thumbnails = [one for one in views if one.kind == "image" and one.enclosure.mime_type == _THUMBNAIL]
+    return Attachments(
+        players,
+        parts,
+        () if players else tuple(one for one in thumbnails if escape(one.address) not in content),
+        tuple(one for one in views if one not in players and one not in parts and one not in thumbnails),
+        thumbnails[0].media if thumbnails else "",
+    )
+
+
+def _view(context: RequestContext, enclosure: Enclosure, shown: frozenset[MediaKind]) -> AttachmentView:
+    """shown: kinds that get a player or picture instead of a link."""
+    kind = enclosure.mime_type.partition("/")[0]
+    path = enclosure.url.partition("?")[0].rstrip("/")
+    url = safe_href(enclosure.url)
+    known = kind if kind in shown and scheme_of(url) in WEB_SCHEMES else "file"
+    media = context.media_address(url, MediaKind(known)) if known != "file" else ""
+    name = _part_name(enclosure.mime_type) or path.rpartition("/")[2] or _("Attachment")
+    return AttachmentView(enclosure, known, name, url, media)
+
+
+def _part_name(mime_type: str) -> str:
+    """Returns what a part of an episode is called; "" for anything else."""
+    if mime_type == _CHAPTERS:
+        return _("Chapters")
+    return _("Transcript") if mime_type in _TRANSCRIPTS else ""
