@@ -33,6 +33,7 @@ from tidings.net.guard import AddressGuard
 from tidings.net.hubs import HubClient
 from tidings.net.post import SETTING, Sender
 from tidings.net.relay import MediaRelay
+from tidings.runtime import allocator
 from tidings.services import Services
 from tidings.services.accounts.api_keys import ApiKeys
 from tidings.services.accounts.api_passwords import ApiPasswords
@@ -155,6 +156,7 @@ class Application:
     def run_worker(self, stop: threading.Event, name: str) -> None:
         """Run the worker loops until `stop` is set. name: holds the leases; "" to generate one."""
         self.expect_schema()
+        allocator.release_regularly(self.database.close_unused)
         start_metrics(self._settings)
         sys.setswitchinterval(THREAD_SWITCH_INTERVAL_S)
         asyncio.run(self._poll(stop, name or worker_name()))
@@ -382,6 +384,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
     start_metrics(settings)
     served = Application(settings)
     served.expect_schema()
+    allocator.release_regularly(served.database.close_unused)
     services = served.services
     api = Api(
         services,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -17,8 +18,8 @@ from tidings.domain.feeds.feeds import Feed
 from tidings.domain.times import Instant
 from tidings.storage import migrate
 from tidings.storage.accounts import users
-from tidings.storage.engine import postgresql
-from tidings.storage.engine.database import Database, columns
+from tidings.storage.engine import postgresql, sqlite_file
+from tidings.storage.engine.database import BUSY_USES, Database, columns
 from tidings.storage.engine.engines import driver_url
 from tidings.storage.feeds import categories, feeds
 from tidings.storage.schema import feeds as feed_table
@@ -190,3 +191,60 @@ def test_a_field_of_feeds_may_be_added_anywhere(database: Database) -> None:
             grown = [(name, Any, None) for name in [*names[:place], "added", *names[place:]]]
             (created,) = db.all(defstruct("Grown", grown), select(*columns(feed_table, Feed)))
             assert structs.asdict(created) == structs.asdict(feed) | {"added": None}
+
+
+def two_connections(database: Database) -> list[sqlite3.Connection]:
+    """Returns two connections to a file, which nobody uses any more."""
+    with database.outside_transaction() as one, database.outside_transaction() as other:
+        return [one, other]
+
+
+def is_open(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("SELECT 1").close()
+    except sqlite3.ProgrammingError:
+        return False
+    return True
+
+
+@pytest.fixture
+def path(database: Database) -> Path:
+    if not database.is_sqlite:
+        pytest.skip("a server has no file")
+    return Path(str(database.url.database))
+
+
+def test_unused_connections_to_a_file_are_closed(database: Database, path: Path) -> None:
+    unused = two_connections(database)
+    with database.reading() as used:
+        assert database.close_unused()
+        assert used.scalar(select(func.count()).select_from(table)) == 0
+
+    assert [is_open(connection) for connection in unused].count(True) <= 1  # that of the reader
+    assert sqlite_file.is_in_use(path)  # so that nobody replaces it
+    add(database, "alice")
+    assert count(database) == 1
+
+
+@pytest.mark.usefixtures("path")
+def test_connections_that_are_used_all_the_time_are_kept(database: Database) -> None:
+    unused = two_connections(database)
+    for _ in range(BUSY_USES):
+        database.ping()
+
+    assert not database.close_unused()
+    assert all(is_open(connection) for connection in unused)
+    assert database.close_unused()
+    assert not any(is_open(connection) for connection in unused)
+
+
+def test_connections_to_a_deleted_file_are_kept(database: Database, path: Path) -> None:
+    """A new connection would open another file, or create one."""
+    add(database, "alice")
+    unused = two_connections(database)
+    path.unlink()
+
+    assert database.close_unused()
+
+    assert all(is_open(connection) for connection in unused)
+    assert not path.exists()

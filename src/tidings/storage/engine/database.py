@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, TypeVar
@@ -33,7 +33,10 @@ from tidings.domain.errors import InvalidInput, StoreUnavailable
 from tidings.domain.messages import msg
 from tidings.storage.engine import database_errors, engines, postgresql
 from tidings.storage.engine.database_errors import Cause, CauseLog
-from tidings.storage.engine.engines import DatabaseReplaced, Engines
+from tidings.storage.engine.engines import DatabaseReplaced, Engines, FileReplaced
+
+# Uses of a database between two calls of `close_unused` from which on new connections would cost more than they save.
+BUSY_USES = 500
 
 _ONE = select(literal(1))
 _causes = CauseLog()
@@ -152,6 +155,7 @@ class Database:
 
     def __init__(self, url: str, *, pool_size: int = 8) -> None:
         self._engines = Engines(url, pool_size)
+        self._uses = 0
         self.url = self._engines.url
         self.is_sqlite = self._engines.is_sqlite
 
@@ -167,6 +171,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Read]:
         started = time.perf_counter()
+        self._uses += 1
         with _translated_errors(), self._engines.reader.connect() as connection:
             yield Read(connection)
         metrics.record_database_read(time.perf_counter() - started)
@@ -187,6 +192,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Write]:
         requested = begun = time.perf_counter()
+        self._uses += 1
         try:
             with self._write_lock(), _translated_errors(), self._engines.writer.begin() as connection:
                 begun = time.perf_counter()
@@ -227,6 +233,18 @@ class Database:
     def expect_revision(self, revision: str) -> None:
         """Refuse writes to an SQLite file whose schema has another revision from now on."""
         self._engines.expect_revision(revision)
+
+    def close_unused(self) -> bool:
+        """Close unused connections to an SQLite file, whose caches take up to 50 MB, unless there was much to do.
+
+        Returns whether there was little to do since the last call.
+        """
+        uses, self._uses = self._uses, 0
+        if uses >= BUSY_USES:
+            return False
+        with suppress(FileReplaced, SQLAlchemyError):
+            self._engines.close_unused()
+        return True
 
     def listen(self, channel: str) -> psycopg.Connection[Any] | None:
         """Returns a connection that listens on a channel of PostgreSQL; None through a pooler, which passes none on."""
