@@ -11,6 +11,7 @@ from tidings.domain.polling.ingestion import InstanceSettings
 from tidings.domain.polling.next_check import Schedule
 from tidings.net.hubs import is_public_address
 from tidings.services.maintenance.cleanup import CleanupSettings
+from tidings.services.maintenance.scheduled_backup import BackupSettings
 from tidings.settings import Settings
 from tidings.settings.values import WebSubMode
 from tidings.web.context import SiteConfig
@@ -66,6 +67,10 @@ def cleanup_settings(settings: Settings) -> CleanupSettings:
         interval=settings.cleanup_frequency_hours,
         max_entries=settings.cleanup_archive_batch_size,
     )
+
+
+def backup_settings(settings: Settings) -> BackupSettings:
+    return BackupSettings(settings.backup_folder, settings.backup_frequency_hours, settings.backup_keep)
 
 
 def metrics_access(settings: Settings) -> Access | None:

@@ -75,6 +75,7 @@ from tidings.services.maintenance.cleanup import Cleanup
 from tidings.services.maintenance.clock_repair import ClockRepair, ScheduleLimits
 from tidings.services.maintenance.integrity import IntegrityCheck, Problem
 from tidings.services.maintenance.readiness import Readiness
+from tidings.services.maintenance.scheduled_backup import ScheduledBackup
 from tidings.services.maintenance.status import StatusReader
 from tidings.services.media.media_proxy import MAX_PICTURE_BYTES, TIMEOUT_S, MediaProxy
 from tidings.services.polling.check import FeedChecker
@@ -87,6 +88,7 @@ from tidings.services.websub.pushes import Pushes
 from tidings.services.websub.subscriptions import WebSub
 from tidings.settings import Settings
 from tidings.settings_views import (
+    backup_settings,
     check_schedule,
     cleanup_settings,
     instance_settings,
@@ -106,6 +108,7 @@ from tidings.web import ROUTES as PAGES
 from tidings.web.app import Pages
 from tidings.web.assets import Assets, StaticFiles
 from tidings.web.pages.api_reference import Reference
+from tidings.worker.backup import BackupWorker
 from tidings.worker.cleanup import CleanupWorker, run_cleanup
 from tidings.worker.clock_watch import ClockWatch
 from tidings.worker.deliverer import Deliverer
@@ -227,6 +230,7 @@ class Application:
                 Indexer(self.services.search, lambda: poller.is_busy).run(stopping),
                 ReadingTimeWorker(ReadingTimes(self.database), lambda: poller.is_busy).run(stopping),
                 CleanupWorker(self.services.cleanup, poller.name).run(stopping),
+                BackupWorker(self.services.scheduled_backup, poller.name).run(stopping),
                 ClockWatch(self.services.clock_repair, self.services.clock).run(stopping),
                 Deliverer(self.services.delivery_queue, name=name).run(stopping),
                 Subscriber(self.services.websub, self.services.pushes).run(stopping),
@@ -290,8 +294,12 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
     host_limits = HostLimits(settings.polling_limit_per_host, settings.polling_gap_per_host)
     lease = settings.http_client_timeout + LEASE_BEYOND_TIMEOUT
     cleaning = cleanup_settings(settings)
+    backups = backup_settings(settings)
     waits = ScheduleLimits(
-        schedule=schedule, source_lease=lease, host_gap=host_limits.gap, cleanup_interval=cleaning.interval
+        schedule=schedule,
+        source_lease=lease,
+        host_gap=host_limits.gap,
+        job_interval=max(cleaning.interval, backups.interval),
     )
     search_index = SearchIndexer(database)
     authentication = Authentication(database, clock)
@@ -341,6 +349,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         pushes=Pushes(database, clock, is_on=websub.is_on, instance=instance),
         status=StatusReader(database, clock, cache_for=settings.metrics_refresh_interval),
         cleanup=Cleanup(database, clock, cleaning),
+        scheduled_backup=ScheduledBackup(database, clock, backups),
         clock_repair=ClockRepair(database, clock, waits),
         readiness=Readiness(database, clock),
         integrations=integrations,

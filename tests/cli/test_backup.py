@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from cli.commands import Tidings, error_line
+from cli.commands import Tidings, error_line, eventually
 from support.entry_fixtures import FeedFixture, ready
 from support.people import PASSWORD
 from tidings.services import Services
@@ -176,3 +176,22 @@ def test_copying_shows_its_progress_at_a_terminal(tidings: Tidings, database: Da
 
     assert "Copying and comparing" in terminal.seen
     assert "Moved and compared" in terminal.seen
+
+
+def test_two_workers_write_one_scheduled_backup(tidings: Tidings, services: Services) -> None:
+    services.users.create("alice", PASSWORD)
+    folder = tidings.folder / "backups"
+    settings = {"BACKUP_FOLDER": str(folder), "BACKUP_KEEP": "1"}
+
+    with tidings.started("worker", **settings) as one, tidings.started("worker", **settings) as two:
+        assert eventually(lambda: list(folder.glob("tidings-*.db")) if folder.exists() else [])
+        assert eventually(lambda: services.status.read().last_backup_s is not None)
+        for process in (one, two):
+            process.terminate()
+        assert [process.wait(30) for process in (one, two)] == [0, 0]
+
+    (path,) = folder.iterdir()
+    copy = Database(f"sqlite:///{path}")
+    assert usernames(copy) == ["alice"]
+    copy.close()
+    assert "Backup" in tidings("status").stdout

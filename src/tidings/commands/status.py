@@ -63,6 +63,7 @@ def _lines(current: ServiceStatus) -> dict[str, str]:
     oldest_due = f", the oldest for {_duration(current.oldest_overdue_s)}" if current.due else ""
     oldest_delivery = f", the oldest for {_duration(current.oldest_delivery_s)}" if current.deliveries_pending else ""
     last_cleanup = "not yet" if current.last_cleanup_s is None else f"{_duration(current.last_cleanup_s)} ago"
+    last_backup = "none" if current.last_backup_s is None else f"{_duration(current.last_backup_s)} ago"
     claimed = f"{current.claimed} at work (workers: {current.workers})"
     return {
         "Database": f"{engine}, {_size(current.database_bytes)}",
@@ -73,6 +74,7 @@ def _lines(current: ServiceStatus) -> dict[str, str]:
         "Polling": f"{current.polls_last_hour} feeds checked within the hour; {claimed}",
         "Deliveries": f"{current.deliveries_pending} pending{oldest_delivery}, {current.deliveries_failed} failed",
         "Cleanup": last_cleanup,
+        "Backup": last_backup,
     }
 
 

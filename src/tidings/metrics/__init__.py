@@ -90,6 +90,12 @@ def record_database_write(seconds: float, waited: float = 0.0) -> None:
         _process_metrics.record_database_write(seconds, waited)
 
 
+def record_backup(outcome: str) -> None:
+    """Counts a scheduled backup. outcome: written or failed."""
+    if _process_metrics is not None:
+        _process_metrics.record_backup(outcome)
+
+
 def record_cleanup(what: str, count: int) -> None:
     """Counts deleted rows. what: one of a small fixed set: entries, tombstones …"""
     if _process_metrics is not None and count:
@@ -108,6 +114,7 @@ def exposition(gauges: dict[str, tuple[str, float]]) -> tuple[bytes, str]:
 __all__ = [
     "exposition",
     "is_enabled",
+    "record_backup",
     "record_cleanup",
     "record_database_read",
     "record_database_write",

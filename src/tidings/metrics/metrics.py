@@ -49,6 +49,7 @@ class ProcessMetrics:
         self._deleted = self._counters(
             "tidings_cleanup_deleted", "Rows deleted because they were old or unused.", "what"
         )
+        self._backups = self._counters("tidings_backups", "Scheduled backups, by outcome.", "outcome")
         # Looking a metric up by its labels takes longer than adding to it.
         self._request_metrics: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
@@ -88,6 +89,9 @@ class ProcessMetrics:
 
     def record_cleanup(self, what: str, count: int) -> None:
         self._deleted[what,].add(count)
+
+    def record_backup(self, outcome: str) -> None:
+        self._backups[outcome,].add()
 
     def _counters(self, name: str, help_text: str, *labels: str) -> LabelledMetric[Counter]:
         return LabelledMetric(lambda values: Counter(self._files, name, help_text, values), *labels)

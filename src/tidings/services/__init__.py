@@ -38,6 +38,7 @@ from tidings.services.feeds.rule_preview import RulePreviewer
 from tidings.services.maintenance.cleanup import Cleanup
 from tidings.services.maintenance.clock_repair import ClockRepair
 from tidings.services.maintenance.readiness import Readiness
+from tidings.services.maintenance.scheduled_backup import ScheduledBackup
 from tidings.services.maintenance.status import StatusReader
 from tidings.services.media.media_proxy import MediaProxy
 from tidings.services.polling.claims import Polling
@@ -84,6 +85,7 @@ class Services:
     pushes: Pushes
     status: StatusReader
     cleanup: Cleanup
+    scheduled_backup: ScheduledBackup
     clock_repair: ClockRepair
     readiness: Readiness
     integrations: Integrations

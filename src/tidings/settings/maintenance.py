@@ -1,9 +1,10 @@
-"""Settings of cleanup and of /metrics; `options.Settings` inherits them."""
+"""Settings of cleanup, of backups and of /metrics; `options.Settings` inherits them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 from tidings.domain.entries.retention import MAX_DAYS, NEVER
 from tidings.settings import values
@@ -39,6 +40,25 @@ class MaintenanceSettings:
         " later.",
         allowed="a whole number from 100 to 1000000",
         default="10000",
+    )
+    backup_folder: Path | None = option(
+        values.folder,
+        "Folder into which a worker writes backups of the whole database at regular times; without it, none are"
+        " written. It is created if it does not exist.",
+        allowed="a path; ~ is your home folder",
+    )
+    backup_frequency_hours: timedelta = option(
+        values.hours(1, 8760),
+        "Hours between two backups. The first one is written after the start.",
+        allowed="a whole number from 1 to 8760",
+        default="24",
+    )
+    backup_keep: int = option(
+        values.integer(1, 10_000),
+        "Number of backups that are kept in TIDINGS_BACKUP_FOLDER. After a new one is complete, the oldest are deleted;"
+        " files with other names stay.",
+        allowed="a whole number from 1 to 10000",
+        default="14",
     )
     metrics_collector: bool = option(
         values.boolean,

@@ -29,7 +29,7 @@ class ScheduleLimits(Struct, frozen=True, kw_only=True):
     schedule: Schedule
     source_lease: timedelta
     host_gap: timedelta
-    cleanup_interval: timedelta
+    job_interval: timedelta
 
 
 class ClockRepair:
@@ -91,5 +91,5 @@ class ClockRepair:
             closed_until=after(DAY),
             next_check=after(next_check.longest_wait(self._limits.schedule)),
             next_attempt=after(RetryPolicy().give_up_after),
-            next_job=after(max(self._limits.cleanup_interval, timedelta(hours=1))),
+            next_job=after(max(self._limits.job_interval, timedelta(hours=1))),
         )

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from tidings.domain.times import HOUR, MINUTE, SECOND, Instant
 from tidings.services.clock import Clock
+from tidings.services.maintenance import scheduled_backup
 from tidings.services.maintenance.cleanup import JOB_NAME
 from tidings.storage.engine import disk_space
 from tidings.storage.engine.database import Database
@@ -26,6 +27,7 @@ class ServiceStatus(Struct, frozen=True, kw_only=True):
     oldest_overdue_s, oldest_delivery_s: the longest wait in seconds, 0 if none waits.
     polls_last_hour: feeds checked within the last hour; a feed checked twice counts once.
     entries_read: read entries that are still stored. last_cleanup_s: seconds since the last cleanup, null before it.
+    last_backup_s: seconds since the last scheduled backup, null before it.
     """
 
     database_engine: str
@@ -46,6 +48,7 @@ class ServiceStatus(Struct, frozen=True, kw_only=True):
     deliveries_failed: int
     oldest_delivery_s: int
     last_cleanup_s: int | None
+    last_backup_s: int | None
 
     @property
     def is_behind(self) -> bool:
@@ -79,6 +82,7 @@ class StatusReader:
             unread, read = status.entry_counts(db)
             deliveries = status.delivery_counts(db)
             cleaned_up_at = scheduled_jobs.finished_at(db, JOB_NAME)
+            backed_up_at = scheduled_jobs.finished_at(db, scheduled_backup.JOB_NAME)
             return ServiceStatus(
                 database_engine=self._database.kind,
                 database_bytes=disk_space.size(db),
@@ -98,6 +102,7 @@ class StatusReader:
                 deliveries_failed=deliveries.failed,
                 oldest_delivery_s=_seconds(now, deliveries.oldest_pending_at) or 0,
                 last_cleanup_s=_seconds(now, cleaned_up_at),
+                last_backup_s=_seconds(now, backed_up_at),
             )
 
 
@@ -121,9 +126,11 @@ GAUGES = {
     "tidings_deliveries_pending": ("deliveries_pending", "Deliveries that are pending."),
     "tidings_deliveries_oldest_pending_seconds": ("oldest_delivery_s", "Age of the oldest pending delivery."),
     "tidings_database_bytes": ("database_bytes", "Size of the database."),
+    "tidings_backup_age_seconds": ("last_backup_s", "Time since the last scheduled backup; absent before the first."),
 }
 
 
 def gauges(overview: ServiceStatus) -> dict[str, tuple[str, float]]:
-    """Returns the help and the value of each gauge, by name."""
-    return {name: (text, float(getattr(overview, field))) for name, (field, text) in GAUGES.items()}
+    """Returns the help and the value of each gauge that has one, by name."""
+    values = {name: (text, getattr(overview, field)) for name, (field, text) in GAUGES.items()}
+    return {name: (text, float(value)) for name, (text, value) in values.items() if value is not None}

@@ -25,6 +25,7 @@ _finish = (
     .where(*_is_held)
     .values(next_at=bindparam("next"), finished_at=bindparam("finished"), claimed_until=None, claimed_by="")
 )
+_postpone = update(chores).where(*_is_held).values(next_at=bindparam("next"), claimed_until=None, claimed_by="")
 _release = update(chores).where(*_is_held).values(claimed_until=None, claimed_by="")
 _select_finished_at = select(chores.c.finished_at).where(_is_named)
 
@@ -58,6 +59,11 @@ def renew(db: Write, name: str, worker: str, until: Instant) -> bool:
 def finish(db: Write, name: str, worker: str, *, now: Instant, next_at: Instant) -> bool:
     """Record the end of a run and release the lease. Returns False if another worker holds it."""
     return db.run(_finish, chore=name, worker=worker, finished=now, next=next_at) > 0
+
+
+def postpone(db: Write, name: str, worker: str, *, next_at: Instant) -> None:
+    """Release a job that failed, and schedule its next run."""
+    db.run(_postpone, chore=name, worker=worker, next=next_at)
 
 
 def release(db: Write, name: str, worker: str) -> None:
