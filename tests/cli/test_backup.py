@@ -181,9 +181,9 @@ def test_copying_shows_its_progress_at_a_terminal(tidings: Tidings, database: Da
 def test_two_workers_write_one_scheduled_backup(tidings: Tidings, services: Services) -> None:
     services.users.create("alice", PASSWORD)
     folder = tidings.folder / "backups"
-    settings = {"BACKUP_FOLDER": str(folder), "BACKUP_KEEP": "1"}
+    keeping = Tidings(tidings.folder, {**tidings.settings, "BACKUP_FOLDER": str(folder), "BACKUP_KEEP": "1"})
 
-    with tidings.started("worker", **settings) as one, tidings.started("worker", **settings) as two:
+    with keeping.started("worker") as one, keeping.started("worker") as two:
         assert eventually(lambda: list(folder.glob("tidings-*.db")) if folder.exists() else [])
         assert eventually(lambda: services.status.read().last_backup_s is not None)
         for process in (one, two):
