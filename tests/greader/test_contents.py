@@ -128,11 +128,21 @@ def test_an_item_has_the_members_that_clients_require(app: App, alice: Person, s
     assert item["canonical"] == [{"href": entry["url"]}]
     assert item["alternate"] == [{"href": entry["url"], "type": "text/html"}]
     assert item["summary"] == {"content": entry["content"]}
-    assert item["categories"] == [READING_LIST, label("All"), READ, STARRED]
+    assert item["categories"] == [READING_LIST, label("All"), READ, STARRED, *entry["tags"]]
     feed = resources.feed
     assert item["origin"] == {"streamId": f"feed/{feed['id']}", "title": "Weather notes", "htmlUrl": feed["site_url"]}
     sound = site.url("/rain.mp3")
     assert item["enclosure"] == [{"href": sound, "url": sound, "type": "audio/mpeg", "length": 1830400}]
+
+
+def test_tags_of_the_publisher_are_categories_unless_they_look_like_states(
+    app: App, alice: Person, site: Publisher
+) -> None:
+    feed = alice.has_feed(site, [])
+    tags = ["Weather", STARRED, "user/1/label/Other", "r&d"]
+    alice.post(f"/v1/feeds/{feed['id']}/entries/import", {"url": "https://example.org/1", "tags": tags})
+
+    assert app.items()[0]["categories"] == [READING_LIST, label("All"), READ, "Weather", "r&d"]
 
 
 def test_a_date_beyond_32_bits_is_limited(app: App, alice: Person, site: Publisher) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from tidings.domain.entries.entries import Enclosure, Entry, EntryStatus
@@ -48,7 +49,10 @@ class Origin(Struct, frozen=True, rename="camel"):
 
 
 class Item(Struct, frozen=True, rename="camel"):
-    """crawl_time_msec, timestamp_usec: when it was stored. published, updated: Unix seconds within 32 bits."""
+    """crawl_time_msec, timestamp_usec: when it was stored. published, updated: Unix seconds within 32 bits.
+
+    categories: states, the folder, and the publisher's tags.
+    """
 
     id: str
     crawl_time_msec: str
@@ -70,6 +74,14 @@ class _FeedPart(Struct, frozen=True):
 
     origin: Origin
     label: str
+
+
+def _publisher_tags(entry: Entry) -> list[str]:
+    """Returns the publisher's own tags, without those that an app would take for a state or a folder."""
+    if entry.tags == "[]":
+        return []
+    tags = msgspec.json.decode(entry.tags.encode(), type=list[str])
+    return [tag for tag in tags if "/state/" not in tag and "/label/" not in tag]
 
 
 class ItemBuilder:
@@ -105,6 +117,7 @@ class ItemBuilder:
             states.append(READ)
         if entry.starred:
             states.append(STARRED)
+        states += _publisher_tags(entry)
         return Item(
             id=item_ids.long_form(entry.id),
             crawl_time_msec=str(entry.created_at // 1000),
