@@ -63,6 +63,7 @@ from tidings.services.entries.listing import EntryListReader
 from tidings.services.entries.public_links import PublicLinks
 from tidings.services.entries.read_state import ReadMarker
 from tidings.services.entries.reading_times import ReadingTimes
+from tidings.services.entries.saved_pages import SavedPages
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.services.feeds.bulk import BulkFeedChanges
 from tidings.services.feeds.categories import Categories
@@ -303,6 +304,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
     )
     search_index = SearchIndexer(database)
     authentication = Authentication(database, clock)
+    entries = Entries(database, clock, instance=instance)
     account_import = AccountImport(database, clock, integrations, instance=instance)
     return Services(
         database=database,
@@ -329,12 +331,13 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         ),
         bulk=BulkFeedChanges(database, clock, schedule=schedule),
         rule_previewer=RulePreviewer(database, clock, instance=instance),
-        entries=Entries(database, clock, instance=instance),
+        entries=entries,
         read_marker=ReadMarker(database, clock),
         app_marks=AppMarks(database, clock),
         public_links=PublicLinks(database),
         feed_links=FeedLinks(database, clock),
         articles=articles,
+        saved_pages=SavedPages(database, articles, entries, clock),
         enclosures=Enclosures(database),
         media_proxy=build_media_proxy(database, settings, clock),
         polling=Polling(database, clock, checker, host_limits=host_limits, lease=lease),

@@ -67,6 +67,7 @@ BODIES: Mapping[str, Any] = {
     "update_feed": {"title": "Weather"},
     "update_entries": {"entry_ids": ["{entry_id}"], "status": "read"},
     "update_entry": {"title": "Rain tomorrow, after all"},
+    "save_page": {"url": "{site}/rain"},
     "import_entry": {"url": "https://weather.example/2019/storm", "title": "The storm of 2019", "tags": ["storm"]},
     "update_enclosure": {"media_progression": 45},
     "import_feeds": OPML,

@@ -28,6 +28,7 @@ from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.entries.listing import EntryListReader
 from tidings.services.entries.public_links import PublicLinks
 from tidings.services.entries.read_state import ReadMarker
+from tidings.services.entries.saved_pages import SavedPages
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.services.feeds.bulk import BulkFeedChanges
 from tidings.services.feeds.categories import Categories
@@ -72,6 +73,7 @@ class Services:
     public_links: PublicLinks
     feed_links: FeedLinks
     articles: ArticleFetcher
+    saved_pages: SavedPages
     enclosures: Enclosures
     media_proxy: MediaProxy
     polling: Polling

@@ -1,14 +1,17 @@
-"""The endpoint that fetches the full content of an entry."""
+"""Endpoints that fetch articles: the full content of an entry, and a page to save."""
 
 from __future__ import annotations
 
 from msgspec import Struct
+from starlette.responses import Response
 
+from tidings.api.schema_annotations import Required
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.reading_time import shown_minutes
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
+from tidings.http.responses import json
 from tidings.services import Services
 
 routes = Routes("Entries")
@@ -25,6 +28,28 @@ class ArticleOut(Struct, frozen=True):
 
     content: str
     reading_time: int
+
+
+class PageToSave(Struct, frozen=True):
+    """url: of a web page."""
+
+    url: Required[str] = None
+
+
+class PageSaved(Struct, frozen=True):
+    """id: of the entry."""
+
+    id: int
+
+
+@routes.post("/v1/saved-pages", raises=(InvalidInput, FetchError), responses={200: PageSaved, 201: PageSaved})
+async def save_page(caller: User, services: Services, body: PageToSave) -> Response:
+    """Save the article of a web page that is in no feed, as an unread and starred entry of the feed "Saved pages".
+
+    Returns 200 if the page was saved before.
+    """
+    entry_id, is_new = await services.saved_pages.save(caller, body.url or "")
+    return json(PageSaved(entry_id), 201 if is_new else 200)
 
 
 @routes.get("/v1/entries/{entry_id}/fetch-content", raises=(InvalidInput, NotFound, FetchError))

@@ -35,12 +35,14 @@ class Article(Struct, frozen=True):
     """content: HTML, neither rewritten nor cleaned; "" if the page holds no article.
 
     base_url: base of relative URLs in `content`. warnings: of the scraper rule. next_url: of its next page, or "".
+    title: of the page, "" without one.
     """
 
     content: str
     base_url: str
     warnings: tuple[Message, ...] = ()
     next_url: str = ""
+    title: str = ""
 
 
 class ExtractionResult(Struct, frozen=True):

@@ -22,6 +22,8 @@ MIN_PAGE_SHARE: Final = 0.6
 MIN_TEXT_RATIO: Final = 1.5
 MAX_LINK_SHARE: Final = 0.5
 
+_TITLE_CHARS: Final = 1000
+
 # Names of the discussion below an article, which may be longer than the article.
 _COMMENTS: Final = re.compile(r"(?<![a-z])comments?(?:-?(?:list|section|area|thread))?(?![\w-])", re.IGNORECASE)
 
@@ -50,6 +52,13 @@ def _strip_urls(article: HtmlElement) -> None:
             url = element.get(name)
             if url is not None and url != (stripped := url.strip()):
                 element.set(name, stripped)
+
+
+def page_title(page: HtmlElement) -> str:
+    """Returns the title of a page: that for sharing, which is without the name of the site, else that of the window."""
+    shared = page.xpath("//meta[@property='og:title']/@content")
+    titles = [*(str(title) for title in shared[:1]), page.findtext(".//title") or ""]
+    return next((title for title in (" ".join(title.split()) for title in titles) if title), "")[:_TITLE_CHARS]
 
 
 def parse_page(html: str) -> HtmlElement | None:

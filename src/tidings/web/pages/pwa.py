@@ -50,6 +50,11 @@ def show_manifest(context: RequestContext) -> Response:
         "background_color": "#fbfaf7",
         "theme_color": "#fbfaf7",
         "icons": icons,
+        "share_target": {
+            "action": context.url("/feeds/add"),
+            "method": "GET",
+            "params": {"title": "title", "text": "text", "url": "url"},
+        },
         "shortcuts": [
             {"name": _("Unread"), "url": context.url("/unread")},
             {"name": _("Starred"), "url": context.url("/starred")},

@@ -27,14 +27,24 @@ routes = Routes()
 
 # Errors of sites that may still answer without TLS.
 _NO_TLS = (NetworkError, TlsError, FetchTimeout)
+_URL = re.compile(r"https?://\S+", re.IGNORECASE)
 # URLs from other programs: feed:https://…, feed://…
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 class AddQuery(Query, frozen=True):
-    """url: the initial value of the form, from a bookmarklet or another program."""
+    """url: the initial value of the form, from a bookmark or another program.
+
+    text: what an app on a phone shares; many put the URL in here, behind some words.
+    """
 
     url: str = ""
+    text: str = ""
+
+    @property
+    def shared_url(self) -> str:
+        found = _URL.findall(self.text)
+        return (self.url.strip() or (found[-1] if found else ""))[:2000]
 
 
 class SubscribeForm(Form, frozen=True):
@@ -69,8 +79,9 @@ class FeedOffer(Struct, frozen=True):
 
 
 @routes.get("/feeds/add")
-def show_add(query: AddQuery) -> PageResponse:
-    return _page(SubscribeForm(url=query.url[:2000]))
+def show_add(context: RequestContext, query: AddQuery) -> PageResponse:
+    page = _page(SubscribeForm(url=query.shared_url))
+    return msgspec.structs.replace(page, values=page.values | {"bookmarklet": _bookmarklet(context)})
 
 
 @routes.post("/feeds/find")
@@ -101,6 +112,16 @@ async def _find_without_tls(caller: User, services: Services, form: SubscribeFor
         return _page(found, problem=field_error(nothing, field="url"))
 
 
+@routes.post("/save")
+async def save_page(caller: User, services: Services, form: SubscribeForm) -> PageResponse | Redirect:
+    """Save the article of a page that is in no feed. If that fails, the form shows the reason and what was typed."""
+    try:
+        entry_id, _is_new = await services.saved_pages.save(caller, complete_url(form.url), feed_title=_("Saved pages"))
+    except (InvalidInput, FetchError) as error:
+        return _page(form, problem=field_error(error, field="url"))
+    return Redirect(f"/starred/{entry_id}", notice=_("The page is saved and starred."))
+
+
 @routes.post("/feeds/add")
 async def add_feed(
     context: RequestContext, caller: User, services: Services, form: AddFeedForm
@@ -117,6 +138,12 @@ async def add_feed(
         problem = field_error(error, field="url", renamed={"feed_url": "url"})
         return await _page_after_error(context, form, problem)
     return Redirect(f"/feeds/{feed_id}", notice=_("Subscribed."))
+
+
+def _bookmarklet(context: RequestContext) -> str:
+    """Returns the address of a bookmark that opens the form with the URL of the page that the browser shows."""
+    form = context.site.base_url + "/feeds/add?url="
+    return f"javascript:location.href='{form}'+encodeURIComponent(location.href)"
 
 
 def complete_url(text: str) -> str:

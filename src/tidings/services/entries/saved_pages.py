@@ -1,0 +1,77 @@
+"""Saves web pages that no feed brought, as unread, starred entries of a feed that is never checked.
+
+URL ─► fetch and extract (`fetch_content`) ─► the user's feed of saved pages, made on first use ─► import as an entry
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from tidings.domain.accounts.users import User
+from tidings.domain.articles import Article
+from tidings.domain.articles.next_page import with_absolute_urls
+from tidings.domain.errors import InvalidField, InvalidInput, NotAPage
+from tidings.domain.feeds.feeds import Feed
+from tidings.domain.messages import msg
+from tidings.domain.polling.ingestion import is_worth_reading
+from tidings.domain.times import Instant
+from tidings.net.targets import parse_target
+from tidings.services.clock import Clock
+from tidings.services.entries.entries import Entries
+from tidings.services.entries.fetch_content import ArticleFetcher
+from tidings.storage.engine.database import Database
+from tidings.storage.feeds import categories, feeds
+
+# No host can have this name (RFC 6761, section 6.4). The feed is disabled, so that nothing looks for it.
+FEED_URL = "https://saved-pages.invalid/"
+FEED_TITLE = "Saved pages"
+
+
+class SavedPages:
+    def __init__(self, database: Database, articles: ArticleFetcher, entries: Entries, clock: Clock) -> None:
+        self._database = database
+        self._articles = articles
+        self._entries = entries
+        self._clock = clock
+
+    async def save(self, user: User, url: str, *, feed_title: str = FEED_TITLE) -> tuple[int, bool]:
+        """Returns the id of the entry, and whether it is new; that of a page saved before is unread and starred again.
+
+        feed_title: of the feed, if it is created. Raises InvalidInput for an invalid URL, and FetchError if the page
+        cannot be fetched or has no article. Nothing is stored then.
+        """
+        if not url:
+            raise InvalidField("url", msg("send the address of a page."))
+        url = url.strip()
+        parse_target(url)
+        now = self._clock()
+        # The options of feeds, such as a password or a proxy, are not those of an unrelated page.
+        feed = Feed(0, user.id, 0, FEED_URL, feed_title, checked_at=now, next_check_at=now)
+        article = await self._articles.find(feed, url, requested_by=user.id)
+        return await asyncio.to_thread(self._store, user, url, article, feed_title, now)
+
+    def _store(self, user: User, url: str, article: Article, feed_title: str, now: Instant) -> tuple[int, bool]:
+        content = with_absolute_urls(article.content, article.base_url)
+        if not is_worth_reading(content):
+            raise NotAPage(msg("There is no article on this page, so that nothing could be saved."), url=url)
+        feed_id = self._feed_id(user.id, feed_title, now)
+        fields = {"url": url, "title": article.title, "content": content, "starred": True, "status": "unread"}
+        try:
+            return self._entries.import_one(user, feed_id, fields)
+        except InvalidField:
+            # It was saved before and deleted since: its URL does not come back, but its user wants it.
+            return self._entries.import_one(user, feed_id, fields | {"external_id": f"{url}#{now}"})
+
+    def _feed_id(self, user_id: int, title: str, now: Instant) -> int:
+        """Returns the id of the feed of saved pages, which is created if there is none."""
+        with self._database.writing() as db:
+            known = feeds.id_by_url(db, user_id, FEED_URL)
+            if known is not None:
+                return known
+            category = categories.first(db, user_id)
+            if category is None:
+                raise InvalidInput(msg("You have no category to put saved pages into: create one first."))
+            times = {"created_at": now, "checked_at": now, "next_check_at": now}
+            return feeds.add(
+                db, user_id, category_id=category.id, feed_url=FEED_URL, title=title, disabled=True, **times
+            )

@@ -1,0 +1,80 @@
+"""Pages that are in no feed, saved as starred entries."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.test_fetch_content import PAGE
+from support.people import Person
+from support.publisher import Publisher
+
+
+def test_a_page_is_saved_with_its_title_and_article(alice: Person, site: Publisher) -> None:
+    page = PAGE.replace("<title>Rain</title>", '<title>Rain | News</title><meta property="og:title" content=" Rain ">')
+    url = site.serve(
+        "/story", page.replace("<h1>", "<script>spy()</script><h1>"), headers={"Content-Type": "text/html"}
+    )
+
+    entry_id = alice.post("/v1/saved-pages", {"url": url})["id"]
+    entry = alice.get(f"/v1/entries/{entry_id}")
+
+    assert (entry["title"], entry["url"], entry["status"], entry["starred"]) == ("Rain", url, "unread", True)
+    assert entry["content"].count("The rain of day 3") == 3
+    assert f'href="{site.url("/more")}"' in entry["content"]
+    assert "spy" not in entry["content"]
+    feed = entry["feed"]
+    assert (feed["title"], feed["disabled"]) == ("Saved pages", True)
+    # Its feed is one, and nothing asks for it.
+    assert alice.call("PUT", "/v1/feeds/refresh").status == 204
+    assert [one["parsing_error_count"] for one in alice.get("/v1/feeds")] == [0]
+
+
+def test_a_page_is_saved_once(alice: Person, bob: Person, site: Publisher) -> None:
+    url = site.serve("/story", PAGE, headers={"Content-Type": "text/html"})
+    first = alice.post("/v1/saved-pages", {"url": url})["id"]
+    alice.put("/v1/entries", {"entry_ids": [first], "status": "read"})
+    alice.put(f"/v1/entries/{first}/bookmark")
+
+    assert alice.post("/v1/saved-pages", {"url": url}, status=200) == {"id": first}
+    (entry,) = alice.entries()
+    assert (entry["status"], entry["starred"]) == ("unread", True)
+    assert bob.entries() == []
+    assert bob.post("/v1/saved-pages", {"url": url})["id"] != first
+
+
+def test_a_page_that_was_deleted_can_be_saved_again(alice: Person, site: Publisher) -> None:
+    url = site.serve("/story", PAGE, headers={"Content-Type": "text/html"})
+    first = alice.post("/v1/saved-pages", {"url": url})["id"]
+    alice.put(f"/v1/entries/{first}/bookmark")
+    alice.put("/v1/entries", {"entry_ids": [first], "status": "read"})
+    alice.put("/v1/flush-history", status=202)
+    assert alice.entries() == []
+
+    alice.post("/v1/saved-pages", {"url": url})
+    assert [entry["url"] for entry in alice.entries()] == [url]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "reason"),
+    [
+        ({}, 400, "url"),
+        ({"url": ""}, 400, "url"),
+        ({"url": "ftp://example.org/"}, 400, "http"),
+        ({"url": "/gone"}, 500, "404"),
+        ({"url": "/picture"}, 500, "no web page"),
+        ({"url": "/nothing"}, 500, "no article"),
+    ],
+)
+def test_a_page_that_cannot_be_saved_says_why(
+    alice: Person, site: Publisher, body: dict[str, str], status: int, reason: str
+) -> None:
+    site.serve("/picture", b"\x89PNG", headers={"Content-Type": "image/png"})
+    site.serve("/nothing", "<html><body></body></html>", headers={"Content-Type": "text/html"})
+    if body.get("url", "").startswith("/"):
+        body = {"url": site.url(body["url"])}
+
+    answer = alice.call("POST", "/v1/saved-pages", body)
+
+    assert answer.status == status
+    assert reason in answer.error
+    assert alice.get("/v1/feeds") == []
