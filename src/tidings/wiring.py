@@ -343,7 +343,7 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         polling=Polling(database, clock, checker, host_limits=host_limits, lease=lease),
         search=search_index,
         listing=EntryListReader(database, search_index),
-        opml=Opml(database, clock),
+        opml=Opml(database, clock, fetcher),
         account_export=AccountExport(database, clock, integrations, application=f"Tidings {__version__}"),
         account_import=account_import,
         foreign_import=ForeignImport(account_import, clock),

@@ -57,6 +57,34 @@ def test_an_import_reports_every_invalid_line(reader: Visitor, alice: Person) ->
     assert {feed["category"]["title"] for feed in alice.get("/v1/feeds")} == {"All", "News"}
 
 
+def test_a_document_is_imported_from_a_url(reader: Visitor, alice: Person, site: Publisher) -> None:
+    url = site.serve("/blogroll.opml", opml('<outline text="Good" xmlUrl="https://example.org/good"/>'))
+    reader.get("/feeds/import")
+    page = reader.post("/feeds/import-url", url=url).body.decode()
+
+    assert "1 feed imported." in page
+    assert [feed["feed_url"] for feed in alice.get("/v1/feeds")] == ["https://example.org/good"]
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"), [("/gone", "404"), ("/text", "OPML"), ("ftp://example.org/a", "http://"), ("", "http")]
+)
+def test_a_url_that_cannot_be_imported_says_why_and_is_kept(
+    reader: Visitor, alice: Person, site: Publisher, path: str, reason: str
+) -> None:
+    site.serve("/text", "no outlines here")
+    url = site.url(path) if path.startswith("/") else path
+    reader.get("/feeds/import")
+    answer = reader.post("/feeds/import-url", url=url)
+    page = html.unescape(answer.body.decode())
+
+    assert answer.status == 400
+    assert f'value="{url}"' in page
+    error = page[page.index('id="error-url"') :].partition("</p>")[0]
+    assert reason in error
+    assert alice.get("/v1/feeds") == []
+
+
 def test_five_hundred_feeds_are_imported_at_once(reader: Visitor, alice: Person) -> None:
     lines = [
         f'<outline text="Folder {folder}">'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,13 +13,17 @@ from tidings.domain.feeds import opml
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import msg
 from tidings.domain.text import normalize_for_search
+from tidings.net.fetch import FetchRequest
 from tidings.services.clock import Clock
+from tidings.services.polling.rate_limit import PoliteFetcher
 from tidings.storage.engine import notify
 from tidings.storage.engine.database import Database, Write
 from tidings.storage.feeds import categories, feeds
 
 # A longer report would not be read.
 MAX_REMARKS = 100
+
+_ACCEPT = "text/x-opml, application/xml, text/xml, */*;q=0.1"
 
 
 class OpmlImportResult(Struct, frozen=True):
@@ -49,9 +54,10 @@ class OpmlImportResult(Struct, frozen=True):
 
 
 class Opml:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, fetcher: PoliteFetcher) -> None:
         self._database = database
         self._clock = clock
+        self._fetcher = fetcher
 
     def export(self, user_id: int) -> bytes:
         """Returns all feeds of a user by category, as OPML without credentials, cookies and proxies."""
@@ -75,6 +81,11 @@ class Opml:
         return OpmlImportResult(
             new, len(document.subscriptions) - new, tuple(document.unusable), tuple(document.ignored_settings)
         )
+
+    async def import_from(self, user_id: int, url: str) -> OpmlImportResult:
+        """Import the document at a URL. Raises InvalidInput as `import_` does, and FetchError."""
+        response = await self._fetcher.get(FetchRequest(url=url, accept=_ACCEPT), [user_id], requested_by=user_id)
+        return await asyncio.to_thread(self.import_, user_id, response.body)
 
     def subscribe(self, user_id: int, subscriptions: Sequence[opml.OpmlSubscription]) -> int:
         """Subscribe to the feeds that are new, and return their number. They are due at once.

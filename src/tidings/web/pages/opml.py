@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from msgspec import Struct
@@ -9,11 +10,12 @@ from starlette.responses import Response
 
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryFilter, EntryStatus
-from tidings.domain.errors import InvalidInput
+from tidings.domain.errors import FetchError, InvalidInput
 from tidings.domain.feeds.opml import OpmlProblem
 from tidings.domain.messages import msg
 from tidings.domain.times import Instant
 from tidings.http import forms
+from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.requests import Request
 from tidings.services import Services
@@ -24,6 +26,7 @@ from tidings.web.context import PageResponse, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.language import _
 from tidings.web.pages.entry_lists import OLD
+from tidings.web.pages.subscribe import complete_url
 from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
@@ -59,6 +62,23 @@ def import_feeds(context: RequestContext, caller: User, services: Services) -> P
         return _import_page(context, problem=field_error(error, field="file"))
 
 
+class ImportUrlForm(Form, frozen=True):
+    url: str = ""
+
+
+@routes.post("/feeds/import-url")
+async def import_from_url(
+    context: RequestContext, caller: User, services: Services, form: ImportUrlForm
+) -> PageResponse:
+    """Import the document at a URL. If that fails, the form shows the reason and what was typed."""
+    try:
+        done = await services.opml.import_from(caller.id, complete_url(form.url))
+    except (InvalidInput, FetchError) as error:
+        problem = field_error(error, field="url")
+        return await asyncio.to_thread(_import_page, context, problem=problem, url=form.url)
+    return await asyncio.to_thread(_import_page, context, done)
+
+
 @routes.get("/feeds/export")
 def export_feeds(caller: User, services: Services) -> Response:
     return Response(services.opml.export(caller.id), 200, _ATTACHMENT, "text/xml; charset=utf-8")
@@ -72,7 +92,10 @@ def _uploaded(request: Request) -> bytes:
 
 
 def _import_page(
-    context: RequestContext, done: OpmlImportResult | None = None, problem: InvalidInput | None = None
+    context: RequestContext,
+    done: OpmlImportResult | None = None,
+    problem: InvalidInput | None = None,
+    url: str = "",
 ) -> PageResponse:
     lines: list[FailedOutline] = []
     if done is not None:
@@ -83,6 +106,7 @@ def _import_page(
         "title": _("Import and export"),
         "place": "import",
         "done": done,
+        "url_typed": url,
         "lines": lines[:MAX_REMARKS],
         "more_lines": max(0, len(lines) - MAX_REMARKS),
         **progress(context),
