@@ -67,7 +67,7 @@ function unsubscribe() {
 
 // Focus the attachments, and from there the beginning of the article.
 function attachments() {
-  const box = $("#pane .attached");
+  const box = $("#pane :is(.players, .attached)");
   if (!box) return;
   const isThere = box.contains(document.activeElement);
   const target = isThere ? pane() : box.querySelector("audio, video, a");

@@ -1,5 +1,6 @@
-// Marks and stars show at once and are sent in the background. A failed change is reverted.
-import { announce, showNotice, swap } from "./tidings.js";
+// Marks and stars show at once and are sent in the background. A failed change is reverted. Without a connection or a
+// session it is kept in this browser, and sent when there is one again.
+import { announce, isExpired, offer, swap } from "./tidings.js";
 import { refresh } from "./counts.js";
 
 export const words = document.getElementById("words").dataset;
@@ -15,8 +16,9 @@ export const row = (id) => document.getElementById(`e${id}`);
 export const pane = () => document.querySelector("#pane[data-entry]");
 export const isUnread = (one) => one.classList.contains("unread");
 
-// Returns the server's { to, notice, undo }, or null when the change failed.
-export async function post(url, fields) {
+// Returns the server's { to, notice, undo }, or null when the change failed, after saying so.
+// kept: marks, as [name, id], that are kept until they can be sent; without them Retry sends the fields again.
+export async function post(url, fields, kept) {
   const body = new URLSearchParams(fields);
   body.set("csrf", token());
   body.set("back", (location.pathname + location.search).slice(base.length));
@@ -24,14 +26,40 @@ export async function post(url, fields) {
     const answer = await fetch(url, { method: "POST", body, headers: { Accept: "application/json" }, keepalive: true });
     if (answer.ok && answer.headers.get("content-type").startsWith("application/json")) {
       const result = await answer.json();
-      if (/\/sign-in(\?|$)/.test(result.to)) location.assign(result.to);
-      return result;
+      if (!isExpired(result.to)) return result;
+      if (kept) keep(kept);
+      return kept ? {} : null;
     }
-    announce(words.failed);
+    // What a reverse proxy answers while the service is away.
+    if (![502, 503, 504].includes(answer.status)) {
+      announce(words.failed);
+      return null;
+    }
+    throw answer;
   } catch {
-    announce(words.offline);
+    if (kept) keep(kept);
+    offer(kept ? words.kept : words.offline, words.retry, kept ? resend : () => post(url, fields).then(refresh));
+    return kept ? {} : null;
   }
-  return null;
+}
+
+const KEPT = `tidings-marks${words.base}`;
+const keptMarks = () => JSON.parse(localStorage.getItem(KEPT) ?? "[]");
+
+// A later mark of an entry replaces the earlier one.
+function keep(marks) {
+  const before = keptMarks().filter(([name, id]) => !marks.some((one) => one[1] === id && [name, OTHER[name]].includes(one[0])));
+  localStorage.setItem(KEPT, JSON.stringify([...before, ...marks]));
+}
+
+// Send what was kept. The server ignores entries that are gone, or of another user who used this browser.
+async function resend() {
+  const marks = keptMarks();
+  if (!marks.length) return;
+  localStorage.removeItem(KEPT);
+  for (const [name, id] of marks) show(id, name);
+  const result = await post(`${base}/entries/marks`, marks, marks);
+  refresh();
 }
 
 // Show the new state of an entry in all places of the page.
@@ -55,7 +83,8 @@ export function show(id, name) {
 export async function mark(name, ids) {
   if (!ids.length) return;
   for (const id of ids) show(id, name);
-  const result = await post(`${base}/entries/marks`, ids.map((id) => [name, id]));
+  const marks = ids.map((id) => [name, id]);
+  const result = await post(`${base}/entries/marks`, marks, marks);
   if (!result) for (const id of ids) show(id, OTHER[name]);
   else if (result.undo) last = { moment: result.undo, ids };
   refresh();
@@ -89,7 +118,8 @@ export async function markList(url, part = {}) {
   if (!result) return;
   if (!part.above && !part.below && !pane()) await swap(result.to, ["list"]);
   if (result.undo) last = { moment: result.undo, ids };
-  showNotice(result.undo ? [`${result.notice} `, undoButton()] : [result.notice]);
+  if (result.undo) offer(result.notice, words.undo, undo);
+  else announce(result.notice);
   refresh();
 }
 
@@ -105,12 +135,8 @@ export async function undo() {
   refresh();
 }
 
-function undoButton() {
-  const button = document.createElement("button");
-  button.textContent = words.undo;
-  button.onclick = undo;
-  return button;
-}
+addEventListener("online", resend);
+resend();
 
 document.addEventListener("submit", (event) => {
   const { target: form, submitter: button } = event;

@@ -14,4 +14,4 @@ import "./feeds.js";
 import "./settings.js";
 
 // Shows the offline page without a connection.
-navigator.serviceWorker?.register(`${document.getElementById("words").dataset.base}/worker.js`);
+navigator.serviceWorker?.register(`${document.getElementById("words").dataset.base}/worker.js`).catch(() => {});

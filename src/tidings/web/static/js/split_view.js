@@ -1,8 +1,8 @@
 // List and article side by side: opening an entry replaces the article and the address, and keeps the list.
-import { load } from "./tidings.js";
+import { isExpired, load, offer } from "./tidings.js";
 import { refresh, showTitle } from "./counts.js";
 import { linkNeighbours } from "./reading_order.js";
-import { row, show } from "./marks.js";
+import { row, show, words } from "./marks.js";
 import { more, select } from "./lists.js";
 
 const wide = matchMedia("(min-width: 1100px)");
@@ -14,13 +14,17 @@ let lastRequest = 0;
 export async function open(url, isNew = true) {
   const request = ++lastRequest;
   let response;
+  document.getElementById("pane").ariaBusy = "true";
   try {
     response = await load(url, { headers: { "Tidings-Part": "pane" }, cache: "no-store" });
   } catch {
-    response = { ok: false };
+    response = null;
   }
-  const pane = response.page?.getElementById("pane");
   if (request !== lastRequest) return;
+  document.getElementById("pane").ariaBusy = null;
+  if (!response) return offer(words.offline, words.retry, () => open(url, isNew));
+  if (isExpired(response.url)) return;
+  const pane = response.page?.getElementById("pane");
   if (!response.ok || !pane?.dataset.entry) return location.assign(url);
   if (isNew) history.pushState({ pane: true }, "", url);
   document.title = response.page.title;

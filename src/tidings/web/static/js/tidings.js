@@ -2,11 +2,13 @@
 //
 //   swap("/unread", ["list", "sidebar"])   replaces the elements with these ids by those of that page
 //   announce("12 marked read")             shown at the foot of the page, and read by screen readers
+//   offer("No connection.", "Retry", act)  the same with a button
 //   beforeLeaving(keep)                    calls keep() before the page is left, perhaps twice
 //
 // <form data-swap="list sidebar">          is sent without leaving the page
 
 const parser = new DOMParser();
+const words = document.getElementById("words").dataset;
 
 // Fetch a page and parse it. Returns its document and its url after redirects, which may be the sign-in page.
 export async function load(url, options = {}) {
@@ -24,20 +26,24 @@ export function replace(page, ids) {
   document.dispatchEvent(new CustomEvent("tidings:swapped", { detail: { ids } }));
 }
 
-// Returns false when the page could not be swapped: then the browser navigates to it.
+// Returns false when the page could not be swapped: then the browser navigates to it. Returns null without a connection.
 export async function swap(url, ids, options) {
   try {
     const got = await load(url, options);
-    if (new URL(got.url).pathname.endsWith("/sign-in")) {
-      location.assign(got.url);
-      return false;
-    }
+    if (isExpired(got.url)) return true;
     replace(got.page, ids);
     showNotice(got.page.getElementById("notice")?.childNodes ?? []);
     return got.ok;
   } catch {
-    return false;
+    return null;
   }
+}
+
+// The page stays, with all that was typed: whether a URL leads to the sign-in page because the session has ended.
+export function isExpired(url) {
+  const ended = /\/sign-in(\?|$)/.test(url);
+  if (ended) offer(words.expired, words.signIn, () => location.assign(url));
+  return ended;
 }
 
 // A busy browser may not deliver pagehide, and phones do not send beforeunload.
@@ -47,6 +53,13 @@ export function beforeLeaving(keep) {
 
 export function announce(text) {
   showNotice(text ? [text] : []);
+}
+
+export function offer(text, label, action) {
+  const button = document.createElement("button");
+  button.textContent = label;
+  button.onclick = action;
+  showNotice([`${text} `, button]);
 }
 
 export function showNotice(nodes) {
@@ -66,5 +79,6 @@ document.addEventListener("submit", async (event) => {
   event.preventDefault();
   const body = new URLSearchParams(new FormData(form, event.submitter));
   const done = await swap(form.action, form.dataset.swap.split(" "), { method: "POST", body });
-  if (!done) form.submit();
+  if (done === null) offer(words.offline, words.retry, () => form.requestSubmit(event.submitter));
+  else if (!done) form.submit();
 });

@@ -1,0 +1,118 @@
+"""A lost connection and an ended session: the page stays, and marks are sent later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from browser.readers import TIMEOUT_MS, Reader, reading
+from cli.commands import eventually
+from support.people import PASSWORD, Person
+from support.publisher import Publisher
+from support.running import RunningService
+
+expect.set_options(timeout=TIMEOUT_MS)
+
+
+@pytest.fixture
+def reader(browser: Browser, service: RunningService, alice: Person, site: Publisher) -> Iterator[Reader]:
+    alice.has_feed(site, ["Rain", "Sun"])
+    with reading(browser, service, viewport={"width": 1280, "height": 800}) as made:
+        made.set_session(alice)
+        yield made
+        # Requests that fail are what these tests are about.
+        made.complaints = [one for one in made.complaints if "console:" not in one]
+
+
+def starred(person: Person) -> list[str]:
+    return [entry["title"] for entry in person.entries(starred="true")]
+
+
+def star(page: Page, title: str) -> None:
+    row = page.locator(".row", has_text=title)
+    row.hover()
+    row.locator("button[name=star]").click()
+
+
+def test_a_star_set_without_a_connection_stays_and_is_sent_later(reader: Reader, alice: Person) -> None:
+    page = reader.go("/unread")
+    reader.context.set_offline(True)
+
+    star(page, "Rain")
+
+    expect(page.locator("#notice")).to_contain_text("No connection")
+    expect(page.locator(".row.starred")).to_have_count(1)
+    assert starred(alice) == []
+    reader.context.set_offline(False)
+    assert eventually(lambda: starred(alice) == ["Rain"], within_s=60)
+    expect(page.locator(".row.starred")).to_have_count(1)
+
+
+def test_of_two_marks_without_a_connection_the_later_one_counts_also_on_another_page(
+    reader: Reader, alice: Person
+) -> None:
+    page = reader.go("/unread")
+    reader.context.set_offline(True)
+    for name in ("star", "unstar", "star"):
+        row = page.locator(".row", has_text="Sun")
+        row.hover()
+        row.locator(f"button[name={name}]").click()
+    star(page, "Rain")
+    page.locator(".row", has_text="Rain").locator("button[name=unstar]").click()
+
+    # The tab leaves the page before it notices the connection.
+    reader.context.set_offline(False)
+    reader.go("/starred")
+
+    assert eventually(lambda: starred(alice) == ["Sun"], within_s=60)
+
+
+def test_an_ended_session_keeps_the_page_and_the_star_is_set_after_signing_in(reader: Reader, alice: Person) -> None:
+    page = reader.go("/unread")
+    reader.context.clear_cookies()
+
+    star(page, "Rain")
+
+    expect(page.locator("#notice")).to_contain_text("Your session has ended.")
+    assert page.url.endswith("/unread")
+    assert starred(alice) == []
+    page.locator("#notice").get_by_role("button", name="Sign in").click()
+    page.get_by_label("Username").fill(alice.user.username)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/unread")
+    assert eventually(lambda: starred(alice) == ["Rain"], within_s=60)
+    expect(page.locator(".row.starred")).to_have_count(1)
+
+
+def test_an_entry_that_cannot_be_loaded_leaves_the_page_and_offers_to_try_again(reader: Reader) -> None:
+    page = reader.go("/unread")
+    reader.context.set_offline(True)
+
+    page.get_by_role("link", name="Rain").first.click()
+
+    notice = page.locator("#notice")
+    expect(notice).to_contain_text("No connection.")
+    expect(page.locator(".row")).to_have_count(2)
+    reader.context.set_offline(False)
+    notice.get_by_role("button", name="Retry").click()
+    expect(page.locator("#pane h1")).to_have_text("Rain")
+
+
+def test_waiting_for_an_entry_is_shown(reader: Reader) -> None:
+    page = reader.go("/unread")
+    waiting: list[Route] = []
+
+    def wait(route: Route) -> None:
+        waiting.append(route)
+
+    reader.context.route("**/unread/*", wait)
+
+    page.get_by_role("link", name="Rain").first.click()
+
+    expect(page.locator("#pane[aria-busy=true]")).to_have_count(1)
+    waiting[0].continue_()
+    expect(page.locator("#pane h1")).to_have_text("Rain")
+    expect(page.locator("#pane[aria-busy=true]")).to_have_count(0)
