@@ -15,7 +15,7 @@ LOCKED := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-
 COMPILE := $(VENV)/bin/uv pip compile pyproject.toml $(LOCKED)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-fast check format lock bench bench-memory bench-poll abuse corpus fuzz-ingestion fuzz chaos soak statuses contracts messages screenshots clean
+.PHONY: help serve test test-fast check format lock bench bench-api bench-memory bench-poll abuse corpus fuzz-ingestion fuzz chaos soak statuses contracts messages screenshots clean
 
 help: ## show this list
 	@echo "Tidings, a self-hosted feed reader service."
@@ -41,6 +41,9 @@ format: $(VENV)/.dev ## fix lint and format the code
 
 bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, apps, first-sync, pages, schedule, latency, deliveries, subscribers, connections)
 	@exec $(IN_VENV) -m benchmarks $(ARGS)
+
+bench-api: $(VENV)/.dev ## measure the native API with eight connections, compared with the reference server if it is installed
+	@PYTHONPATH=tests:tools exec $(IN_VENV) -m benchmarks.api
 
 bench-memory: $(VENV)/.dev ## measure the memory of all processes: idle, after polling 100,000 entries, and after load
 	@PYTHONPATH=tests:tools exec $(IN_VENV) -m benchmarks.memory

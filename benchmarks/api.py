@@ -1,0 +1,358 @@
+"""The native API beside the reference server, with eight connections: `make bench-api`.
+
+Both have a user with 100,000 entries of 3 kB in 500 feeds and 20 categories, 30 % unread. Ours runs as `tidings serve`
+starts by default, on each engine. Each answer is checked before it is timed. Then the servers take turns, so that
+other work on the machine slows down both. Prints rates, and their ratio with its range, and writes them to
+build/bench-api.json. Returns 1 if a ratio is below its minimum. Without the reference there are rates only.
+
+Requests are sent by wrk if it is installed, otherwise by threads of this process, which slows down short answers.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from hashlib import sha256
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from benchmarks import reference
+from benchmarks.lists import databases
+from benchmarks.reference import REFERENCE
+from support.people import PASSWORD, Cast, Person, call
+from support.running import RunningService, environment_for, running
+from tidings.domain.entries.entries import EntryStatus
+from tidings.domain.feeds.feeds import ParsedEnclosure
+from tidings.domain.polling.ingestion import ReadyEntry
+from tidings.domain.times import DAY, MINUTE, Instant
+from tidings.services import Services
+from tidings.storage.feeds import feeds
+from tidings.storage.polling import feed_store
+
+CATEGORIES, FEEDS, ENTRIES = 20, 500, 100_000
+CONNECTIONS: Final = 8
+TURNS, TURN_S = 5, 1.0
+INDEXING_LIMIT_S: Final = 300.0
+RESULT: Final = Path("build/bench-api.json")
+UPDATE: Final = "/v1/entries"
+
+Check = Callable[[Any], None]
+
+
+class Server(Struct, frozen=True):
+    """A server with the account that asks. feed_id, category_id, entry_ids: some of the user's."""
+
+    name: str
+    url: str
+    token: str
+    username: str
+    password: str
+    feed_id: int = 0
+    category_id: int = 0
+    entry_ids: tuple[int, ...] = ()
+
+
+class Case(Struct, frozen=True):
+    """A request, and how many times as fast as the reference it has to be at least, by engine; 0 for any.
+
+    check: raises AssertionError for an answer, decoded from JSON, that is not right. status: of a right answer.
+    """
+
+    path: str
+    check: Check
+    minimum: tuple[float, float] = (0, 0)
+    method: str = "GET"
+    body: str = ""
+    status: int = 200
+    is_basic: bool = False
+
+
+class Result(Struct, frozen=True):
+    """rates: requests per second, by turn. ratio: median of the ratios of each turn, None without the reference."""
+
+    engine: str
+    case: str
+    rates: list[float]
+    reference_rates: list[float] = []
+    ratio: float | None = None
+    minimum: float = 0
+
+    @property
+    def is_too_slow(self) -> bool:
+        return self.ratio is not None and self.ratio < self.minimum
+
+
+def run() -> int:
+    sender = "wrk" if shutil.which("wrk") else "threads of this process (wrk is not installed)"
+    sys.stdout.write(f"native API, {CONNECTIONS} connections, requests by {sender}\n")
+    results: list[Result] = []
+    with _reference() if reference.is_installed() else nullcontext() as other:
+        for number, engine in enumerate(("sqlite", "postgresql")):
+            with tempfile.TemporaryDirectory() as folder, _service(engine, Path(folder)) as ours:
+                results += _compare(number, ours, other)
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_bytes(msgspec.json.format(msgspec.json.encode({"requests_by": sender, "results": results})))
+    return int(any(result.is_too_slow for result in results))
+
+
+@contextmanager
+def _service(engine: str, folder: Path) -> Iterator[Server]:
+    with databases(engine, folder) as made, made.migrated() as url:
+        environment = environment_for(url, folder)
+        del environment["TIDINGS_WEB_WORKERS"]
+        with running("serve", environment, folder) as service:
+            service.wait_until_ready()
+            yield _filled(service, engine)
+
+
+def _filled(service: RunningService, engine: str) -> Server:
+    """Returns our server with an account like that of the reference."""
+    person = Cast(service).person("alice")
+    services = service.services
+    category_ids = [services.categories.create(person.id, f"Category {n}").id for n in range(CATEGORIES)]
+    for number in range(FEEDS):
+        _add_feed(services, person.id, category_ids[number % CATEGORIES], number)
+    if not services.database.is_sqlite:
+        with services.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("VACUUM ANALYZE")
+    _wait_for_search_index(person)
+    return _located(Server(engine, service.url, person.token, person.user.username, PASSWORD))
+
+
+def _wait_for_search_index(person: Person) -> None:
+    """Wait until the workers have indexed all entries. Raises TimeoutError."""
+    started = time.monotonic()
+    while person.get("/v1/entries", search="title", limit=1)["total"] < ENTRIES:
+        if time.monotonic() - started > INDEXING_LIMIT_S:
+            raise TimeoutError("the search index is not complete")
+        time.sleep(1)
+
+
+def _add_feed(services: Services, user_id: int, category_id: int, number: int) -> None:
+    now = services.clock()
+    with services.database.writing() as db:
+        feed_id = feeds.add(
+            db, user_id, category_id=category_id, feed_url=f"http://127.0.0.1:1/feed/{number}", title=f"Feed {number}",
+            site_url=f"http://127.0.0.1:1/site/{number}", created_at=now, checked_at=now, icon_checked_at=now,
+            # Not during the measurement.
+            next_check_at=now + DAY,
+        )  # fmt: skip
+        ready = [_entry(one, now) for one in range(number, ENTRIES, FEEDS)]
+        feed_store.add(db, user_id, feed_id, category_id, ready, now=now)
+
+
+def _entry(number: int, now: Instant) -> ReadyEntry:
+    """Returns an entry like those that the reference is filled with."""
+    link = f'<a href="https://example.org/{number}" rel="noopener noreferrer" target="_blank">the valley</a>'
+    sentence = f"Rain fell on {link} {sha256(str(number).encode()).hexdigest()[:32]} for the third day in a row. "
+    audio = ParsedEnclosure(f"http://127.0.0.1:1/a{number}.mp3", "audio/mpeg", 12_345)
+    return ReadyEntry(
+        hash=number.to_bytes(32, "big"),
+        fingerprint=number.to_bytes(16, "big"),
+        title=f"Entry title number {number}",
+        url=f"http://127.0.0.1:1/e/{number}",
+        content=f'<p>{sentence * 16}</p><img src="https://example.org/{number}.png" loading="lazy">',
+        author=f"Author {number % 100}",
+        published_at=Instant(now - number * MINUTE),
+        reading_time=3,
+        tags=(f"tag{number % 10}",),
+        enclosures=(audio,) if number % 5 == 0 else (),
+        status=EntryStatus.READ if number % 10 < 7 else EntryStatus.UNREAD,
+        starred=number % 50 == 0,
+    )
+
+
+@contextmanager
+def _reference() -> Iterator[Server]:
+    with reference.started() as said:
+        reference.sql("truncate feeds cascade")
+        reference.run("seed", str(FEEDS), str(ENTRIES))
+        reference.sql("vacuum analyze")
+        server = _located(Server(REFERENCE, said["URL"], said["TOKEN"], said["USER"], said["PASSWORD"]))
+        # Once: the measurements change the number of starred entries.
+        _check(server)
+        yield server
+
+
+def _located(server: Server) -> Server:
+    found = _ask(server, "/v1/entries?limit=3&status=unread&order=published_at&direction=desc")["entries"]
+    feed = found[0]["feed"]
+    ids = tuple(entry["id"] for entry in found)
+    return msgspec.structs.replace(server, feed_id=feed["id"], category_id=feed["category"]["id"], entry_ids=ids)
+
+
+def _cases(server: Server) -> dict[str, Case]:
+    newest = "limit=100&order=published_at&direction=desc"
+    states = [json.dumps({"entry_ids": server.entry_ids, "status": status}) for status in ("unread", "read")]
+    return {
+        "me, by token": Case("/v1/me", _has("id"), (8, 5)),
+        "me, by password": Case("/v1/me", _has("id"), (100, 70), is_basic=True),
+        "unread, 100": Case(f"/v1/entries?status=unread&{newest}", _is_list(100, 30_000), (25, 20)),
+        "all, 20": Case("/v1/entries?limit=20&direction=desc", _is_list(20, ENTRIES), (150, 120)),
+        "all, 100 at offset 20,000": Case(f"/v1/entries?offset=20000&{newest}", _is_list(100, ENTRIES), (60, 45)),
+        "starred, 100": Case(f"/v1/entries?starred=true&{newest}", _is_list(100, 2_000), (12, 9)),
+        "category, 100": Case(f"/v1/categories/{server.category_id}/entries?{newest}", _is_list(100, 5_000), (15, 11)),
+        "feed, 100": Case(f"/v1/feeds/{server.feed_id}/entries?{newest}", _is_list(100, 200), (10, 7)),
+        "search, in all": Case("/v1/entries?search=title&limit=100", _is_list(100, ENTRIES), (40, 30)),
+        "search, in one": Case("/v1/entries?search=4711&limit=100", _is_list(1, 1), (8, 5)),
+        "one entry": Case(f"/v1/entries/{server.entry_ids[0]}", _has("content", "feed"), (10, 5)),
+        "feeds": Case("/v1/feeds", _is_array(FEEDS), (8, 6)),
+        "categories with counts": Case("/v1/categories?counts=true", _is_array(CATEGORIES), (15, 10)),
+        "counters": Case("/v1/feeds/counters", _has("reads", "unreads"), (15, 12)),
+        "ids, 10,000": Case("/v1/entries/ids?limit=10000", _is_ids, (12, 8)),
+        "OPML export": Case("/v1/export", _is_opml, (6, 6)),
+        "mark 3 as read": Case(UPDATE, _is_nothing, (4, 2), "PUT", states[1], 204),
+        "mark 3 as unread": Case(UPDATE, _is_nothing, (4, 2), "PUT", states[0], 204),
+        "star": Case(f"/v1/entries/{server.entry_ids[0]}/bookmark", _is_nothing, (4, 2), "PUT", "", 204),
+        "healthcheck": Case("/healthcheck", lambda answer: _expect(answer == b"OK", answer)),
+    }  # fmt: skip
+
+
+def _compare(engine: int, ours: Server, other: Server | None) -> list[Result]:
+    """engine: which of the minimums apply. Prints and returns the result of each case."""
+    servers = [ours, *([other] if other else [])]
+    _check(ours)
+    sys.stdout.write(f"{ours.name}: requests a second\n")
+    results = []
+    for name in _cases(ours):
+        turns = [[_rate(server, _cases(server)[name]) for server in servers] for _ in range(TURNS)]
+        results.append(_result(ours.name, name, _cases(ours)[name].minimum[engine], turns))
+    return results
+
+
+def _check(server: Server) -> None:
+    """Raises AssertionError for an answer that is not right."""
+    for name, case in _cases(server).items():
+        try:
+            case.check(_ask(server, case.path, case))
+        except AssertionError as error:
+            error.add_note(f"{server.name}: {name}")
+            raise
+
+
+def _result(engine: str, name: str, minimum: float, turns: Sequence[Sequence[float]]) -> Result:
+    rates = [turn[0] for turn in turns]
+    line = f"  {name:<28} {median(rates):9.1f}"
+    if len(turns[0]) == 1:
+        sys.stdout.write(f"{line}\n")
+        return Result(engine, name, rates)
+    ratios = sorted(turn[0] / turn[1] for turn in turns)
+    result = Result(engine, name, rates, [turn[1] for turn in turns], median(ratios), minimum)
+    verdict = f"  too slow: at least {minimum:g} times" if result.is_too_slow else ""
+    sys.stdout.write(f"{line} {median(ratios):7.1f} times {REFERENCE} ({ratios[0]:.1f} to {ratios[-1]:.1f}){verdict}\n")
+    sys.stdout.flush()
+    return result
+
+
+def _ask(server: Server, path: str, case: Case | None = None) -> Any:
+    """Returns the decoded answer; bytes if it is not JSON. Raises AssertionError for another status."""
+    method, body = (case.method, case.body) if case else ("GET", "")
+    answer = call(server.url, method, path, body.encode(), _headers(server, is_basic=bool(case and case.is_basic)))
+    assert answer.status == (case.status if case else 200), (server.name, path, answer.status, answer.body[:200])
+    is_json = answer.headers.get("content-type", "").startswith("application/json")
+    return json.loads(answer.body) if is_json and answer.body else answer.body
+
+
+def _headers(server: Server, *, is_basic: bool) -> dict[str, str]:
+    if not is_basic:
+        return {"X-Auth-Token": server.token}
+    return {"Authorization": "Basic " + base64.b64encode(f"{server.username}:{server.password}".encode()).decode()}
+
+
+def _rate(server: Server, case: Case) -> float:
+    """Returns the requests per second of one turn. Raises AssertionError for an answer with another status."""
+    headers = _headers(server, is_basic=case.is_basic)
+    return _rate_of_wrk(server, case, headers) if shutil.which("wrk") else _rate_of_threads(server, case, headers)
+
+
+def _rate_of_wrk(server: Server, case: Case, headers: dict[str, str]) -> float:
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
+        script.write(f"wrk.method = {json.dumps(case.method)}\nwrk.body = {json.dumps(case.body)}\n")
+        script.flush()
+        sent = [f"-H{name}: {value}" for name, value in headers.items()]
+        command = ["wrk", "-t2", f"-c{CONNECTIONS}", f"-d{TURN_S:g}s", f"-s{script.name}", *sent]
+        printed = subprocess.run(  # noqa: S603
+            [*command, server.url + case.path], check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
+    assert "Non-2xx" not in printed, (server.name, case.path, printed)
+    found = re.search(r"Requests/sec:\s*([\d.]+)", printed)
+    assert found, printed
+    return float(found[1])
+
+
+def _rate_of_threads(server: Server, case: Case, headers: dict[str, str]) -> float:
+    counts = [0] * CONNECTIONS
+    failures: list[int] = []
+    started = time.perf_counter()
+
+    def send_all(number: int) -> None:
+        connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
+        while time.perf_counter() - started < TURN_S and not failures:
+            connection.request(case.method, case.path, case.body or None, headers)
+            answer = connection.getresponse()
+            answer.read()
+            counts[number] += 1
+            if answer.status != case.status:
+                failures.append(answer.status)
+        connection.close()
+
+    threads = [threading.Thread(target=send_all, args=[number]) for number in range(CONNECTIONS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, (server.name, case.path, failures)
+    return sum(counts) / (time.perf_counter() - started)
+
+
+def _expect(is_right: bool, answer: Any) -> None:
+    assert is_right, str(answer)[:300]
+
+
+def _has(*names: str) -> Check:
+    return lambda answer: _expect(all(answer.get(name) for name in names), answer)
+
+
+def _is_array(length: int) -> Check:
+    """At least: a new account of ours, and that of the reference, has a category of its own."""
+    return lambda answer: _expect(length <= len(answer) <= length + 1, len(answer))
+
+
+def _is_list(length: int, total: int) -> Check:
+    def check(answer: Any) -> None:
+        shown = answer["entries"]
+        _expect(len(shown) == length and answer["total"] == total, (len(shown), answer["total"]))
+        _expect(all(len(entry["content"]) > 2_000 and entry["feed"]["title"] for entry in shown), shown[0])
+
+    return check
+
+
+def _is_ids(answer: Any) -> None:
+    _expect(answer["total"] == ENTRIES and len(set(answer["entry_ids"])) == 10_000, answer)
+
+
+def _is_opml(answer: Any) -> None:
+    _expect(answer.count(b"xmlUrl") == FEEDS, answer)
+
+
+def _is_nothing(answer: Any) -> None:
+    _expect(not answer, answer)
+
+
+if __name__ == "__main__":
+    sys.exit(run())
