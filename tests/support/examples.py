@@ -81,6 +81,9 @@ def _refused_guess(service: RunningService) -> HttpResponse:
 
 
 def _shown(answer: HttpResponse, site: Publisher) -> Any:
+    if answer.headers["content-type"] == "application/zip":
+        # Bytes have no place in a JSON document.
+        return "PK…"
     is_json = answer.headers["content-type"].startswith("application/json")
     return _with_example_site(answer.json() if is_json else answer.body.decode(), site)
 

@@ -4,6 +4,7 @@ from tidings.api import reference
 from tidings.api.endpoints import (
     api_keys,
     api_passwords,
+    archives,
     categories,
     deliveries,
     discovery,
@@ -34,6 +35,7 @@ ROUTES = [
     *fetch_content.routes.all,
     *enclosures.routes.all,
     *opml.routes.all,
+    *archives.routes.all,
     *version.routes.all,
     *reference.routes.all,
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -48,6 +49,18 @@ class ChunkedJson(StreamingResponse):
         """Replace the chunks by encoded ones. coding: for Content-Encoding."""
         super().__init__(chunks, headers={"content-encoding": coding}, media_type=JSON)
         self.chunks = chunks
+
+
+class Download(StreamingResponse):
+    """A file that is made and sent in pieces. filename: ASCII, without quotes. pieces: made in a thread.
+
+    The first piece is made before the response begins, so that an error until then has its own status.
+    """
+
+    def __init__(self, pieces: Iterator[bytes], filename: str, media_type: str) -> None:
+        first = next(pieces, b"")
+        headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
+        super().__init__(chain((first,), pieces), headers=headers, media_type=media_type)
 
 
 def empty(status: int, headers: dict[str, str] | None = None) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 
 import pytest
 
@@ -136,6 +137,21 @@ def test_an_export_can_be_imported(reader: Visitor, alice: Person, bob: Person, 
     alice.delete(f"/v1/feeds/{feed['id']}")
     reader.get("/feeds/import")
     assert "1 feed imported." in upload(reader, answer.body).body.decode()
+
+
+def test_the_archive_of_the_account_is_downloaded(
+    reader: Visitor, alice: Person, bob: Person, site: Publisher, services: Services
+) -> None:
+    alice.has_feed(site, ["Rain", "Snow"])
+    assert "/feeds/export/archive" in reader.page("/feeds/import")
+
+    answer = reader.get("/feeds/export/archive")
+
+    assert answer.headers["content-disposition"] == 'attachment; filename="tidings-archive.zip"'
+    assert answer.headers["content-type"] == "application/zip"
+    user = services.users.find(bob.user.username)
+    report = services.account_import.store(user, io.BytesIO(answer.body), lambda _done, _total: None)
+    assert (report.new_feeds, report.new_entries) == (1, 2)
 
 
 def test_an_empty_account_begins_on_the_welcome_page(reader: Visitor, alice: Person, site: Publisher) -> None:

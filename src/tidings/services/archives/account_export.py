@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
 import msgspec
 
@@ -35,7 +36,36 @@ _OF_THIS_SERVICE: Final = frozenset({"id", "username", "is_admin", "last_login_a
 # Progress is reported once for so many entries.
 _STEP: Final = 500
 
+# Bytes that are sent at once.
+_PIECE: Final = 64 * 1024
+
 Progress = Callable[[int, int], None]
+
+
+class _Pieces(io.RawIOBase):
+    """A file that can only be written; what was written is taken away piece by piece. size: bytes not yet taken."""
+
+    def __init__(self) -> None:
+        self._written: list[bytes] = []
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self._written.append(bytes(content))
+        self.size += len(content)
+        return len(content)
+
+    def take(self) -> bytes:
+        """Returns what was written since the last call."""
+        piece = b"".join(self._written)
+        self._written, self.size = [], 0
+        return piece
+
+
+def _ignore(_done: int, _total: int) -> None:
+    """Report no progress: the client sees how much it has received."""
 
 
 class AccountExport:
@@ -53,20 +83,36 @@ class AccountExport:
         written and their total. Others can write meanwhile; entries that arrive later are not part of the archive.
         """
         with closing(ArchiveWriter(file)) as archive:
-            self._write(user, archive, with_secrets=with_secrets, progress=progress)
-            manifest = Manifest(
-                format=records.FORMAT,
-                version=records.VERSION,
-                application=self._application,
-                created_at=to_datetime(self._clock()),
-                username=user.username,
-                has_secrets=with_secrets,
-                counts=archive.counts,
-            )
+            for _ in self._steps(user, archive, with_secrets=with_secrets, progress=progress):
+                pass
+            manifest = self._manifest(user, archive, with_secrets=with_secrets)
             archive.write_document(records.MANIFEST, manifest)
         return manifest
 
-    def _write(self, user: User, archive: ArchiveWriter, *, with_secrets: bool, progress: Progress) -> None:
+    def stream(self, user: User) -> Iterator[bytes]:
+        """Yields an archive of the user's account, without secrets, in pieces; as `write` otherwise."""
+        pieces = _Pieces()
+        archive = ArchiveWriter(cast("IO[bytes]", pieces))
+        for _ in self._steps(user, archive, with_secrets=False, progress=_ignore):
+            if pieces.size >= _PIECE:
+                yield pieces.take()
+        archive.write_document(records.MANIFEST, self._manifest(user, archive, with_secrets=False))
+        archive.close()
+        yield pieces.take()
+
+    def _manifest(self, user: User, archive: ArchiveWriter, *, with_secrets: bool) -> Manifest:
+        return Manifest(
+            format=records.FORMAT,
+            version=records.VERSION,
+            application=self._application,
+            created_at=to_datetime(self._clock()),
+            username=user.username,
+            has_secrets=with_secrets,
+            counts=archive.counts,
+        )
+
+    def _steps(self, user: User, archive: ArchiveWriter, *, with_secrets: bool, progress: Progress) -> Iterator[None]:
+        """Write all members but the manifest; yields after each line of the long ones."""
         with self._database.reading() as db:
             folders = categories.list_all(db, user.id)
             owned = sorted(feeds.list_all(db, user.id), key=lambda feed: feed.id)
@@ -81,8 +127,8 @@ class AccountExport:
             records.FEEDS, (_feed(feed, titles[feed.category_id], with_secrets=with_secrets) for feed in owned)
         )
         known = {feed.id for feed in owned}
-        archive.write_lines(records.ENTRIES, self._entries(user.id, known, total, progress))
-        archive.write_lines(records.DELETED_ENTRIES, self._deleted(user.id, sorted(known)))
+        yield from archive.each_line(records.ENTRIES, self._entries(user.id, known, total, progress))
+        yield from archive.each_line(records.DELETED_ENTRIES, self._deleted(user.id, sorted(known)))
 
     def _entries(self, user_id: int, feed_ids: set[int], total: int, progress: Progress) -> Iterator[ArchivedEntry]:
         for number, (row, content, attached) in enumerate(archived_rows.each_entry(self._database, user_id), 1):

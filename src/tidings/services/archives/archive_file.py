@@ -37,11 +37,17 @@ class ArchiveWriter:
         self._zip.writestr(name, msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
 
     def write_lines(self, name: str, lines: Iterable[Struct]) -> None:
+        for _ in self.each_line(name, lines):
+            pass
+
+    def each_line(self, name: str, lines: Iterable[Struct]) -> Iterator[None]:
+        """Write a member line by line: yields after each one."""
         encoder = msgspec.json.Encoder()
         count = 0
         with self._zip.open(name, "w", force_zip64=True) as member:
             for count, record in enumerate(lines, 1):  # noqa: B007 - used after the loop
                 member.write(encoder.encode(record) + b"\n")
+                yield
         self.counts[name] = count
 
     def close(self) -> None:

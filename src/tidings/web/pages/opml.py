@@ -18,6 +18,7 @@ from tidings.http import forms
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.requests import Request
+from tidings.http.responses import Download
 from tidings.services import Services
 from tidings.services.entries.listing import EntryLists
 from tidings.services.feeds.opml import MAX_REMARKS, OpmlImportResult
@@ -82,6 +83,12 @@ async def import_from_url(
 @routes.get("/feeds/export")
 def export_feeds(caller: User, services: Services) -> Response:
     return Response(services.opml.export(caller.id), 200, _ATTACHMENT, "text/xml; charset=utf-8")
+
+
+@routes.get("/feeds/export/archive")
+def export_account(caller: User, services: Services) -> Response:
+    """Send an archive of the whole account."""
+    return Download(services.account_export.stream(caller), "tidings-archive.zip", "application/zip")
 
 
 def _uploaded(request: Request) -> bytes:
