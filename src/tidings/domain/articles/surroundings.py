@@ -50,11 +50,13 @@ _MIN_PARAGRAPH_CHARS: Final = 60
 def remove_surroundings(article: HtmlElement, page_title: str) -> None:
     """Removes what stands around the text of an article."""
     main_chars = main_text_length(article)
+    # Many elements have the same names.
+    known: dict[str, bool] = {}
     for element in named_elements(article):
         names = class_and_id(element)
-        if is_shielded(element) and not _is_whole_line(element):
-            continue
-        if (_ASIDE.search(names) and paragraph_text_length(element) < main_chars) or _is_byline(element, names):
+        if names not in known:
+            known[names] = _ASIDE.search(names) is not None or _BYLINE.search(names) is not None
+        if known[names] and _is_surrounding(element, names, main_chars):
             element.drop_tree()
     for button in list(article.iter("button")):
         if not _has_image(button):
@@ -62,6 +64,13 @@ def remove_surroundings(article: HtmlElement, page_title: str) -> None:
     _remove_repeated_captions(article)
     _remove_title(article, _words(page_title))
     remove_boilerplate(article)
+
+
+def _is_surrounding(element: HtmlElement, names: str, main_chars: float) -> bool:
+    if is_shielded(element) and not _is_whole_line(element):
+        return False
+    is_aside = _ASIDE.search(names) is not None and paragraph_text_length(element) < main_chars
+    return is_aside or _is_byline(element, names)
 
 
 def named_elements(element: HtmlElement) -> list[HtmlElement]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from lxml import etree
 from lxml.html import HtmlElement
+from msgspec import Struct
 from readability import Document
 from readability.readability import REGEXES, Unparseable
 
@@ -96,18 +97,20 @@ class _TreeReadability(Document):  # type: ignore[misc]
         return page
 
     def remove_unlikely_candidates(self) -> None:
-        is_unlikely, is_likely = REGEXES["unlikelyCandidatesRe"].search, REGEXES["okMaybeItsACandidateRe"].search
         main_chars = main_text_length(self.html)
+        # Many elements have the same names.
+        known: dict[str, _NameMeaning] = {}
         for element in named_elements(self.html):
             names = class_and_id(element)
-            if _is_hidden(names) or (_POPUP.search(names) and self._is_popup(element)):
+            meaning = known.get(names)
+            if meaning is None:
+                meaning = known[names] = _name_meaning(names)
+            if meaning.is_hidden or (meaning.is_popup and self._is_popup(element)):
                 element.drop_tree()
-                continue
-            if _OVERLAY.search(names):
-                is_outside = paragraph_text_length(element) < main_chars
-            else:
-                is_outside = is_unlikely(names) and not is_likely(names)
-            if is_outside and not is_shielded(element):
+            elif meaning.is_overlay:
+                if paragraph_text_length(element) < main_chars and not is_shielded(element):
+                    element.drop_tree()
+            elif meaning.is_unlikely and not is_shielded(element):
                 element.drop_tree()
 
     def transform_misused_divs_into_paragraphs(self) -> None:
@@ -278,8 +281,23 @@ def _is_section(element: HtmlElement) -> bool:
     return element.tag == "section" or (element.tag == "div" and "section" in element.get("class", "").split())
 
 
-def _is_hidden(names: str) -> bool:
-    return _HIDDEN_NAME.search(names) is not None and _SHOWN_NAME.search(names) is None
+class _NameMeaning(Struct, frozen=True):
+    """What the class and the id of an element say about it."""
+
+    is_hidden: bool
+    is_popup: bool
+    is_overlay: bool
+    is_unlikely: bool
+
+
+def _name_meaning(names: str) -> _NameMeaning:
+    is_unlikely, is_likely = REGEXES["unlikelyCandidatesRe"].search, REGEXES["okMaybeItsACandidateRe"].search
+    return _NameMeaning(
+        is_hidden=_HIDDEN_NAME.search(names) is not None and _SHOWN_NAME.search(names) is None,
+        is_popup=_POPUP.search(names) is not None,
+        is_overlay=_OVERLAY.search(names) is not None,
+        is_unlikely=is_unlikely(names) is not None and is_likely(names) is None,
+    )
 
 
 def _is_quotation(element: HtmlElement) -> bool:
