@@ -292,6 +292,25 @@ def test_several_workers_run_and_stop_together(start: Callable[..., Service]) ->
     assert not any(map(is_running, service.pids))
 
 
+def test_workers_on_demand_are_started_when_one_asks_and_again_after_a_rest(start: Callable[..., Service]) -> None:
+    service = start(worker="asking", WORKER_PROCESSES="3").until_ready()
+    first = service.worker  # fails if there are more
+
+    (service.folder / "ask").touch()
+    assert eventually(lambda: len(service.workers) == 3), service.log
+    (service.folder / "ask").unlink()
+    (service.folder / "rest").touch()
+    assert eventually(lambda: [pid for pid in service.workers if is_running(pid)] == [first]), service.log
+    (service.folder / "rest").unlink()
+    (service.folder / "ask").touch()
+    assert eventually(lambda: len(service.workers) == 5), service.log
+
+    assert "will be started again" not in service.log
+    service.stop(signal.SIGTERM)
+    assert service.process.returncode == 0, service.log
+    assert not any(map(is_running, service.pids))
+
+
 def test_a_killed_web_worker_is_restarted(start: Callable[..., Service]) -> None:
     service = start().until_ready()
     [web] = service.pids

@@ -34,6 +34,7 @@ from tidings.net.hubs import HubClient
 from tidings.net.post import SETTING, Sender
 from tidings.net.relay import MediaRelay
 from tidings.runtime import allocator
+from tidings.runtime.demand import Duty
 from tidings.services import Services
 from tidings.services.accounts.api_keys import ApiKeys
 from tidings.services.accounts.api_passwords import ApiPasswords
@@ -113,6 +114,7 @@ from tidings.worker.backup import BackupWorker
 from tidings.worker.cleanup import CleanupWorker, run_cleanup
 from tidings.worker.clock_watch import ClockWatch
 from tidings.worker.deliverer import Deliverer
+from tidings.worker.idle_end import end_when_idle
 from tidings.worker.indexer import Indexer
 from tidings.worker.names import worker_name
 from tidings.worker.poller import Poller
@@ -157,13 +159,13 @@ class Application:
         """Raises StoreUnavailable if the database does not answer."""
         self.database.ping()
 
-    def run_worker(self, stop: threading.Event, name: str) -> None:
+    def run_worker(self, stop: threading.Event, name: str, duty: Duty) -> None:
         """Run the worker loops until `stop` is set. name: holds the leases; "" to generate one."""
         self.expect_schema()
         allocator.release_regularly(self.database.close_unused)
         start_metrics(self._settings)
         sys.setswitchinterval(THREAD_SWITCH_INTERVAL_S)
-        asyncio.run(self._poll(stop, name or worker_name()))
+        asyncio.run(self._poll(stop, name or worker_name(), duty))
 
     def release_leases(self, name: str) -> int:
         """Release the leases of an ended worker, so that others can claim at once. Returns their number."""
@@ -219,9 +221,11 @@ class Application:
     def close(self) -> None:
         self.database.close()
 
-    async def _poll(self, stop: threading.Event, name: str) -> None:
+    async def _poll(self, stop: threading.Event, name: str, duty: Duty) -> None:
         wakeup = WakeupEvent(self.database, FEEDS)
-        poller = Poller(self.services.polling, wakeup, max_concurrent=self._settings.worker_pool_size, name=name)
+        limit = self._settings.worker_pool_size
+        poller = Poller(self.services.polling, wakeup, max_concurrent=limit, name=name, on_full=duty.ask_for_more)
+        deliverer = Deliverer(self.services.delivery_queue, name=name)
         stopping = asyncio.Event()
         waiting = asyncio.get_running_loop().run_in_executor(None, stop.wait)
         waiting.add_done_callback(lambda _: stopping.set())
@@ -233,8 +237,9 @@ class Application:
                 CleanupWorker(self.services.cleanup, poller.name).run(stopping),
                 BackupWorker(self.services.scheduled_backup, poller.name).run(stopping),
                 ClockWatch(self.services.clock_repair, self.services.clock).run(stopping),
-                Deliverer(self.services.delivery_queue, name=name).run(stopping),
+                deliverer.run(stopping),
                 Subscriber(self.services.websub, self.services.pushes).run(stopping),
+                *([end_when_idle(poller, deliverer, stop, stopping)] if duty.ends_when_idle else []),
             )
         finally:
             # After an error: the thread in `stop.wait` would keep the process alive without polling.

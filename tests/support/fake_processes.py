@@ -17,6 +17,7 @@ from typing import Any
 from tidings import settings
 from tidings.domain.errors import StartError
 from tidings.runtime import logs, supervisor
+from tidings.runtime.demand import Duty
 from tidings.settings import Settings
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -54,7 +55,8 @@ def serve(application: str, *worker: str) -> int:
         return supervisor.serve(
             loaded,
             application=APPLICATIONS[application],
-            worker=(lambda _name: poll(*worker)) if worker else None,
+            worker=(lambda _name, duty: poll(duty, *worker)) if worker else None,
+            workers_on_demand=worker[:1] == ("asking",),
             on_ready=lambda: print("ready", flush=True),  # noqa: T201
         )
     except StartError as error:
@@ -62,10 +64,11 @@ def serve(application: str, *worker: str) -> int:
         return 1
 
 
-def poll(manner: str, folder: str) -> int:
+def poll(duty: Duty, manner: str, folder: str) -> int:
     """Create a file named after the process id, then run until SIGTERM, which it logs.
 
-    manner: `obedient`; `crashing` to end at once; `stubborn` to ignore SIGTERM.
+    manner: `obedient`; `crashing` to end at once; `stubborn` to ignore SIGTERM; `asking` for more workers when there is
+    a file `ask` in the folder, and to end, if it was started on demand, when there is a file `rest`.
     """
     (Path(folder) / str(os.getpid())).touch()
     if manner == "crashing":
@@ -79,6 +82,10 @@ def poll(manner: str, folder: str) -> int:
     signal.signal(signal.SIGTERM, stop)
     while True:
         time.sleep(0.1)
+        if manner == "asking" and (Path(folder) / "ask").exists():
+            duty.ask_for_more()
+        if duty.ends_when_idle and (Path(folder) / "rest").exists():
+            return 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
+
+import pytest
 
 from support.people import PASSWORD, rss
 from support.publisher import Cut, Drip, Endless, Hang, Publisher
@@ -15,8 +18,11 @@ from tidings.settings import load
 from tidings.storage.engine.database import Database
 from tidings.storage.feeds import feeds
 from tidings.wiring import build_services
+from tidings.worker import idle_end
+from tidings.worker.deliverer import Deliverer
 from tidings.worker.poller import Poller
 
+SLOTS = 2
 WORDS = "<article>" + "<p>The rain came late, lasted long, and left by the evening.</p>" * 9 + "</article>"
 
 
@@ -107,3 +113,47 @@ async def _is_due(services: Services) -> bool:
             return any(feed.checked_at == 0 for feed in feeds.list_all(db, 1))
 
     return await asyncio.to_thread(look)
+
+
+@pytest.mark.parametrize(("due", "asks"), [(2 * SLOTS, True), (2 * SLOTS - 1, False)])
+def test_a_poller_says_when_more_may_be_due_than_it_can_claim(
+    database: Database, database_url: str, tmp_path: Path, site: Publisher, due: int, asks: bool
+) -> None:
+    services = opened(database, database_url, tmp_path, polling_limit_per_host="50")
+    subscribe(services, "alice", *[site.serve(f"/{number}.xml", rss(["Rain"], site.url("/"))) for number in range(due)])
+    asked: list[bool] = []
+
+    async def poll() -> None:
+        wakeup, stop = WakeupEvent(database, FEEDS), asyncio.Event()
+        poller = Poller(services.polling, wakeup, max_concurrent=SLOTS, on_full=lambda: asked.append(True))
+        running = asyncio.create_task(poller.run(stop))
+        for number in range(due):
+            await asyncio.to_thread(site.wait_for, 1, f"/{number}.xml", timeout_s=30)
+        stop.set()
+        await running
+        await wakeup.close()
+        await services.disconnect()
+
+    asyncio.run(poll())
+
+    assert bool(asked) is asks
+
+
+def test_a_worker_that_is_not_needed_ends(
+    database: Database, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(idle_end, "IDLE_S", 0.1)
+    monkeypatch.setattr(idle_end, "CHECK_INTERVAL_S", 0.01)
+    services = opened(database, database_url, tmp_path)
+    stop = threading.Event()
+
+    async def rest() -> None:
+        wakeup = WakeupEvent(database, FEEDS)
+        poller = Poller(services.polling, wakeup, max_concurrent=SLOTS)
+        await idle_end.end_when_idle(poller, Deliverer(services.delivery_queue), stop, asyncio.Event())
+        await wakeup.close()
+        await services.disconnect()
+
+    asyncio.run(rest())
+
+    assert stop.is_set()

@@ -18,6 +18,7 @@ from tidings.commands.outcomes import DONE, exit_code_of
 from tidings.commands.terminal import say
 from tidings.domain.errors import TidingsError
 from tidings.runtime import hangup, preflight
+from tidings.runtime.demand import Duty
 from tidings.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def serve(*, loaded: LoadedSettings) -> int:
     settings = loaded.settings
     prepare(settings)
     preflight.check_listening(settings)
-    return _serve(settings, prepare_database=_upgrade_database, with_worker=True)
+    on_demand = loaded.is_default("worker_processes")
+    return _serve(settings, prepare_database=_upgrade_database, with_worker=True, workers_on_demand=on_demand)
 
 
 def web(*, loaded: LoadedSettings) -> int:
@@ -62,8 +64,8 @@ def worker(*, loaded: LoadedSettings) -> int:
     return _run_worker(loaded.settings)
 
 
-def _run_worker(settings: Settings, name: str = "") -> int:
-    """Run a worker until a signal. name: holds the leases; "" to generate one."""
+def _run_worker(settings: Settings, name: str = "", duty: Duty | None = None) -> int:
+    """Run a worker until a signal. name: holds the leases; "" to generate one. duty: below a supervisor."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hangup.stops_process() else [])):
         signal.signal(number, lambda *_: stop.set())
@@ -74,7 +76,7 @@ def _run_worker(settings: Settings, name: str = "") -> int:
         _wait_for_database(application, settings, stop)
         if not stop.is_set():
             application.check()
-            application.run_worker(stop, name)
+            application.run_worker(stop, name, duty or Duty())
     return DONE
 
 
@@ -122,7 +124,13 @@ def _lower_priority() -> None:
     gc.set_threshold(GC_THRESHOLD, 20, 50)
 
 
-def _serve(settings: Settings, *, prepare_database: Callable[[Settings], int], with_worker: bool) -> int:
+def _serve(
+    settings: Settings,
+    *,
+    prepare_database: Callable[[Settings], int],
+    with_worker: bool,
+    workers_on_demand: bool = False,
+) -> int:
     # Everything that web workers and workers need is imported once, here, and shared by them.
     from tidings import wiring
     from tidings.runtime import children, supervisor
@@ -132,7 +140,8 @@ def _serve(settings: Settings, *, prepare_database: Callable[[Settings], int], w
     return supervisor.serve(
         settings,
         application=wiring.asgi_app,
-        worker=(lambda name: exit_code_of(partial(_run_worker, settings, name))) if with_worker else None,
+        worker=(lambda name, duty: exit_code_of(partial(_run_worker, settings, name, duty))) if with_worker else None,
+        workers_on_demand=workers_on_demand,
         on_crash=partial(_release_leases, settings),
         on_ready=partial(_announce, settings),
     )

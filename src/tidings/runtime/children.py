@@ -68,10 +68,12 @@ class Child:
         time_to_stop_s: float,
         wait: RestartWait | None = None,
         on_crash: Callable[[str], None] | None = None,
+        on_demand: bool = False,
     ) -> None:
         """body: called in the child with a new name; returns the exit code, and ends at SIGTERM.
 
         on_crash: called in another child process with the name of one that ended by itself.
+        on_demand: started by `start_if_resting` only, and not restarted after the exit code 0.
         """
         self.time_to_stop_s = time_to_stop_s
         self.cannot_start = False
@@ -84,7 +86,8 @@ class Child:
         self._starts = 0
         self._name = ""
         self._started_at = 0.0
-        self._start_at: float | None = 0.0
+        self._on_demand = on_demand
+        self._start_at: float | None = None if on_demand else 0.0
         self._stop_at = 0.0
 
     def update(self, now: float) -> None:
@@ -97,6 +100,11 @@ class Child:
         self._follow_ups = [process for process in self._follow_ups if process.is_alive()]
         if self._start_at is not None and self._start_at <= now:
             self._start(now)
+
+    def start_if_resting(self) -> None:
+        """Let the next `update` start a process on demand, unless it runs or waits for a restart."""
+        if self._on_demand and self._process is None and self._start_at is None:
+            self._start_at = 0.0
 
     def sentinels(self) -> list[int]:
         """Returns file descriptors that become readable when a process ends."""
@@ -144,6 +152,9 @@ class Child:
         self._process = None
         if process.exitcode == CANNOT_START and self._starts == 1:
             self.cannot_start = True
+            return
+        if self._on_demand and process.exitcode == 0:
+            log.debug("process ended until it is needed again", role=self._role)
             return
         wait_s = self._wait.after(now - self._started_at)
         log.error("process ended and will be started again", role=self._role, exit_code=process.exitcode, wait_s=wait_s)

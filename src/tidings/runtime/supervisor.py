@@ -1,7 +1,7 @@
 """The supervisor of `tidings serve`: forks web workers and workers from one image, and restarts those that end.
 
     tidings serve ─┬─ web worker 1 … n   share the port
-                   └─ worker 1 … n
+                   └─ worker 1 … n       all but the first on demand, unless their number was chosen
 
 This process has imported everything and opened nothing: no database, no thread. A child process shares its memory until
 one of them writes to it, and starts in milliseconds. Ctrl-C, SIGTERM and a closed terminal reach this process only; it
@@ -27,6 +27,7 @@ import structlog
 from tidings.domain.errors import TidingsError
 from tidings.runtime import children, file_limit, hangup, preflight
 from tidings.runtime.children import Child, RestartWait
+from tidings.runtime.demand import Demand, Duty
 from tidings.runtime.notify import ServiceManager
 from tidings.runtime.web_process import WebServer
 from tidings.settings import Settings
@@ -52,7 +53,8 @@ def serve(
     settings: Settings,
     *,
     application: Callable[[Settings], Any],
-    worker: Callable[[str], int] | None = None,
+    worker: Callable[[str, Duty], int] | None = None,
+    workers_on_demand: bool = False,
     on_ready: Callable[[], None] = lambda: None,
     on_crash: Callable[[str], None] = _ignore,
 ) -> int:
@@ -60,6 +62,7 @@ def serve(
 
     application: returns the ASGI application; called once in each web worker.
     worker: runs a worker of the given name until SIGTERM, and returns its exit code; None for web pages and API only.
+    workers_on_demand: start with one worker, and start the others when one asks for more.
     on_ready: called once, as soon as the port accepts connections.
     on_crash: called in a process of its own with the name of a worker that ended by itself.
     """
@@ -67,13 +70,17 @@ def serve(
     server = WebServer(settings, host, file_limit.raise_for(MAX_CONNECTIONS))
     web = partial(_run_web, server, application, settings)
     started = [Child("web worker", web, time_to_stop_s=WEB_STOP_S) for _ in range(settings.web_workers)]
+    demand = Demand()
     if worker:
-        started += [_worker_child(worker, on_crash) for _ in range(settings.worker_processes)]
+        started += [
+            _worker_child(worker, on_crash, demand, on_demand=workers_on_demand and number > 0)
+            for number in range(settings.worker_processes)
+        ]
     # The collector would write to the memory that the children share.
     gc.collect()
     gc.freeze()
     address = str(settings.listen_socket) if settings.listen_socket else (host, settings.listen_addr.port)
-    supervisor = Supervisor(started, address, on_ready, ServiceManager.of_this_process())
+    supervisor = Supervisor(started, address, on_ready, ServiceManager.of_this_process(), demand)
     exit_code = supervisor.run()
     log.info("stopped")
     return exit_code
@@ -94,9 +101,19 @@ def _load(application: Callable[[Settings], Any], settings: Settings) -> Any:
     sys.exit(children.CANNOT_START)
 
 
-def _worker_child(worker: Callable[[str], int], on_crash: Callable[[str], None]) -> Child:
+def _worker_child(
+    worker: Callable[[str, Duty], int], on_crash: Callable[[str], None], demand: Demand, *, on_demand: bool
+) -> Child:
     wait = RestartWait(first_s=children.FIRST_RESTART_WAIT_S, long_run_s=children.MAX_RESTART_WAIT_S)
-    return Child("worker", worker, time_to_stop_s=WORKER_STOP_S, wait=wait, on_crash=on_crash)
+    duty = Duty(demand.ask, ends_when_idle=on_demand)
+    return Child(
+        "worker",
+        lambda name: worker(name, duty),
+        time_to_stop_s=WORKER_STOP_S,
+        wait=wait,
+        on_crash=on_crash,
+        on_demand=on_demand,
+    )
 
 
 class Supervisor:
@@ -108,9 +125,11 @@ class Supervisor:
         address: tuple[str, int] | str,
         on_ready: Callable[[], None],
         manager: ServiceManager,
+        demand: Demand,
     ) -> None:
         """address: a numeric host and a port, or the path of a Unix socket."""
         self._manager = manager
+        self._demand = demand
         self._children = started
         self._address = address
         self._on_ready = on_ready
@@ -129,6 +148,9 @@ class Supervisor:
 
     def _supervise(self, wakeup: socket.socket) -> int:
         while not self._got_stop:
+            if self._demand.take():
+                for child in self._children:
+                    child.start_if_resting()
             for child in self._children:
                 child.update(time.monotonic())
                 if child.cannot_start:
@@ -146,11 +168,13 @@ class Supervisor:
         return 0
 
     def _wait(self, wakeup: socket.socket) -> None:
-        """Returns when a child ends, a child is due to be restarted, or a signal arrives."""
+        """Returns when a child ends, is due to be restarted, or asks for more, or when a signal arrives."""
         waits = [child.wait_s(time.monotonic()) for child in self._children]
         waits += [self._manager.ping_s] if self._is_ready else [READY_POLL_S]
         ends = [sentinel for child in self._children for sentinel in child.sentinels()]
-        connection.wait([wakeup, *ends], min((wait for wait in waits if wait is not None), default=None))
+        connection.wait(
+            [wakeup, self._demand.fileno(), *ends], min((wait for wait in waits if wait is not None), default=None)
+        )
         with suppress(BlockingIOError):
             wakeup.recv(4096)
 

@@ -40,6 +40,10 @@ class Loaded:
     origins: Mapping[str, str]
     shown: Mapping[str, str | None]
 
+    def is_default(self, field: str) -> bool:
+        """Returns whether nobody set this setting."""
+        return self.origins[field] == DEFAULT
+
 
 def load(environ: Mapping[str, str], config_path: Path | None = None) -> Settings:
     """Returns the settings. Raises StartError if one cannot be used.

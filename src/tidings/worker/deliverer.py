@@ -45,6 +45,11 @@ class Deliverer:
         self._poll_interval_s = poll_interval_s
         self._running: dict[asyncio.Task[None], ReceiverQueue] = {}
 
+    @property
+    def is_running(self) -> bool:
+        """Whether deliveries are being sent."""
+        return bool(self._running)
+
     async def run(self, stop: asyncio.Event) -> None:
         """Run until `stop` is set; then finish running deliveries within a time limit and release the claims."""
         log.info("deliverer started", worker=self.name, max_concurrent=self._max_concurrent)

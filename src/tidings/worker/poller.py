@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 
 import structlog
@@ -33,9 +34,20 @@ SHORTAGE_PAUSE_S = 10.0
 
 
 class Poller:
-    """max_concurrent: sources checked at the same time. wakeup: set when a user refreshes feeds."""
+    """max_concurrent: sources checked at the same time. wakeup: set when a user refreshes feeds.
 
-    def __init__(self, polling: Polling, wakeup: WakeupEvent, *, max_concurrent: int, name: str = "") -> None:
+    on_full: called when more sources are due than this poller may claim.
+    """
+
+    def __init__(
+        self,
+        polling: Polling,
+        wakeup: WakeupEvent,
+        *,
+        max_concurrent: int,
+        name: str = "",
+        on_full: Callable[[], None] = lambda: None,
+    ) -> None:
         self.name = name or worker_name()
         self._polling = polling
         self._wakeup = wakeup
@@ -49,6 +61,20 @@ class Poller:
         self._is_more, self._was_full = True, False
         self._has_work = asyncio.Event()
         self._paused_until = 0.0
+        self._on_full = on_full
+        self._full_at: float | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether sources are being checked."""
+        return bool(self._running)
+
+    def seconds_since_full(self) -> float:
+        """Returns how long ago as many sources were due as this poller may claim; since the first call at most."""
+        now = asyncio.get_running_loop().time()
+        if self._full_at is None:
+            self._full_at = now
+        return now - self._full_at
 
     @property
     def is_busy(self) -> bool:
@@ -94,6 +120,9 @@ class Poller:
         self._queue.extend(claimed)
         self._set_lease_ends(claimed_at, [lease.source_id for lease in claimed])
         self._is_more, self._was_full = bool(claimed), len(claimed) == limit
+        if self._was_full:
+            self._full_at = asyncio.get_running_loop().time()
+            self._on_full()
 
     def _should_claim(self) -> bool:
         """Whether enough slots are free: a claim is a transaction, and one for each slot would be too many."""

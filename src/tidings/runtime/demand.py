@@ -1,0 +1,43 @@
+"""How a worker asks the supervisor for more workers: one byte through a socket that they inherit."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+from msgspec import Struct
+
+
+class Demand:
+    """Made by the supervisor before it forks. A byte in the socket means that more workers are needed."""
+
+    def __init__(self) -> None:
+        self._receiver, self._sender = socket.socketpair()
+        self._receiver.setblocking(False)
+        self._sender.setblocking(False)
+
+    def ask(self) -> None:
+        """Ask for more workers. A full socket says so already."""
+        with suppress(OSError):
+            self._sender.send(b".")
+
+    def fileno(self) -> int:
+        """Returns the descriptor that is readable after `ask`."""
+        return self._receiver.fileno()
+
+    def take(self) -> bool:
+        """Returns whether anybody asked since the last call."""
+        with suppress(BlockingIOError):
+            return bool(self._receiver.recv(4096))
+        return False
+
+
+class Duty(Struct, frozen=True):
+    """What a worker does beside its work. ask_for_more: called while it has more to do than it can begin.
+
+    ends_when_idle: it ends by itself, with exit code 0, when it was not needed for a while.
+    """
+
+    ask_for_more: Callable[[], None] = lambda: None
+    ends_when_idle: bool = False
