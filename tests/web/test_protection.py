@@ -149,9 +149,9 @@ def test_error_pages_have_a_content_security_policy(address: str, visitor: Visit
 def test_pages_have_no_inline_scripts_or_styles(administrator: Visitor) -> None:
     def is_bare(route: Endpoint) -> bool:
         answer = administrator.get(path(route))
-        # Icons are bytes, and can hold any of these.
-        is_picture = answer.headers.get("content-type", "").startswith("image/")
-        return is_picture or not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=", answer.body.decode())
+        # Icons and archives are bytes, and can hold any of these.
+        is_binary = answer.headers.get("content-type", "").startswith(("image/", "application/zip"))
+        return is_binary or not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=", answer.body.decode())
 
     assert routes_where_not(PAGES, is_bare) == []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -57,10 +57,12 @@ class Download(StreamingResponse):
     The first piece is made before the response begins, so that an error until then has its own status.
     """
 
-    def __init__(self, pieces: Iterator[bytes], filename: str, media_type: str) -> None:
+    def __init__(
+        self, pieces: Iterator[bytes], filename: str, media_type: str, headers: Mapping[str, str] | None = None
+    ) -> None:
         first = next(pieces, b"")
-        headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
-        super().__init__(chain((first,), pieces), headers=headers, media_type=media_type)
+        own = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
+        super().__init__(chain((first,), pieces), headers={**(headers or {}), **own}, media_type=media_type)
 
 
 def empty(status: int, headers: dict[str, str] | None = None) -> Response:

@@ -88,7 +88,8 @@ def export_feeds(caller: User, services: Services) -> Response:
 @routes.get("/feeds/export/archive")
 def export_account(caller: User, services: Services) -> Response:
     """Send an archive of the whole account."""
-    return Download(services.account_export.stream(caller), "tidings-archive.zip", "application/zip")
+    pieces = services.account_export.stream(caller)
+    return Download(pieces, "tidings-archive.zip", "application/zip", SANDBOX_HEADERS)
 
 
 def _uploaded(request: Request) -> bytes:
