@@ -65,3 +65,34 @@ def test_an_article_is_read_without_a_request_to_its_publisher(
 
     assert {seen.headers["user-agent"] for seen in site.requests} == {site.requests[0].headers["user-agent"]}
     assert "Mozilla" not in site.requests[0].headers["user-agent"]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pictures_are_enlarged_and_broken_ones_leave_no_hole(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher, width: int
+) -> None:
+    good, broken = site.serve("/rain.png", PNG), site.serve("/page.png", "<html>")
+    content = (
+        f'<p><img src="{good}" alt="Drops"></p><p><img src="{broken}" alt="A cloud" width="900" height="600"></p>'
+        f'<p><img src="{broken}?2"></p><p>Sun <a href="https://example.org/"><img src="{broken}?3"> and moon</a></p>'
+    )
+    entry = subscribe(alice, site, content)
+
+    with reading(browser, service, viewport={"width": width, "height": 800}) as made:
+        made.set_session(alice)
+        page = made.go(f"/entries/{entry}")
+        expect(page.locator(".content img")).to_have_count(1)
+        expect(page.get_by_role("link", name="A cloud", exact=True)).to_have_attribute("href", broken)
+        expect(page.get_by_role("link", name="Picture", exact=True)).to_have_attribute("href", f"{broken}?2")
+        expect(page.get_by_role("link", name="and moon")).to_have_count(1)
+
+        for is_key in (True, False):
+            page.get_by_role("link", name="Drops").click()
+            expect(page.get_by_role("dialog", name="Drops")).to_be_visible()
+            if is_key:
+                page.keyboard.press("Escape")
+            else:
+                page.locator("dialog.picture").click()
+            expect(page.locator("dialog.picture")).to_have_count(0)
+            assert page.url.endswith(f"/entries/{entry}")
+        made.complaints = [one for one in made.complaints if not one.startswith(("asked for", "console:"))]

@@ -6,6 +6,7 @@ import "./counts.js";
 import "./keys.js";
 import "./appearance.js";
 import "./player.js";
+import "./pictures.js";
 import "./touch.js";
 import "./refresh.js";
 import "./reading_order.js";

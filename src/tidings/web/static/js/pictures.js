@@ -1,0 +1,41 @@
+// Pictures of articles: enlarged above the page; where one is broken, its description or a link stands instead of a hole.
+const words = document.getElementById("words").dataset;
+const ALL = ".content img, .attached img, .row-picture";
+
+function leave(image) {
+  const link = image.closest("a");
+  const needsText = !image.closest(".embed, .row");
+  const isEmpty = link && !link.textContent.trim();
+  (image.closest("picture") ?? image).replaceWith(needsText ? image.alt || (isEmpty ? words.picture : "") : "");
+  if (!link?.matches(".zoom")) return;
+  link.className = "";
+  link.removeAttribute("aria-label");
+}
+
+// Those that failed before this script ran. Drawings without a size have no natural width, either: decoding tells.
+function check() {
+  for (const image of document.querySelectorAll(ALL)) {
+    if (image.complete && !image.naturalWidth) image.decode().catch(() => leave(image));
+  }
+}
+
+// The placeholder of our proxy has no size. Its link leads to the page that says why the picture is missing.
+const isPlaceholder = (image) =>
+  image.currentSrc.includes("/proxy/") && [0, 300].includes(image.naturalWidth) && [0, 150].includes(image.naturalHeight);
+
+addEventListener("error", ({ target }) => target.matches?.(ALL) && leave(target), true);
+document.addEventListener("tidings:swapped", check);
+check();
+document.addEventListener("click", (event) => {
+  const image = event.target.closest?.(".zoom")?.querySelector("img");
+  if (!image || isPlaceholder(image) || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  const dialog = document.createElement("dialog");
+  dialog.className = "picture";
+  dialog.ariaLabel = image.alt || words.picture;
+  dialog.onclick = () => dialog.close();
+  dialog.onclose = () => dialog.remove();
+  dialog.append(Object.assign(image.cloneNode(), { sizes: "100vw", loading: "eager" }));
+  document.body.append(dialog);
+  dialog.showModal();
+});
