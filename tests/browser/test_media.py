@@ -51,7 +51,7 @@ def test_an_article_is_read_without_a_request_to_its_publisher(
         page = made.go(f"/entries/{entry}")
         pictures = page.locator(".content img")
         expect(pictures).to_have_count(2)
-        page.wait_for_function("[...document.querySelectorAll('.content img')].every(one => one.complete)")
+        page.wait_for_function("() => [...document.querySelectorAll('.content img')].every(one => one.complete)")
         assert pictures.first.evaluate("one => one.naturalWidth") == 192
         # A placeholder in the place of the other, which takes no more room than the picture would.
         box = pictures.last.bounding_box()
