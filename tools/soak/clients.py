@@ -16,7 +16,7 @@ from loopback.processes import Usage
 from loopback.publisher import Publisher
 from loopback.readings import percentile
 from loopback.running import Service, service
-from soak.breaches import Report
+from soak.breaches import WORKERS, Report
 
 FEEDS, ENTRIES = 60, 30
 # Between two requests of one client, as apps that sync in the foreground.
@@ -47,7 +47,7 @@ async def soak(database_url: str, home: Path, count: int, seconds: float) -> Rep
     for number in range(FEEDS):
         publisher.publish(number, ENTRIES)
     try:
-        async with service(database_url, home) as running:
+        async with service(database_url, home, worker_processes=WORKERS) as running:
             await running.subscribe([publisher.feed_url(number) for number in range(FEEDS)])
             entries = await _entries(running)
             answers = ResponseCounts()

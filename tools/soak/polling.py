@@ -11,7 +11,7 @@ from loopback.processes import Usage
 from loopback.publisher import Publisher
 from loopback.readings import percentile
 from loopback.running import Service, service
-from soak.breaches import Report
+from soak.breaches import WORKERS, Report
 
 # Feeds are due once a minute here; a check may be late by jitter, batches and a busy machine.
 MAX_GAP_S = 150.0
@@ -29,7 +29,7 @@ async def soak(database_url: str, home: Path, feeds: int, seconds: float) -> Rep
     publisher.misbehaving = dict.fromkeys(bad, 0.9)
     urls = [publisher.feed_url(number, BAD_HOST if number in set(bad) else GOOD_HOST) for number in range(feeds)]
     try:
-        async with service(database_url, home) as running:
+        async with service(database_url, home, worker_processes=WORKERS) as running:
             await running.subscribe(urls)
             measured = Measured(publisher, good)
             samples = await measured.run(running, seconds)
