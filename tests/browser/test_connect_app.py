@@ -37,10 +37,10 @@ def test_address_and_password_are_scanned_from_the_page(
         reader.set_session(alice)
         page = reader.go("/settings/apps")
         page.get_by_role("link", name="NetNewsWire").click()
-        page.get_by_role("button", name="Make a password").click()
+        page.get_by_role("button", name="Create password").click()
         password = page.locator("#new-secret").inner_text()
 
         assert scanned(page, "QR code of the address") == [page.locator("#address").inner_text()]
         assert scanned(page, "QR code of the password") == [password]
-        expect(page.get_by_role("button", name="Make a password")).to_have_count(0)
+        expect(page.get_by_role("button", name="Create password")).to_have_count(0)
     assert App(alice).sign_in(password).get("user-info")["userName"] == alice.user.username

@@ -143,7 +143,7 @@ def test_many_feeds_are_moved_at_once(reader: Reader, alice: Person, site: Publi
 def test_an_api_key_is_created_used_and_deleted(reader: Reader, service: RunningService, alice: Person) -> None:
     page = reader.go("/settings/api-keys")
     page.get_by_label("What it is for").fill("My phone")
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_role("button", name="Create key").click()
     key = page.locator("#new-key").inner_text()
 
     command = ["curl", "--silent", "--fail", "--header", f"X-Auth-Token: {key}", f"{service.url}/v1/me"]

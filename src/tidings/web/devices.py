@@ -16,13 +16,13 @@ SIZES = tuple(str(size) for size in range(MIN_SIZE, MAX_SIZE + 1))
 # By field: the values and their labels. "" follows the account.
 CHOICES: dict[str, dict[str, str]] = {
     "theme": {
-        "": N_("As in my account"),
+        "": N_("Same as my account"),
         "light": N_("Light"),
         "dark": N_("Dark"),
-        "system": N_("As the system"),
+        "system": N_("Same as the system"),
         "contrast": N_("High contrast"),
     },
-    "font": {"": N_("As in my account"), "serif": N_("Serif"), "sans": N_("Sans serif")},
+    "font": {"": N_("Same as my account"), "serif": N_("Serif"), "sans": N_("Sans serif")},
     "density": {"compact": N_("Compact"), "comfortable": N_("Comfortable"), "cards": N_("Cards")},
     "columns": {"split": N_("List and article"), "list": N_("List alone")},
     "passing": {"": N_("When opened"), "mark": N_("When scrolled past, too")},

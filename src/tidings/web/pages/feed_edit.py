@@ -34,7 +34,7 @@ SWITCH_LABELS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "checking": (("disabled", N_("Switched off: it is not checked"), ""),),
     "entries": (
         ("crawler", N_("Fetch whole articles"), N_("For feeds that give only the beginning.")),
-        ("hide_globally", N_("Keep it out of the list of everything unread"), ""),
+        ("hide_globally", N_("Hide from Unread"), ""),
         (
             "ignore_entry_updates",
             N_("Keep entries as they first came"),

@@ -48,7 +48,7 @@ ACCOUNT = AccountForm(
                 Field("text", "username", N_("Username"), more=_PLAIN_TEXT | {"autocomplete": "username"}),
                 Field("select", "language", N_("Language"), choices=choices.languages),
                 Field("select", "timezone", N_("Time zone"), choices=choices.zones),
-                Field("select", "default_home_page", N_("Begin with"), choices=choices.of("default_home_page")),
+                Field("select", "default_home_page", N_("Home page"), choices=choices.of("default_home_page")),
             ),
         ),
         Group(
@@ -75,7 +75,7 @@ READING = AccountForm(
                 Field(
                     "select",
                     "entry_sorting_order",
-                    N_("Entries in order of"),
+                    N_("Sort order"),
                     choices=choices.of("entry_sorting_order"),
                 ),
                 Field(
@@ -111,7 +111,7 @@ READING = AccountForm(
                     N_("Then publishers do not see your address."),
                 ),
                 Field("check", "show_reading_time", N_("Show how long an entry takes to read")),
-                _number("default_reading_speed", N_("You read"), N_("Words a minute.")),
+                _number("default_reading_speed", N_("Reading speed"), N_("Words a minute.")),
                 _number("cjk_reading_speed", N_("In Chinese, Japanese and Korean"), N_("Characters a minute.")),
             ),
         ),

@@ -9,7 +9,7 @@ document.addEventListener("change", (event) => {
   const form = event.target.closest?.("form[data-appearance]");
   if (!form) return;
   const { name, value } = event.target;
-  // Only the server knows the value of "As in my account".
+  // Only the server knows the value of "Same as my account".
   if (value) document.documentElement.dataset[name] = value;
   post(form.action, { [name]: value }).then((result) => result && !value && location.reload());
 });
