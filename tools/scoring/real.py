@@ -9,6 +9,7 @@ import random
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 
@@ -28,11 +29,12 @@ _CLOSE_TAG = re.compile(rb"</[\w:]+>")
 
 
 class Document(Struct, frozen=True):
-    """entries: fingerprints of the entries of the undamaged body."""
+    """entries: fingerprints of the entries of the undamaged body. shared_urls: those of several entries."""
 
     name: str
     body: bytes
     entries: list[str]
+    shared_urls: frozenset[str]
 
     def whole_items(self, end: int) -> int:
         """Returns how many items end before a position; 0 if the closing tags alone do not show it."""
@@ -43,7 +45,9 @@ class Document(Struct, frozen=True):
 def documents() -> Iterator[Document]:
     for name, body in members(ARCHIVE):
         if not name.endswith(("LICENSE", "README.md")):
-            yield Document(name, body, _fingerprints(body))
+            urls = Counter(entry.url for entry in _entries(body))
+            shared = frozenset(url for url, count in urls.items() if count > 1)
+            yield Document(name, body, _fingerprints(body, shared), shared)
 
 
 def whole(found: Iterable[Document]) -> Iterator[Claim]:
@@ -86,15 +90,20 @@ def megabytes_per_second(found: Iterable[Document]) -> float:
 
 def _kept(document: Document, field: str, body: bytes, place: int) -> Claim:
     count = document.whole_items(place)
-    return Claim(f"{document.name} at {place}", field, document.entries[:count], _fingerprints(body)[:count])
+    found = _fingerprints(body, document.shared_urls)
+    return Claim(f"{document.name} at {place}", field, document.entries[:count], found[:count])
 
 
-def _fingerprints(body: bytes) -> list[str]:
-    """Returns a fingerprint of what each entry shows.
+def _fingerprints(body: bytes, shared_urls: frozenset[str]) -> list[str]:
+    """Returns a fingerprint of each entry: what it shows, and the hash by which it is stored.
 
-    The hash by which an entry is stored would not do: it depends on the items after it that share its id or link.
+    Without the hash for entries that share their link: theirs depends on the items after them.
     """
-    return [sha256("\0".join((entry.url, entry.title, entry.content)).encode()).hexdigest() for entry in _entries(body)]
+    return [_fingerprint(entry, "" if entry.url in shared_urls else entry.hash) for entry in _entries(body)]
+
+
+def _fingerprint(entry: ParsedEntry, hash_: str) -> str:
+    return sha256("\0".join((entry.url, entry.title, entry.content, hash_)).encode()).hexdigest()
 
 
 def _entries(body: bytes) -> Sequence[ParsedEntry]:
