@@ -23,14 +23,18 @@ class Proxy:
     def __init__(self, port: int, *, reply: int = 0, password: str = "") -> None:
         self.asked: list[tuple[str, int]] = []
         self.passwords: list[tuple[str, str]] = []
+        self.connections: set[asyncio.Task[Any]] = set()
         self._port = port
         self._reply = reply
         self._password = password
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self.connections.add(task)
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
             await self._converse(reader, writer)
-        writer.close()
+        await _close(writer)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         _version, count = await reader.readexactly(2)
@@ -59,7 +63,13 @@ async def _pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         while data := await reader.read(65536):
             writer.write(data)
             await writer.drain()
+    await _close(writer)
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
     writer.close()
+    with contextlib.suppress(ConnectionError):
+        await writer.wait_closed()
 
 
 def fetch(proxy: Proxy, url: str, *, through: str = "socks5://127.0.0.1", settings: Any = None, **more: Any) -> bytes:
@@ -77,7 +87,12 @@ def fetch(proxy: Proxy, url: str, *, through: str = "socks5://127.0.0.1", settin
         if "proxy_url" in known:
             known["proxy_url"] += f":{port}"
         async with server:
-            return (await asyncio.to_thread(lambda: with_fetcher(ask, **known, **more))).body
+            try:
+                return (await asyncio.to_thread(lambda: with_fetcher(ask, **known, **more))).body
+            finally:
+                # A loop that ends before them leaves sockets open, which a later test would be blamed for.
+                await asyncio.gather(*proxy.connections)
+                proxy.connections.clear()
 
     return asyncio.run(run())
 
