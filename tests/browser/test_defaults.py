@@ -42,13 +42,17 @@ def test_what_was_chosen_is_shown_also_when_it_is_the_default_of_the_api(
     alice.has_feed(site, ["Newest", "Oldest"])
     with reading(browser, service, color_scheme="dark") as created:
         created.set_session(alice)
-        page = created.go("/settings/reading")
-        # Saving the form as it is shown chooses nothing.
-        page.get_by_role("button", name="Save").click()
-        created.wait_for_text("Saved.")
+        # Saving the forms as they are shown chooses nothing.
+        for settings in ("reading", "appearance"):
+            created.go(f"/settings/{settings}").get_by_role("button", name="Save").click()
+            created.wait_for_text("Saved.")
         me = alice.get("/v1/me")
         assert (me["theme"], me["entry_sorting_direction"]) == ("light_serif", "asc")
-        page.get_by_label("Appearance").select_option("light_serif")
+        page = created.go("/settings/appearance")
+        page.get_by_label("Colours and typeface").select_option("light_serif")
+        page.get_by_role("button", name="Save").click()
+        created.wait_for_text("Saved.")
+        page = created.go("/settings/reading")
         page.get_by_text("Oldest first").click()
         page.get_by_role("button", name="Save").click()
         created.wait_for_text("Saved.")

@@ -178,7 +178,8 @@ def _run_migration(database: Database, migration: ModuleType) -> None:
 
 TEMPLATES = Path(tidings.web.__file__).with_name("templates")
 _ADDRESS = re.compile(r'(?:href|src|action|formaction|poster|data-url|data-comments)="\{\{ *([^}]+?) *\}\}')
-# Made by us; `row.path` and `one.address` went through the filter in Python, `row.picture` comes from cleaned HTML.
+# Made by us; `row.path`, `one.address`, `one.media` and `attached.poster` went through the filter in Python,
+# `row.picture` comes from cleaned HTML.
 _INTERNAL_URLS = {
     "next_url",
     "more_url",
@@ -188,6 +189,8 @@ _INTERNAL_URLS = {
     "share_url",
     "row.path",
     "one.address",
+    "one.media",
+    "attached.poster",
     "row.picture",
 }
 
