@@ -18,7 +18,10 @@ from support.databases import Databases
 from support.people import call
 from support.running import running_service
 from tidings.cli import app
+from tidings.services.clock import system_clock
+from tidings.services.maintenance.scheduled_backup import BackupSettings, ScheduledBackup
 from tidings.settings import OPTIONS
+from tidings.storage.engine.database import Database
 
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "packaging" / "systemd" / "tidings.service"
@@ -35,6 +38,7 @@ metrics.start(pathlib.Path(sys.argv[1]))
 metrics.record_poll("stored", 0.1, 1)
 metrics.record_delivery("failed", 0.1)
 metrics.record_deliveries_given_up("expired", 1)
+metrics.record_backup("failed")
 """
 # The highest exposure that `systemd-analyze security` may find, from 0 (none) to 10.
 MAX_EXPOSURE = 2.0
@@ -60,12 +64,22 @@ def test_dashboard_and_alerts_use_metrics_that_exist(databases: Databases, tmp_p
     used = {name for expression in expressions() for name in re.findall(r"\btidings_\w+", expression)}
     with databases.migrated() as url, running_service(url, tmp_path, metrics_collector="1") as service:
         call(service.url, "GET", "/v1/me")
-        # A worker beside it, which has checked a feed and given up a delivery.
+        _schedule_backup(url)
+        # A worker beside it, which has checked a feed, given up a delivery and written no backup.
         subprocess.run([sys.executable, "-c", RECORD, tmp_path / "metrics"], check=True, timeout=60)
         page = call(service.url, "GET", "/metrics").body.decode()
 
     assert used - exposed(page) == set()
     assert len(used) > 15
+
+
+def _schedule_backup(url: str) -> None:
+    """Note that a backup was written, which has no age before."""
+    database = Database(url)
+    scheduled = ScheduledBackup(database, system_clock, BackupSettings())
+    scheduled.begin("worker")
+    scheduled.finish("worker")
+    database.close()
 
 
 def test_labels_of_dashboard_and_alerts_are_documented() -> None:
