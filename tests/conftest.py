@@ -58,10 +58,11 @@ LONG_RUNS = (
     "services/entries/test_article_extraction.py", "services/feeds/test_icons.py",
     "services/polling/test_full_content.py", "services/polling/test_memory.py",
     "storage/deliveries/test_delivery_plans.py", "storage/engine/test_failover.py", "storage/engine/test_pooler.py",
-    "storage/entries/test_frequent_words.py", "storage/test_lock_order.py", "storage/test_plans.py",
-    "storage/test_statement_ownership.py", "test_abuse.py", "test_connections.py", "test_names.py",
-    "test_supervisor.py", "worker/test_company.py", "worker/test_deliverer.py", "worker/test_deliverer_killed.py",
-    "worker/test_killed.py", "worker/test_poller.py",
+    "storage/entries/test_frequent_words.py", "storage/maintenance/test_move.py", "storage/maintenance/test_restore.py",
+    "storage/test_lock_order.py", "storage/test_plans.py", "storage/test_statement_ownership.py",
+    "storage/test_upgrades.py", "test_abuse.py", "test_connections.py", "test_names.py", "test_supervisor.py",
+    "worker/test_company.py", "worker/test_deliverer.py", "worker/test_deliverer_killed.py",
+    "worker/test_killed.py", "worker/test_poller.py", "worker/test_shortages.py",
 )  # fmt: skip
 
 

@@ -453,9 +453,15 @@ class Publisher:
         return may_stay and seen.headers.get("connection", "").lower() != "close"
 
 
+_TLS_HANDSHAKE = b"\x16"
+
+
 async def _read_request(reader: asyncio.StreamReader, connection: int) -> ReceivedRequest | None:
     try:
-        head = await reader.readuntil(b"\r\n\r\n")
+        head = await reader.readexactly(1)
+        if head == _TLS_HANDSHAKE:
+            return None  # as servers without TLS do, which do not wait for a line of it
+        head += await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         return None
     at = time.monotonic()
