@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import sqlite3
+import struct
 import zipfile
 from contextlib import closing
 from datetime import UTC, datetime
@@ -134,6 +135,31 @@ def test_a_damaged_database_of_freshrss_is_refused(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("feed", "name", b"\xff"),
+        ("feed", "priority", "high"),
+        ("feed", "ttl", "often"),
+        ("entry", "id", 2**62),
+        ("entry", "date", "soon"),
+        ("entry", "date", 2**60),
+        ("entry", "title", b"\xff"),
+    ],
+)
+def test_a_row_of_freshrss_that_cannot_be_read_is_named(
+    alice: Person, services: Services, tmp_path: Path, table: str, column: str, value: object
+) -> None:
+    path = _freshrss(tmp_path / "user.sqlite")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(f"UPDATE {table} SET {column} = ? WHERE id = (SELECT max(id) FROM {table})", [value])
+
+    with pytest.raises(InvalidInput, match=f"row [0-9]+ of its table {table}"):
+        _import(services, alice, FreshRssSource(path))
+
+    assert alice.get("/v1/feeds") == []
+
+
 POCKET = (
     "title,url,time_added,cursor,tags,status\r\n"
     '"Rain, and more",https://example.org/1,1600000000,7,a|two words,unread\r\n'
@@ -169,8 +195,8 @@ def _entries(path: Path, service: str) -> list[ArchivedEntry]:
         return list(source.entries())
 
 
-def _zipped(path: Path, members: dict[str, str]) -> Path:
-    with zipfile.ZipFile(path, "w") as file:
+def _zipped(path: Path, members: dict[str, str], compression: int = zipfile.ZIP_STORED) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as file:
         for name, content in members.items():
             file.writestr(name, content)
     return path
@@ -251,12 +277,18 @@ def test_a_file_of_another_kind_stores_nothing_and_names_the_line(
 
 def test_a_damaged_or_foreign_zip_file_is_refused(tmp_path: Path) -> None:
     empty = _zipped(tmp_path / "empty.zip", {"readme.txt": "x"})
-    damaged = _zipped(tmp_path / "damaged.zip", {"part.csv": POCKET})
-    content = bytearray(damaged.read_bytes())
-    content[60] ^= 0xFF
-    damaged.write_bytes(content)
 
     with pytest.raises(InvalidInput, match=r"has no \.csv in it"):
         _entries(empty, "Pocket")
-    with pytest.raises(InvalidInput, match=r"part\.csv in the ZIP file is damaged"):
-        _entries(damaged, "Pocket")
+    # The end alone, which says that 400 bytes of directory come before it.
+    cut = tmp_path / "cut.zip"
+    cut.write_bytes(b"PK\5\6" + struct.pack("<4H2LH", 0, 0, 1, 1, 400, 0, 0))
+    with pytest.raises(InvalidInput, match=r"cut\.zip is damaged"):
+        _entries(cut, "Pocket")
+    for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        damaged = _zipped(tmp_path / "damaged.zip", {"part.csv": POCKET}, compression)
+        content = bytearray(damaged.read_bytes())
+        content[60] ^= 0xFF
+        damaged.write_bytes(content)
+        with pytest.raises(InvalidInput, match=r"part\.csv in the ZIP file is damaged"):
+            _entries(damaged, "Pocket")

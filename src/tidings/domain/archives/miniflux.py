@@ -24,6 +24,8 @@ from tidings.domain.messages import verbatim
 # The most that Miniflux returns at once.
 PAGE: Final = 1000
 _SETTINGS: Final = (*records.FEED_SETTINGS, *records.FEED_SECRETS)
+# Only the path tells: behind a reverse proxy the server may be known by another name.
+_PROXIED: Final = re.compile(r"https?://[^/\s\"'<>]+(?:/[^\s\"'<>]*?)?/proxy/[\w-]{43}=/([\w-]+={0,2})")
 _DEFAULTS: Final = {field.name: field.default for field in msgspec.structs.fields(Feed)}
 
 
@@ -82,9 +84,6 @@ class MinifluxPage(Struct, frozen=True):
     entries: list[ArchivedEntry]
 
 
-_PAGES: Final = msgspec.json.Decoder(_Page)
-
-
 def read_settings(document: bytes) -> dict[str, Any]:
     """Returns the settings of the user in the response to /v1/me, with names of ours where they are the same."""
     settings: dict[str, Any] = _decoded(document, dict[str, Any], "/v1/me")
@@ -116,16 +115,9 @@ def read_feeds(document: bytes) -> list[ArchivedFeed]:
     ]
 
 
-# Only the path tells: behind a reverse proxy the server may be known by another name.
-_PROXIED: Final = re.compile(r"https?://[^/\s\"'<>]+(?:/[^\s\"'<>]*?)?/proxy/[\w-]{43}=/([\w-]+={0,2})")
-
-
 def read_entries(document: bytes) -> MinifluxPage:
     """Returns the entries in a response to /v1/entries. Raises InvalidInput."""
-    try:
-        page = _PAGES.decode(document)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise _not_miniflux("/v1/entries", error) from error
+    page: _Page = _decoded(document, _Page, "/v1/entries")
     entries = page.entries or []
     return MinifluxPage(page.total, entries[-1].id if entries else 0, [_entry(entry) for entry in entries])
 
@@ -166,9 +158,9 @@ def _original(text: str, *, in_html: bool) -> str:
 
     def replace(match: re.Match[str]) -> str:
         url = _proxied_url(match)
-        return html.escape(url) if in_html else url
+        return (html.escape(url) if in_html else url) or match[0]
 
-    return _PROXIED.sub(lambda match: replace(match) or match[0], text)
+    return _PROXIED.sub(replace, text)
 
 
 def _proxied_url(match: re.Match[str]) -> str:
@@ -184,8 +176,5 @@ def _decoded(document: bytes, kind: Any, path: str) -> Any:
     try:
         return msgspec.json.decode(document, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise _not_miniflux(path, error) from error
-
-
-def _not_miniflux(path: str, error: Exception) -> InvalidInput:
-    return InvalidInput(verbatim(f"the server does not answer {path} as Miniflux does: {str(error)[:200]}"))
+        text = f"the server does not answer {path} as Miniflux does: {str(error)[:200]}"
+        raise InvalidInput(verbatim(text)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -21,8 +22,8 @@ R = TypeVar("R", bound=Struct)
 MAX_LINE: Final = 2**28
 
 # What `zipfile` raises for a member that is missing, damaged, encrypted or compressed in an unknown way.
-_DAMAGES: Final = (
-    KeyError, zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError
+ZIP_DAMAGES: Final = (
+    KeyError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError, RuntimeError
 )  # fmt: skip
 
 
@@ -90,7 +91,7 @@ class ArchiveReader:
                     error=str(error),
                 )
             ) from error
-        except _DAMAGES as error:
+        except ZIP_DAMAGES as error:
             raise _damaged(name) from error
         if number != self.manifest.counts.get(name):
             raise InvalidInput(
@@ -124,7 +125,7 @@ class ArchiveReader:
         try:
             with self._zip.open(name) as member:
                 return member.read(MAX_LINE)
-        except _DAMAGES as error:
+        except ZIP_DAMAGES as error:
             raise _damaged(name) from error
 
     def _decoded(self, name: str, content: bytes, kind: type[Any]) -> Any:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -16,6 +14,7 @@ from tidings.domain.archives.records import ArchivedCategory, ArchivedEntry, Arc
 from tidings.domain.archives.saved_lists import OmnivoreItem
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import verbatim
+from tidings.services.archives.archive_file import ZIP_DAMAGES
 
 # Bytes of one document.
 MAX_DOCUMENT: Final = 2**28
@@ -35,7 +34,10 @@ class SavedPagesSource:
 
     def __enter__(self) -> Self:
         if zipfile.is_zipfile(self._path):
-            self._zip = zipfile.ZipFile(self._path)
+            try:
+                self._zip = zipfile.ZipFile(self._path)
+            except zipfile.BadZipFile as error:
+                raise InvalidInput(verbatim(f"the ZIP file {self._path.name} is damaged: {error}")) from error
         return self
 
     def __exit__(
@@ -89,15 +91,15 @@ class SavedPagesSource:
         try:
             with self._zip.open(name) as member:
                 return _limited(name, member.read(MAX_DOCUMENT + 1))
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+        except ZIP_DAMAGES as error:
             raise InvalidInput(verbatim(f"{name} in the ZIP file is damaged: {error}")) from error
 
     def _content(self, item: OmnivoreItem) -> str:
         """Returns the HTML of an item of Omnivore, "" if the file has none."""
-        if self._zip is not None:
-            with suppress(KeyError):
-                return self._member(f"content/{item.slug}.html").decode("utf-8", "replace")
-        return ""
+        name = f"content/{item.slug}.html"
+        if self._zip is None or name not in self._zip.NameToInfo:
+            return ""
+        return self._member(name).decode("utf-8", "replace")
 
 
 def _lines(document: bytes) -> Iterator[str]:

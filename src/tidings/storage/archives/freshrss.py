@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -22,6 +22,7 @@ from tidings.domain.archives.records import ArchivedCategory, ArchivedEnclosure,
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds.feeds import EditedFeedField
 from tidings.domain.messages import verbatim
+from tidings.domain.times import SECOND, Instant, to_datetime
 from tidings.storage.engine.foreign_file import ForeignFile
 from tidings.storage.engine.sqlite_file import UnreadableFile
 
@@ -32,7 +33,6 @@ _MAIN_STREAM: Final = 10
 _ESCAPED: Final = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#039;": "'", "&#39;": "'", "&apos;": "'"}
 _ESCAPE: Final = re.compile("|".join(_ESCAPED))
 _TAG_SEPARATOR: Final = re.compile(r"\s*[#,]\s*")
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _COLUMNS: Final = {
     "category": {"id", "name"},
     "feed": {"id", "url", "category", "name", "website", "description", "priority", "httpAuth", "ttl"},
@@ -40,6 +40,9 @@ _COLUMNS: Final = {
         "id", "guid", "title", "author", "content", "link", "date", "is_read", "is_favorite", "id_feed", "tags",
     },
 }  # fmt: skip
+
+
+R = TypeVar("R")
 
 
 class _Enclosure(Struct):
@@ -87,7 +90,7 @@ class FreshRssSource:
 
     def feeds(self) -> list[ArchivedFeed]:
         return [
-            _feed(row)
+            _read(_feed, row, "feed")
             for row in self._rows(
                 "SELECT feed.*, category.name AS category_name"
                 " FROM feed LEFT JOIN category ON category.id = feed.category ORDER BY feed.id"
@@ -98,7 +101,7 @@ class FreshRssSource:
         self.entry_count = next(self._rows("SELECT count(*) AS total FROM entry"))["total"]
         labels = self._labels()
         for row in self._rows("SELECT * FROM entry WHERE id_feed IS NOT NULL ORDER BY id"):
-            yield _entry(row, labels.get(row["id"], ()))
+            yield _read(partial(_entry, labels=labels.get(row["id"], ())), row, "entry")
 
     def _labels(self) -> dict[int, tuple[str, ...]]:
         """Returns the labels that the user gave, by entry. Databases before 1.12 have none."""
@@ -128,6 +131,15 @@ class FreshRssSource:
             raise _unreadable(error) from error
 
 
+def _read(read: Callable[[Mapping[str, Any]], R], row: Mapping[str, Any], table: str) -> R:
+    """Returns what `read` makes of a row. SQLite stores values of any type in any column."""
+    try:
+        return read(row)
+    except (TypeError, ValueError, OverflowError) as error:
+        text = f"row {row['id']} of its table {table} cannot be read: {error}"
+        raise InvalidInput(verbatim(f"this database of FreshRSS is damaged: {text}")) from error
+
+
 def _feed(row: Mapping[str, Any]) -> ArchivedFeed:
     ttl_s = int(row["ttl"] or 0)
     settings: dict[str, Any] = {}
@@ -153,16 +165,16 @@ def _feed(row: Mapping[str, Any]) -> ArchivedFeed:
     )
 
 
-def _entry(row: Mapping[str, Any], labels: tuple[str, ...]) -> ArchivedEntry:
+def _entry(row: Mapping[str, Any], *, labels: tuple[str, ...]) -> ArchivedEntry:
     tags = [_plain(tag) for tag in _TAG_SEPARATOR.split(row["tags"] or "") if tag]
     # The id is the time at which the entry was added, in microseconds.
-    created_at = _EPOCH + timedelta(microseconds=row["id"])
+    created_at = to_datetime(Instant(row["id"]))
     return ArchivedEntry(
         feed=row["id_feed"],
         hash=sha256((row["guid"] or _plain(row["link"])).encode("utf-8", "replace")).hexdigest(),
         status="read" if row["is_read"] else "unread",
         starred=bool(row["is_favorite"]),
-        published_at=_EPOCH + timedelta(seconds=row["date"]) if row["date"] else created_at,
+        published_at=to_datetime(Instant(row["date"] * SECOND)) if row["date"] else created_at,
         created_at=created_at,
         title=_plain(row["title"]),
         url=_plain(row["link"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote
 
 from tidings.storage.engine.sqlite_file import UnreadableFile
@@ -21,12 +21,6 @@ class ForeignFile:
             raise UnreadableFile(str(error)) from error
         self._connection.row_factory = sqlite3.Row
         self._connection.text_factory = lambda text: text.decode("utf-8", "replace")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         self._connection.close()
