@@ -116,6 +116,17 @@ def test_an_import_repeated_changes_nothing(reader: Person, bob: Person, service
     assert _comparable(_export(services, bob)) == _comparable(before)
 
 
+def test_a_public_link_belongs_to_one_entry(reader: Person, bob: Person, services: Services) -> None:
+    def share(content: bytes) -> bytes:
+        entries = [msgspec.json.decode(line) | {"share_code": "a-code-of-two-entries"} for line in content.splitlines()]
+        return b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)
+
+    report = _import(services, bob, _changed(_export(services, reader), records.ENTRIES, share))
+
+    assert report.new_entries > 1
+    assert [entry["share_code"] for entry in bob.entries() if entry["share_code"]] == ["a-code-of-two-entries"]
+
+
 def test_what_was_read_since_stays_read(reader: Person, services: Services) -> None:
     archive = _export(services, reader)
     unread = [entry["id"] for entry in reader.entries(status="unread")]

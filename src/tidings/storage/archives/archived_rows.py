@@ -107,10 +107,12 @@ def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> None:
     """
     delta = counters.CounterDelta()
     rows, contents, tags, attached = [], [], [], []
+    codes: set[str] = set()
     for id_, added in zip(bulk_insert.take_ids(db, entries, len(new)), new, strict=True):
         row = msgspec.structs.asdict(added.entry) | {"id": id_, "user_id": user_id}
-        if public_links.by_code(db, added.entry.share_code) is not None:
+        if row["share_code"] in codes or public_links.by_code(db, row["share_code"]) is not None:
             row["share_code"] = ""
+        codes.add(row["share_code"])
         rows.append(row)
         contents.append({"entry_id": id_, "content": added.content})
         tags += feed_store.tag_rows(user_id, id_, added.tags)
