@@ -34,7 +34,7 @@ from tidings.net.hubs import HubClient
 from tidings.net.post import SETTING, Sender
 from tidings.net.relay import MediaRelay
 from tidings.runtime import allocator
-from tidings.runtime.demand import Duty
+from tidings.runtime.demand import WorkerLifetime
 from tidings.services import Services
 from tidings.services.accounts.api_keys import ApiKeys
 from tidings.services.accounts.api_passwords import ApiPasswords
@@ -159,13 +159,13 @@ class Application:
         """Raises StoreUnavailable if the database does not answer."""
         self.database.ping()
 
-    def run_worker(self, stop: threading.Event, name: str, duty: Duty) -> None:
+    def run_worker(self, stop: threading.Event, name: str, lifetime: WorkerLifetime) -> None:
         """Run the worker loops until `stop` is set. name: holds the leases; "" to generate one."""
         self.expect_schema()
         allocator.release_regularly(self.database.close_unused)
         start_metrics(self._settings)
         sys.setswitchinterval(THREAD_SWITCH_INTERVAL_S)
-        asyncio.run(self._poll(stop, name or worker_name(), duty))
+        asyncio.run(self._poll(stop, name or worker_name(), lifetime))
 
     def release_leases(self, name: str) -> int:
         """Release the leases of an ended worker, so that others can claim at once. Returns their number."""
@@ -221,10 +221,10 @@ class Application:
     def close(self) -> None:
         self.database.close()
 
-    async def _poll(self, stop: threading.Event, name: str, duty: Duty) -> None:
+    async def _poll(self, stop: threading.Event, name: str, lifetime: WorkerLifetime) -> None:
         wakeup = WakeupEvent(self.database, FEEDS)
         limit = self._settings.worker_pool_size
-        poller = Poller(self.services.polling, wakeup, max_concurrent=limit, name=name, on_full=duty.ask_for_more)
+        poller = Poller(self.services.polling, wakeup, max_concurrent=limit, name=name, on_full=lifetime.ask_for_more)
         deliverer = Deliverer(self.services.delivery_queue, name=name)
         stopping = asyncio.Event()
         waiting = asyncio.get_running_loop().run_in_executor(None, stop.wait)
@@ -239,7 +239,7 @@ class Application:
                 ClockWatch(self.services.clock_repair, self.services.clock).run(stopping),
                 deliverer.run(stopping),
                 Subscriber(self.services.websub, self.services.pushes).run(stopping),
-                *([end_when_idle(poller, deliverer, stop, stopping)] if duty.ends_when_idle else []),
+                *([end_when_idle(poller, deliverer, stop, stopping)] if lifetime.ends_when_idle else []),
             )
         finally:
             # After an error: the thread in `stop.wait` would keep the process alive without polling.

@@ -17,7 +17,7 @@ from typing import Any
 from tidings import settings
 from tidings.domain.errors import StartError
 from tidings.runtime import logs, supervisor
-from tidings.runtime.demand import Duty
+from tidings.runtime.demand import WorkerLifetime
 from tidings.settings import Settings
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -55,7 +55,7 @@ def serve(application: str, *worker: str) -> int:
         return supervisor.serve(
             loaded,
             application=APPLICATIONS[application],
-            worker=(lambda _name, duty: poll(duty, *worker)) if worker else None,
+            worker=(lambda _name, lifetime: poll(lifetime, *worker)) if worker else None,
             workers_on_demand=worker[:1] == ("asking",),
             on_ready=lambda: print("ready", flush=True),  # noqa: T201
         )
@@ -64,7 +64,7 @@ def serve(application: str, *worker: str) -> int:
         return 1
 
 
-def poll(duty: Duty, manner: str, folder: str) -> int:
+def poll(lifetime: WorkerLifetime, manner: str, folder: str) -> int:
     """Create a file named after the process id, then run until SIGTERM, which it logs.
 
     manner: `obedient`; `crashing` to end at once; `stubborn` to ignore SIGTERM; `asking` for more workers when there is
@@ -83,8 +83,8 @@ def poll(duty: Duty, manner: str, folder: str) -> int:
     while True:
         time.sleep(0.1)
         if manner == "asking" and (Path(folder) / "ask").exists():
-            duty.ask_for_more()
-        if duty.ends_when_idle and (Path(folder) / "rest").exists():
+            lifetime.ask_for_more()
+        if lifetime.ends_when_idle and (Path(folder) / "rest").exists():
             return 0
 
 

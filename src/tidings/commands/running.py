@@ -18,7 +18,7 @@ from tidings.commands.outcomes import DONE, exit_code_of
 from tidings.commands.terminal import say
 from tidings.domain.errors import TidingsError
 from tidings.runtime import hangup, preflight
-from tidings.runtime.demand import Duty
+from tidings.runtime.demand import WorkerLifetime
 from tidings.settings import Settings
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def worker(*, loaded: LoadedSettings) -> int:
     return _run_worker(loaded.settings)
 
 
-def _run_worker(settings: Settings, name: str = "", duty: Duty | None = None) -> int:
-    """Run a worker until a signal. name: holds the leases; "" to generate one. duty: below a supervisor."""
+def _run_worker(settings: Settings, name: str = "", lifetime: WorkerLifetime | None = None) -> int:
+    """Run a worker until a signal. name: holds the leases; "" to generate one. lifetime: below a supervisor."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hangup.stops_process() else [])):
         signal.signal(number, lambda *_: stop.set())
@@ -76,7 +76,7 @@ def _run_worker(settings: Settings, name: str = "", duty: Duty | None = None) ->
         _wait_for_database(application, settings, stop)
         if not stop.is_set():
             application.check()
-            application.run_worker(stop, name, duty or Duty())
+            application.run_worker(stop, name, lifetime or WorkerLifetime())
     return DONE
 
 
@@ -140,7 +140,9 @@ def _serve(
     return supervisor.serve(
         settings,
         application=wiring.asgi_app,
-        worker=(lambda name, duty: exit_code_of(partial(_run_worker, settings, name, duty))) if with_worker else None,
+        worker=(lambda name, lifetime: exit_code_of(partial(_run_worker, settings, name, lifetime)))
+        if with_worker
+        else None,
         workers_on_demand=workers_on_demand,
         on_crash=partial(_release_leases, settings),
         on_ready=partial(_announce, settings),

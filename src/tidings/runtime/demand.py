@@ -33,8 +33,8 @@ class Demand:
         return False
 
 
-class Duty(Struct, frozen=True):
-    """What a worker does beside its work. ask_for_more: called while it has more to do than it can begin.
+class WorkerLifetime(Struct, frozen=True):
+    """When a worker asks for others, and when it ends. ask_for_more: called while more is due than it can begin.
 
     ends_when_idle: it ends by itself, with exit code 0, when it was not needed for a while.
     """

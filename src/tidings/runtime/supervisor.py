@@ -27,7 +27,7 @@ import structlog
 from tidings.domain.errors import TidingsError
 from tidings.runtime import children, file_limit, hangup, preflight
 from tidings.runtime.children import Child, RestartWait
-from tidings.runtime.demand import Demand, Duty
+from tidings.runtime.demand import Demand, WorkerLifetime
 from tidings.runtime.notify import ServiceManager
 from tidings.runtime.web_process import WebServer
 from tidings.settings import Settings
@@ -53,7 +53,7 @@ def serve(
     settings: Settings,
     *,
     application: Callable[[Settings], Any],
-    worker: Callable[[str, Duty], int] | None = None,
+    worker: Callable[[str, WorkerLifetime], int] | None = None,
     workers_on_demand: bool = False,
     on_ready: Callable[[], None] = lambda: None,
     on_crash: Callable[[str], None] = _ignore,
@@ -102,13 +102,13 @@ def _load(application: Callable[[Settings], Any], settings: Settings) -> Any:
 
 
 def _worker_child(
-    worker: Callable[[str, Duty], int], on_crash: Callable[[str], None], demand: Demand, *, on_demand: bool
+    worker: Callable[[str, WorkerLifetime], int], on_crash: Callable[[str], None], demand: Demand, *, on_demand: bool
 ) -> Child:
     wait = RestartWait(first_s=children.FIRST_RESTART_WAIT_S, long_run_s=children.MAX_RESTART_WAIT_S)
-    duty = Duty(demand.ask, ends_when_idle=on_demand)
+    lifetime = WorkerLifetime(demand.ask, ends_when_idle=on_demand)
     return Child(
         "worker",
-        lambda name: worker(name, duty),
+        lambda name: worker(name, lifetime),
         time_to_stop_s=WORKER_STOP_S,
         wait=wait,
         on_crash=on_crash,
