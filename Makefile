@@ -14,8 +14,11 @@ PIP := $(IN_VENV) -m pip --quiet --disable-pip-version-check
 LOCKED := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 COMPILE := $(VENV)/bin/uv pip compile pyproject.toml $(LOCKED)
 
+# Containers tend to set it; without compiled files, each process that the tests start compiles the code anew.
+test test-fast: export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-fast check format lock bench bench-api bench-memory bench-poll abuse corpus fuzz-ingestion fuzz chaos soak statuses contracts messages screenshots clean
+.PHONY: help serve test test-fast check format lock bench bench-api bench-memory bench-poll abuse corpus fuzz-ingestion fuzz chaos soak docs statuses contracts messages screenshots clean
 
 help: ## show this list
 	@echo "Tidings, a self-hosted feed reader service."
@@ -25,10 +28,10 @@ serve: $(VENV)/.runtime ## start the service; Ctrl-C stops it (ARGS are passed t
 	@exec $(IN_VENV) -m tidings serve $(ARGS)
 
 test: $(VENV)/.dev ## run all tests on SQLite and PostgreSQL (ARGS are passed to pytest)
-	@exec $(IN_VENV) -m pytest -n auto $(ARGS)
+	@exec $(IN_VENV) -m pytest -n auto --dist worksteal $(ARGS)
 
-test-fast: $(VENV)/.dev ## run the quick tests on SQLite: no browser, no fuzzing, no long runs
-	@exec $(IN_VENV) -m pytest -q -n auto --fast $(ARGS)
+test-fast: $(VENV)/.dev ## run the quick tests on SQLite: no browser, no fuzzing, nothing slow
+	@exec $(IN_VENV) -m pytest -q -n auto --dist worksteal --fast $(ARGS)
 
 check: $(VENV)/.dev ## check lint, formatting and types
 	$(IN_VENV) -m ruff check .
@@ -39,14 +42,14 @@ format: $(VENV)/.dev ## fix lint and format the code
 	$(IN_VENV) -m ruff check --fix-only .
 	$(IN_VENV) -m ruff format .
 
-bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, apps, first-sync, pages, schedule, latency, deliveries, subscribers, connections)
+bench: $(VENV)/.dev ## measure performance (ARGS="lists" for one of ingest, lists, apps, first-sync, imports, pages, rendering, schedule, latency, deliveries, subscribers, connections, growth, capacity)
 	@exec $(IN_VENV) -m benchmarks $(ARGS)
 
 bench-api: $(VENV)/.dev ## measure the native API with eight connections, compared with the reference server if it is installed
 	@PYTHONPATH=tests:tools exec $(IN_VENV) -m benchmarks.api
 
-bench-memory: $(VENV)/.dev ## measure the memory of all processes: idle, after polling 100,000 entries, and after load
-	@PYTHONPATH=tests:tools exec $(IN_VENV) -m benchmarks.memory
+bench-memory: $(VENV)/.dev ## measure the memory of all processes: idle, after polling 100,000 entries, and after load (ARGS="--hours 10" of polling, compressed)
+	@PYTHONPATH=tests:tools exec $(IN_VENV) -m benchmarks.memory $(ARGS)
 
 bench-poll: $(VENV)/.dev ## measure polling of 500 feeds, compared with the reference server if it is installed
 	@PYTHONPATH=tests:tools exec $(IN_VENV) -m benchmarks.polling
@@ -85,10 +88,14 @@ messages: $(VENV)/.dev ## update the message catalogues from the code; then tran
 screenshots: $(VENV)/.dev ## save screenshots of the main pages in build/screenshots (ARGS="unread article" for some of them)
 	@PYTHONPATH=tests:tools exec $(IN_VENV) -m demo.screenshots $(ARGS)
 
+docs: $(VENV)/.docs ## build the documentation as a site in build/docs; a warning is an error
+	@$(VENV)/docs/bin/sphinx-build -q -W --keep-going -E -b dirhtml -d build/doctrees -c tools/docs_site docs build/docs
+
 lock: $(VENV)/.dev ## resolve dependencies and write requirements/ (ARGS="--upgrade" for newer versions)
 	$(COMPILE) --group build --output-file requirements/runtime.txt $(ARGS)
 	$(COMPILE) --group dev --constraints requirements/runtime.txt --output-file requirements/dev.txt $(ARGS)
 	$(VENV)/bin/uv pip compile $(LOCKED) --group fuzz --output-file requirements/fuzz.txt $(ARGS)
+	$(VENV)/bin/uv pip compile $(LOCKED) --group docs --output-file requirements/docs.txt $(ARGS)
 
 clean: ## remove .venv and caches, but no data
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
@@ -117,6 +124,13 @@ $(VENV)/.runtime: requirements/runtime.txt pyproject.toml | $(IN_VENV)
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 	@echo "Installing the dependencies of tests and checks"
 	@$(PIP) install --no-deps --require-hashes --requirement requirements/dev.txt
+	@touch $@
+
+# In an environment of its own, since nothing else needs it.
+$(VENV)/.docs: requirements/docs.txt | $(IN_VENV)
+	@echo "Installing the generator of the documentation"
+	@$(IN_VENV) -m venv --clear $(VENV)/docs
+	@$(VENV)/docs/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --require-hashes --requirement requirements/docs.txt
 	@touch $@
 
 $(VENV)/.fuzz: requirements/fuzz.txt $(VENV)/.dev

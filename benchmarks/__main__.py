@@ -12,13 +12,17 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 def main() -> int:
     from benchmarks import (
         apps,
+        capacity,
         connections,
         deliveries,
         first_sync,
+        growth,
+        imports,
         ingest,
         latency,
         lists,
         pages,
+        rendering,
         schedule,
         subscribers,
     )
@@ -28,12 +32,16 @@ def main() -> int:
         "lists": lists.run,
         "apps": apps.run,
         "first-sync": first_sync.run,
+        "imports": imports.run,
         "pages": pages.run,
+        "rendering": rendering.run,
         "schedule": schedule.run,
         "latency": latency.run,
         "deliveries": deliveries.run,
         "subscribers": subscribers.run,
         "connections": connections.run,
+        "growth": growth.run,
+        "capacity": capacity.run,
     }
     chosen = sys.argv[1:] or list(known)
     if unknown := [name for name in chosen if name not in known]:

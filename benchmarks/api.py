@@ -3,7 +3,12 @@
 Both have a user with 100,000 entries of 3 kB in 500 feeds and 20 categories, 30 % unread. Ours runs as `tidings serve`
 starts by default, on each engine. Each answer is checked before it is timed. Then the servers take turns, so that
 other work on the machine slows down both. Prints rates, and their ratio with its range, and writes them to
-build/bench-api.json. Returns 1 if a ratio is below its minimum. Without the reference there are rates only.
+build/bench-api.json, with a plot beside it. Returns 1 if a ratio is below its minimum. Without the reference there are
+rates only. What cannot be repeated on many connections, such as an import, is timed once a turn; then follow the time
+of a start, the memory of all processes and the size of the database.
+
+Our answers are checked again after each turn. An error, an empty list or an answer about other data ends the program
+with an AssertionError, before anything is written.
 
 Requests are sent by wrk if it is installed, otherwise by threads of this process, which slows down short answers.
 """
@@ -30,12 +35,16 @@ from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
+from sqlalchemy import text
 
 from benchmarks import reference
 from benchmarks.lists import databases
+from benchmarks.memory import SETTLE_S, memory_mib, peak_of
+from benchmarks.plots import Bars, write_bars
 from benchmarks.reference import REFERENCE
 from support.people import PASSWORD, Cast, Person, call
 from support.running import RunningService, environment_for, running
+from support.visitors import Visitor
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.feeds.feeds import ParsedEnclosure
 from tidings.domain.polling.ingestion import ReadyEntry
@@ -47,15 +56,24 @@ from tidings.storage.polling import feed_store
 CATEGORIES, FEEDS, ENTRIES = 20, 500, 100_000
 CONNECTIONS: Final = 8
 TURNS, TURN_S = 5, 1.0
+CHANGE_EVERY_S: Final = 0.05
 INDEXING_LIMIT_S: Final = 300.0
 RESULT: Final = Path("build/bench-api.json")
+PLOT: Final = RESULT.with_suffix(".svg")
+ENGINES: Final = ("sqlite", "postgresql")
+RATE: Final = "requests a second"
+MARKED, IMPORTED = 10_000, 500
+STARTS: Final = 3
 UPDATE: Final = "/v1/entries"
 
 Check = Callable[[Any], None]
 
 
 class Server(Struct, frozen=True):
-    """A server with the account that asks. feed_id, category_id, entry_ids: some of the user's."""
+    """A server with the account that asks. feed_id, category_id, entry_ids: some of the user's.
+
+    read_id: an entry that was read, so that showing it changes nothing. cookie: of a browser that is signed in.
+    """
 
     name: str
     url: str
@@ -65,12 +83,17 @@ class Server(Struct, frozen=True):
     feed_id: int = 0
     category_id: int = 0
     entry_ids: tuple[int, ...] = ()
+    read_id: int = 0
+    cookie: str = ""
 
 
 class Case(Struct, frozen=True):
     """A request, and how many times as fast as the reference it has to be at least, by engine; 0 for any.
 
     check: raises AssertionError for an answer, decoded from JSON, that is not right. status: of a right answer.
+    changed: a feed whose title is changed all the time while this is measured; 0 for none. is_page: it is asked for
+    with the session of a browser; pages of the reference are not measured. checks: how often it is asked when it is
+    checked: a second time restores what it switches.
     """
 
     path: str
@@ -80,6 +103,9 @@ class Case(Struct, frozen=True):
     body: str = ""
     status: int = 200
     is_basic: bool = False
+    is_page: bool = False
+    changed: int = 0
+    checks: int = 1
 
 
 class Result(Struct, frozen=True):
@@ -91,6 +117,7 @@ class Result(Struct, frozen=True):
     reference_rates: list[float] = []
     ratio: float | None = None
     minimum: float = 0
+    unit: str = RATE
 
     @property
     def is_too_slow(self) -> bool:
@@ -102,22 +129,38 @@ def run() -> int:
     sys.stdout.write(f"native API, {CONNECTIONS} connections, requests by {sender}\n")
     results: list[Result] = []
     with _reference() if reference.is_installed() else nullcontext() as other:
-        for number, engine in enumerate(("sqlite", "postgresql")):
-            with tempfile.TemporaryDirectory() as folder, _service(engine, Path(folder)) as ours:
-                results += _compare(number, ours, other)
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_bytes(msgspec.json.format(msgspec.json.encode({"requests_by": sender, "results": results})))
+        for number, engine in enumerate(ENGINES):
+            with tempfile.TemporaryDirectory() as folder, _service(engine, Path(folder)) as (service, ours):
+                with peak_of(service) as peak:
+                    results += _compare(number, ours, other)
+                results += _footprint(service, ours, peak.mib, other)
+    _write(sender, results)
     return int(any(result.is_too_slow for result in results))
 
 
+def _write(sender: str, results: list[Result]) -> None:
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_bytes(msgspec.json.format(msgspec.json.encode({"requests_by": sender, "results": results})))
+    is_compared = any(result.ratio is not None for result in results)
+    shown = {
+        (result.case, result.engine): result.ratio if is_compared else median(result.rates)
+        for result in results
+        if result.unit == RATE
+    }
+    names = list(dict.fromkeys(case for case, _ in shown))
+    groups = [Bars(name, [shown.get((name, engine)) for engine in ENGINES]) for name in names]
+    title = f"times as fast as {REFERENCE}" if is_compared else RATE
+    write_bars(PLOT, title=title, engines=ENGINES, groups=[one for one in groups if any(one.values)])
+
+
 @contextmanager
-def _service(engine: str, folder: Path) -> Iterator[Server]:
-    with databases(engine, folder) as made, made.migrated() as url:
+def _service(engine: str, folder: Path) -> Iterator[tuple[RunningService, Server]]:
+    with databases(engine, folder, is_durable=True) as made, made.migrated() as url:
         environment = environment_for(url, folder)
         del environment["TIDINGS_WEB_WORKERS"]
         with running("serve", environment, folder) as service:
             service.wait_until_ready()
-            yield _filled(service, engine)
+            yield service, _filled(service, engine)
 
 
 def _filled(service: RunningService, engine: str) -> Server:
@@ -131,7 +174,10 @@ def _filled(service: RunningService, engine: str) -> Server:
         with services.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("VACUUM ANALYZE")
     _wait_for_search_index(person)
-    return _located(Server(engine, service.url, person.token, person.user.username, PASSWORD))
+    visitor = Visitor(service, person)
+    assert visitor.sign_in().status == 303
+    cookie = "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())
+    return _located(Server(engine, service.url, person.token, person.user.username, PASSWORD, cookie=cookie))
 
 
 def _wait_for_search_index(person: Person) -> None:
@@ -193,56 +239,171 @@ def _located(server: Server) -> Server:
     found = _ask(server, "/v1/entries?limit=3&status=unread&order=published_at&direction=desc")["entries"]
     feed = found[0]["feed"]
     ids = tuple(entry["id"] for entry in found)
-    return msgspec.structs.replace(server, feed_id=feed["id"], category_id=feed["category"]["id"], entry_ids=ids)
+    read = _ask(server, "/v1/entries?limit=1&status=read&order=published_at&direction=desc")["entries"][0]
+    return msgspec.structs.replace(
+        server, feed_id=feed["id"], category_id=feed["category"]["id"], entry_ids=ids, read_id=read["id"]
+    )
 
 
 def _cases(server: Server) -> dict[str, Case]:
     newest = "limit=100&order=published_at&direction=desc"
+    category = f"/v1/categories/{server.category_id}"
     states = [json.dumps({"entry_ids": server.entry_ids, "status": status}) for status in ("unread", "read")]
     return {
         "me, by token": Case("/v1/me", _has("id"), (8, 5)),
         "me, by password": Case("/v1/me", _has("id"), (100, 70), is_basic=True),
-        "unread, 100": Case(f"/v1/entries?status=unread&{newest}", _is_list(100, 30_000), (25, 20)),
+        "unread, 100": Case(f"/v1/entries?status=unread&{newest}", _is_list(100, ENTRIES * 3 // 10), (25, 20)),
         "all, 20": Case("/v1/entries?limit=20&direction=desc", _is_list(20, ENTRIES), (150, 120)),
         "all, 100 at offset 20,000": Case(f"/v1/entries?offset=20000&{newest}", _is_list(100, ENTRIES), (60, 45)),
-        "starred, 100": Case(f"/v1/entries?starred=true&{newest}", _is_list(100, 2_000), (12, 9)),
-        "category, 100": Case(f"/v1/categories/{server.category_id}/entries?{newest}", _is_list(100, 5_000), (15, 11)),
-        "feed, 100": Case(f"/v1/feeds/{server.feed_id}/entries?{newest}", _is_list(100, 200), (10, 7)),
+        "starred, 100": Case(f"/v1/entries?starred=true&{newest}", _is_list(100, ENTRIES // 50), (12, 9)),
+        "category, 100": Case(f"{category}/entries?{newest}", _is_list(100, ENTRIES // CATEGORIES), (15, 11)),
+        "feed, 100": Case(f"/v1/feeds/{server.feed_id}/entries?{newest}", _is_list(100, ENTRIES // FEEDS), (10, 7)),
         "search, in all": Case("/v1/entries?search=title&limit=100", _is_list(100, ENTRIES), (40, 30)),
         "search, in one": Case("/v1/entries?search=4711&limit=100", _is_list(1, 1), (8, 5)),
         "one entry": Case(f"/v1/entries/{server.entry_ids[0]}", _has("content", "feed"), (10, 5)),
         "feeds": Case("/v1/feeds", _is_array(FEEDS), (8, 6)),
+        "feeds, while one changes": Case("/v1/feeds", _is_array(FEEDS), changed=server.feed_id),
         "categories with counts": Case("/v1/categories?counts=true", _is_array(CATEGORIES), (15, 10)),
         "counters": Case("/v1/feeds/counters", _has("reads", "unreads"), (15, 12)),
         "ids, 10,000": Case("/v1/entries/ids?limit=10000", _is_ids, (12, 8)),
         "OPML export": Case("/v1/export", _is_opml, (6, 6)),
         "mark 3 as read": Case(UPDATE, _is_nothing, (4, 2), "PUT", states[1], 204),
         "mark 3 as unread": Case(UPDATE, _is_nothing, (4, 2), "PUT", states[0], 204),
-        "star": Case(f"/v1/entries/{server.entry_ids[0]}/bookmark", _is_nothing, (4, 2), "PUT", "", 204),
+        "star": Case(f"/v1/entries/{server.entry_ids[0]}/bookmark", _is_nothing, (4, 2), "PUT", "", 204, checks=2),
+        "page of unread entries": Case("/unread", _is_page("Entry title number"), is_page=True),
+        "page of an entry": Case(f"/history/{server.read_id}", _is_page("third day in a row"), is_page=True),
         "healthcheck": Case("/healthcheck", lambda answer: _expect(answer == b"OK", answer)),
     }  # fmt: skip
 
 
 def _compare(engine: int, ours: Server, other: Server | None) -> list[Result]:
     """engine: which of the minimums apply. Prints and returns the result of each case."""
-    servers = [ours, *([other] if other else [])]
     _check(ours)
-    sys.stdout.write(f"{ours.name}: requests a second\n")
+    sys.stdout.write(f"{ours.name}: {RATE}\n")
     results = []
-    for name in _cases(ours):
-        turns = [[_rate(server, _cases(server)[name]) for server in servers] for _ in range(TURNS)]
-        results.append(_result(ours.name, name, _cases(ours)[name].minimum[engine], turns))
+    for name, case in _cases(ours).items():
+        servers = [ours, *([other] if other and not case.is_page else [])]
+        turns = [[_rate_of_turn(server, name) for server in servers] for _ in range(TURNS)]
+        results.append(_result(ours.name, name, case.minimum[engine], turns))
+    for name, time_once in {"mark 10,000 as read": _mark_all, "import of 500 feeds": _import}.items():
+        servers = [ours, *([other] if other else [])]
+        turns = [[1 / time_once(server, f"{ours.name}-{turn}") for server in servers] for turn in range(TURNS)]
+        results.append(_result(ours.name, name, 0, turns))
     return results
+
+
+def _rate_of_turn(server: Server, name: str) -> float:
+    """Returns the requests per second of one turn. Our answer is right after it, too; starring changes lists."""
+    case = _cases(server)[name]
+    rate = _rate(server, case)
+    if server.name != REFERENCE:
+        _check_case(server, name, case)
+    return rate
 
 
 def _check(server: Server) -> None:
     """Raises AssertionError for an answer that is not right."""
     for name, case in _cases(server).items():
-        try:
+        if not case.is_page or server.cookie:
+            _check_case(server, name, case)
+
+
+def _check_case(server: Server, name: str, case: Case) -> None:
+    try:
+        for _ in range(case.checks):
             case.check(_ask(server, case.path, case))
-        except AssertionError as error:
-            error.add_note(f"{server.name}: {name}")
-            raise
+    except AssertionError as error:
+        error.add_note(f"{server.name}: {name}")
+        raise
+
+
+def _mark_all(server: Server, _name: str) -> float:
+    """Returns the seconds of marking the only unread entries, MARKED, as read. Restores the others."""
+    mark = Case(f"/v1/users/{_ask(server, '/v1/me')['id']}/mark-all-as-read", _is_nothing, method="PUT", status=204)
+    unread = _unread_ids(server)
+    _ask(server, mark.path, mark)
+    _set_unread(server, unread[:MARKED])
+    _expect(_unread(server) == MARKED, "entries are not unread")
+    started = time.perf_counter()
+    _ask(server, mark.path, mark)
+    took = time.perf_counter() - started
+    _expect(_unread(server) == 0, "entries are still unread")
+    _set_unread(server, unread)
+    return took
+
+
+def _set_unread(server: Server, ids: Sequence[int]) -> None:
+    body = json.dumps({"entry_ids": ids, "status": "unread"})
+    _ask(server, UPDATE, Case(UPDATE, _is_nothing, method="PUT", body=body, status=204))
+
+
+def _unread_ids(server: Server) -> list[int]:
+    query = "status=unread&limit=1000&order=id&direction=asc"
+    ids: list[int] = []
+    while page := _ask(server, f"/v1/entries?{query}&after_entry_id={ids[-1] if ids else 0}")["entries"]:
+        ids += [entry["id"] for entry in page]
+    _expect(len(ids) >= MARKED, len(ids))
+    return ids
+
+
+def _unread(server: Server) -> int:
+    return int(_ask(server, "/v1/entries?status=unread&limit=1")["total"])
+
+
+def _import(server: Server, turn: str) -> float:
+    """Returns the seconds of an import of IMPORTED new feeds, which are deleted afterwards."""
+    title = f"Imported {turn}"
+    lines = [f'<outline text="F{n}" xmlUrl="http://127.0.0.1:1/{turn}/{n}"/>' for n in range(IMPORTED)]
+    opml = f'<opml version="2.0"><body><outline text="{title}">{"".join(lines)}</outline></body></opml>'
+    started = time.perf_counter()
+    _ask(server, "/v1/import", Case("/v1/import", _has("message"), method="POST", body=opml, status=201))
+    took = time.perf_counter() - started
+    _expect(len(_ask(server, "/v1/feeds")) == FEEDS + IMPORTED, "feeds are missing")
+    (category_id,) = [one["id"] for one in _ask(server, "/v1/categories") if one["title"] == title]
+    path = f"/v1/categories/{category_id}"
+    _ask(server, path, Case(path, _is_nothing, method="DELETE", status=204))
+    _expect(len(_ask(server, "/v1/feeds")) == FEEDS, "imported feeds are still there")
+    return took
+
+
+def _footprint(service: RunningService, ours: Server, peak_mib: float, other: Server | None) -> list[Result]:
+    """Prints and returns start-up time, memory and size of the database. Stops the service."""
+    bytes_per_entry = _database_bytes(service) / ENTRIES
+    service.stop()
+    starts, idle_mib = [], 0.0
+    for _ in range(STARTS):
+        started = time.perf_counter()
+        with running("serve", service.environment, service.log_path.parent) as again:
+            again.wait_until_ready()
+            starts.append(time.perf_counter() - started)
+            time.sleep(SETTLE_S)
+            idle_mib = memory_mib(again)
+    results = [
+        Result(ours.name, "start until ready", starts, unit="s"),
+        Result(ours.name, "memory, idle", [idle_mib], unit="MiB"),
+        Result(ours.name, "memory, the most under load", [peak_mib], unit="MiB"),
+        _size_result(ours.name, bytes_per_entry, other),
+    ]
+    for result in results:
+        ratio = "" if result.ratio is None else f" {result.ratio:7.1f} times smaller than {REFERENCE}"
+        sys.stdout.write(f"  {result.case:<28} {median(result.rates):9.1f} {result.unit}{ratio}\n")
+    return results
+
+
+def _size_result(engine: str, bytes_per_entry: float, other: Server | None) -> Result:
+    name, unit = "database per entry", "bytes"
+    if other is None:
+        return Result(engine, name, [bytes_per_entry], unit=unit)
+    theirs = int(reference.sql("select pg_database_size(current_database())")) / ENTRIES
+    return Result(engine, name, [bytes_per_entry], [theirs], theirs / bytes_per_entry, minimum=1, unit=unit)
+
+
+def _database_bytes(service: RunningService) -> int:
+    with service.services.database.reading() as db:
+        if service.services.database.is_sqlite:
+            pages, size = db.scalar(text("PRAGMA page_count")), db.scalar(text("PRAGMA page_size"))
+            return int(pages) * int(size)
+        return int(db.scalar(text("SELECT pg_database_size(current_database())")))
 
 
 def _result(engine: str, name: str, minimum: float, turns: Sequence[Sequence[float]]) -> Result:
@@ -262,22 +423,47 @@ def _result(engine: str, name: str, minimum: float, turns: Sequence[Sequence[flo
 def _ask(server: Server, path: str, case: Case | None = None) -> Any:
     """Returns the decoded answer; bytes if it is not JSON. Raises AssertionError for another status."""
     method, body = (case.method, case.body) if case else ("GET", "")
-    answer = call(server.url, method, path, body.encode(), _headers(server, is_basic=bool(case and case.is_basic)))
+    answer = call(server.url, method, path, body.encode(), _headers(server, case))
     assert answer.status == (case.status if case else 200), (server.name, path, answer.status, answer.body[:200])
     is_json = answer.headers.get("content-type", "").startswith("application/json")
     return json.loads(answer.body) if is_json and answer.body else answer.body
 
 
-def _headers(server: Server, *, is_basic: bool) -> dict[str, str]:
-    if not is_basic:
+def _headers(server: Server, case: Case | None) -> dict[str, str]:
+    if case and case.is_page:
+        return {"Cookie": server.cookie}
+    if case is None or not case.is_basic:
         return {"X-Auth-Token": server.token}
     return {"Authorization": "Basic " + base64.b64encode(f"{server.username}:{server.password}".encode()).decode()}
 
 
 def _rate(server: Server, case: Case) -> float:
     """Returns the requests per second of one turn. Raises AssertionError for an answer with another status."""
-    headers = _headers(server, is_basic=case.is_basic)
-    return _rate_of_wrk(server, case, headers) if shutil.which("wrk") else _rate_of_threads(server, case, headers)
+    headers = _headers(server, case)
+    with _changing(server, case.changed) if case.changed else nullcontext():
+        return _rate_of_wrk(server, case, headers) if shutil.which("wrk") else _rate_of_threads(server, case, headers)
+
+
+@contextmanager
+def _changing(server: Server, feed_id: int) -> Iterator[None]:
+    """Changes the title of a feed every CHANGE_EVERY_S, as a poller changes feeds."""
+    is_over = threading.Event()
+
+    def change_all_the_time() -> None:
+        number = 0
+        while not is_over.wait(CHANGE_EVERY_S):
+            number += 1
+            body = json.dumps({"title": f"Feed {number}"}).encode()
+            answer = call(server.url, "PUT", f"/v1/feeds/{feed_id}", body, _headers(server, None))
+            assert answer.status == 201, (server.name, answer.status)
+
+    changing = threading.Thread(target=change_all_the_time)
+    changing.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        changing.join()
 
 
 def _rate_of_wrk(server: Server, case: Case, headers: dict[str, str]) -> float:
@@ -344,6 +530,11 @@ def _is_list(length: int, total: int) -> Check:
 
 def _is_ids(answer: Any) -> None:
     _expect(answer["total"] == ENTRIES and len(set(answer["entry_ids"])) == 10_000, answer)
+
+
+def _is_page(text_of_it: str) -> Check:
+    """Of a page that is shown to the user who is signed in."""
+    return lambda answer: _expect(text_of_it.encode() in answer and b"/sign-out" in answer, answer)
 
 
 def _is_opml(answer: Any) -> None:

@@ -63,11 +63,12 @@ def run() -> None:
 
 
 @contextmanager
-def databases(engine: str, folder: Path) -> Iterator[Databases]:
+def databases(engine: str, folder: Path, *, is_durable: bool = False) -> Iterator[Databases]:
+    """is_durable: PostgreSQL waits for the disk at each commit, as it is installed."""
     if engine == "sqlite":
         yield SqliteDatabases(folder)
     else:
-        with postgres_server() as server:
+        with postgres_server(is_durable=is_durable) as server:
             yield PostgresDatabases(server)
 
 

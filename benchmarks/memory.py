@@ -3,10 +3,17 @@
 The proportional set size (PSS) of each process, so that shared pages count once: idle after the start, after polling
 500 feeds of 200 entries, and after a load of eight connections. Exits with 1 above the limits, which are for two cores.
 Only Linux has these figures.
+
+    python -m benchmarks.memory [--hours 10 [--engine postgresql]]
+
+--hours: instead, poll 500 feeds of 30 entries for so many hours, compressed: in each of them every feed gets five new
+entries and is due again as soon as the hour before is stored. Prints the memory after each, and exits with 1 if it
+grows.
 """
 
 from __future__ import annotations
 
+import argparse
 import base64
 import http.client
 import sys
@@ -14,19 +21,26 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from benchmarks.polling import Series, publisher
+from benchmarks.polling import ENTRIES as SMALL_ENTRIES
+from benchmarks.polling import NEW, Series, publish, publisher
 from loopback import processes
+from loopback.readings import growth
 from support.people import PASSWORD
 from support.postgres import create_database, postgres_server
 from support.running import RunningService, environment_for, running
 
+ENGINES = ("sqlite", "postgresql")
 FEEDS, ENTRIES = 500, 200
 CONNECTIONS, LOAD_S = 8, 20.0
 # Longer than the interval at which processes give memory back.
 SETTLE_S = 35.0
+# Between two looks at the memory under load.
+SAMPLE_S = 2.0
+# Of the memory in the course of simulated hours. The allocator and caches fill in the first ones; a leak grows further.
+MAX_GROWTH = 1.15
 LIMITS_MIB = {"idle": 150, "polled": 250, "loaded": 250}
 PATHS = (
     "/v1/me",
@@ -53,6 +67,39 @@ def run() -> int:
     return 1 if above else 0
 
 
+def run_hours(hours: int, engines: tuple[str, ...]) -> int:
+    sys.stdout.write(f"memory: MiB (PSS) in the course of {hours} simulated hours\n")
+    grown = []
+    for engine in engines:
+        with publisher(FEEDS, SMALL_ENTRIES) as origin, tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            if engine == "sqlite":
+                grown.append(_measure_hours(origin, f"sqlite:///{folder}/hours.db", folder, hours))
+            else:
+                with postgres_server(is_durable=True) as server:
+                    grown.append(_measure_hours(origin, create_database(server, "hours"), folder, hours))
+    return 1 if max(grown) > MAX_GROWTH else 0
+
+
+def _measure_hours(origin: str, database_url: str, folder: Path, hours: int) -> float:
+    """Returns the growth of the memory from the first hours to the last ones, as a factor."""
+    series = Series(origin, "feed", database_url, folder)
+    sizes = []
+    # One worker all the time: one that is started on demand would look like growth.
+    with _serve({**series.environment, "TIDINGS_WORKER_PROCESSES": "1"}, folder) as service:
+        series.round()
+        for hour in range(1, hours + 1):
+            publish(origin)
+            series.round()
+            sizes.append(_show(service, f"hour {hour}", settle_s=0))
+            stored, expected = series.stored(), FEEDS * (SMALL_ENTRIES + hour * NEW)
+            assert stored == expected, f"{stored} of {expected} entries"
+        factor = growth(sizes)
+        sys.stdout.write(f"  {service.database_url.partition(':')[0]:10} growth {factor:.2f} times\n")
+    series.database.close()
+    return factor
+
+
 def _measure(origin: str, empty_url: str, database_url: str, folder: Path) -> dict[str, float]:
     """empty_url: a database without feeds, on which the service is idle."""
     with _serve(environment_for(empty_url, folder), folder) as service:
@@ -60,8 +107,10 @@ def _measure(origin: str, empty_url: str, database_url: str, folder: Path) -> di
     series = Series(origin, "feed", database_url, folder)
     # A busy machine may take long to deliver 300 MB, and a feed that timed out would be polled much later.
     with _serve({**series.environment, "TIDINGS_HTTP_CLIENT_TIMEOUT": "600"}, folder) as service:
-        series.round()
+        with peak_of(service) as peak:
+            series.round()
         assert series.stored() == FEEDS * ENTRIES, "entries are missing"
+        sys.stdout.write(f"  {service.database_url.partition(':')[0]:10} {'polling':8} {peak.mib:6.0f}   at most\n")
         sizes["polled"] = _show(service, "polled")
         _load(service.url)
         sizes["loaded"] = _show(service, "loaded")
@@ -78,8 +127,41 @@ def _serve(environment: dict[str, str], folder: Path) -> Iterator[RunningService
         yield service
 
 
-def _show(service: RunningService, title: str) -> float:
-    time.sleep(SETTLE_S)
+class Peak:
+    """The largest memory of all processes so far, MiB (PSS)."""
+
+    def __init__(self) -> None:
+        self.mib = 0.0
+
+
+@contextmanager
+def peak_of(service: RunningService) -> Iterator[Peak]:
+    """Look at the memory of the service every SAMPLE_S until the end. Yields the peak."""
+    peak, is_over = Peak(), threading.Event()
+
+    def look() -> None:
+        while not is_over.wait(SAMPLE_S):
+            # A process may end meanwhile.
+            with suppress(OSError):
+                peak.mib = max(peak.mib, memory_mib(service))
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        yield peak
+    finally:
+        is_over.set()
+        looking.join()
+    assert peak.mib > 0, "the memory was not measured"
+
+
+def memory_mib(service: RunningService) -> float:
+    """Returns the memory of all processes of a service (PSS)."""
+    return sum(processes.memory_bytes(process.pid) for process in processes.tree(service.process.pid)) / 2**20
+
+
+def _show(service: RunningService, title: str, *, settle_s: float = SETTLE_S) -> float:
+    time.sleep(settle_s)
     tree = processes.tree(service.process.pid)
     sizes = [processes.memory_bytes(process.pid) / 2**20 for process in tree]
     roles = " + ".join(f"{process.role} {size:.0f}" for process, size in zip(tree, sizes, strict=True))
@@ -112,5 +194,14 @@ def _load(url: str) -> None:
     assert not failures, f"no answer with content: {set(failures)}"
 
 
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks.memory")
+    parser.add_argument("--hours", type=int, default=0)
+    parser.add_argument("--engine", choices=ENGINES)
+    arguments = parser.parse_args()
+    engines = (arguments.engine,) if arguments.engine else ENGINES
+    return run_hours(arguments.hours, engines) if arguments.hours else run()
+
+
 if __name__ == "__main__":
-    sys.exit(run())
+    sys.exit(main())

@@ -1,7 +1,8 @@
-"""Draws a line plot as a small SVG, for the documentation."""
+"""Draws small SVG plots for the documentation: lines, and bars on a logarithmic axis."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -18,6 +19,51 @@ class Curve(Struct, frozen=True):
 
     name: str
     values: Sequence[float]
+
+
+class Bars(Struct, frozen=True):
+    """values: above zero, one for each engine; None where there is none."""
+
+    name: str
+    values: Sequence[float | None]
+
+
+def write_bars(path: Path, *, title: str, engines: Sequence[str], groups: Sequence[Bars]) -> None:
+    """Write a plot of groups of bars, below each other, on a logarithmic axis. Raises ValueError without any value."""
+    values = [value for group in groups for value in group.values if value is not None]
+    if not values or min(values) <= 0:
+        raise ValueError("a logarithmic axis needs values above zero")
+    lowest, highest = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)) + 0.001)
+    left, row, bar = 200, 12 * len(engines) + 8, 10
+    width, height = WIDTH - left - 60, row * len(groups)
+
+    def x(value: float) -> float:
+        return left + width * (math.log10(value) - lowest) / (highest - lowest)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height + 70}"',
+        ' font-family="sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{height + 70}" fill="#fff"/>',
+        f'<text x="10" y="20" font-size="14">{escape(title)}</text>',
+    ]
+    for power in range(lowest, highest + 1):
+        parts.append(f'<path d="M{x(10.0**power):.1f} {TOP}V{TOP + height}" stroke="#ddd"/>')
+        parts.append(
+            f'<text x="{x(10.0**power):.1f}" y="{TOP + height + 16}" text-anchor="middle">{10.0**power:g}</text>'
+        )
+    for number, (engine, color) in enumerate(zip(engines, COLORS, strict=False)):
+        parts.append(f'<text x="{WIDTH - 110 * (len(engines) - number)}" y="20" fill="{color}">{escape(engine)}</text>')
+    for place, group in enumerate(groups):
+        top = TOP + row * place
+        parts.append(f'<text x="{left - 8}" y="{top + row / 2 + 2:g}" text-anchor="end">{escape(group.name)}</text>')
+        for number, value in enumerate(group.values):
+            if value is None:
+                continue
+            y = top + 12 * number
+            size = f'width="{max(1.0, x(value) - left):.1f}" height="{bar}" fill="{COLORS[number]}"'
+            parts.append(f'<rect x="{left}" y="{y}" {size}/>')
+            parts.append(f'<text x="{max(1.0, x(value)) + 4:.1f}" y="{y + 9}" font-size="10">{value:.3g}</text>')
+    path.write_text("\n".join([*parts, "</svg>", ""]), encoding="utf-8")
 
 
 def write_plot(path: Path, *, title: str, curves: Sequence[Curve], days: int) -> None:

@@ -107,8 +107,8 @@ class _SimulatedPublisher:
 
 def run() -> None:
     outcomes = [
-        _simulate("every hour", Schedule(scheduler=Scheduler.ROUND_ROBIN), is_hourly=True),
-        _simulate("adaptive", Schedule()),
+        simulate("every hour", Schedule(scheduler=Scheduler.ROUND_ROBIN), is_hourly=True),
+        simulate("adaptive", Schedule()),
     ]
     for outcome in outcomes:
         _print_report(outcome)
@@ -120,7 +120,8 @@ def run() -> None:
     )
 
 
-def _simulate(name: str, schedule: Schedule, *, is_hourly: bool = False) -> Outcome:
+def simulate(name: str, schedule: Schedule, *, feeds: int = FEEDS, is_hourly: bool = False) -> Outcome:
+    """Returns the outcome of a schedule for a number of feeds of all kinds over DAYS."""
     began = time.process_time()
     outcome = Outcome(
         name,
@@ -130,7 +131,7 @@ def _simulate(name: str, schedule: Schedule, *, is_hourly: bool = False) -> Outc
     )
     rng = random.Random(SEED)  # noqa: S311
     for kind in KINDS:
-        for _ in range(round(FEEDS * kind.share)):
+        for _ in range(round(feeds * kind.share)):
             _simulate_feed(kind, schedule, outcome, random.Random(rng.random()), is_hourly=is_hourly)  # noqa: S311
     outcome.took_s = time.process_time() - began
     return outcome

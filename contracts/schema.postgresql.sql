@@ -1,3 +1,21 @@
+TABLE account_imports
+    user_id integer NOT NULL
+    token text COLLATE "C" NOT NULL -- Of the process that runs it; a later one has another.
+    source text COLLATE "C" NOT NULL -- tidings, miniflux, freshrss …
+    origin text COLLATE "C" NOT NULL DEFAULT ''::text -- Name of the file, or address of the server.
+    state text COLLATE "C" NOT NULL -- waiting, running, done, failed or interrupted.
+    steps_done integer NOT NULL DEFAULT 0
+    steps_total integer NOT NULL DEFAULT 0 -- 0 while unknown.
+    started_at bigint NOT NULL
+    renewed_at bigint NOT NULL -- Unless it is renewed within a minute, its process has ended.
+    finished_at bigint
+    report text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON; empty before the end.
+    error text COLLATE "C" NOT NULL DEFAULT ''::text -- Why it failed.
+    error_form text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON: template and values of error; empty: English alone.
+    fk_account_imports_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_account_imports PRIMARY KEY (user_id)
+    CREATE UNIQUE INDEX pk_account_imports ON public.account_imports USING btree (user_id)
+
 TABLE api_keys
     id integer NOT NULL DEFAULT nextval('api_keys_id_seq'::regclass)
     user_id integer NOT NULL
@@ -55,7 +73,7 @@ TABLE chores
     CREATE UNIQUE INDEX pk_chores ON public.chores USING btree (name)
 
 TABLE deliveries
-    id integer NOT NULL DEFAULT nextval('deliveries_id_seq'::regclass)
+    id bigint NOT NULL DEFAULT nextval('deliveries_id_seq'::regclass)
     user_id integer NOT NULL
     delivery_id text COLLATE "C" NOT NULL -- Unique; sent along so that a receiver can drop a repeat.
     integration text COLLATE "C" NOT NULL -- Which integration carries it, as in integrations.name.
@@ -87,27 +105,29 @@ TABLE deliveries
     CREATE UNIQUE INDEX uq_deliveries_delivery_id ON public.deliveries USING btree (delivery_id)
 
 TABLE delivery_bodies
-    delivery_id integer NOT NULL
+    delivery_id bigint NOT NULL
     body bytea NOT NULL -- What is sent, byte for byte: the signature covers it.
     fk_delivery_bodies_delivery_id_deliveries FOREIGN KEY (delivery_id) REFERENCES deliveries(id) ON DELETE CASCADE
     pk_delivery_bodies PRIMARY KEY (delivery_id)
     CREATE UNIQUE INDEX pk_delivery_bodies ON public.delivery_bodies USING btree (delivery_id)
 
 TABLE enclosures
-    id integer NOT NULL DEFAULT nextval('enclosures_id_seq'::regclass)
+    id bigint NOT NULL DEFAULT nextval('enclosures_id_seq'::regclass)
     user_id integer NOT NULL
-    entry_id integer NOT NULL
+    entry_id bigint NOT NULL
     url text COLLATE "C" NOT NULL
     mime_type text COLLATE "C" NOT NULL DEFAULT ''::text
     size bigint NOT NULL DEFAULT 0 -- Bytes, 0 when unknown.
     media_progression bigint NOT NULL DEFAULT 0 -- Seconds, set by the client.
+    queue_position integer -- Order in the queue of the user, NULL when it is not in it.
     fk_enclosures_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
     pk_enclosures PRIMARY KEY (id)
     CREATE INDEX ix_enclosures_entry ON public.enclosures USING btree (entry_id, id)
+    CREATE INDEX ix_enclosures_queue ON public.enclosures USING btree (user_id, queue_position) WHERE (queue_position IS NOT NULL)
     CREATE UNIQUE INDEX pk_enclosures ON public.enclosures USING btree (id)
 
 TABLE entries
-    id integer NOT NULL DEFAULT nextval('entries_id_seq'::regclass)
+    id bigint NOT NULL DEFAULT nextval('entries_id_seq'::regclass)
     user_id integer NOT NULL
     feed_id integer NOT NULL
     category_id integer NOT NULL -- The feed's.
@@ -147,16 +167,30 @@ TABLE entries
     CREATE UNIQUE INDEX uq_entries_feed_id_hash ON public.entries USING btree (feed_id, hash)
 
 TABLE entry_contents
-    entry_id integer NOT NULL
+    entry_id bigint NOT NULL
     content bytea NOT NULL -- Cleaned HTML.
+    other_content bytea -- What the user can switch to: of the feed, or the whole article.
+    chapters text COLLATE "C" NOT NULL DEFAULT ''::text -- JSON array of the chapters in the feed, or empty.
     fk_entry_contents_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
     pk_entry_contents PRIMARY KEY (entry_id)
     CREATE UNIQUE INDEX pk_entry_contents ON public.entry_contents USING btree (entry_id)
 
+TABLE entry_labels
+    label_id integer NOT NULL
+    entry_id bigint NOT NULL
+    user_id integer NOT NULL
+    published_at bigint NOT NULL -- The entry's, so that a list of a label need not sort its entries.
+    fk_entry_labels_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
+    fk_entry_labels_label_id_labels FOREIGN KEY (label_id) REFERENCES labels(id) ON DELETE CASCADE
+    pk_entry_labels PRIMARY KEY (label_id, entry_id)
+    CREATE INDEX ix_entry_labels_entry_id ON public.entry_labels USING btree (entry_id)
+    CREATE INDEX ix_entry_labels_published ON public.entry_labels USING btree (label_id, published_at, entry_id, user_id)
+    CREATE UNIQUE INDEX pk_entry_labels ON public.entry_labels USING btree (label_id, entry_id)
+
 TABLE entry_tags
     user_id integer NOT NULL
     tag text COLLATE "C" NOT NULL -- Case-folded, cut at 200 characters.
-    entry_id integer NOT NULL
+    entry_id bigint NOT NULL
     fk_entry_tags_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
     pk_entry_tags PRIMARY KEY (user_id, tag, entry_id)
     CREATE INDEX ix_entry_tags_entry_id ON public.entry_tags USING btree (entry_id)
@@ -169,6 +203,7 @@ TABLE feed_counters
     read integer NOT NULL DEFAULT 0
     starred_unread integer NOT NULL DEFAULT 0 -- Of the unread ones.
     starred_read integer NOT NULL DEFAULT 0 -- Of the read ones.
+    version bigint NOT NULL DEFAULT 0 -- Random, another one after each change of which entries are counted, and how.
     fk_feed_counters_feed_id_feeds FOREIGN KEY (feed_id) REFERENCES feeds(id) ON DELETE CASCADE
     pk_feed_counters PRIMARY KEY (feed_id)
     CREATE INDEX ix_feed_counters_user_id ON public.feed_counters USING btree (user_id)
@@ -294,6 +329,17 @@ TABLE integrations
     pk_integrations PRIMARY KEY (user_id, name)
     CREATE UNIQUE INDEX pk_integrations ON public.integrations USING btree (user_id, name)
 
+TABLE labels
+    id integer NOT NULL DEFAULT nextval('labels_id_seq'::regclass)
+    user_id integer NOT NULL
+    name text COLLATE "C" NOT NULL
+    name_key text COLLATE "C" NOT NULL -- Case-folded: names are compared without case everywhere.
+    fk_labels_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_labels PRIMARY KEY (id)
+    uq_labels_user_id_name_key UNIQUE (user_id, name_key)
+    CREATE UNIQUE INDEX pk_labels ON public.labels USING btree (id)
+    CREATE UNIQUE INDEX uq_labels_user_id_name_key ON public.labels USING btree (user_id, name_key)
+
 TABLE list_links
     user_id integer NOT NULL
     token text COLLATE "C" NOT NULL -- Part of the addresses; shown to its owner again and again.
@@ -334,14 +380,14 @@ TABLE search_languages
     CREATE UNIQUE INDEX pk_search_languages ON public.search_languages USING btree (user_id, language)
 
 TABLE search_pending
-    entry_id integer NOT NULL -- Its title or body changed.
+    entry_id bigint NOT NULL -- Its title or body changed.
     user_id integer NOT NULL
     pk_search_pending PRIMARY KEY (entry_id)
     CREATE INDEX ix_search_pending_user ON public.search_pending USING btree (user_id, entry_id)
     CREATE UNIQUE INDEX pk_search_pending ON public.search_pending USING btree (entry_id)
 
 TABLE search_vectors
-    entry_id integer NOT NULL
+    entry_id bigint NOT NULL
     words tsvector NOT NULL
     fk_search_vectors_entry_id_entries FOREIGN KEY (entry_id) REFERENCES entries(id) ON DELETE CASCADE
     pk_search_vectors PRIMARY KEY (entry_id)
@@ -403,6 +449,13 @@ TABLE tombstones
     fk_tombstones_feed_id_feeds FOREIGN KEY (feed_id) REFERENCES feeds(id) ON DELETE CASCADE
     pk_tombstones PRIMARY KEY (feed_id, hash)
     CREATE UNIQUE INDEX pk_tombstones ON public.tombstones USING btree (feed_id, hash)
+
+TABLE user_writes
+    user_id integer NOT NULL
+    position bigint NOT NULL -- In the write-ahead log, in bytes, after the last write.
+    fk_user_writes_user_id_users FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+    pk_user_writes PRIMARY KEY (user_id)
+    CREATE UNIQUE INDEX pk_user_writes ON public.user_writes USING btree (user_id)
 
 TABLE users
     id integer NOT NULL DEFAULT nextval('users_id_seq'::regclass)

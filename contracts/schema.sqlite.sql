@@ -1,3 +1,21 @@
+CREATE TABLE account_imports (
+    user_id INTEGER NOT NULL,
+    token TEXT NOT NULL,
+    source TEXT NOT NULL,
+    origin TEXT DEFAULT '' NOT NULL,
+    state TEXT NOT NULL,
+    steps_done INTEGER DEFAULT 0 NOT NULL,
+    steps_total INTEGER DEFAULT 0 NOT NULL,
+    started_at BIGINT NOT NULL,
+    renewed_at BIGINT NOT NULL,
+    finished_at BIGINT,
+    report TEXT DEFAULT '' NOT NULL,
+    error TEXT DEFAULT '' NOT NULL,
+    error_form TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT pk_account_imports PRIMARY KEY (user_id),
+    CONSTRAINT fk_account_imports_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
 CREATE TABLE api_keys (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     user_id INTEGER NOT NULL,
@@ -94,11 +112,13 @@ CREATE TABLE enclosures (
     url TEXT NOT NULL,
     mime_type TEXT DEFAULT '' NOT NULL,
     size BIGINT DEFAULT 0 NOT NULL,
-    media_progression BIGINT DEFAULT 0 NOT NULL,
+    media_progression BIGINT DEFAULT 0 NOT NULL, queue_position INTEGER,
     CONSTRAINT fk_enclosures_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 );
 
 CREATE INDEX ix_enclosures_entry ON enclosures (entry_id, id);
+
+CREATE INDEX ix_enclosures_queue ON enclosures (user_id, queue_position) WHERE queue_position IS NOT NULL;
 
 CREATE TABLE entries (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -153,10 +173,25 @@ CREATE INDEX ix_entries_user_unread ON entries (user_id, status, published_at, i
 
 CREATE TABLE entry_contents (
     entry_id INTEGER NOT NULL,
-    content BLOB NOT NULL,
+    content BLOB NOT NULL, other_content BLOB, chapters TEXT DEFAULT '' NOT NULL,
     CONSTRAINT pk_entry_contents PRIMARY KEY (entry_id),
     CONSTRAINT fk_entry_contents_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 );
+
+CREATE TABLE entry_labels (
+    label_id INTEGER NOT NULL,
+    entry_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    published_at BIGINT NOT NULL,
+    CONSTRAINT pk_entry_labels PRIMARY KEY (label_id, entry_id),
+    CONSTRAINT fk_entry_labels_label_id_labels FOREIGN KEY(label_id) REFERENCES labels (id) ON DELETE CASCADE,
+    CONSTRAINT fk_entry_labels_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
+)
+ WITHOUT ROWID;
+
+CREATE INDEX ix_entry_labels_entry_id ON entry_labels (entry_id);
+
+CREATE INDEX ix_entry_labels_published ON entry_labels (label_id, published_at, entry_id, user_id);
 
 CREATE TABLE entry_tags (
     user_id INTEGER NOT NULL,
@@ -185,7 +220,7 @@ CREATE TABLE feed_counters (
     unread INTEGER DEFAULT 0 NOT NULL,
     read INTEGER DEFAULT 0 NOT NULL,
     starred_unread INTEGER DEFAULT 0 NOT NULL,
-    starred_read INTEGER DEFAULT 0 NOT NULL,
+    starred_read INTEGER DEFAULT 0 NOT NULL, version BIGINT DEFAULT 0 NOT NULL,
     CONSTRAINT pk_feed_counters PRIMARY KEY (feed_id),
     CONSTRAINT fk_feed_counters_feed_id_feeds FOREIGN KEY(feed_id) REFERENCES feeds (id) ON DELETE CASCADE
 );
@@ -287,6 +322,15 @@ CREATE TABLE integrations (
     changed_at BIGINT NOT NULL, last_error TEXT DEFAULT '' NOT NULL, last_error_form TEXT DEFAULT '' NOT NULL,
     CONSTRAINT pk_integrations PRIMARY KEY (user_id, name),
     CONSTRAINT fk_integrations_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE TABLE labels (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    name_key TEXT NOT NULL,
+    CONSTRAINT fk_labels_user_id_users FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_labels_user_id_name_key UNIQUE (user_id, name_key)
 );
 
 CREATE TABLE list_links (

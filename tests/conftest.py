@@ -6,6 +6,7 @@ def test_counting(database): …         the same with the storage ring alone
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import structlog
+from argon2 import PasswordHasher
 from hypothesis import settings
 
 from support import postgres
@@ -22,6 +24,7 @@ from support.people import Cast, Person
 from support.publisher import Publisher
 from support.running import RunningService, running_service
 from tidings.services import Services
+from tidings.services.accounts import passwords
 from tidings.storage.engine.database import Database
 
 # Two busy cores make any single example slow now and then: what must not take long says so itself.
@@ -43,26 +46,33 @@ structlog.configure(
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Most tests create users. A hash carries its cost, so that the service verifies cheap ones like its own.
+passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
 ENGINES = ("sqlite", "postgresql")
 FOLDER = Path(__file__).parent
-# Left out by --fast: browsers and other programs, much data, processes that are killed, and fuzzing.
+# Left out by --fast: browsers and other programs, much data, processes that are killed, fuzzing, all catalogues.
 LONG_RUNS = (
-    "browser", "cli", "clients", "corpus", "end_to_end", "release", "tools",
-    "api/test_discovery.py", "api/test_every_route.py", "api/test_fuzzing.py", "api/test_icons.py",
-    "api/test_long_lists.py", "api/test_metrics.py", "api/test_readiness.py", "api/test_retention.py",
-    "api/test_strangers.py", "api/test_unavailable.py", "domain/cleaning/test_hostile.py",
-    "domain/cleaning/test_real_feeds.py", "domain/formats/test_hostile.py", "domain/rules/test_regex.py",
-    "domain/rules/test_rewriting.py", "domain/rules/test_selectors.py", "fever/test_login.py",
-    "fever/test_marks.py", "greader/test_base_path.py", "greader/test_every_route.py", "greader/test_login.py",
-    "greader/test_subscriptions.py", "net/test_timeout.py", "services/deliveries/test_apprise.py",
-    "services/entries/test_article_extraction.py", "services/feeds/test_icons.py",
-    "services/polling/test_full_content.py", "services/polling/test_memory.py",
-    "storage/deliveries/test_delivery_plans.py", "storage/engine/test_failover.py", "storage/engine/test_pooler.py",
-    "storage/entries/test_frequent_words.py", "storage/maintenance/test_move.py", "storage/maintenance/test_restore.py",
-    "storage/test_lock_order.py", "storage/test_plans.py", "storage/test_statement_ownership.py",
-    "storage/test_upgrades.py", "test_abuse.py", "test_connections.py", "test_names.py", "test_supervisor.py",
-    "worker/test_company.py", "worker/test_deliverer.py", "worker/test_deliverer_killed.py",
-    "worker/test_killed.py", "worker/test_poller.py", "worker/test_shortages.py",
+    "browser", "cli", "clients", "corpus", "end_to_end", "release", "tools", "api/test_account_archive.py",
+    "api/test_account_import.py", "api/test_discovery.py", "api/test_every_route.py", "api/test_fuzzing.py",
+    "api/test_icons.py", "api/test_long_lists.py", "api/test_metrics.py", "api/test_private_addresses.py",
+    "api/test_readiness.py", "api/test_retention.py", "api/test_strangers.py", "api/test_unavailable.py",
+    "domain/accounts/test_throttle.py", "domain/cleaning/test_hostile.py", "domain/cleaning/test_real_feeds.py",
+    "domain/formats/test_hostile.py", "domain/rules/test_regex.py", "domain/rules/test_rewriting.py",
+    "domain/rules/test_selectors.py", "fever/test_fuzzing.py", "fever/test_login.py", "fever/test_marks.py",
+    "greader/test_base_path.py", "greader/test_every_route.py", "greader/test_login.py",
+    "greader/test_subscriptions.py", "net/test_timeout.py", "services/archives/test_miniflux_database.py",
+    "services/deliveries/test_apprise.py", "services/entries/test_article_extraction.py",
+    "services/feeds/test_icons.py", "services/maintenance/test_integrity.py", "services/polling/test_full_content.py",
+    "services/polling/test_memory.py", "storage/deliveries/test_delivery_plans.py",
+    "storage/engine/test_database_errors.py", "storage/engine/test_failover.py", "storage/engine/test_pooler.py",
+    "storage/engine/test_replica.py", "storage/entries/test_frequent_words.py", "storage/maintenance/test_move.py",
+    "storage/maintenance/test_restore.py", "storage/test_lock_order.py", "storage/test_plans.py",
+    "storage/test_statement_ownership.py", "storage/test_upgrades.py", "surfaces/test_front_door.py", "test_abuse.py",
+    "test_connections.py", "test_loaded_modules.py", "test_names.py", "test_supervisor.py",
+    "web/pages/test_account_import.py", "web/pages/test_media.py", "web/test_budgets.py", "web/test_catalogues.py",
+    "worker/test_company.py", "worker/test_deliverer.py", "worker/test_deliverer_killed.py", "worker/test_killed.py",
+    "worker/test_poller.py", "worker/test_shortages.py",
 )  # fmt: skip
 
 
@@ -70,7 +80,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--without-postgresql", action="store_true", help="leave PostgreSQL out, where it cannot be had at all"
     )
-    parser.addoption("--fast", action="store_true", help="leave out PostgreSQL and the long runs: `make test-fast`")
+    parser.addoption(
+        "--fast", action="store_true", help="leave out PostgreSQL, long runs and slow tests: `make test-fast`"
+    )
     parser.addoption(
         "--write-contracts", action="store_true", help="write the files in contracts/ anew instead of comparing"
     )
@@ -80,6 +92,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     return True if config.getoption("--fast") and collection_path in _long_runs() else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--fast"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    # What is loaded by now stays until the end; the garbage collector need not look at it again and again.
+    gc.freeze()
 
 
 @cache

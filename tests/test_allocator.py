@@ -46,6 +46,7 @@ def test_a_process_with_little_to_do_collects_garbage(little_to_do: bool, says: 
     assert printed.stdout.strip() == says
 
 
+@pytest.mark.slow
 def test_a_web_worker_closes_unused_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     registered: list[object] = []
     monkeypatch.setattr(allocator, "_releases", registered)

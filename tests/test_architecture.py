@@ -91,6 +91,8 @@ USERS: dict[str, frozenset[str]] = {
     "prometheus_client": frozenset({"metrics"}),
     "apprise": frozenset({"runtime"}),
     "granian": frozenset({"runtime"}),
+    "minify": frozenset({"runtime"}),
+    "python_multipart": frozenset({"http"}),
     "starlette": frozenset({"http", *SURFACES, "asgi", "wiring"}),
     "cyclopts": frozenset({"cli", "commands"}),
     "rich": frozenset({"commands"}),

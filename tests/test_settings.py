@@ -9,7 +9,7 @@ from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tidings import settings
@@ -321,6 +321,8 @@ def test_a_file_named_on_the_command_line_is_found_by_child_processes(
     assert Path(os.environ["TIDINGS_CONFIG"]).is_absolute()
 
 
+@pytest.mark.slow
+@example(name="TIDINGS_DATA_DIR", text="a?b")
 @given(name=st.sampled_from([option.name for option in settings.OPTIONS]), text=st.text(min_size=1))
 def test_any_value_is_accepted_or_refused_in_one_line(name: str, text: str) -> None:
     message = ""

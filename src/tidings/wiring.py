@@ -23,11 +23,13 @@ from tidings.api.endpoints.websub import CallbackLimits, Callbacks
 from tidings.api.reference import openapi
 from tidings.domain.integrations.providers import apprise
 from tidings.domain.media.policy import MediaPolicy
+from tidings.domain.times import to_datetime
 from tidings.fever import ROUTES as FEVER_ROUTES
 from tidings.fever.app import Fever
 from tidings.greader import ROUTES as READER_ROUTES
 from tidings.greader.app import GoogleReader
 from tidings.http.front_door import FrontDoor
+from tidings.http.uploads import UploadFolder
 from tidings.net.fetch import Fetcher, FetchSettings
 from tidings.net.guard import AddressGuard
 from tidings.net.hubs import HubClient
@@ -35,6 +37,8 @@ from tidings.net.post import SETTING, Sender
 from tidings.net.relay import MediaRelay
 from tidings.runtime import allocator
 from tidings.runtime.demand import WorkerLifetime
+from tidings.runtime.import_runner import ProcessImportRunner
+from tidings.runtime.script_minifier import minify_script
 from tidings.services import Services
 from tidings.services.accounts.api_keys import ApiKeys
 from tidings.services.accounts.api_passwords import ApiPasswords
@@ -44,9 +48,11 @@ from tidings.services.accounts.sessions import Sessions
 from tidings.services.accounts.users import Users
 from tidings.services.archives.account_export import AccountExport
 from tidings.services.archives.account_import import AccountImport
+from tidings.services.archives.background_imports import BackgroundImports
+from tidings.services.archives.file_sources import DatabaseSource, FileSource, database_source, file_source
 from tidings.services.archives.foreign_import import ForeignImport
 from tidings.services.archives.miniflux_source import MinifluxSource
-from tidings.services.archives.saved_pages import SavedPagesSource
+from tidings.services.archives.ttrss_source import TtrssSource
 from tidings.services.clock import Clock, system_clock
 from tidings.services.deliveries.apprise import AppriseSender
 from tidings.services.deliveries.attempts import EventSender
@@ -57,15 +63,19 @@ from tidings.services.entries.app_marks import AppMarks
 from tidings.services.entries.article_extraction import ArticleExtractor
 from tidings.services.entries.enclosures import Enclosures
 from tidings.services.entries.entries import Entries
+from tidings.services.entries.episode_parts import EpisodeParts
 from tidings.services.entries.feed_links import FeedLinks
 from tidings.services.entries.fetch_content import ArticleFetcher
 from tidings.services.entries.full_content import FullContent
+from tidings.services.entries.labels import Labels
 from tidings.services.entries.listing import EntryListReader
+from tidings.services.entries.media_queue import MediaQueue
 from tidings.services.entries.public_links import PublicLinks
 from tidings.services.entries.read_state import ReadMarker
 from tidings.services.entries.reading_times import ReadingTimes
 from tidings.services.entries.saved_pages import SavedPages
 from tidings.services.entries.search_index import SearchIndexer
+from tidings.services.entries.unread_ids import UnreadIdTexts
 from tidings.services.feeds.bulk import BulkFeedChanges
 from tidings.services.feeds.categories import Categories
 from tidings.services.feeds.discovery import Discovery
@@ -99,7 +109,6 @@ from tidings.settings_views import (
     websub_callback_base,
 )
 from tidings.storage import migrate, revision
-from tidings.storage.archives.freshrss import FreshRssSource
 from tidings.storage.engine import disk_space
 from tidings.storage.engine.database import Database
 from tidings.storage.entries import search_index as search_index_storage
@@ -127,6 +136,8 @@ LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
 # In a worker one thread parses documents all the time, and the event loop needs the interpreter for each packet. At
 # Python's default of 5 ms responses arrive more slowly than they are parsed.
 THREAD_SWITCH_INTERVAL_S = 0.001
+# Folder of uploaded files, in that of the data.
+IMPORTS = "imports"
 # Most of an API request is spent in C or in the database; more threads only wait for each other.
 API_THREADS = 8
 READER_THREADS = 8
@@ -140,7 +151,11 @@ class Application:
 
     def __init__(self, settings: Settings, *, clock: Clock = system_clock) -> None:
         self._settings = settings
-        self.database = Database(settings.database_url, pool_size=settings.database_max_conns)
+        self.database = Database(
+            settings.database_url,
+            replica_url=settings.database_read_url or "",
+            pool_size=settings.database_max_conns,
+        )
         self.services = build_services(self.database, settings, clock=clock)
 
     def migrate(self) -> list[str]:
@@ -204,15 +219,28 @@ class Application:
             target.close()
         return {name: table.rows for name, table in moved.items()}
 
-    def miniflux_source(self, url: str, api_key: str) -> MinifluxSource:
-        """Returns a reader of an account, as a context manager. url: named by the operator, so it may be private."""
-        return MinifluxSource(url, api_key, guard=AddressGuard(allow_private_networks=True))
+    def miniflux_source(self, url: str, api_key: str, *, is_operator: bool) -> MinifluxSource:
+        """Returns a reader of an account, as a context manager.
 
-    def file_source(self, path: Path, reader: str) -> FreshRssSource | SavedPagesSource:
-        """Returns the content of a file of another reader, as a context manager. reader: in lower case."""
-        if reader == "freshrss":
-            return FreshRssSource(path)
-        return SavedPagesSource(path, reader.capitalize())
+        url: in a private network only if the operator names it, or the settings allow that to users.
+        """
+        return MinifluxSource(url, api_key, guard=self._guard_of_servers(is_operator=is_operator))
+
+    def ttrss_source(self, url: str, username: str, password: str, *, is_operator: bool) -> TtrssSource:
+        """Returns a reader of an account, as a context manager. url: as in `miniflux_source`."""
+        return TtrssSource(url, username, password, guard=self._guard_of_servers(is_operator=is_operator))
+
+    def _guard_of_servers(self, *, is_operator: bool) -> AddressGuard:
+        is_allowed = is_operator or self._settings.fetcher_allow_private_networks
+        return AddressGuard(allow_private_networks=is_allowed)
+
+    def database_source(self, dsn: str, reader: str, from_user: str) -> DatabaseSource:
+        """Returns the account of a user in the PostgreSQL database of another reader, as a context manager."""
+        return database_source(dsn, reader, from_user)
+
+    def file_source(self, path: Path, reader: str) -> FileSource:
+        """Returns the content of a file of another reader, as a context manager. reader: as named by the command."""
+        return file_source(path, reader, now=to_datetime(system_clock()))
 
     def problems(self, progress: Progress, *, repair: bool) -> Iterator[Problem]:
         """Yields what is wrong with the database, repaired if that is wanted and possible."""
@@ -339,11 +367,15 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         entries=entries,
         read_marker=ReadMarker(database, clock),
         app_marks=AppMarks(database, clock),
+        unread_ids=UnreadIdTexts(),
         public_links=PublicLinks(database),
         feed_links=FeedLinks(database, clock),
         articles=articles,
         saved_pages=SavedPages(database, articles, entries, clock),
         enclosures=Enclosures(database),
+        labels=Labels(database, clock),
+        media_queue=MediaQueue(database),
+        episode_parts=EpisodeParts(database, fetcher),
         media_proxy=build_media_proxy(database, settings, clock),
         polling=Polling(database, clock, checker, host_limits=host_limits, lease=lease),
         search=search_index,
@@ -352,6 +384,9 @@ def build_services(database: Database, settings: Settings, *, clock: Clock = sys
         account_export=AccountExport(database, clock, integrations, application=f"Tidings {__version__}"),
         account_import=account_import,
         foreign_import=ForeignImport(account_import, clock),
+        background_imports=BackgroundImports(
+            database, clock, ProcessImportRunner(settings), settings.data_dir / IMPORTS
+        ),
         discovery=Discovery(fetcher, recent),
         websub=websub,
         pushes=Pushes(database, clock, is_on=websub.is_on, instance=instance),
@@ -420,8 +455,10 @@ def asgi_app(settings: Settings) -> ASGIApp:
     fever = Fever(services, FEVER_ROUTES, threads=FEVER_THREADS, trusted=settings.trusted_reverse_proxy_networks)
     base_path = urlsplit(settings.base_url).path.rstrip("/")
     limits = CallbackLimits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
-    assets = Assets()
+    assets = Assets(minify_script)
     pages = build_pages(services, settings, assets)
+    uploads = UploadFolder(settings.data_dir / IMPORTS, settings.import_max_size)
+    api.uploads = pages.uploads = uploads
     application = asgi.application(
         services,
         api,
@@ -434,6 +471,9 @@ def asgi_app(settings: Settings) -> ASGIApp:
         reference=Reference(partial(openapi, base_path or "/")),
         base_path=base_path,
     )
+    if served.database.has_replica:
+        for surface in (api, reader, fever, pages):
+            surface.read_router = served.database
     return FrontDoor(
         application,
         trusted=settings.trusted_reverse_proxy_networks,

@@ -21,6 +21,7 @@ def _lines(archive: bytes, name: str) -> list[bytes]:
         return file.read(name).splitlines()
 
 
+@pytest.mark.slow
 def test_an_archive_from_the_api_is_that_of_the_caller_without_secrets(
     alice: Person, bob: Person, site: Publisher
 ) -> None:

@@ -55,6 +55,7 @@ def test_a_password_without_a_usable_name_is_400(alice: Person, body: object) ->
     assert "name" in answer.error
 
 
+@pytest.mark.slow
 def test_a_user_has_a_hundred_passwords_at_most(alice: Person) -> None:
     for number in range(100):
         made(alice, f"app {number}")

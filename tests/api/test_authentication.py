@@ -125,6 +125,7 @@ def test_credentials_are_checked_before_the_route(alice: Person) -> None:
     assert request_me(alice, {"X-Auth-Token": alice.token}, "/v1/no/such/thing").status == 404
 
 
+@pytest.mark.slow
 def test_guessing_becomes_slow_and_the_owner_can_still_sign_in(alice: Person, bob: Person) -> None:
     for _ in range(7):
         assert request_me(alice, basic(alice.user.username, "guess")).status == 401

@@ -5,7 +5,10 @@ On PostgreSQL each statement of a read sees the latest state; on SQLite the resp
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from sqlalchemy import event
 
 from support.people import Person
 from support.publisher import Publisher
@@ -13,7 +16,7 @@ from tidings.api.endpoints.entries import serialize_entry, serialize_page
 from tidings.api.endpoints.feeds import FeedSerializer
 from tidings.domain.entries.entries import EntryFilter, PageRequest
 from tidings.domain.errors import NotFound
-from tidings.greader.items import ItemBuilder
+from tidings.greader import items
 from tidings.services.entries.entries import owned
 from tidings.services.feeds.feeds import owned as owned_feed
 from tidings.storage.feeds import feeds
@@ -28,10 +31,27 @@ def test_entries_of_a_feed_that_is_deleted_meanwhile_are_left_out(alice: Person,
         page = lists.page(EntryFilter(), PageRequest(limit=10))
         alice.delete(f"/v1/feeds/{feed['id']}")
         shown = serialize_page(lists.db, alice.user, page)
-        items = ItemBuilder(lists.db, alice.id).items(page, newest_first=True)
 
     assert {entry.feed_id for entry in shown} == expected
-    assert {item.origin.stream_id for item in items} == {f"feed/{one}" for one in expected}
+
+
+def test_items_of_a_feed_that_is_deleted_after_its_entries_were_read_are_left_out(
+    alice: Person, site: Publisher, engine: str
+) -> None:
+    feed, kept = alice.has_feed(site, ["One"]), alice.has_feed(site, ["Two"])
+    expected = {kept["id"]} if engine == "postgresql" else {feed["id"], kept["id"]}
+    ids = [entry["id"] for entry in alice.entries()]
+
+    with alice.service.services.reading() as db:
+
+        @event.listens_for(db.connection, "after_cursor_execute")
+        def delete_feed(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+            if "entry_contents" in statement:
+                alice.delete(f"/v1/feeds/{feed['id']}")
+
+        found = items.read(db, alice.id, ids, newest_first=True)
+
+    assert {item.origin.stream_id for item in found} == {f"feed/{one}" for one in expected}
 
 
 def test_an_entry_whose_feed_is_deleted_meanwhile_is_not_found(alice: Person, site: Publisher, engine: str) -> None:

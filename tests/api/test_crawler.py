@@ -56,6 +56,7 @@ def refresh(person: Person, feed_id: int) -> None:
     person.put(f"/v1/feeds/{feed_id}/refresh")
 
 
+@pytest.mark.slow
 def test_a_new_feed_has_the_full_content_of_its_entries(alice: Person, site: Publisher) -> None:
     subscribe(alice, FakeNewspaper(site, "Two", "One"))
 
@@ -76,6 +77,7 @@ def test_no_page_is_fetched_without_the_crawler_flag(alice: Person, site: Publis
     assert paper.page_requests("One") == 0
 
 
+@pytest.mark.slow
 def test_only_new_entries_have_their_page_fetched(alice: Person, site: Publisher) -> None:
     paper = FakeNewspaper(site, "One")
     feed_id = subscribe(alice, paper)
@@ -112,6 +114,7 @@ def test_full_content_stays_when_the_publisher_changes_the_summary(alice: Person
     assert "All of One" in contents(alice)["One"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply",
     [
@@ -136,6 +139,7 @@ def test_a_page_that_cannot_be_fetched_leaves_the_content_of_the_feed(
     assert feed["parsing_error_count"] == 0
 
 
+@pytest.mark.slow
 def test_a_limited_number_of_pages_is_fetched_concurrently(alice: Person, site: Publisher) -> None:
     titles = [f"Story{number}" for number in range(12)]
     paper = FakeNewspaper(site, *titles)

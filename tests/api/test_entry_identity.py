@@ -112,6 +112,7 @@ def test_disabling_matching_by_url_changes_no_entry(alice: Person, site: Publish
     assert refresh(alice, feed_id) == ["One", "Two", "Three"], "known by their ids from then on"
 
 
+@pytest.mark.slow
 def test_toggling_the_setting_between_two_checks_loses_and_duplicates_nothing(alice: Person, site: Publisher) -> None:
     publish(site, "Two", "One", ids="steady")
     feed_id = subscribe(alice, site)

@@ -28,14 +28,18 @@ def mark(person: Person, **state_of: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
-def test_flushing_deletes_read_entries_but_not_starred_or_shared(alice: Person, site: Publisher, method: str) -> None:
-    alice.has_feed(site, ["Gone", "Starred", "Shared", "Unread"])
-    mark(alice, Gone="read", Starred="read starred", Shared="read shared")
+def test_flushing_deletes_read_entries_but_not_those_that_the_user_keeps(
+    alice: Person, site: Publisher, method: str
+) -> None:
+    alice.has_feed(site, ["Gone", "Labelled", "Starred", "Shared", "Unread"])
+    mark(alice, Gone="read", Labelled="read", Starred="read starred", Shared="read shared")
+    labelled = [entry["id"] for entry in alice.entries() if entry["title"] == "Labelled"]
+    alice.service.services.labels.change(alice.id, labelled, add=["Work"])
 
     answer = alice.call(method, "/v1/flush-history")
 
     assert (answer.status, answer.body, answer.headers["content-type"]) == (202, b"", "application/json")
-    assert titles(alice) == ["Shared", "Starred", "Unread"]
+    assert titles(alice) == ["Labelled", "Shared", "Starred", "Unread"]
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -102,6 +106,7 @@ def test_entries_of_other_users_are_not_flushed(alice: Person, bob: Person, char
     assert titles(alice) == ["One"]
 
 
+@pytest.mark.slow
 def test_one_call_flushes_several_batches(alice: Person, site: Publisher) -> None:
     alice.has_feed(site, [f"Entry {number}" for number in range(2_300)])
     kept = alice.entries(limit=1, offset=1_500)[0]["id"]

@@ -112,8 +112,8 @@ def test_status_counts_services_that_save_and_not_notifications(alice: Person) -
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"lnkding": {}}, "'lnkding' is no integration. Did you mean linkding?"),
-        ({"zzz": {}}, "There are: apprise, archive"),
+        ({"lnkding": {}}, "'lnkding' is not an integration. Did you mean linkding?"),
+        ({"zzz": {}}, "Available: apprise, archive"),
         ({"linkding": {"tokn": "x"}}, "linkding.tokn: there is no such setting. Did you mean token"),
         ({"linkding": {"has_url": True}}, "linkding.has_url: there is no such setting"),
         ({"linkding": True}, "linkding: send an object"),
@@ -127,7 +127,7 @@ def test_status_counts_services_that_save_and_not_notifications(alice: Person) -
         ({"linkding": {"url": "https://"}}, "linkding.url: The address"),
         ({"linkding": {"url": "https://a.example:99999"}}, "linkding.url: The address cannot be understood"),
         ({"linkding": {"url": "https://a.example:0"}}, "linkding.url: The address names port 0"),
-        ({"linkding": {"url": "https://u:p@a.example"}}, "linkding.url: this address must not contain a user name"),
+        ({"linkding": {"url": "https://u:p@a.example"}}, "linkding.url: this address must not contain a username"),
         ({"linkding": {"url": "https://a.example/" + "x" * 2000}}, "linkding.url: too long, 2,000 characters"),
         ({"linkding": {"url": "https://2130706433/"}}, "linkding.url: "),
         ({"linkding": {"tags": "a\nb"}}, "linkding.tags holds a line break"),
@@ -137,7 +137,7 @@ def test_status_counts_services_that_save_and_not_notifications(alice: Person) -
         ({"custom": {"url": "https://a.example/{{x}}"}}, "custom.url: there is no placeholder 'x'"),
         ({"custom": {"url": "gopher://{{url}}"}}, "custom.url: The address has to begin"),
         ({"custom": {"headers": "Host: x"}}, "custom.headers: Host cannot be set"),
-        ({"custom": {"headers": "no colon here"}}, "custom.headers: 'no colon here' is no name"),
+        ({"custom": {"headers": "no colon here"}}, "custom.headers: 'no colon here' is not a header name"),
         ({"apprise": {"urls": "dbus://"}}, "apprise.urls: Service URL 1 (dbus://): This kind of service"),
         ({"apprise": {"urls": "json://a.example " * 21}}, "apprise.urls: 20 service URLs at most"),
         ({"linkding": LINKDING, "ntfy": {"priority": "9"}}, "ntfy.priority: '9' is not one of"),

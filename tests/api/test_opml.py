@@ -339,6 +339,7 @@ def test_a_form_with_a_hundred_parts_is_read(alice: Person) -> None:
     assert send(alice, body, f"multipart/form-data; boundary={BOUNDARY}").status == 201
 
 
+@pytest.mark.slow
 def test_ten_thousand_feeds_can_be_imported_at_once(alice: Person) -> None:
     feeds = [folder(f"Folder {n}", *(feed(f"http://{n}-{m}.example/feed") for m in range(100))) for n in range(100)]
 

@@ -21,6 +21,7 @@ def guarded(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> I
         yield Cast(service)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "10.1.2.3", "169.254.169.254"]
 )

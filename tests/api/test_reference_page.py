@@ -5,6 +5,8 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
+
 from support.databases import Databases
 from support.people import Person, call
 from support.running import environment_for, running
@@ -54,6 +56,7 @@ def test_the_page_can_only_be_read(alice: Person) -> None:
     assert call(alice.service.url, "POST", "/docs/api").status == 405
 
 
+@pytest.mark.slow
 def test_page_and_document_are_below_the_base_path(databases: Databases, tmp_path: Path) -> None:
     with databases.migrated() as url:
         environment = environment_for(url, tmp_path, base_url="http://localhost/reader")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.people import Person, rss
-from support.publisher import Answer, Cut, Drop, Endless, Publisher, Reply, gzip_bomb
+from support.publisher import Answer, Cut, Drop, Endless, Publisher, Reply, Script, gzip_bomb
 
 LAUGHS = (
     '<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a "ha">'
@@ -135,12 +135,12 @@ def test_without_hints_the_next_check_follows_the_publish_rate(alice: Person, si
         Answer("<html><body>Moved.</body></html>"),
         Answer("{not json"),
         Endless(),
-        gzip_bomb(200 * 2**20),
+        lambda _: gzip_bomb(200 * 2**20),
     ],
     ids=lambda reply: f"{type(reply).__name__}-{getattr(reply, 'status', '')}-{len(getattr(reply, 'body', ''))}",
 )
 def test_a_failed_refresh_is_500_and_leaves_the_feed_as_it_was_with_its_error(
-    alice: Person, site: Publisher, reply: Reply
+    alice: Person, site: Publisher, reply: Script
 ) -> None:
     feed = alice.has_feed(site)
     site.script(path_of(feed, site), reply)
@@ -269,7 +269,7 @@ def test_a_feed_that_returns_410_is_not_checked_any_more(alice: Person, site: Pu
 
     assert gone["disabled"]
     assert "410" in gone["parsing_error_message"]
-    assert "switch the feed on again" in gone["parsing_error_message"]
+    assert "until you switch it on again" in gone["parsing_error_message"]
     enabled = alice.put(f"/v1/feeds/{feed['id']}", {"disabled": False}, status=201)
     assert (enabled["disabled"], enabled["parsing_error_message"]) == (False, "")
 

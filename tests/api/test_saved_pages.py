@@ -61,8 +61,8 @@ def test_a_page_that_was_deleted_can_be_saved_again(alice: Person, site: Publish
         ({"url": ""}, 400, "url"),
         ({"url": "ftp://example.org/"}, 400, "http"),
         ({"url": "/gone"}, 500, "404"),
-        ({"url": "/picture"}, 500, "no web page"),
-        ({"url": "/nothing"}, 500, "no article"),
+        ({"url": "/picture"}, 500, "not a web page"),
+        ({"url": "/nothing"}, 500, "No article"),
     ],
 )
 def test_a_page_that_cannot_be_saved_says_why(

@@ -1,19 +1,22 @@
-"""Every page as axe sees it, in a service with content: every rule, then the dark. None is wider than its window."""
+"""Every page as axe sees it, wide and on a phone, light and dark. None is wider than its window."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
 from demo.demo_service import DemoService, demo_service
 from demo.screenshots import sign_in
 from support.databases import SqliteDatabases
+from support.people import rss
 from tidings.http.endpoints import Endpoint
+from tidings.storage.entries import labels
 from tidings.web import ROUTES
 
 # What these rules ask for is law in many places (WCAG 2.2 AA), or good practice that costs nothing.
@@ -27,6 +30,10 @@ options => axe.run(document, options).then(found => found.violations.flatMap(one
 """
 # URLs that are no pages: files, feeds, and what leads on to a page.
 _NO_PAGES: Final = re.compile(r"/icons/|/export|/live|/lists/|/body$|\.\w+$")
+_CODE: Final = "Four thousand lines, replaced by a table"
+_EPISODE: Final = "Episode 84: The woman who repairs pianos"
+_PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
+_WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
 # What sticks out of the window: of the page, and of whatever does not scroll or cut by itself.
 _WIDER: Final = """
 () => {
@@ -66,12 +73,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoService]:
 
 
 def _add_unusual_content(service: DemoService) -> None:
-    """Something shared, something sent, and an entry that keeps to no bounds."""
+    """An entry that keeps to no bounds."""
     entry = service.entry("The pencil and the tide machine")
-    service.owner.put(
-        "/v1/integrations", {"webhook": {"enabled": True, "url": service.publisher.url("/hook")}}, status=201
-    )
-    service.owner.post(f"/v1/entries/{entry}/save", status=202)
     wide_entry = {
         "url": service.publisher.url("/unruly"),
         "title": f"{_LONG} {_LONG}",
@@ -96,9 +99,16 @@ def address(route: Endpoint, service: DemoService) -> str:
     entry = service.entry("The pencil and the tide machine")
     starred, read = service.entry("Margins, measured"), service.owner.entries(status="read", limit=1)[0]["id"]
     feed = service.owner.get(f"/v1/entries/{entry}")["feed"]
+    files = {
+        one["mime_type"]: one["id"] for one in service.owner.get(f"/v1/entries/{service.entry(_EPISODE)}")["enclosures"]
+    }
+    with service.service.services.reading() as db:
+        label = labels.list_all(db, service.owner.id)[0]
     known = {
         "entry_id": {"/starred": starred, "/history": read}.get(route.path.rpartition("/")[0], entry),
+        "enclosure_id": files["text/vtt" if "transcript" in route.path else "application/json+chapters"],
         "feed_id": feed["id"],
+        "label_id": label.id,
         "category_id": feed["category"]["id"],
         "user_id": service.owner.id,
         "integration": "webhook",
@@ -116,8 +126,9 @@ def findings(page: Page) -> list[str]:
     page.evaluate(AXE_SCRIPT)
     found: list[str] = page.evaluate(_RUN, _QUICK | {"runOnly": _RULES})
     # Other themes have the same rules and other colours, which test_contrast.py compares; here, what stands on what.
-    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.emulate_media(color_scheme="dark")
     dark: list[str] = page.evaluate(_RUN, _QUICK | {"runOnly": ["color-contrast"]})
+    page.emulate_media(color_scheme="light")
     return found + [f"dark: {one}" for one in dark]
 
 
@@ -137,21 +148,85 @@ def collect_findings(context: BrowserContext, service: DemoService, pages: dict[
         assert answer.status == 200, f"{url}: {answer.status}\n{service.service.log[-2000:]}"
         if answer.headers["content-type"].startswith("text/html"):
             found[path] = findings(page)
-    return {path: wait_for_text for path, wait_for_text in found.items() if wait_for_text}
+    for name, show in _AFTER_A_CLICK.items():
+        show(page, service)
+        found[name] = findings(page)
+    return {path: one for path, one in found.items() if one}
 
 
-def test_axe_finds_nothing_on_any_page(browser: Browser, demo: DemoService, pages: dict[str, str]) -> None:
-    assert len(pages) > 20
-    context = signed_in(browser, demo)
-    assert collect_findings(context, demo, pages) == {}
-    context.close()
+def _find_feeds(page: Page, service: DemoService) -> None:
+    feeds = "".join(
+        f'<link rel="alternate" type="application/rss+xml" title="{name}" href="{service.publisher.url(path)}">'
+        for name, path in (("Articles", "/small-web/feed.xml"), ("Comments", "/comments.xml"))
+    )
+    service.publisher.serve("/comments.xml", rss(["A comment"], service.publisher.url("/comments.xml")))
+    page.goto(f"{service.service.url}/feeds/add")
+    page.fill("[name=url]", service.publisher.serve("/two-feeds", f"<!doctype html><title>Two</title>{feeds}"))
+    _submit(page, "Find feeds")
 
 
-def test_axe_finds_nothing_on_a_phone(browser: Browser, demo: DemoService, pages: dict[str, str]) -> None:
-    """Where other things are shown than on a wide screen."""
-    some = {path: url for path, url in pages.items() if path in ("/unread", "/unread/{entry_id}", "/feeds", "/search")}
-    context = signed_in(browser, demo, viewport={"width": 390, "height": 844})
-    assert collect_findings(context, demo, some) == {}
+def _find_nothing(page: Page, service: DemoService) -> None:
+    page.goto(f"{service.service.url}/feeds/add")
+    page.fill("[name=url]", service.publisher.url("/not-there"))
+    _submit(page, "Find feeds")
+
+
+def _preview_rules(page: Page, service: DemoService) -> None:
+    page.goto(f"{service.service.url}/feeds/{service.feed('Night Sky Weekly')}/edit")
+    for summary in page.locator("form.groups summary").all():
+        summary.click()
+    page.fill("[name=block_filter_entry_rules]", "EntryTitle=(?i)saturn")
+    _submit(page, "Try the rules")
+
+
+def _refuse_a_password(page: Page, service: DemoService) -> None:
+    page.goto(f"{service.service.url}/settings/security")
+    page.fill("[name=password]", "short")
+    _submit(page, "Change password")
+
+
+def _create_a_key(page: Page, service: DemoService) -> None:
+    page.goto(f"{service.service.url}/settings/api-keys")
+    page.fill("[name=description]", f"Phone {time.monotonic_ns()}")
+    _submit(page, "Create key")
+
+
+def _confirm_deleting_a_feed(page: Page, service: DemoService) -> None:
+    page.goto(f"{service.service.url}/feeds/{service.feed('Night Sky Weekly')}/edit")
+    _submit(page, "Delete …")
+
+
+def _open_a_menu(page: Page, service: DemoService) -> None:
+    page.goto(f"{service.service.url}/unread/{service.entry(_EPISODE)}")
+    page.locator(".tools [popovertarget]").last.click()
+    page.locator(".popup:popover-open").wait_for()
+
+
+def _submit(page: Page, name: str) -> None:
+    with page.expect_navigation():
+        page.get_by_role("button", name=name).click()
+
+
+# What has no address of its own.
+_AFTER_A_CLICK: Final[dict[str, Callable[[Page, DemoService], None]]] = {
+    "feeds of a site": _find_feeds,
+    "a site without feeds": _find_nothing,
+    "a preview of rules": _preview_rules,
+    "a refused password": _refuse_a_password,
+    "a new key": _create_a_key,
+    "deleting a feed": _confirm_deleting_a_feed,
+    "the menu of an entry": _open_a_menu,
+}
+
+
+@pytest.mark.parametrize("screen", [_WIDE, _PHONE], ids=["wide", "phone"])
+def test_axe_finds_nothing_on_any_page(
+    browser: Browser, demo: DemoService, pages: dict[str, str], screen: ViewportSize
+) -> None:
+    others = {"an article of code": f"/unread/{demo.entry(_CODE)}", "results": "/search?q=a+page"}
+    assert len(pages) > 60
+    context = signed_in(browser, demo, viewport=screen)
+    assert collect_findings(context, demo, pages | others | {"the API": "/docs/api"}) == {}
     context.close()
 
 
@@ -188,10 +263,13 @@ def test_only_the_article_is_printed(browser: Browser, demo: DemoService) -> Non
     context.close()
 
 
-def test_axe_finds_nothing_on_pages_without_a_session(browser: Browser, demo: DemoService) -> None:
-    context = browser.new_context(reduced_motion="reduce")
+@pytest.mark.parametrize("screen", [_WIDE, _PHONE], ids=["wide", "phone"])
+def test_axe_finds_nothing_on_pages_without_a_session(
+    browser: Browser, demo: DemoService, pages: dict[str, str], screen: ViewportSize
+) -> None:
+    context = browser.new_context(reduced_motion="reduce", viewport=screen)
     page = context.new_page()
-    for path in ("/sign-in", "/about", "/nowhere"):
+    for path in ("/sign-in", "/about", "/nowhere", "/offline", pages["/share/{code}"]):
         page.goto(demo.service.url + path)
         assert findings(page) == []
     context.close()

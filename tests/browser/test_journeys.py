@@ -132,7 +132,7 @@ def test_many_feeds_are_moved_at_once(reader: Reader, alice: Person, site: Publi
     page = reader.go("/feeds")
 
     page.get_by_label("All on this page").check()
-    page.get_by_label("With the ticked feeds").select_option(label="Weather")
+    page.get_by_label("With the selected feeds").select_option(label="Weather")
     page.locator("#bulk").get_by_role("button", name="Apply").click()
     page.wait_for_load_state()
 
@@ -203,7 +203,7 @@ def test_reading_without_script(plain: Reader, alice: Person, site: Publisher) -
     page.wait_for_url(re.compile("/unread/"))
     expect(page.locator(".bottom").get_by_role("button", name="Starred")).to_be_visible()
     plain.go("/unread")
-    page.get_by_role("button", name="Mark all read").click()
+    page.get_by_role("button", name="Mark all as read").click()
     expect(page.get_by_role("status")).to_contain_text("1 marked read")
 
     assert set(statuses(alice).values()) == {"read"}
@@ -230,7 +230,7 @@ def test_five_hundred_feeds_are_imported(reader: Reader, alice: Person, site: Pu
 
     page = reader.go("/feeds/import")
     page.get_by_label("OPML file").set_input_files(file)
-    page.get_by_role("button", name="Import").click()
+    page.get_by_role("button", name="Import", exact=True).click()
 
     expect(page.get_by_text("500 feeds imported.")).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("Broken"))).to_be_visible()

@@ -21,6 +21,8 @@ TESTED = (
     set("jknpovVcCmMfsdAzrR/+?→←aFwGJK#")
     | {"g u", "g b", "g h", "g f", "g c", "g s", "g g", "Enter", "Esc"}
     | {"Space", "Shift+Space", "PageDown", "PageUp", "Home", "End"}
+    # In test_players.
+    | {"P"}
 )
 
 
@@ -325,9 +327,9 @@ def test_a_key_unsubscribes_after_asking(reader: Reader, alice: Person, long_rea
     shows(page, "First")
 
     reader.press("#")
-    expect(page.get_by_text("This feed goes, with all of its entries:")).to_be_visible()
+    expect(page.get_by_text("This feed will be deleted, with all of its entries:")).to_be_visible()
     expect(page.locator(".deleted-feeds")).to_have_text("Long reads")
     assert [feed["title"] for feed in alice.get("/v1/feeds")] == ["Long reads"]
-    page.get_by_role("button", name="Delete the feed").click()
+    page.get_by_role("button", name="Delete feed").click()
     reader.wait_for_text("1 feed deleted.")
     assert alice.get("/v1/feeds") == []

@@ -93,9 +93,9 @@ def test_a_search_says_how_many_results_there_are(reader: Reader, alice: Person,
     alice.put(f"/v1/users/{alice.id}", {"entries_per_page": 5}, status=201)
     alice.has_feed(site, [f"Rain {number}" for number in range(12)] + ["Snow"])
     page = reader.go("/search?q=snow")
-    expect(page.locator("#head-state")).to_have_text("1 result")
+    expect(page.locator(".result-count")).to_have_text("1 result")
     reader.go("/search?q=rain")
-    expect(page.locator("#head-state")).to_have_text("12 results")
+    expect(page.locator(".result-count")).to_have_text("12 results")
 
 
 def test_lists_are_refreshed_and_sorted_without_scripts(
@@ -112,7 +112,7 @@ def test_lists_are_refreshed_and_sorted_without_scripts(
         page.get_by_role("button", name="Oldest first").click()
         expect(page.locator(".row-title")).to_have_text(["Rain", "Sun"])
         created.go("/search?q=rain")
-        expect(page.locator("#head-state")).to_have_text("More than 5 results")
+        expect(page.locator(".result-count")).to_have_text("More than 5 results")
         for path in ("/unread", f"/categories/{alice.get('/v1/categories')[0]['id']}"):
             created.go(path)
             page.locator("#refresh button").click()

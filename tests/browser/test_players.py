@@ -6,9 +6,10 @@ import re
 import struct
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from browser.readers import TIMEOUT_MS, reading
+from browser.test_accessibility import findings
 from cli.commands import eventually
 from support.people import Person
 from support.publisher import Answer, Publisher, ReceivedRequest
@@ -39,6 +40,36 @@ def part(seen: ReceivedRequest) -> Answer:
     first, last = int(requested[1]), min(int(requested[2] or len(SOUND)), len(SOUND) - 1)
     span = {"Content-Range": f"bytes {first}-{last}/{len(SOUND)}"}
     return Answer(SOUND[first : last + 1], status=206, headers=headers | span)
+
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+
+
+def item(site: Publisher, number: int, inside: str = "") -> str:
+    """An episode with a sound. inside: more elements."""
+    enclosure = f'<enclosure url="{site.url(f"/rain.wav?{number}")}" type="audio/wav" length="9"/>'
+    link = f"<link>https://example.org/{number}</link>"
+    return f"<item><title>Episode {number}</title>{link}{enclosure}{inside}</item>"
+
+
+def serve_podcast(alice: Person, site: Publisher, *items: str) -> list[int]:
+    """Returns the ids of the entries by title."""
+    site.script("/rain.wav", part)
+    site.serve(
+        "/podcast.xml",
+        f"""<rss version="2.0" xmlns:podcast="https://podcastindex.org/namespace/1.0"
+        xmlns:psc="http://podlove.org/simple-chapters"><channel><title>Podcast</title>{"".join(items)}</channel></rss>""",
+    )
+    alice.post("/v1/feeds", {"feed_url": site.url("/podcast.xml")})
+    return [int(one["id"]) for one in sorted(alice.entries(), key=lambda one: str(one["title"]))]
+
+
+def position(page: Page) -> float:
+    return float(page.evaluate("document.querySelector('audio').currentTime"))
+
+
+def is_playing(page: Page) -> bool:
+    return bool(page.evaluate("!document.querySelector('audio').paused"))
 
 
 @pytest.fixture
@@ -73,24 +104,25 @@ def test_a_recording_continues_at_the_stored_position_and_is_marked_read_at_its_
             page.wait_for_function("from => document.querySelector('audio').currentTime > from", arg=from_s)
 
         # Thirty seconds on, before anything of it is loaded.
-        page.get_by_title("Forward 30 seconds").click()
+        player = page.locator(".player")
+        player.get_by_title("Forward 30 seconds").click()
         play(72)
         assert sound.evaluate("sound => sound.playbackRate") == 1.5
         assert eventually(lambda: kept() >= 72, within_s=60)
 
-        page.get_by_label("Speed").select_option("2")
+        player.get_by_label("Speed").select_option("2")
         assert sound.evaluate("sound => sound.playbackRate") == 2
         sound.evaluate("sound => sound.pause()")
         before = sound.evaluate("sound => sound.currentTime")
-        page.get_by_title("Back 30 seconds").click()
+        player.get_by_title("Back 30 seconds").click()
         assert sound.evaluate("sound => sound.currentTime") == pytest.approx(max(0, before - 30), abs=0.5)
         # Moved while it stands still.
         sound.evaluate("sound => { sound.currentTime = 20 }")
         assert eventually(lambda: kept() == 20, within_s=60)
 
         page.reload()
-        page.get_by_title("Back 30 seconds").click()
-        page.get_by_title("Forward 30 seconds").click()
+        player.get_by_title("Back 30 seconds").click()
+        player.get_by_title("Forward 30 seconds").click()
         play(31)
         created.go("/unread")
         assert eventually(lambda: 31 <= kept() < SECONDS, within_s=60)
@@ -101,3 +133,193 @@ def test_a_recording_continues_at_the_stored_position_and_is_marked_read_at_its_
         with page.expect_response("**/entries/marks"):
             sound.evaluate(f"sound => {{ sound.currentTime = {SECONDS - 1} }}")
         assert eventually(lambda: (kept(), alice.entries()[0]["status"]) == (0, "read"), within_s=60)
+
+
+def test_in_three_columns_it_plays_on_while_other_articles_are_read(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    first, second = serve_podcast(alice, site, item(site, 1), item(site, 2))
+
+    with reading(browser, service, viewport={"width": 1400, "height": 900}) as created:
+        created.set_session(alice)
+        page = created.go(f"/entries/{first}")
+        bar = page.get_by_role("region", name="Now playing").and_(page.locator("#playing"))
+        expect(bar).to_have_count(0)
+        page.locator(".player audio").evaluate("sound => { sound.play() }")
+        expect(bar).to_be_visible()
+        page.wait_for_function("() => document.querySelector('audio').currentTime > 0.2")
+
+        page.locator(f"#e{second} .row-title a").click()
+        expect(page.locator(f"#pane[data-entry='{second}']")).to_be_visible()
+        sound = page.locator("#playing audio")
+        before = sound.evaluate("sound => sound.currentTime")
+        assert sound.evaluate("sound => !sound.paused")
+        page.wait_for_function("from => document.querySelector('#playing audio').currentTime > from", arg=before)
+        assert bar.get_by_role("link", name="Episode 1").get_attribute("href") == f"/entries/{first}"
+
+        bar.get_by_label("Speed").select_option("1.5")
+        assert sound.evaluate("sound => sound.playbackRate") == 1.5
+        bar.get_by_role("button", name="Pause").click()
+        expect(bar.get_by_role("button", name="Resume")).to_be_visible()
+        before = sound.evaluate("sound => sound.currentTime")
+        bar.get_by_title("Forward 30 seconds").click()
+        bar.get_by_title("Back 15 seconds").click()
+        assert sound.evaluate("sound => sound.currentTime") == pytest.approx(before + 15, abs=0.5)
+        page.keyboard.press("P")
+        page.wait_for_function("() => !document.querySelector('#playing audio').paused")
+
+        # Back in its article the same element goes on.
+        page.locator(f"#e{first} .row-title a").click()
+        expect(page.locator(f"#pane[data-entry='{first}'] .player audio")).to_be_visible()
+        assert page.locator("audio").count() == 1
+        assert page.locator(".player audio").evaluate("sound => !sound.paused && sound.playbackRate === 1.5")
+
+        bar.get_by_role("button", name="Close player").click()
+        expect(bar).to_be_hidden()
+        assert page.locator(".player audio").evaluate("sound => sound.paused")
+
+
+def test_on_a_phone_another_page_goes_on_where_the_last_one_was(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    first, _second = serve_podcast(alice, site, item(site, 1), item(site, 2))
+
+    with reading(browser, service, **PHONE) as created:
+        created.set_session(alice)
+        page = created.go(f"/entries/{first}")
+        page.locator(".player audio").evaluate("sound => { sound.currentTime = 0; sound.play() }")
+        page.wait_for_function("() => document.querySelector('audio').currentTime > 0.2")
+        page.get_by_title("Forward 30 seconds").last.click()
+        page.get_by_role("link", name="Back to the list").click()
+        page.wait_for_url("**/feeds/**")
+
+        bar = page.locator("#playing")
+        expect(bar).to_be_visible()
+        if not is_playing(page):
+            bar.get_by_role("button", name="Resume").click()
+        page.wait_for_function("() => document.querySelector('#playing audio').currentTime > 30.2")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        bottom = page.locator("nav.bottom").bounding_box()
+        place = bar.bounding_box()
+        assert bottom is not None
+        assert place is not None
+        assert place["y"] + place["height"] == pytest.approx(bottom["y"], abs=1)
+
+        bar.get_by_role("button", name="Close player").click()
+        created.go("/unread")
+        expect(page.locator("#playing")).to_have_count(0)
+
+
+def test_the_bar_moves_nothing_and_belongs_to_one_user(
+    browser: Browser, service: RunningService, alice: Person, bob: Person, site: Publisher
+) -> None:
+    (first,) = serve_podcast(alice, site, item(site, 1))
+
+    with reading(browser, service, viewport={"width": 1400, "height": 900}) as created:
+        created.set_session(alice)
+        page = created.go(f"/entries/{first}")
+        page.evaluate("""() => {
+            window.shifts = 0;
+            window.shifted = [];
+            const note = (one) => {
+                window.shifts += one.value;
+                window.shifted.push(...one.sources.map(({ node }) => node?.outerHTML ?? node?.textContent));
+            };
+            new PerformanceObserver((list) => list.getEntries().forEach(note))
+                .observe({ type: "layout-shift", buffered: false });
+        }""")
+        page.locator(".player audio").evaluate("sound => { sound.play() }")
+        expect(page.locator("#playing")).to_be_visible()
+        page.wait_for_function("() => document.querySelector('audio').currentTime > 0.2")
+        assert page.evaluate("window.shifts") == 0, page.evaluate("window.shifted")
+
+        created.set_session(bob)
+        created.go("/unread")
+        expect(page.locator("#playing")).to_have_count(0)
+
+
+CHAPTERS = """<psc:chapters version="1.2"><psc:chapter start="0" title="Hello"/>
+<psc:chapter start="00:01:40" title="The rain"/></psc:chapters>"""
+VTT = "WEBVTT\n\n00:00.000 --> 00:50.000\nHello.\n\n00:50.000 --> 03:00.000\nIt rains.\n"
+
+
+def test_chapters_and_transcripts_seek_and_mark_where_it_is(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    site.serve("/1.vtt", VTT, headers={"Content-Type": "text/vtt"})
+    transcript = f'<podcast:transcript url="{site.url("/1.vtt")}" type="text/vtt"/>'
+    (first,) = serve_podcast(alice, site, item(site, 1, CHAPTERS + transcript))
+
+    with reading(browser, service, **PHONE) as created:
+        created.set_session(alice)
+        page = created.go(f"/entries/{first}")
+        page.get_by_text("Chapters", exact=True).click()
+        page.get_by_role("link", name="The rain").click()
+        page.wait_for_function("() => document.querySelector('audio').currentTime >= 100")
+        chapters = page.get_by_role("list", name="Chapters")
+        expect(chapters.locator("[aria-current]")).to_have_text(re.compile("The rain"))
+
+        page.get_by_text("Transcript", exact=True).first.click()
+        line = page.get_by_role("link", name="It rains.")
+        expect(line).to_have_attribute("aria-current", "true")
+        page.get_by_role("link", name="Hello.").click()
+        page.wait_for_function("() => document.querySelector('audio').currentTime < 50")
+        expect(chapters.locator("[aria-current]")).to_have_text(re.compile("Hello"))
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_at_the_end_the_first_of_the_queue_begins(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    first, second, third = serve_podcast(alice, site, item(site, 1), item(site, 2), item(site, 3))
+
+    with reading(browser, service, viewport={"width": 1400, "height": 900}) as created:
+        created.set_session(alice)
+        for entry in (second, third):
+            page = created.go(f"/entries/{entry}")
+            page.get_by_role("button", name="Add to queue").click()
+            expect(page.get_by_role("button", name="Remove from the queue")).to_be_visible()
+        page = created.go(f"/entries/{first}")
+        page.get_by_role("button", name="Play next").click()
+        expect(page.get_by_role("button", name="Remove from the queue")).to_be_visible()
+        sound = page.locator(".player audio")
+        sound.evaluate("sound => { sound.play() }")
+        page.wait_for_function("() => document.querySelector('.player audio').currentTime > 0.2")
+        sound.evaluate(f"sound => {{ sound.currentTime = {SECONDS - 1} }}")
+
+        bar = page.locator("#playing")
+        expect(bar.get_by_role("link", name="Episode 2")).to_be_visible()
+        page.wait_for_function("() => document.querySelector('#playing audio').currentTime > 0.2")
+
+        # Its own article takes the element over, and the queue says what is left.
+        created.go("/queue")
+        expect(page.locator(".queue li")).to_have_count(2)
+        page.locator(".queue li").last.get_by_role("button", name="Play").click()
+        expect(bar.get_by_role("link", name="Episode 3")).to_be_visible()
+        page.locator(".queue li").last.get_by_role("button", name="Move up").click()
+        expect(page.locator(".queue .name").first).to_contain_text("Episode 3")
+
+
+@pytest.mark.parametrize(
+    "window", [{"width": 390, "height": 844}, {"width": 1400, "height": 900}], ids=["phone", "wide"]
+)
+def test_bar_chapters_transcript_and_queue_are_accessible(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher, window: ViewportSize
+) -> None:
+    site.serve("/1.vtt", VTT, headers={"Content-Type": "text/vtt"})
+    transcript = f'<podcast:transcript url="{site.url("/1.vtt")}" type="text/vtt"/>'
+    (first,) = serve_podcast(alice, site, item(site, 1, CHAPTERS + transcript))
+
+    with reading(browser, service, viewport=window, bypass_csp=True) as created:
+        created.set_session(alice)
+        page = created.go(f"/entries/{first}")
+        page.get_by_role("button", name="Add to queue").click()
+        page.get_by_text("Chapters", exact=True).click()
+        page.get_by_text("Transcript", exact=True).first.click()
+        page.get_by_role("link", name="It rains.").click()
+        expect(page.locator("#playing")).to_be_visible()
+
+        assert findings(page) == []
+        created.go("/queue")
+        expect(page.locator("#playing")).to_be_visible()
+        assert findings(page) == []

@@ -172,9 +172,9 @@ def test_a_list_loads_more_and_restores_its_scroll_position(phone: Reader) -> No
 @pytest.mark.usefixtures("long_list")
 def test_entries_scrolled_past_are_marked_read_if_the_device_says_so(phone: Reader, alice: Person) -> None:
     page = phone.go("/view")
-    page.get_by_text("When scrolled past, too").click()
+    page.get_by_text("When opened or scrolled past").click()
     page.get_by_role("button", name="Apply").click()
-    phone.wait_for_text("This device now shows it that way.")
+    phone.wait_for_text("Saved for this device.")
     phone.go("/unread")
 
     with page.expect_response("**/entries/marks"):
@@ -270,3 +270,25 @@ def test_reduced_motion_disables_animations_and_only_the_article_is_printed(
         assert "https://example.org/map" in written
         # All of it, not what fits into the window.
         assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) > 1
+
+
+def test_arrows_scroll_code_that_is_wider_than_the_article(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    """Elsewhere in the article they go to the next entry."""
+    feed = alice.has_feed(site, ["First"])
+    wide = {"url": site.url("/code"), "title": "Code", "content": f"<p>See:</p><pre>{'wide ' * 200}</pre><pre>x</pre>"}
+    entry = alice.post(f"/v1/feeds/{feed['id']}/entries/import", wide, status=201)["id"]
+    with reading(browser, service, viewport={"width": 1280, "height": 800}) as created:
+        created.set_session(alice)
+        page = created.go(f"/unread/{entry}")
+        code = page.locator(".content pre")
+        code.first.focus()
+        created.press("ArrowRight")
+
+        page.wait_for_function("() => document.querySelector('.content pre').scrollLeft > 0")
+        expect(page.locator("#pane h1")).to_have_text("Code")
+        assert [one.get_attribute("tabindex") for one in code.all()] == ["0", None]
+        page.locator("#pane").focus()
+        created.press("ArrowRight" if page.locator("#pane .tools [rel=next][href]").count() else "ArrowLeft")
+        expect(page.locator("#pane h1")).to_have_text("First")

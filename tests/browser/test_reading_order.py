@@ -141,7 +141,7 @@ def test_a_row_keeps_its_height_when_it_is_read(
 
 
 @pytest.mark.usefixtures("articles")
-@pytest.mark.parametrize(("by", "word"), [(60, "Mark read"), (140, "Mark read"), (-60, "Star"), (-140, "Star")])
+@pytest.mark.parametrize(("by", "word"), [(60, "Mark as read"), (140, "Mark as read"), (-60, "Star"), (-140, "Star")])
 def test_a_swipe_shows_what_it_does_and_never_widens_the_page(phone: Reader, by: int, word: str) -> None:
     page = phone.go("/unread")
     box = page.locator(".row").first.bounding_box()

@@ -27,18 +27,18 @@ def test_the_public_link_is_copied_and_shared(reader: Reader, alice: Person, sit
     page = reader.go(f"/unread/{alice.entries()[0]['id']}")
     more = page.locator("#pane").get_by_title("More", exact=True)
     more.click()
-    expect(page.get_by_role("button", name="Copy the public link")).to_have_count(0)
-    page.get_by_role("button", name="Share by a public link").click()
-    reader.wait_for_text("Everybody may read it at")
+    expect(page.get_by_role("button", name="Copy public link")).to_have_count(0)
+    page.get_by_role("button", name="Share by public link").click()
+    reader.wait_for_text("Anyone can read it at")
     link = f"{alice.service.url}/share/{alice.entries()[0]['share_code']}"
 
     more.click()
-    page.get_by_role("button", name="Copy the public link").click()
+    page.get_by_role("button", name="Copy public link").click()
     reader.wait_for_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == link
     page.get_by_role("button", name="Share with an app").click()
     assert page.evaluate("window.shared") == {"title": "Rain & sun?", "url": link}
-    mail = page.get_by_role("link", name="Send by mail").get_attribute("href")
+    mail = page.get_by_role("link", name="Send by email").get_attribute("href")
     assert mail
     assert parse_qs(urlsplit(mail).query) == {"subject": ["Rain & sun?"], "body": [link]}
 
@@ -56,7 +56,7 @@ def test_unread_rows_say_so(reader: Reader, alice: Person, site: Publisher) -> N
         return sum(name == "Unread" for name in names)
 
     before = heard()
-    page.locator(".row", has_text="One").get_by_title("Mark read").click()
+    page.locator(".row", has_text="One").get_by_title("Mark as read").click()
     expect(page.locator(".row.unread")).to_have_count(1)
     assert heard() < before
 

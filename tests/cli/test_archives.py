@@ -40,7 +40,7 @@ def test_what_cannot_be_exported_or_imported_is_said(tidings: Tidings, services:
     assert present.read_text() == "mine"
     assert "no user called 'bob'" in error_line(tidings("export", "bob", str(tidings.folder / "bob.zip")), 1)
     assert "No such file" in error_line(tidings("export", "alice", str(tidings.folder / "missing" / "a.zip")), 1)
-    assert "no archive of Tidings" in error_line(tidings("import", "alice", str(present)), 1)
+    assert "not a Tidings archive" in error_line(tidings("import", "alice", str(present)), 1)
     assert "cannot be read" in error_line(tidings("import", "alice", str(tidings.folder / "missing.zip")), 1)
     assert sorted(path.name for path in tidings.folder.iterdir() if path.suffix == ".part") == []
 
@@ -88,3 +88,19 @@ def test_pages_saved_elsewhere_are_imported_from_a_file(tidings: Tidings, servic
     assert "line 1" in error_line(tidings("import", "alice", str(path), "--from", "instapaper"), 1)
     assert "SQLite" in error_line(tidings("import", "alice", str(path), "--from", "freshrss"), 1)
     assert "cannot be read" in error_line(tidings("import", "alice", "missing.csv", "--from", "pocket"), 1)
+
+
+def test_what_an_import_from_tiny_tiny_rss_lacks_is_said(tidings: Tidings, services: Services, site: Publisher) -> None:
+    services.users.create("alice", PASSWORD)
+    site.script("/api/", Answer(json.dumps({"status": 1, "content": {"error": "LOGIN_ERROR"}})))
+    password = tidings.folder / "password.txt"
+    password.write_text("from a file\n")
+    command = ("import", "alice", "--from", "tiny-tiny-rss", "--url", site.url("/"))
+
+    assert "--from-user" in error_line(tidings(*command), 1)
+    assert "no password" in error_line(tidings(*command, "--from-user", "ann"), 1)
+    assert "user and password" in error_line(tidings(*command, "--from-user", "ann", stdin="from a pipe\n"), 1)
+    refused = tidings(*command, "--from-user", "ann", "--password-file", str(password))
+
+    assert "user and password" in error_line(refused, 1)
+    assert [seen.json()["password"] for seen in site.requests] == ["from a pipe", "from a file"]

@@ -62,6 +62,14 @@ class RssGuard:
         rows = self._stored("SELECT f.title, c.title FROM Feeds f JOIN Categories c ON c.id = f.category ORDER BY 1")
         return dict(rows)
 
+    def labels(self) -> dict[str, set[str]]:
+        """By label, the titles of its entries."""
+        found: dict[str, set[str]] = {name: set() for (name,) in self._stored("SELECT name FROM Labels")}
+        given = "LabelsInMessages g JOIN Labels l ON l.custom_id = g.label JOIN Messages m ON m.custom_id = g.message"
+        for name, title in self._stored(f"SELECT l.name, m.title FROM {given}"):
+            found[name].add(title)
+        return found
+
     def press(self, *keys: str) -> None:
         for key in keys:
             press(self.display, _MAIN_WINDOW, key)

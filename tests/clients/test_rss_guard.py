@@ -19,6 +19,7 @@ from clients.rss_guard import (
     RssGuard,
     rss_guard,
 )
+from greader.apps import App, label
 from support.people import Person
 from support.publisher import Publisher
 
@@ -69,6 +70,19 @@ def test_it_shows_the_entries_and_tells_what_it_marks(alice: Person, password: s
         alice.put("/v1/entries", {"entry_ids": [entry["id"] for entry in alice.entries()], "starred": True})
         _wait_until_synchronised(alice, reader)
         assert starred(reader) == {"Rain", "Sun", "Wind"}
+
+
+@pytest.mark.parametrize("kind", [FRESHRSS, OTHER], ids=["freshrss", "other"])
+def test_it_shows_the_labels_of_entries(alice: Person, password: str, tmp_path: Path, kind: int) -> None:
+    """Giving one needs its menus, which no key opens; `test_app_sequences.py` has the requests."""
+    app = App(alice).sign_in(password)
+    ids = {entry["title"]: entry["id"] for entry in alice.entries()}
+    app.post("edit-tag", [("i", str(ids["Rain"])), ("i", str(ids["Wind"])), ("a", label("To do"))])
+    app.post("edit-tag", [("i", str(ids["Rain"])), ("a", label("Wet & cold"))])
+
+    with rss_guard(alice, password, tmp_path, kind) as reader:
+        expected = {"To do": {"Rain", "Wind"}, "Wet & cold": {"Rain"}}
+        press_until(reader, lambda: reader.labels() == expected, UPDATE_ALL)
 
 
 def test_a_wrong_password_gets_nothing(alice: Person, password: str, tmp_path: Path) -> None:

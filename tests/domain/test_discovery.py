@@ -249,6 +249,7 @@ def test_feeds_of_a_channel_have_titles() -> None:
     assert len(set(titles)) == len(titles) == 4
 
 
+@pytest.mark.slow
 @given(
     st.binary(max_size=400),
     st.sampled_from(["", '<link type="application/rss+xml" href="', '<a href="feed:', '<base href="']),
@@ -268,6 +269,7 @@ def test_any_url_is_parsed_without_errors(text: str, start: str) -> None:
         assert one.url
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [

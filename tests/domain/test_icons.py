@@ -112,6 +112,7 @@ def test_an_image_with_a_side_of_more_than_4096_pixels_is_refused() -> None:
     assert icons.read_icon(picture(4096, 1, mode="1")) is not None
 
 
+@pytest.mark.slow
 def test_a_decompression_bomb_is_refused_at_once() -> None:
     bombs = {side: picture(side, 400, mode="RGBA") for side in (5_000, 40_000)}
 

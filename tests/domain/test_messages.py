@@ -65,6 +65,7 @@ def test_a_value_is_never_read_as_a_template(value: str) -> None:
     assert nested.english() == f"Rule 1: {value} is odd."
 
 
+@pytest.mark.slow
 @given(messages)
 def test_a_stored_message_is_restored(message: Message) -> None:
     text = message.english()

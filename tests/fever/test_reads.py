@@ -10,6 +10,7 @@ from clients.library import Library, numbered, picture, subscribe
 from fever.apps import FeverApp, ids
 from support.people import Person, call
 from support.publisher import Publisher
+from tidings.domain.entries.entries import EntryStatus
 
 
 def test_groups_are_categories_and_feeds_groups_list_their_feeds(
@@ -153,13 +154,25 @@ def test_id_lists_are_strings_and_may_be_empty(app: FeverApp) -> None:
     assert (found["links"], found["favicons"], found["feeds"], found["feeds_groups"]) == ([], [], [], [])
 
 
-def test_unread_and_saved_ids_ascend(alice: Person, library: Library, app: FeverApp) -> None:
+def test_all_unread_and_saved_ids_are_listed(alice: Person, library: Library, app: FeverApp) -> None:
     unread = sorted(one["id"] for one in alice.entries(status="unread"))
 
-    assert app.unread() == unread
+    assert sorted(app.unread()) == unread
     assert app.saved() == [library.starred]
     alice.put("/v1/entries", {"entry_ids": unread, "starred": True})
     assert app.saved() == sorted([*unread, library.starred])
+
+
+def test_unread_ids_are_those_that_another_process_has_left(alice: Person, library: Library, app: FeverApp) -> None:
+    services, unread = alice.service.services, set(app.unread())
+    assert len(unread) > 1
+    one = min(unread)
+
+    for status, expected in ((EntryStatus.READ, unread - {one}), (EntryStatus.UNREAD, unread)):
+        services.entries.update(alice.id, [one], status=status)
+        assert set(app.unread()) == expected
+    services.feeds.delete(alice.id, alice.get(f"/v1/entries/{one}")["feed_id"])
+    assert set(app.unread()) == {entry["id"] for entry in alice.entries(status="unread")} < unread
 
 
 def test_several_queries_are_answered_at_once(library: Library, app: FeverApp) -> None:

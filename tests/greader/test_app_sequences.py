@@ -362,3 +362,72 @@ def test_readrops(alice: Person, feed_id: int, password: str, site: Publisher) -
     assert app.post("disable-tag", {"T": token, "s": label("Ocean")}) == "OK"
     assert app.post("subscription/edit", {**new, "ac": "unsubscribe"}) == "OK"
     assert [one["id"] for one in alice.get("/v1/feeds")] == [feed_id]
+
+
+def id_of(alice: Person, title: str) -> int:
+    (number,) = (entry["id"] for entry in alice.entries() if entry["title"] == title)
+    return int(number)
+
+
+def labels_of(app: App, entry_id: int) -> set[str]:
+    (item,) = app.contents([entry_id])
+    return {name for name in item["categories"] if name.startswith(label(""))} - {label("Weather")}
+
+
+def test_rss_guard_gives_and_takes_labels_in_batches(alice: Person, feed_id: int, password: str) -> None:
+    app = App(alice, FRESHRSS).sign_in(password)
+    ids = [id_of(alice, title) for title in TITLES]
+    pairs = [("i", long_id(one)) for one in ids]
+    for change, expected in (("a", {label("To do")}), ("a", {label("To do")}), ("r", set()), ("r", set())):
+        assert app.post("edit-tag", [*pairs, (change, label("To do")), ("ac", "edit")]) == "OK"
+        assert [labels_of(app, one) for one in ids] == [expected] * 3
+    # It shows labels that no entry has, too.
+    tags = {tag["id"]: tag["type"] for tag in app.get("tag/list")["tags"][1:]}
+    assert tags == {label("All"): "folder", label("Weather"): "folder", label("To do"): "tag"}
+
+
+def test_capy_reader_has_labels_as_saved_searches(alice: Person, feed_id: int, password: str) -> None:
+    app = App(alice, FRESHRSS).sign_in(password)
+    token = app.call("GET", "token").body.decode().strip()
+    number = id_of(alice, "Sun")
+    assert app.post("edit-tag", {"i": str(number), "a": label("To do"), "T": token}) == "OK"
+    (searched,) = [tag["id"] for tag in app.get("tag/list")["tags"] if tag.get("type") == "tag"]
+    assert app.ids(searched, n=10_000) == [number]
+    assert [item["id"] for item in app.contents(app.ids(searched))] == [long_id(number)]
+    assert app.post("rename-tag", {"s": searched, "dest": label("Later"), "T": token}) == "OK"
+    assert app.ids(label("Later")) == [number]
+    assert app.post("disable-tag", {"s": label("Later"), "T": token}) == "OK"
+    assert [tag["id"] for tag in app.get("tag/list")["tags"] if tag.get("type") == "tag"] == []
+    assert state(alice, "Sun") == ("unread", False)
+
+
+def test_news_plus_lists_and_marks_a_label(alice: Person, feed_id: int, password: str) -> None:
+    app = App(alice).sign_in(password)
+    newsplus = {"client": "newsplus", "output": "json", "ck": "1795000000"}
+    number = id_of(alice, "Rain")
+    fields = {"i": long_id(number), "a": label("To do"), "T": app.token}
+    assert app.post("edit-tag", fields, query=newsplus) == "OK"
+    counts = {
+        part["id"]: part["count"] for part in app.get("unread-count", {**newsplus, "all": "true"})["unreadcounts"]
+    }
+    assert counts[label("To do")] == 1
+    stream = {**newsplus, "s": label("To do"), "xt": READ, "n": 100, "ot": 0}
+    assert [ref["id"] for ref in app.get("stream/items/ids", stream)["itemRefs"]] == [str(number)]
+    assert app.post("mark-all-as-read", {"s": label("To do"), "ts": "0", "T": app.token}, query=newsplus) == "OK"
+    assert state(alice, "Rain")[0] == "read"
+    assert app.get("stream/items/ids", stream)["itemRefs"] == []
+
+
+def test_apps_of_which_only_the_type_of_account_is_known(alice: Person, feed_id: int, password: str) -> None:
+    """FocusReader, FeedFlow, lire: what every app with an account type "FreshRSS" needs."""
+    app = App(alice, FRESHRSS).sign_in(password)
+    token = app.call("GET", "token").body.decode().strip()
+    assert app.get("user-info")["userName"] == alice.user.username
+    assert [one["id"] for one in app.get("subscription/list")["subscriptions"]] == [f"feed/{feed_id}"]
+    unread, starred = app.ids(READING_LIST, n=1_000, xt=READ), app.ids(STARRED, n=1_000)
+    assert (len(unread), starred) == (3, [])
+    assert {item["title"] for item in app.contents(unread)} == set(TITLES)
+    assert app.post("edit-tag", {"i": long_id(unread[0]), "a": STARRED, "T": token}) == "OK"
+    assert app.ids(STARRED, n=1_000) == [unread[0]]
+    assert app.post("mark-all-as-read", {"s": f"feed/{feed_id}", "T": token}) == "OK"
+    assert {state(alice, title)[0] for title in TITLES} == {"read"}

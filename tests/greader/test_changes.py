@@ -100,6 +100,7 @@ def test_ten_thousand_items_may_be_marked_at_once(app: App, alice: Person, site:
     assert {status for status, _ in states(alice).values()} == {"read"}
 
 
+@pytest.mark.slow
 def test_a_whole_stream_is_marked_read(app: App, alice: Person, bob: Person, site: Publisher) -> None:
     tech = alice.has_category("Tech")
     first = alice.has_feed(site, ["One"])

@@ -19,6 +19,7 @@ def newest(alice: Person) -> list[int]:
     return sorted((entry["id"] for entry in alice.entries()), reverse=True)
 
 
+@pytest.mark.slow
 def test_ids_are_sorted_by_storing_time_on_pages_of_any_size(app: App, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, TITLES)
     alice.has_feed(site, ["Later"])
@@ -192,6 +193,7 @@ def test_items_are_read_by_id_in_any_form_without_unknown_ones(
     assert app.call("POST", "stream/items/contents", {"i": "x"}).status == 400
 
 
+@pytest.mark.slow
 def test_ten_thousand_items_may_be_requested_at_once(app: App, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, TITLES)
     pairs = [("i", long_id(number)) for number in range(2_000_000_000, 2_000_009_991)]

@@ -27,15 +27,15 @@ TRACKING = "user/-/state/com.google/tracking-kept-unread"
         ("0000000000000042", 0x42),
         ("42", 42),
         (" 42\n", 42),
-        ("2147483647", 2**31 - 1),
+        ("2147483648", 2**31),
+        ("9223372036854775807", 2**63 - 1),
+        ("tag:google.com,2005:reader/item/7fffffffffffffff", 2**63 - 1),
         # Numbers that no entry has.
         ("0", None),
         ("-7", None),
-        ("2147483648", None),
-        ("1234567890123456", None),
         ("ffffffffffffffff", None),
         ("tag:google.com,2005:reader/item/0000000000000000", None),
-        ("9223372036854775807", None),
+        ("9223372036854775808", None),
     ],
 )
 def test_an_id_is_read_in_every_form(text: str, number: int | None) -> None:
@@ -113,7 +113,8 @@ def test_a_time_is_read_by_its_number_of_digits(text: str, moment: int | None) -
         ([(READ, True), (READ, False)], NewState(EntryStatus.UNREAD)),
         ([(READ, False), (READ, True)], NewState(EntryStatus.READ)),
         ([(STARRED, True), (STARRED, False)], NewState(starred=False)),
-        ([(LIKE, True), (label("Later"), True), (LIKE, False)], NewState()),
+        ([(LIKE, True), (label("Later"), True), (LIKE, False)], NewState(labels={"Later": True})),
+        ([(label("Later"), True), (label("later"), False)], NewState(labels={"later": False})),
     ],
 )
 def test_states_are_set_and_the_last_change_of_one_wins(changes: list[tuple[str, bool]], state: NewState) -> None:
@@ -126,7 +127,7 @@ def test_a_page_has_a_limit(n: int | None, count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("c", "cursor"), [("", None), ("x", None), ("17", 17), ("page-17", 17), ("9" * 200, 2**31 - 1), ("٣", None)]
+    ("c", "cursor"), [("", None), ("x", None), ("17", 17), ("page-17", 17), ("9" * 200, 2**63 - 1), ("٣", None)]
 )
 def test_a_cursor_is_read_from_its_digits(c: str, cursor: int | None) -> None:
     assert StreamQuery(c=c).cursor == cursor

@@ -7,6 +7,8 @@ import signal
 import threading
 from pathlib import Path
 
+import pytest
+
 from tidings.metrics.multiprocess import FILE_SIZE, MetricFiles, SampleKey, sum_of_all
 
 KEY = SampleKey("counter", "tidings_things", "Things.", (("kind", "big"),))
@@ -59,6 +61,7 @@ def test_a_name_that_its_writer_did_not_finish_is_ignored_and_written_again(tmp_
     other.close()
 
 
+@pytest.mark.slow
 def test_a_reader_finds_every_value_while_a_process_takes_over_the_files(tmp_path: Path) -> None:
     other = MetricFiles(tmp_path)
     first = MetricFiles(tmp_path)
@@ -85,6 +88,7 @@ def test_a_reader_finds_every_value_while_a_process_takes_over_the_files(tmp_pat
     assert seen == {2_000}
 
 
+@pytest.mark.slow
 def test_a_full_file_takes_no_further_value_and_loses_none(tmp_path: Path) -> None:
     files = MetricFiles(tmp_path)
     add(files, 1)

@@ -107,6 +107,7 @@ def test_compressed_data_that_becomes_invalid_is_an_error() -> None:
         unpack(broken, "gzip", limit=2 * MIB)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", PACKERS)
 def test_a_decompression_bomb_is_refused_before_it_is_decompressed(encoding: str) -> None:
     bomb = PACKERS[encoding](b" " * (64 * MIB))
@@ -121,6 +122,7 @@ def test_a_decompression_bomb_is_refused_before_it_is_decompressed(encoding: str
     assert peak < 4 * MIB
 
 
+@pytest.mark.slow
 def test_a_nested_decompression_bomb_is_refused() -> None:
     bomb = gzip.compress(gzip.compress(b" " * (64 * MIB)))
 

@@ -75,6 +75,7 @@ def test_a_refusal_has_the_reason_of_the_hub(site: Publisher, status: int) -> No
     assert len(caught.value.message) < 300
 
 
+@pytest.mark.slow
 def test_a_hub_that_hangs_times_out_and_an_endless_response_is_cut(site: Publisher) -> None:
     site.script("/hangs", Hang())
     with pytest.raises(FetchTimeout):

@@ -161,9 +161,16 @@ def test_workflows_call_targets_that_exist_on_the_versions_that_are_declared() -
     steps = [step.get("run", "") for job in WORKFLOW["jobs"].values() for step in job["steps"]]
     called = {name for step in steps for name in re.findall(r"^make ([\w./-]+)", step, flags=re.MULTILINE)}
 
-    assert called == {"check", "test", ".venv/.dev"}
+    assert called == {"check", "docs", "test", ".venv/.dev"}
     assert {name.replace(".venv", "$(VENV)") for name in called} <= targets
     assert set(WORKFLOW["jobs"]["wheel"]["strategy"]["matrix"]["python"]) == declared
+
+
+def test_every_page_of_the_documentation_is_in_the_contents_of_the_site() -> None:
+    contents = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^([\w-]+)$", contents.partition("{toctree}")[2], flags=re.MULTILINE)
+
+    assert sorted(listed) == sorted(path.stem for path in (ROOT / "docs").glob("*.md") if path.stem != "index")
 
 
 def test_addresses_of_the_project_are_placeholders_below_one_place() -> None:

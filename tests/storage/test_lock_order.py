@@ -13,17 +13,21 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text, update
 
-from support.entry_fixtures import NOW, FeedFixture
+from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.polling.changes import ChangeSet, PreparedFeedUpdate
 from tidings.domain.times import Instant
+from tidings.services.entries.labels import Labels
 from tidings.services.polling import store
 from tidings.storage.accounts import users
 from tidings.storage.engine.database import Database, Write
-from tidings.storage.entries import counters
+from tidings.storage.entries import counters, labels
 from tidings.storage.feeds import bulk, categories, feeds
 from tidings.storage.polling import claims
+from tidings.storage.schema import entries as entry_table
+from tidings.storage.schema import feed_counters as counter_table
 from tidings.storage.schema import feeds as feed_table
+from tidings.storage.schema import labels as label_table
 from tidings.storage.schema import sources as source_table
 from tidings.storage.schema import tombstones as tombstone_table
 
@@ -193,6 +197,68 @@ def test_tombstones_are_updated_in_order(postgresql: Database, feed_fixtures: li
         lambda db: store.store(db, batch),
         held=(tombstone_table.c.feed_id, feed_fixtures[0].feed_id),
         then=(tombstone_table.c.feed_id, feed_fixtures[1].feed_id),
+    )
+
+
+@pytest.fixture
+def label_ids(feed_fixtures: list[FeedFixture], postgresql: Database) -> list[int]:
+    """Returns labels of the user, a and b; an entry has both. Their rows are not in the order of their ids."""
+    labels_of_user = Labels(postgresql, lambda: NOW)
+    names = {"a": "a", "b": "b"}
+    feed_fixtures[0].add(ready("One"))
+    with postgresql.writing() as db:
+        ids = sorted(labels.ensure(db, feed_fixtures[0].user_id, names).values())
+        for label_id in reversed(ids):
+            db.run(update(label_table).where(label_table.c.id == label_id).values(name="Label"))
+    labels_of_user.change(feed_fixtures[0].user_id, entry_ids(postgresql), add=names)
+    return ids
+
+
+def entry_ids(database: Database) -> list[int]:
+    with database.reading() as db:
+        return db.scalars(select(entry_table.c.id))
+
+
+@pytest.mark.parametrize("change", ["give", "take", "give and take", "delete", "of an entry"])
+def test_labels_come_after_counters(
+    postgresql: Database, feed_fixtures: list[FeedFixture], label_ids: list[int], change: str
+) -> None:
+    services, user_id, mine = Labels(postgresql, lambda: NOW), feed_fixtures[0].user_id, entry_ids(postgresql)
+    changes: dict[str, Callable[[], object]] = {
+        "give": lambda: services.change(user_id, mine, add=["a"]),
+        "take": lambda: services.change(user_id, mine, remove=["a"]),
+        "give and take": lambda: services.change(user_id, mine, add=["a"], remove=["b"]),
+        "delete": lambda: services.delete(user_id, label_ids[0]),
+        "of an entry": lambda: services.set_of_entry(user_id, mine[0], [], "a"),
+    }
+
+    ensure_order(
+        postgresql,
+        lambda _: changes[change](),
+        held=(counter_table.c.feed_id, feed_fixtures[0].feed_id),
+        then=(label_table.c.id, label_ids[0]),
+    )
+
+
+@pytest.mark.parametrize("change", ["give both", "take both", "give b, take a", "give a, take b", "of an entry"])
+def test_labels_are_locked_in_the_order_of_ids(
+    postgresql: Database, feed_fixtures: list[FeedFixture], label_ids: list[int], change: str
+) -> None:
+    services, user_id, mine = Labels(postgresql, lambda: NOW), feed_fixtures[0].user_id, entry_ids(postgresql)
+    services.change(user_id, mine, remove=["a", "b"])
+    changes: dict[str, Callable[[], object]] = {
+        "give both": lambda: services.change(user_id, mine, add=["b", "a"]),
+        "take both": lambda: services.change(user_id, mine, remove=["b", "a"]),
+        "give b, take a": lambda: services.change(user_id, mine, add=["b"], remove=["a"]),
+        "give a, take b": lambda: services.change(user_id, mine, add=["a"], remove=["b"]),
+        "of an entry": lambda: services.set_of_entry(user_id, mine[0], [label_ids[0]], "b"),
+    }
+
+    ensure_order(
+        postgresql,
+        lambda _: changes[change](),
+        held=(label_table.c.id, label_ids[0]),
+        then=(label_table.c.id, label_ids[1]),
     )
 
 

@@ -31,6 +31,7 @@ def test_a_file_comes_back_as_it_was_stored_also_for_another_process(tmp_path: P
     assert cache.get("http://example.org/2", now=HOUR) is None
 
 
+@pytest.mark.slow
 def test_the_folder_stays_within_its_limit_with_several_processes(tmp_path: Path) -> None:
     caches = [MediaCache(tmp_path / "media", limit=LIMIT) for _ in range(4)]
 

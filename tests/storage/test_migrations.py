@@ -23,6 +23,7 @@ def test_the_schema_is_the_reviewed_one(engine: str, database: Database, pytestc
 
 
 # SQLite's reflection knows no expression indexes; PostgreSQL's compares them.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:autogenerate skipping metadata-specified expression-based index")
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
 def test_migrations_produce_the_tables_of_the_code(database: Database) -> None:
@@ -41,6 +42,7 @@ def test_migrating_again_changes_nothing(database: Database) -> None:
     assert described(database) == before
 
 
+@pytest.mark.slow
 def test_two_processes_that_migrate_at_once_both_succeed(empty_database_url: str) -> None:
     databases = [Database(empty_database_url) for _ in range(2)]
     with ThreadPoolExecutor() as pool:
@@ -52,6 +54,7 @@ def test_two_processes_that_migrate_at_once_both_succeed(empty_database_url: str
         database.close()
 
 
+@pytest.mark.slow
 def test_an_empty_database_is_refused_until_it_is_migrated(empty_database_url: str) -> None:
     database = Database(empty_database_url)
     try:
@@ -72,6 +75,7 @@ def test_a_database_from_a_newer_version_is_refused_and_left_as_it_is(database: 
             look(database)
 
 
+@pytest.mark.slow
 def test_a_failed_migration_leaves_nothing_behind(empty_database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     database = Database(empty_database_url)
     try:

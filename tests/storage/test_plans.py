@@ -24,8 +24,9 @@ from support.entry_fixtures import NOW
 from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.domain.times import SECOND, Instant
 from tidings.storage.engine.database import Database, Read, Write
-from tidings.storage.entries import counters, entries, entry_lists, public_links, read_state
-from tidings.storage.feeds import bulk, categories, feeds, health
+from tidings.storage.engine.id_list import split_ids
+from tidings.storage.entries import counters, entries, entry_lists, labels, public_links, read_state, unread_ids
+from tidings.storage.feeds import bulk, categories, feed_texts, feeds, health
 from tidings.storage.maintenance import cleanup, status
 from tidings.storage.maintenance.cleanup import ExpiredEntry
 from tidings.storage.polling import claims, sources
@@ -36,6 +37,7 @@ MAX_SORTED = 7_000
 LARGE = {
     "entries",
     "entry_contents",
+    "entry_labels",
     "entry_tags",
     "search_vectors",
     "search_pending",
@@ -78,6 +80,14 @@ FILTERS: dict[str, dict[str, Any]] = {
     "shared": {"shared": True},
     "tags": {"tags": ("tag 3",)},
     "two tags": {"tags": ("tag 3", "tag 4")},
+    "label": {"label_ids": ("large",)},
+    "small label": {"label_ids": ("small",)},
+    "unread of a label": {"label_ids": ("large",), "statuses": (EntryStatus.UNREAD,)},
+    "starred of a label": {"label_ids": ("large",), "starred": True},
+    "two labels": {"label_ids": ("large", "small")},
+    "not a label": {"excluded_label_ids": ("large",)},
+    "label of a category": {"label_ids": ("large",), "category_id": "category"},
+    "search in a label": {"label_ids": ("large",), "search": "n77"},
     "globally visible": {"globally_visible": True},
     "unread globally visible": {"globally_visible": True, "statuses": (EntryStatus.UNREAD,)},
     "search": {"search": "n77"},
@@ -94,6 +104,8 @@ FILTERS: dict[str, dict[str, Any]] = {
 def which(archive: Archive, name: str) -> EntryFilter:
     places = {"feed": archive.feed_id, "category": archive.category_id}
     given = {key: places.get(value, value) if key.endswith("_id") else value for key, value in FILTERS[name].items()}
+    for key in ("label_ids", "excluded_label_ids"):
+        given[key] = tuple(archive.label_ids[label] for label in FILTERS[name].get(key, ()))
     return msgspec.convert(given, EntryFilter)
 
 
@@ -117,6 +129,8 @@ INTENDED_INDEXES = {
     ("category", Order.PUBLISHED_AT): "ix_entries_category_published",
     ("unread of a category", Order.PUBLISHED_AT): "ix_entries_category_unread",
     ("shared", Order.PUBLISHED_AT): "ix_entries_share_code",
+    ("label", Order.PUBLISHED_AT): "ix_entry_labels_published",
+    ("unread of a label", Order.PUBLISHED_AT): "ix_entry_labels_published",
     ("none", Order.ID): "ix_entries_user_id",
     ("after an id", Order.ID): "ix_entries_user_id",
     ("none", Order.STATUS): "ix_entries_user_status",
@@ -147,7 +161,8 @@ def test_ids_are_read_from_an_index(archive: Archive, name: str) -> None:
 
 
 STREAMS = ("none", "unread", "read", "starred", "not starred", "unread and starred", "feed", "category",
-           "unread of a category", "after an id", "unread after an id")  # fmt: skip
+           "unread of a category", "after an id", "unread after an id", "label", "small label", "unread of a label",
+           "two labels", "not a label", "label of a category")  # fmt: skip
 
 
 @pytest.mark.parametrize("direction", Direction)
@@ -160,6 +175,29 @@ def test_ten_thousand_ids_of_a_stream_are_read_from_an_index(archive: Archive, n
     if archive.database.is_sqlite and name in ("none", "unread", "read", "after an id", "unread after an id"):
         assert "COVERING INDEX" in json.dumps(plans[0].plan)
         assert "TEMP B-TREE" not in json.dumps(plans[0].plan)
+
+
+@pytest.mark.parametrize("direction", Direction)
+def test_a_page_of_a_label_is_read_in_the_order_of_its_index(archive: Archive, direction: Direction) -> None:
+    """20,000 entries have the label, and the page begins in the middle of them."""
+    with archive.database.reading() as db:
+        joined = entry_lists.id_page(db, archive.user_id, which(archive, "label"), direction=direction, limit=20_000)
+    every = split_ids(joined)
+    cursor = {"before_entry_id" if direction is Direction.DESC else "after_entry_id": every[9_000]}
+    filter_ = msgspec.structs.replace(which(archive, "label"), **cursor)
+
+    with explained(archive.database) as plans, archive.database.reading() as db:
+        ids = split_ids(entry_lists.id_page(db, archive.user_id, filter_, direction=direction, limit=51))
+
+    assert len(every) > 15_000
+    assert ids == every[9_001:9_052]
+    plan = json.dumps(plans[0].plan)
+    if archive.database.is_sqlite:
+        assert "TEMP B-TREE" not in plan, plan
+        assert "SEARCH entry_labels USING PRIMARY KEY (label_id=? AND entry_id" in plan, plan
+    else:
+        assert "pk_entry_labels" in plan, plan
+        assert '"Sort"' not in plan, plan
 
 
 @pytest.mark.parametrize(
@@ -181,6 +219,8 @@ def test_joined_ids_are_read_from_an_index(archive: Archive, name: str, index: s
 def test_entries_by_id_are_found_by_their_ids(archive: Archive) -> None:
     with explained(archive.database) as plans, archive.database.reading() as db:
         found = entries.get_many(db, archive.user_id, range(100, 200))
+        entry_lists.for_apps(db, archive.user_id, range(100, 200))
+        entry_lists.enclosures_of(db, [archive.user_id], range(100, 200))
 
     assert [one.published_at for one in found] == sorted(one.published_at for one in found)
     assert len(found) > 1
@@ -203,6 +243,15 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
     ),
     "an entry": lambda db, archive: entries.get(db, archive.user_id, 5),
     "counters": lambda db, archive: counters.list_all(db, archive.user_id),
+    "unread ids, feed by feed": lambda db, archive: (
+        unread_ids.feeds_with_unread(db, archive.user_id),
+        unread_ids.of_feeds(db, archive.user_id, [archive.feed_id]),
+    ),
+    "texts of feeds by id": lambda db, archive: (
+        feed_texts.texts(db, archive.user_id, ("title",), [archive.feed_id]),
+        feed_texts.records(db, archive.user_id, ("title",), [archive.feed_id]),
+        feeds.origins(db, archive.user_id, [archive.feed_id]),
+    ),
     "feeds of a category": lambda db, archive: feeds.of_category(db, archive.user_id, archive.category_id),
     "counts of categories": lambda db, archive: categories.counts(db, archive.user_id),
     "hidden feeds": lambda db, archive: feeds.hidden(db, archive.user_id),
@@ -223,6 +272,12 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
     "unread ones of some": lambda db, archive: read_state.unread_of(db, archive.user_id, range(1, 500)),
     "entries in another state": lambda db, archive: read_state.differing_from(
         db, archive.user_id, range(1, 500), status=EntryStatus.READ, starred=True
+    ),
+    "labels": lambda db, a: (
+        labels.list_all(db, a.user_id),
+        labels.of_entries(db, a.user_id, range(1, 200)),
+        labels.by_key(db, a.user_id, "large"),
+        labels.counts(db, a.user_id, a.label_ids.values()),
     ),
     "a shared entry": lambda db, _: (public_links.by_code(db, "a code"), public_links.by_code(db, "")),
     "how things stand": lambda db, _: (
@@ -256,6 +311,17 @@ WRITES: dict[str, Callable[[Write, Archive], object]] = {
             db, a.user_id, Instant(NOW + 7), since=Instant(NOW + 7 - 15 * SECOND), now=Instant(NOW + 8)
         ),
     ),
+    "marking a label read": lambda db, a: (
+        entries.mark_read(db, a.user_id, label_ids=[a.label_ids["large"]], created_before=NOW, now=NOW),
+        entries.mark_read(db, a.user_id, label_ids=[a.label_ids["small"]], published_before=NOW, now=NOW),
+    ),
+    "giving labels": lambda db, a: labels.attach(
+        db, a.user_id, [*a.label_ids.values(), labels.add(db, a.user_id, "New", "new")], [3, 4, 5]
+    ),
+    "taking labels": lambda db, a: labels.detach(db, a.user_id, list(a.label_ids.values()), [3, 4, 5], now=NOW),
+    "dating a labelled entry": lambda db, a: labels.set_published(db, a.user_id, 7, NOW),
+    "taking a label from all": lambda db, a: labels.detach_all(db, a.user_id, a.label_ids["small"], now=NOW),
+    "deleting a label": lambda db, a: labels.remove(db, a.user_id, a.label_ids["small"]),
     "sharing an entry": lambda db, a: public_links.set_code(db, a.user_id, 5, "a code"),
     "marking some read": lambda db, a: entries.set_state(db, a.user_id, [3, 4, 5], status=EntryStatus.READ, now=NOW),
     "claiming due feeds": lambda db, _: claims.claim_due(
@@ -369,6 +435,8 @@ MAIN_LISTS: dict[str, tuple[str, PageRequest, int, int]] = {
     "of a category": ("category", PageRequest(limit=100), 20, 400),
     "unread of a feed": ("unread of a feed", PageRequest(limit=100), 20, 400),
     "starred": ("starred", PageRequest(limit=100), 20, 400),
+    "of a label with 20,000": ("label", PageRequest(limit=100, direction=Direction.DESC), 1_000, 70_000),
+    "of a label with 300": ("small label", PageRequest(limit=100), 30, 1_500),
     "by title": ("none", PageRequest(limit=100, order=Order.TITLE), 30, 400),
     "by category": ("none", PageRequest(limit=100, order=Order.CATEGORY_TITLE), 20, 18_000),
     "search, 60": ("search", PageRequest(limit=100), 20, 1_600),
@@ -520,4 +588,4 @@ class PostgresPlan(Plan):
 
     @staticmethod
     def _filled() -> set[str]:
-        return {"entries", "entry_tags", "search_vectors", "websub_subscriptions", "websub_topics"}
+        return {"entries", "entry_labels", "entry_tags", "search_vectors", "websub_subscriptions", "websub_topics"}

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import MetaData, Table, func, select
+from sqlalchemy import func, select
 
-from support.every_table import rows_for
+from support.every_table import described_tables, fill_described
 from tidings import __version__
 from tidings.services.maintenance.integrity import IntegrityCheck
 from tidings.storage import migrate, revision
@@ -20,8 +20,6 @@ from tidings.storage.engine.database import Database
 
 ROOT = Path(__file__).parents[2]
 REVISIONS = sorted(path.name.split("_")[0] for path in (revision.MIGRATIONS / "versions").glob("[0-9]*_*.py"))
-# Tables of the search index are filled by the workers, each engine its own; the others are about one process or moment.
-NOT_FILLED = re.compile(r"alembic_version|entry_words.*|search_.*|sqlite_.*")
 # Kills itself with the given number of statements of the upgrade executed.
 KILLED_UPGRADE = """
 import os, sys
@@ -50,25 +48,15 @@ def empty(empty_database_url: str) -> Iterator[Database]:
     found.close()
 
 
-def tables(database: Database) -> list[Table]:
-    """Returns the tables that the database has, as it describes them, each after those that it refers to."""
-    found = MetaData()
-    with database.reading() as db:
-        found.reflect(db.connection, only=lambda name, _: not NOT_FILLED.fullmatch(name))
-    return found.sorted_tables
-
-
 def fill(database: Database) -> dict[str, int]:
     """Put three rows into each table. Returns the number of rows of each."""
-    with database.writing() as db:
-        for table in tables(database):
-            db.run_many(table.insert(), rows_for(table, 3))
+    fill_described(database, 3)
     return counts(database)
 
 
 def counts(database: Database) -> dict[str, int]:
     with database.reading() as db:
-        return {table.name: db.scalar(select(func.count()).select_from(table)) for table in tables(database)}
+        return {table.name: db.scalar(select(func.count()).select_from(table)) for table in described_tables(database)}
 
 
 @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import text
@@ -9,6 +10,7 @@ from sqlalchemy import text
 from support.entry_fixtures import NOW, FeedFixture
 from tidings.domain.times import SECOND
 from tidings.storage.engine.database import Database, Write
+from tidings.storage.entries import labels
 
 ENTRIES = 100_000
 # Entries by user. The first user has more than half of all; a query plan must not read rows of other users.
@@ -20,21 +22,25 @@ SPAN_S = 400 * 86_400
 
 @dataclass(frozen=True)
 class Archive:
-    """user_id: the user with the most entries. feed_id, category_id: one of theirs, as large as the others."""
+    """user_id: the user with the most entries. feed_id, category_id: one of theirs, as large as the others.
+
+    label_ids: by name, "large" of a third of the entries and "small" of one in two hundred.
+    """
 
     database: Database
     user_id: int
     category_id: int
     feed_id: int
+    label_ids: dict[str, int]
 
 
-def build(database: Database) -> Archive:
+def build(database: Database, shares: Sequence[int] = SHARES, *, has_removed: bool = True) -> Archive:
     """Fill the database. Returns the largest user.
 
-    Two thirds of the entries are read, a fiftieth starred, a hundredth removed, a tenth tagged; one feed and one
-    category are hidden.
+    Two thirds of the entries are read, a fiftieth starred, a hundredth removed if `has_removed`, a tenth tagged; one
+    feed and one category are hidden. shares: entries by user.
     """
-    built = [_user(database, share) for share in SHARES]
+    built = [_user(database, share, has_removed=has_removed) for share in shares]
     with database.writing() as db:
         _give_sources(db, database.is_sqlite)
         _fill_index(db, database.is_sqlite)
@@ -46,7 +52,7 @@ def build(database: Database) -> Archive:
     return built[0]
 
 
-def _user(database: Database, share: int) -> Archive:
+def _user(database: Database, share: int, *, has_removed: bool) -> Archive:
     feed_fixture = FeedFixture.create(database)
     values = {"user": feed_fixture.user_id, "share": share, "now": NOW, "span": SPAN_S * SECOND}
     with database.writing() as db:
@@ -58,9 +64,13 @@ def _user(database: Database, share: int) -> Archive:
         values |= {"feed": feeds[0]}
         created = "CAST(CAST(i AS text) AS blob)" if database.is_sqlite else "convert_to(CAST(i AS text), 'UTF8')"
         truth = "" if database.is_sqlite else "::boolean"
-        db.run(text(_ENTRIES.format(share=share, hash=created, truth=truth.replace(":", r"\:"))), **values)
+        given = {"share": share, "hash": created, "truth": truth.replace(":", r"\:")}
+        db.run(text(_ENTRIES.format(**given, removed="i % 100 = 13" if has_removed else "i < 0")), **values)
         db.run(text(_TAGS), **values)
-    return Archive(database, feed_fixture.user_id, categories[3], feeds[33])
+        label_ids = {name: labels.add(db, feed_fixture.user_id, name, name) for name in _LABELS}
+        for name, condition in _LABELS.items():
+            db.run(text(_ENTRY_LABELS + condition), **values, label=label_ids[name])
+    return Archive(database, feed_fixture.user_id, categories[3], feeds[33], label_ids)
 
 
 def _give_sources(db: Write, is_sqlite: bool) -> None:
@@ -97,7 +107,7 @@ INSERT INTO entries (
 )
 {_NUMBERS.format("{share}")}
 SELECT :user, :feed + i % {FEEDS}, (SELECT category_id FROM feeds WHERE feeds.id = :feed + i % {FEEDS}),
-       CASE WHEN i % 100 = 13 THEN 2 WHEN i % 3 = 1 THEN 0 ELSE 1 END, CAST(i % 50 = 7 AS integer){{truth}},
+       CASE WHEN {{removed}} THEN 2 WHEN i % 3 = 1 THEN 0 ELSE 1 END, CAST(i % 50 = 7 AS integer){{truth}},
        :now - :span + (CAST(i AS bigint) * 7919 % :share) * (:span / :share), :now - i,
        :now - (CAST(i AS bigint) * 104729 % :share) * (:span / :share), {{hash}},
        'Title ' || (i * 31 % 9973), 'Author ' || (i % 300)
@@ -106,6 +116,13 @@ FROM numbers
 _TAGS = """
 INSERT INTO entry_tags (user_id, tag, entry_id)
 SELECT user_id, 'tag ' || (id % 7), id FROM entries WHERE user_id = :user AND id % 10 = 3
+"""
+
+
+_LABELS = {"large": " AND id % 3 = 0", "small": " AND id % 200 = 7"}
+_ENTRY_LABELS = """
+INSERT INTO entry_labels (label_id, entry_id, user_id, published_at)
+SELECT :label, id, user_id, published_at FROM entries WHERE user_id = :user
 """
 
 

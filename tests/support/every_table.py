@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, LargeBinary, SmallInteger, Table, insert
+from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, LargeBinary, MetaData, SmallInteger, Table, insert
 
-from tidings.storage.engine.database import Write
+from tidings.storage.engine.database import Database, Write
 from tidings.storage.maintenance.table_copy import tables
 from tidings.storage.schema.base import CompressedText
 
+# Tables of the search index are filled by the workers, each engine its own; the others are about one process or moment.
+_NOT_FILLED = re.compile(r"alembic_version|entry_words.*|search_.*|sqlite_.*")
 TEXTS = ("plain", "Grüße, 東京 🌧", 'it\'s \\ "quoted"\tand\nbroken', "")
 
 
@@ -23,6 +26,21 @@ def fill(db: Write, rows: int) -> int:
     for table in tables():
         db.run_many(insert(table), rows_for(table, rows))
     return rows * len(tables())
+
+
+def fill_described(database: Database, rows: int) -> None:
+    """Put that many rows into each table of a database, of any revision, whose tables are empty."""
+    with database.writing() as db:
+        for table in described_tables(database):
+            db.run_many(table.insert(), rows_for(table, rows))
+
+
+def described_tables(database: Database) -> list[Table]:
+    """Returns the tables that the database has, as it describes them, each after those that it refers to."""
+    found = MetaData()
+    with database.reading() as db:
+        found.reflect(db.connection, only=lambda name, _: not _NOT_FILLED.fullmatch(name))
+    return found.sorted_tables
 
 
 def rows_for(table: Table, count: int) -> list[dict[str, Any]]:

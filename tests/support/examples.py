@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from support.people import Cast, HttpResponse, answers_to, basic, call
+import msgspec
+
+from support.people import Cast, HttpResponse, Person, answers_to, basic, call
 from support.publisher import Publisher
 from support.resource_factory import BODIES, UNKNOWN, ResourceFactory
 from support.running import RunningService
 from tidings.api.openapi import operations_of, successes
 from tidings.api.reference import documented_endpoints
+from tidings.domain.archives.import_runs import UNFINISHED, AccountImportReport, ImportState
 from tidings.http.endpoints import Endpoint
+from tidings.storage.archives import import_runs
 
 KEPT = Path(__file__).parents[2] / "src" / "tidings" / "api" / "examples.json"
 # Replaces the publisher's URL in the examples.
 SITE = "https://weather.example"
 # The OpenAPI document is no example of itself.
 WITHOUT = {"get_openapi"}
+# One of a user runs at a time.
+IMPORTS = {"import_account", "import_from_miniflux", "import_from_ttrss"}
 # Wrong passwords sent at the same time: more than the throttle lets wait.
 GUESSES = 24
 
@@ -30,6 +37,7 @@ Examples = dict[str, dict[str, Any]]
 def taken(service: RunningService, site: Publisher) -> Examples:
     """Returns examples by operation. service: it has no user yet."""
     resources = ResourceFactory(Cast(service).person("ada", is_admin=True, username="ada"), site)
+    _imported_before(resources.person)
     routes = operations_of(documented_endpoints())
     created: Examples = {}
     # Reads come before changes. Deletions have no example.
@@ -56,9 +64,31 @@ def _call(resources: ResourceFactory, name: str, route: Endpoint) -> dict[str, A
         route.method, path, **({"raw": body.encode()} if isinstance(body, str) else {"body": body})
     )
     example: dict[str, Any] = {} if body is None else {"request": _with_example_site(body, resources.site)}
+    if name in IMPORTS:
+        _wait_for_import(resources.person)
     if answer.body and answer.status < 300:
         example[str(answer.status)] = _shown(answer, resources.site)
     return example
+
+
+def _imported_before(person: Person) -> None:
+    """Record an import that has ended, of which reads tell."""
+    services, token = person.service.services, "example"
+    report = AccountImportReport(new_feeds=1, new_entries=2, problems=["Rain: this address is no web address"])
+    now = services.clock()
+    with services.database.writing() as db:
+        import_runs.begin(db, person.id, token, source="freshrss", origin="user.sqlite", now=now, abandoned=now)
+        import_runs.finish(
+            db, person.id, token, state=ImportState.DONE, now=now, report=msgspec.json.encode(report).decode()
+        )
+
+
+def _wait_for_import(person: Person) -> None:
+    """Return when the last import has ended: the next one would be refused before."""
+    ends_at = time.monotonic() + 120
+    while person.get("/v1/import/archive")["state"] in UNFINISHED:
+        assert time.monotonic() < ends_at, "the import has not ended"
+        time.sleep(0.1)
 
 
 def _errors(resources: ResourceFactory) -> list[HttpResponse]:

@@ -25,6 +25,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
@@ -234,12 +235,16 @@ class Drop(Raw):
     data: bytes = b""
 
 
+@cache
 def gzip_bomb(size: int) -> Answer:
     """Returns a small response that decompresses to `size` bytes of blanks."""
     return Answer(gzip.compress(b" " * size, compresslevel=9), headers={"Content-Encoding": "gzip"})
 
 
 Script = Reply | Callable[[ReceivedRequest], Reply]
+
+# Ports of all publishers of this process.
+_used_ports: set[int] = set()
 
 
 class Publisher:
@@ -405,7 +410,12 @@ class Publisher:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(CERTIFICATE)
         server = await asyncio.start_server(self._accept, self.host, self.port, ssl=context)
+        # The service may still wait for an earlier publisher at the same port, which had asked it to.
+        while not self.port and server.sockets[0].getsockname()[1] in _used_ports:
+            server.close()
+            server = await asyncio.start_server(self._accept, self.host, 0, ssl=context)
         self.port = server.sockets[0].getsockname()[1]
+        _used_ports.add(self.port)
         self._started.set()
         await self._stop.wait()
         server.close()

@@ -48,6 +48,7 @@ MAKERS: Mapping[str, Callable[[ResourceFactory], int]] = {
     "api_password_id": lambda resources: int(resources.person.post("/v1/api-passwords", {"name": "phone"})["id"]),
     "icon_id": lambda resources: int(resources.feed["icon"]["icon_id"]),
     "user_id": lambda resources: resources.person.id,
+    "label_id": lambda resources: resources.person.service.services.labels.create(resources.person.id, "Umbrellas").id,
     "delivery_id": lambda resources: resources.a_delivery(),
 }
 
@@ -71,6 +72,9 @@ BODIES: Mapping[str, Any] = {
     "import_entry": {"url": "https://weather.example/2019/storm", "title": "The storm of 2019", "tags": ["storm"]},
     "update_enclosure": {"media_progression": 45},
     "import_feeds": OPML,
+    "import_account": "title,url,time_added,tags,status\nStorm,https://weather.example/storm,1600000000,sea,unread\n",
+    "import_from_miniflux": {"url": "{site}", "api_key": "8c1f"},
+    "import_from_ttrss": {"url": "{site}", "username": "ann", "password": "8c1f"},
     "update_integrations": {
         "webhook": {"enabled": True, "url": "{site}/hook"},
         "linkding": {"enabled": True, "url": "https://links.example.org", "token": "8c1f", "tags": "tidings"},

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from starlette.routing import Match, Route
@@ -29,6 +29,7 @@ def table() -> list[tuple[Route, Endpoint]]:
     return [(Route(endpoint.path, endpoint.handler, methods=[endpoint.method]), endpoint) for endpoint in ordered]
 
 
+@lru_cache(maxsize=10_000)
 def find(method: str, path: str) -> Endpoint | None:
     scope = {"type": "http", "method": method, "path": path}
     return next((endpoint for route, endpoint in table() if route.matches(scope)[0] is Match.FULL), None)

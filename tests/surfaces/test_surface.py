@@ -206,6 +206,7 @@ def test_more_requests_than_may_wait_are_refused_at_once() -> None:
     assert asyncio.run(all_statuses()) == [(503, "2"), (200, ""), (200, ""), (200, ""), (200, "")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body_size", [10, 1_000_000])
 def test_requests_whose_body_has_not_arrived_leave_their_threads_to_others(body_size: int) -> None:
     """They fill neither the queue nor the threads: while they are identified, and while they are told of the end."""

@@ -10,7 +10,7 @@ import pytest
 
 import tidings.web
 from support.visitors import Visitor
-from tidings.web.assets import Assets, strip_styles
+from tidings.web.assets import strip_styles
 
 
 def address(visitor: Visitor, name: str) -> str:
@@ -58,13 +58,6 @@ def test_every_icon_used_in_a_template_is_in_the_sprite(visitor: Visitor) -> Non
     used = {name for path in templates for name in re.findall(r'icon\("([\w-]+)"\)', path.read_text())}
 
     assert used - set(re.findall(r'<symbol id="([\w-]+)"', sprite)) == set()
-
-
-def test_assets_are_small() -> None:
-    assets = Assets()
-
-    assert assets.size(".css") < 50_000
-    assert assets.size(".js") < 40_000
 
 
 def test_styles_lose_comments_and_blanks_and_keep_their_meaning() -> None:

@@ -14,7 +14,6 @@ from tidings.domain.polling.ingestion import ReadyEntry
 from tidings.domain.times import MINUTE, Instant
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
-from tidings.web.assets import Assets
 from tidings.web.sidebar import MAX_UNFOLDED_FEEDS
 
 HTML, SIDEBAR, SCRIPT, STYLE = 150_000, 60_000, 40_000, 50_000
@@ -63,9 +62,15 @@ def test_a_page_of_cards_is_light_too(reader: Visitor, alice: Person) -> None:
     assert len(reader.page("/unread").encode()) < HTML
 
 
-def test_script_and_style_are_light() -> None:
-    assert Assets().size(".js") < SCRIPT
-    assert Assets().size(".css") < STYLE
+def test_script_and_style_are_light(reader: Visitor) -> None:
+    page = reader.page("/unread")
+    scripts = [*re.findall(r'<script[^>]* src="([^"]+)"', page), "/worker.js"]
+    styles = re.findall(r'<link rel="stylesheet" href="([^"]+)"', page)
+
+    assert len(scripts) == 2
+    assert sum(len(reader.get(one).body) for one in scripts) < SCRIPT
+    assert len(styles) == 1
+    assert sum(len(reader.get(one).body) for one in styles) < STYLE
 
 
 @pytest.mark.parametrize("categories", [1, 60])

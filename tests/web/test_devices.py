@@ -10,7 +10,7 @@ from support.people import Person
 from support.visitors import Visitor
 from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
 from tidings.web.devices import Device
-from tidings.web.language import language, use_language
+from tidings.web.language import language, language_of_header, use_language
 from tidings.web.rendering import size
 from tidings.web.times import ago, since, when
 
@@ -56,6 +56,26 @@ def test_before_signing_in_the_language_is_that_of_the_browser(visitor: Visitor)
     assert attributes(answer.body.decode())["lang"] == "fr"
     answer = visitor.get("/sign-in", headers={"Accept-Language": "tlh, %%, ,;"})
     assert attributes(answer.body.decode())["lang"] == "en"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "code"),
+    [
+        ("pt", "pt-BR"),
+        ("pt-PT,pt;q=0.9,en;q=0.8", "pt-BR"),
+        ("JA-jp", "ja"),
+        ("en-GB,de;q=0.5", "en"),
+        ("fi,uk;q=0.8", "uk"),
+        ("zh", "zh-Hans-CN"),
+        ("zh-Hans-SG", "zh-Hans-CN"),
+        ("zh-TW,en-US;q=0.8,zh-CN;q=0.5", "en"),
+        ("zh-Hant-HK,ko;q=0.9", "ko"),
+        ("*", "en"),
+        ("", "en"),
+    ],
+)
+def test_a_region_without_a_catalogue_gets_that_of_its_language(accepted: str, code: str) -> None:
+    assert language_of_header(accepted).code == code
 
 
 def test_the_style_sheet_of_the_user_is_a_separate_file(reader: Visitor, alice: Person) -> None:

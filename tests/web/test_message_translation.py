@@ -15,19 +15,19 @@ from tidings.web.language import CATALOGUES, language, use_language
 from tidings.web.message_translation import translated
 
 GONE = msg("{host} has removed this permanently (410). Look for a new address on the site.", host="n.example")
-OFF = msg("Until you switch the feed on again, it is not checked any more.")
+OFF = msg("The feed is not checked until you switch it on again.")
 RANGE = msg("send a number from {min:,} to {max:,}.", min=0.25, max=2_147_483_647)
 
 
 @pytest.mark.parametrize(
     ("message", "german"),
     [
-        (OFF, "Bis du den Feed wieder einschaltest, wird er nicht mehr geprüft."),
+        (OFF, "Der Feed wird nicht geprüft, bis du ihn wieder einschaltest."),
         (
             join_sentences(GONE, OFF),
             (
                 "n.example hat das endgültig entfernt (410). Suche auf der Website eine neue Adresse. "
-                "Bis du den Feed wieder einschaltest, wird er nicht mehr geprüft."
+                "Der Feed wird nicht geprüft, bis du ihn wieder einschaltest."
             ),
         ),
         (
@@ -42,7 +42,7 @@ RANGE = msg("send a number from {min:,} to {max:,}.", min=0.25, max=2_147_483_64
                 field="block_filter_entry_rules",
                 number=3,
             ).text,
-            'Regel 3: Der Ausdruck "(" ist nicht zu gebrauchen: eine Klammer wird geöffnet und nie geschlossen.',
+            'Regel 3: Der Ausdruck "(" lässt sich nicht verwenden: eine Klammer wird geöffnet und nie geschlossen.',
         ),
         (prefix_field("limit", RANGE), "limit: gib eine Zahl von 0,25 bis 2.147.483.647 an."),
         (msg("There is no entry {id}.", id=12345), "Es gibt keinen Eintrag 12345."),
@@ -84,6 +84,7 @@ def test_chinese_sentences_are_joined_without_a_space() -> None:
         assert translated(row) == "选择器为空。未能送达。No. No."
 
 
+@pytest.mark.slow
 def test_every_template_is_a_literal_string() -> None:
     """Babel collects no other, and the message would stay English."""
     for file in SOURCE.rglob("*.py"):

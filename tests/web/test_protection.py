@@ -50,6 +50,7 @@ def test_each_kind_of_route_exists() -> None:
     assert min(len(CLOSED), len(POSTS), len(PAGES), len(ADMINS)) > 5
 
 
+@pytest.mark.slow
 def test_without_a_session_every_page_sends_to_sign_in(service: RunningService) -> None:
     def sends_to_sign_in(route: Endpoint) -> bool:
         answer = send_request(Visitor(service), route)
@@ -96,6 +97,7 @@ def test_a_form_of_another_site_is_refused_before_its_body_is_read(administrator
         assert connection.recv(12) == b"HTTP/1.1 403"
 
 
+@pytest.mark.slow
 def test_a_form_with_files_is_refused_where_none_are_taken(administrator: Visitor) -> None:
     def is_refused(route: Endpoint) -> bool:
         content = f'--x\r\nContent-Disposition: form-data; name="csrf"\r\n\r\n{administrator.token}\r\n--x--\r\n'
@@ -104,7 +106,9 @@ def test_a_form_with_files_is_refused_where_none_are_taken(administrator: Visito
         answer = call(administrator.service.url, "POST", path(route), content.encode(), headers)
         return answer.status == 400 and "takes no files" in answer.body.decode()
 
-    assert routes_where_not(POSTS, is_refused) == [name(route) for route in POSTS if route.accepts_files]
+    assert routes_where_not(POSTS, is_refused) == [
+        name(route) for route in POSTS if route.accepts_files or route.accepts_upload
+    ]
     assert administrator.get("/view").status == 200
 
 

@@ -47,7 +47,7 @@ def test_the_error_of_a_feed_is_shown_in_the_language_of_the_user(
     set_language(alice, "de_DE")
 
     for page in (reader.page("/feeds"), reader.page(f"/feeds/{feed}/edit")):
-        assert "hat nichts unter dieser Adresse (404). Prüfe die Adresse, oder suche auf der Website" in page
+        assert "hat nichts unter dieser Adresse (404). Prüfe die Adresse oder suche auf der Website" in page
         assert GONE not in page
 
     assert GONE in alice.get(f"/v1/feeds/{feed}")["parsing_error_message"]
@@ -75,7 +75,7 @@ def test_values_are_not_translated(
     set_error(services, feed, fault)
     set_language(alice, "es_ES")
 
-    assert f"{html.escape(host)} tiene un fallo (500)." in reader.page("/feeds")
+    assert f"{html.escape(host)} tiene un error interno (500)." in reader.page("/feeds")
     assert alice.get(f"/v1/feeds/{feed}")["parsing_error_message"] == fault.english()
 
 
@@ -145,7 +145,7 @@ def test_the_last_error_of_a_service_is_shown_in_spanish(reader: Visitor, alice:
     set_language(alice, "es_ES")
 
     for path in ("/settings/integrations", "/settings/integrations/linkding"):
-        assert "Linkding tiene un fallo (500). Nada llegó a este destinatario durante un día" in reader.page(path)
+        assert "Linkding tiene un error interno (500). Nada llegó a este destinatario" in reader.page(path)
 
     assert alice.get("/v1/integrations")["linkding"]["last_error"] == error.english()
 
@@ -155,7 +155,7 @@ def test_the_last_error_of_a_service_is_shown_in_spanish(reader: Visitor, alice:
     [
         ("de-DE,de;q=0.9", "Benutzername oder Passwort ist falsch."),
         ("zh-CN", "用户名或密码不正确。"),
-        ("ja", "The username or the password is wrong."),
+        ("fi", "The username or the password is wrong."),
     ],
 )
 def test_without_a_session_errors_are_in_the_language_of_the_browser(

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 
 class Article(NamedTuple):
-    """hours: how long ago. sound: minutes of an episode that comes with it."""
+    """hours: how long ago. sound: minutes of an episode that comes with it. chapters: their seconds and titles."""
 
     title: str
     hours: float
@@ -18,6 +18,8 @@ class Article(NamedTuple):
     body: str = ""
     picture: str = ""
     sound: int = 0
+    chapters: tuple[tuple[int, str], ...] = ()
+    transcript: str = ""
 
 
 class Feed(NamedTuple):
@@ -92,6 +94,27 @@ loaf. Cover it with a plate and think of something else for fourteen hours.</p>
 <li>Into the tin, smooth it with a wet hand, and wait until small holes appear on top.</li>
 <li>Fifteen minutes at 250 °C, forty-five at 200 °C.</li></ol>
 <p>Then the hard part: wrap it in a cloth and leave it alone until tomorrow.</p>
+"""
+
+PIANO_CHAPTERS: Final = (
+    (0, "A bakery at four in the morning"),
+    (254, "Two hundred and thirty strings"),
+    (1318, "The one that is wrong"),
+    (2471, "Letters from listeners"),
+)
+PIANO_TRANSCRIPT: Final = """WEBVTT
+
+00:00:01.000 --> 00:00:06.500
+<v Noor>You hear it before you see it: one note, the same one, again and again.</v>
+
+00:00:07.000 --> 00:00:12.000
+<v Noor>Below us they are baking. Up here, it smells of felt and of bread.</v>
+
+00:04:14.000 --> 00:04:21.000
+<v Hanne>There are two hundred and thirty strings, and I know most of them by their faults.</v>
+
+00:21:58.000 --> 00:22:04.000
+<v Hanne>This one. Listen. It is not out of tune. It is tired.</v>
 """
 
 FEEDS: Final = (
@@ -248,6 +271,8 @@ FEEDS: Final = (
                 "Two hundred and thirty strings, and one that is wrong. A visit to a workshop above a bakery.",
                 "Open Hand Radio",
                 sound=48,
+                chapters=PIANO_CHAPTERS,
+                transcript=PIANO_TRANSCRIPT,
             ),
             Article(
                 "Episode 83: Everything in its drawer",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
 from sqlalchemy import text
@@ -23,6 +25,10 @@ from support.running import RunningService, environment_for, running
 # Of the entries, newest first: which are read, and which have a star.
 _READ_EVERY, _STARRED = 3, frozenset({"The pencil and the tide machine", "A letter that took nine months to draw",
     "Dark enough: a map of the north", "Feeds, twenty-five years on", "Margins, measured"})  # fmt: skip
+_LABELS = {
+    "To build": ("The pencil and the tide machine", "A page that weighs nothing"),
+    "Bread": ("Rye, and the virtue of tomorrow",),
+}
 _TIMEOUT_S = 60
 
 
@@ -63,7 +69,9 @@ def publish(publisher: Publisher, feed: Feed) -> None:
     publisher.serve(f"{base}/", f"<!doctype html><title>{escape(feed.title)}</title>{link}")
     items = "".join(_item(publisher, feed, number, one) for number, one in enumerate((*feed.articles, *_older(feed))))
     publisher.serve(f"{base}/feed.xml", (
-        f'<?xml version="1.0"?><rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel>'
+        f'<?xml version="1.0"?><rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/" '
+        'xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" '
+        f'xmlns:podcast="https://podcastindex.org/namespace/1.0"><channel>'
         f"<title>{escape(feed.title)}</title><link>{publisher.url(base)}/</link><language>{feed.language}</language>"
         f"{items}</channel></rss>"
     ))  # fmt: skip
@@ -88,10 +96,23 @@ def _item(publisher: Publisher, feed: Feed, number: int, article: Article) -> st
     if article.sound:
         episode = publisher.serve(f"/{feed.slug}/episode-{84 - number}.mp3", pictures.sound(article.sound))
         sound = f'<enclosure url="{episode}" length="{article.sound * 960_000}" type="audio/mpeg"/>'
+        sound += f"<itunes:duration>{article.sound * 60}</itunes:duration>" + _episode_parts(publisher, feed, article)
     return (
         f"<item><title>{escape(article.title)}</title><link>{url}</link><guid>{url}</guid><pubDate>{published}</pubDate>"
         f"<dc:creator>{escape(article.author)}</dc:creator><description>{escape(shown)}</description>{sound}</item>"
     )
+
+
+def _episode_parts(publisher: Publisher, feed: Feed, article: Article) -> str:
+    parts = ""
+    if article.chapters:
+        listed = [{"startTime": start, "title": title} for start, title in article.chapters]
+        url = publisher.serve(f"/{feed.slug}/chapters.json", json.dumps({"version": "1.2.0", "chapters": listed}))
+        parts += f'<podcast:chapters url="{url}" type="application/json+chapters"/>'
+    if article.transcript:
+        url = publisher.serve(f"/{feed.slug}/transcript.vtt", article.transcript)
+        parts += f'<podcast:transcript url="{url}" type="text/vtt"/>'
+    return parts
 
 
 def _figure(publisher: Publisher, name: str) -> str:
@@ -118,12 +139,27 @@ def _furnish(owner: Person, publisher: Publisher) -> None:
     # As somebody who reads the newest first, in the colours of the system; what is looked at stays as it is.
     taste = {"theme": "system_serif", "entry_sorting_direction": "desc", "mark_read_on_view": False}
     owner.put(f"/v1/users/{owner.id}", taste, status=201)
+    _use_everything(owner, publisher, {entry["title"]: entry for entry in entries})
     wait_until(lambda: all(feed["icon"] for feed in owner.get("/v1/feeds")))
     # One that has moved away without a word.
     publisher.forget("/river-lab/feed.xml")
     (lost,) = [feed["id"] for feed in owner.get("/v1/feeds") if feed["title"] == "River Lab"]
     owner.call("PUT", f"/v1/feeds/{lost}/refresh")
     wait_until(lambda: owner.get(f"/v1/feeds/{lost}")["parsing_error_count"] > 0)
+
+
+def _use_everything(owner: Person, publisher: Publisher, entries: dict[str, Any]) -> None:
+    """Labels, a queue, a public link, an API key, a password for apps, a webhook with a delivery, a link to a list."""
+    services = owner.service.services
+    for name, titles in _LABELS.items():
+        services.labels.change(owner.id, [entries[title]["id"] for title in titles], add=[name])
+    for entry in entries.values():
+        for enclosure in entry["enclosures"] or ():
+            if enclosure["mime_type"].startswith("audio/"):
+                services.media_queue.add(owner.id, enclosure["id"])
+    services.public_links.create(owner.id, entries["Rye, and the virtue of tomorrow"]["id"])
+    owner.put("/v1/integrations", {"webhook": {"enabled": True, "url": publisher.url("/hook")}}, status=201)
+    owner.post(f"/v1/entries/{entries['The pencil and the tide machine']['id']}/save", status=202)
 
 
 def wait_until(condition: Callable[[], bool], within_s: float = _TIMEOUT_S) -> None:

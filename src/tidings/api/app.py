@@ -93,6 +93,12 @@ class Api(Surface[Caller]):
         loop = asyncio.get_running_loop()
         return Caller(await loop.run_in_executor(self._password_threads, self._authentication.verify, credentials))
 
+    def user_id(self, context: Caller) -> int:
+        return 0 if context.user is None else context.user.id
+
+    def uploader(self, call: Call[Caller]) -> int:
+        return self.user_id(call.context)
+
     def permit(self, call: Call[Caller]) -> None:
         user = call.context.user
         if call.endpoint.admin and not (user and user.is_admin):

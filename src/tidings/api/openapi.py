@@ -38,9 +38,12 @@ ERRORS = {
     401: ("Unauthorized", "Missing or wrong credentials. WWW-Authenticate is sent where a password is accepted."),
     403: ("Forbidden", "The user may not do this."),
     404: ("NotFound", "The resource does not exist or belongs to another user."),
+    409: ("Conflict", "Another import of this user runs. Repeat the request when it has ended."),
+    413: ("TooLarge", "The file is larger than the service accepts."),
     429: ("Throttled", "Too many wrong passwords for this name or network. Retry-After is in seconds."),
     500: ("OutsideFailed", "The request to another site failed. The message says why."),
     503: ("Unavailable", "The database does not respond. Repeat the request later."),
+    507: ("DiskFull", "The disk of the service has too little free space."),
 }
 ABOUT = (
     "For reader apps and scripts. Clients of Miniflux work unchanged.",

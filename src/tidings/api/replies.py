@@ -17,6 +17,7 @@ from tidings.domain.errors import (
 )
 from tidings.http.requests import RequestTooLarge
 from tidings.http.responses import COMMON_STATUSES, json
+from tidings.http.uploads import UploadTooLarge
 from tidings.services.polling.claims import RefreshFailed
 
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="Tidings", charset="UTF-8"'}
@@ -28,6 +29,7 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (Forbidden, 403),
     (NotFound, 404),
     (InvalidInput, 400),
+    (UploadTooLarge, 413),
     (RequestTooLarge, 400),
     (RefreshFailed, 500),
     (FetchError, 500),

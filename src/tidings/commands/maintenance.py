@@ -47,7 +47,7 @@ def cleanup(
 ) -> int:
     """Remove expired entries and data that is no longer used.
 
-    Workers do this regularly. Starred and shared entries are kept.
+    Workers do this regularly. Starred, shared and labelled entries are kept.
 
     Parameters
     ----------

@@ -27,6 +27,8 @@
     ├── FeedError               the body holds no usable feed
     │   ├── NotAFeed
     │   └── FeedUnreadable
+    ├── ImportRunning           an import of this user has not ended
+    ├── InsufficientStorage     the disk of the service is full
     ├── StoreUnavailable        the database does not answer
     ├── LocalShortage           this machine is short of files, memory or threads
     └── StartError              the service cannot start with its settings
@@ -271,15 +273,33 @@ class FeedUnreadable(FeedError):
     code = "feed-unreadable"
 
 
+class ImportRunning(TidingsError):
+    """An import of this user has not ended: one runs at a time."""
+
+    code = "import-running"
+    is_retryable = True
+
+
+class InsufficientStorage(TidingsError):
+    """The disk of the service has too little free space."""
+
+    code = "insufficient-storage"
+    is_retryable = True
+
+
 class StoreUnavailable(TidingsError):
-    """reason: the error of the database, for log and terminal only."""
+    """reason: the error of the database, for log and terminal only.
+
+    is_of_transaction: the database rolled back this transaction alone, such as after a deadlock; another may succeed.
+    """
 
     code = "store-unavailable"
     is_retryable = True
 
-    def __init__(self, message: Message, *, reason: str = "") -> None:
+    def __init__(self, message: Message, *, reason: str = "", is_of_transaction: bool = False) -> None:
         super().__init__(message)
         self.reason = reason
+        self.is_of_transaction = is_of_transaction
 
 
 class LocalShortage(TidingsError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import msg
 
@@ -19,3 +21,8 @@ def normalize_for_search(value: str) -> str:
     Titles, tags and descriptions with the same normal form count as equal.
     """
     return value.strip().casefold()
+
+
+def plain_line(escaped: str) -> str:
+    """Returns a text on one line, with the characters that its HTML character references stand for."""
+    return " ".join(html.unescape(escaped).split())

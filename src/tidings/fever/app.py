@@ -18,7 +18,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from tidings.domain.errors import SignInThrottled, TidingsError
+from tidings.fever import state_changes
 from tidings.fever.credentials import FeverCaller, key_of
+from tidings.fever.parameters import Parameters
 from tidings.fever.wire import FeverError
 from tidings.http.binding import Call
 from tidings.http.endpoints import Endpoint
@@ -72,6 +74,13 @@ class Fever(Surface[FeverCaller]):
         caller, wait_s = await self._in_thread(request, self._find_caller, request)
         await asyncio.sleep(wait_s)
         return caller
+
+    def user_id(self, context: FeverCaller) -> int:
+        return 0 if context.login is None else context.login.user.id
+
+    def may_write(self, request: Request) -> bool:
+        """Returns whether the request has a mark: the method says nothing, since clients read with POST."""
+        return state_changes.is_wanted(Parameters(request))
 
     def limit(self, call: Call[FeverCaller]) -> int:  # noqa: ARG002
         """Returns 0: the body was read for its key."""

@@ -5,21 +5,23 @@ from __future__ import annotations
 import base64
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
 from msgspec import structs
 
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.times import SECOND, Instant
 from tidings.fever.parameters import Parameters
 from tidings.fever.wire import Favicon, FeedsOfGroup, FeverFeed, FeverGroup, FeverItem, FeverResponse
 from tidings.services import Services
 from tidings.storage.engine.database import Read
-from tidings.storage.entries import entries, entry_lists
+from tidings.storage.engine.id_list import split_ids
+from tidings.storage.entries import entry_lists
+from tidings.storage.entries.entry_lists import AppEntry
 from tidings.storage.feeds import categories, feeds, icons
 
 # Clients repeat a query until its page is empty; all of them expect this size.
@@ -36,12 +38,12 @@ def answer(parameters: Parameters, user: User, services: Services) -> FeverRespo
     with services.reading() as db:
         found: dict[str, Any] = {}
         if "api" in parameters:
-            found = _found(parameters, db, user.id)
+            found = _found(parameters, db, user.id, services)
         last_check = feeds.last_check(db, user.id)
     return FeverResponse(auth=1, last_refreshed_on_time=_seconds(last_check or Instant(0)), **found)
 
 
-def _found(parameters: Parameters, db: Read, user_id: int) -> dict[str, Any]:
+def _found(parameters: Parameters, db: Read, user_id: int, services: Services) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if "groups" in parameters:
         found["groups"] = [FeverGroup(category.id, category.title) for category in categories.list_all(db, user_id)]
@@ -57,36 +59,36 @@ def _found(parameters: Parameters, db: Read, user_id: int) -> dict[str, Any]:
         ]
     if "items" in parameters:
         page_entries = _entries_of(parameters, db, user_id)
-        contents = entry_lists.bodies(db, [entry.id for entry in page_entries])
-        found["items"] = [_item(entry, contents.get(entry.id, "")) for entry in page_entries]
+        found["items"] = [_item(entry) for entry in page_entries]
         found["total_items"] = entry_lists.total(db, user_id, EntryFilter())
     if "links" in parameters:
         found["links"] = []
     if "unread_item_ids" in parameters:
-        found["unread_item_ids"] = entry_lists.joined_ids(db, user_id, EntryFilter(statuses=(EntryStatus.UNREAD,)))
+        found["unread_item_ids"] = services.unread_ids.joined(db, user_id)
     if "saved_item_ids" in parameters:
         found["saved_item_ids"] = entry_lists.joined_ids(db, user_id, EntryFilter(starred=True))
     return found
 
 
-def _entries_of(parameters: Parameters, db: Read, user_id: int) -> Sequence[Entry]:
+def _entries_of(parameters: Parameters, db: Read, user_id: int) -> list[AppEntry]:
     """Returns the entries of `with_ids`, or a page: below max_id descending, otherwise above since_id ascending."""
     if "with_ids" in parameters:
-        chosen = entries.get_many(db, user_id, parameters.ids("with_ids", MAX_IDS))
-        return sorted(
-            (entry for entry in chosen if entry.status != EntryStatus.REMOVED), key=lambda entry: entry.id, reverse=True
+        direction, ids = Direction.DESC, parameters.ids("with_ids", MAX_IDS)
+    else:
+        since_id, max_id = parameters.number("since_id"), parameters.number("max_id")
+        direction = Direction.ASC if max_id is None else Direction.DESC
+        entry_filter = EntryFilter(
+            after_entry_id=since_id if since_id and since_id > 0 else None,
+            # 0 means from the newest on.
+            before_entry_id=max_id if max_id and max_id > 0 else None,
         )
-    since_id, max_id = parameters.number("since_id"), parameters.number("max_id")
-    entry_filter = EntryFilter(
-        after_entry_id=since_id if since_id and since_id > 0 else None,
-        # 0 means from the newest on.
-        before_entry_id=max_id if max_id and max_id > 0 else None,
-    )
-    direction = Direction.ASC if max_id is None else Direction.DESC
-    page = PageRequest(order=Order.ID, direction=direction, limit=PAGE_SIZE)
-    lists = [entry_lists.rows(db, user_id, filter_, page) for filter_ in _filters(parameters, entry_filter)]
-    merged: Iterable[Entry] = heapq.merge(*lists, key=lambda entry: entry.id, reverse=direction is Direction.DESC)
-    return list(islice(merged, PAGE_SIZE))
+        pages = [
+            split_ids(entry_lists.id_page(db, user_id, filter_, direction=direction, limit=PAGE_SIZE))
+            for filter_ in _filters(parameters, entry_filter)
+        ]
+        ids = list(islice(heapq.merge(*pages, reverse=direction is Direction.DESC), PAGE_SIZE))
+    chosen = [entry for entry in entry_lists.for_apps(db, user_id, ids) if entry.status != EntryStatus.REMOVED]
+    return sorted(chosen, key=lambda entry: entry.id, reverse=direction is Direction.DESC)
 
 
 def _filters(parameters: Parameters, entry_filter: EntryFilter) -> list[EntryFilter]:
@@ -125,13 +127,13 @@ def _feed(feed: Feed) -> FeverFeed:
     )
 
 
-def _item(entry: Entry, html: str) -> FeverItem:
+def _item(entry: AppEntry) -> FeverItem:
     return FeverItem(
         id=entry.id,
         feed_id=entry.feed_id,
         title=entry.title,
         author=entry.author,
-        html=html,
+        html=entry.content or "",
         url=entry.url,
         is_saved=int(entry.starred),
         is_read=int(entry.status == EntryStatus.READ),

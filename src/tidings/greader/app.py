@@ -107,6 +107,9 @@ class GoogleReader(Surface[ReaderCaller]):
         # Its edit token is in the body.
         return ReaderCaller(address)
 
+    def user_id(self, context: ReaderCaller) -> int:
+        return 0 if context.login is None else context.user.id
+
     def limit(self, call: Call[ReaderCaller]) -> int:
         own = super().limit(call)
         return own if call.context.login else min(own, self.unknown_body_limit)

@@ -16,8 +16,8 @@ from tidings.domain.messages import verbatim
 
 PREFIX: Final = "tag:google.com,2005:reader/item/"
 _HEX: Final = frozenset(string.hexdigits)
-# Ids of entries are below this.
-_LIMIT: Final = 2**31
+# Ids of entries are below this: they have 63 bits.
+_LIMIT: Final = 2**63
 
 
 def long_form(entry_id: int) -> str:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
-from tidings.domain.entries.entries import Enclosure, Entry, EntryStatus
+from tidings.domain.entries.entries import Enclosure, EntryStatus
 from tidings.domain.times import SECOND
-from tidings.greader import item_ids
+from tidings.greader import item_ids, streams
 from tidings.greader.streams import LABEL, READ, READING_LIST, STARRED
 from tidings.storage.engine.database import Read
-from tidings.storage.entries.entry_lists import EntryPage
-from tidings.storage.feeds import categories, feeds
+from tidings.storage.entries import entry_lists, labels
+from tidings.storage.entries.entry_lists import AppEntry
+from tidings.storage.feeds import feeds
+from tidings.storage.feeds.feeds import FeedOrigin
 
 # newsboat stores times in 32 bits.
 _LATEST_S: Final = 2**31 - 1
@@ -51,7 +54,7 @@ class Origin(Struct, frozen=True, rename="camel"):
 class Item(Struct, frozen=True, rename="camel"):
     """crawl_time_msec, timestamp_usec: when it was stored. published, updated: Unix seconds within 32 bits.
 
-    categories: states, the folder, and the publisher's tags.
+    categories: states, the folder, labels, and the publisher's tags.
     """
 
     id: str
@@ -69,70 +72,63 @@ class Item(Struct, frozen=True, rename="camel"):
     enclosure: list[ItemEnclosure]
 
 
-class _FeedPart(Struct, frozen=True):
-    """The members that all items of a feed share."""
+@lru_cache(maxsize=256)
+def _publisher_tags(tags: str) -> list[str]:
+    """Returns the publisher's own tags, without those that an app would take for a state or a folder.
 
-    origin: Origin
-    label: str
-
-
-def _publisher_tags(entry: Entry) -> list[str]:
-    """Returns the publisher's own tags, without those that an app would take for a state or a folder."""
-    if entry.tags == "[]":
-        return []
-    tags = msgspec.json.decode(entry.tags.encode(), type=list[str])
-    return [tag for tag in tags if "/state/" not in tag and "/label/" not in tag]
+    tags: JSON. Entries of a feed often have the same ones.
+    """
+    own = msgspec.json.decode(tags, type=list[str])
+    return [tag for tag in own if "/state/" not in tag and "/label/" not in tag]
 
 
-class ItemBuilder:
-    """Builds items of one user in one view of the database."""
+def read(db: Read, user_id: int, entry_ids: Sequence[int], *, newest_first: bool) -> list[Item]:
+    """Returns those of the entries that belong to the user as items, sorted by id."""
+    entries = entry_lists.for_apps(db, user_id, entry_ids)
+    entries.sort(key=lambda entry: entry.id, reverse=newest_first)
+    with_enclosures = [entry.id for entry in entries if entry.has_enclosures]
+    enclosures = entry_lists.enclosures_of(db, [user_id], with_enclosures) if with_enclosures else {}
+    origins = feeds.origins(db, user_id, {entry.feed_id for entry in entries})
+    labelled = _visible_labels(db, user_id, [entry.id for entry in entries if entry.has_labels])
+    # A feed may have been deleted since its entries were read.
+    return [
+        _item(entry, origin, enclosures.get(entry.id, ()), labelled.get(entry.id, ()))
+        for entry in entries
+        if (origin := origins.get(entry.feed_id)) is not None
+    ]
 
-    def __init__(self, db: Read, user_id: int) -> None:
-        self._db = db
-        self._user_id = user_id
-        self._titles = {category.id: category.title for category in categories.list_all(db, user_id)}
-        self._feeds: dict[int, _FeedPart] = {}
 
-    def items(self, page: EntryPage, *, newest_first: bool) -> list[Item]:
-        rows = sorted(page.entries, key=lambda entry: entry.id, reverse=newest_first)
-        self._look_up({entry.feed_id for entry in rows})
-        # A feed may have been deleted since its entries were read.
-        return [
-            self._item(entry, page.contents.get(entry.id, ""), page.enclosures.get(entry.id, ()))
-            for entry in rows
-            if entry.feed_id in self._feeds
-        ]
+def _visible_labels(db: Read, user_id: int, entry_ids: Sequence[int]) -> dict[int, list[str]]:
+    """Returns the names of labels by entry id, without those that a folder hides."""
+    given = labels.of_entries(db, user_id, entry_ids) if entry_ids else {}
+    # The folders need not be read for entries without labels.
+    visible = {label.id for label in streams.visible_labels(db, user_id)} if given else set()
+    return {entry_id: [label.name for label in own if label.id in visible] for entry_id, own in given.items()}
 
-    def _look_up(self, feed_ids: set[int]) -> None:
-        if missing := feed_ids - self._feeds.keys():
-            for feed in feeds.get_many(self._db, self._user_id, missing):
-                origin = Origin(f"feed/{feed.id}", feed.title, feed.site_url)
-                self._feeds[feed.id] = _FeedPart(origin, LABEL + self._titles.get(feed.category_id, ""))
 
-    def _item(self, entry: Entry, content: str, enclosures: Iterable[Enclosure]) -> Item:
-        feed = self._feeds[entry.feed_id]
-        published = max(0, min(entry.published_at // SECOND, _LATEST_S))
-        states = [READING_LIST, feed.label]
-        if entry.status == EntryStatus.READ:
-            states.append(READ)
-        if entry.starred:
-            states.append(STARRED)
-        states += _publisher_tags(entry)
-        return Item(
-            id=item_ids.long_form(entry.id),
-            crawl_time_msec=str(entry.created_at // 1000),
-            timestamp_usec=str(entry.created_at),
-            published=published,
-            updated=published,
-            title=entry.title,
-            author=entry.author,
-            canonical=[ItemLink(entry.url)],
-            alternate=[TypedLink(entry.url, "text/html")],
-            summary=Body(content),
-            categories=states,
-            origin=feed.origin,
-            enclosure=[
-                ItemEnclosure(enclosure.url, enclosure.url, enclosure.mime_type, enclosure.size)
-                for enclosure in enclosures
-            ],
-        )
+def _item(entry: AppEntry, origin: FeedOrigin, enclosures: Iterable[Enclosure], label_names: Iterable[str]) -> Item:
+    published = max(0, min(entry.published_at // SECOND, _LATEST_S))
+    states = [READING_LIST, LABEL + origin.category_title]
+    if entry.status == EntryStatus.READ:
+        states.append(READ)
+    if entry.starred:
+        states.append(STARRED)
+    states += [LABEL + name for name in label_names]
+    states += _publisher_tags(entry.tags)
+    return Item(
+        id=item_ids.long_form(entry.id),
+        crawl_time_msec=str(entry.created_at // 1000),
+        timestamp_usec=str(entry.created_at),
+        published=published,
+        updated=published,
+        title=entry.title,
+        author=entry.author,
+        canonical=[ItemLink(entry.url)],
+        alternate=[TypedLink(entry.url, "text/html")],
+        summary=Body(entry.content or ""),
+        categories=states,
+        origin=Origin(f"feed/{entry.feed_id}", origin.title, origin.site_url),
+        enclosure=[
+            ItemEnclosure(enclosure.url, enclosure.url, enclosure.mime_type, enclosure.size) for enclosure in enclosures
+        ],
+    )

@@ -2,24 +2,27 @@
 
     feed/12  feed/https://example.org/feed.xml  user/-/label/NAME  user/-/state/com.google/STATE
 
-A label is a folder, which is a category. Instead of "-" clients also send a name or a number, which is ignored.
+A label is a folder, which is a category, or else a label of entries: both have one namespace. Instead of "-" clients
+also send a name or a number, which is ignored.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct, structs
 
 from tidings.domain.entries.entries import EntryFilter, EntryStatus
+from tidings.domain.entries.labels import Label
 from tidings.domain.errors import InvalidInput, NotFound
 from tidings.domain.feeds.categories import Category
 from tidings.domain.messages import verbatim
 from tidings.domain.text import normalize_for_search, reject_nul
 from tidings.domain.times import LATEST, SECOND, Instant
 from tidings.storage.engine.database import Read
+from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, feeds
 
 STATE: Final = "user/-/state/com.google/"
@@ -110,6 +113,21 @@ def folder(db: Read, user_id: int, name: str) -> Category:
     return found
 
 
+def folder_or_label(db: Read, user_id: int, name: str) -> Category | Label:
+    """Returns what a label names: a user's category, or else a label of entries. Raises NotFound."""
+    key = normalize_for_search(name)
+    found = categories.by_key(db, user_id, key) or labels.by_key(db, user_id, key)
+    if found is None:
+        raise NotFound(verbatim("There is no such folder or label."))
+    return found
+
+
+def visible_labels(db: Read, user_id: int) -> list[Label]:
+    """Returns the labels of entries that no folder hides by having the same name."""
+    titles = {normalize_for_search(category.title) for category in categories.list_all(db, user_id)}
+    return [label for label in labels.list_all(db, user_id) if normalize_for_search(label.name) not in titles]
+
+
 def entry_filter(db: Read, user_id: int, stream: str, stream_filter: StreamFilter) -> EntryFilter | None:
     """Returns the filter of the entries of a stream, None if nothing can match. Raises NotFound and InvalidInput."""
     selection: EntryFilter | None = EntryFilter(
@@ -133,7 +151,10 @@ def _condition(db: Read, user_id: int, stream: Stream) -> EntryFilter | None:
     if stream.kind == "feed":
         return EntryFilter(statuses=_BOTH, feed_id=feed_id(db, user_id, stream))
     if stream.kind == "label":
-        return EntryFilter(statuses=_BOTH, category_id=folder(db, user_id, stream.name).id)
+        found = folder_or_label(db, user_id, stream.name)
+        if isinstance(found, Label):
+            return EntryFilter(statuses=_BOTH, label_ids=(found.id,))
+        return EntryFilter(statuses=_BOTH, category_id=found.id)
     if stream.name in _EVERYTHING:
         return EntryFilter(statuses=_BOTH)
     if stream.name == "starred":
@@ -147,7 +168,7 @@ def _intersection(first: EntryFilter, second: EntryFilter | None) -> EntryFilter
     if second is None:
         return None
     statuses = tuple(status for status in first.statuses if status in second.statuses)
-    values: dict[str, int | bool | None] = {}
+    values: dict[str, Any] = {"label_ids": tuple(dict.fromkeys((*first.label_ids, *second.label_ids)))}
     for name in ("feed_id", "category_id", "starred"):
         wanted, required = getattr(first, name), getattr(second, name)
         if None not in (wanted, required) and wanted != required:
@@ -161,7 +182,12 @@ def _without(db: Read, user_id: int, selection: EntryFilter, stream: Stream) -> 
     if stream.kind == "state":
         return _without_state(selection, stream.name)
     try:
-        excluded = _feeds_of(db, user_id, stream)
+        if stream.kind == "feed":
+            excluded = [feed_id(db, user_id, stream)]
+        elif isinstance(found := folder_or_label(db, user_id, stream.name), Label):
+            return structs.replace(selection, excluded_label_ids=(*selection.excluded_label_ids, found.id))
+        else:
+            excluded = [feed.id for feed in feeds.of_category(db, user_id, found.id)]
     except NotFound:
         return selection
     return structs.replace(selection, excluded_feed_ids=(*selection.excluded_feed_ids, *excluded))
@@ -174,9 +200,3 @@ def _without_state(selection: EntryFilter, state: str) -> EntryFilter | None:
         return None if selection.starred else structs.replace(selection, starred=False)
     statuses = tuple(status for status in selection.statuses if status != _STATUS.get(state))
     return structs.replace(selection, statuses=statuses) if statuses else None
-
-
-def _feeds_of(db: Read, user_id: int, stream: Stream) -> list[int]:
-    if stream.kind == "feed":
-        return [feed_id(db, user_id, stream)]
-    return [feed.id for feed in feeds.of_category(db, user_id, folder(db, user_id, stream.name).id)]

@@ -111,6 +111,8 @@ def parse_id(name: str, text: str, *, error: type[InvalidInput] = InvalidInput) 
         return int(text)
     what = name.removesuffix("_id")
     raise error(
-        msg("{text} is no {what} id: it has to be a whole number above zero.", text=repr(text[:40]), what=what),
+        msg(
+            "{text} is not a valid {what} id: it has to be a whole number above zero.", text=repr(text[:40]), what=what
+        ),
         field=name,
     )

@@ -31,7 +31,8 @@ class Endpoint(Struct, frozen=True):
     status: of success. raises: errors beyond those of every endpoint. admin: others get 403. is_public: needs no
     credentials. responses: for a handler that returns a Response, its bodies by status: the type of a JSON body, a
     Media, or None. request_bodies: those that the handler parses itself. body_limit: bytes; None for the limit of the
-    surface. accepts_files: the form may be multipart/form-data.
+    surface. accepts_files: the form may be multipart/form-data. accepts_upload: the body may be as large as the folder
+    of uploads allows, and its file is written to there.
     """
 
     method: str
@@ -46,6 +47,7 @@ class Endpoint(Struct, frozen=True):
     request_bodies: tuple[Media, ...] = ()
     body_limit: int | None = None
     accepts_files: bool = False
+    accepts_upload: bool = False
 
 
 class Routes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -47,10 +48,18 @@ BODY_PACE: Final = BodyPace()
 SMALL_BODY_SIZE: Final = 16 * 2**10
 
 
+class Upload(Struct, frozen=True):
+    """A file that was received. name: as the browser sent it, "" if unknown."""
+
+    path: Path
+    name: str
+    size: int
+
+
 class Request(StarletteRequest):
     """A request. content: the body, once read. body_error: why reading failed. form_data: the parsed form.
 
-    has_arrived: whether the whole body was received.
+    has_arrived: whether the whole body was received. upload: the file of an endpoint that takes one.
     """
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
@@ -59,6 +68,7 @@ class Request(StarletteRequest):
         self.body_error: TidingsError | None = None
         self.form_data: FormData | None = None
         self.has_arrived = False
+        self.upload: Upload | None = None
         # What `receive_small` received for `read`, or why it failed.
         self._received: bytes | TidingsError | None = None
 
@@ -124,20 +134,38 @@ class Request(StarletteRequest):
         limit: bytes. Raises RequestTooLarge beyond it, RequestTooSlow for a body that arrives too slowly, and
         InvalidInput for a body that ends early.
         """
+        if self._received is None:
+            self._received = await self._receive_body(limit, pace)
+        self.use_received(limit)
+
+    def use_received(self, limit: int) -> None:
+        """Put the body that was received into `content`. Raises as `read`, which waits for a body."""
         if isinstance(self._received, TidingsError):
             raise self._received
-        content = await self._receive_body(limit, pace) if self._received is None else self._received
+        content = self._received or b""
         if len(content) > limit:
             raise _too_large(limit)
         self.content = content
+
+    async def chunks(self, pace: BodyPace = BODY_PACE) -> AsyncIterator[bytes]:
+        """Yields the body in the pieces in which it arrives. Raises RequestTooSlow; InvalidInput if it ends early."""
+        if isinstance(self._received, TidingsError):
+            raise self._received
+        if self._received is not None:
+            yield self._received
+            return
+        try:
+            async for chunk in _chunks(self.receive, pace):
+                yield chunk
+        except TimeoutError as error:
+            raise _too_slow(pace) from error
+        self.has_arrived = True
 
     async def _receive_body(self, limit: int, pace: BodyPace) -> bytes:
         try:
             body = await _read_body(self.receive, limit, pace)
         except TimeoutError as error:
-            raise RequestTooSlow(
-                msg("This request arrived too slowly: send all of it within {limit} seconds.", limit=int(pace.limit_s))
-            ) from error
+            raise _too_slow(pace) from error
         self.has_arrived = True
         return body
 
@@ -154,19 +182,34 @@ async def _read_body(receive: Receive, limit: int, pace: BodyPace) -> bytes:
     """Returns the body. Raises TimeoutError if it arrives too slowly. Uses no thread while it waits."""
     chunks: list[bytes] = []
     size = 0
+    async for chunk in _chunks(receive, pace):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > limit:
+            raise _too_large(limit)
+    return b"".join(chunks)
+
+
+async def _chunks(receive: Receive, pace: BodyPace) -> AsyncIterator[bytes]:
+    """Yields the body in the pieces in which it arrives. Raises TimeoutError if it arrives too slowly."""
+    size = 0
     started = asyncio.get_running_loop().time()
-    async with asyncio.timeout(None) as deadline:
-        while True:
-            deadline.reschedule(started + pace.time_s(size))
+    is_complete = False
+    while not is_complete:
+        async with asyncio.timeout_at(started + pace.time_s(size)):
             message = await receive()
-            if message["type"] == "http.disconnect":
-                raise InvalidInput(msg("The request ended before its body was complete."))
-            chunks.append(message.get("body", b""))
-            size += len(chunks[-1])
-            if size > limit:
-                raise _too_large(limit)
-            if not message.get("more_body"):
-                return b"".join(chunks)
+        if message["type"] == "http.disconnect":
+            raise InvalidInput(msg("The request ended before its body was complete."))
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        is_complete = not message.get("more_body")
+        yield chunk
+
+
+def _too_slow(pace: BodyPace) -> RequestTooSlow:
+    return RequestTooSlow(
+        msg("This request arrived too slowly: send all of it within {limit} seconds.", limit=int(pace.limit_s))
+    )
 
 
 def _too_large(limit: int) -> RequestTooLarge:

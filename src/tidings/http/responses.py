@@ -11,7 +11,7 @@ from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from tidings.domain.errors import LocalShortage, StoreUnavailable, TidingsError
+from tidings.domain.errors import ImportRunning, InsufficientStorage, LocalShortage, StoreUnavailable, TidingsError
 from tidings.http.requests import RequestTooSlow
 
 JSON = "application/json"
@@ -22,6 +22,8 @@ RETRY_AFTER_S = 10
 # The status of errors that mean the same on every surface; a surface puts its own before them. The first match wins.
 COMMON_STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (RequestTooSlow, 408),
+    (ImportRunning, 409),
+    (InsufficientStorage, 507),
     (StoreUnavailable, 503),
     (LocalShortage, 503),
     (TidingsError, 400),

@@ -4,12 +4,12 @@
     small            `identify`           `permit`     `limit`  `check_request`            `render`
 
 `render_error` turns any error into a response. Routes are Starlette's. They are looked up first, but 404 and 405 are
-returned only after `identify`, since only callers with credentials may learn which routes exist. A synchronous handler
-runs with everything from `identify` to compression in one call to a thread: the event loop is left to sockets, and a
-call to a thread costs as much as a small response.
+returned only after `identify`, since only callers with credentials may learn which routes exist. Small bodies are
+received first. A synchronous handler then runs with everything from `identify` to compression in one call to a thread:
+the event loop is left to sockets, and a call to a thread costs as much as a small response.
 
-Small bodies are received first. A request that has arrived waits for the threads of the surface; one whose body has not
-waits for two others, so that thousands of half-sent requests neither delay it nor fill the queue that it waits in.
+A request that has arrived waits for the threads of the surface; one whose body has not waits for two others, so that
+thousands of half-sent requests neither delay it nor fill the queue that it waits in.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -28,12 +28,14 @@ from starlette.types import Receive, Scope, Send
 
 from tidings import metrics
 from tidings.domain.errors import TidingsError
+from tidings.http import uploads
 from tidings.http.binding import ArgumentSources, Call, Source, argument_sources, arguments
 from tidings.http.compression import compress
 from tidings.http.endpoints import Endpoint
 from tidings.http.requests import BODY_PACE, BodyPace, Request
 from tidings.http.responses import RawHeaders, empty, json, send_response
 from tidings.http.thread_queue import ThreadQueue
+from tidings.http.uploads import UploadFolder
 
 C = TypeVar("C")
 R = TypeVar("R")
@@ -52,6 +54,16 @@ class BoundEndpoint(Generic[C]):
     def __call__(self, call: Call[C]) -> Any:
         """Call the handler. Returns its result, or an awaitable of it."""
         return self.declared.handler(**arguments(self._argument_sources, call))
+
+
+class ReadRouter(Protocol):
+    """Decides where the requests of users read: from the main database, or from a replica of it."""
+
+    def serving(self, user_id: int) -> AbstractContextManager[None]:
+        """Returns the context manager in which a request that only reads is handled."""
+
+    def note_write(self, user_id: int) -> None:
+        """Let the next requests of a user see what was written. Called before the response is sent."""
 
 
 BUSY = "There are too many requests at the moment. Try again in a few seconds."
@@ -77,6 +89,10 @@ class Surface(Generic[C]):
     body_pace: ClassVar[BodyPace] = BODY_PACE
     # Requests that may wait for a thread at the same time. More would wait for seconds: they are refused with 503.
     max_waiting: ClassVar[int] = 256
+    # Where endpoints that accept uploads put them.
+    uploads: UploadFolder | None = None
+    # None: everything is read from the main database.
+    read_router: ReadRouter | None = None
     # Prefix of the media types that are compressed; "" for all.
     compressed: ClassVar[str] = ""
 
@@ -124,6 +140,18 @@ class Surface(Generic[C]):
         """Returns the largest body in bytes; 0 to read none."""
         return self.body_limit if call.endpoint.body_limit is None else call.endpoint.body_limit
 
+    def uploader(self, call: Call[C]) -> int:  # noqa: ARG002
+        """Returns the id of the user whose upload is received, 0 if the body is read as any other."""
+        return 0
+
+    def user_id(self, context: C) -> int:  # noqa: ARG002
+        """Returns the id of the caller, 0 if it is nobody."""
+        return 0
+
+    def may_write(self, request: Request) -> bool:
+        """Returns whether a request may change something, so that it reads from the main database."""
+        return request.method not in SAFE
+
     def check_request(self, call: Call[C]) -> None:
         """Raises if the request is not acceptable. Called after the body was read."""
         if call.request.body_error is not None:
@@ -157,6 +185,7 @@ class Surface(Generic[C]):
         if request.method not in SAFE:
             await request.receive_small(self.body_pace)
         response = self.refuse() if self._queue(request).is_full else await self._answer(request, target)
+        uploads.remove(request.upload)
         await send_response(response, scope, receive, send, self.headers)
         route = "none" if isinstance(target, HTTPException) else target[0].declared.path
         metrics.record_request(route, request.method, response.status_code, time.perf_counter() - started)
@@ -181,31 +210,43 @@ class Surface(Generic[C]):
             return empty(204, {"Access-Control-Max-Age": PREFLIGHT_MAX_AGE_S})
         if isinstance(target, HTTPException):
             return await self._answer_in_steps(request, target)
-        if request.method in SAFE and not target[0].is_async:
+        in_steps = target[0].is_async or target[0].declared.accepts_upload
+        if (request.method in SAFE or request.has_arrived) and not in_steps:
             response = await self._in_thread(request, self._answer_at_once, request, *target)
-            if response is not None:
-                return response
+            return response or await self._answer_in_steps(request, *target, is_slow=True)
         return await self._answer_in_steps(request, *target)
 
     def _answer_at_once(self, request: Request, bound: BoundEndpoint[C], path: dict[str, str]) -> Response | None:
+        context: C | None = None
         try:
             context = self.identify(request, bound.declared)
             if context is None:
                 return None
             call = Call(request, bound.declared, path, context)
             self.permit(call)
+            if request.method not in SAFE and (limit := self.limit(call)):
+                self._use_received(request, limit)
         except Exception as error:  # noqa: BLE001 - every error becomes a response
-            return self._failed(error, request, None)
+            return self._failed(error, request, context)
         return self._serve(call, bound)
 
     async def _answer_in_steps(
-        self, request: Request, target: BoundEndpoint[C] | HTTPException, path: dict[str, str] | None = None
+        self,
+        request: Request,
+        target: BoundEndpoint[C] | HTTPException,
+        path: dict[str, str] | None = None,
+        *,
+        is_slow: bool = False,
     ) -> Response:
-        """Answer a request that has a body, an asynchronous handler, a slow identification, or no route."""
+        """Answer a request with a large body, an upload, an asynchronous handler, a slow identification, or no route.
+
+        is_slow: `identify` has returned None.
+        """
         context: C | None = None
         try:
             endpoint = None if isinstance(target, HTTPException) else target.declared
-            context = await self._in_thread(request, self.identify, request, endpoint)
+            if not is_slow:
+                context = await self._in_thread(request, self.identify, request, endpoint)
             if context is None:
                 context = await self.identify_slowly(request)
             if isinstance(target, HTTPException):
@@ -221,8 +262,22 @@ class Surface(Generic[C]):
         except Exception as error:  # noqa: BLE001 - every error becomes a response
             return await self._in_thread(request, self._failed, error, request, context)
 
+    @staticmethod
+    def _use_received(request: Request, limit: int) -> None:
+        try:
+            request.use_received(limit)
+        except TidingsError as error:
+            request.body_error = error
+
     async def _read(self, call: Call[C]) -> None:
         self.permit(call)
+        if call.endpoint.accepts_upload and (user_id := self.uploader(call)):
+            assert self.uploads is not None
+            try:
+                call.request.upload = await self.uploads.receive(call.request, user_id)
+            except TidingsError as error:
+                call.request.body_error = error
+            return
         if call.request.method not in SAFE and (limit := self.limit(call)):
             try:
                 await call.request.read(limit, self.body_pace)
@@ -231,14 +286,25 @@ class Surface(Generic[C]):
 
     def _serve(self, call: Call[C], bound: BoundEndpoint[C]) -> Response:
         try:
-            with self.handling_context(call.context):
+            with self._reading(call), self.handling_context(call.context):
                 self.check_request(call)
-                result = bound(call)
+                return self._rendered(call, bound(call))
         except Exception as error:  # noqa: BLE001 - every error becomes a response
             return self._failed(error, call.request, call.context)
-        return self._rendered(call, result)
+
+    def _reading(self, call: Call[C]) -> AbstractContextManager[None]:
+        if self.read_router is None or self.may_write(call.request) or not (user_id := self.user_id(call.context)):
+            return nullcontext()
+        return self.read_router.serving(user_id)
+
+    def _note_write(self, request: Request, context: C | None) -> None:
+        if self.read_router is None or context is None or not self.may_write(request):
+            return
+        if user_id := self.user_id(context):
+            self.read_router.note_write(user_id)
 
     def _rendered(self, call: Call[C], result: Any) -> Response:
+        self._note_write(call.request, call.context)
         try:
             with self.handling_context(call.context):
                 response = self.render(call, result)
@@ -247,6 +313,7 @@ class Surface(Generic[C]):
         return self._compressed(call.request, response)
 
     def _failed(self, error: Exception, request: Request, context: C | None) -> Response:
+        self._note_write(request, context)
         return self._compressed(request, self.render_error(error, request, context))
 
     def _compressed(self, request: Request, response: Response) -> Response:

@@ -268,7 +268,7 @@ class BodyReader:
     def _too_large(self) -> BodyTooLarge:
         return BodyTooLarge(
             msg(
-                "What is published here is larger than the limit of {size}. The operator can raise that limit.",
+                "The response is larger than the limit of {size}. The operator can raise that limit.",
                 size=_format_size(self._limit),
             ),
             url=self._url,

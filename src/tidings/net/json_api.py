@@ -33,12 +33,16 @@ class JsonApi:
     """A client with an event loop in a thread of its own, for callers that have none. Used as a context manager.
 
     base_url: in front of every path. headers: sent with each request, to this server only: redirects are not followed.
+    credential: what proves who asks, in words.
     """
 
-    def __init__(self, base_url: str, *, headers: Mapping[str, str], guard: AddressGuard) -> None:
+    def __init__(
+        self, base_url: str, *, headers: Mapping[str, str], guard: AddressGuard, credential: str = "API key"
+    ) -> None:
         self._base_url = str(parse_target(base_url)).rstrip("/")
         self._headers = {**headers, "Accept": "application/json", "Accept-Encoding": ACCEPT_ENCODING}
         self._guard = guard
+        self._credential = credential
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()
@@ -64,7 +68,14 @@ class JsonApi:
 
     def request(self, path: str) -> Future[bytes]:
         """Start a request in the background. The result is that of `get`."""
-        future = self._run(self._get_patiently(parse_target(self._base_url + path)))
+        return self._start("GET", path, None)
+
+    def post(self, path: str, document: bytes) -> bytes:
+        """Send a JSON document, maybe more than once. Returns that of the response; raises as `get` does."""
+        return self._start("POST", path, document).result()
+
+    def _start(self, method: str, path: str, body: bytes | None) -> Future[bytes]:
+        future = self._run(self._exchange_patiently(method, parse_target(self._base_url + path), body))
         self._requests.add(future)
         future.add_done_callback(self._requests.discard)
         return future
@@ -72,25 +83,26 @@ class JsonApi:
     def _run(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    async def _get_patiently(self, target: Target) -> bytes:
+    async def _exchange_patiently(self, method: str, target: Target, body: bytes | None) -> bytes:
         for pause_s in PAUSES_S:
             try:
-                return await self._get(target)
+                return await self._exchange(method, target, body)
             except FetchError as error:
                 if not error.is_temporary or not error.was_connected:
                     raise
                 await asyncio.sleep(pause_s)
-        return await self._get(target)
+        return await self._exchange(method, target, body)
 
-    async def _get(self, target: Target) -> bytes:
+    async def _exchange(self, method: str, target: Target, body: bytes | None) -> bytes:
+        headers = self._headers if body is None else {**self._headers, "Content-Type": "application/json"}
         try:
             async with (
                 timeout_excluding_suspend(TIMEOUT_S),
-                self._connections.exchange("GET", target, headers=self._headers) as response,
+                self._connections.exchange(method, target, headers=headers, body=body) as response,
             ):
                 if response.status != 200:
                     await drain(response)
-                    raise _http_error(target, response)
+                    raise _http_error(target, response, self._credential)
                 return await _body(target, response)
         except TimeoutError as error:
             message = verbatim(f"{target.host} did not finish its response within {TIMEOUT_S:.0f} seconds")
@@ -104,12 +116,12 @@ async def _body(target: Target, response: aiohttp.ClientResponse) -> bytes:
     return reader.finish()
 
 
-def _http_error(target: Target, response: aiohttp.ClientResponse) -> HttpError:
+def _http_error(target: Target, response: aiohttp.ClientResponse, credential: str) -> HttpError:
     status = response.status
     if location := header(response, "Location"):
         reason = f"redirects to {location}: give the final address of the server"
     elif status in (401, 403):
-        reason = f"does not accept the API key ({status})"
+        reason = f"does not accept the {credential} ({status})"
     else:
         reason = f"answers {target.url.path} with status {status}"
     return HttpError(verbatim(f"{target.host} {reason}"), url=str(target), status=status)

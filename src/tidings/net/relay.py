@@ -116,7 +116,7 @@ def _check(target: Target, response: aiohttp.ClientResponse) -> None:
     if response.status >= 400:
         raise http_error(target, response)
     if not header(response, "Content-Type").lower().startswith(_TYPES) or header(response, "Content-Encoding"):
-        raise FetchError(msg("{host} did not send a sound or film.", host=target.host), url=str(target))
+        raise FetchError(msg("{host} did not send audio or video.", host=target.host), url=str(target))
 
 
 def _too_slow(target: Target) -> FetchTimeout:

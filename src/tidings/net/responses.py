@@ -20,7 +20,7 @@ _MAX_DRAINED = 16 * 1024
 _MAX_DRAIN_S = 0.5
 
 _STATUS_MESSAGES: dict[int, Message] = {
-    401: msg("{host} asks for a user name and password, or does not accept the ones it was given. Check them."),
+    401: msg("{host} asks for a username and password, or does not accept the ones it was given. Check them."),
     403: msg("{host} denies access (403). It may block feed readers; another user agent or a cookie may help."),
     404: msg("{host} has nothing at this address (404). Check the address, or look for a new one on the site."),
     410: msg("{host} has removed this permanently (410). Look for a new address on the site."),
@@ -33,7 +33,7 @@ _STATUS_MESSAGES: dict[int, Message] = {
     504: msg("{host} gets no response in time from a server behind it (504). Try again later."),
 }
 _CHALLENGE = msg(
-    "{host} checks first that a person is there, and blocks feed readers. Ask the publisher to exempt the feed, or "
+    "{host} checks that visitors are human, and blocks feed readers. Ask the publisher to exempt the feed, or "
     "give the feed a cookie from your browser."
 )
 

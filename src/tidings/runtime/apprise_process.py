@@ -29,7 +29,7 @@ from apprise.manager_plugins import NotificationManager
 from apprise.plugins.base import NotifyBase
 
 from tidings.domain.integrations.notification_text import AppriseReport, AppriseRequest, UrlProblem
-from tidings.domain.ipc import LENGTH_BYTES
+from tidings.domain.ipc import framed, read_message
 from tidings.domain.messages import Message, msg, verbatim
 from tidings.net.guard import AddressGuard
 
@@ -80,7 +80,7 @@ class Sandbox:
         elif event in self._LISTINGS:
             self._check_path(arguments[0])
         elif event.startswith((*self._PROCESSES, *self._CHANGES)):
-            raise self._refusal(msg("It wanted to do something on this machine ({event}).", event=event))
+            raise self._refusal(msg("It tried to do something on this machine ({event}).", event=event))
 
     def _check_address(self, address: Any) -> None:
         if address is None:  # the socket is connected already
@@ -95,7 +95,7 @@ class Sandbox:
     def _check_file(self, path: Any, mode: Any, flags: Any) -> None:
         writes = isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         if writes or (isinstance(mode, str) and set(mode) & set("wax+")):
-            raise self._refusal(msg("It wanted to write a file on this machine."))
+            raise self._refusal(msg("It tried to write a file on this machine."))
         self._check_path(path)
 
     def _check_path(self, path: Any) -> None:
@@ -103,7 +103,7 @@ class Sandbox:
             return
         resolved = Path(os.fsdecode(path or ".")).resolve()
         if not any(resolved.is_relative_to(allowed) for allowed in self._readable):
-            raise self._refusal(msg("It wanted to read a file on this machine."))
+            raise self._refusal(msg("It tried to read a file on this machine."))
 
     def _refusal(self, reason: Message) -> AccessDenied:
         self.denied_operations.append(reason)
@@ -188,7 +188,7 @@ class AppriseRunner:
     def _unusable_reason(self, scheme: str) -> Message:
         plugin = next((candidate for candidate in plugins() if scheme in schemes(candidate)), None)
         if plugin is None:
-            return msg("Apprise knows no such service.")
+            return msg("Apprise does not know this service.")
         if not is_remote(plugin):
             return msg("This kind of service is not allowed here, or needs a library that is not installed.")
         return msg("Apprise does not understand this address: something is missing in it.")
@@ -234,10 +234,10 @@ def readable_paths() -> list[str]:
 def serve(requests: BinaryIO, reports: BinaryIO, runner: AppriseRunner) -> None:
     """Answer requests until the pipe ends."""
     decoder = msgspec.msgpack.Decoder(AppriseRequest)
-    while length := requests.read(LENGTH_BYTES):
-        request = decoder.decode(requests.read(int.from_bytes(length)))
+    while message := read_message(requests):
+        request = decoder.decode(message)
         report = msgspec.msgpack.encode(runner.run(request))
-        reports.write(len(report).to_bytes(LENGTH_BYTES) + report)
+        reports.write(framed(report))
         reports.flush()
 
 

@@ -19,7 +19,7 @@ import msgspec
 
 from tidings.domain.articles import ExtractionResult, WebPage
 from tidings.domain.articles.extract import extract_article
-from tidings.domain.ipc import LENGTH_BYTES
+from tidings.domain.ipc import framed, read_message
 
 
 def main() -> None:
@@ -37,13 +37,13 @@ def main() -> None:
 def serve(pages: BinaryIO, results: BinaryIO, cpu_s: int) -> None:
     """Answer requests until the pipe ends. cpu_s: of processor time for each page; then the process is ended."""
     decoder = msgspec.msgpack.Decoder(WebPage)
-    while length := pages.read(LENGTH_BYTES):
-        page = decoder.decode(pages.read(int.from_bytes(length)))
+    while message := read_message(pages):
+        page = decoder.decode(message)
         # The signal has no handler: when the time is up, the system ends the process, whatever it is doing.
         signal.setitimer(signal.ITIMER_PROF, cpu_s)
         result = msgspec.msgpack.encode(_extract(page))
         signal.setitimer(signal.ITIMER_PROF, 0)
-        results.write(len(result).to_bytes(LENGTH_BYTES) + result)
+        results.write(framed(result))
         results.flush()
 
 

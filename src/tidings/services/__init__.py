@@ -14,6 +14,7 @@ from tidings.services.accounts.sessions import Sessions
 from tidings.services.accounts.users import Users
 from tidings.services.archives.account_export import AccountExport
 from tidings.services.archives.account_import import AccountImport
+from tidings.services.archives.background_imports import BackgroundImports
 from tidings.services.archives.foreign_import import ForeignImport
 from tidings.services.clock import Clock
 from tidings.services.deliveries.apprise import AppriseSender
@@ -23,13 +24,17 @@ from tidings.services.deliveries.queue import DeliveryQueue
 from tidings.services.entries.app_marks import AppMarks
 from tidings.services.entries.enclosures import Enclosures
 from tidings.services.entries.entries import Entries
+from tidings.services.entries.episode_parts import EpisodeParts
 from tidings.services.entries.feed_links import FeedLinks
 from tidings.services.entries.fetch_content import ArticleFetcher
+from tidings.services.entries.labels import Labels
 from tidings.services.entries.listing import EntryListReader
+from tidings.services.entries.media_queue import MediaQueue
 from tidings.services.entries.public_links import PublicLinks
 from tidings.services.entries.read_state import ReadMarker
 from tidings.services.entries.saved_pages import SavedPages
 from tidings.services.entries.search_index import SearchIndexer
+from tidings.services.entries.unread_ids import UnreadIdTexts
 from tidings.services.feeds.bulk import BulkFeedChanges
 from tidings.services.feeds.categories import Categories
 from tidings.services.feeds.discovery import Discovery
@@ -70,11 +75,15 @@ class Services:
     listing: EntryListReader
     read_marker: ReadMarker
     app_marks: AppMarks
+    unread_ids: UnreadIdTexts
     public_links: PublicLinks
     feed_links: FeedLinks
     articles: ArticleFetcher
     saved_pages: SavedPages
     enclosures: Enclosures
+    labels: Labels
+    episode_parts: EpisodeParts
+    media_queue: MediaQueue
     media_proxy: MediaProxy
     polling: Polling
     search: SearchIndexer
@@ -82,6 +91,7 @@ class Services:
     account_export: AccountExport
     account_import: AccountImport
     foreign_import: ForeignImport
+    background_imports: BackgroundImports
     discovery: Discovery
     websub: WebSub
     pushes: Pushes
@@ -108,6 +118,7 @@ class Services:
         await self.delivery_queue.close()
         await self.websub.disconnect()
         self.articles.close()
+        self.background_imports.close()
         self.apprise_sender.close()
 
     async def close(self) -> None:

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 
-from tidings.domain.ipc import LENGTH_BYTES
+from tidings.domain.ipc import LENGTH_BYTES, framed
 
 
 class WorkerDied(Exception):
@@ -140,7 +140,7 @@ class _Worker:
         timeout = threading.Timer(timeout_s, self.kill)
         timeout.start()
         try:
-            self._process.stdin.write(len(request).to_bytes(LENGTH_BYTES) + request)
+            self._process.stdin.write(framed(request))
             self._process.stdin.flush()
             length = self._process.stdout.read(LENGTH_BYTES)
             response = self._process.stdout.read(int.from_bytes(length))

@@ -1,4 +1,4 @@
-"""Settings of cleanup, of backups and of /metrics; `options.Settings` inherits them."""
+"""Settings of cleanup, of backups, of imports and of /metrics; `options.Settings` inherits them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from tidings.domain.entries.retention import MAX_DAYS, NEVER
 from tidings.settings import values
 from tidings.settings.option import option
-from tidings.settings.values import Network
+from tidings.settings.values import ByteCount, Network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,15 +22,15 @@ class MaintenanceSettings:
     )
     cleanup_archive_read_days: timedelta | None = option(
         values.days_or_never,
-        "Days after which read entries are deleted, counted from their last change; -1 for never. Starred and shared"
-        " entries are kept, and a feed may have its own limit.",
+        "Days after which read entries are deleted, counted from their last change; -1 for never. Starred,"
+        " shared and labelled entries are kept, and a feed may have its own limit.",
         allowed=f"a whole number from 1 to {MAX_DAYS}, or {NEVER}",
         default="60",
     )
     cleanup_archive_unread_days: timedelta | None = option(
         values.days_or_never,
-        "Days after which unread entries are deleted, counted from their last change; -1 for never. Starred and shared"
-        " entries are kept, and a feed may have its own limit.",
+        "Days after which unread entries are deleted, counted from their last change; -1 for never. Starred,"
+        " shared and labelled entries are kept, and a feed may have its own limit.",
         allowed=f"a whole number from 1 to {MAX_DAYS}, or {NEVER}",
         default="180",
     )
@@ -59,6 +59,13 @@ class MaintenanceSettings:
         " files with other names stay.",
         allowed="a whole number from 1 to 10000",
         default="14",
+    )
+    import_max_size: ByteCount = option(
+        values.mebibytes(1, 1_048_576),
+        "Largest file in MiB that a user may upload for an import. It is kept in TIDINGS_DATA_DIR until the import has"
+        " ended.",
+        allowed="a whole number from 1 to 1048576",
+        default="1024",
     )
     metrics_collector: bool = option(
         values.boolean,

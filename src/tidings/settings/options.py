@@ -49,7 +49,7 @@ def _default_workers(database_url: str) -> int:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(MediaSettings):
     data_dir: Path = option(
-        values.folder,
+        values.data_folder,
         "Folder of the data that Tidings keeps on this machine, such as the SQLite database. It is created if it does"
         " not exist.",
         allowed="a path; ~ is your home folder",
@@ -62,6 +62,13 @@ class Settings(MediaSettings):
         allowed="sqlite:///path/to/file or postgresql://user:password@host:port/database (or postgres://)",
         default="the SQLite file tidings.db in TIDINGS_DATA_DIR",
         derive=lambda known: f"sqlite:///{known['data_dir'] / 'tidings.db'}",
+        mask=values.mask_password,
+    )
+    database_read_url: str | None = option(
+        values.replica_url,
+        "A streaming replica of the PostgreSQL server, for what pages and APIs read. Who has written reads from the"
+        " main server until the replica has it; a replica that is more than ten seconds behind is not read.",
+        allowed="postgresql://user:password@host:port/database, with one host",
         mask=values.mask_password,
     )
     database_max_conns: int = option(

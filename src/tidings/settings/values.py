@@ -176,6 +176,13 @@ def folder(text: str) -> Path:
         raise InvalidValue("the home folder that ~ stands for is not known") from None
 
 
+def data_folder(text: str) -> Path:
+    """Returns the absolute path of a folder that can hold a SQLite database."""
+    if "?" in text:
+        raise InvalidValue("it must not contain a ?")
+    return folder(text)
+
+
 def network_list(text: str) -> tuple[Network, ...]:
     """Accept networks and single addresses separated by commas or spaces; `none` is an empty list."""
     if text.lower() == "none":
@@ -249,6 +256,16 @@ def database_url(text: str) -> str:
             return f"postgresql://{_postgresql_rest(rest)}"
         case _:
             raise InvalidValue("it does not start with sqlite:/// or postgresql://")
+
+
+def replica_url(text: str) -> str:
+    """Returns the normalized URL of one PostgreSQL server."""
+    url = database_url(text)
+    if engine_of(url) is not DatabaseEngine.POSTGRESQL:
+        raise InvalidValue("only PostgreSQL has replicas")
+    if "," in urlsplit(url).netloc:
+        raise InvalidValue("it names several hosts; give each web host the replica that it is to read from")
+    return url
 
 
 def _sqlite_file(rest: str) -> Path:

@@ -10,9 +10,10 @@ from tidings.web.pages import (
     feed_links,
     feeds,
     home,
+    imports,
     json_endpoints,
+    labels,
     media,
-    opml,
     public_links,
     pwa,
     settings,
@@ -21,6 +22,7 @@ from tidings.web.pages import (
     subscribe,
     welcome,
 )
+from tidings.web.pages.episodes import episode_parts, queue
 
 ROUTES = [
     *sign_in.routes.all,
@@ -33,6 +35,8 @@ ROUTES = [
     *public_links.routes.all,
     *media.routes.all,
     *entry.routes.all,
+    *episode_parts.routes.all,
+    *queue.routes.all,
     *appearance.routes.all,
     *sidebar.routes.all,
     *settings.ROUTES,
@@ -40,7 +44,8 @@ ROUTES = [
     *feeds.routes.all,
     *feed_edit.routes.all,
     *categories.routes.all,
-    *opml.routes.all,
+    *imports.routes.all,
+    *labels.ROUTES,
     *welcome.routes.all,
 ]
 

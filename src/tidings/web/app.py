@@ -33,6 +33,7 @@ from tidings.web.assets import Assets
 from tidings.web.context import PageResponse, Redirect, RequestContext, SiteConfig
 from tidings.web.error_pages import error_page
 from tidings.web.language import _, use_language
+from tidings.web.pages.pwa import HEADER, copies_name
 from tidings.web.rendering import Renderer
 
 # Enough for a form. Endpoints that take files set a limit of their own.
@@ -71,19 +72,23 @@ class Pages(Surface[RequestContext]):
             RequestContext: lambda call: call.context,
             User: lambda call: call.context.caller,
             Services: lambda _call: services,
+            Assets: lambda _call: assets,
         }
         super().__init__(endpoints, sources, name="pages", threads=threads)
         self._services = services
         self._site = site
         self._trusted = trusted
         self._renderer = Renderer(assets, site.base_path)
+        self._release = assets.fingerprint
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> RequestContext:  # noqa: ARG002
         token = self._site.cookie(request, cookies.SESSION)
         signed_in = self._services.sessions.recognise(token) if token else None
         context = RequestContext(request, self._services, self._site, signed_in, request.address(self._trusted))
         if signed_in and signed_in.is_renewed:
-            context.set_cookie(cookies.SESSION, token, lasts_s=SESSION_LIFETIME // SECOND)
+            # On a shared device the cookie ends with the browser.
+            lasts_s = None if context.cookie(cookies.SHARED) else SESSION_LIFETIME // SECOND
+            context.set_cookie(cookies.SESSION, token, lasts_s=lasts_s)
         return context
 
     def limit(self, call: Call[RequestContext]) -> int:
@@ -94,6 +99,13 @@ class Pages(Surface[RequestContext]):
         if self._form_error(call) is not None:
             return 0
         return SMALL_BODY if call.context.signed_in is None else super().limit(call)
+
+    def user_id(self, context: RequestContext) -> int:
+        return 0 if context.signed_in is None else context.caller.id
+
+    def uploader(self, call: Call[RequestContext]) -> int:
+        """Returns 0, so that nothing is received, for forms that are refused anyway."""
+        return 0 if self._form_error(call) else self.user_id(call.context)
 
     def check_request(self, call: Call[RequestContext]) -> None:
         context, endpoint = call.context, call.endpoint
@@ -130,8 +142,10 @@ class Pages(Surface[RequestContext]):
     def _form_error(self, call: Call[RequestContext]) -> TidingsError | None:
         """Returns why a form is refused before its body is read, or None."""
         if security.is_cross_site(call.request, self._site.base_url):
-            return Forbidden(msg("This form was sent by a page of somebody else. Nothing was changed."))
-        if forms.kind_of(call.request) == forms.MULTIPART and not call.endpoint.accepts_files:
+            return Forbidden(msg("This form was sent from another site. Nothing was changed."))
+        if forms.kind_of(call.request) == forms.MULTIPART and not (
+            call.endpoint.accepts_files or call.endpoint.accepts_upload
+        ):
             return InvalidInput(msg("This form takes no files: send it as application/x-www-form-urlencoded."))
         return None
 
@@ -155,6 +169,7 @@ class Pages(Surface[RequestContext]):
         headers = {
             **security.page_headers(hosts, self._site.player_hosts, own_pictures=own, own_sounds=sounds),
             **_PRIVATE,
+            HEADER: copies_name(context, self._release),
             **page.headers,
         }
         return HTMLResponse(body, page.status, headers)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
+from collections.abc import Callable
 from importlib.resources import files
 
 from starlette.responses import Response
@@ -25,6 +26,7 @@ from tidings.web.security import SANDBOX_HEADERS
 STYLES = ("tokens", "base", "controls", "layout", "lists", "article", "reading", "feeds", "settings", "adapts", "print")
 # Pages without a session need none.
 SCRIPTS = ("reading",)
+WORKER = "js/worker.js"
 PREFIX = "/static/"
 _TYPES = {
     "css": "text/css; charset=utf-8",
@@ -40,14 +42,17 @@ _REVALIDATED = "public, no-cache"
 
 
 class Assets:
-    def __init__(self) -> None:
+    """minify_script: returns a smaller script that does the same."""
+
+    def __init__(self, minify_script: Callable[[str], str] = str) -> None:
         folder = files("tidings.web").joinpath("static")
         styles = [folder.joinpath("css", f"{name}.css").read_text(encoding="utf-8") for name in STYLES]
         modules = {
             one.name.removesuffix(".js"): one.read_text(encoding="utf-8") for one in folder.joinpath("js").iterdir()
         }
         self._files = {"tidings.css": strip_styles("\n".join(styles)).encode()}
-        self._files |= {f"js/{name}.js": join_modules(modules, name).encode() for name in SCRIPTS}
+        self._files |= {f"js/{name}.js": minify_script(join_modules(modules, name)).encode() for name in SCRIPTS}
+        self._files[WORKER] = minify_script(modules["worker"]).encode()
         self._files |= {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
         everything = b"".join(name.encode() + content for name, content in sorted(self._files.items()))
         self.fingerprint = hashlib.sha256(everything).hexdigest()[:10]
@@ -57,6 +62,10 @@ class Assets:
         """Returns the path of a file, below the base path. Raises KeyError if there is no such file."""
         self._files[name]
         return f"{PREFIX}{self.fingerprint}/{name}"
+
+    def content(self, name: str) -> bytes:
+        """Returns a file as it is served, uncompressed. Raises KeyError if there is no such file."""
+        return self._files[name]
 
     def size(self, ending: str) -> int:
         """Returns the size in bytes of all files whose name ends with `ending`, uncompressed."""

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
 
+import msgspec
 from msgspec import Struct
 
 from tidings.domain.accounts.users import User, with_page_defaults
@@ -101,6 +102,11 @@ class RequestContext:
         if not self.media_policy.applies_to(url, kind, on_https=self.site.is_secure):
             return url
         return self.url(self.services.media_proxy.path(url, kind))
+
+    def prepare_copy(self) -> None:
+        """Make the page one that can be read without a connection: links and pictures lead to us as far as possible."""
+        self.user = msgspec.structs.replace(self.caller, always_open_external_links=False)
+        self.media_policy = self.services.media_proxy.policy.with_wish(for_all=True)
 
     @cached_property
     def language(self) -> Language:

@@ -17,6 +17,8 @@ VISITOR = "tidings_visitor"
 NOTICE = "tidings_notice"
 # What the undo button beside the notice undoes.
 UNDO = "tidings_undo"
+# This browser is used by several people: the session ends with it, and nothing is kept for reading offline.
+SHARED = "tidings_shared"
 # The appearance chosen for this device.
 DEVICE = "tidings_view"
 # Which groups of the sidebar are open on this device.

@@ -24,10 +24,11 @@ CHOICES: dict[str, dict[str, str]] = {
     },
     "font": {"": N_("Same as my account"), "serif": N_("Serif"), "sans": N_("Sans serif")},
     "density": {"compact": N_("Compact"), "comfortable": N_("Comfortable"), "cards": N_("Cards")},
-    "columns": {"split": N_("List and article"), "list": N_("List alone")},
-    "passing": {"": N_("When opened"), "mark": N_("When scrolled past, too")},
+    "columns": {"split": N_("List and article"), "list": N_("List only")},
+    "passing": {"": N_("When opened"), "mark": N_("When opened or scrolled past")},
     "measure": {"narrow": N_("Narrow"), "medium": N_("Medium"), "wide": N_("Wide")},
     "size": {size: size for size in SIZES},
+    "offline": {"": N_("The last 100 articles"), "none": N_("Nothing")},
 }
 
 
@@ -39,6 +40,7 @@ class Device(Struct, frozen=True):
     passing: str = ""
     measure: str = "medium"
     size: str = "18"
+    offline: str = ""
 
     @classmethod
     def read(cls, cookie: str) -> Device:

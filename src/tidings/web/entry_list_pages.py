@@ -1,8 +1,9 @@
 """The lists of entries: which entries each contains, in which order, and the entries before and after one.
 
 /unread   /starred   /history   /categories/3   /feeds/7   /search?q=rain&where=f7
-/shared   /tagged?tag=rain                                                           a list
+/shared   /tagged?tag=rain   /labels/4                                               a list
 /unread/5 …          /categories/3/entries/5   /feeds/7/entries/5   /search/5?q=   /tagged/5?tag=   an entry of it
+                     /labels/4/entries/5
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class ListQuery(Query, frozen=True):
 
 
 class ListPage(Struct, frozen=True):
-    """A list of entries. path: of its page. name: unread, starred, history, shared, tagged, category, feed or search.
+    """A list of entries. path: of its page.
+
+    name: unread, starred, history, shared, tagged, label, category, feed or search.
 
     total: number of entries, None when not counted.
 
@@ -70,10 +73,12 @@ class ListPage(Struct, frozen=True):
     has_filter: bool = False
     feed_id: int | None = None
     category_id: int | None = None
+    label_id: int | None = None
     mark_path: str = ""
 
     def entry_path(self, entry_id: int) -> str:
-        return f"{self.path}/entries/{entry_id}" if self.name in ("category", "feed") else f"{self.path}/{entry_id}"
+        has_own_address = self.name in ("category", "feed", "label")
+        return f"{self.path}/entries/{entry_id}" if has_own_address else f"{self.path}/{entry_id}"
 
     @property
     def where(self) -> str:
@@ -170,6 +175,21 @@ def tagged(context: RequestContext, query: ListQuery) -> ListPage:
     tag = query.tag.strip()[:TAG_LENGTH]
     entry_filter = EntryFilter(tags=(tag_key(tag),))
     return ListPage("tagged", f"#{tag}", "/tagged", entry_filter, query={"tag": tag}, **_user_order(context.caller))
+
+
+def label(context: RequestContext, _query: ListQuery, label_id: int) -> ListPage:
+    found = next((label for label in context.sidebar.labels if label.id == label_id), None)
+    if found is None:
+        raise NotFound(verbatim(f"There is no label {label_id}."))
+    return ListPage(
+        "label",
+        found.name,
+        f"/labels/{label_id}",
+        EntryFilter(label_ids=(label_id,)),
+        label_id=label_id,
+        mark_path=f"/labels/{label_id}/mark-read",
+        **_user_order(context.caller),
+    )
 
 
 def category(context: RequestContext, query: ListQuery, category_id: int) -> ListPage:

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from tidings.domain.errors import Forbidden, NotFound, TidingsError, Unauthorized
 from tidings.http.binding import InvalidPathId
 from tidings.http.responses import COMMON_STATUSES
+from tidings.http.uploads import UploadTooLarge
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.language import N_, _
 from tidings.web.message_translation import translated
@@ -21,15 +22,19 @@ STATUSES: tuple[tuple[type[TidingsError], int], ...] = (
     (Forbidden, 403),
     (NotFound, 404),
     (InvalidPathId, 404),
+    (UploadTooLarge, 413),
     *COMMON_STATUSES,
 )
 TITLES = {
     400: N_("This did not work"),
-    403: N_("This is not for you"),
-    404: N_("There is no page here"),
-    405: N_("This does not work that way"),
+    403: N_("You do not have access"),
+    404: N_("Page not found"),
+    405: N_("This page cannot be opened"),
     408: N_("This did not work"),
+    409: N_("This did not work"),
+    413: N_("This did not work"),
     500: N_("Something went wrong"),
+    507: N_("This did not work"),
     503: N_("Back in a moment"),
 }
 EXPLANATIONS = {
@@ -38,7 +43,10 @@ EXPLANATIONS = {
     404: N_("The address may be mistyped, or what was here has been deleted."),
     405: N_("This address is only for forms. Nothing was changed."),
     408: "",
-    500: N_("The mistake is on our side, and the log of the server has the details. Trying again may help."),
+    409: "",
+    413: "",
+    507: "",
+    500: N_("The error is on our side, and the log of the server has the details. Trying again may help."),
     503: N_("The database does not answer at the moment. Try again in a minute."),
 }
 

@@ -112,7 +112,7 @@ def soon(moment: Instant, now: Instant) -> str:
         return _("in %(count)d min", count=left // MINUTE)
     if left < 2 * DAY:
         return _("in %(count)d h", count=left // HOUR)
-    return _("in %(count)d days", count=left // DAY)
+    return ngettext("in %(count)d day", "in %(count)d days", left // DAY, count=left // DAY)
 
 
 def chart(weekly: Sequence[int]) -> Markup:
@@ -147,7 +147,7 @@ def _trouble(feed: FeedHealthData, state: FeedHealth) -> str:
         return join_sentences(error, times)
     if state is FeedHealth.MOVED:
         return _(
-            "It leads to %(address)s. We follow once it has said so %(times)d times (now: %(now)d).",
+            "It redirects to %(address)s. We follow once it has done so %(times)d times (now: %(now)d).",
             address=feed.moved_to,
             times=CONFIRMATIONS,
             now=feed.moved_times,
@@ -160,11 +160,11 @@ def _trouble(feed: FeedHealthData, state: FeedHealth) -> str:
 
 def _advice(state: FeedHealth) -> str:
     if state is FeedHealth.DEAD:
-        return _("Look for its new address, or let it go.")
+        return _("Look for its new address, or unsubscribe.")
     if state is FeedHealth.SILENT:
-        return _("It works, and has said nothing for half a year.")
+        return _("It works, but has published nothing for half a year.")
     if state is FeedHealth.SLOW:
-        return _("Its site takes long to answer. Nothing is lost by that, and no other feed waits for it.")
+        return _("Its site is slow to answer. Nothing is lost, and no other feed waits for it.")
     if state is FeedHealth.WAITING:
         return _("It has not been checked yet.")
     return ""

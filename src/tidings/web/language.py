@@ -1,6 +1,6 @@
 """The texts of the pages, in the language of the user.
 
-The source is English: `_("Mark all read")`, `ngettext("%(count)d entry", "%(count)d entries", n, count=n)`, in
+The source is English: `_("Mark all as read")`, `ngettext("%(count)d entry", "%(count)d entries", n, count=n)`, in
 templates as in code. `locale/` holds a catalogue for each other language, a `.po` file that is compiled when
 it is first used. The language of a request is set for the thread that answers it (`use_language`), so that functions
 do not have to pass it on.
@@ -17,18 +17,36 @@ from gettext import NullTranslations
 from importlib.resources import files
 from typing import Any
 
-from babel import Locale, negotiate_locale
+from babel import Locale
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.support import Translations
 
 # By language of accounts. Other languages that accounts may have are shown in English.
-CATALOGUES = {"de_DE": "de", "fr_FR": "fr", "es_ES": "es", "zh_CN": "zh_CN"}
+CATALOGUES = {
+    "cs_CZ": "cs",
+    "de_DE": "de",
+    "es_ES": "es",
+    "fr_FR": "fr",
+    "it_IT": "it",
+    "ja_JP": "ja",
+    "ko_KR": "ko",
+    "nl_NL": "nl",
+    "pl_PL": "pl",
+    "pt_BR": "pt_BR",
+    "ru_RU": "ru",
+    "tr_TR": "tr",
+    "uk_UA": "uk",
+    "zh_CN": "zh_CN",
+}
 SOURCE = "en"
 # The languages that a user can choose on the pages. The API takes others as well, which are shown in English.
 OFFERED = ("en_US", *CATALOGUES)
 DOMAIN = "tidings"
+_BY_LANGUAGE = {name.partition("_")[0]: name for name in (SOURCE, *CATALOGUES.values())}
+# Scripts and regions of language tags.
+_TRADITIONAL = frozenset({"hant", "tw", "hk", "mo"})
 
 
 class Language:
@@ -53,10 +71,17 @@ def language_of_account(name: str) -> Language:
 
 
 def language_of_header(accepted: str) -> Language:
-    """Returns the language for an Accept-Language header, which browsers send in order of preference."""
-    wanted = [part.partition(";")[0].strip().replace("-", "_") for part in accepted[:500].split(",")]
-    negotiated = negotiate_locale([name for name in wanted if name], [SOURCE, *CATALOGUES.values()])
-    return language(negotiated or SOURCE)
+    """Returns the language for an Accept-Language header, which browsers send in order of preference.
+
+    A region without a catalogue gets the catalogue of its language, except traditional Chinese: its readers often list
+    English or a language without a region next.
+    """
+    for part in accepted[:500].split(","):
+        wanted = part.partition(";")[0].strip().lower().replace("_", "-").split("-")
+        name = _BY_LANGUAGE.get(wanted[0])
+        if name and not (wanted[0] == "zh" and _TRADITIONAL.intersection(wanted)):
+            return language(name)
+    return language(SOURCE)
 
 
 def _read(name: str) -> Catalog:

@@ -31,7 +31,7 @@ from tidings.web import language
 from tidings.web.assets import Assets
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.message_translation import translated
-from tidings.web.times import date, exact, minutes, since, when, written
+from tidings.web.times import clock, date, exact, minutes, since, when, written
 
 _SIZES = (
     language.N_("%(count)s bytes"),
@@ -62,6 +62,7 @@ class Renderer:
             "ngettext": _shown(language.ngettext),
             "asset": lambda name: base_path + assets.path(name),
             "icon": partial(_icon, sprite),
+            "clock": clock,
             "minutes": minutes,
             "number": format_number,
             "size": size,

@@ -16,20 +16,11 @@ from collections.abc import Mapping
 
 _IMPORT = re.compile(r'^import (?:\{ ([^}]*) \} from )?"\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|const) (\w+))", re.MULTILINE)
-# Literals are kept as they are: strings, templates, and regular expressions, which our style writes without a blank at
-# their beginning, unlike divisions. Elsewhere blanks beside these signs mean nothing, and neither do line ends where a
-# statement cannot end.
-_PIECE = re.compile(
-    r"""(?P<literal>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
-    r"""|`(?:\\.|\$\{(?:[^`{}]|`[^`]*`|\{[^{}]*\})*\}|[^`\\])*`"""
-    r"""|(?<=[(,=:!&|?{};\n ])/(?![/*\s])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/)"""
-    r"""|[ ]*(?P<sign>[=:?<>!&|*%]+)[ ]*|[ ]*(?P<begin>[{;,(])[ \n]*|[ \n]*(?P<end>[})])[ ]*"""
-)
 _OTHER = re.compile(r"^(?:import|export)\b.*|\bimport\(.*", re.MULTILINE)
 
 
 def join_modules(modules: Mapping[str, str], name: str) -> str:
-    """Returns one script with a module and all that it imports, without comment lines and needless blanks.
+    """Returns one script with a module and all that it imports.
 
     modules: sources by name, without ".js". Raises ValueError for an unknown form, and if modules import each other.
     """
@@ -54,21 +45,7 @@ def _as_function(source: str, name: str) -> str:
     body = _IMPORT.sub(lambda match: _assignment(match[1] or "", match[2]), _EXPORT.sub("", source))
     if unknown := _OTHER.search(body):
         raise ValueError(f"{name}.js: cannot join {unknown[0]!r}")
-    lines = (line.strip() for line in body.splitlines())
-    kept = "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
-    return _without_blanks(f"{kept}return {{ {', '.join(exported)} }};\n", name)
-
-
-def _without_blanks(code: str, name: str) -> str:
-    """Returns the code without needless blanks. Raises ValueError for templates nested too deeply."""
-
-    def shortened(piece: re.Match[str]) -> str:
-        literal = piece["literal"]
-        if literal and literal[0] == "`" and literal.count("{") != literal.count("}"):
-            raise ValueError(f"{name}.js: templates are nested too deeply: {literal[:60]}")
-        return literal or piece["sign"] or piece["begin"] or piece["end"]
-
-    return _PIECE.sub(shortened, code)
+    return f"{body}return {{ {', '.join(exported)} }};\n"
 
 
 def _assignment(names: str, module: str) -> str:

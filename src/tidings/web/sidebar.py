@@ -9,15 +9,19 @@ import msgspec
 from msgspec import Struct
 
 from tidings.domain.accounts.users import User
+from tidings.domain.entries.labels import Label
 from tidings.domain.feeds.categories import Category
 from tidings.domain.text import normalize_for_search
 from tidings.services import Services
+from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, sidebar
 from tidings.storage.feeds.sidebar import SidebarFeed
 
 # A page lists at most so many feeds: a thousand of them would be most of the page. Accounts with up to so many feeds
 # have all groups open at first. Scripts load the other feeds of a group when it is opened.
 MAX_UNFOLDED_FEEDS = 120
+# A page lists at most so many labels; the page of labels has all of them.
+MAX_LABELS = 30
 # Groups whose state a device remembers; those changed first are forgotten.
 MAX_REMEMBERED_GROUPS = 200
 
@@ -68,20 +72,27 @@ class SidebarGroup(Struct, frozen=True):
 
 
 class Sidebar(Struct, frozen=True):
-    """unread: the count of the global list."""
+    """unread: the count of the global list. labels: by name, without counts, which would take reading their entries."""
 
     categories: list[CategoryLine]
     feeds: dict[int, SidebarFeed]
     unread: int
     starred: int
     read: int
+    labels: list[Label] = []
 
     @classmethod
     def of(cls, services: Services, user: User) -> Sidebar:
         with services.reading() as db:
             lines = sidebar.list_feeds(db, user.id)
             named = categories.list_all(db, user.id)
-        return cls._made(lines, named, by_unread=user.categories_sorting_order == "unread_count")
+            own = labels.list_all(db, user.id)
+        made = cls._made(lines, named, by_unread=user.categories_sorting_order == "unread_count")
+        return msgspec.structs.replace(made, labels=own)
+
+    def shown_labels(self, label_id: int | None) -> list[Label]:
+        """Returns the labels that a page lists: the first ones, and the current one."""
+        return [label for place, label in enumerate(self.labels) if place < MAX_LABELS or label.id == label_id]
 
     @classmethod
     def _made(cls, lines: list[SidebarFeed], named: list[Category], *, by_unread: bool) -> Sidebar:

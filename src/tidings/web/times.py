@@ -58,6 +58,12 @@ def when(instant: Instant, now: Instant, zone_name: str, style: Callable[[Instan
     return Markup(f'<time datetime="{machine}" title="{title}">{shown}</time>')  # noqa: S704 - escaped above
 
 
+def clock(seconds: float) -> str:
+    """Returns a place in a recording: 4:05, or 1:04:05."""
+    hours, rest = divmod(int(seconds), 3600)
+    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
+
+
 def minutes(count: int) -> str:
     return ngettext("%(count)d minute", "%(count)d minutes", count, count=count)
 

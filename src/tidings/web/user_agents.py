@@ -33,4 +33,4 @@ def browser_name(user_agent: str) -> str:
     system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
     if browser:
         return _("%(browser)s, %(system)s", browser=browser, system=system) if system else browser
-    return user_agent[:60] or _("An unnamed browser")
+    return user_agent[:60] or _("Unknown browser")

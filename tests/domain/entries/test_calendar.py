@@ -29,6 +29,7 @@ def test_a_day_on_which_clocks_change_is_a_span_of_its_own() -> None:
     assert [(span.length, span.count) for span in spans(days, berlin)] == [(DAY, 2), (DAY + HOUR, 1), (DAY, 2)]
 
 
+@pytest.mark.slow
 @given(
     st.integers(946_684_800, 2_208_988_800).map(lambda seconds: datetime.fromtimestamp(seconds, UTC)),
     st.sampled_from(ZONES),

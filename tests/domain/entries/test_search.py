@@ -85,6 +85,7 @@ def test_a_prefix_finds_words_whose_stem_is_shorter() -> None:
         assert is_found(word, prefix), (prefix, word)
 
 
+@pytest.mark.slow
 @given(
     st.from_regex("[a-z]{2,12}", fullmatch=True), st.sampled_from(["", "s", "ed", "ing", "ly", "ness", "ation", "er"])
 )
@@ -124,6 +125,7 @@ def test_any_query_is_parsed_into_a_limited_number_of_terms(query: str, more: st
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["word " * 100_000, "漢" * 500_000, "ﷺ" * 300_000, "x" * 1_000_000, "é" * 1_000_000])
 def test_a_text_has_a_bounded_number_of_bounded_terms(text: str) -> None:
     found = terms(text)
@@ -166,6 +168,7 @@ def test_english_words_of_a_russian_text_have_english_stems() -> None:
     assert terms("connections", group_of("ru")) == terms("connected", group_of("ru")) == ["connect"]
 
 
+@pytest.mark.slow
 def test_stemming_is_thread_safe() -> None:
     created = ["".join(pair) for pair in product("bcdfgklmnprstv", ("ations", "eaux", "ungen", "ingly", "issimo"))]
     expected = {(word, group): stem.__wrapped__(word, group) for word in created for group in ("", "de", "fr", "it")}

@@ -151,6 +151,7 @@ def test_marks_and_wide_encodings_are_read(mark: str, codec: str) -> None:
     assert feed((mark + document(title="Zoë")).encode(codec)).title == "Zoë"
 
 
+@pytest.mark.slow
 def test_a_document_cut_off_keeps_its_whole_items() -> None:
     whole = document(items=[{"id": str(number), "title": "t" * number} for number in range(1, 20)])
 
@@ -192,6 +193,7 @@ KEYS = ["id", "url", "title", "content_html", "content_text", "summary", "tags",
 ODD_ITEMS = st.lists(JSON | st.dictionaries(st.sampled_from(KEYS), JSON), max_size=4)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(ODD_ITEMS, st.dictionaries(st.sampled_from(["title", "home_page_url", "authors", "hubs", "icon"]), JSON))
 def test_any_json_values_are_parsed_or_refused(items: list[Any], fields: dict[str, Any]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from domain.formats.documents import feed, rss
 from tidings.domain.formats import parse_feed
 from tidings.domain.formats.limits import (
@@ -18,6 +20,7 @@ from tidings.domain.formats.limits import (
 TOO_MANY = 70_000
 
 
+@pytest.mark.slow
 def test_a_document_of_only_elements_is_read_up_to_the_limit() -> None:
     found = feed(rss("<item><guid>1</guid></item>" + "<i/>" * TOO_MANY + "<item><guid>2</guid></item>"))
 
@@ -54,6 +57,7 @@ def test_a_json_document_of_only_objects_is_read_up_to_the_limit() -> None:
     assert len(found.entries) == 1
 
 
+@pytest.mark.slow
 def test_the_first_entries_up_to_the_limit_are_read() -> None:
     items = "".join(f"<item><guid>{number}</guid><link>/{number}</link></item>" for number in range(MAX_ENTRIES + 1))
 

@@ -36,6 +36,7 @@ def parsed(body: bytes) -> ParsedFeed:
     return parse_feed(body, url=URL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", [0, 1])
 def test_too_many_entries(over: int) -> None:
     for body in (rss(*numbered(MAX_ENTRIES + over)), json_feed(MAX_ENTRIES + over), atom(MAX_ENTRIES + over)):
@@ -51,6 +52,7 @@ def test_too_long_an_entry(over: int) -> None:
         assert parsed(body).limits_reached == ({DocumentLimit.TEXT} if over else set())
 
 
+@pytest.mark.slow
 def test_too_many_elements() -> None:
     short = "<b/>" * 200_000
     crowded = rss(f"<guid>1</guid><title>One</title>{short}")

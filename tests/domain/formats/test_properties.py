@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ def test_any_bytes_are_read_or_refused(body: bytes) -> None:
         parse_feed(body, url=ADDRESS)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(PIECES, max_size=40).map("".join), st.sampled_from(["", "<rss>", "<feed>", "<rss><channel><item>", "{"])
@@ -54,6 +56,7 @@ def test_any_pieces_are_read_or_refused(noise: str, start: str) -> None:
         feed(start + noise)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_any_document_url_is_accepted(address: str) -> None:
@@ -62,6 +65,7 @@ def test_any_document_url_is_accepted(address: str) -> None:
     assert len(found.entries) == 8
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.sampled_from(ALL), st.integers(0, 10_000), st.lists(PIECES, max_size=3).map("".join), st.integers(0, 20))
 def test_items_before_the_damage_are_kept(kind: tuple[str, str], place: int, noise: str, lost: int) -> None:
@@ -74,6 +78,7 @@ def test_items_before_the_damage_are_kept(kind: tuple[str, str], place: int, noi
     assert summary(damaged)[:whole] == summary(feed(document))[:whole]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.sampled_from(ALL), st.integers(0, 10_000))
 def test_a_document_cut_off_keeps_exactly_its_whole_items(kind: tuple[str, str], place: int) -> None:

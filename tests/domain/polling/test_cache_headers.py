@@ -125,6 +125,7 @@ def test_links_are_resolved_and_listed_by_relation() -> None:
     )
 
 
+@pytest.mark.slow
 def test_hostile_headers_take_linear_time() -> None:
     assert_linear(lambda size: freshness_s(cache_control="," + " " * size + '"', now=NOW), 4_000)
     assert_linear(lambda size: parse_links('<a>"' * size, "https://example.org/"), 1_000)

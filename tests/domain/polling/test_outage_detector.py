@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def test_failures_of_long_ago_are_forgotten() -> None:
     assert not detector.record_unreachable("c", Instant(NOW + FORGET_AFTER))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 30), st.booleans()), max_size=200))
 def test_a_response_always_ends_an_outage(seen: list[tuple[int, bool]]) -> None:
     detector = OutageDetector()

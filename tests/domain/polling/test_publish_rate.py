@@ -80,6 +80,7 @@ def test_an_unknown_rate_is_estimated_from_the_first_document() -> None:
     assert update_rate(PublishRate(), dates, since=ago(HOUR), now=NOW) == rate_of_document(dates, NOW)
 
 
+@pytest.mark.slow
 @given(DATES)
 def test_any_dates_give_a_rate_within_its_limits(dates: list[Instant | None]) -> None:
     found = rate_of_document(dates, NOW)
@@ -92,6 +93,7 @@ def test_any_dates_give_a_rate_within_its_limits(dates: list[Instant | None]) ->
     assert 1 <= later.gap_s <= MAX_GAP_S
 
 
+@pytest.mark.slow
 @given(DATES.filter(bool), st.integers(1, MAX_GAP_S), st.integers(0, 1000))
 def test_new_entries_never_make_the_gap_longer(dates: list[Instant | None], gap_s: int, days: int) -> None:
     before = PublishRate(gap_s, ago(days * DAY))
@@ -101,6 +103,7 @@ def test_new_entries_never_make_the_gap_longer(dates: list[Instant | None], gap_
     assert after.gap_now_s(NOW) <= before.gap_now_s(NOW) + 1
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 1000).map(lambda hours: ago(hours * HOUR))), st.randoms())
 def test_the_order_of_entries_does_not_matter(dates: list[Instant], rng: random.Random) -> None:
     shuffled = list(dates)

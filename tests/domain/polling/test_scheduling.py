@@ -242,6 +242,7 @@ def test_the_wait_during_an_outage_grows_from_a_minute_to_half_an_hour() -> None
     assert waits == [MINUTE, 6 * MINUTE, 30 * MINUTE]
 
 
+@pytest.mark.slow
 @given(SCHEDULES, RATES, REQUESTS, FRACTIONS, st.booleans())
 def test_a_check_is_neither_before_the_requested_time_nor_much_later(
     schedule: Schedule, known: PublishRate, requested: PublisherRequest, random_fraction: float, is_first: bool
@@ -256,6 +257,7 @@ def test_a_check_is_neither_before_the_requested_time_nor_much_later(
     assert following <= NOW + longest + 8 * DAY * bool(requested.hints.skip_days or requested.hints.skip_hours)
 
 
+@pytest.mark.slow
 @given(SCHEDULES, RATES, REQUESTS, FRACTIONS, st.integers(0, 10**6), st.just(0) | st.integers(5, 43_200))
 def test_a_failing_feed_is_checked_at_least_once_a_day(
     schedule: Schedule,
@@ -293,6 +295,7 @@ def test_more_failures_never_make_the_wait_shorter(known: PublishRate, random_fr
     assert one <= two
 
 
+@pytest.mark.slow
 @given(SCHEDULES, FRACTIONS, st.integers(1, 10**9), st.integers(1, 10**9))
 def test_a_feed_that_publishes_more_is_not_checked_less(
     schedule: Schedule, random_fraction: float, one: int, other: int
@@ -305,6 +308,7 @@ def test_a_feed_that_publishes_more_is_not_checked_less(
     assert livelier <= quieter
 
 
+@pytest.mark.slow
 @given(HINTS, st.integers(0, 2**52), FRACTIONS)
 def test_a_time_outside_excluded_hours_is_not_moved(hints: PublisherHints, at: int, random_fraction: float) -> None:
     once = skip_excluded_hours(Instant(at), hints, random_fraction)
@@ -313,6 +317,7 @@ def test_a_time_outside_excluded_hours_is_not_moved(hints: PublisherHints, at: i
     assert skip_excluded_hours(once, hints, random_fraction) == once
 
 
+@pytest.mark.slow
 @given(HINTS)
 def test_stored_hints_are_read_back_unchanged(hints: PublisherHints) -> None:
     assert polling_hints.from_text(polling_hints.to_text(hints)) == hints

@@ -130,6 +130,7 @@ def test_a_feeds_own_rules_replace_the_built_in_ones() -> None:
 texts = st.builds(RuleTexts, **{field: st.text(max_size=60) for field in RuleTexts.__struct_fields__})
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(texts=texts, title=st.text(), content=st.text(), url=st.text())
 def test_stored_texts_never_stop_a_feed(texts: RuleTexts, title: str, content: str, url: str) -> None:

@@ -128,6 +128,7 @@ def test_an_unused_ended_or_denied_subscription_is_deleted(state: SubscriptionSt
     assert next_step(subscription(state), is_wanted=False, now=NOW, random_fraction=0.5).is_deleted
 
 
+@pytest.mark.slow
 @given(random_fraction=fractions)
 def test_the_delay_between_requests_to_a_silent_hub_grows(random_fraction: float) -> None:
     waits = [retry_delay(attempts, random_fraction) for attempts in range(1, 2000)]
@@ -177,6 +178,7 @@ def test_only_a_recent_request_can_be_verified(
     assert is_awaited(subscription(state, asked_at=asked_at), mode, NOW) == awaited
 
 
+@pytest.mark.slow
 @given(body=st.binary(max_size=200), secret=st.text(min_size=1, max_size=80), other=st.text(max_size=80))
 def test_a_push_is_genuine_only_with_the_secret(body: bytes, secret: str, other: str) -> None:
     secret, other = (text.encode("utf-8", "replace").decode() for text in (secret, other))

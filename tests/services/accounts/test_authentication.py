@@ -43,6 +43,7 @@ def test_failures_in_one_process_count_in_the_others(processes: list[Authenticat
     assert [other.start_attempt(credentials()) for _ in range(2)][1] > 0
 
 
+@pytest.mark.slow
 def test_one_password_tried_on_many_names_becomes_slow(processes: list[Authentication]) -> None:
     one, other = processes
     for number in range(14):

@@ -8,6 +8,7 @@ from tidings.domain.times import Instant
 from tidings.services.accounts.passwords import (
     MAX_REMEMBERED,
     REMEMBER_FOR,
+    UNKNOWN_USER_HASH,
     VerifiedPasswords,
     hash_password,
     matches,
@@ -24,6 +25,11 @@ def test_a_password_matches_its_own_hash_only(password: str) -> None:
     assert matches(stored, password)
     assert not matches(stored, password + "x")
     assert not matches(stored, password[:-1])
+
+
+def test_the_service_hashes_at_the_cost_that_owasp_recommends() -> None:
+    # Made when the module was imported: the tests hash at a lower cost, see tests/conftest.py.
+    assert UNKNOWN_USER_HASH.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 
 
 def test_an_invalid_hash_matches_nothing() -> None:

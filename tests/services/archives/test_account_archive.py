@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 import zipfile
 from typing import Any
 
@@ -13,9 +14,15 @@ from sqlalchemy import text
 from support.people import Cast, Person
 from support.publisher import Publisher
 from tidings.domain.archives import records
+from tidings.domain.entries.chapters import chapters_text
 from tidings.domain.errors import InvalidInput
+from tidings.domain.feeds.feeds import Chapter
 from tidings.services import Services
+from tidings.services.archives import archive_file
 from tidings.services.archives.archive_file import ArchiveReader
+from tidings.storage.engine import bulk_insert
+from tidings.storage.entries import contents, labels
+from tidings.storage.schema import enclosures
 
 
 def _export(services: Services, person: Person, *, with_secrets: bool = True) -> bytes:
@@ -61,7 +68,7 @@ def _comparable(archive: bytes) -> dict[str, Any]:
             found[name].append(record)
         found[name].sort(key=lambda record: (record["feed"], record["hash"]))
     found[records.FEEDS].sort(key=lambda feed: feed["feed_url"])
-    for name in (records.CATEGORIES, records.SETTINGS, records.INTEGRATIONS):
+    for name in (records.CATEGORIES, records.LABELS, records.SETTINGS, records.INTEGRATIONS):
         found[name] = _lines(archive, name)
     return found
 
@@ -86,8 +93,16 @@ def reader(cast: Cast, site: Publisher, services: Services) -> Person:
         {"linkding": {"enabled": True, "url": "https://linkding.example.org", "token": "secret key", "tags": "a"}},
     )
     alice.put("/v1/entries", {"entry_ids": ids[3:], "status": "removed"})
+    services.labels.change(alice.id, ids[1:], add=["Work"])
+    services.labels.change(alice.id, ids[:1], add=["Home & garden", "Work"])
+    services.labels.create(alice.id, "Of no entry")
     with services.database.writing() as db:
         db.run(text("UPDATE entries SET created_at = created_at - 5000000 WHERE user_id = :user"), user=alice.id)
+        chapters = chapters_text([Chapter(1.5, "Rain", "https://example.org/")])
+        contents.set_of_feed(db, ids[1], "", chapters, is_shown=True)
+        contents.set_contents(db, ids[1], "<p>The whole article.</p>", "<p>The content of the feed.</p>")
+        sound = {"url": "https://example.org/1.mp3", "mime_type": "audio/mpeg", "size": 9, "media_progression": 7}
+        bulk_insert.add(db, enclosures, [sound | {"user_id": alice.id, "entry_id": ids[1], "queue_position": 1}])
     return alice
 
 
@@ -103,6 +118,7 @@ def test_an_account_in_another_one_is_equal(reader: Person, bob: Person, service
     assert list(entry_counts["unreads"].values()) == list(reader.get("/v1/feeds/counters")["unreads"].values())
     assert list(entry_counts["reads"].values()) == list(reader.get("/v1/feeds/counters")["reads"].values())
     assert bob.get("/v1/entries", search="edited")["total"] == 1
+    assert [one.url for one in services.media_queue.list_all(bob.id)] == ["https://example.org/1.mp3"]
 
 
 def test_an_import_repeated_changes_nothing(reader: Person, bob: Person, services: Services) -> None:
@@ -125,6 +141,58 @@ def test_a_public_link_belongs_to_one_entry(reader: Person, bob: Person, service
 
     assert report.new_entries > 1
     assert [entry["share_code"] for entry in bob.entries() if entry["share_code"]] == ["a-code-of-two-entries"]
+
+
+def _names(services: Services, person: Person) -> dict[str, list[str]]:
+    """Returns the labels of entries by title."""
+    with services.reading() as db:
+        given = labels.of_entries(db, person.id, [entry["id"] for entry in person.entries()])
+    return {entry["title"]: [label.name for label in given.get(entry["id"], ())] for entry in person.entries()}
+
+
+def test_entries_get_labels_of_the_archive_and_lose_none(reader: Person, bob: Person, services: Services) -> None:
+    archive = _export(services, reader)
+    _import(services, bob, archive)
+    before = _names(services, bob)
+    assert before == _names(services, reader)
+    title = next(title for title, names in before.items() if names == ["Home & garden", "Work"])
+    labelled = [entry["id"] for entry in bob.entries() if entry["title"] == title]
+    services.labels.change(bob.id, labelled, add=["Mine"], remove=["work"])
+
+    _import(services, bob, archive)
+
+    assert _names(services, bob) == before | {title: ["Home & garden", "Mine", "Work"]}
+    with services.reading() as db:
+        assert [label.name for label in labels.list_all(db, bob.id)] == ["Home & garden", "Mine", "Of no entry", "Work"]
+
+
+def test_an_archive_of_before_labels_is_imported(reader: Person, bob: Person, services: Services) -> None:
+    def without(content: bytes) -> bytes:
+        entries = [msgspec.json.decode(line) for line in content.splitlines()]
+        for entry in entries:
+            del entry["labels"]
+        return b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)
+
+    def forget(content: bytes) -> bytes:
+        manifest = msgspec.json.decode(content)
+        del manifest["counts"][records.LABELS]
+        return msgspec.json.encode(manifest)
+
+    archive = _changed(_export(services, reader), records.ENTRIES, without)
+    report = _import(services, bob, _changed(archive, records.MANIFEST, forget))
+
+    assert report.new_entries == 4
+    assert set(map(tuple, _names(services, bob).values())) == {()}
+
+
+@pytest.mark.parametrize("name", [records.LABELS, records.ENTRIES])
+def test_a_label_that_cannot_be_stored_is_named(reader: Person, bob: Person, services: Services, name: str) -> None:
+    def lengthen(content: bytes) -> bytes:
+        return content.replace(b'"Work"', b'"%s"' % (b"x" * 201))
+
+    with pytest.raises(InvalidInput, match=f"Line . of {name} .* too long"):
+        _import(services, bob, _changed(_export(services, reader), name, lengthen))
+    assert bob.entries() == []
 
 
 def test_what_was_read_since_stays_read(reader: Person, services: Services) -> None:
@@ -163,6 +231,32 @@ def test_content_from_an_archive_is_cleaned(reader: Person, bob: Person, service
     assert "onerror" not in contents
 
 
+@pytest.mark.slow
+def test_a_large_archive_is_cleaned_and_stored_whole(reader: Person, bob: Person, services: Services) -> None:
+    archive = _export(services, reader)
+    line = msgspec.json.decode(_lines(archive, records.ENTRIES)[0]) | {"share_code": ""}
+    content = "<p>Rain</p><script>alert(1)</script>"
+    many = [line | {"hash": f"{number:064x}", "content": content, "labels": []} for number in range(1_201)]
+    archive = _changed(archive, records.ENTRIES, lambda _: b"".join(msgspec.json.encode(one) + b"\n" for one in many))
+    archive = _changed(archive, records.MANIFEST, _with_count(records.ENTRIES, len(many)))
+
+    first, second = _import(services, bob, archive), _import(services, bob, archive)
+
+    assert (first.new_entries, first.known_entries) == (1_201, 0)
+    assert (second.new_entries, second.known_entries) == (0, 1_201)
+    assert {entry["content"] for entry in bob.entries()} == {"<p>Rain</p>"}
+
+
+def _with_count(name: str, count: int) -> Any:
+    def changed(manifest: bytes) -> bytes:
+        document = msgspec.json.decode(manifest)
+        document["counts"][name] = count
+        return msgspec.json.encode(document)
+
+    return changed
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "change", "problem"),
     [
@@ -170,7 +264,7 @@ def test_content_from_an_archive_is_cleaned(reader: Person, bob: Person, service
         (records.ENTRIES, lambda content: b"\n".join(content.splitlines()[1:]) + b"\n", "lines instead of"),
         (records.ENTRIES, lambda content: content.replace(b'"hash":"', b'"hash":"zz'), "Line 1 of entries.jsonl"),
         (records.ENTRIES, lambda content: content.replace(b'"feed":', b'"feed":9'), "no feed with the number"),
-        (records.ENTRIES, lambda content: content.replace(b'"status":"read"', b'"status":"new"'), "no status"),
+        (records.ENTRIES, lambda content: content.replace(b'"status":"read"', b'"status":"new"'), "not an entry"),
         (records.ENTRIES, lambda content: content.replace(b'"reading_time":', b'"reading_time":9999999999'), "Line 1 "),
         (
             records.ENTRIES,
@@ -200,9 +294,37 @@ def test_a_damaged_archive_changes_nothing(
     assert bob.get("/v1/me")["theme"] == "light_serif"
 
 
+@pytest.mark.parametrize("name", [records.ENTRIES, records.SETTINGS, records.MANIFEST])
+def test_a_member_that_would_fill_the_memory_is_refused(
+    reader: Person, bob: Person, services: Services, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A ZIP file of some kilobytes can hold a line of gigabytes."""
+    monkeypatch.setattr(archive_file, "MAX_LINE", 2**20)
+    bomb = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(_export(services, reader))) as source,
+        zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as target,
+    ):
+        for member in source.namelist():
+            with target.open(member, "w") as written:
+                written.write(b"" if member == name else source.read(member))
+                for _ in range(64 if member == name else 0):
+                    written.write(bytes(2**20))
+    assert len(bomb.getvalue()) < 2**20
+
+    tracemalloc.start()
+    with pytest.raises(InvalidInput, match=name.replace(".", r"\.")):
+        _import(services, bob, bomb.getvalue())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 16 * 2**20
+    assert bob.get("/v1/feeds") == []
+
+
 @pytest.mark.parametrize("content", [b"", b"<opml/>", b"PK\x03\x04 cut"])
 def test_another_file_is_refused(content: bytes) -> None:
-    with pytest.raises(InvalidInput, match="no archive of Tidings"):
+    with pytest.raises(InvalidInput, match="not a Tidings archive"):
         ArchiveReader(io.BytesIO(content))
 
 

@@ -17,12 +17,13 @@ import pytest
 
 from support.people import Person
 from support.publisher import Publisher
+from tidings.domain.archives.import_runs import AccountImportReport
 from tidings.domain.archives.records import ArchivedEntry
 from tidings.domain.errors import InvalidInput
 from tidings.services import Services
-from tidings.services.archives.account_import import AccountImportReport
 from tidings.services.archives.saved_pages import SavedPagesSource
 from tidings.storage.archives.freshrss import FreshRssSource
+from tidings.storage.entries import labels
 
 # The columns that FreshRSS 1.25 has; our own words for the same tables.
 _TABLES = """
@@ -66,8 +67,10 @@ def _freshrss(path: Path, feed_url: str = "https://example.org/feed?a=1&amp;b=2"
                 (1_700_000_000_000_002, "tag:2", "Snow", "", "", "https://example.org/2", None, 0, 0, 1, "", None),
             ],
         )  # fmt: skip
-        db.execute("INSERT INTO tag (id, name) VALUES (1, 'Later')")
-        db.execute("INSERT INTO entrytag VALUES (1, 1700000000000001)")
+        too_long = "x" * 201
+        names = [(1, "Later &amp; more"), (2, "Of no entry"), (3, too_long)]
+        db.executemany("INSERT INTO tag (id, name) VALUES (?, ?)", names)
+        db.execute("INSERT INTO entrytag VALUES (1, 1700000000000001), (3, 1700000000000001)")
     return path
 
 
@@ -80,7 +83,8 @@ def _import(services: Services, person: Person, source: Any) -> AccountImportRep
 def test_an_account_moves_from_freshrss(alice: Person, services: Services, tmp_path: Path) -> None:
     report = _import(services, alice, FreshRssSource(_freshrss(tmp_path / "user.sqlite")))
 
-    assert (report.new_feeds, report.new_entries, report.problems) == (3, 2, [])
+    assert (report.new_feeds, report.new_entries) == (3, 2)
+    assert [problem.startswith("label xxx") for problem in report.problems] == [True]
     feeds = {feed["title"]: feed for feed in alice.get("/v1/feeds")}
     rain = feeds["Rain <b>"]
     assert (rain["feed_url"], rain["category"]["title"]) == ("https://example.org/feed?a=1&b=2", "Tech & more")
@@ -91,7 +95,10 @@ def test_an_account_moves_from_freshrss(alice: Person, services: Services, tmp_p
     one, snow = sorted(alice.entries(), key=lambda entry: entry["title"])
     assert (one["title"], one["url"], one["author"]) == ("One & two", "https://example.org/1?a=1&b=2", "Ann")
     assert (one["status"], one["starred"], one["content"]) == ("read", True, "<p>Rain</p>")
-    assert one["tags"] == ["weather", "two words", "Later"]
+    assert one["tags"] == ["weather", "two words"]
+    with services.reading() as db:
+        assert [label.name for label in labels.of_entries(db, alice.id, [one["id"]])[one["id"]]] == ["Later & more"]
+        assert [label.name for label in labels.list_all(db, alice.id)] == ["Later & more", "Of no entry"]
     assert datetime.fromisoformat(one["published_at"]) == datetime.fromtimestamp(1_600_000_000, UTC)
     assert datetime.fromisoformat(one["created_at"]) == datetime.fromtimestamp(1_700_000_000.000001, UTC)
     assert [(each["url"], each["size"]) for each in one["enclosures"]] == [("https://example.org/1.mp3", 12)]

@@ -9,10 +9,10 @@ import pytest
 
 from support.people import Person
 from support.publisher import Answer, Publisher
+from tidings.domain.archives.import_runs import AccountImportReport
 from tidings.domain.errors import FetchError, InvalidInput
 from tidings.net.guard import AddressGuard
 from tidings.services import Services
-from tidings.services.archives.account_import import AccountImportReport
 from tidings.services.archives.miniflux_source import MinifluxSource
 
 ENTRY = ("hash", "status", "starred", "title", "url", "content", "published_at", "created_at", "reading_time", "tags")
@@ -140,6 +140,7 @@ def test_an_import_that_breaks_off_while_it_reads_stores_nothing(
     assert bob.get("/v1/me")["entries_per_page"] == 100
 
 
+@pytest.mark.slow
 def test_a_busy_server_is_asked_again(bob: Person, site: Publisher, services: Services) -> None:
     _serve(site, feeds=[FEED])
     site.script("/v1/feeds", Answer(status=503), Answer(json.dumps([FEED])))

@@ -95,7 +95,7 @@ def test_a_refusal_is_reported(site: Publisher) -> None:
     [
         ("{{titel}}", "'titel'. Did you mean title"),
         ("{{title|jsno}}", "no filter 'jsno'. Did you mean json"),
-        ("{{nonsense}}", "There are: id, url, title"),
+        ("{{nonsense}}", "Available: id, url, title"),
         ("{{}}", "no placeholder ''"),
         ("{{title|}}", "no filter ''"),
         ("{{title", "does not end with }}"),

@@ -93,6 +93,7 @@ def test_concurrent_changes_are_all_stored(guarded: IntegrationsFixture) -> None
     assert guarded.shown("linkding")["unread"] is True
 
 
+@pytest.mark.slow
 def test_a_saved_entry_waits_while_its_service_refuses(unguarded: IntegrationsFixture, site: Publisher) -> None:
     database, feed_fixture = unguarded.feed_fixture.database, unguarded.feed_fixture
     (entry_id,) = feed_fixture.add(ready("Rain tomorrow"))

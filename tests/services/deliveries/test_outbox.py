@@ -169,6 +169,7 @@ def test_very_many_new_entries_are_split_into_several_events(alice: Person, site
     assert [entry["title"] for event in events for entry in event["entries"]] == titles[::-1]
 
 
+@pytest.mark.slow
 def test_events_of_very_many_entries_are_built_in_bounded_memory(database: Database) -> None:
     feed_fixture = FeedFixture.create(database)
     ids = feed_fixture.add(*(ready(f"{number}", f"{number} {'x' * 30_000}") for number in range(600)))

@@ -31,6 +31,7 @@ def alice(database: Database) -> User:
     return Users(database, lambda: NOW).create("alice", "secret")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["feed", "category", "user"])
 def test_deleting_waits_for_a_poll_that_is_being_stored(
     database: Database, charlie: User, alice: User, what: str

@@ -17,18 +17,20 @@ from tidings.domain.entries.retention import MAX_BATCH, Retention, next_batch_si
 from tidings.domain.icons import IconImage
 from tidings.domain.times import DAY, Instant
 from tidings.services.accounts.sessions import Sessions
+from tidings.services.entries.labels import Labels
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.services.maintenance.cleanup import CONTINUE_DELAY, FIRST_RUN_DELAY, LEASE, Cleanup, CleanupSettings
 from tidings.storage import migrate
 from tidings.storage.deliveries import outbox
 from tidings.storage.engine import disk_space
 from tidings.storage.engine.database import Database
-from tidings.storage.entries import entries
+from tidings.storage.entries import entries, labels
 from tidings.storage.feeds import feeds, icons
 from tidings.storage.polling import feed_store
 from tidings.storage.schema import deliveries as delivery_table
 from tidings.storage.schema import entries as entry_table
 from tidings.storage.schema import feed_counters, search_documents, search_vectors
+from tidings.storage.schema import feeds as feed_table
 from tidings.worker.cleanup import run_cleanup
 
 
@@ -122,6 +124,42 @@ def test_starred_and_shared_entries_are_kept(feed_fixture: FeedFixture, clock: M
     assert feed_fixture.titles() == ["Starred", "Shared"]
 
 
+def test_labelled_entries_are_kept_until_their_last_label_is_taken(
+    feed_fixture: FeedFixture, clock: MovableClock
+) -> None:
+    plain, labelled = feed_fixture.add(ready("Plain"), ready("Labelled"))
+    set_state(feed_fixture, [plain, labelled], NOW, status=EntryStatus.READ)
+    service = Labels(feed_fixture.database, clock)
+    service.change(feed_fixture.user_id, [labelled], add=["Work", "Home"])
+
+    clock.pass_days(4000)
+    assert clean_up(feed_fixture, clock)["entries"] == 1
+    service.change(feed_fixture.user_id, [labelled], remove=["Home"])
+    clock.pass_days(61)
+    assert clean_up(feed_fixture, clock)["entries"] == 0
+    with feed_fixture.database.reading() as db:
+        (work,) = [label.id for label in labels.list_all(db, feed_fixture.user_id) if label.name == "Work"]
+    service.delete(feed_fixture.user_id, work)
+    # As after a star, the time begins anew.
+    clock.pass_days(59)
+    assert clean_up(feed_fixture, clock)["entries"] == 0
+    clock.pass_days(2)
+    assert clean_up(feed_fixture, clock)["entries"] == 1
+    assert feed_fixture.titles() == []
+
+
+def test_a_feed_with_its_own_retention_keeps_labelled_entries(feed_fixture: FeedFixture, clock: MovableClock) -> None:
+    plain, labelled = feed_fixture.add(ready("Plain"), ready("Labelled"))
+    set_state(feed_fixture, [plain, labelled], NOW, status=EntryStatus.READ)
+    Labels(feed_fixture.database, clock).change(feed_fixture.user_id, [labelled], add=["Work"])
+    with feed_fixture.database.writing() as db:
+        db.run(update(feed_table).values(keep_read_days=3))
+
+    clock.pass_days(4)
+    assert clean_up(feed_fixture, clock)["entries"] == 1
+    assert feed_fixture.titles() == ["Labelled"]
+
+
 def test_retention_can_be_unlimited(feed_fixture: FeedFixture, clock: MovableClock) -> None:
     read, _ = feed_fixture.add(ready("Read"), ready("Unread"))
     set_state(feed_fixture, [read], NOW, status=EntryStatus.READ)
@@ -172,6 +210,7 @@ def test_a_feed_can_have_a_retention_while_others_are_unlimited(feed_fixture: Fe
 # Steps
 
 
+@pytest.mark.slow
 def test_cleanup_runs_in_short_transactions_between_which_others_can_write(
     feed_fixture: FeedFixture, clock: MovableClock
 ) -> None:
@@ -375,6 +414,7 @@ def test_unused_icons_are_deleted(feed_fixture: FeedFixture, clock: MovableClock
     assert clean_up(feed_fixture, clock)["icons"] == 0
 
 
+@pytest.mark.slow
 def test_an_sqlite_file_shrinks(clock: MovableClock, tmp_path: Path) -> None:
     file = tmp_path / "tidings.db"
     migrated = Database(f"sqlite:///{file}")

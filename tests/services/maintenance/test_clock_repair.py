@@ -205,6 +205,7 @@ def test_when_the_clock_was_set_back_every_failing_receiver_is_tried_at_once(mac
     assert machine.column(receivers.c.next_attempt_at) == [NOW]
 
 
+@pytest.mark.slow
 def test_sign_ins_jobs_and_hubs_do_not_wait_for_the_wrong_clock(machine: Machine) -> None:
     hub = {"hub": "https://hub.example/", "topic": "t", "token": "t", "secret": "", "created_at": NOW}
     with machine.database.writing() as db:

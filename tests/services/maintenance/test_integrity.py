@@ -14,7 +14,7 @@ from support.entry_fixtures import FeedFixture, ready
 from tidings.domain.entries.entries import EntryStatus
 from tidings.services.maintenance.integrity import AREAS, IntegrityCheck, Problem
 from tidings.storage.engine.database import Database
-from tidings.storage.entries import counters, search_index
+from tidings.storage.entries import counters, labels, search_index
 
 
 def problems(database: Database, *, repair: bool = False) -> list[Problem]:
@@ -23,7 +23,7 @@ def problems(database: Database, *, repair: bool = False) -> list[Problem]:
 
 @pytest.fixture
 def feed(database: Database) -> FeedFixture:
-    """A feed with three indexed entries, of which one has a tag and an enclosure."""
+    """A feed with three indexed entries, of which one has a tag, a label and an enclosure."""
     created = FeedFixture.create(database)
     ids = created.add(ready("One", "<p>rain</p>"), ready("Two", "<p>wind</p>" * 300), ready("Three"))
     with database.writing() as db:
@@ -35,6 +35,7 @@ def feed(database: Database) -> FeedFixture:
             u=created.user_id,
             e=ids[0],
         )
+        labels.attach(db, created.user_id, [labels.add(db, created.user_id, "Work", "work")], ids[:1])
         search_index.index_pending(db, limit=100)
     return created
 
@@ -70,6 +71,10 @@ BROKEN = {
     "owners: 3 rows of entries with another user_id than their row of feeds": "UPDATE entries SET user_id = 999",
     "owners: 3 rows of entries with another category_id": "UPDATE entries SET category_id = 999",
     "owners: 1 rows of entry_tags with another user_id": "UPDATE entry_tags SET user_id = 999",
+    "owners: 1 rows of entry_labels with another user_id": "UPDATE entry_labels SET user_id = 999",
+    "owners: 1 rows of entry_labels with another published_at": "UPDATE entry_labels SET published_at = 1",
+    "owners: 1 entries with a label of another user": "UPDATE labels SET user_id = 999",
+    "references: 1 rows of entry_labels whose entry_id": "UPDATE entry_labels SET entry_id = 999",
     "owners: 1 rows of enclosures with another user_id": "UPDATE enclosures SET user_id = 999",
     "bodies: 1 entries without a body": (
         "DELETE FROM entry_contents WHERE entry_id = (SELECT min(entry_id) FROM entry_contents)"
@@ -85,6 +90,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("says", "statement"), BROKEN.items(), ids=[name.split(" ", 2)[2] for name in BROKEN])
 def test_what_should_never_be_is_found_and_repaired(
     database: Database, feed: FeedFixture, says: str, statement: str
@@ -117,6 +123,7 @@ def test_repaired_counters_are_those_of_the_entries(database: Database, feed: Fe
         assert counters.list_all(db, feed.user_id) == [counters.FeedCounters(feed.feed_id, 2, 1, 1, 1)]
 
 
+@pytest.mark.slow
 def test_entries_missing_in_the_index_are_found_and_indexed_again(database: Database, feed: FeedFixture) -> None:
     table = "search_documents" if database.is_sqlite else "search_vectors"
     with database.writing() as db:
@@ -131,11 +138,15 @@ def test_entries_missing_in_the_index_are_found_and_indexed_again(database: Data
     assert problems(database) == []
 
 
-def test_a_damaged_body_is_named_and_replaced_by_an_empty_one(database: Database, feed: FeedFixture) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("column", ["content", "other_content"])
+def test_a_damaged_body_is_named_and_replaced_by_an_empty_one(
+    database: Database, feed: FeedFixture, column: str
+) -> None:
     with database.writing() as db:
         entry_id = db.scalar(text("SELECT id FROM entries WHERE title = 'Two'"))
         damaged = "X'01ffff'" if database.is_sqlite else "'\\x01ffff'"
-        db.connection.exec_driver_sql(f"UPDATE entry_contents SET content = {damaged} WHERE entry_id = {entry_id}")
+        db.connection.exec_driver_sql(f"UPDATE entry_contents SET {column} = {damaged} WHERE entry_id = {entry_id}")
 
     (found,) = problems(database)
     assert found == Problem("bodies", f"1 entries whose body is damaged (ids {entry_id})")

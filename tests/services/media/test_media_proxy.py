@@ -67,6 +67,7 @@ def fetch(database: Database, folder: Path, url: str) -> Picture:
     return with_proxy(database, folder, lambda proxy: proxy.picture(url))
 
 
+@pytest.mark.slow
 def test_a_picture_is_fetched_once_and_the_publisher_learns_nothing_about_the_reader(
     database: Database, tmp_path: Path, site: Publisher
 ) -> None:

@@ -62,6 +62,7 @@ def counted_commits(database: Database) -> Iterator[list[int]]:
         event.remove(database.engine, "commit", count)
 
 
+@pytest.mark.slow
 def test_many_documents_are_written_in_a_few_transactions(polling: PollingFixture, site: Publisher) -> None:
     feed_ids = subscribed(polling, site, 40)
 
@@ -73,6 +74,7 @@ def test_many_documents_are_written_in_a_few_transactions(polling: PollingFixtur
     assert len(counted) < 20
 
 
+@pytest.mark.slow
 def test_a_feed_that_the_database_refuses_does_not_affect_others(
     engine: str, polling: PollingFixture, site: Publisher
 ) -> None:
@@ -112,6 +114,7 @@ def test_a_feed_deleted_during_a_check_does_not_affect_others(polling: PollingFi
     assert [len(polling.titles(feed_id)) for feed_id in feed_ids] == [0 if number == 3 else 1 for number in range(10)]
 
 
+@pytest.mark.slow
 def test_a_feed_that_is_refreshed_many_times_at_once_gets_each_entry_once(
     polling: PollingFixture, site: Publisher
 ) -> None:
@@ -128,6 +131,7 @@ def test_a_feed_that_is_refreshed_many_times_at_once_gets_each_entry_once(
     assert polling.titles(feed_id) == ["Rain", "Wind"]
 
 
+@pytest.mark.slow
 def test_more_subscribers_than_fit_into_one_transaction_are_all_served(
     polling: PollingFixture, site: Publisher
 ) -> None:
@@ -247,6 +251,7 @@ def test_a_source_is_released_even_if_its_feed_changed_during_the_check(
     assert [polling.titles(feed_id) for feed_id in (changed, moved)] == [["Item 0"], ["Item 7"]]
 
 
+@pytest.mark.slow
 def test_documents_with_thousands_of_entries_are_written_one_at_a_time(
     polling: PollingFixture, site: Publisher
 ) -> None:

@@ -162,6 +162,7 @@ def test_cache_headers_are_honoured_on_every_status(fixture: ScheduleFixture, re
     assert is_about(fixture.wait_of(fixture.check(feed_id)), 2 * HOUR)
 
 
+@pytest.mark.slow
 def test_failures_in_a_row_wait_longer_and_one_success_clears_all(fixture: ScheduleFixture) -> None:
     feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture), etag='"1"'))
     fixture.site.script("/feed.xml", ERROR)
@@ -177,6 +178,7 @@ def test_failures_in_a_row_wait_longer_and_one_success_clears_all(fixture: Sched
     assert fixture.wait_of(healed) < 67 * MINUTE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"http_client_timeout": "1"}], indirect=True, ids=[""])
 @pytest.mark.parametrize("trouble", ["429", "503", "timeout", "refused"])
 def test_temporary_failures_become_an_error_only_if_they_last(fixture: ScheduleFixture, trouble: str) -> None:
@@ -237,6 +239,7 @@ def test_a_refresh_enables_a_feed_that_was_gone_also_after_its_error_was_cleared
     assert (found.disabled, found.disabled_reason) == (False, "")
 
 
+@pytest.mark.slow
 def test_a_feed_that_its_user_disables_after_it_was_gone_stays_disabled(fixture: ScheduleFixture) -> None:
     feed_id = fixture.subscribe("/feed.xml", Answer(document(fixture)))
     fixture.site.script("/feed.xml", Answer("gone", status=410))
@@ -283,6 +286,7 @@ def test_a_new_interval_changes_the_next_check_at_once(fixture: ScheduleFixture)
     assert is_about(waits[2], 590 * MINUTE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"polling_scheduler": "adaptive"}], indirect=True)
 def test_feeds_imported_together_are_checked_at_different_times(fixture: ScheduleFixture) -> None:
     fixture.import_(*(fixture.site.url(f"/{number}.xml") for number in range(30)))

@@ -74,6 +74,7 @@ def document(chance: random.Random, items: list[Item]) -> bytes:
     return f"<rss version='2.0'><channel><title>T</title>{''.join(written)}</channel></rss>".encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_stored_agrees_with_the_last_document(
     database: Database, database_url: str, tmp_path: Path, site: Publisher, seed: int

@@ -177,6 +177,7 @@ def test_attempts_of_a_wrong_clock_do_not_count(machine: Machine) -> None:
         assert host_limits.record_attempt(db, 1, "a.example", Instant(NOW + 20 * SECOND)) == NOW + 60 * SECOND
 
 
+@pytest.mark.slow
 def test_everything_a_user_does_by_hand_may_pass(machine: Machine, site: Publisher) -> None:
     page = "<html><body><article><p>" + "Much rain fell on the plain. " * 40 + "</p></article></body></html>"
     site.serve("/article/0", page, headers={"Content-Type": "text/html"})
@@ -207,6 +208,7 @@ def test_everything_a_user_does_by_hand_may_pass(machine: Machine, site: Publish
     asyncio.run(act())
 
 
+@pytest.mark.slow
 def test_a_pause_through_the_feed_of_a_user_lasts_an_hour_at_most_for_others(
     machine: Machine, other_machine: Machine, site: Publisher
 ) -> None:
@@ -268,6 +270,7 @@ def test_the_limit_per_host_applies_to_all_processes_together(machine: Machine, 
     assert theirs == []
 
 
+@pytest.mark.slow
 def test_feeds_of_a_busy_host_do_not_delay_feeds_of_other_hosts(machine: Machine) -> None:
     """Many overdue feeds of one host stand before the one of another."""
     machine.subscribe("alice", *(f"https://busy.example/{number}" for number in range(300)))

@@ -22,6 +22,7 @@ def polling(database: Database, database_url: str, tmp_path: Path) -> PollingFix
     return PollingFixture(database, database_url, tmp_path)
 
 
+@pytest.mark.slow
 def test_feeds_of_different_users_with_the_same_url_are_fetched_once(polling: PollingFixture, site: Publisher) -> None:
     url = site.serve("/feed.xml", rss(["Rain", "Wind"], site.url("/feed.xml")))
     ids = [polling.subscribe(polling.user(name), url) for name in ("alice", "bob", "charlie")]
@@ -185,6 +186,7 @@ def test_a_check_without_its_claim_writes_nothing(polling: PollingFixture, site:
     assert feed.checked_at == 0
 
 
+@pytest.mark.slow
 def test_many_subscribers_cost_one_fetch_and_one_parse(polling: PollingFixture, site: Publisher) -> None:
     url = site.serve("/feed.xml", rss([f"Item {number}" for number in range(5)], site.url("/feed.xml")))
     created = [polling.subscribe(polling.user(f"user{number}"), url) for number in range(40)]

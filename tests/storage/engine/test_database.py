@@ -76,6 +76,7 @@ def _add_many(url: str, prefix: str, times: int) -> None:
     database.close()
 
 
+@pytest.mark.slow
 def test_no_write_is_lost_between_threads_and_processes(database: Database, database_url: str) -> None:
     spawn = multiprocessing.get_context("spawn")
     processes = [spawn.Process(target=_add_many, args=(database_url, f"p{number}-", 60)) for number in range(2)]
@@ -91,6 +92,7 @@ def test_no_write_is_lost_between_threads_and_processes(database: Database, data
     assert count(database) == 240
 
 
+@pytest.mark.slow
 def test_sqlite_connections_have_the_intended_settings(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path / 'one.db'}")
     migrate.upgrade(database)

@@ -58,6 +58,7 @@ def run(database: Database, *statements: str) -> None:
             db.run(text(statement))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pragma", "code"), [("max_page_count = 1", "SQLITE_FULL"), ("query_only = ON", "SQLITE_READONLY")]
 )
@@ -71,6 +72,7 @@ def test_sqlite_cannot_write(on_sqlite: Database, pragma: str, code: str) -> Non
     assert raised.value.reason not in raised.value.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damaged", [range(100), range(100, 4_000_000)], ids=["head", "rest"])
 def test_sqlite_reads_a_damaged_file(on_sqlite: Database, file: Path, damaged: range) -> None:
     with on_sqlite.outside_transaction() as raw:
@@ -84,6 +86,7 @@ def test_sqlite_reads_a_damaged_file(on_sqlite: Database, file: Path, damaged: r
         db.scalar(USERS)
 
 
+@pytest.mark.slow
 def test_sqlite_is_kept_busy_by_another_process(
     on_sqlite: Database, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +103,7 @@ def test_sqlite_is_kept_busy_by_another_process(
     assert [line["code"] for line in logged] == ["SQLITE_BUSY"]
 
 
+@pytest.mark.slow
 def test_waiting_for_the_write_lock_has_a_deadline_and_readers_do_not_wait(
     on_sqlite: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +154,7 @@ def test_programming_errors_are_not_translated(database: Database) -> None:
             db.scalar(text(wrong))
 
 
+@pytest.mark.slow
 def test_a_pool_without_a_free_connection_is_unavailable(on_sqlite: Database, file: Path) -> None:
     small = Database(f"sqlite:///{file}", pool_size=1)
     small._engines.reader.pool._timeout = 0.01  # type: ignore[attr-defined]
@@ -170,6 +175,7 @@ def test_a_repeated_cause_is_logged_at_intervals(monkeypatch: pytest.MonkeyPatch
     assert [(line["code"], line["suppressed"]) for line in logged] == [("53100", 0), ("57P01", 0), ("53100", 2)]
 
 
+@pytest.mark.slow
 def test_nothing_is_written_into_a_deleted_or_replaced_file(on_sqlite: Database, file: Path) -> None:
     run(on_sqlite, TABLE)
     moved = file.rename(file.with_name("moved.db"))
@@ -187,6 +193,7 @@ def test_nothing_is_written_into_a_deleted_or_replaced_file(on_sqlite: Database,
     run(on_sqlite, SOME_MB)
 
 
+@pytest.mark.slow
 def test_a_write_fails_when_its_file_is_deleted_meanwhile(on_sqlite: Database, file: Path) -> None:
     with pytest.raises(StoreUnavailable), on_sqlite.writing():
         file.rename(file.with_name("moved.db"))

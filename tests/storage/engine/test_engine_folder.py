@@ -41,6 +41,7 @@ def engine_specifics(source: str) -> Iterator[str]:
             yield from (text for text in texts if called == "text" and any(word in text.lower() for word in WORDS))
 
 
+@pytest.mark.slow
 def test_no_module_outside_the_folder_depends_on_the_engine() -> None:
     found = {}
     for path in SOURCE.rglob("*.py"):

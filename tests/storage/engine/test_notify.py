@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 
+import pytest
+
 from tidings.domain.times import Instant
 from tidings.storage.accounts import users
 from tidings.storage.engine import notify
@@ -20,6 +22,7 @@ def notified_within(listener: Listener, seconds: float) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_listener_notices_a_write_of_another_connection(database_url: str, database: Database) -> None:
     listener, other = Listener(database, notify.FEEDS), Database(database_url)
     # It may ring for nothing once, as long as it does not know what is there.

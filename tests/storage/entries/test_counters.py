@@ -239,6 +239,7 @@ def create_actor(database: Database, seed: int, name: str = "alice") -> RandomAc
     return actor
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_counters_equal_a_recount_after_any_sequence_of_changes(database: Database, seed: int) -> None:
     actor = create_actor(database, seed)
@@ -251,6 +252,7 @@ def test_counters_equal_a_recount_after_any_sequence_of_changes(database: Databa
     assert len(set(taken)) > 10
 
 
+@pytest.mark.slow
 def test_counters_equal_a_recount_after_concurrent_changes(database: Database) -> None:
     actor = create_actor(database, 1)
     for _ in range(5):

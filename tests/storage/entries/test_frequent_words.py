@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from sqlalchemy import delete, update
 
 from support.databases import Databases
 from support.entry_fixtures import NOW, FeedFixture, ready
 from tidings.domain.entries.entries import Direction, EntryCursor, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.domain.times import SECOND, Instant
 from tidings.services.entries.search_index import SearchIndexer
+from tidings.storage.engine import full_text
 from tidings.storage.engine.database import Database
-from tidings.storage.entries import entries, entry_lists
+from tidings.storage.engine.id_list import split_ids
+from tidings.storage.entries import entries, entry_lists, search_index
+from tidings.storage.schema import entries as entry_rows
+from tidings.storage.schema import entry_contents
 
 COUNT = 600
 
@@ -122,6 +129,104 @@ def test_a_frequent_word_comes_in_the_order_of_the_list(feed_fixture: FeedFixtur
                 _numbers(entry_lists.rows(db, feed_fixture.user_id, EntryFilter(search="rain"), page)) for page in pages
             ]
         assert found == listed
+
+
+@pytest.fixture
+def changing(database: Database) -> FeedFixture:
+    """Sixty entries that have the word rain, all indexed."""
+    created = FeedFixture.create(database)
+    created.add(*(ready(f"Entry {number}", "rain") for number in range(60)))
+    while SearchIndexer(database).work():
+        pass
+    return created
+
+
+def _total(feed_fixture: FeedFixture, search: str = "rain") -> int:
+    with feed_fixture.database.reading() as db:
+        return entry_lists.page(db, feed_fixture.user_id, EntryFilter(search=search), PageRequest(limit=5)).total
+
+
+def _ids(feed_fixture: FeedFixture) -> list[int]:
+    with feed_fixture.database.reading() as db:
+        return split_ids(entry_lists.joined_ids(db, feed_fixture.user_id, EntryFilter()))
+
+
+def test_the_total_of_a_frequent_word_leaves_out_what_was_removed_or_deleted(changing: FeedFixture) -> None:
+    ids = _ids(changing)
+
+    with changing.database.writing() as db:
+        entries.set_state(db, changing.user_id, ids[:7], status=EntryStatus.REMOVED, now=NOW)
+    assert _total(changing) == 53
+
+    with changing.database.writing() as db:
+        db.run(delete(entry_rows).where(entry_rows.c.id.in_([ids[6], *ids[50:]])))
+    assert _total(changing) == 43
+
+    while SearchIndexer(changing.database).work():
+        pass
+    assert _total(changing) == 43
+
+
+def test_the_total_of_a_frequent_word_follows_changes_of_texts(changing: FeedFixture) -> None:
+    first, *_ = _ids(changing)
+    with changing.database.writing() as db:
+        db.run(update(entry_contents).where(entry_contents.c.entry_id == first).values(content="drought"))
+        search_index.note_changed(db, changing.user_id, [first])
+        search_index.index_pending(db, limit=100)
+
+    assert _total(changing) == 59
+    assert _total(changing, "drought") == 1
+
+
+def test_the_total_of_a_frequent_word_is_that_of_one_user(changing: FeedFixture) -> None:
+    other = FeedFixture.create(changing.database)
+    other.add(*(ready(f"Entry {number}", "rain") for number in range(40)))
+    while SearchIndexer(changing.database).work():
+        pass
+    with changing.database.writing() as db:
+        entries.set_state(db, other.user_id, _ids(other)[:3], status=EntryStatus.REMOVED, now=NOW)
+        db.run(delete(entry_rows).where(entry_rows.c.id == _ids(changing)[0]))
+
+    assert (_total(changing), _total(other)) == (59, 37)
+
+
+def test_the_total_of_a_frequent_word_is_exact_with_many_removed(
+    changing: FeedFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(full_text, "max_removed", lambda _db: 2)
+    ids = _ids(changing)
+    with changing.database.writing() as db:
+        entries.set_state(db, changing.user_id, ids[:3], status=EntryStatus.REMOVED, now=NOW)
+        db.run(delete(entry_rows).where(entry_rows.c.id.in_(ids[50:])))
+
+    assert _total(changing) == 47
+
+
+@pytest.mark.slow
+def test_the_total_of_a_frequent_word_is_that_of_one_moment(changing: FeedFixture) -> None:
+    # Each transaction removes as many entries as it brings back: no other total was ever committed.
+    database, ids = changing.database, _ids(changing)
+    with database.writing() as db:
+        entries.set_state(db, changing.user_id, ids[:10], status=EntryStatus.REMOVED, now=NOW)
+    is_over = threading.Event()
+
+    def exchange() -> int:
+        rounds = 0
+        while not is_over.is_set():
+            rounds += 1
+            gone, back = (ids[:10], ids[10:20])[:: 1 if rounds % 2 == 0 else -1]
+            with database.writing() as db:
+                entries.set_state(db, changing.user_id, gone, status=EntryStatus.REMOVED, now=NOW)
+                entries.set_state(db, changing.user_id, back, status=EntryStatus.UNREAD, now=NOW)
+        return rounds
+
+    with ThreadPoolExecutor() as pool:
+        rounds = pool.submit(exchange)
+        totals = {_total(changing) for _ in range(50)}
+        is_over.set()
+
+    assert rounds.result() > 1
+    assert totals == {50}
 
 
 def _numbers(found: Any) -> list[int]:

@@ -151,6 +151,7 @@ def test_a_query_finds_the_same_entries_on_both_engines(library: FeedFixture, qu
     assert library.total(query.strip()) == len(FOUND[query])
 
 
+@pytest.mark.slow
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     query=st.one_of(
@@ -169,6 +170,7 @@ def test_a_very_long_query_is_answered(library: FeedFixture, query: str) -> None
     assert library.total(query) >= 0
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(title=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), body=st.text())
 def test_whatever_an_entry_says_can_be_indexed_changed_and_forgotten(
@@ -183,6 +185,7 @@ def test_whatever_an_entry_says_can_be_indexed_changed_and_forgotten(
     ensure_sound(library.database)
 
 
+@pytest.mark.slow
 def test_a_very_long_text_is_searched_from_its_beginning(feed_fixture: FeedFixture) -> None:
     feed_fixture.add(ready("Book", "beginning " + "".join(f"w{n} " for n in range(100_000)) + "ending"))
     feed_fixture.add(ready("漢" * 500_000, "漢字" * 500_000), ready("ﷺ" * 200_000, "x" * 3_000_000))

@@ -13,6 +13,7 @@ from support.entry_fixtures import FeedFixture, ready
 from support.every_table import fill
 from tidings.domain.errors import StartError
 from tidings.storage import migrate
+from tidings.storage.engine import sequences
 from tidings.storage.engine.database import Database
 from tidings.storage.entries import search_index
 from tidings.storage.maintenance import table_copy
@@ -93,6 +94,22 @@ def test_an_id_that_was_given_out_is_not_given_out_again(origin: Database, targe
 
     with target.writing() as db:
         assert db.insert(categories.insert().values(user_id=1, title="new", title_key="new")) == 9001
+
+
+def test_ids_beyond_32_bits_arrive(database: Database, tmp_path: Path) -> None:
+    feed_fixture = FeedFixture.create(database)
+    with database.writing() as db:
+        sequences.write(db, {"entries": 2**40})
+    (entry_id,) = feed_fixture.add(ready("One", "<p>body</p>"))
+    other = Database(f"sqlite:///{tmp_path}/other.db")
+
+    move(database, other, restart=False, progress=no_progress)
+
+    assert entry_id == 2**40 + 1
+    moved = FeedFixture(other, feed_fixture.user_id, feed_fixture.category_id, feed_fixture.feed_id)
+    assert moved.titles() == ["One"]
+    assert moved.add(ready("Two")) == [entry_id + 1]
+    other.close()
 
 
 def test_an_interrupted_move_goes_on_where_it_stopped(origin: Database, target: Database) -> None:

@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from support.entry_fixtures import FeedFixture, ready
-from support.every_table import fill
+from support.every_table import fill, fill_described
 from tidings.domain.errors import StartError
 from tidings.storage import migrate
-from tidings.storage.engine import sequences
+from tidings.storage.engine import bulk_insert, sequences
 from tidings.storage.engine.database import Database
 from tidings.storage.maintenance import backup, table_copy
 from tidings.storage.maintenance.restore import restore
+from tidings.storage.schema import entries, entry_contents
 
 
 def no_progress(_done: int, _total: int) -> None:
@@ -198,6 +199,23 @@ def test_an_older_backup_is_brought_to_the_current_schema(empty: Database, tmp_p
     with empty.reading() as db:
         assert db.scalar(text("SELECT username FROM users")) == "alice"
         assert db.scalar(text("SELECT count(limits_reached) FROM feeds")) == 0
+
+
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+def test_ids_go_on_after_a_backup_of_a_time_when_they_had_32_bits(empty: Database, tmp_path: Path) -> None:
+    older = Database(f"sqlite:///{tmp_path}/older.db")
+    migrate.upgrade(older, "0031")
+    fill_described(older, 3)
+    with older.writing() as db:
+        sequences.write(db, {"entries": 2**31 - 1})
+    older.close()
+
+    restored(empty, tmp_path / "older.db")
+
+    with empty.writing() as db:
+        assert db.scalars(select(entries.c.id).order_by(entries.c.id)) == [1, 2, 3]
+        assert db.scalars(select(entry_contents.c.entry_id).order_by(entry_contents.c.entry_id)) == [1, 2, 3]
+        assert bulk_insert.take_ids(db, entries, 2) == [2**31, 2**31 + 1]
 
 
 def test_a_backup_with_a_log_beside_it_is_restored_with_what_the_log_holds(database: Database, tmp_path: Path) -> None:

@@ -99,6 +99,7 @@ def test_a_second_password_gets_a_number(reader: Visitor, alice: Person, slug: s
     assert {f"{app.name} 2", f"{app.name} 3"} <= {one[member] for one in alice.get(place)}
 
 
+@pytest.mark.slow
 def test_who_has_too_many_passwords_is_told(reader: Visitor, alice: Person) -> None:
     for number in range(MAX_PASSWORDS):
         alice.post("/v1/api-passwords", {"name": f"app {number}"})

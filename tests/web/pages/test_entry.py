@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 
 import pytest
 from sqlalchemy import update
@@ -141,6 +142,41 @@ def test_a_feed_without_players_lists_enclosures_as_links(reader: Visitor, alice
     assert '<img src="https://example.org/c.png"' in page
 
 
+PLAYERS = """<p>Notes.</p><iframe src="https://www.youtube.com/embed/x1"></iframe>
+<p><audio src="https://example.org/rain.mp3?a=1&amp;b=2"></audio></p>
+<video poster="https://example.org/p.jpg"><source src="https://example.org/1.webm" type="video/webm">
+<source src="https://example.org/1.mp4" type="video/mp4"></video>"""
+
+
+def test_a_feed_without_players_has_links_in_place_of_those_in_its_texts_too(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    item = f"<item><title>Film</title><link>https://example.org/1</link><description>{escape(PLAYERS)}</description></item>"
+    site.serve("/films.xml", f'<rss version="2.0"><channel><title>Films</title>{item}</channel></rss>')
+    feed = alice.post("/v1/feeds", {"feed_url": site.url("/films.xml")})
+    entry_id = alice.entries()[0]["id"]
+    shown = reader.page(f"/entries/{entry_id}")
+    assert all(tag in shown for tag in ("<iframe", "<audio", "<video"))
+
+    alice.put(f"/v1/feeds/{feed['feed_id']}", {"no_media_player": True}, status=201)
+    reader.page("/unread")
+    reader.post(f"/entries/{entry_id}/share")
+
+    for page in (reader.page(f"/entries/{entry_id}"), reader.page(f"/share/{share_code(alice, entry_id)}")):
+        assert not any(tag in page for tag in ("<iframe", "<audio", "<video", "<source", "<template>"))
+        for url, name in (
+            ("https://www.youtube-nocookie.com/embed/x1", "Play from youtube-nocookie.com"),
+            ("https://example.org/rain.mp3?a=1&amp;b=2", "rain.mp3"),
+            ("https://example.org/1.webm", "1.webm"),
+            ("https://example.org/1.mp4", "1.mp4"),
+        ):
+            assert f'<a href="{url}" rel="noopener noreferrer" referrerpolicy="no-referrer">{name}</a>' in page
+
+
+def share_code(person: Person, entry_id: int) -> str:
+    return str(person.get(f"/v1/entries/{entry_id}")["share_code"])
+
+
 PODCAST = """
 <rss version="2.0" xmlns:podcast="https://podcastindex.org/namespace/1.0" xmlns:media="http://search.yahoo.com/mrss/"
  xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel><title>Pod</title><item>
@@ -164,7 +200,7 @@ def test_an_episode_has_its_player_above_the_notes_and_its_length_in_minutes(
     page = reader.page(f"/entries/{alice.entries()[0]['id']}")
     players, notes = page.index("<video"), page.rindex("Notes of the episode.")
 
-    assert "<span>62 min</span>" in page
+    assert "<span>62 minutes</span>" in page
     # The thumbnail is what the player shows first, and no attachment.
     assert page.count("https://example.org/cover.jpg") == 1
     assert 'poster="https://example.org/cover.jpg"' in page

@@ -183,7 +183,7 @@ def test_a_rule_preview_uses_stored_entries_and_changes_nothing(
     )
 
     assert "Of the newest 3 entries:" in page
-    assert "1 kept out, 1 changed" in page
+    assert "1 blocked, 1 changed" in page
     assert "feed block rule 1: EntryTitle=(?i)^buy" in page
     assert "<del>River news</del> <ins>Stream news</ins>" in page
     assert "All about a river" in page
@@ -199,7 +199,7 @@ def test_rules_that_cannot_be_used_are_left_out_of_the_preview(reader: Visitor, 
     answer = reader.post(f"/feeds/{feed['id']}/try", block_filter_entry_rules="EntryTitle=One\nWrong")
     page = answer.body.decode()
 
-    assert "1 kept out, 0 changed" in page
+    assert "1 blocked, 0 changed" in page
     assert "Rule 2: " in error(page, "block_filter_entry_rules")
 
 

@@ -40,6 +40,7 @@ def set_signs(services: Services, feed_id: int, **values: object) -> None:
         db.run(update(feeds).where(feeds.c.id == feed_id).values(**values))
 
 
+@pytest.mark.slow
 def test_each_feed_shows_its_health_and_what_to_do(
     reader: Visitor, alice: Person, site: Publisher, services: Services
 ) -> None:
@@ -71,11 +72,12 @@ def test_feeds_are_filtered_and_sorted(reader: Visitor, alice: Person, site: Pub
     assert list(rows(reader.page(f"/feeds?category={category['id']}"))) == ["Apples"]
     assert list(rows(reader.page("/feeds?q=CID"))) == ["Cider"]
     assert list(rows(reader.page("/feeds?state=off"))) == ["Cider"]
-    assert "No feed is like that." in reader.page("/feeds?q=nothing")
+    assert "No feed matches." in reader.page("/feeds?q=nothing")
     # Values that are not offered are ignored.
     assert len(rows(reader.page("/feeds?sort=sideways&page=99&category=x"))) == 3
 
 
+@pytest.mark.slow
 def test_many_feeds_are_changed_at_once(reader: Visitor, alice: Person, site: Publisher) -> None:
     ids = subscribe(alice, site, "One", "Two", "Three")
     category = alice.has_category("Elsewhere")
@@ -157,11 +159,11 @@ def test_feeds_of_other_users_are_skipped(reader: Visitor, bob: Person, site: Pu
 @pytest.mark.parametrize(
     ("sent", "notice"),
     [
-        ({"action": "off"}, "Tick the feeds first"),
+        ({"action": "off"}, "Select at least one feed"),
         ({"action": "", "feed": "1"}, "Choose what to do"),
         ({"action": "fly", "feed": "1"}, "Choose what to do"),
         ({"action": "every:", "feed": "1"}, "Choose what to do"),
-        ({"action": "off", "feed": "x"}, "Tick the feeds first"),
+        ({"action": "off", "feed": "x"}, "Select at least one feed"),
         ({"action": "every:1", "whole": "1"}, "minutes"),
         ({"action": "move:99999999", "whole": "1"}, "There is no category"),
         ({"action": "refresh", "whole": "1"}, "Nothing to check"),
@@ -180,6 +182,7 @@ def test_an_account_without_feeds_gets_a_link_to_subscribe(reader: Visitor) -> N
     assert 'href="/welcome"' in reader.page("/feeds")
 
 
+@pytest.mark.slow
 def test_a_feed_that_takes_seconds_to_answer_is_called_slow(
     reader: Visitor, alice: Person, site: Publisher, services: Services
 ) -> None:

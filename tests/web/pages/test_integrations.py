@@ -114,6 +114,7 @@ def test_an_unknown_service_is_404(reader: Visitor) -> None:
     assert reader.get("/settings/integrations/telepathy").status == 404
 
 
+@pytest.mark.slow
 def test_deliveries_are_shown_and_sent_again(
     service: RunningService, alice: Person, bob: Person, reader: Visitor, site: Publisher
 ) -> None:
@@ -137,11 +138,12 @@ def test_deliveries_are_shown_and_sent_again(
     assert stranger.post(f"{path}/redeliver").status == 404
 
     connect(reader, HOOK, enabled="1", url=site.url("/hook"))
-    assert "It is on its way once more." in reader.follow(reader.post(f"{path}/redeliver"))
+    assert "It is being sent again." in reader.follow(reader.post(f"{path}/redeliver"))
     wait_until(alice, "delivered")
     assert "Delivered" in reader.page(path)
 
 
+@pytest.mark.slow
 def test_deliveries_are_paged(alice: Person, reader: Visitor, site: Publisher) -> None:
     connect(reader, HOOK, enabled="1", url=site.url("/hook"))
     save(alice, site, "One")

@@ -56,6 +56,7 @@ def picture_sources(headers: dict[str, str]) -> str:
     return next(part for part in headers["content-security-policy"].split("; ") if part.startswith("img-src"))
 
 
+@pytest.mark.slow
 def test_a_page_loads_all_pictures_from_us_when_the_operator_wants_that(
     her_browser: Visitor, dora: Person, site: Publisher
 ) -> None:
@@ -147,6 +148,7 @@ def test_pictures_come_from_the_publisher_on_http_pages_by_default(
     assert picture_sources(dict(answer.headers)) == "img-src * data:"
 
 
+@pytest.mark.slow
 def test_http_pictures_go_through_us_on_https_pages_by_default(
     databases: Databases, tmp_path_factory: pytest.TempPathFactory, site: Publisher
 ) -> None:

@@ -86,6 +86,7 @@ def test_a_url_that_cannot_be_imported_says_why_and_is_kept(
     assert alice.get("/v1/feeds") == []
 
 
+@pytest.mark.slow
 def test_five_hundred_feeds_are_imported_at_once(reader: Visitor, alice: Person) -> None:
     lines = [
         f'<outline text="Folder {folder}">'
@@ -106,7 +107,7 @@ def test_five_hundred_feeds_are_imported_at_once(reader: Visitor, alice: Person)
     ("body", "message"),
     [
         (b"", "Choose a file first."),
-        (b"hello", "Line 1: this is no OPML document"),
+        (b"hello", "Line 1: this is not an OPML document"),
         (b"<opml><body>", "breaks off before its end"),
     ],
 )
@@ -175,7 +176,7 @@ def test_only_selected_starter_feeds_are_subscribed_to(reader: Visitor, alice: P
     # Asking twice adds nothing.
     reader.post("/welcome", feed=chosen)
     assert len(alice.get("/v1/feeds")) == 2
-    assert "Tick the feeds first" in reader.follow(reader.post("/welcome"))
+    assert "Select the feeds that you want" in reader.follow(reader.post("/welcome"))
 
 
 def test_starter_feeds_have_names_descriptions_and_categories() -> None:

@@ -10,6 +10,7 @@ from PIL import Image
 from support.visitors import Visitor
 
 
+@pytest.mark.slow
 def test_the_manifest_names_existing_files(visitor: Visitor) -> None:
     manifest = visitor.get("/manifest.webmanifest").json()
 

@@ -16,7 +16,7 @@ def test_a_page_is_saved_and_shown(reader: Visitor, alice: Person, site: Publish
     page = reader.follow(reader.post("/save", url=f" {url} "))
 
     assert "The rain of day 3" in page
-    assert "The page is saved and starred." in page
+    assert "Page saved and starred." in page
     assert [entry["starred"] for entry in alice.entries()] == [True]
 
 

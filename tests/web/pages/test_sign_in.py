@@ -161,6 +161,7 @@ def test_a_user_sees_only_their_own_sessions(reader: Visitor, bob: Person, servi
     assert (mine.address, mine.user_id) == (reader.address, reader.person.id)
 
 
+@pytest.mark.slow
 def test_cookies_and_urls_have_the_base_path_and_https(databases: Databases, tmp_path: Path) -> None:
     with databases.migrated() as url:
         environment = environment_for(url, tmp_path, base_url="https://example.org/reader")

@@ -60,7 +60,7 @@ def test_an_existing_subscription_is_reported(reader: Visitor, alice: Person, si
     assert "Subscribed" in page
     assert f'href="/feeds/{known}"' in page
     assert second.headers["location"] == f"/feeds/{known}"
-    assert "You are subscribed to this feed already." in reader.follow(second)
+    assert "You are already subscribed to this feed." in reader.follow(second)
 
 
 def test_a_failure_is_shown_next_to_the_address_field(reader: Visitor, site: Publisher) -> None:

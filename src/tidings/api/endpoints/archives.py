@@ -1,17 +1,32 @@
-"""Endpoint that exports an account."""
+"""Endpoints that export and import an account."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from msgspec import Struct
 from starlette.responses import Response
 
+from tidings.api.endpoints.opml import FORM
+from tidings.api.schema_annotations import Required, Timestamp, one_of
+from tidings.api.struct_copy import StructCopy
+from tidings.api.timestamps import time_zone
 from tidings.domain.accounts.users import User
+from tidings.domain.archives.import_runs import ImportState
+from tidings.domain.archives.sources import SERVERS, ImportSource
+from tidings.domain.errors import FetchError, ImportRunning, InsufficientStorage, InvalidInput, NotFound
+from tidings.domain.messages import msg, verbatim
 from tidings.http.endpoints import Media, Routes
+from tidings.http.queries import Query
+from tidings.http.requests import Request
 from tidings.http.responses import Download
+from tidings.http.uploads import UploadTooLarge
 from tidings.services import Services
 
 routes = Routes("Archives")
 
-ZIP = Media("application/zip", {"type": "string", "format": "binary"})
+BINARY = {"type": "string", "format": "binary"}
+ZIP = Media("application/zip", BINARY)
 
 
 @routes.get("/v1/export/archive", responses={200: ZIP})
@@ -21,3 +36,113 @@ def export_account(caller: User, services: Services) -> Response:
     The ZIP file is sent while it is made. It has no passwords of feeds and no secrets of integrations.
     """
     return Download(services.account_export.stream(caller), "tidings-archive.zip", "application/zip")
+
+
+class ImportQuery(Query, frozen=True):
+    """source: what wrote the file; default: Tidings itself."""
+
+    source: Annotated[str, one_of(ImportSource)] = ""
+
+
+class MinifluxImport(Struct, frozen=True):
+    """url: address of the server. api_key: of the account there."""
+
+    url: Required[str] = None
+    api_key: Required[str] = None
+
+
+class TtrssImport(Struct, frozen=True):
+    """url: address of the server. username, password: of the account there."""
+
+    url: Required[str] = None
+    username: Required[str] = None
+    password: Required[str] = None
+
+
+class ImportReportOut(Struct, frozen=True):
+    """What an import did. deleted_entries: left out because they were deleted here. problems: what was left out."""
+
+    new_feeds: int
+    known_feeds: int
+    new_entries: int
+    known_entries: int
+    deleted_entries: int
+    problems: list[str]
+
+
+_copy_report = StructCopy(ImportReportOut)
+
+
+class ImportOut(Struct, frozen=True):
+    """The last import. interrupted: the service ended before the import did; repeat it, nothing is stored twice.
+
+    origin: the name of the file, or the address of the server. steps_total: 0 while unknown. finished_at, report: null
+    until then. error_message: why it failed. Times are in the time zone of the user.
+    """
+
+    state: Annotated[str, one_of(ImportState)]
+    source: Annotated[str, one_of(ImportSource)]
+    origin: str
+    steps_done: int
+    steps_total: int
+    started_at: Timestamp
+    finished_at: Timestamp | None
+    error_message: str
+    report: ImportReportOut | None
+
+
+@routes.post(
+    "/v1/import/archive",
+    status=202,
+    accepts_upload=True,
+    raises=(InvalidInput, UploadTooLarge, ImportRunning, InsufficientStorage),
+    request_bodies=(Media("application/octet-stream", BINARY), FORM),
+)
+def import_account(caller: User, services: Services, request: Request, query: ImportQuery) -> ImportOut:
+    """Import an archive, or a file of another reader: the body itself, or the field `file` of a form.
+
+    The import runs in the background, one of a user at a time.
+    """
+    if query.source not in ("", *ImportSource):
+        known = ", ".join(source for source in ImportSource if source not in SERVERS)
+        raise InvalidInput(verbatim(f"source: {query.source[:40]!r} is none of {known}."), field="source")
+    if request.upload is None:
+        raise InvalidInput(verbatim("Send a file: the body of this request has none."), field="file")
+    source = ImportSource(query.source or ImportSource.TIDINGS)
+    services.background_imports.start_file(caller, source, request.upload.path, request.upload.name)
+    return get_import(caller, services)
+
+
+@routes.post("/v1/import/miniflux", status=202, raises=(InvalidInput, FetchError, ImportRunning))
+def import_from_miniflux(caller: User, services: Services, body: MinifluxImport) -> ImportOut:
+    """Import the account of a running Miniflux, or of another Tidings, in the background."""
+    services.background_imports.start_miniflux(caller, body.url or "", body.api_key or "")
+    return get_import(caller, services)
+
+
+@routes.post("/v1/import/tiny-tiny-rss", status=202, raises=(InvalidInput, FetchError, ImportRunning))
+def import_from_ttrss(caller: User, services: Services, body: TtrssImport) -> ImportOut:
+    """Import an account of a running Tiny Tiny RSS in the background. API access has to be enabled there."""
+    services.background_imports.start_ttrss(caller, body.url or "", body.username or "", body.password or "")
+    return get_import(caller, services)
+
+
+@routes.get("/v1/import/archive", raises=(NotFound,))
+def get_import(caller: User, services: Services) -> ImportOut:
+    """Get the state of the last import, and its report when it has ended."""
+    run = services.background_imports.of_user(caller.id)
+    if run is None:
+        raise NotFound(msg("There was no import yet."))
+    clock = time_zone(caller.timezone)
+    report, problem = run.decoded_report(), run.problem()
+    return ImportOut(
+        state=run.state_at(services.clock()),
+        source=run.source,
+        origin=run.origin,
+        steps_done=run.steps_done,
+        steps_total=run.steps_total,
+        started_at=clock.format(run.started_at),
+        finished_at=clock.format_optional(run.finished_at),
+        error_message="" if problem is None else problem.english(),
+        report=None if report is None else _copy_report(report),
+    )

@@ -83,5 +83,5 @@ def save_entry(caller: User, services: Services, entry_id: int) -> None:
 @routes.put("/v1/flush-history", status=202)
 @routes.delete("/v1/flush-history", status=202)
 def flush_history(caller: User, services: Services) -> None:
-    """Delete read entries, except starred and shared ones. They are not added again."""
+    """Delete read entries, except starred, shared and labelled ones. They are not added again."""
     services.entries.flush_history(caller.id)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from tidings.api.encoded_feeds import EncodedFeeds
 from tidings.api.endpoints.categories import CategoryOut, category_out
 from tidings.api.schema_annotations import Required, Timestamp, up_to
 from tidings.api.struct_copy import StructCopy
-from tidings.api.timestamps import time_zone
+from tidings.api.timestamps import TimeZone, time_zone
 from tidings.domain.accounts.users import User
 from tidings.domain.entries.retention import MAX_DAYS, NEVER
 from tidings.domain.errors import FetchError, InvalidInput, NotFound
@@ -26,7 +27,7 @@ from tidings.services.feeds.feeds import owned
 from tidings.services.feeds.feeds import unknown as unknown_feed
 from tidings.storage.engine.database import Read
 from tidings.storage.entries import counters
-from tidings.storage.feeds import categories, feeds
+from tidings.storage.feeds import categories, feed_texts, feeds
 
 routes = Routes("Feeds")
 
@@ -94,6 +95,39 @@ class FeedOut(Struct, frozen=True):
 
 
 _copy = StructCopy(FeedOut, "checked_at", "next_check_at", "category", "icon")
+# The columns that it is made from, besides category and icon.
+SHOWN = (*(name for name in FeedOut.__struct_fields__ if name not in ("category", "icon")), "icon_id")
+_kept = EncodedFeeds()
+
+
+def encoded_feeds(
+    db: Read, user: User, feed_ids: Collection[int] | None = None, *, kept: EncodedFeeds = _kept
+) -> dict[int, msgspec.Raw]:
+    """Returns those of the feeds that belong to the user as JSON of FeedOut, by id; None: all, in the order of the API.
+
+    Reads and encodes only feeds that are not kept in their present state. On PostgreSQL each statement sees the latest
+    state: a feed that is deleted between the two is left out.
+    """
+    texts = feed_texts.texts(db, user.id, SHOWN, feed_ids)
+    found = kept.get_many((user.timezone, text) for _, text in texts)
+    by_id = {feed_id: encoded for (feed_id, _), encoded in zip(texts, found, strict=True)}
+    missing = [feed_id for feed_id, encoded in by_id.items() if encoded is None]
+    for record in feed_texts.records(db, user.id, SHOWN, missing) if missing else ():
+        shown = _show(record.feed, category_out(record.category), record.icon_name, time_zone(user.timezone))
+        by_id[shown.id] = encoded = msgspec.json.encode(shown)
+        kept.add((user.timezone, record.text), encoded)
+    return {feed_id: msgspec.Raw(encoded) for feed_id, encoded in by_id.items() if encoded is not None}
+
+
+def _show(feed: Feed, category: CategoryOut, icon_name: str, zone: TimeZone) -> FeedOut:
+    icon = None if feed.icon_id is None else FeedIconOut(feed.id, feed.icon_id, icon_name)
+    return _copy(
+        feed,
+        checked_at=zone.format(feed.checked_at),
+        next_check_at=zone.format(feed.next_check_at),
+        category=category,
+        icon=icon,
+    )
 
 
 class FeedSerializer:
@@ -128,20 +162,7 @@ class FeedSerializer:
             if current is None or current.category_id not in self._categories:
                 return None
             feed = current
-        icon = None
-        if feed.icon_id is not None:
-            icon = FeedIconOut(feed_id=feed.id, icon_id=feed.icon_id, external_icon_id=self._icons.get(feed.id, ""))
-        return _copy(
-            feed,
-            checked_at=self._zone.format(feed.checked_at),
-            next_check_at=self._zone.format(feed.next_check_at),
-            category=self._categories[feed.category_id],
-            icon=icon,
-        )
-
-    def encoded(self, found: Iterable[Feed]) -> dict[int, msgspec.Raw]:
-        """Returns encoded feeds by id, so that a page of entries encodes each feed once."""
-        return {shown.id: msgspec.Raw(msgspec.json.encode(shown)) for shown in self.serialize_all(found)}
+        return _show(feed, self._categories[feed.category_id], self._icons.get(feed.id, ""), self._zone)
 
     def _read_categories(self) -> dict[int, CategoryOut]:
         return {category.id: category_out(category) for category in categories.list_all(self._db, self._user_id)}
@@ -227,7 +248,7 @@ class CountersOut(Struct, frozen=True):
 def list_feeds(caller: User, services: Services) -> list[FeedOut]:
     """List all feeds, failing ones first, then by title."""
     with services.reading() as db:
-        return FeedSerializer(db, caller).serialize_all(feeds.list_all(db, caller.id))
+        return list(encoded_feeds(db, caller).values())  # type: ignore[arg-type]
 
 
 @routes.get("/v1/categories/{category_id}/feeds", raises=(InvalidInput, NotFound))

@@ -22,7 +22,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
         "system_sans_serif",
     ),
     "language": (
-        *("ar_SA", "de_DE", "el_EL", "en_US", "es_ES", "fi_FI", "fr_FR", "gl_ES", "hi_IN", "id_ID", "it_IT"),
+        *("ar_SA", "cs_CZ", "de_DE", "el_EL", "en_US", "es_ES", "fi_FI", "fr_FR", "gl_ES", "hi_IN", "id_ID", "it_IT"),
         *("ja_JP", "ko_KR", "nan_Latn_pehoeji", "nl_NL", "pl_PL", "pt_BR", "ro_RO", "ru_RU", "tr_TR", "uk_UA"),
         *("zh_CN", "zh_TW"),
     ),
@@ -87,7 +87,9 @@ def validate_hosts(hosts: str, *, field: str) -> str:
     names = hosts.split()
     for name in names:
         if len(name) > 253 or not _DOMAIN.fullmatch(name):
-            raise InvalidField(field, msg("{name} is no domain; write fonts.example.org, say.", name=repr(name[:60])))
+            raise InvalidField(
+                field, msg("{name} is not a domain; write for example fonts.example.org.", name=repr(name[:60]))
+            )
     return " ".join(names)
 
 

@@ -1,4 +1,4 @@
-"""Translates what the REST API of Miniflux returns into the records of an archive.
+"""Translates what the REST API of Miniflux returns, and what its tables hold, into the records of an archive.
 
 Checked with Miniflux 2.3.4; its entries have the hashes that ours have, so that the next poll recognises them.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import base64
 import html
 import re
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -26,6 +27,13 @@ PAGE: Final = 1000
 _SETTINGS: Final = (*records.FEED_SETTINGS, *records.FEED_SECRETS)
 # Only the path tells: behind a reverse proxy the server may be known by another name.
 _PROXIED: Final = re.compile(r"https?://[^/\s\"'<>]+(?:/[^\s\"'<>]*?)?/proxy/[\w-]{43}=/([\w-]+={0,2})")
+# Columns whose name in the API is another one.
+_API_NAMES: Final = {
+    "entry_direction": "entry_sorting_direction",
+    "entry_order": "entry_sorting_order",
+    "url_rewrite_rules": "urlrewrite_rules",
+}
+T = TypeVar("T")
 _DEFAULTS: Final = {field.name: field.default for field in msgspec.structs.fields(Feed)}
 
 
@@ -99,20 +107,7 @@ def read_feeds(document: bytes) -> list[ArchivedFeed]:
     """Returns the feeds. Their titles stay as they are: Miniflux does not say which ones its user wrote."""
     feeds: list[_Feed] = _decoded(document, list[_Feed], "/v1/feeds")
     members: list[dict[str, Any]] = _decoded(document, list[dict[str, Any]], "/v1/feeds")
-    return [
-        ArchivedFeed(
-            number=feed.id,
-            category=feed.category.title,
-            feed_url=feed.feed_url,
-            site_url=feed.site_url,
-            title=feed.title,
-            description=feed.description,
-            language=feed.language,
-            edited=EditedFeedField.TITLE,
-            settings={name: values[name] for name in _SETTINGS if values.get(name, _DEFAULTS[name]) != _DEFAULTS[name]},
-        )
-        for feed, values in zip(feeds, members, strict=True)
-    ]
+    return [_feed(feed, values) for feed, values in zip(feeds, members, strict=True)]
 
 
 def read_entries(document: bytes) -> MinifluxPage:
@@ -120,6 +115,49 @@ def read_entries(document: bytes) -> MinifluxPage:
     page: _Page = _decoded(document, _Page, "/v1/entries")
     entries = page.entries or []
     return MinifluxPage(page.total, entries[-1].id if entries else 0, [_entry(entry) for entry in entries])
+
+
+def settings_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the settings in a row of the table `users`, with the names that they have in the API."""
+    settings = {_API_NAMES.get(name, name): value for name, value in row.items()}
+    if (rate := settings.get("media_playback_rate")) is not None:
+        settings["media_playback_rate"] = float(rate)
+    return settings
+
+
+def feed_of_row(row: Mapping[str, Any]) -> ArchivedFeed:
+    """Returns the feed in a row of the table `feeds` with its `category_title`. Raises InvalidInput."""
+    values = {_API_NAMES.get(name, name): value for name, value in row.items() if value is not None}
+    return _feed(_converted(values | {"category": {"title": row["category_title"]}}, _Feed, "feeds"), values)
+
+
+def entry_of_row(row: Mapping[str, Any], enclosures: Sequence[Mapping[str, Any]]) -> ArchivedEntry:
+    """Returns the entry in a row of the table `entries`, with the rows of its enclosures. Raises InvalidInput."""
+    values = {name: value for name, value in row.items() if value is not None}
+    values["enclosures"] = [{name: value for name, value in each.items() if value is not None} for each in enclosures]
+    return _entry(_converted(values, _Entry, "entries"))
+
+
+def _converted(values: dict[str, Any], kind: type[T], table: str) -> T:
+    try:
+        return msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
+        text = f"row {values.get('id')} of the table {table} is not as Miniflux writes it: {error}"
+        raise InvalidInput(verbatim(text)) from error
+
+
+def _feed(feed: _Feed, values: Mapping[str, Any]) -> ArchivedFeed:
+    return ArchivedFeed(
+        number=feed.id,
+        category=feed.category.title,
+        feed_url=feed.feed_url,
+        site_url=feed.site_url,
+        title=feed.title,
+        description=feed.description,
+        language=feed.language,
+        edited=EditedFeedField.TITLE,
+        settings={name: values[name] for name in _SETTINGS if values.get(name, _DEFAULTS[name]) != _DEFAULTS[name]},
+    )
 
 
 def _entry(entry: _Entry) -> ArchivedEntry:

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
+from tidings.domain.feeds.feeds import Chapter
+
 FORMAT: Final = "tidings-archive"
 VERSION: Final = 1
 
@@ -20,6 +22,7 @@ INTEGRATIONS: Final = "integrations.json"
 CATEGORIES: Final = "categories.jsonl"
 FEEDS: Final = "feeds.jsonl"
 ENTRIES: Final = "entries.jsonl"
+LABELS: Final = "labels.jsonl"
 DELETED_ENTRIES: Final = "deleted_entries.jsonl"
 
 # Fields of a feed that its user chose, by which it is stored again.
@@ -56,6 +59,12 @@ class ArchivedCategory(Struct, frozen=True):
     hide_globally: bool = False
 
 
+class ArchivedLabel(Struct, frozen=True):
+    """A label of the user; entries name theirs."""
+
+    name: str
+
+
 class ArchivedFeed(Struct, frozen=True, kw_only=True):
     """A subscription. number: identifies it within the archive.
 
@@ -75,12 +84,13 @@ class ArchivedFeed(Struct, frozen=True, kw_only=True):
 
 
 class ArchivedEnclosure(Struct, frozen=True):
-    """size: bytes, 0 when unknown. media_progression: seconds."""
+    """size: bytes, 0 when unknown. media_progression: seconds. queue_position: null if it is not in the queue."""
 
     url: str
     mime_type: str = ""
     size: _BigNumber = 0
     media_progression: _BigNumber = 0
+    queue_position: Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)] | None = None
 
 
 class ArchivedEntry(Struct, frozen=True, kw_only=True):
@@ -88,6 +98,7 @@ class ArchivedEntry(Struct, frozen=True, kw_only=True):
 
     hash, fingerprint: hex digits, as in the table `entries`. status: unread, read or removed. reading_time: minutes.
     edited: bits of the fields that the user set by hand. share_code: of the public link, "" without one.
+    labels: names. other_content: HTML that the user can switch to. chapters: those in the feed.
     """
 
     feed: int
@@ -107,8 +118,11 @@ class ArchivedEntry(Struct, frozen=True, kw_only=True):
     reading_time: _Number = 0
     edited: int = 0
     tags: list[str] = []
+    labels: list[str] = []
     enclosures: list[ArchivedEnclosure] = []
     content: str = ""
+    other_content: str | None = None
+    chapters: list[Chapter] = []
 
 
 class ArchivedDeletion(Struct, frozen=True):

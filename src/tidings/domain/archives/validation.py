@@ -15,6 +15,7 @@ from tidings.domain.accounts import user_changes
 from tidings.domain.accounts.users import User
 from tidings.domain.archives import records
 from tidings.domain.archives.records import ArchivedEntry, ArchivedFeed
+from tidings.domain.entries import labels
 from tidings.domain.entries.entries import STATUS_BY_NAME
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import feed_changes
@@ -69,14 +70,16 @@ def check_entry(entry: ArchivedEntry) -> None:
     """Raises InvalidInput for an entry that cannot be stored."""
     for name in _TEXTS:
         reject_nul(getattr(entry, name), field=name)
-    for text in (entry.content, *entry.tags):
+    for text in (entry.content, entry.other_content or "", *entry.tags, *(one.title for one in entry.chapters)):
         reject_nul(text, field="content")
+    for name in entry.labels:
+        labels.validate_name(name)
     for enclosure in entry.enclosures:
         reject_nul(enclosure.url + enclosure.mime_type, field="enclosures")
     check_hash(entry.hash)
     _check_digits(entry.fingerprint, (0, _FINGERPRINT_SIZE))
     if entry.status not in STATUS_BY_NAME:
-        raise InvalidInput(msg("{status} is no status of an entry.", status=repr(entry.status[:40])))
+        raise InvalidInput(msg("{status} is not an entry status.", status=repr(entry.status[:40])))
     for moment in (entry.published_at, entry.created_at, entry.changed_at):
         if moment is not None:
             if moment.tzinfo is None:
@@ -100,15 +103,23 @@ def _check_digits(digits: str, sizes: tuple[int, ...]) -> None:
         )
 
 
-def cleaned(entry: ArchivedEntry, user: User, policy: cleaning.CleaningPolicy) -> ArchivedEntry:
+class UncleanEntries(msgspec.Struct, frozen=True):
+    """Entries to clean, as they are sent to a process that does so."""
+
+    policy: cleaning.CleaningPolicy
+    entries: list[ArchivedEntry]
+
+
+def cleaned(entry: ArchivedEntry, policy: cleaning.CleaningPolicy) -> ArchivedEntry:
     """Returns the entry with clean content, and without URLs that run code or open local content."""
-    own = msgspec.structs.replace(policy, new_tab=user.open_external_links_in_new_tab)
     return msgspec.structs.replace(
         entry,
         url="" if is_executable_url(entry.url) else cleaning.resolve_url("", entry.url),
         share_code=entry.share_code if _SHARE_CODE.fullmatch(entry.share_code) else "",
         comments_url=cleaning.resolve_web_url("", entry.comments_url),
-        content=cleaning.clean(entry.content, base_url=entry.url, policy=own),
+        content=cleaning.clean(entry.content, base_url=entry.url, policy=policy),
+        other_content=entry.other_content and cleaning.clean(entry.other_content, base_url=entry.url, policy=policy),
+        chapters=[msgspec.structs.replace(one, url=cleaning.resolve_web_url("", one.url)) for one in entry.chapters],
         enclosures=[
             enclosure
             for enclosure in entry.enclosures

@@ -75,6 +75,11 @@ def _handle_frame(writer: CleanHtmlWriter, node: LexborNode) -> None:
     if writer.hides(attributes):
         return
     source = images.lazy_source(attributes)
+    _write_frame(writer, source, attributes)
+
+
+def _write_frame(writer: CleanHtmlWriter, source: str, attributes: Attributes) -> None:
+    """Writes a frame, or a link to it if its host is not allowed."""
     frame = frames.iframe_html(attributes, source, writer.links, writer.policy)
     if frame:
         writer.void_inline(frame)
@@ -156,7 +161,7 @@ def handle_amp(writer: CleanHtmlWriter, node: LexborNode, name: str) -> str | No
     source = plugins.amp_player_url(name, node.attributes)
     if not source:
         return ""
-    writer.void_inline(frames.iframe_html(node.attributes, source, writer.links, writer.policy))
+    _write_frame(writer, source, node.attributes)
     return None
 
 

@@ -46,6 +46,16 @@ class FeedPayload(Struct, frozen=True):
     checked_at: str
 
 
+class EnclosurePayload(Struct, frozen=True):
+    id: int
+    user_id: int
+    entry_id: int
+    url: str
+    mime_type: str
+    size: int
+    media_progression: int
+
+
 class EntryPayload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """feed: None where the event itself holds the feed of all its entries."""
 
@@ -65,7 +75,7 @@ class EntryPayload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     share_code: str
     starred: bool
     reading_time: int
-    enclosures: list[Enclosure]
+    enclosures: list[EnclosurePayload]
     tags: list[str]
     feed: FeedPayload | None = None
 
@@ -152,7 +162,7 @@ def entry_payload(
         share_code=entry.share_code,
         starred=bool(entry.starred),
         reading_time=minutes,
-        enclosures=list(enclosures),
+        enclosures=[msgspec.convert(one, EnclosurePayload, from_attributes=True) for one in enclosures],
         tags=msgspec.json.decode(entry.tags, type=list[str]),
     )
 

@@ -82,6 +82,8 @@ class Entry(Struct, frozen=True):
 
 
 class Enclosure(Struct, frozen=True):
+    """queue_position: order in the queue of the user, None if it is not in it."""
+
     id: int
     user_id: int
     entry_id: int
@@ -89,6 +91,12 @@ class Enclosure(Struct, frozen=True):
     mime_type: str
     size: int
     media_progression: int
+    queue_position: int | None = None
+
+
+def is_playable(mime_type: str) -> bool:
+    """Returns whether this is the type of a sound or a film."""
+    return mime_type.startswith(("audio/", "video/"))
 
 
 class EntryFilter(Struct, frozen=True, kw_only=True):
@@ -98,6 +106,7 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
     globally_visible: leave out entries whose feed or category is hidden globally.
     excluded_feed_ids: leave out entries of these feeds.
     tags: results of `tag_key`; an entry must have all of them.
+    label_ids: labels of the user; an entry must have all of them. excluded_label_ids: it must have none of them.
     shared: only entries with a public link.
     """
 
@@ -116,6 +125,8 @@ class EntryFilter(Struct, frozen=True, kw_only=True):
     globally_visible: bool = False
     excluded_feed_ids: tuple[int, ...] = ()
     tags: tuple[str, ...] = ()
+    label_ids: tuple[int, ...] = ()
+    excluded_label_ids: tuple[int, ...] = ()
     shared: Literal[True] | None = None
     search: str = ""
 

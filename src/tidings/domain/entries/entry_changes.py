@@ -5,7 +5,7 @@ Content is cleaned like that of a publisher, because pages show it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from tidings.domain import cleaning
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import STATUS_BY_NAME, EditedEntryField, Entry, EntryStatus
+from tidings.domain.entries.entries import STATUS_BY_NAME, EditedEntryField, Enclosure, Entry, EntryStatus, is_playable
 from tidings.domain.entries.reading_time import reading_minutes
 from tidings.domain.errors import InvalidField
 from tidings.domain.messages import msg
@@ -29,12 +29,23 @@ MAX_TAGS = 1_000
 
 
 class EntryEdit(Struct, frozen=True):
-    """Values to store; None leaves the stored one. edited: fields that no longer follow the publisher."""
+    """Values to store; None leaves the stored one. edited: fields that no longer follow the publisher.
+
+    other_content: what the user can switch to.
+    """
 
     title: str | None = None
     content: str | None = None
     reading_time: int | None = None
     edited: EditedEntryField = EditedEntryField(0)
+    other_content: str | None = None
+
+
+def minutes_after_switch(entry: Entry, user: User, content: str, attached: Sequence[Enclosure]) -> int:
+    """Returns the reading time with another content; an episode keeps the time that it plays. content: clean HTML."""
+    if any(is_playable(one.mime_type) for one in attached):
+        return entry.reading_time
+    return reading_minutes(content, words_per_minute=user.default_reading_speed, cjk_per_minute=user.cjk_reading_speed)
 
 
 def prepare_edit(
@@ -100,7 +111,7 @@ def import_status(fields: Mapping[str, Any]) -> EntryStatus | None:
         return None
     status = STATUS_BY_NAME.get(word)
     if status not in (EntryStatus.READ, EntryStatus.UNREAD):
-        raise InvalidField("status", msg("{word} is not read or unread.", word=repr(word[:40])))
+        raise InvalidField("status", msg("{word} is neither read nor unread.", word=repr(word[:40])))
     return status
 
 
@@ -138,7 +149,7 @@ def _published_at(seconds: int, now: Instant) -> Instant:
     if seconds <= 0:
         return now
     if seconds > LATEST // SECOND:
-        raise InvalidField("published_at", msg("Unix seconds up to the year 9999, please."))
+        raise InvalidField("published_at", msg("send Unix seconds up to the year 9999."))
     return Instant(seconds * SECOND)
 
 

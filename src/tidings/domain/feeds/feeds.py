@@ -29,6 +29,24 @@ class ParsedEnclosure(Struct, frozen=True):
     size: int = 0
 
 
+# Of an episode; longer lists and titles are cut.
+MAX_CHAPTERS = 1_000
+MAX_CHAPTER_TITLE = 300
+
+
+def chapter_title(written: str) -> str:
+    """Returns the title of a chapter on one line, not longer than the limit."""
+    return " ".join(written.split())[:MAX_CHAPTER_TITLE]
+
+
+class Chapter(Struct, frozen=True):
+    """A part of an episode. start_s: from its beginning. url: of a page about it, or ""."""
+
+    start_s: float
+    title: str
+    url: str = ""
+
+
 class ParsedEntry(Struct, frozen=True, kw_only=True):
     """hash: SHA-256 of the entry's identity, 64 lower-case hex digits.
 
@@ -36,7 +54,7 @@ class ParsedEntry(Struct, frozen=True, kw_only=True):
     title: plain text; if the document has none, the beginning of the content or the URL.
     content: the publisher's HTML, not cleaned. base_url: the base of its relative URLs.
     published_at: None when the document gives no usable date.
-    tags: trimmed, unique. duration_minutes: of an episode, 0 when unknown.
+    tags: trimmed, unique. duration_minutes: of an episode, 0 when unknown. chapters: by their times.
     """
 
     hash: str
@@ -51,6 +69,7 @@ class ParsedEntry(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     enclosures: tuple[ParsedEnclosure, ...] = ()
     duration_minutes: int = 0
+    chapters: tuple[Chapter, ...] = ()
 
 
 class PublisherHints(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -52,11 +52,15 @@ _FORBIDDEN: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\
 
 
 class OpmlSubscription(Struct, frozen=True):
-    """A feed to subscribe to. folders: outermost first. values: valid columns of the feed, at least URL and title."""
+    """A feed to subscribe to. folders: outermost first. values: valid columns of the feed, at least URL and title.
+
+    kind: what the document calls it, in lower case: "rss" for most, "" if it does not say.
+    """
 
     line: int
     folders: tuple[str, ...]
     values: dict[str, Any]
+    kind: str = ""
 
     @property
     def category(self) -> str:
@@ -144,13 +148,13 @@ def _root_at(text: str) -> int:
                 return match.start()
             raise InvalidInput(
                 msg(
-                    "Line {line}: this is no OPML document, it begins with <{name}> instead of <opml>.",
+                    "Line {line}: this is not an OPML document, it begins with <{name}> instead of <opml>.",
                     line=_line_at(text, match.start()),
                     name=match["root"][:40],
                 )
             )
     line = _line_at(text, len(text) - len(text.lstrip()))
-    raise InvalidInput(msg("Line {line}: this is no OPML document, there is no <opml> element.", line=line))
+    raise InvalidInput(msg("Line {line}: this is not an OPML document, there is no <opml> element.", line=line))
 
 
 def _line_at(text: str, position: int) -> int:
@@ -246,7 +250,9 @@ class _OutlineReader:
         values["title"] = values["title"] or outline.get("htmlUrl", "").strip() or feed_url
         values["description"] = outline.get("description", "").strip()[: feed_changes.MAX_TEXT]
         values |= self._settings(outline)
-        self._document.subscriptions.append(OpmlSubscription(self._line(outline), folders, values))
+        self._document.subscriptions.append(
+            OpmlSubscription(self._line(outline), folders, values, outline.get("type", "").strip().lower())
+        )
 
     def _site_url(self, outline: _Element) -> str:
         try:

@@ -12,6 +12,7 @@ from tidings.domain.feeds.feeds import FeedFormat, ParsedEnclosure, ParsedEntry,
 from tidings.domain.formats import text
 from tidings.domain.formats.atom_text import element_to_html, element_to_text
 from tidings.domain.formats.authors import join_names, person_name
+from tidings.domain.formats.chapters import simple_chapters
 from tidings.domain.formats.dates import dates
 from tidings.domain.formats.entry_builder import FeedDefaults, UnhashedEntry, build_entries, unique_sorted
 from tidings.domain.formats.hints import read_hints
@@ -133,6 +134,7 @@ def read_entry(element: _Element, feed: FeedDefaults) -> UnhashedEntry | None:
         tags=unique_sorted(_tag_names(fields)) or feed.tags,
         enclosures=unique_by_url(_enclosures(links, media, base)),
         duration_minutes=parse_duration_minutes(fields.text(*priorities.duration)),
+        chapters=simple_chapters(fields, feed.names),
     )
     texts = (title, "" if entry_id else fields.text(*priorities.dates), content)
     if not (entry_id or any(texts)):

@@ -7,6 +7,7 @@ longest has 1,046 entries.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
@@ -78,13 +79,18 @@ def _cut(text: str, token: re.Pattern[str], limit: int) -> str:
 
 def _cut_xml(text: str, limit: int) -> str:
     """Returns the text, cut at the limit. The content of closed CDATA sections does not count."""
-    position, last_end = 0, text.rfind("]]>")
-    while match := _XML.search(text, position):
-        position = match.end()
-        if match[0] == "<![CDATA[" and position <= last_end:
-            position = text.index("]]>", position)
-            continue
-        limit -= 1
-        if limit < 0:
-            return text[: match.start()]
+    for start, end in _outside_sections(text):
+        for match in _XML.finditer(text, start, end):
+            limit -= 1
+            if limit < 0:
+                return text[: match.start()]
     return text
+
+
+def _outside_sections(text: str) -> Iterator[tuple[int, int]]:
+    """Yields where each part of the text outside closed CDATA sections begins and ends."""
+    position, last_end = 0, text.rfind("]]>")
+    while (start := text.find("<![CDATA[", position, max(last_end, 0))) >= 0:
+        yield position, start
+        position = text.index("]]>", start)
+    yield position, len(text)

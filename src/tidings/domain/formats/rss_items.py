@@ -13,6 +13,7 @@ from lxml.etree import _Element
 from tidings.domain.feeds.feeds import FeedFormat, ParsedEnclosure, ParsedEntry
 from tidings.domain.formats import text
 from tidings.domain.formats.authors import AUTHOR_NAMES, item_author
+from tidings.domain.formats.chapters import simple_chapters
 from tidings.domain.formats.dates import dates
 from tidings.domain.formats.entry_builder import FeedDefaults, UnhashedEntry, unique_sorted
 from tidings.domain.formats.identity import EntryIdentity
@@ -91,6 +92,7 @@ def read_item(item: _Element, channel: FeedDefaults) -> UnhashedEntry | None:
         tags=(unique_sorted(_tags(fields, media)) if priorities.tags else ()) or channel.tags,
         enclosures=enclosures,
         duration_minutes=parse_duration_minutes(fields.text(*priorities.duration)),
+        chapters=simple_chapters(fields, channel.names),
     )
     return UnhashedEntry(identity, entry)
 

@@ -43,7 +43,8 @@ def find_provider(name: str) -> Provider:
     """Returns the provider. Raises InvalidInput for an unknown name."""
     if name not in REGISTRY:
         raise InvalidInput(
-            msg("{name} is no integration. {hint}", name=repr(name[:40]), hint=_hint(name, REGISTRY)), field=name[:40]
+            msg("{name} is not an integration. {hint}", name=repr(name[:40]), hint=_hint(name, REGISTRY)),
+            field=name[:40],
         )
     return REGISTRY[name]
 
@@ -137,7 +138,7 @@ def _check_url(value: str, field: SettingField, where: str, check_url: UrlCheck)
     if reason := check_url(url):
         raise InvalidField(where, reason)
     if "@" in url.partition("://")[2].partition("/")[0] and not field.allows_credentials:
-        raise InvalidField(where, msg("this address must not contain a user name or a password; remove them."))
+        raise InvalidField(where, msg("this address must not contain a username or a password; remove them."))
 
 
 def _with_generated(provider: Provider, settings: Struct, make_secret: Callable[[], str]) -> Struct:

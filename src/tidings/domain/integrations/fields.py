@@ -1,7 +1,7 @@
 """The settings of an integration, each declared once: validation, the API and the forms derive from the declaration.
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    url: Annotated[str, address("URL", "Of your Linkding, such as https://links.example.org.")] = ""
+    url: Annotated[str, address("URL", "Your Linkding server, such as https://links.example.org.")] = ""
     token: Annotated[str, secret("API token", "In Linkding: Settings, Integrations.")] = ""
 """
 

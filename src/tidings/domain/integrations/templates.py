@@ -110,7 +110,7 @@ def similar_names(name: str, known: Iterable[str]) -> Message | None:
 
 
 def known_names(known: Iterable[str]) -> Message:
-    return msg("There are: {known}.", known=", ".join(known))
+    return msg("Available: {known}.", known=", ".join(known))
 
 
 def _unknown(missing: Message, name: str, known: Iterable[str], field: str) -> InvalidField:

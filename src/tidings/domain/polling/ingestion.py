@@ -19,7 +19,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.articles import Article
 from tidings.domain.entries.entries import Enclosure, Entry, EntryStatus
 from tidings.domain.entries.reading_time import minutes_of
-from tidings.domain.feeds.feeds import Feed, ParsedEnclosure, ParsedEntry
+from tidings.domain.feeds.feeds import Chapter, Feed, ParsedEnclosure, ParsedEntry
 from tidings.domain.messages import Message
 from tidings.domain.rules import pipeline
 from tidings.domain.rules.rule_entry import DEFAULT_INVIDIOUS_HOST
@@ -45,8 +45,26 @@ class ReadyEntry(Struct, frozen=True, kw_only=True):
     reading_time: int = 0
     tags: tuple[str, ...] = ()
     enclosures: tuple[ParsedEnclosure, ...] = ()
+    chapters: tuple[Chapter, ...] = ()
     status: EntryStatus = EntryStatus.UNREAD
     starred: bool = False
+
+
+class _EntryWithoutChapters(Struct, frozen=True):
+    """The fields of ParsedEntry before it had chapters: entries without any keep the fingerprints that are stored."""
+
+    hash: str
+    url: str
+    title: str
+    content: str
+    base_url: str
+    author: str
+    comments_url: str
+    language: str
+    published_at: Instant | None
+    tags: tuple[str, ...]
+    enclosures: tuple[ParsedEnclosure, ...]
+    duration_minutes: int
 
 
 class PreparationResult(Struct, frozen=True):
@@ -120,8 +138,13 @@ def fingerprint(entry: ParsedEntry) -> bytes:
     Of the date it depends only on whether there is one, because only the first one is stored. The hash is left out,
     since it depends on a setting.
     """
-    content = msgspec.structs.replace(entry, published_at=_NO_DATE if entry.published_at is None else None, hash="")
-    return sha256(msgspec.msgpack.encode(content)).digest()[:16]
+    published_at = _NO_DATE if entry.published_at is None else None
+    content = _EntryWithoutChapters(
+        "", entry.url, entry.title, entry.content, entry.base_url, entry.author, entry.comments_url, entry.language,
+        published_at, entry.tags, entry.enclosures, entry.duration_minutes,
+    )  # fmt: skip
+    chapters = msgspec.msgpack.encode(entry.chapters) if entry.chapters else b""
+    return sha256(msgspec.msgpack.encode(content) + chapters).digest()[:16]
 
 
 def page_to_fetch(entry: ParsedEntry, policy: EntryPolicy, *, now: Instant) -> str:
@@ -164,6 +187,7 @@ def prepare(
         reading_time=_reading_time(entry, clean, policy),
         tags=entry.tags,
         enclosures=entry.enclosures,
+        chapters=entry.chapters,
     )
     return PreparationResult(ready, warnings)
 

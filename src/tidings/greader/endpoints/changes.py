@@ -1,4 +1,4 @@
-"""Endpoints that mark entries as read or starred, single ones or a whole stream. Changes are idempotent."""
+"""Endpoints that change states and labels of entries, single ones or a whole stream. Changes are idempotent."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import verbatim
+from tidings.domain.text import normalize_for_search
 from tidings.domain.times import Instant
 from tidings.greader import item_ids, streams
 from tidings.greader.streams import StreamFilter
@@ -19,6 +20,7 @@ from tidings.http.binding import QueryOrForm
 from tidings.http.endpoints import Routes
 from tidings.http.requests import Request
 from tidings.services import Services
+from tidings.storage.entries import labels
 
 routes = Routes("Changes")
 
@@ -31,7 +33,7 @@ _STATUSES: Final = {
 
 
 class EditTag(QueryOrForm, frozen=True):
-    """i: entries. a, r: states to add and to remove."""
+    """i: entries. a, r: states and labels to add and to remove."""
 
     i: tuple[str, ...] = ()
     a: tuple[str, ...] = ()
@@ -46,47 +48,63 @@ class MarkAll(QueryOrForm, frozen=True):
 
 
 class NewState(Struct, frozen=True):
-    """status, starred: None leaves them unchanged."""
+    """status, starred: None leaves them unchanged. labels: by name, whether each is added or removed."""
 
     status: EntryStatus | None = None
     starred: bool | None = None
+    labels: dict[str, bool] = {}
 
 
 @routes.post("/reader/api/0/edit-tag")
 def edit_tags(caller: User, services: Services, query: EditTag, request: Request) -> str:
-    """Set states of entries. Entries of other users and unsupported tags are ignored. Of contradictions the last wins.
+    """Set states and labels of entries. Of contradictions the last wins.
 
-    Labels of single entries do not exist here: a label is a folder of feeds. Readrops makes a folder by adding
-    its label to no item.
+    Entries of other users, unsupported states and the names of folders are ignored: an entry is in the folder of its
+    feed. Readrops makes a folder by adding its label to no item.
     """
     if not query.i and query.a:
-        for name in [streams.label_name(text) for text in query.a]:
-            services.categories.ensure(caller.id, name)
+        _ensure_folders(services, caller.id, [streams.label_name(text) for text in query.a])
         return "OK"
     if not query.i:
         raise InvalidInput(verbatim("i: send the ids of items."), field="i")
     ids = item_ids.parse_all(query.i)
     sent = [*request.query, *forms.fields(request)]
     state = new_state((text, name == "a") for name, text in sent if name in ("a", "r"))
-    if ids and state != NewState():
+    if ids and state.labels:
+        added = [name for name, is_added in state.labels.items() if is_added]
+        removed = [name for name, is_added in state.labels.items() if not is_added]
+        services.labels.change(caller.id, ids, add=added, remove=removed)
+    if ids and (state.status is not None or state.starred is not None):
         services.entries.update(caller.id, ids, status=state.status, starred=state.starred)
     return "OK"
+
+
+def _ensure_folders(services: Services, user_id: int, names: list[str]) -> None:
+    """Create the folders of these names that do not exist, except for those that are labels."""
+    with services.reading() as db:
+        keys = {normalize_for_search(label.name) for label in labels.list_all(db, user_id)}
+    for name in names:
+        if normalize_for_search(name) not in keys:
+            services.categories.ensure(user_id, name)
 
 
 def new_state(changes: Iterable[tuple[str, bool]]) -> NewState:
     """Returns the change. changes: states in the order sent, and whether each is added; later ones take precedence."""
     status: EntryStatus | None = None
     starred: bool | None = None
+    by_key: dict[str, tuple[str, bool]] = {}
     for text, is_added in changes:
         stream = streams.parse(text)
-        if stream.kind != "state":
+        if stream.kind == "label":
+            by_key[normalize_for_search(stream.name)] = stream.name, is_added
+        elif stream.kind != "state":
             continue
-        if stream.name == "starred":
+        elif stream.name == "starred":
             starred = is_added
         elif stream.name in _STATUSES:
             with_state, without_state = _STATUSES[stream.name]
             status = with_state if is_added else without_state
-    return NewState(status, starred)
+    return NewState(status, starred, dict(by_key.values()))
 
 
 @routes.post("/reader/api/0/mark-all-as-read")

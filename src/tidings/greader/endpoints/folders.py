@@ -1,10 +1,11 @@
-"""Endpoints for folders, which are categories."""
+"""Endpoints for folders, which are categories, and for labels of entries."""
 
 from __future__ import annotations
 
 from msgspec import UNSET, Struct, UnsetType
 
 from tidings.domain.accounts.users import User
+from tidings.domain.entries.labels import Label, LabelCounts
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import verbatim
 from tidings.greader import streams
@@ -12,13 +13,14 @@ from tidings.greader.streams import LABEL, STARRED
 from tidings.http.binding import QueryOrForm
 from tidings.http.endpoints import Routes
 from tidings.services import Services
+from tidings.storage.entries import labels
 from tidings.storage.feeds import categories
 
-routes = Routes("Folders")
+routes = Routes("Folders and labels")
 
 
 class Tag(Struct, frozen=True):
-    """type: folder for a category, none for a state. unread_count: of a folder."""
+    """type: folder for a category, tag for a label, none for a state. unread_count: of a folder or a label."""
 
     id: str
     type: str | UnsetType = UNSET
@@ -30,7 +32,7 @@ class Tags(Struct, frozen=True):
 
 
 class Rename(QueryOrForm, frozen=True):
-    """s: the folder. dest: its new name, as a label. t: the folder in requests of older clients."""
+    """s: the folder or label. dest: its new name, as a label. t: the folder in requests of older clients."""
 
     s: str = ""
     t: str = ""
@@ -44,35 +46,45 @@ class Disable(QueryOrForm, frozen=True):
 
 @routes.get("/reader/api/0/tag/list")
 def list_tags(caller: User, services: Services) -> Tags:
-    """List the starred state, and a folder for each category."""
+    """List the starred state, a folder for each category, and the labels."""
     with services.reading() as db:
         folders = categories.list_all(db, caller.id)
         counts = categories.counts(db, caller.id)
+        own = streams.visible_labels(db, caller.id)
+        of_labels = labels.counts(db, caller.id, [label.id for label in own])
     unread = {folder_id: count.total_unread for folder_id, count in counts.items()}
     return Tags([
         Tag(STARRED),
         *(Tag(LABEL + folder.title, "folder", unread.get(folder.id, 0)) for folder in folders),
+        *(Tag(LABEL + label.name, "tag", of_labels.get(label.id, LabelCounts()).unread) for label in own),
     ])  # fmt: skip
 
 
 @routes.post("/reader/api/0/rename-tag")
 def rename_tag(caller: User, services: Services, query: Rename) -> str:
-    """Rename a folder."""
+    """Rename a folder or a label."""
     name, new_name = (streams.label_name(text) for text in (query.s or query.t, query.dest))
     with services.reading() as db:
-        folder = streams.folder(db, caller.id, name)
-    services.categories.update(caller.id, folder.id, title=new_name)
+        found = streams.folder_or_label(db, caller.id, name)
+    if isinstance(found, Label):
+        services.labels.rename(caller.id, found.id, new_name)
+    else:
+        services.categories.update(caller.id, found.id, title=new_name)
     return "OK"
 
 
 @routes.post("/reader/api/0/disable-tag")
 def disable_tag(caller: User, services: Services, query: Disable) -> str:
-    """Remove folders; their feeds move to the first of the others."""
+    """Remove folders, whose feeds move to the first of the others, and labels, whose entries stay."""
     names = [streams.label_name(text) for text in (*query.s, *query.t)]
     if not names:
         raise InvalidInput(verbatim("s: send a label."), field="s")
     with services.reading() as db:
-        folders = [streams.folder(db, caller.id, name) for name in names]
-    for folder_id in {folder.id for folder in folders}:
-        services.categories.dissolve(caller.id, folder_id)
+        sent = [streams.folder_or_label(db, caller.id, name) for name in names]
+    # By kind and id: a name may be sent twice.
+    for each in {(type(each), each.id): each for each in sent}.values():
+        if isinstance(each, Label):
+            services.labels.delete(caller.id, each.id)
+        else:
+            services.categories.dissolve(caller.id, each.id)
     return "OK"

@@ -9,6 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from starlette.responses import Response
 
 from tidings.domain.accounts.users import User
+from tidings.domain.entries.labels import LabelCounts
 from tidings.domain.errors import InvalidInput, TidingsError
 from tidings.domain.feeds.categories import Category
 from tidings.domain.feeds.feeds import Feed
@@ -21,7 +22,7 @@ from tidings.http.endpoints import Media, Routes
 from tidings.http.requests import Request
 from tidings.services import Services
 from tidings.services.feeds.feeds import SubscriptionExists
-from tidings.storage.entries import counters
+from tidings.storage.entries import counters, labels
 from tidings.storage.feeds import categories, feeds
 
 routes = Routes("Subscriptions")
@@ -119,11 +120,13 @@ def _subscription(feed: Feed, folder: Category | None, icon: str | None, site: P
 
 @routes.get("/reader/api/0/unread-count")
 def count_unread(caller: User, services: Services) -> UnreadCounts:
-    """Count the unread entries of each feed and folder, and in total. Clients poll it to find new entries."""
+    """Count the unread entries of each feed, folder and label, and in total. Clients poll it to find new entries."""
     with services.reading() as db:
         unread = {feed.feed_id: feed.unread for feed in counters.list_all(db, caller.id)}
         mine = feeds.list_all(db, caller.id)
         titles = {folder.id: folder.title for folder in categories.list_all(db, caller.id)}
+        own = streams.visible_labels(db, caller.id)
+        of_labels = labels.counts(db, caller.id, [label.id for label in own])
     parts: dict[str, tuple[int, int]] = {}
     for feed in mine:
         newest = max(feed.news_at or 0, feed.created_at)
@@ -131,6 +134,9 @@ def count_unread(caller: User, services: Services) -> UnreadCounts:
             count, latest = parts.get(stream, (0, 0))
             parts[stream] = count + unread.get(feed.id, 0), max(latest, newest)
     parts.setdefault(READING_LIST, (0, 0))
+    newest_of_all = parts[READING_LIST][1]
+    for label in own:
+        parts[LABEL + label.name] = of_labels.get(label.id, LabelCounts()).unread, newest_of_all
     counts = [UnreadCount(stream, count, str(newest)) for stream, (count, newest) in parts.items()]
     return UnreadCounts(parts[READING_LIST][0], counts)
 

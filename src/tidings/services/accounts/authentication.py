@@ -20,7 +20,7 @@ from tidings.services.accounts import known_browsers, passwords
 from tidings.services.accounts.refusal_log import RefusalLog
 from tidings.services.clock import Clock
 from tidings.storage.accounts import api_keys, sign_in_failures, users
-from tidings.storage.accounts.api_keys import ApiKey
+from tidings.storage.accounts.api_keys import ApiKeyCaller
 from tidings.storage.engine.database import Database, Read
 
 WRITE_LOGIN_EVERY = 1 * MINUTE
@@ -63,7 +63,7 @@ class Authentication:
         """
         with self._database.reading() as db:
             key = self._key(db, credentials) if credentials.token else None
-            user = users.get(db, key.user_id) if key else self._by_name(db, credentials)
+            user = key.user if key else self._by_name(db, credentials)
         return None if user is None else self._record_use(user, key)
 
     def start_attempt(self, credentials: Credentials) -> float:
@@ -162,8 +162,8 @@ class Authentication:
             with self._database.writing() as db:
                 sign_in_failures.remove(db, own.key)
 
-    def _key(self, db: Read, credentials: Credentials) -> ApiKey:
-        key = api_keys.by_token(db, credentials.token)
+    def _key(self, db: Read, credentials: Credentials) -> ApiKeyCaller:
+        key = api_keys.caller(db, credentials.token)
         if key is None:
             self._refusals.log("unknown API key", username="", address=credentials.address)
             raise UnknownApiKey(msg("This API key is not known: check X-Auth-Token, or create a new key."))
@@ -177,7 +177,7 @@ class Authentication:
             return user
         return None
 
-    def _record_use(self, user: User, key: ApiKey | None) -> User:
+    def _record_use(self, user: User, key: ApiKeyCaller | None) -> User:
         """Store the time of the last use, at most once a minute, and return the user.
 
         The first use is stored before the response, because a client relies on it.
@@ -190,7 +190,7 @@ class Authentication:
         with self._database.writing() as db:
             users.set_last_login(db, user.id, now)
             if key is not None:
-                api_keys.set_last_used(db, key.user_id, key.id, now)
+                api_keys.set_last_used(db, user.id, key.id, now)
             return users.get(db, user.id) or user
 
 

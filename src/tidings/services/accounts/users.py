@@ -178,7 +178,7 @@ def _permit_update(caller: User, user_id: int, fields: Mapping[str, Any]) -> Non
     if caller.id != user_id:
         raise Forbidden(msg("Only an administrator may change another user."))
     if fields.get("is_admin"):
-        raise InvalidField("is_admin", msg("only an administrator can make somebody one."))
+        raise InvalidField("is_admin", msg("only an administrator can make someone an administrator."))
 
 
 def _ensure_another_admin(db: Write, user: User) -> None:
@@ -203,4 +203,4 @@ def _ensure_free(db: Read, values: Mapping[str, Any], *, besides: int | None = N
             )
     for name in user_changes.FOREIGN_IDS:
         if values.get(name) and users.id_by_foreign_id(db, name, values[name]) not in (None, besides):
-            raise InvalidField(name, msg("another user has this one already."))
+            raise InvalidField(name, msg("another user already has this one."))

@@ -18,17 +18,20 @@ from tidings.domain.archives.records import (
     ArchivedEnclosure,
     ArchivedEntry,
     ArchivedFeed,
+    ArchivedLabel,
     Manifest,
 )
-from tidings.domain.entries.entries import Enclosure, EntryStatus
+from tidings.domain.entries.chapters import stored_chapters
+from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.times import to_datetime
 from tidings.services.archives.archive_file import ArchiveWriter
 from tidings.services.clock import Clock
 from tidings.services.deliveries.integrations import Integrations
 from tidings.storage.archives import archived_rows
-from tidings.storage.archives.archived_rows import EntryRow
+from tidings.storage.archives.archived_rows import StoredEntry
 from tidings.storage.engine.database import Database
+from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, feeds
 
 # Identity, rights and sign-ins belong to the account that a user has at one service.
@@ -116,6 +119,7 @@ class AccountExport:
         with self._database.reading() as db:
             folders = categories.list_all(db, user.id)
             owned = sorted(feeds.list_all(db, user.id), key=lambda feed: feed.id)
+            own_labels = labels.list_all(db, user.id)
             total = archived_rows.count_entries(db, user.id)
         archive.write_document(records.SETTINGS, _settings(user))
         archive.write_document(records.INTEGRATIONS, self._integrations.for_archive(user.id, with_secrets=with_secrets))
@@ -126,17 +130,18 @@ class AccountExport:
         archive.write_lines(
             records.FEEDS, (_feed(feed, titles[feed.category_id], with_secrets=with_secrets) for feed in owned)
         )
+        archive.write_lines(records.LABELS, (ArchivedLabel(label.name) for label in own_labels))
         known = {feed.id for feed in owned}
         yield from archive.each_line(records.ENTRIES, self._entries(user.id, known, total, progress))
         yield from archive.each_line(records.DELETED_ENTRIES, self._deleted(user.id, sorted(known)))
 
     def _entries(self, user_id: int, feed_ids: set[int], total: int, progress: Progress) -> Iterator[ArchivedEntry]:
-        for number, (row, content, attached) in enumerate(archived_rows.each_entry(self._database, user_id), 1):
+        for number, stored in enumerate(archived_rows.each_entry(self._database, user_id), 1):
             if number % _STEP == 0:
                 progress(number, max(total, number))
             # An entry of a feed that was added meanwhile is not part of the archive.
-            if row.feed_id in feed_ids:
-                yield _entry(row, content, attached)
+            if stored.row.feed_id in feed_ids:
+                yield _entry(stored)
         progress(total, total)
 
     def _deleted(self, user_id: int, feed_ids: list[int]) -> Iterator[ArchivedDeletion]:
@@ -167,7 +172,8 @@ def _feed(feed: Feed, category: str, *, with_secrets: bool) -> ArchivedFeed:
     )
 
 
-def _entry(row: EntryRow, content: str, attached: list[Enclosure]) -> ArchivedEntry:
+def _entry(stored: StoredEntry) -> ArchivedEntry:
+    row = stored.row
     return ArchivedEntry(
         feed=row.feed_id,
         hash=row.hash.hex(),
@@ -186,9 +192,12 @@ def _entry(row: EntryRow, content: str, attached: list[Enclosure]) -> ArchivedEn
         reading_time=row.reading_time,
         edited=row.edited,
         tags=msgspec.json.decode(row.tags),
+        labels=stored.labels,
         enclosures=[
-            ArchivedEnclosure(enclosure.url, enclosure.mime_type, enclosure.size, enclosure.media_progression)
-            for enclosure in attached
+            ArchivedEnclosure(one.url, one.mime_type, one.size, one.media_progression, one.queue_position)
+            for one in stored.enclosures
         ],
-        content=content,
+        content=stored.content,
+        other_content=stored.extras.other_content,
+        chapters=stored_chapters(stored.extras.chapters),
     )

@@ -10,16 +10,24 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import IO, Any, Final, TypeVar
+from typing import IO, Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from tidings.domain.accounts.users import User
 from tidings.domain.archives import records, validation
-from tidings.domain.archives.records import ArchivedCategory, ArchivedDeletion, ArchivedEntry, ArchivedFeed
-from tidings.domain.cleaning import CleaningPolicy
+from tidings.domain.archives.import_runs import AccountImportReport
+from tidings.domain.archives.records import (
+    ArchivedCategory,
+    ArchivedDeletion,
+    ArchivedEntry,
+    ArchivedFeed,
+    ArchivedLabel,
+)
+from tidings.domain.entries.chapters import chapters_text
 from tidings.domain.entries.entries import STATUS_BY_NAME, Enclosure, EntryStatus
+from tidings.domain.entries.labels import validate_name
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds.categories import validate_title
 from tidings.domain.integrations.changes import ENABLED
@@ -29,6 +37,7 @@ from tidings.domain.text import normalize_for_search
 from tidings.domain.times import Instant, from_datetime
 from tidings.services.accounts.users import known_zones
 from tidings.services.archives.archive_file import ArchiveReader
+from tidings.services.archives.entry_cleaner import BATCH, ArchivedBatch, EntryCleaner, entry_batches
 from tidings.services.clock import Clock
 from tidings.services.deliveries.integrations import Integrations
 from tidings.storage.accounts import users
@@ -36,25 +45,13 @@ from tidings.storage.archives import archived_rows
 from tidings.storage.archives.archived_rows import EntryRow, NewEntry
 from tidings.storage.engine import notify
 from tidings.storage.engine.database import Database, Write
-from tidings.storage.entries import counters, entries
+from tidings.storage.entries import counters, entries, labels
+from tidings.storage.entries.contents import ContentExtras
 from tidings.storage.feeds import categories, feeds
 from tidings.storage.polling import feed_store
 
-BATCH: Final = 500
-
 Progress = Callable[[int, int], None]
 R = TypeVar("R", bound=Struct)
-
-
-class AccountImportReport(Struct):
-    """What an import did. problems: what could not be stored, in words."""
-
-    new_feeds: int = 0
-    known_feeds: int = 0
-    new_entries: int = 0
-    known_entries: int = 0
-    deleted_entries: int = 0
-    problems: list[str] = []
 
 
 class _Target(Struct, frozen=True):
@@ -78,8 +75,10 @@ class AccountImport:
         self._integrations = integrations
         self._policy = instance.policy
 
-    def store(self, user: User, file: IO[bytes], progress: Progress) -> AccountImportReport:
-        """Add the content of an archive to the user's account. file: seekable.
+    def store(
+        self, user: User, file: IO[bytes], progress: Progress, *, is_checked: bool = False
+    ) -> AccountImportReport:
+        """Add the content of an archive to the user's account. file: seekable. is_checked: `ArchiveBuilder` wrote it.
 
         Raises InvalidInput, and stores nothing, if the archive is damaged.
         A feed that the user has keeps its settings. An entry that the user has becomes read or starred if it is so in
@@ -87,18 +86,15 @@ class AccountImport:
         """
         archive = ArchiveReader(file)
         settings = validation.user_settings(archive.document(records.SETTINGS), known_zones())
-        feed_rows = _check(archive)
+        feed_rows = _check(archive, with_entries=not is_checked)
         report = AccountImportReport()
         with self._database.writing() as db:
             users.change(db, user.id, **settings)
             targets = self._store_feeds(db, user.id, archive, feed_rows, report)
+            labels.ensure(db, user.id, _by_key(label.name for label in _labels(archive)))
             notify.notify(db, notify.FEEDS)
         user = msgspec.structs.replace(user, **settings)
-        total, done = archive.manifest.counts.get(records.ENTRIES, 0), 0
-        for batch in _batches(archive.lines(records.ENTRIES, ArchivedEntry)):
-            self._store_entries(user, batch, targets, report)
-            done += len(batch)
-            progress(done, total)
+        self._store_entries(user, archive, targets, report, progress)
         for deletions in _batches(archive.lines(records.DELETED_ENTRIES, ArchivedDeletion)):
             self._store_deletions(user.id, deletions, targets)
         self._store_integrations(user.id, archive.document(records.INTEGRATIONS), report)
@@ -140,26 +136,57 @@ class AccountImport:
         return {number: by_url[values["feed_url"]] for number, (_, values) in rows.items()}
 
     def _store_entries(
-        self, user: User, batch: Sequence[ArchivedEntry], targets: dict[int, _Target], report: AccountImportReport
+        self,
+        user: User,
+        archive: ArchiveReader,
+        targets: dict[int, _Target],
+        report: AccountImportReport,
+        progress: Progress,
     ) -> None:
-        by_feed: defaultdict[int, dict[bytes, ArchivedEntry]] = defaultdict(dict)
-        for entry in batch:
-            by_feed[targets[entry.feed].id][bytes.fromhex(entry.hash)] = entry
-        new, stored = [], {}
+        total, done = archive.manifest.counts.get(records.ENTRIES, 0), 0
+        policy = msgspec.structs.replace(self._policy, new_tab=user.open_external_links_in_new_tab)
+        with EntryCleaner(policy, in_process=total > BATCH) as cleaner:
+            for batch in cleaner.each(self._entry_batches(archive, targets)):
+                self._store_batch(user.id, batch, targets, report)
+                done += len(batch.known) + len(batch.new)
+                progress(done, total)
+
+    def _entry_batches(self, archive: ArchiveReader, targets: dict[int, _Target]) -> Iterator[ArchivedBatch]:
+        """Yields all entries of an archive, and which of them the user has now."""
+        for entries_ in entry_batches(archive.lines(records.ENTRIES, ArchivedEntry)):
+            by_feed = _by_feed_and_hash(entries_, targets)
+            with self._database.reading() as db:
+                known = feed_store.look_up(db, by_feed)
+            batch = ArchivedBatch([], [])
+            for feed_id, by_hash in by_feed.items():
+                for hash_, entry in by_hash.items():
+                    (batch.known if hash_ in known[feed_id] else batch.new).append(entry)
+            yield batch
+
+    def _store_batch(
+        self, user_id: int, batch: ArchivedBatch, targets: dict[int, _Target], report: AccountImportReport
+    ) -> None:
+        by_feed = _by_feed_and_hash([*batch.known, *batch.new], targets)
+        clean = {id(entry) for entry in batch.new}
+        new: list[ArchivedEntry] = []
+        stored: dict[int, ArchivedEntry] = {}
         with self._database.writing() as db:
-            locked = set(counters.lock(db, user.id, by_feed))
+            locked = set(counters.lock(db, user_id, by_feed))
             known = feed_store.look_up(db, {feed_id: by_feed[feed_id] for feed_id in locked})
             for feed_id in sorted(locked):
                 ids, deleted = known[feed_id].ids, known[feed_id].deleted
                 for hash_, entry in by_feed[feed_id].items():
                     if hash_ in ids:
                         stored[ids[hash_]] = entry
-                    elif hash_ not in deleted:
-                        new.append(_row(entry, targets[entry.feed], user, self._policy))
-                report.deleted_entries += len(deleted)
+                    elif hash_ in deleted or id(entry) not in clean:  # the latter was deleted since it was looked up
+                        report.deleted_entries += 1
+                    else:
+                        new.append(entry)
             # All feeds at once: entries of an archive alternate between them.
-            archived_rows.add_entries(db, user.id, new)
-            self._merge_state(db, user.id, stored)
+            rows = [_row(entry, targets[entry.feed], user_id) for entry in new]
+            new_ids = archived_rows.add_entries(db, user_id, rows)
+            self._merge_state(db, user_id, stored)
+            _add_labels(db, user_id, stored | dict(zip(new_ids, new, strict=True)))
         report.new_entries += len(new)
         report.known_entries += len(stored)
 
@@ -203,13 +230,43 @@ class AccountImport:
                     continue
 
 
-def _check(archive: ArchiveReader) -> dict[int, tuple[ArchivedFeed, dict[str, Any]]]:
-    """Read the whole archive. Returns its feeds with the columns to store, by number. Raises InvalidInput."""
+def _labels(archive: ArchiveReader) -> Iterator[ArchivedLabel]:
+    """Yields the labels of an archive; none of one that is older than they are."""
+    if records.LABELS in archive.manifest.counts:
+        yield from archive.lines(records.LABELS, ArchivedLabel)
+
+
+def _by_key(names: Iterable[str]) -> dict[str, str]:
+    """Returns names of labels by case-folded name; of equal ones the first."""
+    found: dict[str, str] = {}
+    for name in names:
+        found.setdefault(normalize_for_search(name), validate_name(name))
+    return found
+
+
+def _add_labels(db: Write, user_id: int, archived: dict[int, ArchivedEntry]) -> None:
+    """Give entries the labels that they have in the archive; those they have already stay. archived: by entry id."""
+    names = _by_key(name for entry in archived.values() for name in entry.labels)
+    if not names:
+        return
+    entry_ids: defaultdict[str, list[int]] = defaultdict(list)
+    for entry_id, entry in archived.items():
+        for key in _by_key(entry.labels):
+            entry_ids[key].append(entry_id)
+    for key, label_id in labels.ensure(db, user_id, names).items():
+        labels.attach(db, user_id, [label_id], entry_ids[key])
+
+
+def _check(archive: ArchiveReader, *, with_entries: bool) -> dict[int, tuple[ArchivedFeed, dict[str, Any]]]:
+    """Read the archive. Returns its feeds with the columns to store, by number. Raises InvalidInput."""
     titles: set[str] = set()
     rows: dict[int, tuple[ArchivedFeed, dict[str, Any]]] = {}
 
     def check_category(category: ArchivedCategory) -> None:
         titles.add(normalize_for_search(validate_title(category.title)))
+
+    def check_label(label: ArchivedLabel) -> None:
+        validate_name(label.name)
 
     def check_feed(feed: ArchivedFeed) -> None:
         if normalize_for_search(feed.category) not in titles:
@@ -226,8 +283,11 @@ def _check(archive: ArchiveReader) -> dict[int, tuple[ArchivedFeed, dict[str, An
 
     _check_lines(archive, records.CATEGORIES, ArchivedCategory, check_category)
     _check_lines(archive, records.FEEDS, ArchivedFeed, check_feed)
-    _check_lines(archive, records.ENTRIES, ArchivedEntry, check_entry)
+    if with_entries:
+        _check_lines(archive, records.ENTRIES, ArchivedEntry, check_entry)
     _check_lines(archive, records.DELETED_ENTRIES, ArchivedDeletion, check_deletion)
+    if records.LABELS in archive.manifest.counts:
+        _check_lines(archive, records.LABELS, ArchivedLabel, check_label)
     archive.document(records.INTEGRATIONS)
     return rows
 
@@ -251,12 +311,11 @@ def _check_reference(number: int, feeds_by_number: Collection[int]) -> None:
         raise InvalidInput(msg("there is no feed with the number {number}.", number=number))
 
 
-def _row(archived: ArchivedEntry, target: _Target, user: User, policy: CleaningPolicy) -> NewEntry:
-    entry = validation.cleaned(archived, user, policy)
+def _row(entry: ArchivedEntry, target: _Target, user_id: int) -> NewEntry:
     published_at = from_datetime(entry.published_at)
     row = EntryRow(
         id=0,
-        user_id=user.id,
+        user_id=user_id,
         feed_id=target.id,
         category_id=target.category_id,
         status=int(STATUS_BY_NAME[entry.status]),
@@ -277,10 +336,21 @@ def _row(archived: ArchivedEntry, target: _Target, user: User, policy: CleaningP
         tags=msgspec.json.encode(entry.tags).decode(),
     )
     attached = [
-        Enclosure(0, user.id, 0, enclosure.url, enclosure.mime_type, enclosure.size, enclosure.media_progression)
-        for enclosure in entry.enclosures
+        Enclosure(0, user_id, 0, one.url, one.mime_type, one.size, one.media_progression, one.queue_position)
+        for one in entry.enclosures
     ]
-    return NewEntry(row, entry.content, entry.tags, attached)
+    extras = ContentExtras(chapters_text(entry.chapters), entry.other_content)
+    return NewEntry(row, entry.content, entry.tags, attached, extras)
+
+
+def _by_feed_and_hash(
+    batch: Iterable[ArchivedEntry], targets: dict[int, _Target]
+) -> dict[int, dict[bytes, ArchivedEntry]]:
+    """Returns entries by the id of their feed and their hash; of equal ones the last."""
+    by_feed: defaultdict[int, dict[bytes, ArchivedEntry]] = defaultdict(dict)
+    for entry in batch:
+        by_feed[targets[entry.feed].id][bytes.fromhex(entry.hash)] = entry
+    return by_feed
 
 
 def _instant(moment: datetime | None, default: Instant) -> Instant:

@@ -5,7 +5,7 @@ What this service cannot store is left out and reported: one odd rule must not p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import IO, Any, Final
 
@@ -13,8 +13,9 @@ import msgspec
 from msgspec import Struct
 
 from tidings.domain.archives import records, validation
-from tidings.domain.archives.records import ArchivedCategory, ArchivedEntry, ArchivedFeed, Manifest
+from tidings.domain.archives.records import ArchivedCategory, ArchivedEntry, ArchivedFeed, ArchivedLabel, Manifest
 from tidings.domain.archives.sources import AccountSource
+from tidings.domain.entries import labels
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds.categories import validate_title
 from tidings.domain.text import normalize_for_search
@@ -63,6 +64,7 @@ class ArchiveBuilder(Struct, frozen=True):
             categories.setdefault(normalize_for_search(feed.category), ArchivedCategory(feed.category))
         archive.write_lines(records.CATEGORIES, (each for each in categories.values() if _is_title(each.title)))
         archive.write_lines(records.FEEDS, feeds)
+        archive.write_lines(records.LABELS, self._labels())
         archive.write_lines(records.ENTRIES, self._entries({feed.number for feed in feeds}, progress))
         archive.write_lines(records.DELETED_ENTRIES, ())
 
@@ -74,6 +76,15 @@ class ArchiveBuilder(Struct, frozen=True):
             except InvalidInput as error:
                 self.problems.append(f"setting {name}: {error.message}")
         return usable
+
+    def _labels(self) -> Iterator[ArchivedLabel]:
+        for label in self.source.labels():
+            try:
+                labels.validate_name(label.name)
+            except InvalidInput as error:
+                self.problems.append(f"label {label.name[:200]}: {error.message}")
+            else:
+                yield label
 
     def _feed(self, feed: ArchivedFeed) -> ArchivedFeed | None:
         """Returns the feed with the settings that can be used and a usable category, None if its URL cannot be used."""
@@ -109,6 +120,7 @@ class ArchiveBuilder(Struct, frozen=True):
             # A feed that was added while the source is read, or that cannot be used.
             if entry.feed not in feeds:
                 continue
+            entry = _with_usable_labels(entry)
             try:
                 validation.check_entry(entry)
             except InvalidInput as error:
@@ -122,9 +134,18 @@ class ArchiveBuilder(Struct, frozen=True):
         progress(number, number)
 
 
+def _with_usable_labels(entry: ArchivedEntry) -> ArchivedEntry:
+    usable = [name for name in entry.labels if _is_usable(labels.validate_name, name)]
+    return entry if len(usable) == len(entry.labels) else msgspec.structs.replace(entry, labels=usable)
+
+
 def _is_title(title: str) -> bool:
+    return _is_usable(validate_title, title)
+
+
+def _is_usable(validate: Callable[[str], str], name: str) -> bool:
     try:
-        validate_title(title)
+        validate(name)
     except InvalidInput:
         return False
     return True

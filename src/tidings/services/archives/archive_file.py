@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import IO, Any, Final, TypeVar
+from typing import IO, Any, Final, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -20,6 +21,7 @@ R = TypeVar("R", bound=Struct)
 
 # Bytes. No record of ours comes near it; a longer line would fill the memory.
 MAX_LINE: Final = 2**28
+_BUFFER: Final = 2**16
 
 # What `zipfile` raises for a member that is missing, damaged, encrypted or compressed in an unknown way.
 ZIP_DAMAGES: Final = (
@@ -63,7 +65,7 @@ class ArchiveReader:
             self._zip = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, OSError) as error:
             raise InvalidInput(
-                msg("This is no archive of Tidings: it has to be a ZIP file that `tidings export` wrote.")
+                msg("This is not a Tidings archive: it has to be a ZIP file that `tidings export` wrote.")
             ) from error
         self.manifest = self._manifest()
 
@@ -78,7 +80,9 @@ class ArchiveReader:
         decoder = msgspec.json.Decoder(kind)
         number = 0
         try:
-            with self._zip.open(name) as member:
+            # Several times as fast as `readline` of `zipfile`, which is written in Python.
+            compressed = cast("zipfile.ZipExtFile", self._zip.open(name))
+            with io.BufferedReader(compressed, _BUFFER) as member:
                 while line := member.readline(MAX_LINE):
                     number += 1
                     yield decoder.decode(line)
@@ -103,12 +107,12 @@ class ArchiveReader:
 
     def _manifest(self) -> Manifest:
         if records.MANIFEST not in self._zip.namelist():
-            raise InvalidInput(msg("This ZIP file is no archive of Tidings: it has no {name}.", name=records.MANIFEST))
+            raise InvalidInput(msg("This ZIP file is not a Tidings archive: it has no {name}.", name=records.MANIFEST))
         content = self._bytes(records.MANIFEST)
         about = self._decoded(records.MANIFEST, content, dict[str, Any])
         if about.get("format") != records.FORMAT:
             raise InvalidInput(
-                msg("This ZIP file is no archive of Tidings: {name} names another format.", name=records.MANIFEST)
+                msg("This ZIP file is not a Tidings archive: {name} names another format.", name=records.MANIFEST)
             )
         if about.get("version") != records.VERSION:
             raise InvalidInput(

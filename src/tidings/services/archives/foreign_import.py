@@ -8,9 +8,10 @@ from __future__ import annotations
 import tempfile
 
 from tidings.domain.accounts.users import User
+from tidings.domain.archives.import_runs import AccountImportReport
 from tidings.domain.archives.sources import AccountSource
 from tidings.services.archives.account_export import Progress
-from tidings.services.archives.account_import import AccountImport, AccountImportReport
+from tidings.services.archives.account_import import AccountImport
 from tidings.services.archives.archive_builder import ArchiveBuilder
 from tidings.services.clock import Clock
 
@@ -30,6 +31,8 @@ class ForeignImport:
         with tempfile.TemporaryFile(prefix="tidings-import-") as file:
             builder.write(file, now=self._clock(), progress=lambda done, total: progress(done, 2 * total))
             file.seek(0)
-            report = self._account_import.store(user, file, lambda done, total: progress(total + done, 2 * total))
-        report.problems = [*builder.problems, *report.problems]
+            report = self._account_import.store(
+                user, file, lambda done, total: progress(total + done, 2 * total), is_checked=True
+            )
+        report.problems = [*source.problems, *builder.problems, *report.problems]
         return report

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from tidings.domain.archives import miniflux
-from tidings.domain.archives.records import ArchivedCategory, ArchivedEntry, ArchivedFeed
+from tidings.domain.archives.records import ArchivedCategory, ArchivedEntry, ArchivedFeed, ArchivedLabel
 from tidings.net.guard import AddressGuard
 from tidings.net.json_api import JsonApi
 
@@ -24,6 +24,7 @@ class MinifluxSource:
         self._api = JsonApi(base_url, headers={"X-Auth-Token": api_key}, guard=guard)
         self.username = ""
         self.entry_count = 0
+        self.problems: list[str] = []
 
     def __enter__(self) -> Self:
         self._api.__enter__()
@@ -44,6 +45,9 @@ class MinifluxSource:
 
     def feeds(self) -> list[ArchivedFeed]:
         return miniflux.read_feeds(self._api.get("/v1/feeds"))
+
+    def labels(self) -> list[ArchivedLabel]:
+        return []
 
     def entries(self) -> Iterator[ArchivedEntry]:
         """Yields all entries, the oldest id first. The next page is fetched while the caller works on one.

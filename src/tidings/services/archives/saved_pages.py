@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from tidings.domain.archives import saved_lists
-from tidings.domain.archives.records import ArchivedCategory, ArchivedEntry, ArchivedFeed
+from tidings.domain.archives.records import ArchivedCategory, ArchivedEntry, ArchivedFeed, ArchivedLabel
 from tidings.domain.archives.saved_lists import OmnivoreItem
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import verbatim
@@ -30,6 +30,7 @@ class SavedPagesSource:
     def __init__(self, path: Path, service: str) -> None:
         self._path = path
         self.application = service
+        self.problems: list[str] = []
         self._zip: zipfile.ZipFile | None = None
 
     def __enter__(self) -> Self:
@@ -54,6 +55,9 @@ class SavedPagesSource:
 
     def feeds(self) -> list[ArchivedFeed]:
         return [saved_lists.holder(self.application)]
+
+    def labels(self) -> list[ArchivedLabel]:
+        return []
 
     def entries(self) -> Iterator[ArchivedEntry]:
         for name, document in self._documents():

@@ -66,7 +66,7 @@ class AppriseSender:
         """
         urls = self._urls(settings, event)
         if not urls:
-            raise Undeliverable(msg("There are no service URLs to send to: set some."))
+            raise Undeliverable(msg("There are no service URLs to send to: add some."))
         left = [url for url in urls if url not in self._reached.get(event.delivery_id, ())]
         try:
             problems = self._request(_apprise_request(left, event), self._timeout_s)

@@ -135,7 +135,7 @@ class EventSender:
             parsed = provider.read_settings(settings)
         except MsgspecError:
             return DeliveryOutcome(
-                error=msg("What is set for {title} cannot be read: set it up anew.", title=provider.title)
+                error=msg("The settings of {title} cannot be read: set it up again.", title=provider.title)
             )
         transcript, error = Transcript(provider, parsed, event.receiver), None
         disables_integration = is_undeliverable = False

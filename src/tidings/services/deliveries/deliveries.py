@@ -85,5 +85,5 @@ def _read_settings(provider: Provider, settings: str) -> Any:
         return provider.read_settings(settings)
     except MsgspecError as error:
         raise InvalidInput(
-            msg("What is set for {title} cannot be read: set it up anew.", title=provider.title), field=provider.name
+            msg("The settings of {title} cannot be read: set it up again.", title=provider.title), field=provider.name
         ) from error

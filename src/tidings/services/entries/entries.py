@@ -10,17 +10,25 @@ import msgspec
 from tidings.domain.accounts.users import User
 from tidings.domain.deliveries.events import SAVE_ENTRY
 from tidings.domain.entries import entry_changes
-from tidings.domain.entries.entries import Entry, EntryStatus
+from tidings.domain.entries.entries import EditedEntryField, Entry, EntryStatus
+from tidings.domain.entries.state_changes import StateChange
 from tidings.domain.errors import InvalidField, InvalidInput, NotFound
 from tidings.domain.messages import msg
 from tidings.domain.polling.entry_identity import url_hash
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.services.clock import Clock
 from tidings.services.deliveries import outbox
+from tidings.services.group_commit import GroupCommit
+from tidings.storage.engine import locks
 from tidings.storage.engine.database import Database, Read
-from tidings.storage.entries import counters, entries, history
+from tidings.storage.entries import contents, counters, entries, entry_lists, history
 from tidings.storage.feeds import feeds
 from tidings.storage.polling import feed_store
+
+# Entries that are changed in one transaction for several requests; a request for more has its own.
+MAX_GROUP_IDS = 1_000
+# How long others wait while such a transaction waits for the rows of one user.
+MAX_GROUP_WAIT_S = 0.1
 
 
 class Entries:
@@ -28,6 +36,13 @@ class Entries:
         self._database = database
         self._clock = clock
         self._policy = instance.policy
+        self._state_changes = GroupCommit(
+            self._write_changes,
+            owner=lambda change: change.user_id,
+            weight=lambda change: len(change.entry_ids),
+            max_weight=MAX_GROUP_IDS,
+            patience_s=MAX_GROUP_WAIT_S,
+        )
 
     def update(
         self,
@@ -38,15 +53,18 @@ class Entries:
         starred: bool | None = None,
     ) -> None:
         """Set the status or the star of entries. Ids that are not the user's are ignored."""
-        with self._database.writing() as db:
-            entries.set_state(db, user_id, entry_ids, status=status, starred=starred, now=self._clock())
+        self._state_changes.write(StateChange(user_id, entry_ids, status, starred))
 
     def toggle_star(self, user_id: int, entry_id: int) -> None:
         """Reverse the star of an entry, as the API requires. Raises NotFound."""
+        if not self._state_changes.write(StateChange(user_id, [entry_id], toggles_star=True)):
+            raise unknown(entry_id)
+
+    def _write_changes(self, changes: Sequence[StateChange]) -> Sequence[int]:
         with self._database.writing() as db:
-            counters.lock(db, user_id, [owned(db, user_id, entry_id).feed_id])
-            starred = not owned(db, user_id, entry_id).starred
-            entries.set_state(db, user_id, [entry_id], starred=starred, now=self._clock())
+            if any(change.user_id != changes[0].user_id for change in changes):
+                locks.limit_waits(db, MAX_GROUP_WAIT_S)
+            return entries.change_states(db, changes, now=self._clock())
 
     def edit(self, user: User, entry_id: int, *, title: str | None = None, content: str | None = None) -> None:
         """Replace the title or the content; later changes by the publisher do not replace them. None keeps a value."""
@@ -58,6 +76,25 @@ class Entries:
         with self._database.writing() as db:
             counters.lock(db, user.id, [entry.feed_id])
             entries.edit(db, owned(db, user.id, entry_id), change)
+
+    def switch_content(self, user: User, entry_id: int) -> None:
+        """Show the content of the feed instead of the whole article that was fetched, or the other way round.
+
+        The content of the feed follows its publisher, shown or not. Raises NotFound, and InvalidInput if there is
+        nothing to switch to.
+        """
+        with self._database.writing() as db:
+            counters.lock(db, user.id, [owned(db, user.id, entry_id).feed_id])
+            entry, extras = owned(db, user.id, entry_id), contents.extras(db, user.id, entry_id)
+            if extras.other_content is None:
+                raise InvalidInput(msg("This entry has only one version: fetch the full article first."))
+            page = entry_lists.with_bodies(db, [entry])
+            edited = extras.edited ^ EditedEntryField.CONTENT
+            minutes = entry_changes.minutes_after_switch(
+                entry, user, extras.other_content, page.enclosures.get(entry_id, [])
+            )
+            stored = page.contents.get(entry_id, "")
+            entries.switch_content(db, entry, extras.other_content, stored, edited=edited, minutes=minutes)
 
     def import_one(self, user: User, feed_id: int, fields: Mapping[str, Any]) -> tuple[int, bool]:
         """Import an entry into a feed. Returns its id, and whether it is new.
@@ -94,7 +131,7 @@ class Entries:
             outbox.post_entry_event(db, user, SAVE_ENTRY, owned(db, user.id, entry_id), self._clock())
 
     def flush_history(self, user_id: int) -> None:
-        """Delete read entries, except starred and shared ones. Checks do not store them again."""
+        """Delete read entries, except starred, shared and labelled ones. Checks do not store them again."""
         now, reached = self._clock(), 0
         while True:
             # Several short transactions, so that others can write in between.

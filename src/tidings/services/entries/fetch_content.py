@@ -29,7 +29,7 @@ from tidings.services.feed_requests import request_for
 from tidings.services.polling.entry_builder import log_rule_errors
 from tidings.services.polling.rate_limit import PoliteFetcher
 from tidings.storage.engine.database import Database
-from tidings.storage.entries import counters, entries, entry_lists
+from tidings.storage.entries import contents, counters, entries, entry_lists
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import feeds
 
@@ -142,8 +142,16 @@ class ArticleFetcher:
         with self._database.writing() as db:
             entry = owned(db, user_id, entry_id)
             counters.lock(db, user_id, [entry.feed_id])
-            change = EntryEdit(content=read.content, reading_time=read.reading_time, edited=EditedEntryField.CONTENT)
-            entries.edit(db, owned(db, user_id, entry_id), change)
+            entry, extras = owned(db, user_id, entry_id), contents.extras(db, user_id, entry_id)
+            # The content of the feed is kept, so that the user can switch back to it.
+            stored = None if extras.is_whole_article else entry_lists.bodies(db, [entry_id]).get(entry_id, "")
+            change = EntryEdit(
+                content=read.content,
+                reading_time=read.reading_time,
+                other_content=extras.other_content if stored is None else stored,
+                edited=EditedEntryField.CONTENT,
+            )
+            entries.edit(db, entry, change)
 
 
 def _read(
@@ -164,8 +172,8 @@ def _ensure_page(response: FetchResponse) -> None:
     if kind in pages.HTML_TYPES or (not kind and body[:20].lower().startswith(_HTML_STARTS)):
         return
     message = (
-        msg("This is no web page but {kind}: there is no article to look for.", kind=kind[:60])
+        msg("This is not a web page but {kind}: there is no article to look for.", kind=kind[:60])
         if kind
-        else msg("This is no web page but something unnamed: there is no article to look for.")
+        else msg("This is not a web page, and its kind is not named: there is no article to look for.")
     )
     raise NotAPage(message, url=response.url)

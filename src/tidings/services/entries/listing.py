@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from msgspec import structs
@@ -13,7 +13,7 @@ from tidings.domain.messages import msg
 from tidings.services.entries.entries import unknown_feed
 from tidings.services.entries.search_index import SearchIndexer
 from tidings.storage.engine.database import Database, Read
-from tidings.storage.entries import entries, entry_lists
+from tidings.storage.entries import entry_lists
 from tidings.storage.entries.entry_lists import EntryPage
 from tidings.storage.feeds import categories, feeds
 
@@ -37,26 +37,22 @@ class EntryLists:
         """Returns entries without their bodies and without the total number."""
         return entry_lists.rows(self.db, self._user_id, filter_, page)
 
-    def ids(self, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> list[int]:
-        """Returns ids in their order. Ids rise with the time at which entries were stored."""
+    def ids(self, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> str:
+        """Returns ids in their order, separated by commas. Ids rise with the time at which entries were stored."""
         since = entry_filter.created_after
         if since is not None and entry_lists.is_older_than_all(self.db, self._user_id, since):
             entry_filter = structs.replace(entry_filter, created_after=None)
         elif since is not None:
             first = entry_lists.first_id_created_after(self.db, self._user_id, since)
             if first is None:
-                return []
+                return ""
             entry_filter = structs.replace(
                 entry_filter, after_entry_id=max(first - 1, entry_filter.after_entry_id or 0)
             )
         return entry_lists.id_page(self.db, self._user_id, entry_filter, direction=direction, limit=limit)
 
     def count(self, entry_filter: EntryFilter) -> int:
-        return entry_lists.ids(self.db, self._user_id, entry_filter, limit=1, offset=0)[0]
-
-    def chosen(self, entry_ids: Sequence[int]) -> EntryPage:
-        """Returns those of these entries that are the user's, with their bodies and enclosures, in no order."""
-        return entry_lists.with_bodies(self.db, entries.get_many(self.db, self._user_id, entry_ids))
+        return entry_lists.total(self.db, self._user_id, entry_filter)
 
 
 class EntryListReader:

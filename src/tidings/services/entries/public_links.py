@@ -18,12 +18,13 @@ CODE_BYTES = 16
 
 
 class PublicEntry(Struct, frozen=True):
-    """content: cleaned HTML. feed_title, site_url: of the feed of the entry."""
+    """content: cleaned HTML. feed_title, site_url, no_media_player: of the feed of the entry."""
 
     entry: Entry
     content: str
     feed_title: str
     site_url: str
+    no_media_player: bool
 
 
 class PublicLinks:
@@ -52,5 +53,6 @@ class PublicLinks:
             entry = public_links.by_code(db, code[:100])
             feed = feeds.get(db, entry.user_id, entry.feed_id) if entry else None
             if entry is None or feed is None:
-                raise NotFound(msg("There is nothing shared at this address."))
-            return PublicEntry(entry, entry_lists.bodies(db, [entry.id]).get(entry.id, ""), feed.title, feed.site_url)
+                raise NotFound(msg("Nothing is shared at this address."))
+            content = entry_lists.bodies(db, [entry.id]).get(entry.id, "")
+            return PublicEntry(entry, content, feed.title, feed.site_url, feed.no_media_player)

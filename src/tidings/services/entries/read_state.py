@@ -42,8 +42,8 @@ class ReadMarker:
     def mark_list_read(self, user_id: int, filter_: EntryFilter, page: PageRequest | None = None) -> MarkReadResult:
         """Mark the unread entries of a list read. page: only entries after its cursor, in its order.
 
-        Of the filter, feed, category, `globally_visible` and `published_before` are used. Entries dated in the future
-        stay unread, as in the API.
+        Of the filter, feed, category, labels, `globally_visible` and `published_before` are used. Entries dated in the
+        future stay unread, as in the API.
         """
         now = self._clock()
         with self._database.writing() as db:
@@ -52,6 +52,7 @@ class ReadMarker:
                 user_id,
                 feed_id=filter_.feed_id,
                 category_id=filter_.category_id,
+                label_ids=filter_.label_ids,
                 published_before=min(now, filter_.published_before or now),
                 except_feed_ids=feeds.hidden(db, user_id) if filter_.globally_visible else (),
                 page=page,
@@ -62,7 +63,7 @@ class ReadMarker:
     def mark_stored_read(self, user_id: int, entry_filter: EntryFilter, before: Instant) -> MarkReadResult:
         """Mark the unread entries that were stored before a moment as read: a client has seen no later ones.
 
-        entry_filter: only its feed, category and star are used.
+        entry_filter: only its feed, category, labels and star are used.
         """
         now = self._clock()
         with self._database.writing() as db:
@@ -71,6 +72,7 @@ class ReadMarker:
                 user_id,
                 feed_id=entry_filter.feed_id,
                 category_id=entry_filter.category_id,
+                label_ids=entry_filter.label_ids,
                 created_before=before,
                 starred=entry_filter.starred,
                 now=now,

@@ -6,7 +6,7 @@ The position is stored with the user, so the work goes on after a restart; each 
 from __future__ import annotations
 
 from tidings.domain.accounts.users import User
-from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, Order, PageRequest
+from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, Order, PageRequest, is_playable
 from tidings.domain.entries.reading_time import reading_minutes
 from tidings.storage.accounts import users
 from tidings.storage.engine.database import Database
@@ -52,5 +52,5 @@ def _recomputed(page: EntryPage, user: User) -> dict[int, int]:
 
 def _may_be_duration(entry: Entry, enclosures: list[Enclosure]) -> bool:
     """Returns whether the time may be the duration of an episode, which does not depend on the reading speed."""
-    is_episode = any(enclosure.mime_type.startswith(("audio/", "video/")) for enclosure in enclosures)
+    is_episode = any(is_playable(enclosure.mime_type) for enclosure in enclosures)
     return is_episode and entry.reading_time > 0

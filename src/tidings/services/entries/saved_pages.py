@@ -53,7 +53,7 @@ class SavedPages:
     def _store(self, user: User, url: str, article: Article, feed_title: str, now: Instant) -> tuple[int, bool]:
         content = with_absolute_urls(article.content, article.base_url)
         if not is_worth_reading(content):
-            raise NotAPage(msg("There is no article on this page, so that nothing could be saved."), url=url)
+            raise NotAPage(msg("No article was found on this page, so nothing was saved."), url=url)
         feed_id = self._feed_id(user.id, feed_title, now)
         fields = {"url": url, "title": article.title, "content": content, "starred": True, "status": "unread"}
         try:
@@ -70,7 +70,7 @@ class SavedPages:
                 return known
             category = categories.first(db, user_id)
             if category is None:
-                raise InvalidInput(msg("You have no category to put saved pages into: create one first."))
+                raise InvalidInput(msg("You have no category for saved pages: create one first."))
             times = {"created_at": now, "checked_at": now, "next_check_at": now}
             return feeds.add(
                 db, user_id, category_id=category.id, feed_url=FEED_URL, title=title, disabled=True, **times

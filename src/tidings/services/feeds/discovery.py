@@ -86,7 +86,7 @@ class Discovery:
         if not candidates:
             raise NotFound(
                 msg(
-                    "No feed was found on this page. If you know that there is one, give the address of the feed "
+                    "No feed was found on this page. If you know that there is one, enter the address of the feed "
                     "itself."
                 )
             )

@@ -51,7 +51,7 @@ class SubscriptionExists(InvalidInput):
     """feed_id: of the subscription that there is."""
 
     def __init__(self, feed_id: int) -> None:
-        super().__init__(msg("You are subscribed to this feed already (feed {id}).", id=feed_id), field="feed_url")
+        super().__init__(msg("You are already subscribed to this feed (feed {id}).", id=feed_id), field="feed_url")
         self.feed_id = feed_id
 
 
@@ -236,7 +236,7 @@ def _category_or_first(db: Read, user_id: int, category_id: int) -> int:
         return category_id
     first = categories.first(db, user_id)
     if first is None:
-        raise InvalidInput(msg("You have no category to put this feed into: create one first."), field="category_id")
+        raise InvalidInput(msg("You have no category for this feed: create one first."), field="category_id")
     return first.id
 
 

@@ -126,7 +126,7 @@ class _CategoryIds:
             if self._first is None:
                 raise InvalidInput(
                     msg(
-                        "Line {line}: this feed lies outside of all folders, and you have no category to put it into: "
+                        "Line {line}: this feed is outside all folders, and you have no category for it: "
                         "create one first.",
                         line=subscription.line,
                     )

@@ -254,7 +254,7 @@ def request_for(feed: Feed, validators: Validators) -> FetchRequest:
 def _already_subscribed(url: str, other: int) -> AlreadySubscribed:
     return AlreadySubscribed(
         msg(
-            "This address leads to {url}, which you are subscribed to already (feed {other}): delete one.",
+            "This address leads to {url}, which you are already subscribed to (feed {other}): delete one.",
             url=url,
             other=other,
         )

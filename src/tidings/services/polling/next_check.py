@@ -19,7 +19,7 @@ from tidings.net.fetch import FetchResponse
 
 # After more failures in a row than this, a temporary error counts as lasting: about 15 hours at the default intervals.
 PASSING_FAILURES = 4
-SWITCHED_OFF = msg("Until you switch the feed on again, it is not checked any more.")
+SWITCHED_OFF = msg("The feed is not checked until you switch it on again.")
 
 
 class Timing(Struct, frozen=True):

@@ -124,9 +124,9 @@ def _seconds(wait: int) -> int:
 
 def _paused(host: str, wait_s: int) -> Message:
     if wait_s == 1:
-        return msg("{host} has had too many requests from us and asks to be left alone for another second.", host=host)
+        return msg("{host} has received too many requests from us and asks us to wait another second.", host=host)
     return msg(
-        "{host} has had too many requests from us and asks to be left alone for another {seconds} seconds.",
+        "{host} has received too many requests from us and asks us to wait another {seconds} seconds.",
         host=host,
         seconds=wait_s,
     )
@@ -134,6 +134,6 @@ def _paused(host: str, wait_s: int) -> Message:
 
 def _just_tried(host: str) -> Message:
     return msg(
-        "{host} has had too many requests from us and asks to be left alone. You can try again once a minute.",
+        "{host} has received too many requests from us and asks us to wait. You can try again once a minute.",
         host=host,
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 from sqlalchemy import bindparam, delete, insert, select, update
 
+from tidings.domain.accounts.users import User
 from tidings.domain.times import Instant
 from tidings.storage.engine.database import Read, Write, columns
-from tidings.storage.schema import api_keys
+from tidings.storage.schema import api_keys, users
 
 
 class ApiKey(Struct, frozen=True):
@@ -20,7 +21,11 @@ class ApiKey(Struct, frozen=True):
 
 
 _select_all = select(*columns(api_keys, ApiKey))
-_select_by_token = _select_all.where(api_keys.c.token == bindparam("token"))
+_select_caller = (
+    select(*columns(users, User), api_keys.c.id.label("key_id"), api_keys.c.last_used_at.label("key_last_used_at"))
+    .join_from(api_keys, users, users.c.id == api_keys.c.user_id)
+    .where(api_keys.c.token == bindparam("token"))
+)
 _select_by_user = _select_all.where(api_keys.c.user_id == bindparam("user")).order_by(
     api_keys.c.description, api_keys.c.id
 )
@@ -31,8 +36,18 @@ _set_last_used = (
 )
 
 
-def by_token(db: Read, token: str) -> ApiKey | None:
-    return db.one(ApiKey, _select_by_token, token=token)
+class ApiKeyCaller(Struct, frozen=True):
+    """A user with the id and the last use of the API key of a request."""
+
+    user: User
+    id: int
+    last_used_at: Instant | None
+
+
+def caller(db: Read, token: str) -> ApiKeyCaller | None:
+    """Returns the user who has the API key with this token; None if there is no such key."""
+    found = db.joined(User, _select_caller, token=token)
+    return ApiKeyCaller(found[0][0], found[0][1].key_id, found[0][1].key_last_used_at) if found else None
 
 
 def list_all(db: Read, user_id: int) -> list[ApiKey]:

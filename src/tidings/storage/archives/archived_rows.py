@@ -13,7 +13,8 @@ from tidings.domain.times import Instant
 from tidings.storage.engine import bulk_insert
 from tidings.storage.engine.database import Database, Read, Write, columns
 from tidings.storage.engine.id_list import in_list
-from tidings.storage.entries import counters, public_links, search_index
+from tidings.storage.entries import counters, labels, public_links, search_index
+from tidings.storage.entries.contents import ContentExtras
 from tidings.storage.polling import feed_store
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
 
@@ -27,6 +28,16 @@ class EntryRow(Entry, frozen=True):
     edited: int
 
 
+class StoredEntry(Struct, frozen=True):
+    """An entry of an account. labels: their names."""
+
+    row: EntryRow
+    content: str
+    enclosures: list[Enclosure]
+    labels: list[str]
+    extras: ContentExtras
+
+
 class NewEntry(Struct, frozen=True):
     """An entry to add. enclosures: without ids."""
 
@@ -34,6 +45,7 @@ class NewEntry(Struct, frozen=True):
     content: str
     tags: Sequence[str]
     enclosures: Sequence[Enclosure]
+    extras: ContentExtras = ContentExtras()
 
 
 _select_entries = (
@@ -43,9 +55,9 @@ _select_entries = (
     .limit(BATCH)
 )
 _count_entries = select(func.count()).select_from(entries).where(entries.c.user_id == bindparam("user"))
-_select_contents = select(entry_contents.c.entry_id, entry_contents.c.content).where(
-    in_list(entry_contents.c.entry_id, "ids")
-)
+_select_contents = select(
+    entry_contents.c.entry_id, entry_contents.c.content, entry_contents.c.chapters, entry_contents.c.other_content
+).where(in_list(entry_contents.c.entry_id, "ids"))
 _select_enclosures = (
     select(*columns(enclosures, Enclosure))
     .where(enclosures.c.user_id == bindparam("user"), in_list(enclosures.c.entry_id, "ids"))
@@ -68,8 +80,8 @@ def count_entries(db: Read, user_id: int) -> int:
     return int(db.scalar(_count_entries, user=user_id))
 
 
-def each_entry(database: Database, user_id: int) -> Iterator[tuple[EntryRow, str, list[Enclosure]]]:
-    """Yields the user's entries with content and enclosures, oldest first.
+def each_entry(database: Database, user_id: int) -> Iterator[StoredEntry]:
+    """Yields the user's entries, oldest first.
 
     Each batch is a transaction of its own, so that others can write meanwhile; memory does not grow with the number.
     """
@@ -78,13 +90,18 @@ def each_entry(database: Database, user_id: int) -> Iterator[tuple[EntryRow, str
         with database.reading() as db:
             rows = db.all(EntryRow, _select_entries, user=user_id, after=after)
             ids = [row.id for row in rows]
-            contents = dict(db.tuples(_select_contents, ids=ids)) if ids else {}
+            bodies = db.tuples(_select_contents, ids=ids) if ids else ()
+            contents = {id_: (content, ContentExtras(*extras)) for id_, content, *extras in bodies}
             attached: dict[int, list[Enclosure]] = {}
             for enclosure in db.all(Enclosure, _select_enclosures, user=user_id, ids=ids) if ids else ():
                 attached.setdefault(enclosure.entry_id, []).append(enclosure)
+            given = labels.of_entries(db, user_id, ids) if ids else {}
         if not rows:
             return
-        yield from ((row, contents.get(row.id, ""), attached.get(row.id, [])) for row in rows)
+        for row in rows:
+            names = [label.name for label in given.get(row.id, ())]
+            content, extras = contents.get(row.id, ("", ContentExtras()))
+            yield StoredEntry(row, content, attached.get(row.id, []), names, extras)
         after = rows[-1].id
 
 
@@ -100,10 +117,10 @@ def each_deleted(database: Database, user_id: int, feed_id: int) -> Iterator[byt
         after = hashes[-1]
 
 
-def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> None:
-    """Add entries to feeds of the user with the times they have. The caller has locked the counters of the feeds.
+def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> list[int]:
+    """Add entries to feeds of the user with the times they have. Returns their ids.
 
-    A code of a public link that another entry has is left out.
+    The caller has locked the counters of the feeds. A code of a public link that another entry has is left out.
     """
     delta = counters.CounterDelta()
     rows, contents, tags, attached = [], [], [], []
@@ -114,7 +131,7 @@ def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> None:
             row["share_code"] = ""
         codes.add(row["share_code"])
         rows.append(row)
-        contents.append({"entry_id": id_, "content": added.content})
+        contents.append({"entry_id": id_, "content": added.content} | msgspec.structs.asdict(added.extras))
         tags += feed_store.tag_rows(user_id, id_, added.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in added.enclosures]
         delta.add(added.entry.feed_id, added.entry.status, starred=added.entry.starred)
@@ -122,8 +139,10 @@ def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> None:
     bulk_insert.add(db, entry_contents, contents)
     bulk_insert.add(db, entry_tags, tags)
     bulk_insert.add(db, enclosures, attached)
-    search_index.note_new(db, [(row["id"], user_id) for row in rows])
+    ids = [row["id"] for row in rows]
+    search_index.note_new(db, [(id_, user_id) for id_ in ids])
     delta.write(db)
+    return ids
 
 
 def add_deleted(db: Write, feed_id: int, hashes: Sequence[bytes], *, now: Instant) -> None:

@@ -18,7 +18,13 @@ from typing import Any, Final, Self, TypeVar
 import msgspec
 from msgspec import Struct
 
-from tidings.domain.archives.records import ArchivedCategory, ArchivedEnclosure, ArchivedEntry, ArchivedFeed
+from tidings.domain.archives.records import (
+    ArchivedCategory,
+    ArchivedEnclosure,
+    ArchivedEntry,
+    ArchivedFeed,
+    ArchivedLabel,
+)
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds.feeds import EditedFeedField
 from tidings.domain.messages import verbatim
@@ -64,6 +70,7 @@ class FreshRssSource:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.entry_count = 0
+        self.problems: list[str] = []
 
     def __enter__(self) -> Self:
         try:
@@ -97,14 +104,20 @@ class FreshRssSource:
             )
         ]
 
+    def labels(self) -> list[ArchivedLabel]:
+        """Returns the labels that the user made. Databases before 1.12 have none."""
+        if not self._file.columns("tag"):
+            return []
+        return [ArchivedLabel(_plain(row["name"])) for row in self._rows("SELECT name FROM tag ORDER BY id")]
+
     def entries(self) -> Iterator[ArchivedEntry]:
         self.entry_count = next(self._rows("SELECT count(*) AS total FROM entry"))["total"]
-        labels = self._labels()
+        labels = self._labels_by_entry()
         for row in self._rows("SELECT * FROM entry WHERE id_feed IS NOT NULL ORDER BY id"):
             yield _read(partial(_entry, labels=labels.get(row["id"], ())), row, "entry")
 
-    def _labels(self) -> dict[int, tuple[str, ...]]:
-        """Returns the labels that the user gave, by entry. Databases before 1.12 have none."""
+    def _labels_by_entry(self) -> dict[int, tuple[str, ...]]:
+        """Returns the labels that the user gave, by entry."""
         if not self._file.columns("entrytag"):
             return {}
         labels: dict[int, tuple[str, ...]] = {}
@@ -179,7 +192,8 @@ def _entry(row: Mapping[str, Any], *, labels: tuple[str, ...]) -> ArchivedEntry:
         title=_plain(row["title"]),
         url=_plain(row["link"]),
         author=_plain(row["author"] or "").strip("; "),
-        tags=list(dict.fromkeys((*tags, *labels))),
+        tags=list(dict.fromkeys(tags)),
+        labels=list(labels),
         enclosures=_enclosures(row.get("attributes")),
         content=row["content"] or "",
     )

@@ -29,11 +29,13 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from tidings import metrics
-from tidings.domain.errors import InvalidInput, StoreUnavailable
+from tidings.domain.errors import InvalidInput, StartError, StoreUnavailable
 from tidings.domain.messages import msg
-from tidings.storage.engine import database_errors, engines, postgresql
+from tidings.storage.engine import database_errors, engines, postgresql, replica
 from tidings.storage.engine.database_errors import Cause, CauseLog
 from tidings.storage.engine.engines import DatabaseReplaced, Engines, FileReplaced
+from tidings.storage.engine.postgresql import parse_url
+from tidings.storage.engine.replica import Replica
 
 # Uses of a database between two calls of `close_unused` from which on new connections would cost more than they save.
 BUSY_USES = 500
@@ -150,11 +152,17 @@ class Write(Read):
 class Database:
     """A database and this process's connections to it.
 
-    url: as in TIDINGS_DATABASE_URL. pool_size: maximum of connections.
+    url: as in TIDINGS_DATABASE_URL. replica_url: as in TIDINGS_DATABASE_READ_URL; "" for none. pool_size: maximum of
+    connections to each server.
     """
 
-    def __init__(self, url: str, *, pool_size: int = 8) -> None:
+    def __init__(self, url: str, *, replica_url: str = "", pool_size: int = 8) -> None:
         self._engines = Engines(url, pool_size)
+        self._replica = None
+        if replica_url:
+            if self._engines.is_sqlite:
+                raise StartError("TIDINGS_DATABASE_READ_URL needs PostgreSQL; remove it, since the database is SQLite")
+            self._replica = Replica(parse_url(replica_url), self._engines.postgres, pool_size)
         self._uses = 0
         self.url = self._engines.url
         self.is_sqlite = self._engines.is_sqlite
@@ -172,9 +180,36 @@ class Database:
     def reading(self) -> Iterator[Read]:
         started = time.perf_counter()
         self._uses += 1
-        with _translated_errors(), self._engines.reader.connect() as connection:
+        with _translated_errors(), self._read_connection() as connection:
             yield Read(connection)
         metrics.record_database_read(time.perf_counter() - started)
+
+    def _read_connection(self) -> Connection:
+        request = replica.current_request()
+        if self._replica is not None and request is not None and (connection := self._replica.connect(request)):
+            return connection
+        return self._engines.reader.connect()
+
+    @property
+    def has_replica(self) -> bool:
+        return self._replica is not None
+
+    @contextmanager
+    def serving(self, user_id: int) -> Iterator[None]:
+        """Let a request of a user read from the replica, as soon as that has what the user has written."""
+        with replica.serving(user_id) as request:
+            try:
+                yield
+            finally:
+                if request.has_written:
+                    self.note_write(user_id)
+
+    def note_write(self, user_id: int) -> None:
+        """Let the next requests of a user, on any host, see what was written. Called after the commit."""
+        if self._replica is not None:
+            # The write itself is done, and must not be reported as failed.
+            with suppress(StoreUnavailable), _translated_errors():
+                self._replica.note_write(user_id)
 
     @contextmanager
     def snapshot(self) -> Iterator[Read]:
@@ -193,6 +228,8 @@ class Database:
     def writing(self) -> Iterator[Write]:
         requested = begun = time.perf_counter()
         self._uses += 1
+        if request := replica.current_request():
+            request.has_written = True
         try:
             with self._write_lock(), _translated_errors(), self._engines.writer.begin() as connection:
                 begun = time.perf_counter()
@@ -256,6 +293,8 @@ class Database:
         return connection
 
     def close(self) -> None:
+        if self._replica is not None:
+            self._replica.close()
         self._engines.close()
 
 
@@ -266,7 +305,7 @@ def _translated_errors() -> Iterator[None]:
         yield
     except IntegrityError as error:
         raise InvalidInput(
-            msg("Somebody else changed the same thing at this moment: look again, then repeat.")
+            msg("Someone else changed the same thing at this moment: look again, then repeat.")
         ) from error
     except (*database_errors.DRIVER_ERRORS, SQLAlchemyError, DatabaseReplaced) as error:
         cause = database_errors.cause_of(error)
@@ -277,4 +316,8 @@ def _translated_errors() -> Iterator[None]:
 
 def _unavailable(cause: Cause) -> StoreUnavailable:
     _causes.log(cause)
-    return StoreUnavailable(msg("The database does not answer at the moment; try again shortly."), reason=cause.reason)
+    return StoreUnavailable(
+        msg("The database does not answer at the moment; try again shortly."),
+        reason=cause.reason,
+        is_of_transaction=cause.code in database_errors.OF_TRANSACTION,
+    )

@@ -39,9 +39,11 @@ SQLITE_CODES: Final = frozenset(
     }
 )
 # Prefixes of SQLSTATE. 08: connection. 25006: read-only, such as a standby. 25P03: a transaction was idle too long.
-# 40001, 40P01: serialization failure, deadlock. 53: out of disk, memory or connections. 57014: statement timeout.
-# 57P0: shutdown, restart, or not ready yet. 58: system error. XX001, XX002: corrupted.
-SQLSTATES: Final = ("08", "25006", "25P03", "40001", "40P01", "53", "57014", "57P0", "58", "XX001", "XX002")
+# 40001, 40P01: serialization failure, deadlock. 53: out of disk, memory or connections. 55P03: waited too long for a
+# lock. 57014: statement timeout. 57P0: shutdown, restart, or not ready yet. 58: system error. XX001, XX002: corrupted.
+SQLSTATES: Final = ("08", "25006", "25P03", "40001", "40P01", "53", "55P03", "57014", "57P0", "58", "XX001", "XX002")
+# Codes of errors that roll back one transaction, while others go on: 53100 and SQLITE_FULL are a full disk.
+OF_TRANSACTION: Final = frozenset({"40001", "40P01", "53100", "55P03", "57014", "SQLITE_FULL"})
 # How long the same cause is not logged again.
 LOG_INTERVAL_S: Final = 10.0
 

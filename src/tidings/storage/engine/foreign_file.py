@@ -19,6 +19,8 @@ class ForeignFile:
             self._connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
         except sqlite3.Error as error:
             raise UnreadableFile(str(error)) from error
+        # What views and triggers of the file could call is limited to harmless functions.
+        self._connection.execute("PRAGMA trusted_schema = OFF")
         self._connection.row_factory = sqlite3.Row
         self._connection.text_factory = lambda text: text.decode("utf-8", "replace")
 

@@ -28,7 +28,12 @@ def joined_ids(page: Select[Any]) -> Select[Any]:
 
     page: selects the column `id` alone. The database joins them: as rows, each id takes four times as long.
     """
-    return select(func.aggregate_strings(_as_text(page.subquery().c.id), ","))
+    return select(joined(page.subquery().c.id))
+
+
+def joined(ids: ColumnElement[int]) -> ColumnElement[str]:
+    """Returns the aggregate of ids in any order as one text with commas; NULL without any."""
+    return func.aggregate_strings(_as_text(ids), ",")
 
 
 def split_ids(joined: str | None) -> list[int]:

@@ -22,3 +22,9 @@ def lock_rows(db: Write, statement: Executable, /, **parameters: Any) -> None:
     """Run a SELECT … FOR UPDATE for its locks alone. Later statements see what others committed before the lock."""
     if not is_sqlite(db.connection):
         db.scalars(statement, **parameters)
+
+
+def limit_waits(db: Write, seconds: float) -> None:
+    """Let statements of the transaction wait this long for a lock; then they raise StoreUnavailable."""
+    if not is_sqlite(db.connection):
+        db.connection.exec_driver_sql(f"SET LOCAL lock_timeout = {round(seconds * 1000)}")

@@ -1,13 +1,49 @@
-"""The content of an entry, stored in a table of its own."""
+"""The content of an entry, stored in a table of its own, and what the user can switch to."""
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, update
+from msgspec import Struct
+from sqlalchemy import bindparam, case, select, update
 
-from tidings.storage.engine.database import Write
-from tidings.storage.schema import entry_contents
+from tidings.domain.entries.entries import EditedEntryField
+from tidings.storage.engine.database import Read, Write
+from tidings.storage.schema import entries, entry_contents
 
-_set = update(entry_contents).where(entry_contents.c.entry_id == bindparam("entry")).values(content=bindparam("body"))
+_update = update(entry_contents).where(entry_contents.c.entry_id == bindparam("entry"))
+_set = _update.values(content=bindparam("body"))
+_set_both = _update.values(content=bindparam("body"), other_content=bindparam("other"))
+_set_of_feed = _update.values(content=bindparam("body"), chapters=bindparam("written"))
+_body_of_feed = bindparam("body", type_=entry_contents.c.other_content.type)
+_set_hidden_of_feed = _update.values(
+    other_content=case((entry_contents.c.other_content.is_not(None), _body_of_feed)), chapters=bindparam("written")
+)
+_select_extras = (
+    select(entry_contents.c.chapters, entry_contents.c.other_content, entries.c.edited)
+    .select_from(entry_contents.join(entries, entries.c.id == entry_contents.c.entry_id))
+    .where(entries.c.user_id == bindparam("user"), entries.c.id == bindparam("entry"))
+)
+
+
+class ContentExtras(Struct, frozen=True):
+    """chapters: as `domain.entries.chapters` writes them. other_content: clean HTML, None for nothing to switch to."""
+
+    chapters: str = ""
+    other_content: str | None = None
+
+
+class EntryExtras(ContentExtras, frozen=True):
+    """edited: bits of the fields that no longer follow the publisher."""
+
+    edited: int = 0
+
+    @property
+    def is_whole_article(self) -> bool:
+        """Whether the content is not that of the feed: then what the user can switch to is."""
+        return bool(self.edited & EditedEntryField.CONTENT)
+
+
+def extras(db: Read, user_id: int, entry_id: int) -> EntryExtras:
+    return db.one(EntryExtras, _select_extras, user=user_id, entry=entry_id) or EntryExtras()
 
 
 def set_content(db: Write, entry_id: int, content: str) -> None:
@@ -16,3 +52,17 @@ def set_content(db: Write, entry_id: int, content: str) -> None:
     The caller has checked the owner, and calls `search_index.note_changed`.
     """
     db.run(_set, entry=entry_id, body=content)
+
+
+def set_contents(db: Write, entry_id: int, content: str, other_content: str) -> None:
+    """As `set_content`, with what the user can switch to."""
+    db.run(_set_both, entry=entry_id, body=content, other=other_content)
+
+
+def set_of_feed(db: Write, entry_id: int, content: str, chapters: str, *, is_shown: bool) -> None:
+    """As `set_content`, for what the publisher has changed. chapters: as in `ContentExtras`.
+
+    is_shown: whether the user sees the content of the feed. Otherwise it becomes what the user can switch to, unless
+    there is nothing to switch to.
+    """
+    db.run(_set_of_feed if is_shown else _set_hidden_of_feed, entry=entry_id, body=content, written=chapters)

@@ -6,6 +6,7 @@ therefore wait for each other, and counts are still right when they are written.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -25,6 +26,14 @@ class FeedCounters(Struct, frozen=True):
     starred_read: int
 
 
+def new_version() -> int:
+    """Returns a random version.
+
+    A number that is counted up would come again with another content after a backup was restored.
+    """
+    return secrets.randbits(53)
+
+
 class CounterDelta:
     """Changes of the counters of feeds: added up in memory, written once."""
 
@@ -42,11 +51,14 @@ class CounterDelta:
             counts[column + 2] += times
 
     def write(self, db: Write) -> None:
-        """Write the changes in the order of feed ids, so that two transactions cannot deadlock."""
+        """Write the changes in the order of feed ids, so that two transactions cannot deadlock.
+
+        A feed gets a new version also where its counts are the same, since its entries are not.
+        """
+        version = new_version()
         changes = [
-            {"feed": feed, "u": u, "r": r, "su": su, "sr": sr}
+            {"feed": feed, "u": u, "r": r, "su": su, "sr": sr, "new_version": version}
             for feed, (u, r, su, sr) in sorted(self._by_feed.items())
-            if u or r or su or sr
         ]
         db.run_many(_add_delta, changes)
 
@@ -76,6 +88,7 @@ _add_delta = (
         read=feed_counters.c.read + bindparam("r"),
         starred_unread=feed_counters.c.starred_unread + bindparam("su"),
         starred_read=feed_counters.c.starred_read + bindparam("sr"),
+        version=bindparam("new_version"),
     )
 )
 

@@ -5,22 +5,21 @@ Lists are in `storage.entries.entry_lists`; polled entries are stored by `storag
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, func, literal_column, select, update
 
 from tidings.domain.entries.entries import Entry, EntryStatus, PageRequest
 from tidings.domain.entries.entry_changes import EntryEdit
+from tidings.domain.entries.state_changes import EntryKey, EntryState, StateChange, apply_all
 from tidings.domain.times import Instant
 from tidings.storage.engine import full_text
 from tidings.storage.engine.database import Read, Write, columns
-from tidings.storage.entries import counters, list_statements, search_index
-from tidings.storage.entries.contents import set_content
-from tidings.storage.schema import entries
-
-# Ids per statement, far below the limits of both engines.
-BATCH = 5_000
+from tidings.storage.engine.id_list import in_list
+from tidings.storage.entries import counters, labels, list_statements, search_index
+from tidings.storage.entries.contents import set_content, set_contents
+from tidings.storage.schema import entries, feed_counters
 
 _is_owned = entries.c.user_id == bindparam("user")
 _select_by_id = select(*columns(entries, Entry)).where(_is_owned, entries.c.id == bindparam("id"))
@@ -31,11 +30,21 @@ _select_by_ids = (
     .where(full_text.without_index(entries.c.user_id) == bindparam("user"), _is_listed)
     .order_by(entries.c.published_at, entries.c.id)
 )
-_select_feed_ids = select(entries.c.feed_id).where(_is_owned, _is_listed).distinct()
-_count_states = (
-    select(entries.c.feed_id, entries.c.status, entries.c.starred, func.count().label("count"))
-    .where(_is_owned, _is_listed)
-    .group_by(entries.c.feed_id, entries.c.status, entries.c.starred)
+_select_with_feeds = select(entries.c.id, entries.c.feed_id).where(
+    full_text.without_index(entries.c.user_id) == bindparam("user"), in_list(entries.c.id, "ids")
+)
+# The counters come first: a transaction that waits for them sees what the one before wrote, also to the entries.
+_lock_states = (
+    select(entries.c.id, entries.c.user_id, entries.c.feed_id, entries.c.status, entries.c.starred)
+    .join_from(entries, feed_counters, feed_counters.c.feed_id == entries.c.feed_id)
+    .where(in_list(full_text.without_index(entries.c.user_id), "users"), in_list(entries.c.id, "ids"))
+    .order_by(feed_counters.c.feed_id, entries.c.id)
+    .with_for_update(of=(feed_counters, entries), key_share=True)
+)
+_set_states = (
+    update(entries)
+    .where(in_list(full_text.without_index(entries.c.user_id), "users"), in_list(entries.c.id, "ids"))
+    .values(status=bindparam("new_status"), starred=bindparam("new_star"), changed_at=bindparam("now"))
 )
 
 
@@ -46,6 +55,11 @@ def get(db: Read, user_id: int, entry_id: int) -> Entry | None:
 def get_many(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[Entry]:
     """Returns those of the entries that belong to the user, oldest first."""
     return db.all(Entry, _select_by_ids, user=user_id, ids=list(entry_ids))
+
+
+def feeds_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Returns the ids of those of the entries that belong to the user, each with that of its feed."""
+    return [(id_, feed) for id_, feed in db.tuples(_select_with_feeds, user=user_id, ids=sorted(set(entry_ids)))]
 
 
 def set_state(
@@ -61,23 +75,38 @@ def set_state(
 
     `changed_at` is set even where nothing else changes.
     """
-    unique = sorted(set(entry_ids))
-    feeds = {feed for batch in _batches(unique) for feed in db.scalars(_select_feed_ids, user=user_id, ids=batch)}
-    counters.lock(db, user_id, feeds)
-    values: dict[str, Any] = {"changed_at": now}
-    if status is not None:
-        values["status"] = int(status)
-    if starred is not None:
-        values["starred"] = starred
+    change_states(db, [StateChange(user_id, entry_ids, status, starred)], now=now)
+
+
+def change_states(db: Write, changes: Sequence[StateChange], *, now: Instant) -> list[int]:
+    """Apply changes of any users, in this order. Returns how many entries of each change belong to its user.
+
+    `changed_at` is set even where nothing else changes. Takes as many statements for many changes as for one.
+    """
+    users = sorted({change.user_id for change in changes})
+    ids = sorted({entry_id for change in changes for entry_id in change.entry_ids})
+    feeds: dict[EntryKey, int] = {}
+    states: dict[EntryKey, EntryState] = {}
+    for entry_id, user_id, feed_id, status, starred in db.tuples(_lock_states, users=users, ids=ids):
+        feeds[user_id, entry_id] = feed_id
+        states[user_id, entry_id] = EntryState(status, starred)
+    new_states, found = apply_all(changes, states)
     delta = counters.CounterDelta()
-    for batch in _batches(unique):
-        for row in db.rows(_count_states, user=user_id, ids=batch):
-            feed, times = row["feed_id"], row["count"]
-            delta.add(feed, row["status"], starred=row["starred"], times=-times)
-            new_star = row["starred"] if starred is None else starred
-            delta.add(feed, row["status"] if status is None else status, starred=new_star, times=times)
-        db.run(update(entries).where(_is_owned, _is_listed).values(**values), user=user_id, ids=batch)
+    by_state: dict[EntryState, list[int]] = {}
+    for key, new in new_states.items():
+        by_state.setdefault(new, []).append(key[1])
+        if (old := states[key]) != new:
+            delta.add(feeds[key], old.status, starred=old.starred, times=-1)
+            delta.add(feeds[key], new.status, starred=new.starred)
+    db.run_many(
+        _set_states,
+        [
+            {"users": users, "ids": listed, "new_status": new.status, "new_star": new.starred, "now": now}
+            for new, listed in by_state.items()
+        ],
+    )
     delta.write(db)
+    return found
 
 
 def edit(db: Write, entry: Entry, change: EntryEdit) -> None:
@@ -97,9 +126,23 @@ def edit(db: Write, entry: Entry, change: EntryEdit) -> None:
     )
     if not is_found:
         return
-    if change.content is not None:
+    if change.content is not None and change.other_content is not None:
+        set_contents(db, entry.id, change.content, change.other_content)
+    elif change.content is not None:
         set_content(db, entry.id, change.content)
     search_index.note_changed(db, entry.user_id, [entry.id])
+
+
+def switch_content(db: Write, entry: Entry, content: str, other_content: str, *, edited: int, minutes: int) -> None:
+    """Exchange the content of an entry with the one that was not shown. The caller has locked the feed's counters.
+
+    edited: bits of the fields that no longer follow the publisher. minutes: the reading time.
+    """
+    statement = update(entries).where(_is_owned, entries.c.id == bindparam("entry"))
+    values = {"edited": edited, "reading_time": minutes}
+    if db.run(statement.values(**values), user=entry.user_id, entry=entry.id):
+        set_contents(db, entry.id, content, other_content)
+        search_index.note_changed(db, entry.user_id, [entry.id])
 
 
 def mark_read(
@@ -111,13 +154,15 @@ def mark_read(
     published_before: Instant | None = None,
     created_before: Instant | None = None,
     starred: bool | None = None,
+    label_ids: Sequence[int] = (),
     except_feed_ids: Sequence[int] = (),
     page: PageRequest | None = None,
     now: Instant,
 ) -> int:
     """Mark unread entries of the user, or of one feed or category, as read. Returns how many.
 
-    except_feed_ids: feeds whose entries stay unread. page: only entries that come after its cursor, in its order.
+    label_ids: only entries with all of these labels. except_feed_ids: feeds whose entries stay unread. page: only
+    entries that come after its cursor, in its order.
     """
     conditions: list[ColumnElement[bool]] = [entries.c.user_id == user_id, literal_column("entries.status = 0")]
     if feed_id is not None:
@@ -133,6 +178,7 @@ def mark_read(
         conditions.append(entries.c.created_at < created_before)
     if starred is not None:
         conditions.append(literal_column(f"entries.starred = {str(starred).lower()}"))
+    conditions += labels.has_all(entries.c.id, user_id, label_ids)
     if except_feed_ids:
         conditions.append(entries.c.feed_id.not_in(except_feed_ids))
     cursor: dict[str, int] = {}
@@ -149,8 +195,3 @@ def mark_read(
         db.run(update(entries).where(*conditions).values(status=int(EntryStatus.READ), changed_at=now), **cursor)
         delta.write(db)
     return marked
-
-
-def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(ids), BATCH):
-        yield ids[start : start + BATCH]

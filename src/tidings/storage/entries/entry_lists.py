@@ -5,11 +5,12 @@ A page reads rows of `entries` through the index of its order, then the bodies a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, cast
 
 from msgspec import Struct
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import Select, bindparam, exists, func, select
 
 from tidings.domain.entries.entries import Direction, Enclosure, Entry, EntryFilter, EntryStatus, PageRequest
 from tidings.domain.times import Instant
@@ -22,16 +23,19 @@ from tidings.storage.entries.list_statements import (
     EMPTY_QUERY,
     EntryListQuery,
     all_ids_statement,
+    count_plain_search,
     count_statement,
     cursor_parameters,
     id_page_statement,
     ids_statement,
+    label_parameters,
     page_ids_statement,
     page_statement,
+    select_removed,
 )
 from tidings.storage.entries.search_plan import SearchMatches, find_matches
 from tidings.storage.feeds import feeds as feed_rows
-from tidings.storage.schema import enclosures, entries, entry_contents, feed_counters, feeds
+from tidings.storage.schema import enclosures, entries, entry_contents, entry_labels, feed_counters, feeds
 
 
 class EntryPage(Struct, frozen=True):
@@ -41,6 +45,27 @@ class EntryPage(Struct, frozen=True):
     entries: list[Entry]
     contents: dict[int, str]
     enclosures: dict[int, list[Enclosure]]
+
+
+class AppEntry(Struct, frozen=True):
+    """What apps of the other protocols show of an entry: fewer columns, and its body. content: None if missing.
+
+    has_enclosures, has_labels: most entries have none, and then these need not be read.
+    """
+
+    id: int
+    feed_id: int
+    status: int
+    starred: bool
+    published_at: Instant
+    created_at: Instant
+    title: str
+    url: str
+    author: str
+    tags: str
+    content: str | None
+    has_enclosures: bool
+    has_labels: bool
 
 
 class _BoundQuery(Struct, frozen=True):
@@ -78,7 +103,17 @@ def _total_of_page(
 ) -> int:
     if matches and matches.is_all and page.cursor is None:
         return len(matches.ids)
+    if matches and matches.is_frequent and bound.query.is_plain_search and _has_few_removed(db, bound):
+        return cast("int", db.scalar(count_plain_search, **bound.parameters))
     return _total(db, _counted(db, bound.query, matches), entry_filter, bound.parameters)
+
+
+def _has_few_removed(db: Read, bound: _BoundQuery) -> bool:
+    """Whether the matches among removed and deleted entries, which are tested one by one, are counted quickly."""
+    user, most = bound.parameters["user"], full_text.max_removed(db)
+    return len(db.scalars(select_removed, user=user, limit=most + 1)) <= most and not full_text.has_many_deleted(
+        db, most
+    )
 
 
 def rows(db: Read, user_id: int, entry_filter: EntryFilter, page: PageRequest) -> list[Entry]:
@@ -143,10 +178,7 @@ def with_bodies(db: Read, rows: list[Entry], *, total: int = 0) -> EntryPage:
     """Returns a page of these entries with their bodies and enclosures."""
     ids = [row.id for row in rows]
     contents = bodies(db, ids)
-    attached: dict[int, list[Enclosure]] = {}
-    owners = sorted({row.user_id for row in rows})
-    for enclosure in db.all(Enclosure, _select_enclosures, users=owners, ids=ids):
-        attached.setdefault(enclosure.entry_id, []).append(enclosure)
+    attached = enclosures_of(db, sorted({row.user_id for row in rows}), ids)
     return EntryPage(total, rows, contents, attached)
 
 
@@ -155,32 +187,51 @@ def bodies(db: Read, entry_ids: list[int]) -> dict[int, str]:
     return {row["entry_id"]: row["content"] for row in db.rows(_select_contents, ids=entry_ids)}
 
 
-def ids(db: Read, user_id: int, entry_filter: EntryFilter, *, limit: int, offset: int) -> tuple[int, list[int]]:
-    """Returns the total and a page of ids, newest first. A search in the filter is ignored."""
-    query = EntryListQuery.of(entry_filter, hidden=False)
-    parameters = _parameters(user_id, entry_filter, [])
+def for_apps(db: Read, user_id: int, entry_ids: Iterable[int]) -> list[AppEntry]:
+    """Returns those of the entries that belong to the user, in no order."""
+    return db.all(AppEntry, _select_for_apps, user=user_id, ids=list(entry_ids))
+
+
+def enclosures_of(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -> dict[int, list[Enclosure]]:
+    """Returns the enclosures of entries of these users, by entry id."""
+    attached: dict[int, list[Enclosure]] = {}
+    for enclosure in db.all(Enclosure, _select_enclosures, users=user_ids, ids=entry_ids):
+        attached.setdefault(enclosure.entry_id, []).append(enclosure)
+    return attached
+
+
+def ids(db: Read, user_id: int, entry_filter: EntryFilter, *, limit: int, offset: int) -> tuple[int, str]:
+    """Returns the total and a page of ids, newest first, separated by commas. A search in the filter is ignored."""
+    query, parameters = _without_search(user_id, entry_filter)
     listed = db.scalar(ids_statement(query), **parameters, limit=limit, offset=offset)
-    return _total(db, query, entry_filter, parameters), split_ids(listed)
+    return _total(db, query, entry_filter, parameters), listed or ""
 
 
-def id_page(db: Read, user_id: int, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> list[int]:
-    """Returns ids in their order, up to `limit`. A search in the filter is ignored. Nothing is counted."""
-    hidden = list(entry_filter.excluded_feed_ids)
-    query = EntryListQuery.of(entry_filter, hidden=bool(hidden))
-    parameters = _parameters(user_id, entry_filter, hidden)
-    return split_ids(db.scalar(id_page_statement(query, direction), **parameters, limit=limit, offset=0))
+def id_page(db: Read, user_id: int, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> str:
+    """Returns ids in their order, separated by commas, up to `limit`. A search in the filter is ignored.
+
+    Nothing is counted.
+    """
+    query, parameters = _without_search(user_id, entry_filter)
+    return db.scalar(id_page_statement(query, direction), **parameters, limit=limit, offset=0) or ""
 
 
 def joined_ids(db: Read, user_id: int, entry_filter: EntryFilter) -> str:
     """Returns the ids of a list, ascending and separated by commas. A search in the filter is ignored."""
-    query = EntryListQuery.of(entry_filter, hidden=False)
-    return db.scalar(all_ids_statement(query), **_parameters(user_id, entry_filter, [])) or ""
+    query, parameters = _without_search(user_id, entry_filter)
+    return db.scalar(all_ids_statement(query), **parameters) or ""
 
 
 def total(db: Read, user_id: int, entry_filter: EntryFilter) -> int:
     """Returns the number of entries in a list. A search in the filter is ignored."""
-    query = EntryListQuery.of(entry_filter, hidden=False)
-    return _total(db, query, entry_filter, _parameters(user_id, entry_filter, []))
+    query, parameters = _without_search(user_id, entry_filter)
+    return _total(db, query, entry_filter, parameters)
+
+
+def _without_search(user_id: int, entry_filter: EntryFilter) -> tuple[EntryListQuery, dict[str, Any]]:
+    excluded = list(entry_filter.excluded_feed_ids)
+    query = EntryListQuery.of(entry_filter, hidden=bool(excluded))
+    return query, _parameters(user_id, entry_filter, excluded)
 
 
 def is_older_than_all(db: Read, user_id: int, moment: Instant) -> bool:
@@ -204,6 +255,17 @@ _select_oldest = (
 _select_first_id = select(func.min(entries.c.id)).where(
     entries.c.user_id == bindparam("user"), entries.c.created_at > bindparam("moment")
 )
+# Found by the ids: SQLite would read all entries of the user and pick out the listed ones.
+_select_for_apps = (
+    select(
+        *(entries.c[name] for name in AppEntry.__struct_fields__ if name in entries.c),
+        entry_contents.c.content,
+        exists().where(enclosures.c.entry_id == entries.c.id).label("has_enclosures"),
+        exists().where(entry_labels.c.entry_id == entries.c.id).label("has_labels"),
+    )
+    .select_from(entries.outerjoin(entry_contents, entry_contents.c.entry_id == entries.c.id))
+    .where(full_text.without_index(entries.c.user_id) == bindparam("user"), in_list(entries.c.id, "ids"))
+)
 _select_contents = select(entry_contents.c.entry_id, entry_contents.c.content).where(
     in_list(entry_contents.c.entry_id, "ids")
 )
@@ -218,6 +280,7 @@ def _parameters(user_id: int, entry_filter: EntryFilter, hidden: list[int]) -> d
     parameters: dict[str, Any] = {"user": user_id}
     parameters |= {name: value for name in CONDITIONS if (value := getattr(entry_filter, name)) is not None}
     parameters |= {f"tag_{number}": tag for number, tag in enumerate(entry_filter.tags)}
+    parameters |= label_parameters(entry_filter.label_ids, entry_filter.excluded_label_ids)
     if hidden:
         parameters["hidden"] = hidden
     return parameters

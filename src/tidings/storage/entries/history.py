@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, bindparam, literal_column, select
 
 from tidings.domain.times import Instant
 from tidings.storage.engine.database import Write
-from tidings.storage.entries import counters, tombstones
+from tidings.storage.entries import counters, labels, tombstones
 from tidings.storage.entries.tombstones import DeletedEntry
 from tidings.storage.schema import entries
 
@@ -16,7 +16,7 @@ BATCH = 1_000
 _is_owned = entries.c.user_id == bindparam("user")
 # In the order of an index; each batch starts where the last one ended, so that no entry is read twice.
 _is_read: ColumnElement[bool] = literal_column("entries.status = 1")
-_is_kept = entries.c.starred | (entries.c.share_code != "")
+_is_kept = entries.c.starred | (entries.c.share_code != "") | ~labels.is_unlabelled
 _select_read = (
     select(entries.c.id, entries.c.feed_id)
     .where(_is_owned, _is_read, entries.c.id > bindparam("after"), ~_is_kept)
@@ -32,14 +32,14 @@ _select_still_read = select(entries.c.id, entries.c.feed_id, entries.c.status).w
 def flush(db: Write, user_id: int, *, after: int, now: Instant) -> int | None:
     """Delete up to BATCH of the user's read entries, and remember their hashes so that polling does not add them again.
 
-    Starred and shared entries stay. after: the id up to which entries were deleted, 0 at first. Returns the next such
-    id, None when there are no more.
+    Starred, shared and labelled entries stay. after: the id up to which entries were deleted, 0 at first. Returns the
+    next such id, None when there are no more.
     """
     rows = db.rows(_select_read, user=user_id, after=after, limit=BATCH)
     if not rows:
         return None
     counters.lock(db, user_id, {row["feed_id"] for row in rows})
-    # An entry may have been starred before the lock.
+    # An entry may have been starred or labelled before the lock.
     deleted = db.all(DeletedEntry, _select_still_read, user=user_id, ids=[row["id"] for row in rows])
     tombstones.add(db, user_id, deleted, now=now)
     return int(rows[-1]["id"])

@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select, text, tuple_
+from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, func, select, text, tuple_
 
 from tidings.domain.entries.entries import Direction, Entry, EntryFilter, EntryStatus, Order, PageRequest
 from tidings.domain.entries.search import SearchQuery
 from tidings.storage.engine import full_text
 from tidings.storage.engine.database import columns
 from tidings.storage.engine.id_list import joined_ids
-from tidings.storage.schema import categories, entries, entry_tags
+from tidings.storage.schema import categories, entries, entry_labels, entry_tags
 from tidings.storage.schema.archive import author_prefix, title_prefix
 
 EMPTY_QUERY = SearchQuery()
@@ -28,7 +29,7 @@ Search = Literal["", "matches", "is in matches", "is given", "does not match"]
 class EntryListQuery(NamedTuple):
     """The conditions of a list without their values: the key under which its statements are cached.
 
-    conditions: keys of CONDITIONS. hidden: whether some feeds are left out. tags: how many.
+    conditions: keys of CONDITIONS. hidden: whether some feeds are left out. tags, labels, excluded_labels: how many.
     """
 
     statuses: tuple[EntryStatus, ...]
@@ -37,32 +38,53 @@ class EntryListQuery(NamedTuple):
     hidden: bool
     tags: int
     search: Search
+    labels: int = 0
+    excluded_labels: int = 0
 
     @classmethod
     def of(cls, entry_filter: EntryFilter, *, hidden: bool, search_query: SearchQuery = EMPTY_QUERY) -> EntryListQuery:
         conditions = tuple(name for name in CONDITIONS if getattr(entry_filter, name) is not None)
         statuses = tuple(sorted(set(entry_filter.statuses))) or (EntryStatus.UNREAD, EntryStatus.READ)
         search: Search = "matches" if search_query.required else "does not match" if search_query.excluded else ""
-        return cls(statuses, entry_filter.starred, conditions, hidden, len(entry_filter.tags), search)
+        return cls(
+            statuses,
+            entry_filter.starred,
+            conditions,
+            hidden,
+            len(entry_filter.tags),
+            search,
+            len(entry_filter.label_ids),
+            len(entry_filter.excluded_label_ids),
+        )
 
     @property
     def has_stored_total(self) -> bool:
         """Whether the total follows from the stored counters."""
-        if self.tags or self.search or EntryStatus.REMOVED in self.statuses:
+        if self.tags or self.labels or self.excluded_labels or self.search or EntryStatus.REMOVED in self.statuses:
             return False
         return set(self.conditions) <= {"feed_id", "category_id"}
 
     @property
+    def is_plain_search(self) -> bool:
+        """Whether it is a search in all entries of the user, and nothing else: it can be counted in the index."""
+        return self == _PLAIN_SEARCH
+
+    @property
     def is_narrow(self) -> bool:
-        """Whether the matches of a search, a tag, a feed or of public links are read first and then sorted.
+        """Whether the matches of a search, a tag, a label, a feed or of public links are read first and then sorted.
 
-        Reading the whole archive in order to pick out these few would cost more.
+        Reading the whole archive in order to pick out these few would cost more. Entries of a label are read in the
+        order of its own indexes.
         """
-        return bool(self.search in ("matches", "is given") or self.tags or {"feed_id", "shared"} & set(self.conditions))
+        is_few = self.search in ("matches", "is given") or self.tags or self.labels
+        return bool(is_few or {"feed_id", "shared"} & set(self.conditions))
 
+
+_PLAIN_SEARCH = EntryListQuery((EntryStatus.UNREAD, EntryStatus.READ), None, (), False, 0, "matches")
 
 # Public links are few, even those of all users together: the index alone has them. The list itself checks the user.
 _shared = entries.alias("shared")
+_owned_id = full_text.id_of_user(entries.c.user_id, entries.c.id)
 CONDITIONS: dict[str, ColumnElement[bool]] = {
     "feed_id": entries.c.feed_id == bindparam("feed_id"),
     "category_id": entries.c.category_id == bindparam("category_id"),
@@ -74,8 +96,8 @@ CONDITIONS: dict[str, ColumnElement[bool]] = {
     # Lists by id are bounded by an id as well (`entry_lists.first_id_created_after`), so this index would not help.
     "created_before": full_text.without_index(entries.c.created_at) < bindparam("created_before"),
     "created_after": full_text.without_index(entries.c.created_at) > bindparam("created_after"),
-    "before_entry_id": entries.c.id < bindparam("before_entry_id"),
-    "after_entry_id": entries.c.id > bindparam("after_entry_id"),
+    "before_entry_id": _owned_id < full_text.id_of_user(bindparam("user"), bindparam("before_entry_id")),
+    "after_entry_id": _owned_id > full_text.id_of_user(bindparam("user"), bindparam("after_entry_id")),
     "shared": entries.c.id.in_(
         select(_shared.c.id).where(
             # The first as in the partial index; the second is a range, for which SQLite uses it.
@@ -97,6 +119,17 @@ _ORDERS: dict[Order, tuple[ColumnElement[Any], ...]] = {
     Order.TITLE: (title_prefix, entries.c.title, entries.c.id),
     Order.AUTHOR: (author_prefix, entries.c.author, entries.c.id),
 }
+# Lists of a label are read in the order of its indexes, which have these columns of the entry.
+_OF_LABEL: dict[ColumnElement[Any], ColumnElement[Any]] = {
+    entries.c.id: entry_labels.c.entry_id,
+    entries.c.published_at: entry_labels.c.published_at,
+}
+_LABEL_CONDITIONS: dict[str, ColumnElement[bool]] = {
+    "published_before": entry_labels.c.published_at < bindparam("published_before"),
+    "published_after": entry_labels.c.published_at > bindparam("published_after"),
+    "before_entry_id": entry_labels.c.entry_id < bindparam("before_entry_id"),
+    "after_entry_id": entry_labels.c.entry_id > bindparam("after_entry_id"),
+}
 _BY_CATEGORY = {Order.CATEGORY_ID, Order.CATEGORY_TITLE}
 
 
@@ -110,7 +143,9 @@ def page_statement(query: EntryListQuery, order: Order, direction: Direction, *,
 def id_page_statement(query: EntryListQuery, direction: Direction) -> Select[Any]:
     """Returns the SELECT of the ids of a page in the order of the ids, joined. Parameters: limit and offset."""
     # Starred entries are few: read from their own index and sorted, not picked out of all entries in order.
-    order = full_text.without_index(entries.c.id) if query.starred else entries.c.id
+    order = (
+        full_text.without_index(entries.c.id) if query.starred and not query.labels else _column(query, entries.c.id)
+    )
     statement = select(entries.c.id).where(*_conditions(query))
     statement = statement.order_by(order.desc() if direction is Direction.DESC else order.asc())
     return joined_ids(statement.limit(bindparam("limit")).offset(bindparam("offset")))
@@ -139,19 +174,26 @@ def _ordered(
     if order is Order.CATEGORY_TITLE:
         # Reads category after category; with few entries, it looks up the category of each.
         category_id = categories.c.id if query.is_narrow else full_text.without_index(categories.c.id)
-        joined = and_(categories.c.user_id == entries.c.user_id, category_id == entries.c.category_id)
+        user_id = full_text.without_index(entries.c.user_id) if query.is_narrow else entries.c.user_id
+        joined = and_(categories.c.user_id == user_id, category_id == entries.c.category_id)
         statement = statement.select_from(entries.join(categories, joined)).where(
             categories.c.user_id == bindparam("user")
         )
     if has_cursor:
-        statement = statement.where(is_after_cursor(order, direction))
-    keys = [key.desc() if direction is Direction.DESC else key.asc() for key in _ORDERS[order]]
+        statement = statement.where(is_after_cursor(order, direction, of_label=query.labels > 0))
+    columns_in_order = [_column(query, column) for column in _ORDERS[order]]
+    keys = [key.desc() if direction is Direction.DESC else key.asc() for key in columns_in_order]
     return statement.order_by(*keys).limit(bindparam("limit")).offset(bindparam("offset"))
 
 
-def is_after_cursor(order: Order, direction: Direction) -> ColumnElement[bool]:
+def _column(query: EntryListQuery, column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Returns the column by which a list is ordered or bounded."""
+    return _OF_LABEL.get(column, column) if query.labels else column
+
+
+def is_after_cursor(order: Order, direction: Direction, *, of_label: bool = False) -> ColumnElement[bool]:
     """Returns the condition that an entry comes after the cursor: a row comparison, which can use the index."""
-    moment, entry_id = _ORDERS[order]
+    moment, entry_id = (_OF_LABEL.get(column, column) if of_label else column for column in _ORDERS[order])
     cursor = tuple_(bindparam("cursor_moment", type_=moment.type), bindparam("cursor_id", type_=entry_id.type))
     return tuple_(moment, entry_id) < cursor if direction is Direction.DESC else tuple_(moment, entry_id) > cursor
 
@@ -164,7 +206,7 @@ def cursor_parameters(page: PageRequest) -> dict[str, int]:
 @lru_cache(maxsize=128)
 def ids_statement(query: EntryListQuery) -> Select[Any]:
     """Returns the SELECT of a page of ids, newest first, joined. Parameters: limit and offset."""
-    statement = select(entries.c.id).where(*_conditions(query)).order_by(entries.c.id.desc())
+    statement = select(entries.c.id).where(*_conditions(query)).order_by(_column(query, entries.c.id).desc())
     return joined_ids(statement.limit(bindparam("limit")).offset(bindparam("offset")))
 
 
@@ -172,7 +214,9 @@ def ids_statement(query: EntryListQuery) -> Select[Any]:
 def all_ids_statement(query: EntryListQuery) -> Select[Any]:
     """Returns the SELECT of all ids, ascending, joined."""
     # Starred entries are few: they are read from their own index and sorted.
-    order = full_text.without_index(entries.c.id) if query.starred else entries.c.id
+    order = (
+        full_text.without_index(entries.c.id) if query.starred and not query.labels else _column(query, entries.c.id)
+    )
     return joined_ids(select(entries.c.id).where(*_conditions(query)).order_by(order))
 
 
@@ -188,7 +232,9 @@ def _conditions(query: EntryListQuery) -> list[ColumnElement[bool]]:
     conditions = [owner == bindparam("user"), *_status_conditions(query.statuses)]
     if query.starred is not None:
         conditions.append(_literal(f"entries.starred = {str(query.starred).lower()}"))
-    conditions += [CONDITIONS[name] for name in query.conditions]
+    bounds = CONDITIONS | _LABEL_CONDITIONS if query.labels else CONDITIONS
+    conditions += [bounds[name] for name in query.conditions]
+    conditions += has_labels(query.labels, query.excluded_labels)
     if query.hidden:
         conditions.append(entries.c.feed_id.not_in(bindparam("hidden", expanding=True)))
     conditions += [_has_tag(number) for number in range(query.tags)]
@@ -219,8 +265,58 @@ def _literal(condition: str) -> ColumnElement[bool]:
     return cast("ColumnElement[bool]", text(condition))
 
 
+# The matches of a plain search. Removed entries are in the index, too, until cleanup deletes them.
+count_plain_search = select(
+    full_text.count_indexed(bindparam("match_expression", type_=Text), bindparam("user"))
+    - select(func.count())
+    .select_from(entries)
+    .where(
+        entries.c.user_id == bindparam("user"),
+        _literal("entries.status = 2"),
+        full_text.is_match(entries.c.id, bindparam("match_expression", type_=Text)),
+    )
+    .scalar_subquery()
+)
+select_removed = (
+    select(entries.c.id)
+    .where(entries.c.user_id == bindparam("user"), _literal("entries.status = 2"))
+    .limit(bindparam("limit"))
+)
+
+
 def _has_tag(number: int) -> ColumnElement[bool]:
     tagged = select(entry_tags.c.entry_id).where(
         entry_tags.c.user_id == bindparam("user"), entry_tags.c.tag == bindparam(f"tag_{number}")
     )
     return entries.c.id.in_(tagged)
+
+
+def has_labels(labels: int, excluded: int) -> list[ColumnElement[bool]]:
+    """Returns the conditions that an entry has labels, and none of others. Parameters: `label_parameters`.
+
+    The first one joins `entry_labels`, whose indexes then give the order.
+    """
+    conditions: list[ColumnElement[bool]] = []
+    if labels:
+        conditions += [
+            entry_labels.c.label_id == bindparam("label_0"),
+            entry_labels.c.user_id == bindparam("user"),
+            entry_labels.c.entry_id == entries.c.id,
+        ]
+    conditions += [entries.c.id.in_(_labelled(f"label_{number}")) for number in range(1, labels)]
+    # A list that PostgreSQL looks entries up in: by an anti-join it would lose the order of the index.
+    return conditions + [entries.c.id.not_in(_labelled(f"excluded_label_{number}")) for number in range(excluded)]
+
+
+def label_parameters(label_ids: Sequence[int], excluded: Sequence[int]) -> dict[str, int]:
+    """Returns the parameters of `has_labels`, without that of the user."""
+    given = {f"label_{number}": label_id for number, label_id in enumerate(label_ids)}
+    return given | {f"excluded_label_{number}": label_id for number, label_id in enumerate(excluded)}
+
+
+def _labelled(parameter: str) -> Select[Any]:
+    """Returns the SELECT of the ids of entries with a label."""
+    labelled = entry_labels.alias()
+    return select(labelled.c.entry_id).where(
+        labelled.c.label_id == bindparam(parameter), labelled.c.user_id == bindparam("user")
+    )

@@ -10,8 +10,10 @@ from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.times import Instant
 from tidings.storage.engine.database import Read, Write
 from tidings.storage.entries import counters
-from tidings.storage.entries import entries as rows
 from tidings.storage.schema import entries
+
+# Ids that one call looks at.
+BATCH = 5_000
 
 _is_owned = entries.c.user_id == bindparam("user")
 _select_unread = select(entries.c.id).where(
@@ -44,7 +46,7 @@ _mark_unread = (
 
 def unread_of(db: Read, user_id: int, entry_ids: Sequence[int]) -> list[int]:
     """Returns those of the first BATCH ids that are unread entries of the user."""
-    return db.scalars(_select_unread, user=user_id, ids=list(entry_ids)[: rows.BATCH])
+    return db.scalars(_select_unread, user=user_id, ids=list(entry_ids)[:BATCH])
 
 
 def differing_from(
@@ -54,7 +56,7 @@ def differing_from(
 
     Removed entries are left out.
     """
-    states = db.rows(_select_states, user=user_id, ids=list(entry_ids)[: rows.BATCH])
+    states = db.rows(_select_states, user=user_id, ids=list(entry_ids)[:BATCH])
     wanted = {"status": status, "starred": starred}
     changes = {name: value for name, value in wanted.items() if value is not None}
     return [row["id"] for row in states if any(row[name] != value for name, value in changes.items())]

@@ -44,7 +44,7 @@ _delete = delete(tombstones).where(
 
 
 class DeletedEntry(Struct, frozen=True):
-    """An entry to delete; it is neither starred nor shared."""
+    """An entry to delete; it is neither starred, shared nor labelled."""
 
     id: int
     feed_id: int

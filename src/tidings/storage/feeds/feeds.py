@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from tidings.domain.feeds.feeds import Feed
@@ -13,9 +14,20 @@ from tidings.domain.polling.sources import SHARED_OPTIONS
 from tidings.domain.text import normalize_for_search
 from tidings.domain.times import Instant
 from tidings.storage.engine.database import Read, Write, columns
+from tidings.storage.engine.id_list import in_list
 from tidings.storage.entries import counters
 from tidings.storage.polling import sources
 from tidings.storage.schema import categories, entries, feed_counters, feeds, icons
+
+
+class FeedOrigin(Struct, frozen=True):
+    """What apps show of an entry's feed."""
+
+    id: int
+    title: str
+    site_url: str
+    category_title: str
+
 
 _select_by_user = select(*columns(feeds, Feed)).where(feeds.c.user_id == bindparam("user"))
 _select_by_id = _select_by_user.where(feeds.c.id == bindparam("id"))
@@ -23,7 +35,9 @@ _select_by_ids = _select_by_user.where(feeds.c.id.in_(bindparam("ids", expanding
 _select_id_by_url = select(feeds.c.id).where(feeds.c.user_id == bindparam("user"), feeds.c.feed_url == bindparam("url"))
 _select_urls = select(feeds.c.feed_url).where(feeds.c.user_id == bindparam("user"))
 _insert_many = insert(feeds).returning(feeds.c.id, sort_by_parameter_order=True)
-_select_ordered = _select_by_user.order_by(feeds.c.parsing_error_count.desc(), feeds.c.title_key, feeds.c.id)
+# Failing ones first, then by title without case.
+IN_ORDER = (feeds.c.parsing_error_count.desc(), feeds.c.title_key, feeds.c.id)
+_select_ordered = _select_by_user.order_by(*IN_ORDER)
 _select_by_category = (
     select(*columns(feeds, Feed))
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
@@ -40,6 +54,11 @@ _select_icon_names = (
     select(feeds.c.id.label("feed_id"), icons.c.external_id)
     .select_from(feeds.join(icons, icons.c.id == feeds.c.icon_id))
     .where(feeds.c.user_id == bindparam("user"))
+)
+_select_origins = (
+    select(feeds.c.id, feeds.c.title, feeds.c.site_url, categories.c.title.label("category_title"))
+    .select_from(feeds.join(categories, categories.c.id == feeds.c.category_id))
+    .where(feeds.c.user_id == bindparam("user"), in_list(feeds.c.id, "ids"))
 )
 _select_last_check = select(func.max(feeds.c.checked_at)).where(feeds.c.user_id == bindparam("user"))
 _select_last_check_of_feed = _select_last_check.where(feeds.c.id == bindparam("feed"))
@@ -85,6 +104,11 @@ def get(db: Read, user_id: int, feed_id: int) -> Feed | None:
 def get_many(db: Read, user_id: int, feed_ids: Iterable[int]) -> list[Feed]:
     """Returns those of the feeds that belong to the user."""
     return db.all(Feed, _select_by_ids, user=user_id, ids=list(feed_ids))
+
+
+def origins(db: Read, user_id: int, feed_ids: Iterable[int]) -> dict[int, FeedOrigin]:
+    """Returns those of the feeds that belong to the user, by id."""
+    return {origin.id: origin for origin in db.all(FeedOrigin, _select_origins, user=user_id, ids=feed_ids)}
 
 
 def id_by_url(db: Read, user_id: int, feed_url: str) -> int | None:

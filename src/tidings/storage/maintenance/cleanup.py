@@ -15,7 +15,7 @@ from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.times import Instant
 from tidings.storage.engine.database import Read, Write
 from tidings.storage.engine.full_text import without_index
-from tidings.storage.entries import counters, tombstones
+from tidings.storage.entries import counters, labels, tombstones
 from tidings.storage.entries.tombstones import DeletedEntry
 from tidings.storage.schema import entries, feeds, users
 
@@ -42,6 +42,7 @@ _is_removable = (
     without_index(entries.c.starred) == false(),
     without_index(entries.c.share_code) == "",
     without_index(entries.c.status) == bindparam("status"),
+    labels.is_unlabelled,
 )
 _unchanged_since = entries.c.changed_at < bindparam("before")
 _select_expired = (
@@ -73,6 +74,7 @@ _select_still_expired = select(entries.c.id, entries.c.feed_id, entries.c.status
     entries.c.id.in_(bindparam("ids", expanding=True, literal_execute=True)),
     entries.c.starred == false(),
     entries.c.share_code == "",
+    labels.is_unlabelled,
     entries.c.status == bindparam("status"),
     _unchanged_since,
 )
@@ -104,7 +106,7 @@ def find_expired(
 ) -> list[ExpiredEntry]:
     """Returns entries not changed since `before`, oldest change first, without those of `overridden` feeds.
 
-    from_position: `at` of the last entry found. Starred and shared ones are left out.
+    from_position: `at` of the last entry found. Starred, shared and labelled ones are left out.
     """
     parameters = {"user": user_id, "status": int(status), "before": before, "reached": from_position, "limit": limit}
     return db.all(ExpiredEntry, _select_expired, overridden=sorted(overridden), **parameters)

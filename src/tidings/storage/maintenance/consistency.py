@@ -33,6 +33,7 @@ from sqlalchemy import (
 from tidings.domain.entries.entries import EntryStatus
 from tidings.storage.engine import full_text
 from tidings.storage.engine.database import Read, Write
+from tidings.storage.entries import counters
 from tidings.storage.maintenance import table_copy
 from tidings.storage.polling import sources as source_rows
 from tidings.storage.schema import (
@@ -41,9 +42,11 @@ from tidings.storage.schema import (
     enclosures,
     entries,
     entry_contents,
+    entry_labels,
     entry_tags,
     feed_counters,
     feeds,
+    labels,
     receivers,
     search_pending,
     sources,
@@ -138,6 +141,17 @@ def _ownership_rules() -> Iterator[Rule]:
     yield _copied_column(feed_counters, feeds, feed_counters.c.feed_id, "user_id")
     yield _copied_column(enclosures, entries, enclosures.c.entry_id, "user_id")
     yield _copied_column(entry_tags, entries, entry_tags.c.entry_id, "user_id")
+    yield _copied_column(entry_labels, entries, entry_labels.c.entry_id, "user_id")
+    yield _copied_column(entry_labels, entries, entry_labels.c.entry_id, "published_at")
+    of_another = _exists(
+        labels, and_(labels.c.id == entry_labels.c.label_id, labels.c.user_id != entry_labels.c.user_id)
+    )
+    yield Rule(
+        "owners",
+        "entries with a label of another user",
+        _counted(entry_labels, of_another),
+        _run(delete(entry_labels).where(of_another)),
+    )
     foreign = _exists(categories, and_(categories.c.id == feeds.c.category_id, categories.c.user_id != feeds.c.user_id))
     yield Rule("owners", "feeds in a category of another user", _counted(feeds, foreign), None)
 
@@ -177,13 +191,14 @@ def number_of_bodies(db: Read) -> int:
 
 
 def unreadable_bodies(db: Read, progress: Callable[[int], None]) -> list[int]:
-    """Returns the ids of the entries whose stored body cannot be decompressed. progress: called with bodies read."""
-    content = CompressedText()
+    """Returns the ids of the entries with a body that cannot be decompressed. progress: called with entries read."""
+    compressed = CompressedText()
     unreadable, read = [], 0
     for page in table_copy.pages(db, entry_contents):
-        for entry_id, stored in page:
+        for entry_id, content, other_content, _ in page:
             try:
-                content.process_result_value(stored, None)
+                compressed.process_result_value(content, None)
+                compressed.process_result_value(other_content, None)
             except Exception:  # noqa: BLE001  (whatever damaged bytes make the decompressor raise)
                 unreadable.append(int(entry_id))
         read += len(page)
@@ -194,7 +209,8 @@ def unreadable_bodies(db: Read, progress: Callable[[int], None]) -> list[int]:
 def empty_bodies(db: Write, entry_ids: Sequence[int]) -> None:
     """Replace bodies by empty ones. The publisher's next version of these entries is taken, even if it is the same."""
     for entry_id in entry_ids:
-        db.run(update(entry_contents).where(entry_contents.c.entry_id == entry_id).values(content=""))
+        bodies = update(entry_contents).where(entry_contents.c.entry_id == entry_id)
+        db.run(bodies.values(content="", other_content=None))
         db.run(update(entries).where(entries.c.id == entry_id).values(fingerprint=None))
     table_copy.request_indexing(db)
 
@@ -249,6 +265,7 @@ def _recount(db: Write) -> None:
     db.run(
         update(feed_counters).values(
             {name: select(value).where(of_feed).scalar_subquery() for name, value in _COUNTED.items()}
+            | {"version": counters.new_version()}
         )
     )
 

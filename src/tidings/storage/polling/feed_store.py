@@ -15,6 +15,7 @@ from msgspec import Struct
 from sqlalchemy import Update, bindparam, delete, exists, insert, select, update
 
 from tidings.domain.entries import retention
+from tidings.domain.entries.chapters import chapters_text
 from tidings.domain.entries.entries import EditedEntryField, tag_key
 from tidings.domain.feeds.feeds import Feed, ParsedEnclosure
 from tidings.domain.polling.changes import KnownEntries, PreparedFeedUpdate
@@ -24,8 +25,8 @@ from tidings.domain.times import Instant
 from tidings.storage.engine import bulk_insert
 from tidings.storage.engine.database import Read, Write
 from tidings.storage.engine.id_list import in_list
-from tidings.storage.entries import counters, search_index
-from tidings.storage.entries.contents import set_content
+from tidings.storage.entries import counters, labels, search_index
+from tidings.storage.entries.contents import set_of_feed
 from tidings.storage.polling.sources import lock_feeds
 from tidings.storage.schema import enclosures, entries, entry_contents, entry_tags, feeds, tombstones
 from tidings.storage.schema import sources as source_table
@@ -111,7 +112,7 @@ def _add_rows(db: Write, numbered: Sequence[tuple[int, tuple[int, int, int, Inst
     for id_, (user_id, feed_id, category_id, now, entry) in numbered:
         owner = {"id": id_, "user_id": user_id, "feed_id": feed_id, "category_id": category_id}
         rows.append(owner | {"created_at": now, "changed_at": now} | _columns(entry))
-        contents.append({"entry_id": id_, "content": entry.content})
+        contents.append({"entry_id": id_, "content": entry.content, "chapters": chapters_text(entry.chapters)})
         tags += tag_rows(user_id, id_, entry.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in entry.enclosures]
     bulk_insert.add(db, entries, rows)
@@ -160,12 +161,14 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
         is_undated = entry.published_at == now
         if is_undated or not was_undated:
             del values["published_at"]
+        else:
+            labels.set_published(db, user_id, id_, entry.published_at)
         if EditedEntryField.TITLE in edited:
             del values["title"]
-        if EditedEntryField.CONTENT in edited:
+        is_shown = EditedEntryField.CONTENT not in edited
+        if not is_shown:
             del values["reading_time"]
-        else:
-            set_content(db, id_, entry.content)
+        set_of_feed(db, id_, entry.content, chapters_text(entry.chapters), is_shown=is_shown)
         db.run(update(entries).where(entries.c.user_id == user_id, entries.c.id == id_).values(**values))
         _replace_details(db, user_id, id_, entry)
     search_index.note_changed(db, user_id, list(changed))

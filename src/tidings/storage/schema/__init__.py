@@ -4,12 +4,14 @@ from tidings.storage.schema.archive import (
     enclosures,
     entries,
     entry_contents,
+    entry_labels,
     entry_tags,
     feed_counters,
+    labels,
     tombstones,
 )
 from tidings.storage.schema.base import metadata
-from tidings.storage.schema.chores import chores
+from tidings.storage.schema.chores import account_imports, chores
 from tidings.storage.schema.events import deliveries, delivery_bodies, receivers
 from tidings.storage.schema.people import (
     api_keys,
@@ -19,6 +21,7 @@ from tidings.storage.schema.people import (
     server_secrets,
     sessions,
     sign_in_failures,
+    user_writes,
     users,
 )
 from tidings.storage.schema.search import search_documents, search_languages, search_pending, search_vectors
@@ -26,6 +29,7 @@ from tidings.storage.schema.subscriptions import categories, feeds, host_attempt
 from tidings.storage.schema.websub import websub_pushes, websub_subscriptions, websub_topics
 
 __all__ = [
+    "account_imports",
     "api_keys",
     "api_passwords",
     "categories",
@@ -35,6 +39,7 @@ __all__ = [
     "enclosures",
     "entries",
     "entry_contents",
+    "entry_labels",
     "entry_tags",
     "feed_counters",
     "feeds",
@@ -42,6 +47,7 @@ __all__ = [
     "hosts",
     "icons",
     "integrations",
+    "labels",
     "list_links",
     "metadata",
     "receivers",
@@ -54,6 +60,7 @@ __all__ = [
     "sign_in_failures",
     "sources",
     "tombstones",
+    "user_writes",
     "users",
     "websub_pushes",
     "websub_subscriptions",

@@ -1,4 +1,4 @@
-"""Entries with their contents, tags and enclosures; designed for ten million rows.
+"""Entries with their contents, tags, labels and enclosures; designed for ten million rows.
 
 `entries` is narrow and has the columns of every order and filter; bodies are in another table, so that no scan or count
 reads them. Each list of the API has an index with its order, and the id as the tie-break. `category_id` repeats
@@ -24,13 +24,16 @@ from sqlalchemy import (
 
 from tidings.storage.schema.base import (
     CompressedText,
+    LongId,
     Words,
     big,
     flag,
     instant,
     key,
+    long_key,
     metadata,
     number,
+    owner,
     partial_index,
     words,
 )
@@ -42,7 +45,7 @@ SORT_PREFIX = 100
 entries = Table(
     "entries",
     metadata,
-    key(),
+    long_key(),
     Column("user_id", Integer, nullable=False),
     Column("feed_id", Integer, ForeignKey("feeds.id", ondelete="CASCADE"), nullable=False),
     Column("category_id", Integer, nullable=False, comment="The feed's."),
@@ -110,12 +113,14 @@ entry_contents = Table(
     metadata,
     Column(
         "entry_id",
-        Integer,
+        LongId,
         ForeignKey("entries.id", ondelete="CASCADE"),
         primary_key=True,
         autoincrement=False,
     ),
     Column("content", CompressedText, nullable=False, comment="Cleaned HTML."),
+    Column("other_content", CompressedText, comment="What the user can switch to: of the feed, or the whole article."),
+    words("chapters", comment="JSON array of the chapters in the feed, or empty."),
 )
 
 entry_tags = Table(
@@ -123,22 +128,58 @@ entry_tags = Table(
     metadata,
     Column("user_id", Integer, primary_key=True),
     Column("tag", Words, primary_key=True, comment="Case-folded, cut at 200 characters."),
-    Column("entry_id", Integer, ForeignKey("entries.id", ondelete="CASCADE"), primary_key=True, index=True),
+    Column("entry_id", LongId, ForeignKey("entries.id", ondelete="CASCADE"), primary_key=True, index=True),
+    sqlite_with_rowid=False,
+)
+
+labels = Table(
+    "labels",
+    metadata,
+    key(),
+    owner(),
+    words("name", None),
+    words("name_key", None, "Case-folded: names are compared without case everywhere."),
+    UniqueConstraint("user_id", "name_key"),
+    sqlite_autoincrement=True,
+    comment="Names that users give to entries.",
+)
+
+entry_labels = Table(
+    "entry_labels",
+    metadata,
+    # In the order of the Google Reader API, which is that of the ids.
+    Column("label_id", Integer, ForeignKey("labels.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column(
+        "entry_id",
+        LongId,
+        ForeignKey("entries.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+        index=True,
+    ),
+    Column("user_id", Integer, nullable=False),
+    instant("published_at", comment="The entry's, so that a list of a label need not sort its entries."),
+    # Ends with the user, so that a page is found in the index alone.
+    Index("ix_entry_labels_published", "label_id", "published_at", "entry_id", "user_id"),
     sqlite_with_rowid=False,
 )
 
 enclosures = Table(
     "enclosures",
     metadata,
-    key(),
+    long_key(),
     Column("user_id", Integer, nullable=False),
-    Column("entry_id", Integer, ForeignKey("entries.id", ondelete="CASCADE"), nullable=False),
+    Column("entry_id", LongId, ForeignKey("entries.id", ondelete="CASCADE"), nullable=False),
     words("url", None),
     words("mime_type"),
     big("size", "Bytes, 0 when unknown."),
     big("media_progression", "Seconds, set by the client."),
+    Column("queue_position", Integer, comment="Order in the queue of the user, NULL when it is not in it."),
     Index("ix_enclosures_entry", "entry_id", "id"),
     sqlite_autoincrement=True,
+)
+partial_index(
+    "ix_enclosures_queue", enclosures.c.user_id, enclosures.c.queue_position, where="queue_position IS NOT NULL"
 )
 
 tombstones = Table(
@@ -159,5 +200,6 @@ feed_counters = Table(
     number("read"),
     number("starred_unread", 0, "Of the unread ones."),
     number("starred_read", 0, "Of the read ones."),
+    big("version", "Random, another one after each change of which entries are counted, and how."),
     comment="Changed in the transaction that changes an entry. Removed entries are not counted.",
 )

@@ -33,6 +33,9 @@ metadata = MetaData(
 
 # Sorted and compared by code point on both engines, whatever the locale of the PostgreSQL database.
 Words = Text().with_variant(Text(collation="C"), "postgresql")
+# Ids of entries, enclosures and deliveries: a large service may use up those of 32 bits. Numbers of SQLite have 64;
+# it numbers rows by itself only in a column declared as INTEGER.
+LongId = BigInteger().with_variant(Integer(), "sqlite")
 
 
 class _Zstd(threading.local):
@@ -74,8 +77,13 @@ class CompressedText(TypeDecorator[str]):
 
 
 def key() -> Column[int]:
-    """Returns the id column. Ids are never reused, and stay below 2^31, since a client stores them in a C int."""
+    """Returns the id column, of 32 bits on PostgreSQL. Ids are never reused."""
     return Column("id", Integer, primary_key=True)
+
+
+def long_key() -> Column[int]:
+    """Returns the id column of a table that grows all the time, of 64 bits. Ids are never reused."""
+    return Column("id", LongId, primary_key=True)
 
 
 def number(name: str, default: int = 0, comment: str | None = None) -> Column[int]:

@@ -1,10 +1,10 @@
-"""Scheduled jobs, each run by one worker at a time."""
+"""Scheduled jobs, each run by one worker at a time; and imports, which a process of a web worker runs."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Table
+from sqlalchemy import Column, ForeignKey, Table
 
-from tidings.storage.schema.base import Words, instant, metadata, words
+from tidings.storage.schema.base import Words, instant, metadata, number, words
 
 chores = Table(
     "chores",
@@ -15,4 +15,23 @@ chores = Table(
     words("claimed_by"),
     instant("finished_at", nullable=True, comment="When it was last done; null: never yet."),
     sqlite_with_rowid=False,
+)
+
+account_imports = Table(
+    "account_imports",
+    metadata,
+    Column("user_id", ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    words("token", None, "Of the process that runs it; a later one has another."),
+    words("source", None, "tidings, miniflux, freshrss …"),
+    words("origin", "", "Name of the file, or address of the server."),
+    words("state", None, "waiting, running, done, failed or interrupted."),
+    number("steps_done"),
+    number("steps_total", 0, "0 while unknown."),
+    instant("started_at"),
+    instant("renewed_at", comment="Unless it is renewed within a minute, its process has ended."),
+    instant("finished_at", nullable=True),
+    words("report", "", "JSON; empty before the end."),
+    words("error", "", "Why it failed."),
+    words("error_form", "", "JSON: template and values of error; empty: English alone."),
+    comment="The last import of each user.",
 )

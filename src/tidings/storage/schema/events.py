@@ -6,9 +6,11 @@ from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, Table, U
 
 from tidings.storage.schema.base import (
     CompressedText,
+    LongId,
     big,
     instant,
     key,
+    long_key,
     metadata,
     number,
     owner,
@@ -19,7 +21,7 @@ from tidings.storage.schema.base import (
 deliveries = Table(
     "deliveries",
     metadata,
-    key(),
+    long_key(),
     owner(),
     words("delivery_id", None, "Unique; sent along so that a receiver can drop a repeat."),
     words("integration", None, "Which integration carries it, as in integrations.name."),
@@ -58,6 +60,7 @@ delivery_bodies = Table(
     metadata,
     Column(
         "delivery_id",
+        LongId,
         ForeignKey("deliveries.id", ondelete="CASCADE"),
         primary_key=True,
         autoincrement=False,

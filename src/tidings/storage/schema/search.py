@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Column, ForeignKey, Index, Integer, Table
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-from tidings.storage.schema.base import CompressedText, Words, metadata, words
+from tidings.storage.schema.base import CompressedText, LongId, Words, metadata, words
 
 # The FTS5 table; the names of its internal tables begin with it as well.
 FTS_TABLE = "entry_words"
@@ -20,7 +20,7 @@ FTS_TABLE = "entry_words"
 search_pending = Table(
     "search_pending",
     metadata,
-    Column("entry_id", Integer, primary_key=True, autoincrement=False, comment="Its title or body changed."),
+    Column("entry_id", LongId, primary_key=True, autoincrement=False, comment="Its title or body changed."),
     Column("user_id", Integer, nullable=False),
     Index("ix_search_pending_user", "user_id", "entry_id"),
 )
@@ -59,7 +59,7 @@ search_documents = Table(
 search_vectors = Table(
     "search_vectors",
     metadata,
-    Column("entry_id", Integer, ForeignKey("entries.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("entry_id", LongId, ForeignKey("entries.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     Column("words", TSVECTOR, nullable=False),
     Index("ix_search_vectors_words", "words", postgresql_using="gin"),
     info={"engine": "postgresql"},

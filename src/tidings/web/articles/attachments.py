@@ -16,12 +16,15 @@ from tidings.web.language import _
 # Feeds declare no type for thumbnails and covers; ours for them says that they are pictures of some type.
 _THUMBNAIL = "image/*"
 _CHAPTERS = "application/json+chapters"
-_TRANSCRIPTS = frozenset({"text/vtt", "text/srt", "application/srt", "application/x-subrip", "application/ttml+xml"})
+_TRANSCRIPTS = frozenset({
+    "text/vtt", "text/srt", "application/srt", "application/x-subrip", "application/json", "text/plain",
+})  # fmt: skip
 
 
 class AttachmentView(Struct, frozen=True):
     """kind: audio, video, image or file. name: what it is, or the last part of its URL.
 
+    part: chapters or transcript if it is that of an episode, else "".
     address: "" when no page may link to it. media: from where the page loads it, unless it is a file.
     """
 
@@ -30,6 +33,7 @@ class AttachmentView(Struct, frozen=True):
     name: str
     address: str
     media: str = ""
+    part: str = ""
 
 
 class Attachments(Struct, frozen=True):
@@ -59,7 +63,7 @@ def attachments(
     shown = frozenset(MediaKind) if has_players else frozenset({MediaKind.IMAGE})
     views = [_view(context, one, shown) for one in enclosures]
     players = tuple(one for one in views if one.kind in ("audio", "video"))
-    parts = tuple(one for one in views if players and _part_name(one.enclosure.mime_type))
+    parts = tuple(one for one in views if one.part) if players or not has_players else ()
     thumbnails = [one for one in views if one.kind == "image" and one.enclosure.mime_type == _THUMBNAIL]
     return Attachments(
         players,
@@ -77,12 +81,14 @@ def _view(context: RequestContext, enclosure: Enclosure, shown: frozenset[MediaK
     url = safe_href(enclosure.url)
     known = kind if kind in shown and scheme_of(url) in WEB_SCHEMES else "file"
     media = context.media_address(url, MediaKind(known)) if known != "file" else ""
-    name = _part_name(enclosure.mime_type) or path.rpartition("/")[2] or _("Attachment")
-    return AttachmentView(enclosure, known, name, url, media)
+    return AttachmentView(enclosure, known, path.rpartition("/")[2] or _("Attachment"), url, media, _part(enclosure))
 
 
-def _part_name(mime_type: str) -> str:
-    """Returns what a part of an episode is called; "" for anything else."""
-    if mime_type == _CHAPTERS:
-        return _("Chapters")
-    return _("Transcript") if mime_type in _TRANSCRIPTS else ""
+def _part(enclosure: Enclosure) -> str:
+    """Returns chapters or transcript; "" for anything else."""
+    kind = enclosure.mime_type.partition(";")[0].strip().lower()
+    if kind == _CHAPTERS:
+        return "chapters"
+    # Links to players have that type, too.
+    is_page = kind == "text/html" and "transcript" in enclosure.url.lower()
+    return "transcript" if kind in _TRANSCRIPTS or is_page else ""

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from tidings.domain.cleaning import prefix_ids
 from tidings.domain.media.policy import MediaKind
 from tidings.domain.media.rewrite import rewrite_media
-from tidings.web.articles.embeds import defer_players
+from tidings.web.articles.embeds import defer_players, link_players
 from tidings.web.context import RequestContext
 from tidings.web.language import _
 
@@ -23,9 +23,14 @@ _SIDE = re.compile(r' (?:width|height)="(\d+)"')
 _SMALL = 64
 
 
-def article_html(context: RequestContext, content: str, *, poster: str = "") -> Markup:
-    """Returns the HTML of an article. content: as it is stored. poster: the picture of its first player, or ""."""
-    prepared = rewrite_media(prefix_ids(content), context.media_address)
+def article_html(context: RequestContext, content: str, *, has_players: bool = True, poster: str = "") -> Markup:
+    """Returns the HTML of an article. content: as it is stored.
+
+    has_players: whether sounds, films and frames get a player; otherwise they are links.
+    poster: the picture of its first player, or "".
+    """
+    stored = prefix_ids(content) if has_players else link_players(prefix_ids(content))
+    prepared = rewrite_media(stored, context.media_address)
     return Markup(defer_players(_link_pictures(prepared), poster=poster))  # noqa: S704 - cleaned when it was stored
 
 

@@ -1,4 +1,4 @@
-"""Embedded players in articles: nothing is loaded from them before the user clicks."""
+"""Players in articles: those of other hosts load nothing before the user clicks; all of them can be links instead."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from tidings.web.language import _
 
 # An empty iframe element, as the cleaner writes it.
 _FRAME = re.compile(r'<iframe [^>]*?src="([^"]+)"[^>]*></iframe>')
+# A sound or film with its alternatives, as the cleaner writes it: neither contains another.
+_PLAYER = re.compile(r"<(audio|video)\b[^>]*>.*?</\1>", re.DOTALL)
+_SOURCE = re.compile(r'<(?:audio|video|source)\b[^>]*? src="([^"]+)"')
 
 
 def defer_players(content: str, *, poster: str = "") -> str:
@@ -23,12 +26,34 @@ def defer_players(content: str, *, poster: str = "") -> str:
     return _FRAME.sub(lambda match: _link_to_player(match, next(posters, "")), content)
 
 
+def link_players(content: str) -> str:
+    """Returns cleaned HTML with a link in place of each frame, sound and film."""
+    if "<iframe" not in content and "<audio" not in content and "<video" not in content:
+        return content
+    without_frames = _FRAME.sub(lambda match: _link(match[1], _label(match[1])), content)
+    return _PLAYER.sub(lambda match: " ".join(map(_file_link, _SOURCE.findall(match[0]))), without_frames)
+
+
 def _link_to_player(match: re.Match[str], poster: str) -> str:
     url = match[1]
-    host = (urlsplit(html.unescape(url)).hostname or "").removeprefix("www.").removeprefix("player.")
-    label = html.escape(_("Play from %(host)s", host=host))
     picture = f'<img src="{html.escape(poster)}" alt="" loading="lazy">' if poster else ""
     return (
-        f'<span class="embed"><a href="{url}" target="_blank" rel="noopener noreferrer">{picture}<span>{label}</span>'
-        f"</a><template>{match[0]}</template></span>"
+        f'<span class="embed"><a href="{url}" target="_blank" rel="noopener noreferrer">{picture}'
+        f"<span>{_label(url)}</span></a><template>{match[0]}</template></span>"
     )
+
+
+def _label(url: str) -> str:
+    """url, result: escaped."""
+    host = (urlsplit(html.unescape(url)).hostname or "").removeprefix("www.").removeprefix("player.")
+    return html.escape(_("Play from %(host)s", host=host))
+
+
+def _file_link(url: str) -> str:
+    path = urlsplit(html.unescape(url)).path.rstrip("/")
+    return _link(url, html.escape(path.rpartition("/")[2]) or _label(url))
+
+
+def _link(url: str, label: str) -> str:
+    """url, label: escaped."""
+    return f'<a href="{url}" rel="noopener noreferrer" referrerpolicy="no-referrer">{label}</a>'

@@ -62,7 +62,7 @@ footer {{ border-top: 1px solid var(--hairline); margin-top: 64px; padding-top: 
   nav > ul > li {{ display: block; margin: 0 0 16px }}
   nav > ul > li > a {{ color: inherit; font-weight: 600; text-decoration: none }}
   nav ul ul {{ display: block; margin-top: 4px }}
-  nav ul ul a {{ color: inherit; display: block; font: 12px/1.5 ui-monospace, monospace; padding: 2px 0 2px 4.5em;
+  nav ul ul a {{ color: inherit; display: block; font: 12px/1.5 ui-monospace, monospace; padding: 3px 0 3px 4.5em;
     text-decoration: none; text-indent: -4.5em }}
   nav ul ul b {{ display: inline-block; text-indent: 0; width: 4.5em }}
   nav ul ul a:hover, nav ul ul a:focus-visible {{ color: var(--accent) }}

@@ -55,4 +55,4 @@ def change_view(context: RequestContext) -> Redirect:
     chosen = {name: sent[name] for name, known in CHOICES.items() if sent.get(name, "?") in known}
     device = msgspec.structs.replace(context.device, **chosen)
     context.set_cookie(cookies.DEVICE, device.packed(), lasts_s=_LASTS_S)
-    return Redirect(security.local_path(sent.get("back", "")) or "/view", _("This device now shows it that way."))
+    return Redirect(security.local_path(sent.get("back", "")) or "/view", _("Saved for this device."))

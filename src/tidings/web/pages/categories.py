@@ -38,7 +38,7 @@ def add_category(caller: User, services: Services, form: CategoryForm) -> PageRe
         services.categories.create(caller.id, form.title, hide_globally=bool(form.hide_globally))
     except InvalidInput as error:
         return _page(form, problem=error)
-    return Redirect("/categories", notice=_("%(title)s is there.", title=form.title.strip()))
+    return Redirect("/categories", notice=_("%(title)s created.", title=form.title.strip()))
 
 
 @routes.post("/categories/{category_id}/edit")
@@ -80,7 +80,7 @@ def delete_category(
         except NotFound as error:
             return Redirect(f"/categories/{category_id}/delete", notice=translated(error.text))
     services.categories.delete(caller.id, category_id)
-    return Redirect("/categories", notice=_("%(title)s is deleted.", title=line.category.title))
+    return Redirect("/categories", notice=_("%(title)s deleted.", title=line.category.title))
 
 
 def _page(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from tidings.domain.deliveries.events import SAVE_ENTRY
+from tidings.domain.entries.chapters import stored_chapters
 from tidings.domain.entries.entries import Entry, EntryStatus
 from tidings.domain.errors import NotFound
 from tidings.domain.messages import verbatim
@@ -12,7 +13,7 @@ from tidings.http.endpoints import Routes
 from tidings.services.deliveries import outbox
 from tidings.services.entries.entries import owned
 from tidings.services.entries.listing import EntryLists
-from tidings.storage.entries import entry_lists
+from tidings.storage.entries import contents, entry_lists, labels
 from tidings.storage.feeds import feeds
 from tidings.web import entry_list_pages
 from tidings.web.articles.attachments import attachments
@@ -70,6 +71,13 @@ def read_in_feed(context: RequestContext, query: ListQuery, feed_id: int, entry_
     return entry_page(context, entry_list_pages.feed(context, query, feed_id), entry)
 
 
+@routes.get("/labels/{label_id}/entries/{entry_id}")
+def read_labelled(context: RequestContext, query: ListQuery, label_id: int, entry_id: int) -> PageResponse:
+    """Show an entry in the list of a label, also after the label was taken from it here."""
+    entry = open_entry(context, entry_id)
+    return entry_page(context, entry_list_pages.label(context, query, label_id), entry)
+
+
 @routes.get("/search/{entry_id}")
 def read_found(context: RequestContext, query: ListQuery, entry_id: int) -> PageResponse:
     entry = open_entry(context, entry_id)
@@ -118,8 +126,10 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
     around = [*before, entry, *after] if is_split else []
     feed = context.sidebar.feeds.get(entry.feed_id)
     content, enclosures = whole.contents.get(entry.id, ""), whole.enclosures.get(entry.id, [])
-    owner = feeds.get(db, user.id, entry.feed_id) if enclosures else None
-    attached = attachments(context, enclosures, content, has_players=not (owner and owner.no_media_player))
+    extras = contents.extras(db, user.id, entry.id)
+    owner = feeds.get(db, user.id, entry.feed_id)
+    has_players = not (owner and owner.no_media_player)
+    attached = attachments(context, enclosures, content, has_players=has_players)
     return PageResponse(
         "article.html",
         {
@@ -127,12 +137,14 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
             "listing": listing,
             "entry": entry,
             "feed": feed,
-            "content": article_html(context, content, poster=attached.poster),
+            "content": article_html(context, content, has_players=has_players, poster=attached.poster),
             "attached": attached,
+            "labels": labels.of_entries(db, user.id, [entry.id]).get(entry.id, []),
+            "extras": extras,
+            "chapters": stored_chapters(extras.chapters),
             "tags": msgspec.json.decode(entry.tags.encode(), type=list[str]),
             "rows": rows(db, context, listing, around),
             "checked_at": listing.last_check(db, user.id) if around else None,
-            "found_text": "",
             "before": _url(context, listing, before[-1] if before else None),
             "after": _url(context, listing, after[0] if after else None),
             "can_save": bool(outbox.enabled_integrations(db, user.id, SAVE_ENTRY)),

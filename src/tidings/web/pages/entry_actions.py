@@ -69,7 +69,7 @@ def undo(caller: User, services: Services, form: UndoForm) -> Redirect:
     count = services.read_marker.undo(caller.id, Instant(form.moment or 0))
     back = security.local_path(form.back) or "/"
     if not count:
-        return Redirect(back, _("There was nothing to take back."))
+        return Redirect(back, _("There was nothing to undo."))
     return Redirect(back, ngettext("%(count)d unread again", "%(count)d unread again", count, count=count))
 
 
@@ -91,4 +91,4 @@ def _save(caller: User, services: Services, entry_id: int) -> str:
         services.entries.save(caller, entry_id)
     except InvalidInput as error:
         return translated(error.text)
-    return _("Saved: it is on its way.")
+    return _("Saved: it is being sent.")

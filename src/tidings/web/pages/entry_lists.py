@@ -69,12 +69,18 @@ def show_flush(context: RequestContext) -> PageResponse:
 @routes.post("/history/delete")
 def flush_history(caller: User, services: Services) -> Redirect:
     services.entries.flush_history(caller.id)
-    return Redirect("/history", _("Your history is deleted. Starred and shared entries are kept."))
+    return Redirect("/history", _("History deleted. Starred, shared and labelled entries are kept."))
 
 
 @routes.get("/categories/{category_id}")
 def show_category(context: RequestContext, query: ListQuery, category_id: int) -> PageResponse:
     return show(context, entry_list_pages.category(context, query, category_id), query)
+
+
+@routes.get("/labels/{label_id}")
+def show_label(context: RequestContext, query: ListQuery, label_id: int) -> PageResponse:
+    """Entries with a label, read and unread."""
+    return show(context, entry_list_pages.label(context, query, label_id), query)
 
 
 @routes.get("/feeds/{feed_id}")
@@ -98,9 +104,10 @@ def show_search(context: RequestContext, query: ListQuery) -> PageResponse:
     return show(context, entry_list_pages.search(context, query), query)
 
 
-def show(context: RequestContext, listing: ListPage, query: ListQuery) -> PageResponse:
+def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_rows: int | None = None) -> PageResponse:
+    """Returns a page of a list. max_rows: at most so many rows, if that is less than the user's setting."""
     user, after = context.caller, entry_list_pages.parse_cursor(query.after)
-    limit = user.entries_per_page
+    limit = min(user.entries_per_page, max_rows or user.entries_per_page)
     with context.services.listing.of(user.id, listing.entry_filter) as lists:
         has_query = listing.name != "search" or listing.entry_filter.search
         found = listing.rows(lists, limit + 1, after) if has_query else []
@@ -159,6 +166,11 @@ def mark_category_read(context: RequestContext, form: MarkReadForm, category_id:
 @routes.post("/feeds/{feed_id}/mark-read")
 def mark_feed_read(context: RequestContext, form: MarkReadForm, feed_id: int) -> Redirect:
     return _mark(context, entry_list_pages.feed(context, ListQuery(), feed_id), form)
+
+
+@routes.post("/labels/{label_id}/mark-read")
+def mark_label_read(context: RequestContext, form: MarkReadForm, label_id: int) -> Redirect:
+    return _mark(context, entry_list_pages.label(context, ListQuery(), label_id), form)
 
 
 @routes.post("/unread/mark-old")

@@ -33,25 +33,25 @@ routes = Routes()
 SWITCH_LABELS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "checking": (("disabled", N_("Switched off: it is not checked"), ""),),
     "entries": (
-        ("crawler", N_("Fetch whole articles"), N_("For feeds that give only the beginning.")),
+        ("crawler", N_("Fetch full articles"), N_("For feeds that publish only the beginning.")),
         ("hide_globally", N_("Hide from Unread"), ""),
         (
             "ignore_entry_updates",
-            N_("Keep entries as they first came"),
-            N_("What the publisher changes later is passed over."),
+            N_("Ignore entry updates"),
+            N_("Entries stay as they first arrived, whatever the publisher changes later."),
         ),
         (
             "match_entries_by_url",
             N_("Tell entries apart by their address"),
-            N_("When the same entries come again and again as new."),
+            N_("For feeds whose old entries keep coming back as new."),
         ),
-        ("no_media_player", N_("No player for sounds and videos"), ""),
+        ("no_media_player", N_("Do not show an audio or video player"), ""),
     ),
     "fetching": (
         ("fetch_via_proxy", N_("Fetch through the proxy of this server"), ""),
         ("allow_self_signed_certificates", N_("Trust self-signed certificates"), ""),
-        ("ignore_http_cache", N_("Always ask for the whole document"), ""),
-        ("disable_http2", N_("Without HTTP/2"), ""),
+        ("ignore_http_cache", N_("Always fetch the whole feed"), ""),
+        ("disable_http2", N_("Do not use HTTP/2"), ""),
     ),
 }
 

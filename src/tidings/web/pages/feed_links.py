@@ -63,13 +63,13 @@ def show_links(context: RequestContext, caller: User, services: Services) -> Pag
 @routes.post("/list-links")
 def renew_links(caller: User, services: Services) -> Redirect:
     services.feed_links.renew(caller.id)
-    return Redirect("/list-links", _("These addresses are new; earlier ones lead nowhere any more."))
+    return Redirect("/list-links", _("These addresses are new; the earlier ones no longer work."))
 
 
 @routes.post("/list-links/revoke")
 def revoke_links(caller: User, services: Services) -> Redirect:
     services.feed_links.revoke(caller.id)
-    return Redirect("/list-links", _("Nobody can follow your lists any more."))
+    return Redirect("/list-links", _("Your lists can no longer be followed."))
 
 
 def _feed(context: RequestContext, token: str, path: str, entry_filter: EntryFilter) -> Response:

@@ -32,13 +32,13 @@ ON_A_PAGE = 50
 _STATE_ORDER = {state: place for place, state in enumerate(FeedHealth)}
 Known = tuple[FeedHealthData, FeedHealth]
 SORTS: dict[str, str] = {
-    "care": N_("What needs care first"),
+    "care": N_("Problems first"),
     "title": N_("Title"),
     "newest": N_("Newest entry first"),
-    "oldest": N_("Longest silence first"),
+    "oldest": N_("Longest silent first"),
     "slowest": N_("Slowest answer first"),
-    "next": N_("Next check"),
-    "unread": N_("Most unread"),
+    "next": N_("Next check first"),
+    "unread": N_("Most unread first"),
 }
 _KEYS: dict[str, Callable[[Known], int]] = {
     "care": lambda pair: _STATE_ORDER[pair[1]],
@@ -100,7 +100,7 @@ def change_feeds(
     back = _back(query)
     ids = _ids(caller, services, form, query, context.now)
     if not ids:
-        return Redirect(back, notice=_("Tick the feeds first that this is meant for."))
+        return Redirect(back, notice=_("Select at least one feed first."))
     if form.action == "delete" and not form.sure:
         return _confirmation(context, ids, query)
     try:

@@ -29,7 +29,7 @@ class ReturnForm(Form, frozen=True):
 @routes.get("/share/{code}", is_public=True)
 def show_shared(context: RequestContext, services: Services, code: str) -> PageResponse:
     shared = services.public_links.find(code)
-    content = article_html(context, shared.content)
+    content = article_html(context, shared.content, has_players=not shared.no_media_player)
     values = {"title": shared.entry.title, "shared": shared, "entry": shared.entry, "content": content}
     return PageResponse("shared.html", values, headers=_NOT_INDEXED)
 
@@ -37,14 +37,14 @@ def show_shared(context: RequestContext, services: Services, code: str) -> PageR
 @routes.post("/entries/{entry_id}/share")
 def share(context: RequestContext, caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
     code = services.public_links.create(caller.id, entry_id)
-    notice = _("Everybody may read it at %(address)s", address=f"{context.site.base_url}/share/{code}")
+    notice = _("Anyone can read it at %(address)s", address=f"{context.site.base_url}/share/{code}")
     return Redirect(form.path(f"/entries/{entry_id}"), notice)
 
 
 @routes.post("/entries/{entry_id}/unshare")
 def stop_sharing(caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
     services.public_links.revoke(caller.id, entry_id)
-    return Redirect(form.path(f"/entries/{entry_id}"), _("The link leads nowhere any more."))
+    return Redirect(form.path(f"/entries/{entry_id}"), _("The link no longer works."))
 
 
 @routes.post("/entries/{entry_id}/full")
@@ -55,4 +55,11 @@ async def fetch_whole(caller: User, services: Services, entry_id: int, form: Ret
         await services.articles.fetch(caller, entry_id, store=True)
     except TidingsError as error:
         return Redirect(back, translated(error.text))
-    return Redirect(back, _("This is the whole article, as far as it was found."))
+    return Redirect(back, _("This is the full article, as far as it was found."))
+
+
+@routes.post("/entries/{entry_id}/switch")
+def switch_content(caller: User, services: Services, entry_id: int, form: ReturnForm) -> Redirect:
+    """Show the content of the feed instead of the whole article, or the other way round."""
+    services.entries.switch_content(caller, entry_id)
+    return Redirect(form.path(f"/entries/{entry_id}"))

@@ -1,17 +1,28 @@
-"""The progressive web app: manifest, icons, service worker and offline page."""
+"""The progressive web app: manifest, icons, service worker, and the copies that it keeps for reading offline.
+
+A copy says that it is one, and when it was saved. Making one marks nothing read: that is left to opening it.
+"""
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
+import hashlib
+from typing import Any
 
 import msgspec
 from starlette.responses import Response
 
+from tidings import __version__
 from tidings.domain.icons import app_icon
 from tidings.http.endpoints import Routes
-from tidings.web.context import PageResponse, RequestContext
+from tidings.services.entries.entries import owned
+from tidings.web import cookies, entry_list_pages
+from tidings.web.assets import WORKER, Assets
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.devices import Device
+from tidings.web.entry_list_pages import ListQuery
 from tidings.web.language import _
+from tidings.web.pages.entry import entry_page
+from tidings.web.pages.entry_lists import show
 from tidings.web.security import COMMON_HEADERS, SANDBOX_HEADERS
 
 routes = Routes()
@@ -25,6 +36,40 @@ _WORKER = {
     "Content-Security-Policy": "default-src 'none'; connect-src 'self'",
     **COMMON_HEADERS,
 }
+
+# What a browser may keep: the name of its copies, or NOTHING.
+HEADER = "Tidings-Offline"
+NOTHING = "none"
+# What changes no copy of an article. The list is copied anew all the time.
+_IRRELEVANT: dict[str, Any] = {
+    "last_login_at": None,
+    "entry_sorting_direction": "",
+    "entry_sorting_order": "",
+    "has_chosen_direction": False,
+}
+# Copies of so many articles are kept at most: the list has no more rows.
+MAX_ROWS = 100
+_REFUSED = {HEADER: NOTHING, "Cache-Control": "no-store", **SANDBOX_HEADERS}
+
+
+def is_allowed(context: RequestContext) -> bool:
+    """Returns whether this browser may keep copies: signed in, on a device of one person who wants them."""
+    return context.signed_in is not None and not context.cookie(cookies.SHARED) and context.device.offline != NOTHING
+
+
+def copies_name(context: RequestContext, release: str) -> str:
+    """Returns the name of the copies that this browser may keep, for the header; NOTHING when it may keep none.
+
+    It changes with all that a copy depends on besides the entry, so that older copies are dropped, and does not reveal
+    the session. release: a fingerprint of our styles and scripts.
+    """
+    if context.signed_in is None or not is_allowed(context):
+        return NOTHING
+    # As they were before the page of a copy changed them.
+    user = msgspec.structs.replace(context.signed_in.user, **_IRRELEVANT)
+    device = msgspec.structs.replace(Device.read(context.cookie(cookies.DEVICE)), density="")
+    parts = (context.cookie(cookies.SESSION), device.packed(), release, __version__)
+    return hashlib.sha256(msgspec.json.encode((user, parts))).hexdigest()[:20]
 
 
 @routes.get("/manifest.webmanifest", is_public=True)
@@ -86,15 +131,10 @@ def show_favicon() -> Response:
     return Response(app_icon.render_app_icon(48), 200, _A_DAY, "image/png")
 
 
-@routes.get("/offline", is_public=True)
-def show_offline() -> PageResponse:
-    return PageResponse("offline.html", {"title": _("No connection")})
-
-
 @routes.get("/worker.js", is_public=True)
-def show_worker() -> Response:
-    """Returns the service worker. Its scope follows from its URL, so it is not served below /static."""
-    return Response(_worker(), 200, _WORKER, "text/javascript; charset=utf-8")
+def show_worker(assets: Assets) -> Response:
+    """Returns the service worker. Its scope follows from its URL: that below /static would not do."""
+    return Response(assets.content(WORKER), 200, _WORKER, "text/javascript; charset=utf-8")
 
 
 def _icon(name: str) -> Response:
@@ -102,6 +142,43 @@ def _icon(name: str) -> Response:
     return Response(app_icon.render_app_icon(side, is_maskable=is_maskable), 200, _A_DAY, "image/png")
 
 
-@cache
-def _worker() -> bytes:
-    return files("tidings.web").joinpath("static", "js", "worker.js").read_bytes()
+@routes.get("/offline", is_public=True)
+def show_offline() -> PageResponse:
+    """Shown for pages that are not kept. It has no data of a user."""
+    return PageResponse("offline.html", {"title": _("No connection")})
+
+
+@routes.get("/offline/unread")
+def copy_unread(context: RequestContext) -> PageResponse | Redirect | Response:
+    if refusal := _refusal(context, "/unread"):
+        return refusal
+    context.prepare_copy()
+    page = show(context, entry_list_pages.unread(context, ListQuery()), ListQuery(), max_rows=MAX_ROWS)
+    return _copy(context, page, "/unread", next_url="")
+
+
+@routes.get("/offline/{entry_id}")
+def copy_entry(context: RequestContext, entry_id: int) -> PageResponse | Redirect | Response:
+    path = f"/unread/{entry_id}"
+    if refusal := _refusal(context, path):
+        return refusal
+    with context.services.reading() as db:
+        entry = owned(db, context.caller.id, entry_id)
+    context.prepare_copy()
+    context.device = msgspec.structs.replace(context.device, columns="list")
+    return _copy(context, entry_page(context, entry_list_pages.unread(context, ListQuery()), entry), path)
+
+
+def _refusal(context: RequestContext, path: str) -> Redirect | Response | None:
+    """Returns the response to a request that is not for a copy to keep, or None.
+
+    path: of the page itself, for people who open the address.
+    """
+    if context.request.headers.get("sec-fetch-mode", "") == "navigate":
+        return Redirect(path)
+    return None if is_allowed(context) else Response(status_code=204, headers=_REFUSED)
+
+
+def _copy(context: RequestContext, page: PageResponse, path: str, **values: Any) -> PageResponse:
+    known = {**page.values, **values, "back": path, "kept_at": context.now}
+    return msgspec.structs.replace(page, values=known)

@@ -33,16 +33,19 @@ class NextQuery(Query, frozen=True):
 
 
 class SignInForm(Form, frozen=True):
+    """shared: other people use this browser, too."""
+
     username: str = ""
     password: str = ""
     next: str = ""
+    shared: bool | None = None
 
 
 @routes.get("/sign-in", is_public=True)
 def show_sign_in(context: RequestContext, query: NextQuery) -> PageResponse | Redirect:
     if context.signed_in:
         return Redirect(security.local_path(query.next) or "/")
-    return _page(query.next)
+    return _page(SignInForm(next=query.next))
 
 
 @routes.post("/sign-in", is_public=True)
@@ -51,7 +54,7 @@ async def sign_in(context: RequestContext, services: Services, form: SignInForm)
     if not username or not form.password:
         field = "password" if username else "username"
         message = _("Type your password.") if username else _("Type your username.")
-        return _page(form.next, username, InvalidInput(verbatim(message), field=field))
+        return _page(form, InvalidInput(verbatim(message), field=field))
     browser = context.cookie(cookies.KNOWN)
     credentials = Credentials(username=username, password=form.password, address=context.address, browser=browser)
     try:
@@ -60,11 +63,12 @@ async def sign_in(context: RequestContext, services: Services, form: SignInForm)
             _threads, _start_session, context, services, credentials
         )
     except Unauthorized as error:
-        return _page(form.next, username, InvalidInput(error.text, field="password"))
+        return _page(form, InvalidInput(error.text, field="password"))
     except SignInThrottled as error:
-        page = _page(form.next, username, InvalidInput(error.text, field="password"))
+        page = _page(form, InvalidInput(error.text, field="password"))
         return replace(page, status=429, headers={"Retry-After": str(error.retry_after_s)})
-    context.set_cookie(cookies.SESSION, token, lasts_s=SESSION_LIFETIME // SECOND)
+    context.set_cookie(cookies.SESSION, token, lasts_s=None if form.shared else SESSION_LIFETIME // SECOND)
+    context.set_cookie(cookies.SHARED, "1" if form.shared else "", lasts_s=None if form.shared else 0)
     context.set_cookie(cookies.KNOWN, browser, lasts_s=cookies.KNOWN_LASTS_S)
     context.set_cookie(cookies.VISITOR, "", lasts_s=0)
     return Redirect(security.local_path(form.next) or "/")
@@ -83,9 +87,15 @@ def sign_out(context: RequestContext, services: Services) -> Redirect:
     assert context.signed_in is not None
     services.sessions.end(context.caller.id, context.signed_in.session.id)
     context.set_cookie(cookies.SESSION, "", lasts_s=0)
+    context.set_cookie(cookies.SHARED, "", lasts_s=0)
     return Redirect("/sign-in", notice=_("You are signed out."))
 
 
-def _page(next_path: str, username: str = "", problem: InvalidInput | None = None) -> PageResponse:
-    values = {"title": _("Sign in"), "next": security.local_path(next_path), "username": username}
+def _page(form: SignInForm, problem: InvalidInput | None = None) -> PageResponse:
+    values = {
+        "title": _("Sign in"),
+        "next": security.local_path(form.next),
+        "username": form.username.strip(),
+        "shared": bool(form.shared),
+    }
     return PageResponse("sign_in.html", values, status=400 if problem else 200, problem=problem)

@@ -119,7 +119,7 @@ async def save_page(caller: User, services: Services, form: SubscribeForm) -> Pa
         entry_id, _is_new = await services.saved_pages.save(caller, complete_url(form.url), feed_title=_("Saved pages"))
     except (InvalidInput, FetchError) as error:
         return _page(form, problem=field_error(error, field="url"))
-    return Redirect(f"/starred/{entry_id}", notice=_("The page is saved and starred."))
+    return Redirect(f"/starred/{entry_id}", notice=_("Page saved and starred."))
 
 
 @routes.post("/feeds/add")
@@ -134,7 +134,7 @@ async def add_feed(
     except (InvalidInput, FetchError, FeedError) as error:
         known = await asyncio.to_thread(_known, services, caller.id, [fields["feed_url"]])
         if known:
-            return Redirect(f"/feeds/{known[fields['feed_url']]}", notice=_("You are subscribed to this feed already."))
+            return Redirect(f"/feeds/{known[fields['feed_url']]}", notice=_("You are already subscribed to this feed."))
         problem = field_error(error, field="url", renamed={"feed_url": "url"})
         return await _page_after_error(context, form, problem)
     return Redirect(f"/feeds/{feed_id}", notice=_("Subscribed."))

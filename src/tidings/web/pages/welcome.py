@@ -15,7 +15,7 @@ from tidings.services import Services
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.language import _
 from tidings.web.message_translation import translated
-from tidings.web.pages.opml import progress
+from tidings.web.pages.imports import progress
 
 routes = Routes()
 
@@ -37,7 +37,7 @@ def show_welcome(context: RequestContext) -> PageResponse:
 def subscribe_to_starters(caller: User, services: Services, form: StarterFeedsForm) -> Redirect:
     chosen = [feed for feed in starters() if feed.values["feed_url"] in form.feed]
     if not chosen:
-        return Redirect("/welcome", notice=_("Tick the feeds first that you would like to read."))
+        return Redirect("/welcome", notice=_("Select the feeds that you want to read first."))
     try:
         services.opml.subscribe(caller.id, chosen)
     except InvalidInput as error:

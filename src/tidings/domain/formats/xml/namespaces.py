@@ -34,6 +34,7 @@ _PREFIXES: Final = {
     "google.com/schemas/play-podcasts/1.0/play-podcasts.xsd": "googleplay",
     "podcastindex.org/namespace/1.0": "podcast",
     "github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md": "podcast",
+    "podlove.org/simple-chapters": "psc",
     "search.yahoo.com/mrss": "media",
     "search.yahoo.com/mrss/": "media",
     "video.search.yahoo.com/mrss": "media",

@@ -41,14 +41,17 @@ def read_document(source: DecodedText, root: DocumentRoot) -> XmlDocument:
     libxml2 loses items: one stray end tag closes all open elements.
     """
     text, utf8 = source.text, source.utf8
-    if not is_certainly_within_limits(text):
+    is_short = is_certainly_within_limits(text)
+    if not is_short:
         text = limit_xml(text, utf8)
     if utf8 is None or text is not source.text:
         utf8 = _encode(text)
     try:
         document = _read_well_formed(utf8[len(_encode(text[: root.offset])) :])
     except etree.XMLSyntaxError:
-        return _read_damaged(limit_xml(text), root, is_limited=text is not source.text)
+        # What is not well-formed can exceed the limit at any length.
+        text = limit_xml(text) if is_short else text
+        return _read_damaged(text, root, is_limited=text is not source.text)
     return XmlDocument(document, is_limited=text is not source.text)
 
 

@@ -18,7 +18,8 @@ EVENTS = frozenset({NEW_ENTRIES})
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
     urls: Annotated[
-        str, text("Service URLs", "One a line, such as tgram://token/chat; https://appriseit.com.", is_secret=True)
+        str,
+        text("Service URLs", "One per line, such as tgram://token/chat; see https://appriseit.com.", is_secret=True),
     ] = ""
 
 

@@ -20,8 +20,8 @@ EVENTS = frozenset({SAVE_ENTRY})
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
     access_key: Annotated[str, line("S3 access key", "From https://archive.org/account/s3.php.", required=True)] = ""
-    secret_key: Annotated[str, secret("S3 secret key", "Stands beside the access key.")] = ""
-    outlinks: Annotated[bool, flag("Keep the pages that it links to as well")] = False
+    secret_key: Annotated[str, secret("S3 secret key", "Shown next to the access key.")] = ""
+    outlinks: Annotated[bool, flag("Also keep the pages that it links to")] = False
 
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:
@@ -34,7 +34,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     if error_text(response, "status") == "error":
         raise DeliveryRefused(
             msg(
-                "{title} has not kept it, and says: {complaint}.",
+                "{title} did not save it, and says: {complaint}.",
                 title=TITLE,
                 complaint=error_text(response, "message", "status_ext"),
             )

@@ -21,8 +21,8 @@ SEE_OTHER = 303
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    url: Annotated[str, address("Address", "Of your Betula, such as https://links.example.org.")] = ""
-    token: Annotated[str, secret("Token", "The value of the cookie betula-token in a browser that is signed in.")] = ""
+    url: Annotated[str, address("Address", "Your Betula server, such as https://links.example.org.")] = ""
+    token: Annotated[str, secret("Token", "The value of the betula-token cookie in a browser that is signed in.")] = ""
     tags: Annotated[str, tags()] = ""
     visibility: Annotated[str, choice("Visibility", "public", "unlisted", "private")] = "public"
 

@@ -31,7 +31,7 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
     api_link: Annotated[
         str, address("API link", "In Cubox: Settings, Extensions & Automation, API Extension.", is_secret=True)
     ] = ""
-    folder: Annotated[str, line("Folder", "The inbox if it is empty.")] = ""
+    folder: Annotated[str, line("Folder", "Leave it empty for the inbox.")] = ""
     tags: Annotated[str, tags()] = ""
 
 
@@ -45,7 +45,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     if error_text(response, "code") not in DONE:
         raise DeliveryRefused(
             msg(
-                "{title} has not saved it, and says: {complaint}.",
+                "{title} did not save it, and says: {complaint}.",
                 title=TITLE,
                 complaint=error_text(response, "message", "code"),
             )

@@ -36,7 +36,7 @@ _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 class Settings(ServiceSettings, frozen=True, kw_only=True):
     method: Annotated[str, choice("Method", "POST", "PUT", "PATCH", "GET")] = "POST"
     url: Annotated[str, template(address("Address", "Such as https://example.org/add?to={{url}}."))] = ""
-    headers: Annotated[str, template(text("Headers", "Name: value, one a line.", is_secret=True))] = ""
+    headers: Annotated[str, template(text("Headers", "Name: value, one per line.", is_secret=True))] = ""
     body: Annotated[str, template(text("Body"))] = '{"url": "{{url}}", "title": "{{title}}"}'
 
 
@@ -61,9 +61,7 @@ def check(settings: Settings) -> None:
     """Raises InvalidInput for headers that cannot be sent."""
     for name, value in _lines(settings.headers):
         if not _NAME.fullmatch(name):
-            raise InvalidField(
-                "headers", msg("{name} is no name of a header; write Name: value.", name=repr(name[:40]))
-            )
+            raise InvalidField("headers", msg("{name} is not a header name; write Name: value.", name=repr(name[:40])))
         if name.lower() in FORBIDDEN_HEADERS:
             raise InvalidField("headers", msg("{name} cannot be set; leave it out.", name=name))
         if any(ord(letter) < 32 and letter != "\t" for letter in value):

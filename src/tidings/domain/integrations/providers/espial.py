@@ -18,10 +18,10 @@ EVENTS = frozenset({SAVE_ENTRY})
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    url: Annotated[str, address("Address", "Of your Espial, such as https://espial.example.org.")] = ""
+    url: Annotated[str, address("Address", "Your Espial server, such as https://espial.example.org.")] = ""
     api_key: Annotated[str, secret("API key", "In Espial: Account settings, API key.")] = ""
     tags: Annotated[str, tags()] = ""
-    private: Annotated[bool, flag("Visible to you alone")] = True
+    private: Annotated[bool, flag("Visible only to you")] = True
     unread: Annotated[bool, flag("Mark as unread")] = True
 
 

@@ -19,7 +19,7 @@ EVENTS = frozenset({SAVE_ENTRY})
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    username: Annotated[str, line("Username or e-mail address", required=True)] = ""
+    username: Annotated[str, line("Username or email address", required=True)] = ""
     password: Annotated[str, secret("Password", "Leave it empty if your account has none.", required=False)] = ""
 
 

@@ -28,7 +28,7 @@ MAX_TITLE = 1000
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    url: Annotated[str, address("Address", "Of your Karakeep, such as https://keep.example.org.")] = ""
+    url: Annotated[str, address("Address", "Your Karakeep server, such as https://keep.example.org.")] = ""
     api_key: Annotated[str, secret("API key", "In Karakeep: User settings, API keys.")] = ""
     tags: Annotated[str, tags()] = ""
 

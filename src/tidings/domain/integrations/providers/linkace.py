@@ -29,12 +29,12 @@ VISIBILITIES = {"public": 1, "internal": 2, "private": 3}
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    url: Annotated[str, address("Address", "Of your LinkAce, such as https://links.example.org.")] = ""
+    url: Annotated[str, address("Address", "Your LinkAce server, such as https://links.example.org.")] = ""
     token: Annotated[str, secret("API token", "In LinkAce: User settings, API tokens.")] = ""
     tags: Annotated[str, tags()] = ""
     lists: Annotated[str, line("Lists", "Separated by commas.")] = ""
     visibility: Annotated[str, choice("Visible to", *VISIBILITIES)] = "private"
-    check_disabled: Annotated[bool, flag("Do not check whether the page is still there")] = False
+    check_disabled: Annotated[bool, flag("Do not check whether the page still exists")] = False
 
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:

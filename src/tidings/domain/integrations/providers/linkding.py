@@ -18,7 +18,7 @@ EVENTS = frozenset({SAVE_ENTRY})
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    url: Annotated[str, address("Address", "Of your Linkding, such as https://links.example.org.")] = ""
+    url: Annotated[str, address("Address", "Your Linkding server, such as https://links.example.org.")] = ""
     token: Annotated[str, secret("API token", "In Linkding: Settings, Integrations.")] = ""
     tags: Annotated[str, tags()] = ""
     unread: Annotated[bool, flag("Mark as unread")] = False

@@ -30,7 +30,7 @@ CONFLICT = 409
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    url: Annotated[str, address("Address", "Of your Linkwarden, such as https://cloud.linkwarden.app.")] = ""
+    url: Annotated[str, address("Address", "Your Linkwarden server, such as https://cloud.linkwarden.app.")] = ""
     token: Annotated[str, secret("Access token", "In Linkwarden: Settings, Access tokens.")] = ""
     collection: Annotated[str, line("Collection", "Its name; it is created if it does not exist.")] = ""
     tags: Annotated[str, tags()] = ""

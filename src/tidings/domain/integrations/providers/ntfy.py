@@ -29,12 +29,12 @@ MAX_TEXT = 3_000
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    url: Annotated[str, address("Address", "Of the ntfy server.")] = "https://ntfy.sh"
-    topic: Annotated[str, line("Topic", "Unless a feed has one of its own.", required=True)] = ""
+    url: Annotated[str, address("Address", "The ntfy server.")] = "https://ntfy.sh"
+    topic: Annotated[str, line("Topic", "Used unless a feed has its own.", required=True)] = ""
     token: Annotated[str, secret("Access token", "If the topic is protected.", required=False)] = ""
     username: Annotated[str, line("Username", "Instead of a token.")] = ""
     password: Annotated[str, secret("Password", required=False)] = ""
-    priority: Annotated[str, choice("Priority", "1", "2", "3", "4", "5", help="5 is the loudest.")] = "3"
+    priority: Annotated[str, choice("Priority", "1", "2", "3", "4", "5", help="5 is the highest.")] = "3"
     all_feeds: Annotated[bool, flag("For all feeds", "Otherwise only for feeds that have ntfy switched on.")] = False
 
 

@@ -49,5 +49,5 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     expect_success(response, TITLE)
     error = error_text(response, "errors.message", "data.saveUrl.message", "data.saveUrl.errorCodes")
     if error:
-        raise DeliveryRefused(msg("{title} has not saved it, and says: {complaint}.", title=TITLE, complaint=error))
+        raise DeliveryRefused(msg("{title} did not save it, and says: {complaint}.", title=TITLE, complaint=error))
     required_text(response, TITLE, "data.saveUrl.url", "data.saveUrl.clientRequestId")

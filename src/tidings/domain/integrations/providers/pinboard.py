@@ -26,7 +26,7 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
     token: Annotated[str, secret("API token", "From https://pinboard.in/settings/password: name:NNNN.")] = ""
     tags: Annotated[str, tags()] = ""
     unread: Annotated[bool, flag("Mark as unread")] = True
-    shared: Annotated[bool, flag("Visible to everybody")] = False
+    shared: Annotated[bool, flag("Visible to everyone")] = False
 
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:
@@ -46,7 +46,7 @@ def deliver(settings: Settings, event: Event) -> RequestSequence:
     result = error_text(response, "result_code")
     if not result:
         raise DeliveryRefused(
-            msg("{title} has not saved it, and Tidings does not understand its response.", title=TITLE)
+            msg("{title} did not save it, and Tidings does not understand its response.", title=TITLE)
         )
     if result != DONE:
-        raise DeliveryRefused(msg("{title} has not saved it, and says: {complaint}.", title=TITLE, complaint=result))
+        raise DeliveryRefused(msg("{title} did not save it, and says: {complaint}.", title=TITLE, complaint=result))

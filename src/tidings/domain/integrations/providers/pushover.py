@@ -28,11 +28,11 @@ REPEATED = {"retry": 60, "expire": 3600}
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    token: Annotated[str, secret("Application token", "Of an application made at https://pushover.net/apps/build.")] = (
-        ""
-    )
-    user: Annotated[str, secret("User key", "On your page at https://pushover.net.")] = ""
-    device: Annotated[str, line("Device", "All devices if it is empty.")] = ""
+    token: Annotated[
+        str, secret("Application token", "From an application that you create at https://pushover.net/apps/build.")
+    ] = ""
+    user: Annotated[str, secret("User key", "Shown at https://pushover.net when you are signed in.")] = ""
+    device: Annotated[str, line("Device", "Leave it empty for all devices.")] = ""
     priority: Annotated[str, choice("Priority", "-2", "-1", "0", "1", "2", help="2 has to be confirmed.")] = "0"
     all_feeds: Annotated[bool, flag("For all feeds", "Otherwise only for feeds that have Pushover switched on.")] = (
         False

@@ -18,7 +18,9 @@ EVENTS = frozenset({SAVE_ENTRY})
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    token: Annotated[str, secret("Test token", "Of an app made at https://app.raindrop.io/settings/integrations.")] = ""
+    token: Annotated[
+        str, secret("Test token", "From an app that you create at https://app.raindrop.io/settings/integrations.")
+    ] = ""
     collection_id: Annotated[int, number("Collection", "The number in its address; 0 for none.")] = 0
     tags: Annotated[str, tags()] = ""
 

@@ -25,8 +25,8 @@ EVENTS = frozenset({SAVE_ENTRY})
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    url: Annotated[str, address("Address", "Of your Readeck, such as https://read.example.org.")] = ""
-    token: Annotated[str, secret("API token", "In Readeck: Profile, API tokens; it has to be able to write.")] = ""
+    url: Annotated[str, address("Address", "Your Readeck server, such as https://read.example.org.")] = ""
+    token: Annotated[str, secret("API token", "In Readeck: Profile, API tokens; it needs write permission.")] = ""
     tags: Annotated[str, tags()] = ""
 
 

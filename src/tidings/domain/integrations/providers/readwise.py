@@ -20,8 +20,8 @@ EVENTS = frozenset({SAVE_ENTRY})
 class Settings(ServiceSettings, frozen=True, kw_only=True):
     token: Annotated[str, secret("Access token", "From https://readwise.io/access_token.")] = ""
     tags: Annotated[str, tags()] = ""
-    location: Annotated[str, choice("Where it goes", "new", "later", "archive", "feed")] = "new"
-    send_content: Annotated[bool, flag("Send the article too", "Otherwise Readwise fetches it by itself.")] = False
+    location: Annotated[str, choice("Save to", "new", "later", "archive", "feed")] = "new"
+    send_content: Annotated[bool, flag("Also send the article", "Otherwise Readwise fetches it itself.")] = False
 
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:

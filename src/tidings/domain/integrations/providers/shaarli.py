@@ -33,10 +33,10 @@ CONFLICT = 409
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    url: Annotated[str, address("Address", "Of your Shaarli, such as https://shaarli.example.org.")] = ""
+    url: Annotated[str, address("Address", "Your Shaarli server, such as https://shaarli.example.org.")] = ""
     api_secret: Annotated[str, secret("REST API secret", "In Shaarli: Tools, Configure your Shaarli.")] = ""
     tags: Annotated[str, tags()] = ""
-    private: Annotated[bool, flag("Visible to you alone")] = True
+    private: Annotated[bool, flag("Visible only to you")] = True
 
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:

@@ -27,7 +27,7 @@ EVENTS = frozenset({SAVE_ENTRY})
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    url: Annotated[str, address("Address", "Of your Shiori, such as https://shiori.example.org.")] = ""
+    url: Annotated[str, address("Address", "Your Shiori server, such as https://shiori.example.org.")] = ""
     username: Annotated[str, line("Username", required=True)] = ""
     password: Annotated[str, secret("Password")] = ""
     tags: Annotated[str, tags()] = ""

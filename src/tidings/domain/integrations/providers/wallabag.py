@@ -29,13 +29,13 @@ EVENTS = frozenset({SAVE_ENTRY})
 
 
 class Settings(ServiceSettings, frozen=True, kw_only=True):
-    url: Annotated[str, address("Address", "Of your Wallabag, such as https://app.wallabag.it.")] = ""
+    url: Annotated[str, address("Address", "Your Wallabag server, such as https://app.wallabag.it.")] = ""
     client_id: Annotated[str, line("Client ID", "In Wallabag: API clients management.", required=True)] = ""
-    client_secret: Annotated[str, secret("Client secret", "Stands beside the client ID.")] = ""
+    client_secret: Annotated[str, secret("Client secret", "Shown next to the client ID.")] = ""
     username: Annotated[str, line("Username", required=True)] = ""
     password: Annotated[str, secret("Password")] = ""
     tags: Annotated[str, tags()] = ""
-    only_url: Annotated[bool, flag("Send the address only", "Wallabag then fetches the article by itself.")] = True
+    only_url: Annotated[bool, flag("Send only the address", "Wallabag then fetches the article itself.")] = True
 
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:

@@ -29,7 +29,7 @@ class Settings(ServiceSettings, frozen=True, kw_only=True):
     """secret: 64 hex digits."""
 
     url: Annotated[str, with_credentials(address("Address", "Where events are sent.", required=False))] = ""
-    secret: Annotated[str, generated("Secret", "What is sent is signed with it.")] = ""
+    secret: Annotated[str, generated("Secret", "Used to sign what is sent.")] = ""
 
 
 def deliver(settings: Settings, event: Event) -> RequestSequence:

@@ -75,13 +75,13 @@ READING = AccountForm(
                 Field(
                     "select",
                     "entry_sorting_order",
-                    N_("Sort order"),
+                    N_("Sort by"),
                     choices=choices.of("entry_sorting_order"),
                 ),
                 Field(
                     "choice",
                     "entry_sorting_direction",
-                    N_("Which come first"),
+                    N_("Sort order"),
                     choices=choices.of("entry_sorting_direction"),
                 ),
                 Field(
@@ -90,18 +90,18 @@ READING = AccountForm(
                     N_("Categories"),
                     choices=choices.of("categories_sorting_order"),
                 ),
-                _number("entries_per_page", N_("Entries on a page")),
+                _number("entries_per_page", N_("Entries per page")),
             ),
         ),
         Group(
             N_("Entries"),
             (
-                Field("check", "mark_read_on_view", N_("Opening an entry marks it read")),
-                Field("check", "open_external_links_in_new_tab", N_("Links open in a new tab")),
+                Field("check", "mark_read_on_view", N_("Mark entries as read when opened")),
+                Field("check", "open_external_links_in_new_tab", N_("Open links in a new tab")),
                 Field(
                     "check",
                     "always_open_external_links",
-                    N_("Titles lead to the original"),
+                    N_("Link titles to the original"),
                     N_("Instead of to the entry here."),
                 ),
                 Field(
@@ -110,16 +110,18 @@ READING = AccountForm(
                     N_("Load pictures through this service"),
                     N_("Then publishers do not see your address."),
                 ),
-                Field("check", "show_reading_time", N_("Show how long an entry takes to read")),
-                _number("default_reading_speed", N_("Reading speed"), N_("Words a minute.")),
-                _number("cjk_reading_speed", N_("In Chinese, Japanese and Korean"), N_("Characters a minute.")),
+                Field("check", "show_reading_time", N_("Show the reading time")),
+                _number("default_reading_speed", N_("Reading speed"), N_("Words per minute.")),
+                _number("cjk_reading_speed", N_("In Chinese, Japanese and Korean"), N_("Characters per minute.")),
             ),
         ),
         Group(
-            N_("Sound and video"),
+            N_("Audio and video"),
             (
-                _number("media_playback_rate", N_("Speed"), N_("1 is as it was recorded."), step="any"),
-                Field("check", "mark_read_on_media_player_completion", N_("Played to the end, an entry is read")),
+                _number("media_playback_rate", N_("Speed"), N_("1 is normal speed."), step="any"),
+                Field(
+                    "check", "mark_read_on_media_player_completion", N_("Mark entries as read when played to the end")
+                ),
             ),
         ),
         Group(
@@ -127,12 +129,12 @@ READING = AccountForm(
             (
                 Field("check", "keyboard_shortcuts", N_("Keyboard shortcuts"), N_("Press ? to see them.")),
                 Field("check", "entry_swipe", N_("Swipe entries in lists"), N_("Right marks read, left stars.")),
-                Field("choice", "gesture_nav", N_("To the next entry"), choices=choices.of("gesture_nav")),
+                Field("choice", "gesture_nav", N_("Go to the next entry by"), choices=choices.of("gesture_nav")),
                 Field(
                     "select",
                     "display_mode",
                     N_("Installed as an app"),
-                    N_("Takes effect when it is installed the next time."),
+                    N_("Takes effect the next time it is installed."),
                     choices=choices.of("display_mode"),
                 ),
             ),
@@ -154,7 +156,7 @@ _CODE = {"spellcheck": "false", "autocapitalize": "none"}
 FILTERS = AccountForm(
     "/settings/filters",
     N_("Filters"),
-    N_("For entries of all feeds, when they arrive. One rule a line, such as EntryTitle=(?i)sponsored."),
+    N_("For entries of all feeds, when they arrive. One rule per line, such as EntryTitle=(?i)sponsored."),
     (
         Group(
             "",
@@ -162,15 +164,15 @@ FILTERS = AccountForm(
                 Field(
                     "area",
                     "block_filter_entry_rules",
-                    N_("Leave out"),
-                    N_("What any of these fits never appears."),
+                    N_("Block"),
+                    N_("Entries that match any of these never appear."),
                     more=_CODE,
                 ),
                 Field(
                     "area",
                     "keep_filter_entry_rules",
                     N_("Keep only"),
-                    N_("What none of these fits never appears."),
+                    N_("Entries that match none of these never appear."),
                     more=_CODE,
                 ),
             ),
@@ -180,7 +182,7 @@ FILTERS = AccountForm(
 CUSTOM = AccountForm(
     "/settings/custom",
     N_("Your own styles"),
-    N_("They come after ours, on every page that you see."),
+    N_("Added after ours, on every page that you see."),
     (
         Group(
             "",
@@ -190,14 +192,14 @@ CUSTOM = AccountForm(
                     "text",
                     "external_font_hosts",
                     N_("Fonts may come from"),
-                    N_("Domains with blanks between them, such as fonts.example.org."),
+                    N_("Domains separated by spaces, such as fonts.example.org."),
                     more=_PLAIN_TEXT,
                 ),
                 Field(
                     "area",
                     "custom_js",
                     N_("Script (JavaScript)"),
-                    N_("It can do whatever you can: paste nothing that you do not trust."),
+                    N_("It can do whatever you can: paste only what you trust."),
                     more=_CODE,
                 ),
             ),

@@ -40,7 +40,7 @@ def create_api_key(context: RequestContext, services: Services, form: ApiKeyForm
 @routes.post(PATH + "/{key_id}/delete")
 def delete_api_key(caller: User, services: Services, key_id: int) -> Redirect:
     services.api_keys.delete(caller.id, key_id)
-    return Redirect(PATH, notice=_("The key is deleted: who has it cannot use it any more."))
+    return Redirect(PATH, notice=_("Key deleted: it no longer works."))
 
 
 def _page(

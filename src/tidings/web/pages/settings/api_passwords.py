@@ -39,7 +39,7 @@ def create_api_password(context: RequestContext, services: Services, form: ApiPa
 @routes.post(PATH + "/{password_id}/delete")
 def delete_api_password(caller: User, services: Services, password_id: int) -> Redirect:
     services.api_passwords.delete(caller.id, password_id)
-    return Redirect(PATH, notice=_("The password is deleted: the app that has it is signed out."))
+    return Redirect(PATH, notice=_("Password deleted: the app that used it is signed out."))
 
 
 def _page(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from unicodedata import normalize
 
 from babel import Locale
 
 from tidings.domain.accounts.user_changes import CHOICES, selectable_zones
-from tidings.domain.text import normalize_for_search
 from tidings.services.accounts.users import known_zones
 from tidings.web.language import N_, OFFERED, _
 
@@ -31,11 +31,11 @@ _LABELS: dict[str, str] = {
     "feeds": N_("Feeds"),
     "categories": N_("Categories"),
     "fullscreen": N_("Full screen"),
-    "standalone": N_("Window of its own"),
-    "minimal-ui": N_("Window with a few buttons"),
+    "standalone": N_("Own window"),
+    "minimal-ui": N_("Own window with a few buttons"),
     "browser": N_("In the browser"),
     "none": N_("Nothing"),
-    "tap": N_("Tap twice"),
+    "tap": N_("Double tap"),
     "swipe": N_("Swipe"),
 }
 
@@ -49,7 +49,8 @@ def of(name: str) -> Callable[[], Mapping[str, str]]:
 def languages() -> dict[str, str]:
     """Returns code and name of each language that there is, named in that language."""
     named = {code: _own_name(code) for code in OFFERED}
-    return dict(sorted(named.items(), key=lambda item: normalize_for_search(item[1])))
+    # Decomposed, so that a letter with a mark is next to the one without.
+    return dict(sorted(named.items(), key=lambda item: normalize("NFKD", item[1]).casefold()))
 
 
 @lru_cache(maxsize=1)

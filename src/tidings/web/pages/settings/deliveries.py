@@ -125,7 +125,7 @@ def redeliver(caller: User, services: Services, delivery_id: int) -> Redirect:
         services.deliveries.redeliver(caller.id, delivery_id)
     except InvalidInput as error:
         return Redirect(path, notice=translated(error.text))
-    return Redirect(path, notice=_("It is on its way once more."))
+    return Redirect(path, notice=_("It is being sent again."))
 
 
 def _soon(instant: Instant, now: Instant) -> str:

@@ -90,7 +90,7 @@ def renew_secret(caller: User, services: Services, integration: str) -> Redirect
     services.integrations.update(
         caller.id, {provider.name: {field.name: "" for field in provider.fields if field.is_generated}}
     )
-    return Redirect(f"{PATH}/{provider.name}", notice=_("This is a new secret: tell it to whoever receives."))
+    return Redirect(f"{PATH}/{provider.name}", notice=_("This is a new secret: give it to the receiver."))
 
 
 def _save(context: RequestContext, services: Services, provider: Provider) -> PageResponse | None:

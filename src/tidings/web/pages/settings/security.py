@@ -34,7 +34,7 @@ def show_security(context: RequestContext) -> PageResponse:
     return _page(context)
 
 
-@routes.post("/settings/password")
+@routes.post(PATH)
 async def change_password(context: RequestContext, services: Services, form: PasswordForm) -> PageResponse | Redirect:
     """Ends the sessions of all other browsers."""
     try:
@@ -43,7 +43,7 @@ async def change_password(context: RequestContext, services: Services, form: Pas
         await asyncio.to_thread(_set, context, services, form.password)
     except InvalidInput as error:
         return await asyncio.to_thread(_page, context, field_error(error))
-    return Redirect(PATH, notice=_("Your password is changed. All other browsers are signed out."))
+    return Redirect(PATH, notice=_("Password changed. All other browsers are signed out."))
 
 
 @routes.post("/settings/sessions/{session_id}/end")
@@ -64,7 +64,7 @@ def end_other_sessions(context: RequestContext, services: Services, caller: User
 
 def _ensure_same(form: PasswordForm) -> None:
     if form.password != form.repeated:
-        raise InvalidInput(msg("This is not the same password as above."), field="repeated")
+        raise InvalidInput(msg("The two passwords are not the same."), field="repeated")
 
 
 async def _verify(context: RequestContext, services: Services, password: str) -> None:
@@ -77,7 +77,7 @@ async def _verify(context: RequestContext, services: Services, password: str) ->
         await asyncio.sleep(await asyncio.to_thread(services.authentication.start_attempt, credentials))
         await asyncio.to_thread(services.authentication.verify, credentials)
     except Unauthorized as error:
-        wrong = _("This is not your password.") if password else _("Type the password that you have now.")
+        wrong = _("This is not your password.") if password else _("Type your current password.")
         raise InvalidInput(verbatim(wrong), field="current") from error
     except SignInThrottled as error:
         raise InvalidInput(error.text, field="current") from error

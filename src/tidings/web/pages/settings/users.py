@@ -43,7 +43,7 @@ def create_user(services: Services, form: UserForm) -> PageResponse | Redirect:
         created = services.users.create(form.username.strip(), form.password, is_admin=form.is_admin is True)
     except InvalidInput as error:
         return _form(None, form, field_error(error))
-    return Redirect(PATH, notice=_("There is an account for %(name)s now.", name=created.username))
+    return Redirect(PATH, notice=_("Account created for %(name)s.", name=created.username))
 
 
 @routes.get(PATH + "/{user_id}", admin=True)
@@ -78,7 +78,7 @@ def delete_user(caller: User, services: Services, user_id: int) -> PageResponse 
     except InvalidInput as error:
         form = UserForm(username=user.username, is_admin=user.is_admin)
         return _form(user, form, InvalidInput(error.text))
-    return Redirect(PATH, notice=_("%(name)s is deleted, with everything that was theirs.", name=user.username))
+    return Redirect(PATH, notice=_("%(name)s deleted, with all of their data.", name=user.username))
 
 
 def _user(services: Services, user_id: int) -> User:

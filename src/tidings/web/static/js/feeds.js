@@ -2,10 +2,11 @@
 
 import { swap } from "./tidings.js";
 
-// After an import: the progress of the first checks.
+// The progress of an import, and of the first checks after it.
 const progress = () => document.querySelector("[data-waiting]");
+const parts = ["progress", "import-run"].filter((id) => document.getElementById(id));
 const poll = async () => {
-  if (!document.hidden && progress()) await swap(progress().dataset.waiting, ["progress"]);
+  if (!document.hidden && progress()) await swap(progress().dataset.waiting, parts);
   if (progress()) setTimeout(poll, 2000);
 };
 if (progress()) setTimeout(poll, 1000);
@@ -33,7 +34,6 @@ if (all) {
     all.indeterminate = ticked > 0 && !all.checked;
   };
   let last = null;
-  all.closest("label").hidden = false;
   all.addEventListener("change", () => boxes.forEach((box) => { box.checked = all.checked; }));
   // With Shift, tick all boxes between the last one and this one.
   for (const box of boxes) box.addEventListener("click", (event) => {

@@ -104,6 +104,7 @@ const KEYS = {
   d: () => submit("#full"),
   a: attachments,
   w: changeWidth,
+  P: () => $("#playing [data-play]")?.click(),
   F: () => feedId() && go(`/feeds/${feedId()}`),
   J: () => stepFeed(1),
   K: () => stepFeed(-1),
@@ -165,7 +166,8 @@ if ("keys" in document.documentElement.dataset) {
     const wasPrefix = event.timeStamp < prefix;
     prefix = event.key === "g" && !wasPrefix ? event.timeStamp + PREFIX_MS : 0;
     const act = wasPrefix && event.key in AFTER_G ? AFTER_G[event.key] : KEYS[event.key];
-    if (!act) return;
+    // In code or a table that is wider than the article, they scroll it.
+    if (!act || (event.key.startsWith("Arrow") && event.target.closest?.("pre, table"))) return;
     event.preventDefault();
     act();
   });

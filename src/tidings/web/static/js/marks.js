@@ -136,7 +136,16 @@ export async function undo() {
 }
 
 addEventListener("online", resend);
-resend();
+
+// In a copy that was kept for reading offline, show what has been marked since; opening it is a mark to send.
+function showKept() {
+  const { entry } = document.querySelector("[data-saved][data-entry]:has(button[name=read])")?.dataset ?? {};
+  if (entry && "viewed" in document.documentElement.dataset) keep([["read", entry]]);
+  for (const [name, id] of keptMarks()) show(id, name);
+  return !!document.querySelector("[data-saved]");
+}
+document.addEventListener("tidings:swapped", showKept);
+if (!showKept()) resend();
 
 document.addEventListener("submit", (event) => {
   const { target: form, submitter: button } = event;

@@ -1,56 +1,193 @@
-// Audio and video: resume at the stored position, play at the account's speed, skip thirty seconds.
-import { base, mark, post } from "./marks.js";
-import { beforeLeaving } from "./tidings.js";
+// Audio and video: resume at the stored position, play at the account's speed, skip, and go on in a bar at the foot.
+//
+// What was started last is in the bar until it is closed. When its article leaves the page, the element moves into the
+// bar, and back when the article returns: an element that moves at once goes on playing. Another page takes over what
+// the tab's sessionStorage says.
+import { base, mark, post, words } from "./marks.js";
+import { beforeLeaving, load, replace } from "./tidings.js";
 
 const INTERVAL_S = 10;
 const SEEK_PAUSE_MS = 800;
+const STORAGE_KEY = `tidings:playing${base}`;
 const root = document.documentElement.dataset;
+const template = document.getElementById("player-bar");
+let bar = null;
+let current = null;
+const find = (selector) => bar.querySelector(selector);
 
-function prepare() {
-  for (const box of document.querySelectorAll(".player:not(.is-ready)")) {
-    box.classList.add("is-ready");
-    const media = box.querySelector("audio, video");
-    const { enclosure, at, entry } = media.dataset;
-    const speed = box.querySelector("select");
-    let [start, sent, timer] = [Number(at), Number(at), 0];
-    const savePosition = (position) => {
-      const seconds = Math.floor(position);
-      if (seconds === sent) return;
-      sent = seconds;
-      post(`${base}/enclosures/${enclosure}/position`, { position: seconds });
-    };
-    media.keep = () => media.readyState && !media.ended && savePosition(media.currentTime);
-    const rate = speed ? [...speed.options].find((one) => Number(one.value) === Number(root.rate)) : null;
-    if (rate) rate.selected = true;
-    media.defaultPlaybackRate = media.playbackRate = Number(root.rate) || 1;
-    if (speed) speed.onchange = () => (media.playbackRate = Number(speed.value));
-    media.addEventListener("loadedmetadata", () => {
-      if (start > 0 && start < media.duration - 5) media.currentTime = start;
-    });
-    media.addEventListener("timeupdate", () => Math.abs(media.currentTime - sent) >= INTERVAL_S && !media.paused && media.keep());
-    media.addEventListener("pause", media.keep);
-    // After seeking while paused: save when the user has stopped seeking.
-    media.addEventListener("seeked", () => {
-      clearTimeout(timer);
-      if (media.paused) timer = setTimeout(media.keep, SEEK_PAUSE_MS);
-    });
-    media.addEventListener("ended", () => {
-      savePosition(0);
-      if ("done" in media.dataset) mark("read", [entry]);
-    });
-    for (const button of box.querySelectorAll("[data-skip]")) {
-      button.onclick = () => {
-        const to = Math.max(0, (media.readyState ? media.currentTime : start) + Number(button.dataset.skip));
-        // Before the media is loaded, change the start position.
-        if (media.readyState) media.currentTime = to;
-        else start = to;
-      };
-    }
+const clock = (seconds) => {
+  const [h, m, s] = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map((one) => String(Math.floor(one)));
+  return `${h > 0 ? `${h}:${m.padStart(2, 0)}` : m}:${s.padStart(2, 0)}`;
+};
+
+// Before the media is loaded, its start changes.
+const position = (media) => (media.readyState ? media.currentTime : media.start);
+
+export function seek(media, to) {
+  if (media.readyState) media.currentTime = Math.max(0, to);
+  else media.start = Math.max(0, to);
+  update();
+}
+
+function connect(media, rate) {
+  const { enclosure, at, entry } = media.dataset;
+  let [sent, timer] = [Number(at), 0];
+  const savePosition = (to) => {
+    const seconds = Math.floor(to);
+    if (seconds === sent) return;
+    sent = seconds;
+    post(`${base}/enclosures/${enclosure}/position`, { position: seconds });
+  };
+  media.start = sent;
+  media.keep = () => media.readyState && !media.ended && savePosition(media.currentTime);
+  media.defaultPlaybackRate = media.playbackRate = rate;
+  media.addEventListener("loadedmetadata", () => {
+    if (media.start > 0 && media.start < media.duration - 5) media.currentTime = media.start;
+  });
+  media.addEventListener("timeupdate", () => Math.abs(media.currentTime - sent) >= INTERVAL_S && !media.paused && media.keep());
+  media.addEventListener("pause", media.keep);
+  // After seeking while paused: save when the user has stopped seeking.
+  media.addEventListener("seeked", () => {
+    clearTimeout(timer);
+    if (media.paused) timer = setTimeout(media.keep, SEEK_PAUSE_MS);
+  });
+  media.addEventListener("play", () => show(media));
+  media.addEventListener("ended", () => {
+    savePosition(0);
+    if ("done" in media.dataset) mark("read", [entry]);
+    playNext(enclosure);
+  });
+  for (const name of ["timeupdate", "play", "pause", "ended", "ratechange", "durationchange"]) media.addEventListener(name, update);
+}
+
+// Controls beside the media: in its article, or in the bar.
+function control(box, media) {
+  const speed = box.querySelector("select");
+  if (speed) speed.onchange = () => (media().playbackRate = Number(speed.value));
+  for (const button of box.querySelectorAll("[data-skip]")) {
+    button.onclick = () => seek(media(), position(media()) + Number(button.dataset.skip));
   }
 }
 
+function prepare() {
+  for (const button of document.querySelectorAll("[data-start][hidden]")) button.hidden = false;
+  for (const box of document.querySelectorAll(".player:not(.is-ready)")) {
+    box.classList.add("is-ready");
+    let media = box.querySelector("audio, video");
+    if (current?.dataset.enclosure === media.dataset.enclosure && current !== media) {
+      media.replaceWith(current);
+      media = current;
+      media.controls = true;
+    } else {
+      connect(media, Number(root.rate) || 1);
+      // Links to a place in a recording, from the page of its chapters.
+      const place = new URLSearchParams(location.search).get("t");
+      if (place > 0) media.start = Number(place);
+    }
+    control(box, () => media);
+    showRate(box, media);
+  }
+  if (current && !current.isConnected) {
+    current.controls = false;
+    find(".screen").append(current);
+  }
+}
+
+function showRate(box, media) {
+  const rate = [...(box?.querySelectorAll("option") ?? [])].find((one) => Number(one.value) === media.playbackRate);
+  if (rate) rate.selected = true;
+}
+
+function show(media) {
+  if (media === current) return;
+  if (current) close();
+  current = media;
+  if (!bar) {
+    bar = template.content.firstElementChild;
+    template.after(bar);
+    control(bar, () => current);
+    find("[data-play]").onclick = () => (current.paused ? current.play() : current.pause());
+    find("[data-close]").onclick = close;
+  }
+  const { title, url } = media.dataset;
+  Object.assign(find("a"), { textContent: title, href: url });
+  bar.hidden = false;
+  root.playing = "";
+  if (navigator.mediaSession) navigator.mediaSession.metadata = new MediaMetadata({ title });
+  update();
+}
+
+function close() {
+  current.pause();
+  current.keep();
+  find(".screen").replaceChildren();
+  current = null;
+  bar.hidden = true;
+  delete root.playing;
+}
+
+function update() {
+  if (!current) return;
+  const { duration, paused } = current;
+  const at = position(current);
+  const button = find("[data-play]");
+  button.title = button.dataset[paused ? "play" : "pause"];
+  button.querySelector("use").setAttribute("href", button.querySelector("use").getAttribute("href").replace(/#.*/, paused ? "#play" : "#pause"));
+  find(".time").textContent = duration > 0 && duration < Infinity ? `${clock(at)} / ${clock(duration)}` : clock(at);
+  find("progress").value = at / duration || 0;
+  showRate(bar, current);
+  showRate(current.closest(".player"), current);
+  document.dispatchEvent(new CustomEvent("tidings:playing", { detail: { entry: current.dataset.entry, at } }));
+}
+
 beforeLeaving(() => {
-  for (const media of document.querySelectorAll(".player audio, .player video")) media.keep();
+  for (const media of [...document.querySelectorAll(".player :is(audio, video)"), current]) media?.keep();
+  if (!current) return sessionStorage.removeItem(STORAGE_KEY);
+  const { src, localName, paused, playbackRate } = current;
+  const data = { ...current.dataset, at: Math.floor(position(current)) };
+  sessionStorage.setItem(STORAGE_KEY, JSON.stringify({ user: words.user, data, src, localName, paused, playbackRate }));
 });
+
+// Go on with what another page of this tab was playing. A browser that does not allow that yet leaves it to the user.
+function resume() {
+  const before = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "null");
+  if (before?.user !== words.user) return;
+  const media = document.createElement(before.localName);
+  Object.assign(media.dataset, before.data);
+  media.preload = "none";
+  media.src = before.src;
+  connect(media, before.playbackRate);
+  show(media);
+  if (!before.paused && !media.ended) media.play().catch(() => {});
+}
+
+// row: of the queue, which has what its article would have.
+function start(row) {
+  const { kind, src, ...data } = row.dataset;
+  const media = document.createElement(kind);
+  Object.assign(media.dataset, data);
+  media.preload = "none";
+  media.src = src;
+  connect(media, Number(root.rate) || 1);
+  show(media);
+  prepare();
+  media.play().catch(() => {});
+}
+
+// The queue is on the server: another device may have changed it.
+async function playNext(enclosure) {
+  await post(`${base}/queue`, { remove: enclosure });
+  const { page } = await load(`${base}/queue`).catch(() => ({}));
+  const next = page?.querySelector(".queue [data-src]");
+  if (document.getElementById("queue") && page) replace(page, ["queue"]);
+  if (next) start(next);
+}
+
+document.addEventListener("click", (event) => {
+  const row = event.target.closest?.("[data-start]")?.closest("li");
+  if (row) start(row);
+});
+
+resume();
 prepare();
 document.addEventListener("tidings:swapped", prepare);

@@ -6,6 +6,7 @@ import "./counts.js";
 import "./keys.js";
 import "./appearance.js";
 import "./player.js";
+import "./episode.js";
 import "./pictures.js";
 import "./touch.js";
 import "./refresh.js";
@@ -14,5 +15,9 @@ import "./sidebar.js";
 import "./feeds.js";
 import "./settings.js";
 
-// Shows the offline page without a connection.
-navigator.serviceWorker?.register(`${document.getElementById("words").dataset.base}/worker.js`).catch(() => {});
+// Keeps copies for reading offline, which it brings up to date when it gets a message.
+const workers = navigator.serviceWorker;
+workers?.register(`${document.getElementById("words").dataset.base}/worker.js`)
+  .then(() => workers.ready)
+  .then(({ active }) => active.postMessage(""))
+  .catch(() => {});

@@ -1,5 +1,5 @@
 // Space, PageUp, PageDown, Home and End scroll the article beside its list, wherever the focus is.
-// At the end of the article, Space opens the next unread entry.
+// At the end of the article, Space opens the next unread entry. Code and tables that scroll sideways can be focused.
 import { announce } from "./tidings.js";
 import { isUnread, pane, words } from "./marks.js";
 import { chosen, more } from "./lists.js";
@@ -28,6 +28,13 @@ const SCROLLS = {
   Home: (box) => scrollTo(box, 0),
   End: (box) => scrollTo(box, endOf(box)),
 };
+
+// Not every browser lets the keyboard reach what scrolls.
+function reach() {
+  for (const one of document.querySelectorAll(".content :is(pre, table)")) if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
+}
+reach();
+document.addEventListener("tidings:swapped", reach);
 
 async function openNextUnread() {
   const rows = [...document.querySelectorAll("#column .row")];

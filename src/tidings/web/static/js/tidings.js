@@ -51,6 +51,17 @@ export function beforeLeaving(keep) {
   for (const name of ["beforeunload", "pagehide"]) addEventListener(name, keep);
 }
 
+// Waiting for another page is shown also where the browser shows nothing, in an installed app.
+// A navigation that ends without a page (a download, a stopped one) is an error for the browser.
+const root = document.documentElement;
+globalThis.navigation?.addEventListener("navigate", ({ destination, downloadRequest }) => {
+  const isPage = !destination.sameDocument && downloadRequest === null && destination.url.startsWith(location.origin);
+  if (isPage) root.dataset.loading = "";
+});
+const arrive = () => delete root.dataset.loading;
+globalThis.navigation?.addEventListener("navigateerror", arrive);
+addEventListener("pageshow", arrive);
+
 export function announce(text) {
   showNotice(text ? [text] : []);
 }

@@ -23,7 +23,7 @@ function reveal(row, names, isAtEnd) {
 
 addEventListener("touchstart", (event) => {
   const { clientX: x, clientY: y, target } = event.touches[0];
-  start = event.touches.length > 1 || target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom") ? null : { x, y, row: target.closest("#list .row"), inside: !!pane() && !target.closest("#column"), list: scrollY <= 0 && target.closest("#column:not(.beside)") };
+  start = event.touches.length > 1 || target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom, .playing") ? null : { x, y, row: target.closest("#list .row"), inside: !!pane() && !target.closest("#column"), list: scrollY <= 0 && target.closest("#column:not(.beside)") };
 }, { passive: true });
 
 addEventListener("touchmove", (event) => {

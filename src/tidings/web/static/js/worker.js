@@ -1,22 +1,143 @@
-// The service worker: caches the offline page with its styles, and no content of users.
-const OFFLINE = new URL("offline", registration.scope).href;
+// The service worker: copies of the unread list and of articles, for reading without a connection.
+//
+// Copies are pages of their own (/offline/…), which say when they were saved. They are in one cache, named after a header
+// of every page: it changes with the session, the account, its settings and our release, and is "none" when nothing may
+// be kept. As soon as a page states another name, all other caches are deleted.
+const SCOPE = registration.scope;
+const ROOT = new URL(SCOPE).pathname;
+const SHELL = `tidings ${SCOPE}`;
+const PREFIX = `${SHELL} `;
+const OFFLINE = `${SCOPE}offline`;
+const LIST = "offline/unread";
+const LIMIT = 100;
+// So many of them may be articles that were opened and are in the unread list no more.
+const MAX_OPENED = 30;
+// Of the pictures of one article.
+const PICTURE_BYTES = 500_000;
+const FRESH_MS = 60_000;
+// What a reverse proxy answers while the service is away.
+const AWAY = [502, 503, 504];
+const ENTRY = /^(?:unread|starred|history|shared|tagged|search|entries|(?:feeds|categories|labels)\/\d+\/entries)\/(\d+)$/;
+const COPY = /^offline\/\d+$/;
+// What a copy needs to look as it should. Sounds and films are too large.
+const FILE = new RegExp(`(?:href|src)="${ROOT}((?:static/|icons/|proxy/(?!stream)|custom[.])[^"#]+)`, "g");
+const filesOf = (html) => [...new Set([...html.matchAll(FILE)].map((found) => found[1]))];
+const isPicture = (file) => file.startsWith("proxy/");
+// The name of the cache that the last page stated; "" when nothing may be kept, undefined when the worker has just started.
+let current;
+let syncing = null;
+
+// Returns undefined for what is no page of ours.
+function nameOf(response) {
+  const stated = response.headers.get("Tidings-Offline");
+  return stated ? (stated === "none" ? "" : PREFIX + stated) : undefined;
+}
+
+async function keepOnly(name) {
+  current = name;
+  for (const other of await caches.keys()) if (other.startsWith(PREFIX) && other !== name) await caches.delete(other);
+}
 
 async function cacheOfflinePage() {
-  const cache = await caches.open("tidings");
+  const cache = await caches.open(SHELL);
   const page = await fetch(OFFLINE, { credentials: "omit", cache: "reload" });
-  const parts = [...(await page.clone().text()).matchAll(/(?:href|src)="([^"]*\/static\/[^"]+)"/g)];
+  const files = filesOf(await page.clone().text());
   for (const old of await cache.keys()) await cache.delete(old);
   await cache.put(OFFLINE, page);
-  await cache.addAll([...new Set(parts.map((found) => found[1]))]);
+  await cache.addAll(files.map((file) => SCOPE + file));
+}
+
+// Returns the HTML of the copy at a path, after storing it with its files. Returns nothing when it may not be kept.
+async function keep(path) {
+  const response = await fetch(SCOPE + path, { cache: "no-store", priority: "low" });
+  const name = nameOf(response);
+  if (name === "" || (name && current === undefined)) await keepOnly(name);
+  // Another session may have begun since: the answer is of the one before.
+  if (!name || name !== current || !response.ok) return;
+  const html = await response.clone().text();
+  const isNew = !(await caches.has(name));
+  const cache = await caches.open(name);
+  await cache.put(SCOPE + path, response);
+  await keepFiles(cache, filesOf(html).filter((file) => path !== LIST || !isPicture(file)));
+  if (isNew) await cacheOfflinePage();
+  if (name !== current) return void caches.delete(name);
+  return html;
+}
+
+async function keepFiles(cache, files) {
+  let room = PICTURE_BYTES;
+  for (const file of files) {
+    if (isPicture(file) && room <= 0) continue;
+    const kept = await cache.match(SCOPE + file);
+    const response = kept ?? (await fetch(SCOPE + file, { priority: "low" }));
+    if (!response.ok) continue;
+    if (isPicture(file)) room -= (await response.clone().blob()).size;
+    if (!kept && room >= 0) await cache.put(SCOPE + file, response);
+  }
+}
+
+async function drop(cache, path) {
+  const html = await (await cache.match(SCOPE + path)).text();
+  await cache.delete(SCOPE + path);
+  for (const file of filesOf(html).filter(isPicture)) await cache.delete(SCOPE + file);
+}
+
+// Keep the unread list and its first articles, and drop what is neither there nor opened lately.
+async function update() {
+  const before = await caches.match(SCOPE + LIST);
+  if (before && Date.now() - Date.parse(before.headers.get("Date")) < FRESH_MS) return;
+  const html = await keep(LIST);
+  if (!html) return;
+  const listed = [...html.matchAll(/\bid="e(\d+)"/g)].map((found) => `offline/${found[1]}`);
+  const cache = await caches.open(current);
+  const kept = (await cache.keys()).map(({ url }) => url.slice(SCOPE.length)).filter((path) => COPY.test(path));
+  const opened = kept.filter((path) => !listed.includes(path)).slice(-MAX_OPENED);
+  const wanted = listed.slice(0, LIMIT - opened.length);
+  for (const path of kept) if (![...opened, ...wanted].includes(path)) await drop(cache, path);
+  if (navigator.connection?.saveData) return;
+  for (const path of wanted) if (!kept.includes(path) && !(await keep(path))) return;
+}
+
+// A lost connection or a full disk ends it: what is kept by then stays.
+const sync = () => (syncing ??= update().catch(() => {}).finally(() => (syncing = null)));
+
+async function note(name, entry, isNavigation) {
+  if (name === undefined) return;
+  if (name !== current) await keepOnly(name);
+  if (name && entry) await keep(`offline/${entry}`).catch(() => {});
+  // Pages send a message when they are loaded.
+  if (name && !isNavigation) await sync();
+}
+
+async function load(event, path) {
+  const isNavigation = event.request.mode === "navigate";
+  const entry = ENTRY.exec(path)?.[1];
+  try {
+    const response = (await event.preloadResponse) ?? (await fetch(event.request));
+    const name = nameOf(response);
+    if (name === undefined && AWAY.includes(response.status)) throw response;
+    event.waitUntil(note(name, entry, isNavigation));
+    return response;
+  } catch {
+    const copy = entry ? `offline/${entry}` : isNavigation && (path === "" || path === "unread") ? LIST : "";
+    const found = copy && (await caches.match(SCOPE + copy));
+    return found || (isNavigation && (await caches.match(OFFLINE))) || Response.error();
+  }
 }
 
 addEventListener("install", (event) => event.waitUntil(cacheOfflinePage().then(() => skipWaiting())));
-addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+addEventListener("activate", (event) => {
+  event.waitUntil(Promise.all([clients.claim(), registration.navigationPreload?.enable(), caches.delete("tidings")]));
+});
+addEventListener("message", (event) => event.waitUntil(sync()));
 addEventListener("fetch", (event) => {
   const { request } = event;
-  if (request.method !== "GET" || !request.url.startsWith(registration.scope)) return;
-  if (request.mode === "navigate") event.respondWith(fetch(request).catch(() => caches.match(OFFLINE)));
-  else if (request.url.includes("/static/")) {
+  if (!request.url.startsWith(SCOPE)) return;
+  const path = request.url.slice(SCOPE.length).replace(/[?#].*/, "");
+  if (request.method !== "GET") {
+    if (/^sign-(in|out)$/.test(path)) event.waitUntil(keepOnly(""));
+  } else if (request.mode === "navigate" || request.headers.has("Tidings-Part")) event.respondWith(load(event, path));
+  else if (/^(static|icons|proxy|custom)\b(?!\/stream)/.test(path)) {
     event.respondWith(fetch(request).catch(async () => (await caches.match(request)) ?? Response.error()));
   }
 });

@@ -1,16 +1,18 @@
-"""OPML import and export pages."""
+"""Import and export: OPML, archives, files of other readers, and accounts of a running Miniflux or Tiny Tiny RSS."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
 from starlette.responses import Response
 
 from tidings.domain.accounts.users import User
+from tidings.domain.archives.sources import ImportSource
 from tidings.domain.entries.entries import EntryFilter, EntryStatus
-from tidings.domain.errors import FetchError, InvalidInput
+from tidings.domain.errors import FetchError, ImportRunning, InvalidInput
 from tidings.domain.feeds.opml import OpmlProblem
 from tidings.domain.messages import msg
 from tidings.domain.times import Instant
@@ -23,8 +25,9 @@ from tidings.services import Services
 from tidings.services.entries.listing import EntryLists
 from tidings.services.feeds.opml import MAX_REMARKS, OpmlImportResult
 from tidings.storage.feeds import health
-from tidings.web.context import PageResponse, RequestContext
+from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
+from tidings.web.import_runs import shown_import
 from tidings.web.language import _
 from tidings.web.pages.entry_lists import OLD
 from tidings.web.pages.subscribe import complete_url
@@ -50,7 +53,7 @@ class FailedOutline(Struct, frozen=True):
 
 @routes.get("/feeds/import")
 def show_import(context: RequestContext) -> PageResponse:
-    return _import_page(context)
+    return import_page(context)
 
 
 @routes.post("/feeds/import", body_limit=MAX_UPLOAD_BYTES, accepts_files=True)
@@ -58,9 +61,9 @@ def import_feeds(context: RequestContext, caller: User, services: Services) -> P
     """Import all usable feeds in one transaction, and show a report line for each problem."""
     try:
         body = _uploaded(context.request)
-        return _import_page(context, services.opml.import_(caller.id, body))
+        return import_page(context, services.opml.import_(caller.id, body))
     except InvalidInput as error:
-        return _import_page(context, problem=field_error(error, field="file"))
+        return import_page(context, problem=field_error(error, field="file"))
 
 
 class ImportUrlForm(Form, frozen=True):
@@ -76,8 +79,73 @@ async def import_from_url(
         done = await services.opml.import_from(caller.id, complete_url(form.url))
     except (InvalidInput, FetchError) as error:
         problem = field_error(error, field="url")
-        return await asyncio.to_thread(_import_page, context, problem=problem, url=form.url)
-    return await asyncio.to_thread(_import_page, context, done)
+        return await asyncio.to_thread(import_page, context, problem=problem, values={"url_typed": form.url})
+    return await asyncio.to_thread(import_page, context, done)
+
+
+class ArchiveForm(Form, frozen=True):
+    source: str = ""
+
+
+class MinifluxForm(Form, frozen=True):
+    server: str = ""
+    api_key: str = ""
+
+
+class TtrssForm(Form, frozen=True):
+    ttrss_server: str = ""
+    ttrss_username: str = ""
+    ttrss_password: str = ""
+
+
+@routes.post("/feeds/import/archive", accepts_upload=True)
+def import_archive(
+    context: RequestContext, caller: User, services: Services, request: Request, form: ArchiveForm
+) -> PageResponse | Redirect:
+    """Start the import of a file. The page that follows shows its progress."""
+    try:
+        _start(caller, services, request, form)
+    except (InvalidInput, ImportRunning) as error:
+        problem = field_error(error, field="archive", renamed={"file": "archive"})
+        return import_page(context, problem=problem, values={"source_chosen": form.source})
+    return Redirect("/feeds/import#import-run")
+
+
+def _start(caller: User, services: Services, request: Request, form: ArchiveForm) -> None:
+    if form.source not in list(ImportSource):
+        raise InvalidInput(msg("Choose where the file comes from."), field="source")
+    if request.upload is None:
+        raise InvalidInput(msg("Choose a file first."))
+    upload = request.upload
+    services.background_imports.start_file(caller, ImportSource(form.source), upload.path, upload.name)
+
+
+@routes.post("/feeds/import/miniflux")
+def import_from_miniflux(
+    context: RequestContext, caller: User, services: Services, form: MinifluxForm
+) -> PageResponse | Redirect:
+    try:
+        services.background_imports.start_miniflux(caller, complete_url(form.server), form.api_key)
+    except (InvalidInput, ImportRunning, FetchError) as error:
+        problem = field_error(error, field="server", renamed={"url": "server"})
+        return import_page(context, problem=problem, values={"server_typed": form.server})
+    return Redirect("/feeds/import#import-run")
+
+
+@routes.post("/feeds/import/tiny-tiny-rss")
+def import_from_ttrss(
+    context: RequestContext, caller: User, services: Services, form: TtrssForm
+) -> PageResponse | Redirect:
+    try:
+        services.background_imports.start_ttrss(
+            caller, complete_url(form.ttrss_server), form.ttrss_username, form.ttrss_password
+        )
+    except (InvalidInput, ImportRunning, FetchError) as error:
+        renamed = {name: f"ttrss_{name}" for name in ("username", "password")} | {"url": "ttrss_server"}
+        problem = field_error(error, field="ttrss_server", renamed=renamed)
+        typed = {"ttrss_server_typed": form.ttrss_server, "ttrss_username_typed": form.ttrss_username}
+        return import_page(context, problem=problem, values=typed)
+    return Redirect("/feeds/import#import-run")
 
 
 @routes.get("/feeds/export")
@@ -99,27 +167,36 @@ def _uploaded(request: Request) -> bytes:
     return body
 
 
-def _import_page(
+def import_page(
     context: RequestContext,
     done: OpmlImportResult | None = None,
     problem: InvalidInput | None = None,
-    url: str = "",
+    values: Mapping[str, Any] | None = None,
 ) -> PageResponse:
+    """Returns the page.
+
+    done: the result of an import of OPML. values: what was typed into the form with the problem.
+    """
     lines: list[FailedOutline] = []
     if done is not None:
         lines = [FailedOutline(outline, is_left_out=True) for outline in done.unusable]
         lines += [FailedOutline(outline, is_left_out=False) for outline in done.ignored_settings]
         lines.sort(key=lambda line: line.remark.line)
-    values = {
+    shown = {
         "title": _("Import and export"),
         "place": "import",
         "done": done,
-        "url_typed": url,
+        "url_typed": "",
+        "server_typed": "",
+        "ttrss_server_typed": "",
+        "ttrss_username_typed": "",
         "lines": lines[:MAX_REMARKS],
         "more_lines": max(0, len(lines) - MAX_REMARKS),
         **progress(context),
+        **shown_import(context),
+        **(values or {}),
     }
-    return PageResponse("import.html", values, status=400 if problem else 200, problem=problem)
+    return PageResponse("import.html", shown, status=400 if problem else 200, problem=problem)
 
 
 def progress(context: RequestContext) -> dict[str, Any]:

@@ -1,0 +1,164 @@
+"""How the time of lists, counters, searches, claims and cleanup grows with the number of entries, on both engines.
+
+    10,000 ─► 100,000 ─► 1,000,000 entries of five users, the first with most of them: medians and their growth
+
+The storage ring is called as the service calls it; the answers are checked. Returns 1 if something takes more than
+MAX_GROWTH times as long with the most entries as with the fewest. Searches, whose totals count more matches the more
+entries there are, have a limit in milliseconds instead, for two cores without other work.
+
+    python -m benchmarks.growth [--entries 10000 100000 1000000] [--engine sqlite]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from benchmarks.lists import databases
+from support import archive
+from support.archive import Archive
+from support.entry_fixtures import NOW
+from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.domain.times import SECOND, Instant
+from tidings.storage.engine.database import Database, Read
+from tidings.storage.entries import counters, entry_lists
+from tidings.storage.maintenance import cleanup
+from tidings.storage.polling import claims
+
+ENGINES: Final = ("sqlite", "postgresql")
+SIZES: Final = (10_000, 100_000, 1_000_000)
+ROUNDS: Final = 30
+MAX_GROWTH: Final = 1.3
+# Below this, the resolution of the clock and one interruption count more than what is measured.
+SMALLEST_MS: Final = 0.5
+# Milliseconds, by engine.
+SEARCH_LIMIT_MS: Final = {"sqlite": 60, "postgresql": 150}
+PAGE: Final = PageRequest(order=Order.PUBLISHED_AT, direction=Direction.DESC, limit=50)
+
+Case = Callable[[Read, Archive], int]
+
+
+def _list(**entry_filter: Any) -> Case:
+    """Returns a case that reads a page of entries with bodies and total. Returns its length."""
+    return lambda db, found: len(entry_lists.page(db, found.user_id, EntryFilter(**entry_filter), PAGE).entries)
+
+
+def _list_of(place: str) -> Case:
+    return lambda db, found: _list(**{place: getattr(found, place)})(db, found)
+
+
+def _claim(found: Archive) -> int:
+    """Claims five sources and lets go of them. Returns how many."""
+    with found.database.writing() as db:
+        held = claims.claim_due(db, "bench", now=Instant(NOW + 60), until=Instant(NOW + 99), limit=5, per_host=2)
+        claims.release_all(db, "bench")
+    return len(held)
+
+
+def _expired(db: Read, found: Archive) -> int:
+    before = Instant(NOW - 7 * 86_400 * SECOND)
+    return len(
+        cleanup.find_expired(db, found.user_id, EntryStatus.READ, before=before, from_position=Instant(0), limit=500)
+    )
+
+
+SEARCHES: Final[Mapping[str, Case]] = {
+    "search, one in a thousand": _list(search="n77"),
+    "search, half have it": _list(search="rain"),
+}
+READS: Final[Mapping[str, Case]] = {
+    "all, 50": _list(),
+    "unread, 50": _list(statuses=(EntryStatus.UNREAD,)),
+    "starred, 50": _list(starred=True),
+    "feed, 50": _list_of("feed_id"),
+    "category, 50": _list_of("category_id"),
+    **SEARCHES,
+    "counters": lambda db, found: len(counters.list_all(db, found.user_id)),
+    "cleanup, what is old": _expired,
+}
+CLAIM: Final = "claim five sources"
+
+
+def run(sizes: Sequence[int] = SIZES, engines: Sequence[str] = ENGINES) -> int:
+    return max([_run_engine(engine, sizes) for engine in engines])
+
+
+def _run_engine(engine: str, sizes: Sequence[int]) -> int:
+    sys.stdout.write(f"growth on {engine}, ms: {', '.join(f'{size:,}' for size in sizes)} entries\n")
+    with ExitStack() as stack:
+        columns = _measure([stack.enter_context(_filled(engine, size)) for size in sizes])
+    too_slow = [name for name in columns[0] if _is_too_slow(engine, name, [column[name] for column in columns])]
+    for name in columns[0]:
+        values = [column[name] for column in columns]
+        figures = " ".join(f"{value:9.2f}" for value in values)
+        verdict = "  too slow" if name in too_slow else ""
+        sys.stdout.write(f"  {name:<28} {figures} {values[-1] / values[0]:7.2f} times{verdict}\n")
+    sys.stdout.flush()
+    return int(bool(too_slow))
+
+
+def _is_too_slow(engine: str, name: str, values: Sequence[float]) -> bool:
+    if name in SEARCHES:
+        return values[-1] > SEARCH_LIMIT_MS[engine]
+    return values[-1] > MAX_GROWTH * max(values[0], SMALLEST_MS)
+
+
+@contextmanager
+def _filled(engine: str, size: int) -> Iterator[Archive]:
+    """Yields a database with so many entries. Raises AssertionError if the total of a search is wrong."""
+    with tempfile.TemporaryDirectory() as name, databases(engine, Path(name)) as made, made.migrated() as url:
+        database = Database(url)
+        found = archive.build(database, (size * 6 // 10, *[size // 10] * 4), has_removed=False)
+        with database.reading() as db:
+            total = entry_lists.page(db, found.user_id, EntryFilter(search="rain"), PAGE).total
+        assert total == size * 3 // 10, f"half of the user's entries have the word, not {total}"
+        yield found
+        database.close()
+
+
+def _measure(archives: Sequence[Archive]) -> list[dict[str, float]]:
+    """Returns the medians of each archive, in milliseconds by case.
+
+    The archives take turns, so that other work on the machine slows down all of them.
+    """
+    medians: list[dict[str, float]] = [{} for _ in archives]
+    cases = {name: partial(_read, case) for name, case in READS.items()} | {CLAIM: _claim}
+    for name, case in cases.items():
+        turns = [[_took_ms(case, found) for found in archives] for _ in range(ROUNDS)]
+        for one, times in zip(medians, zip(*turns, strict=True), strict=True):
+            one[name] = median(times)
+    return medians
+
+
+def _read(case: Case, found: Archive) -> int:
+    with found.database.reading() as db:
+        return case(db, found)
+
+
+def _took_ms(case: Callable[[Archive], int], found: Archive) -> float:
+    """Raises AssertionError for an empty answer."""
+    started = time.perf_counter()
+    count = case(found)
+    took = (time.perf_counter() - started) * 1000
+    assert count > 0, "an empty answer"
+    return took
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks.growth")
+    parser.add_argument("--entries", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--engine", choices=ENGINES)
+    arguments = parser.parse_args()
+    return run(arguments.entries, (arguments.engine,) if arguments.engine else ENGINES)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

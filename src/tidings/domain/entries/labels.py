@@ -1,0 +1,39 @@
+"""Labels that users give to entries, and the rules for their names.
+
+The Google Reader API has one namespace for folders (categories) and labels. A label therefore cannot get the name of a
+category; if a category gets the name of a label later, apps show the category.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import msg
+from tidings.domain.text import reject_nul
+
+# Names are indexed, and PostgreSQL limits an index entry to 2,704 bytes; case folding may make a name longer.
+MAX_NAME = 200
+
+
+class Label(Struct, frozen=True):
+    id: int
+    user_id: int
+    name: str
+
+
+class LabelCounts(Struct, frozen=True):
+    """How many entries have a label, without removed ones."""
+
+    entries: int = 0
+    unread: int = 0
+
+
+def validate_name(name: str) -> str:
+    """Returns the name without surrounding blanks. Raises InvalidInput if it is blank, too long or holds a NUL."""
+    name = reject_nul(name.strip(), field="name")
+    if not name:
+        raise InvalidInput(msg("A label needs a name: send a text with at least one visible character."), field="name")
+    if len(name) > MAX_NAME:
+        raise InvalidInput(msg("This label is too long: {max} characters at most.", max=MAX_NAME), field="name")
+    return name

@@ -1,0 +1,52 @@
+"""Changes of status and star, and the states that several of them lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from tidings.domain.entries.entries import EntryStatus
+
+# A user and an entry.
+EntryKey = tuple[int, int]
+
+
+class StateChange(Struct, frozen=True):
+    """A change of the entries of a user. None leaves status or star as it is.
+
+    toggles_star: reverse the star of each entry; `starred` is None then.
+    """
+
+    user_id: int
+    entry_ids: Sequence[int]
+    status: EntryStatus | None = None
+    starred: bool | None = None
+    toggles_star: bool = False
+
+    def apply(self, state: EntryState) -> EntryState:
+        """Returns the state of an entry after the change."""
+        starred = state.starred if self.starred is None else self.starred
+        return EntryState(state.status if self.status is None else int(self.status), starred ^ self.toggles_star)
+
+
+class EntryState(Struct, frozen=True):
+    status: int
+    starred: bool
+
+
+def apply_all(
+    changes: Iterable[StateChange], states: Mapping[EntryKey, EntryState]
+) -> tuple[dict[EntryKey, EntryState], list[int]]:
+    """Returns the new states of all entries that changes name, and how many entries of each change exist.
+
+    changes: applied in this order. states: of the entries that exist, by their owner and id.
+    """
+    new: dict[EntryKey, EntryState] = {}
+    found = []
+    for change in changes:
+        keys = {key for entry_id in change.entry_ids if (key := (change.user_id, entry_id)) in states}
+        for key in keys:
+            new[key] = change.apply(new.get(key) or states[key])
+        found.append(len(keys))
+    return new, found

@@ -1,0 +1,112 @@
+"""Transcripts of episodes: WebVTT, SubRip, JSON of Podcasting 2.0, HTML, and plain text.
+
+Source: https://github.com/Podcastindex-org/podcast-namespace/blob/main/transcripts/transcripts.md
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tidings.domain.cleaning import clean, text_of
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import msg
+from tidings.domain.text import plain_line
+
+MAX_LINES = 20_000
+MAX_TEXT = 2_000
+
+# The line of a cue that has its times; hours may be missing, and SubRip writes a comma.
+_TIMES = re.compile(r"^\s*((?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?)\s*-->", re.MULTILINE)
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]*)>")
+_TAG = re.compile(r"</?[a-zA-Z\d][^>]*>")
+_HTML = re.compile(r"\s*<(?:!doctype|html|body|p|div|cite|time)\b", re.IGNORECASE)
+
+
+class TranscriptLine(Struct, frozen=True):
+    """start_s: from the beginning, None if the line has no time. speaker: "" when it is the same or unknown."""
+
+    start_s: float | None
+    speaker: str
+    text: str
+
+
+class EpisodeTranscript(Struct, frozen=True):
+    """Either lines or html, which is clean."""
+
+    lines: tuple[TranscriptLine, ...] = ()
+    html: str = ""
+
+
+def read_transcript(text: str, *, url: str) -> EpisodeTranscript:
+    """Returns a transcript in the format that the text shows: types in feeds are often wrong.
+
+    url: the base of relative URLs. Raises InvalidInput if there is no text.
+    """
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if _HTML.match(text):
+        transcript = EpisodeTranscript(html=clean(text, base_url=url))
+    elif text.lstrip().startswith(("{", "[")):
+        transcript = EpisodeTranscript(_kept_lines(_of_json(text)))
+    elif text.startswith("WEBVTT") or _TIMES.search(text):
+        transcript = EpisodeTranscript(_kept_lines(_of_cues(text)))
+    else:
+        paragraphs = (TranscriptLine(None, "", " ".join(one.split())) for one in text.split("\n\n"))
+        transcript = EpisodeTranscript(_kept_lines(paragraphs))
+    if not transcript.lines and not text_of(transcript.html).strip():
+        raise InvalidInput(msg("The transcript has no text."))
+    return transcript
+
+
+def _kept_lines(lines: Iterator[TranscriptLine]) -> tuple[TranscriptLine, ...]:
+    """Returns lines that have text, each speaker where it changes."""
+    kept: list[TranscriptLine] = []
+    speaker = ""
+    for line in lines:
+        if not line.text:
+            continue
+        if len(kept) == MAX_LINES:
+            break
+        shown = line.speaker if line.speaker != speaker else ""
+        speaker = line.speaker or speaker
+        kept.append(TranscriptLine(line.start_s, shown[:MAX_TEXT], line.text[:MAX_TEXT]))
+    return tuple(kept)
+
+
+def _of_cues(text: str) -> Iterator[TranscriptLine]:
+    for block in re.split(r"\n[ \t]*\n", text):
+        times = _TIMES.search(block)
+        if not times:
+            continue
+        # The rest of the line has the end and settings.
+        said = block[times.end() :].partition("\n")[2]
+        voice = _VOICE.search(said)
+        yield TranscriptLine(_seconds(times[1]), plain_line(voice[1]) if voice else "", plain_line(_TAG.sub("", said)))
+
+
+def _of_json(text: str) -> Iterator[TranscriptLine]:
+    try:
+        document = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InvalidInput(msg("The transcript cannot be read.")) from error
+    listed: Any = document.get("segments") if isinstance(document, dict) else document
+    for one in listed if isinstance(listed, list) else ():
+        if isinstance(one, dict) and isinstance(one.get("body"), str):
+            start, speaker = one.get("startTime"), one.get("speaker")
+            is_time = isinstance(start, int | float) and not isinstance(start, bool) and 0 <= start < float("inf")
+            yield TranscriptLine(
+                float(start) if is_time else None,  # type: ignore[arg-type]
+                plain_line(speaker) if isinstance(speaker, str) else "",
+                plain_line(one["body"]),
+            )
+
+
+def _seconds(written: str) -> float:
+    seconds = 0.0
+    for part in written.replace(",", ".").split(":"):
+        seconds = seconds * 60 + float(part)
+    return seconds

@@ -1,0 +1,53 @@
+"""Opens the files and databases of other readers."""
+
+from __future__ import annotations
+
+import zipfile
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from tidings.domain.archives import newsblur
+from tidings.domain.archives.reader_streams import ReaderStreams
+from tidings.domain.errors import InvalidInput
+from tidings.domain.messages import verbatim
+from tidings.services.archives.listed_source import ListedSource
+from tidings.services.archives.saved_pages import SavedPagesSource
+from tidings.storage.archives.freshrss import FreshRssSource
+from tidings.storage.archives.miniflux_database import MinifluxDatabase
+
+DatabaseSource = MinifluxDatabase
+FileSource = FreshRssSource | ListedSource | SavedPagesSource
+
+# Bytes that tell JSON and XML from a database.
+_BEGINNING: Final = 64
+_LISTED: Final = {"freshrss": "FreshRSS", "google-reader": "Google Reader", "inoreader": "Inoreader"}
+
+
+def file_source(path: Path, reader: str, *, now: datetime) -> FileSource:
+    """Returns the content of an export, as a context manager. reader: in lower case.
+
+    The context manager raises OSError for a file that cannot be read, and InvalidInput for one of another kind.
+    """
+    if reader == "freshrss" and not _is_list(path):
+        return FreshRssSource(path)
+    if reader == "newsblur":
+        return ListedSource(path, "NewsBlur", newsblur.saved_stories)
+    if reader in _LISTED:
+        return ListedSource(path, _LISTED[reader], ReaderStreams(now).items)
+    return SavedPagesSource(path, reader.capitalize())
+
+
+def database_source(dsn: str, reader: str, from_user: str) -> DatabaseSource:
+    """Returns an account in a PostgreSQL database, as a context manager, which raises InvalidInput."""
+    if reader != "miniflux":
+        raise InvalidInput(verbatim(f"an import from {reader} reads no database, but a file"))
+    return MinifluxDatabase(dsn, from_user)
+
+
+def _is_list(path: Path) -> bool:
+    """Returns whether this is what the page "Import / export" of FreshRSS writes, and not a database."""
+    if path.is_dir() or zipfile.is_zipfile(path):
+        return True
+    with path.open("rb") as file:
+        return file.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[", b"<")

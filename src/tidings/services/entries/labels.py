@@ -1,0 +1,125 @@
+"""Creates, renames and deletes labels, and gives them to entries."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from tidings.domain.entries.labels import Label, validate_name
+from tidings.domain.errors import InvalidInput, NotFound
+from tidings.domain.messages import msg
+from tidings.domain.text import normalize_for_search
+from tidings.services.clock import Clock
+from tidings.services.entries.entries import owned as owned_entry
+from tidings.storage.engine.database import Database, Read, Write
+from tidings.storage.entries import counters, entries, labels
+from tidings.storage.feeds import categories
+
+
+class Labels:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def create(self, user_id: int, name: str) -> Label:
+        """Create a label and return it. Raises InvalidInput for a name that is invalid or taken."""
+        name = validate_name(name)
+        with self._database.writing() as db:
+            _ensure_free(db, user_id, name)
+            return Label(labels.add(db, user_id, name, normalize_for_search(name)), user_id, name)
+
+    def rename(self, user_id: int, label_id: int, name: str) -> Label:
+        """Rename a label and return it. Raises NotFound, and InvalidInput for a name that is invalid or taken."""
+        name = validate_name(name)
+        with self._database.writing() as db:
+            known = owned(db, user_id, label_id)
+            if normalize_for_search(name) != normalize_for_search(known.name):
+                _ensure_free(db, user_id, name)
+            labels.rename(db, user_id, label_id, name, normalize_for_search(name))
+        return Label(label_id, user_id, name)
+
+    def delete(self, user_id: int, label_id: int) -> None:
+        """Delete a label. Its entries stay. Raises NotFound."""
+        with self._database.writing() as db:
+            # As changes of entries do: in another order, the two transactions would deadlock.
+            counters.lock_all(db, user_id)
+            owned(db, user_id, label_id)
+            labels.detach_all(db, user_id, label_id, now=self._clock())
+            labels.remove(db, user_id, label_id)
+
+    def change(
+        self, user_id: int, entry_ids: Sequence[int], *, add: Iterable[str] = (), remove: Iterable[str] = ()
+    ) -> None:
+        """Give labels to entries, and take labels from them, by name.
+
+        Entries that are not the user's, labels to remove that do not exist, and names of categories are ignored.
+        A label to add is created. Raises InvalidInput for a name that is invalid.
+        """
+        to_add = {normalize_for_search(name): name for name in map(validate_name, add)}
+        to_remove = {normalize_for_search(name) for name in remove}
+        with self._database.writing() as db:
+            mine = _lock_entries(db, user_id, entry_ids)
+            if not mine:
+                return
+            names = {key: name for key, name in to_add.items() if categories.by_key(db, user_id, key) is None}
+            locked = labels.ensure(db, user_id, names, to_remove)
+            labels.attach(db, user_id, [locked[key] for key in names], mine)
+            if removed := [locked[key] for key in to_remove if key in locked]:
+                labels.detach(db, user_id, removed, mine, now=self._clock())
+
+    def set_of_entry(self, user_id: int, entry_id: int, label_ids: Collection[int], new_name: str = "") -> None:
+        """Give an entry exactly these labels. Ids of labels that are not the user's are ignored.
+
+        new_name: a label to give as well, which is created if there is none; "" for none. Raises NotFound for the
+        entry, and InvalidInput for a name that is invalid or that of a category.
+        """
+        name = validate_name(new_name) if new_name.strip() else ""
+        with self._database.writing() as db:
+            counters.lock(db, user_id, [owned_entry(db, user_id, entry_id).feed_id])
+            owned_entry(db, user_id, entry_id)
+            wanted = set(label_ids)
+            if name:
+                _ensure_no_category(db, user_id, name)
+                wanted.add(_id_of(db, user_id, name))
+            present = {label.id for label in labels.of_entries(db, user_id, [entry_id]).get(entry_id, ())}
+            labels.attach(db, user_id, labels.lock(db, user_id, wanted - present), [entry_id])
+            if surplus := sorted(present - wanted):
+                labels.detach(db, user_id, surplus, [entry_id], now=self._clock())
+
+
+def _id_of(db: Write, user_id: int, name: str) -> int:
+    """Returns the id of a label, which is created if there is none."""
+    key = normalize_for_search(name)
+    labels.add_missing(db, user_id, {key: name})
+    label = labels.by_key(db, user_id, key)
+    # Labels are deleted by transactions that hold the counters, as the caller does.
+    assert label is not None
+    return label.id
+
+
+def owned(db: Read, user_id: int, label_id: int) -> Label:
+    """Returns a label of the user. Raises NotFound."""
+    label = labels.get(db, user_id, label_id)
+    if label is None:
+        raise NotFound(msg("There is no label {id}.", id=label_id))
+    return label
+
+
+def _lock_entries(db: Write, user_id: int, entry_ids: Sequence[int]) -> list[int]:
+    """Lock the counters of the feeds of entries. Returns the ids of those entries that are the user's."""
+    counters.lock(db, user_id, {feed_id for _, feed_id in entries.feeds_of(db, user_id, entry_ids)})
+    return [entry_id for entry_id, _ in entries.feeds_of(db, user_id, entry_ids)]
+
+
+def _ensure_free(db: Write, user_id: int, name: str) -> None:
+    if labels.by_key(db, user_id, normalize_for_search(name)) is not None:
+        raise InvalidInput(msg("You already have a label called {name}.", name=repr(name)), field="name")
+    _ensure_no_category(db, user_id, name)
+
+
+def _ensure_no_category(db: Write, user_id: int, name: str) -> None:
+    if categories.by_key(db, user_id, normalize_for_search(name)) is not None:
+        text = msg(
+            "You have a category called {name}: choose another name, since apps could not tell the two apart.",
+            name=repr(name),
+        )
+        raise InvalidInput(text, field="name")

@@ -1,0 +1,97 @@
+"""The last import of each user, which a background process runs."""
+
+from __future__ import annotations
+
+from sqlalchemy import bindparam, delete, or_, select, update
+
+from tidings.domain.archives.import_runs import UNFINISHED, ImportRun, ImportState
+from tidings.domain.times import Instant
+from tidings.storage.engine.database import Read, Write, columns
+from tidings.storage.engine.upsert import upsert
+from tidings.storage.schema import account_imports
+
+_is_owned = account_imports.c.user_id == bindparam("user")
+_is_unfinished = account_imports.c.state.in_([str(state) for state in UNFINISHED])
+_select = select(*columns(account_imports, ImportRun)).where(_is_owned)
+_delete_finished = delete(account_imports).where(
+    _is_owned, or_(~_is_unfinished, account_imports.c.renewed_at < bindparam("abandoned"))
+)
+_insert = upsert(account_imports, ["user_id"])
+_is_held = (_is_owned, account_imports.c.token == bindparam("run"))
+_renew = (
+    update(account_imports)
+    .where(*_is_held, _is_unfinished)
+    .values(
+        state=bindparam("new_state"),
+        steps_done=bindparam("done"),
+        steps_total=bindparam("total"),
+        renewed_at=bindparam("now"),
+    )
+)
+_finish = (
+    update(account_imports)
+    .where(*_is_held)
+    .values(
+        state=bindparam("new_state"),
+        finished_at=bindparam("now"),
+        report=bindparam("new_report"),
+        error=bindparam("new_error"),
+        error_form=bindparam("new_form"),
+    )
+)
+_select_token = select(account_imports.c.token).where(_is_owned)
+_select_live = select(account_imports.c.token).where(
+    _is_owned, _is_unfinished, account_imports.c.renewed_at >= bindparam("abandoned")
+)
+
+
+def of_user(db: Read, user_id: int) -> ImportRun | None:
+    return db.one(ImportRun, _select, user=user_id)
+
+
+def live_token(db: Read, user_id: int, *, abandoned: Instant) -> str:
+    """Returns the token of the user's import that has not ended and was renewed since `abandoned`, "" if none."""
+    return db.scalar(_select_live, user=user_id, abandoned=abandoned) or ""
+
+
+def begin(db: Write, user_id: int, token: str, *, source: str, origin: str, now: Instant, abandoned: Instant) -> bool:
+    """Replace the user's last import by a new one. Returns False if that one has not ended.
+
+    abandoned: an unfinished import that was not renewed since then does not count.
+    """
+    db.run(_delete_finished, user=user_id, abandoned=abandoned)
+    row = {
+        "user_id": user_id, "token": token, "source": source, "origin": origin,
+        "state": str(ImportState.WAITING), "started_at": now, "renewed_at": now,
+    }  # fmt: skip
+    db.run(_insert.values(**row))
+    # Psycopg does not tell the number of rows of this statement.
+    return bool(db.scalar(_select_token, user=user_id) == token)
+
+
+def renew(
+    db: Write, user_id: int, token: str, *, state: ImportState, steps_done: int, steps_total: int, now: Instant
+) -> bool:
+    """Record the progress of an import. Returns False if it was replaced by another one, or has ended."""
+    return db.run(
+        _renew, user=user_id, run=token, new_state=str(state), done=steps_done, total=steps_total, now=now
+    ) > 0  # fmt: skip
+
+
+def finish(
+    db: Write,
+    user_id: int,
+    token: str,
+    *,
+    state: ImportState,
+    now: Instant,
+    report: str = "",
+    error: str = "",
+    error_form: str = "",
+) -> None:
+    """Record the end of an import, unless another one replaced it."""
+    db.run(
+        _finish,
+        user=user_id, run=token, new_state=str(state), now=now,
+        new_report=report, new_error=error, new_form=error_form,
+    )  # fmt: skip

@@ -1,0 +1,85 @@
+"""Feeds with their category and the name of their icon: as one text each, and as records with the same text.
+
+A text tells whether anything that is shown of a feed has changed since it was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import ColumnElement, Select, bindparam, func, select
+
+from tidings.domain.feeds.categories import Category
+from tidings.domain.feeds.feeds import Feed
+from tidings.storage.engine.database import Read, columns
+from tidings.storage.engine.id_list import in_list
+from tidings.storage.engine.row_text import row_text
+from tidings.storage.feeds.feeds import IN_ORDER
+from tidings.storage.schema import categories, feeds, icons
+
+
+class FeedRecord(Struct, frozen=True):
+    """A feed in one state. text: of this state. icon_name: the public name of the icon, "" without one."""
+
+    text: str
+    feed: Feed
+    category: Category
+    icon_name: str
+
+
+def texts(
+    db: Read, user_id: int, names: tuple[str, ...], feed_ids: Collection[int] | None = None
+) -> Sequence[tuple[int, str]]:
+    """Returns the ids and texts of those of the feeds that belong to the user; None: of all, in the order of the API.
+
+    names: columns of feeds that the text consists of, besides category and icon.
+    """
+    if feed_ids is None:
+        return db.tuples(_select_texts(names), user=user_id)
+    return db.tuples(_select_listed_texts(names), user=user_id, ids=feed_ids)
+
+
+def records(db: Read, user_id: int, names: tuple[str, ...], feed_ids: Collection[int]) -> list[FeedRecord]:
+    """Returns those of the feeds that belong to the user, in no order."""
+    found = []
+    for feed, row in db.joined(Feed, _select_records(names), user=user_id, ids=feed_ids):
+        category = Category(feed.category_id, user_id, row.category_title, row.category_is_hidden)
+        found.append(FeedRecord(row.text, feed, category, row.icon_name))
+    return found
+
+
+_is_listed = in_list(feeds.c.id, "ids")
+_icon_name = func.coalesce(icons.c.external_id, "")
+
+
+@lru_cache(maxsize=16)
+def _select_texts(names: tuple[str, ...]) -> Select[Any]:
+    return _of_user(select(feeds.c.id, _text(names))).order_by(*IN_ORDER)
+
+
+@lru_cache(maxsize=16)
+def _select_listed_texts(names: tuple[str, ...]) -> Select[Any]:
+    return _of_user(select(feeds.c.id, _text(names))).where(_is_listed)
+
+
+@lru_cache(maxsize=16)
+def _select_records(names: tuple[str, ...]) -> Select[Any]:
+    category = categories.c.title.label("category_title"), categories.c.hide_globally.label("category_is_hidden")
+    # The text from the same statement, so that it belongs to this state.
+    selected = select(*columns(feeds, Feed), *category, _icon_name.label("icon_name"), _text(names))
+    return _of_user(selected).where(_is_listed)
+
+
+def _text(names: tuple[str, ...]) -> ColumnElement[Any]:
+    category = (feeds.c.category_id, categories.c.title, categories.c.hide_globally)
+    return row_text(*(feeds.c[name] for name in names), *category, _icon_name).label("text")
+
+
+def _of_user(statement: Select[Any]) -> Select[Any]:
+    joined = feeds.join(categories, categories.c.id == feeds.c.category_id)
+    return statement.select_from(joined.outerjoin(icons, icons.c.id == feeds.c.icon_id)).where(
+        feeds.c.user_id == bindparam("user")
+    )

@@ -1,0 +1,1 @@
+"""Pages about episodes: their chapters and transcripts, and the queue."""

@@ -1,0 +1,84 @@
+"""The page of labels, which adds, renames and deletes them."""
+
+from __future__ import annotations
+
+from tidings.domain.accounts.users import User
+from tidings.domain.entries.labels import Label, LabelCounts
+from tidings.domain.errors import InvalidInput
+from tidings.http.binding import Form
+from tidings.http.endpoints import Routes
+from tidings.services import Services
+from tidings.services.entries.labels import owned
+from tidings.storage.entries import labels
+from tidings.web.context import PageResponse, Redirect, RequestContext
+from tidings.web.field_errors import field_error
+from tidings.web.language import _
+
+routes = Routes()
+
+
+class LabelForm(Form, frozen=True):
+    name: str = ""
+
+
+@routes.get("/labels")
+def show_labels(context: RequestContext) -> PageResponse:
+    return _page(context)
+
+
+@routes.post("/labels/add")
+def add_label(context: RequestContext, form: LabelForm) -> PageResponse | Redirect:
+    try:
+        label = context.services.labels.create(context.caller.id, form.name)
+    except InvalidInput as error:
+        return _page(context, form, problem=error)
+    return Redirect(f"/labels#l{label.id}", notice=_("%(title)s created.", title=label.name))
+
+
+@routes.post("/labels/{label_id}/edit")
+def rename_label(context: RequestContext, label_id: int, form: LabelForm) -> PageResponse | Redirect:
+    try:
+        context.services.labels.rename(context.caller.id, label_id, form.name)
+    except InvalidInput as error:
+        return _page(context, form, label_id, error)
+    return Redirect(f"/labels#l{label_id}", notice=_("Saved."))
+
+
+@routes.get("/labels/{label_id}/delete")
+def confirm_deletion(context: RequestContext, label_id: int) -> PageResponse:
+    """Ask first, with the number of entries that have the label."""
+    with context.services.reading() as db:
+        label = owned(db, context.caller.id, label_id)
+        count = labels.counts(db, context.caller.id, [label_id]).get(label_id, LabelCounts()).entries
+    values = {"title": _("Delete a label"), "place": "labels", "label": label, "count": count}
+    return PageResponse("label_delete.html", values)
+
+
+@routes.post("/labels/{label_id}/delete")
+def delete_label(caller: User, services: Services, label_id: int) -> Redirect:
+    with services.reading() as db:
+        label = owned(db, caller.id, label_id)
+    services.labels.delete(caller.id, label_id)
+    return Redirect("/labels", notice=_("%(title)s deleted.", title=label.name))
+
+
+def _page(
+    context: RequestContext,
+    form: LabelForm | None = None,
+    changing: int | None = None,
+    problem: InvalidInput | None = None,
+) -> PageResponse:
+    """changing: the id of the label that the form renames; None for a new one."""
+    with context.services.reading() as db:
+        listed: list[Label] = labels.list_all(db, context.caller.id)
+        counts = labels.counts(db, context.caller.id, [label.id for label in listed])
+    values = {
+        "title": _("Labels"),
+        "place": "labels",
+        "form": form or LabelForm(),
+        "changing": changing,
+        "labels": [(label, counts.get(label.id, LabelCounts())) for label in listed],
+    }
+    return PageResponse(
+        "labels.html", values, status=400 if problem else 200, problem=field_error(problem) if problem else None
+    )

@@ -1,0 +1,38 @@
+// Chapters and transcripts: loaded when they are opened; a click seeks, and the current line is marked.
+import { isExpired, load, offer } from "./tidings.js";
+import { pane, words } from "./marks.js";
+import { seek } from "./player.js";
+
+document.addEventListener("toggle", async ({ target }) => {
+  const link = target.open && target.querySelector?.("a[data-part]");
+  if (!link) return;
+  const { page, url } = await load(link.href).catch(() => ({}));
+  const part = page?.getElementById("part");
+  if (part) {
+    part.removeAttribute("id");
+    link.replaceWith(document.adoptNode(part));
+  } else if (!url || !isExpired(url)) {
+    target.open = false;
+    offer(words.offline, words.retry, () => (target.open = true));
+  }
+}, true);
+
+document.addEventListener("click", (event) => {
+  const at = event.target.closest?.(".timed [data-at]")?.dataset.at;
+  const media = document.querySelector("#pane .player :is(audio, video)");
+  if (!at || !media || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  seek(media, Number(at));
+  media.play().catch(() => {});
+});
+
+document.addEventListener("tidings:playing", ({ detail: { entry, at } }) => {
+  if (pane()?.dataset.entry !== entry) return;
+  for (const list of document.querySelectorAll("#pane .timed")) {
+    const now = [...list.querySelectorAll("[data-at]")].findLast((one) => Number(one.dataset.at) <= at + 0.05);
+    const before = list.querySelector("[aria-current]");
+    if (now === before) continue;
+    before?.removeAttribute("aria-current");
+    now?.setAttribute("aria-current", "true");
+  }
+});

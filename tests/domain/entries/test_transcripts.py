@@ -1,0 +1,89 @@
+"""Transcripts in all formats that podcasts use."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tidings.domain.entries import transcripts
+from tidings.domain.entries.transcripts import TranscriptLine, read_transcript
+from tidings.domain.errors import InvalidInput
+
+VTT = """WEBVTT - a title
+
+NOTE nobody sees this
+
+intro
+00:01.000 --> 00:04.000 align:start
+<v Ada>Hello &amp; <i>welcome</i>
+to the rain.
+
+01:02:03.500 --> 01:02:05.000
+<v.loud Ada>Again.
+
+01:02:06.000 --> 01:02:07.000
+<v Bob>Sun.
+"""
+SRT = "1\r\n00:00:01,500 --> 00:00:02,000\r\nHello.\r\n\r\n2\r\n00:00:03,000 --> 00:00:04,000\r\n<b>Rain.</b>\r\n"
+HELLO = TranscriptLine(1.0, "Ada", "Hello & welcome to the rain.")
+
+
+def test_webvtt_has_times_and_speakers_where_they_change() -> None:
+    assert read_transcript(VTT, url="").lines == (
+        HELLO,
+        TranscriptLine(3723.5, "", "Again."),
+        TranscriptLine(3726.0, "Bob", "Sun."),
+    )
+
+
+def test_subrip_is_read_whatever_line_ends_it_has() -> None:
+    wanted = (TranscriptLine(1.5, "", "Hello."), TranscriptLine(3.0, "", "Rain."))
+
+    assert read_transcript(SRT, url="").lines == wanted
+    assert read_transcript("\ufeff" + SRT.replace("\r\n", "\n"), url="").lines == wanted
+
+
+def test_json_has_segments() -> None:
+    segments = [
+        {"speaker": "Ada", "startTime": 1, "endTime": 4, "body": "Hello &amp; welcome to the rain."},
+        {"speaker": None, "startTime": "x", "body": "No time."},
+        {"startTime": 1, "body": 5},
+        "a text",
+    ]
+
+    assert read_transcript(json.dumps({"version": "1.0", "segments": segments}), url="").lines == (
+        HELLO,
+        TranscriptLine(None, "", "No time."),
+    )
+
+
+def test_plain_text_has_paragraphs_without_times() -> None:
+    lines = read_transcript("One\nline.\n\n\nAnother <b>.", url="").lines
+
+    assert lines == (TranscriptLine(None, "", "One line."), TranscriptLine(None, "", "Another <b>."))
+
+
+def test_html_is_cleaned() -> None:
+    read = read_transcript(
+        '<p onclick="x()">Hello<script>y()</script> <a href="/z">z</a></p>', url="https://a.example/"
+    )
+
+    assert "script" not in read.html
+    assert "onclick" not in read.html
+    assert 'href="https://a.example/z"' in read.html
+
+
+def test_lines_and_their_texts_are_limited() -> None:
+    cues = "\n\n".join(f"00:00:{number % 60:02}.000 --> 00:01:00.000\n{'x' * 3_000}" for number in range(30))
+
+    read = read_transcript(f"WEBVTT\n\n{cues}", url="").lines
+
+    assert len(read[0].text) == transcripts.MAX_TEXT
+    assert len(read_transcript("a\n\n" * (transcripts.MAX_LINES + 5), url="").lines) == transcripts.MAX_LINES
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "WEBVTT\n\n", "{", "[" * 100_000, "[]", '{"segments": 5}', "<p></p>"])
+def test_a_transcript_without_text_is_an_error(text: str) -> None:
+    with pytest.raises(InvalidInput, match="transcript"):
+        read_transcript(text, url="")

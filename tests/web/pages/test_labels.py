@@ -1,0 +1,139 @@
+"""Labels on the pages: given on the page of an entry, listed, renamed and deleted."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from support.people import Person
+from support.publisher import Publisher
+from support.visitors import Visitor
+from tidings.storage.entries import labels
+from tidings.web.sidebar import MAX_LABELS
+
+
+def ids_by_name(person: Person) -> dict[str, int]:
+    with person.service.services.reading() as db:
+        return {label.name: label.id for label in labels.list_all(db, person.id)}
+
+
+def names_of(person: Person, entry_id: int) -> list[str]:
+    with person.service.services.reading() as db:
+        return [label.name for label in labels.of_entries(db, person.id, [entry_id]).get(entry_id, ())]
+
+
+def entry_ids(person: Person) -> dict[str, int]:
+    return {entry["title"]: entry["id"] for entry in person.entries()}
+
+
+def test_an_entry_gets_new_and_known_labels_and_loses_them(reader: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["One", "Two"])
+    one = entry_ids(alice)["One"]
+    page = reader.page(f"/unread/{one}")
+    assert 'id="entry-labels"' in page
+    assert 'name="label"' not in page
+
+    page = reader.follow(reader.post(f"/entries/{one}/labels", new="  To <read> ", back=f"/unread/{one}"))
+    assert "To &lt;read&gt;</a>" in page
+    assert "Labels saved." in page
+    reader.post(f"/entries/{one}/labels", new="Work", label=str(ids_by_name(alice)["To <read>"]))
+    assert names_of(alice, one) == ["To <read>", "Work"]
+
+    known = ids_by_name(alice)
+    page = reader.page(f"/labels/{known['Work']}/entries/{one}")
+    assert f'name="label" value="{known["Work"]}" checked' in page
+    reader.post(f"/entries/{one}/labels", label=str(known["To <read>"]), back=f"/labels/{known['Work']}/entries/{one}")
+    assert names_of(alice, one) == ["To <read>"]
+    # The page stays what it was, in the list that the entry has left.
+    assert "To &lt;read&gt;" in reader.page(f"/labels/{known['Work']}/entries/{one}")
+    reader.post(f"/entries/{one}/labels")
+    assert names_of(alice, one) == []
+    assert sorted(ids_by_name(alice)) == ["To <read>", "Work"]
+
+
+def test_a_label_that_an_entry_cannot_get_says_why(
+    reader: Visitor, alice: Person, bob: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["One"])
+    (one,) = entry_ids(alice).values()
+    theirs = bob.service.services.labels.create(bob.id, "Bob's")
+    reader.page(f"/unread/{one}")
+
+    for name, message in (("all", "You have a category called"), ("x" * 201, "This label is too long")):
+        assert message in reader.follow(reader.post(f"/entries/{one}/labels", new=name))
+    reader.post(f"/entries/{one}/labels", label=str(theirs.id))
+    assert names_of(alice, one) == []
+    assert reader.post(f"/entries/{one}/labels", label="x").status == 400
+
+
+def test_a_list_of_a_label_has_its_entries_page_by_page(reader: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, [f"Entry {number}" for number in range(5)])
+    ids = entry_ids(alice)
+    services = alice.service.services
+    services.labels.change(alice.id, [ids[f"Entry {number}"] for number in range(4)], add=["Work"])
+    services.users.update(alice.user, alice.id, {"entries_per_page": 3})
+    alice.put("/v1/entries", {"entry_ids": [ids["Entry 1"]], "status": "read"})
+    path = f"/labels/{ids_by_name(alice)['Work']}"
+
+    first = reader.page(path)
+    following = reader.page(html.unescape(re.findall(r'rel="next" href="([^"]+)"', first)[0]))
+    shown = [[title for title in sorted(ids) if f">{title}<" in page] for page in (first, following)]
+    assert [len(titles) for titles in shown] == [3, 1]
+    assert sorted(shown[0] + shown[1]) == ["Entry 0", "Entry 1", "Entry 2", "Entry 3"]
+    assert f'href="{path}" aria-current="page"' in first
+
+    assert "3 marked read" in reader.follow(reader.post(f"{path}/mark-read"))
+    assert [entry["title"] for entry in alice.entries(status="unread")] == ["Entry 4"]
+
+
+def test_a_label_without_entries_says_how_entries_get_it(reader: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site)
+    label = alice.service.services.labels.create(alice.id, "Work")
+
+    assert "No entry has this label." in reader.page(f"/labels/{label.id}")
+
+
+def test_labels_are_created_renamed_and_deleted(reader: Visitor, alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["One", "Two"])
+    reader.get("/labels")
+    assert "Work created." in reader.follow(reader.post("/labels/add", name=" Work "))
+    number = ids_by_name(alice)["Work"]
+    alice.service.services.labels.change(alice.id, list(entry_ids(alice).values()), add=["Work"])
+
+    page = reader.follow(reader.post(f"/labels/{number}/edit", name="<Evening>"))
+    assert 'value="&lt;Evening&gt;"' in page
+    assert "2 entries" in page
+    assert "2 entries will lose it, but are kept." in reader.page(f"/labels/{number}/delete")
+    assert "&lt;Evening&gt; deleted." in reader.follow(reader.post(f"/labels/{number}/delete"))
+    assert ids_by_name(alice) == {}
+    assert len(alice.entries()) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("other", "already have a label"), ("all", "have a category"), (" ", "needs a name")]
+)
+def test_an_invalid_name_is_reported_next_to_its_field(reader: Visitor, alice: Person, name: str, message: str) -> None:
+    services = alice.service.services
+    first, _ = services.labels.create(alice.id, "First"), services.labels.create(alice.id, "Other")
+    reader.get("/labels")
+
+    for path in ("/labels/add", f"/labels/{first.id}/edit"):
+        answer = reader.post(path, name=name)
+        assert answer.status == 400
+        assert message in answer.body.decode()
+        assert f'value="{name}"' in answer.body.decode()
+    assert sorted(ids_by_name(alice)) == ["First", "Other"]
+
+
+def test_a_sidebar_lists_the_first_labels_and_the_current_one(reader: Visitor, alice: Person) -> None:
+    services = alice.service.services
+    made = [services.labels.create(alice.id, f"Label {number:03}") for number in range(MAX_LABELS + 5)]
+
+    page = reader.page(f"/labels/{made[-1].id}")
+
+    assert f'href="/labels/{made[0].id}"' in page
+    assert f'href="/labels/{made[-1].id}" aria-current="page"' in page
+    assert f'href="/labels/{made[-2].id}"' not in page
+    assert "All labels" in page
