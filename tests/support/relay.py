@@ -4,6 +4,7 @@
         page.goto(network.url)
         network.cut()        # connections are reset, and new ones refused
         network.mend()
+        network.lose_answer()    # cut as soon as the service answers: it has received the request
 
 Unlike the offline mode of a browser's developer tools, it also concerns service workers.
 """
@@ -26,6 +27,7 @@ class Relay:
         self._target = (target.hostname, target.port)
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
+        self._loses_answers = False
         self._listener: socket.socket | None = None
         self._port = 0
 
@@ -37,6 +39,7 @@ class Relay:
         """Listen, on the same port as before."""
         listener = socket.create_server(("127.0.0.1", self._port), backlog=128)
         self._port = listener.getsockname()[1]
+        self._loses_answers = False
         self._listener = listener
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
 
@@ -50,6 +53,10 @@ class Relay:
         for one in cut:
             _close(one)
 
+    def lose_answer(self) -> None:
+        """Pass requests on; cut when the first answer arrives, and pass nothing of it on."""
+        self._loses_answers = True
+
     def _accept(self, listener: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while True:
@@ -62,12 +69,15 @@ class Relay:
                     _close(client)
                     _close(server)
                     return
-                for source, sink in ((client, server), (server, client)):
-                    threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
+                for source, sink, is_answer in ((client, server, False), (server, client, True)):
+                    threading.Thread(target=self._copy, args=(source, sink, is_answer), daemon=True).start()
 
-    def _copy(self, source: socket.socket, sink: socket.socket) -> None:
+    def _copy(self, source: socket.socket, sink: socket.socket, is_answer: bool) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(_CHUNK):
+                if is_answer and self._loses_answers:
+                    self.cut()
+                    return
                 sink.sendall(data)
         for one in (source, sink):
             _close(one)
