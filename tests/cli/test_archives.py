@@ -50,8 +50,7 @@ def test_an_account_is_imported_from_miniflux(tidings: Tidings, services: Servic
     feed = {"id": 1, "feed_url": "https://example.org/feed", "title": "Rain", "category": {"title": "Weather"}}
     answers = {"me": {}, "categories": [], "feeds": [feed], "entries": {"total": 0, "entries": []}}
     for name, answer in answers.items():
-        query = "?order=id&direction=asc&limit=1000&after_entry_id=0" if name == "entries" else ""
-        site.script(f"/v1/{name}{query}", Answer(json.dumps(answer)))
+        site.script(f"/v1/{name}", Answer(json.dumps(answer)))
     key = tidings.folder / "key.txt"
     key.write_text("from a file\n")
     command = ("import", "alice", "--from", "miniflux", "--url", site.url("/"))

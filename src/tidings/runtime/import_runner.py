@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO, Final, cast
 
 import msgspec
@@ -42,8 +42,10 @@ class ProcessImportRunner:
         with self._process() as process:
             encoded = msgspec.msgpack.encode(request)
             assert process.stdin is not None
-            process.stdin.write(framed(encoded))
-            process.stdin.flush()
+            # Of a process that was ended before it read this, its closed output tells.
+            with suppress(BrokenPipeError):
+                process.stdin.write(framed(encoded))
+                process.stdin.flush()
             return self._follow(process, progress)
 
     def close(self) -> None:
@@ -94,4 +96,5 @@ class ProcessImportRunner:
                 self._running.discard(process)
             for pipe in (process.stdin, process.stdout):
                 assert pipe is not None
-                pipe.close()
+                with suppress(BrokenPipeError):
+                    pipe.close()

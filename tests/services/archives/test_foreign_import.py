@@ -29,15 +29,21 @@ def _entries(person: Person) -> list[dict[str, Any]]:
 
 
 def _serve(site: Publisher, **documents: Any) -> None:
-    """Serve the API of Miniflux with these documents; every list is empty otherwise."""
+    """Serve the API of Miniflux with these documents; every list is empty otherwise. Entries: all with one id."""
     defaults: dict[str, Any] = {"me": {}, "categories": [], "feeds": [], "entries": {"total": 0, "entries": []}}
     for name, document in (defaults | documents).items():
         if name != "entries":
             site.script(f"/v1/{name}", Answer(json.dumps(document)))
-    entries = (defaults | documents)["entries"]
-    after = [0, *(entry["id"] for entry in entries["entries"][-1:])]
-    for last_id, page in zip(after, (entries, {"total": 0, "entries": []}), strict=False):
-        site.script(f"/v1/entries?order=id&direction=asc&limit=1000&after_entry_id={last_id}", Answer(json.dumps(page)))
+    page = (defaults | documents)["entries"]
+    id_ = page["entries"][0]["id"] if page["entries"] else 0
+    responses = {
+        "asc&limit=1": page,
+        "desc&limit=1": page,
+        f"asc&limit=1000&after_entry_id={id_ - 1}&before_entry_id={id_ + 1}": page,
+        f"asc&limit=1000&after_entry_id={id_}": {"total": 0, "entries": []},
+    }
+    for query, document in responses.items():
+        site.script(f"/v1/entries?order=id&direction={query}", Answer(json.dumps(document)))
 
 
 def _entry(**values: Any) -> dict[str, Any]:
@@ -70,6 +76,37 @@ def test_an_account_moves_between_two_servers(alice: Person, bob: Person, site: 
     assert (moved["title"], moved["blocklist_rules"]) == ("Mine", "(?i)advert")
     assert bob.get("/v1/me")["theme"] == "dark_serif"
     assert bob.get("/v1/me")["username"] == bob.user.username
+
+
+@pytest.mark.parametrize("limit", [1, 3, 4, 100])
+def test_pages_hold_each_entry_once_whoever_has_the_ids_between(
+    alice: Person, bob: Person, site: Publisher, limit: int
+) -> None:
+    bob.has_feed(site, [str(number) for number in range(5)])
+    for number in range(6):
+        alice.has_feed(site, [f"{number} Rain", f"{number} Snow"])
+        bob.has_feed(site, [str(entry) for entry in range(number * 2)])
+
+    guard = AddressGuard(allow_private_networks=True)
+    with MinifluxSource(alice.service.url, alice.token, guard=guard, page=limit) as source:
+        titles = [entry.title for entry in source.entries()]
+
+    assert titles == [entry["title"] for entry in alice.entries(order="id", direction="asc")]
+    assert len(titles) == 12
+
+
+def test_entries_that_arrive_while_others_are_read_come_last(alice: Person, site: Publisher) -> None:
+    alice.has_feed(site, ["Rain", "Snow"])
+
+    guard = AddressGuard(allow_private_networks=True)
+    with MinifluxSource(alice.service.url, alice.token, guard=guard, page=1) as source:
+        reading = source.entries()
+        first = next(reading).title
+        alice.has_feed(site, ["Wind"])
+        later = [entry.title for entry in reading]
+
+    assert {first, *later[:-1]} == {"Rain", "Snow"}
+    assert later[-1] == "Wind"
 
 
 def test_what_cannot_be_used_is_left_out_and_named(bob: Person, site: Publisher, services: Services) -> None:

@@ -85,7 +85,7 @@ class _Page(Struct):
 
 
 class MinifluxPage(Struct, frozen=True):
-    """total: of the entries behind the last page, with those of this one. last_id: 0 if the page is empty."""
+    """total: of all entries that match the query, on this page or not. last_id: 0 if the page is empty."""
 
     total: int
     last_id: int
