@@ -440,8 +440,10 @@ class Publisher:
             writer.transport.abort()
         finally:
             writer.close()
-            with contextlib.suppress(OSError, ssl.SSLError):
+            # Cancelled in the middle of this, the end of TLS would be waited for in vain: the loop ends before.
+            with contextlib.suppress(OSError, asyncio.CancelledError):
                 await asyncio.wait_for(writer.wait_closed(), 1)
+            writer.transport.abort()
 
     async def _reply(self, seen: ReceivedRequest, writer: asyncio.StreamWriter) -> bool:
         path = seen.path.partition("?")[0]

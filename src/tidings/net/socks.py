@@ -60,7 +60,6 @@ class SocksConnector(ProxyConnector):
             password=proxy.password or None,
             rdns=True,
             limit=0,
-            force_close=True,
         )
         self._proxy = proxy
         self._resolver_of_proxy = resolver
