@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
+import socket
+import ssl
 import struct
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from net.fetching import Only, names, with_fetcher
-from support.publisher import Publisher
+from support.publisher import CERTIFICATE, Publisher
 from tidings.domain.errors import AddressRefused, HostUnreachable, InvalidInput, NetworkError, TlsError
 from tidings.net.fetch import Fetcher, FetchRequest, FetchResponse
 
@@ -90,6 +95,8 @@ def fetch(proxy: Proxy, url: str, *, through: str = "socks5://127.0.0.1", settin
             try:
                 return (await asyncio.to_thread(lambda: with_fetcher(ask, **known, **more))).body
             finally:
+                # A connection that the fetcher left open fails the test, and does not keep the proxy waiting.
+                gc.collect()
                 # A loop that ends before them leaves sockets open, which a later test would be blamed for.
                 await asyncio.gather(*proxy.connections)
                 proxy.connections.clear()
@@ -126,6 +133,35 @@ def test_certificates_are_verified_behind_the_proxy() -> None:
         with pytest.raises(TlsError, match="self-signed"):
             fetch(proxy, "https://feeds.example/")
         assert fetch(proxy, "https://feeds.example/", allow_self_signed_certificates=True) == FEED.encode()
+
+
+def test_a_connection_ends_though_the_other_side_does_not_end_tls() -> None:
+    with _never_ending_tls() as port:
+        response = fetch(Proxy(port), "https://feeds.example/", allow_self_signed_certificates=True)
+
+    assert response == FEED.encode()
+
+
+@contextlib.contextmanager
+def _never_ending_tls() -> Iterator[int]:
+    """Yields the port of a server that answers one request, and then neither ends TLS nor the connection."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+
+    def answer() -> None:
+        connection, _address = listener.accept()
+        with context.wrap_socket(connection, server_side=True) as wrapped:
+            wrapped.recv(65536)
+            wrapped.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {len(FEED)}\r\n\r\n{FEED}".encode())
+            # Below TLS, so that its end is not answered.
+            while socket.socket.recv(wrapped, 65536):
+                pass
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()
 
 
 def test_redirects_are_followed_through_the_proxy(site: Publisher) -> None:
