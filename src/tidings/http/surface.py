@@ -271,18 +271,14 @@ class Surface(Generic[C]):
 
     async def _read(self, call: Call[C]) -> None:
         self.permit(call)
-        if call.endpoint.accepts_upload and (user_id := self.uploader(call)):
-            assert self.uploads is not None
-            try:
+        try:
+            if call.endpoint.accepts_upload and (user_id := self.uploader(call)):
+                assert self.uploads is not None
                 call.request.upload = await self.uploads.receive(call.request, user_id)
-            except TidingsError as error:
-                call.request.body_error = error
-            return
-        if call.request.method not in SAFE and (limit := self.limit(call)):
-            try:
+            elif call.request.method not in SAFE and (limit := self.limit(call)):
                 await call.request.read(limit, self.body_pace)
-            except TidingsError as error:
-                call.request.body_error = error
+        except TidingsError as error:
+            call.request.body_error = error
 
     def _serve(self, call: Call[C], bound: BoundEndpoint[C]) -> Response:
         try:
