@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -15,7 +16,6 @@ from tidings.domain.messages import verbatim
 # Bytes. An article with its pictures inside is far below; a larger item would fill the memory.
 MAX_ITEM: Final = 2**26
 _CHUNK: Final = 2**16
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 # A string without its end matches as a quote alone.
 _TOKEN: Final = re.compile(rb'[\s]*+("(?:[^"\\]++|\\.)*+"|[\[\]{}:,"]|[^\s\[\]{}:,"]++|\Z)', re.DOTALL)
 # Faster inside of an item, where only its end matters.
@@ -67,8 +67,8 @@ class JsonItems:
 
     def _items(self) -> Iterator[tuple[int, bytes]]:
         self._fill(0)
-        if self._buffer.startswith(_BYTE_ORDER_MARK):
-            self._at = len(_BYTE_ORDER_MARK)
+        if self._buffer.startswith(codecs.BOM_UTF8):
+            self._at = len(codecs.BOM_UTF8)
         match self._token():
             case b"[":
                 yield from self._array()

@@ -5,6 +5,7 @@ Source: https://github.com/Podcastindex-org/podcast-namespace/blob/main/chapters
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,7 +20,7 @@ from tidings.domain.url_schemes import safe_href
 def read_chapters(body: bytes) -> list[Chapter]:
     """Returns the chapters of a document in the order of their times. Raises InvalidInput if it has none."""
     try:
-        document = msgspec.json.decode(body.removeprefix(b"\xef\xbb\xbf"))
+        document = msgspec.json.decode(body.removeprefix(codecs.BOM_UTF8))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInput(msg("The file of the chapters is not JSON.")) from error
     listed = document.get("chapters") if isinstance(document, dict) else None

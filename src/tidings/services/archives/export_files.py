@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,6 +75,11 @@ class ExportFiles:
             if size > limit:
                 raise InvalidInput(verbatim(f"{name} is larger than {limit // 2**20} MB"))
         return b"".join(pieces)
+
+
+def first_character(content: bytes) -> bytes:
+    """Returns the first byte behind a byte order mark and blanks, which tells JSON and XML; b"" without one."""
+    return content.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from tidings.domain.archives import newsblur
 from tidings.domain.archives.reader_streams import ReaderStreams
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import verbatim
+from tidings.services.archives.export_files import first_character
 from tidings.services.archives.listed_source import ListedSource
 from tidings.services.archives.saved_pages import SavedPagesSource
 from tidings.storage.archives.freshrss import FreshRssSource
@@ -50,4 +51,4 @@ def _is_list(path: Path) -> bool:
     if path.is_dir() or zipfile.is_zipfile(path):
         return True
     with path.open("rb") as file:
-        return file.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[", b"<")
+        return first_character(file.read(_BEGINNING)) in (b"{", b"[", b"<")

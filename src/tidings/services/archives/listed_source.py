@@ -12,7 +12,7 @@ from tidings.domain.archives.records import ArchivedCategory, ArchivedEntry, Arc
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import opml
 from tidings.domain.messages import verbatim
-from tidings.services.archives.export_files import ExportFiles
+from tidings.services.archives.export_files import ExportFiles, first_character
 
 # Bytes of an OPML document.
 _MAX_OPML: Final = 2**26
@@ -79,7 +79,7 @@ class ListedSource:
         """Returns whether this should be OPML. A file alone may have any name: an upload has none of its own."""
         if not self._files.is_one:
             return name.lower().endswith(_OPML_SUFFIXES)
-        return next(self._files.chunks(name), b"").lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+        return first_character(next(self._files.chunks(name), b"")) == b"<"
 
     def _add_opml(self, name: str) -> bool:
         """Add the feeds of an OPML file. Returns whether it is one."""

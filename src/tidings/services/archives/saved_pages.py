@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -14,7 +13,7 @@ from tidings.domain.archives.records import ArchivedCategory, ArchivedEntry, Arc
 from tidings.domain.archives.saved_lists import OmnivoreItem
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import verbatim
-from tidings.services.archives.archive_file import ZIP_DAMAGES
+from tidings.services.archives.export_files import ExportFiles
 
 # Bytes of one document.
 MAX_DOCUMENT: Final = 2**28
@@ -28,24 +27,21 @@ class SavedPagesSource:
     entry_count = 0
 
     def __init__(self, path: Path, service: str) -> None:
-        self._path = path
         self.application = service
         self.problems: list[str] = []
-        self._zip: zipfile.ZipFile | None = None
+        self._files = ExportFiles(path)
+        self._names: Collection[str] = ()
 
     def __enter__(self) -> Self:
-        if zipfile.is_zipfile(self._path):
-            try:
-                self._zip = zipfile.ZipFile(self._path)
-            except zipfile.BadZipFile as error:
-                raise InvalidInput(verbatim(f"the ZIP file {self._path.name} is damaged: {error}")) from error
+        self._files.__enter__()
+        # In alphabetical order; as keys, to find the contents of an item.
+        self._names = dict.fromkeys(self._files.names())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._zip is not None:
-            self._zip.close()
+        self._files.__exit__(kind, error, trace)
 
     def settings(self) -> dict[str, Any]:
         return {}
@@ -78,39 +74,23 @@ class SavedPagesSource:
         return saved_lists.read_feedbin(document)
 
     def _documents(self) -> Iterator[tuple[str, bytes]]:
-        if self._zip is None:
-            with self._path.open("rb") as file:
-                yield self._path.name, _limited(self._path.name, file.read(MAX_DOCUMENT + 1))
-            return
-        suffix = _SUFFIXES[self.application]
-        names = [name for name in sorted(self._zip.namelist()) if name.lower().endswith(suffix)]
-        if not names:
-            text = f"this is no list that {self.application} exported: the ZIP file has no {suffix} in it"
-            raise InvalidInput(verbatim(text))
+        names = list(self._names)
+        if not self._files.is_one:
+            suffix = _SUFFIXES[self.application]
+            names = [name for name in names if name.lower().endswith(suffix)]
+            if not names:
+                text = f"this is no list that {self.application} exported: the export has no {suffix} in it"
+                raise InvalidInput(verbatim(text))
         for name in names:
-            yield name, self._member(name)
-
-    def _member(self, name: str) -> bytes:
-        assert self._zip is not None
-        try:
-            with self._zip.open(name) as member:
-                return _limited(name, member.read(MAX_DOCUMENT + 1))
-        except ZIP_DAMAGES as error:
-            raise InvalidInput(verbatim(f"{name} in the ZIP file is damaged: {error}")) from error
+            yield name, self._files.content(name, MAX_DOCUMENT)
 
     def _content(self, item: OmnivoreItem) -> str:
         """Returns the HTML of an item of Omnivore, "" if the file has none."""
         name = f"content/{item.slug}.html"
-        if self._zip is None or name not in self._zip.NameToInfo:
+        if name not in self._names:
             return ""
-        return self._member(name).decode("utf-8", "replace")
+        return self._files.content(name, MAX_DOCUMENT).decode("utf-8", "replace")
 
 
 def _lines(document: bytes) -> Iterator[str]:
     return io.TextIOWrapper(io.BytesIO(document), encoding="utf-8-sig", newline="")
-
-
-def _limited(name: str, document: bytes) -> bytes:
-    if len(document) > MAX_DOCUMENT:
-        raise InvalidInput(verbatim(f"{name} is larger than {MAX_DOCUMENT // 2**20} MB"))
-    return document
