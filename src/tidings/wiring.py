@@ -138,12 +138,10 @@ LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
 THREAD_SWITCH_INTERVAL_S = 0.001
 # Folder of uploaded files, in that of the data.
 IMPORTS = "imports"
-# Most of an API request is spent in C or in the database; more threads only wait for each other.
-API_THREADS = 8
-READER_THREADS = 8
-FEVER_THREADS = 4
-# A page is mostly rendered in Python.
-PAGE_THREADS = 4
+# Handlers of a surface that run side by side before they have taken long. On SQLite nothing else would compute
+# meanwhile; PostgreSQL does.
+HANDLERS_ON_SQLITE = 1
+HANDLERS_ON_POSTGRESQL = 4
 
 
 class Application:
@@ -428,7 +426,12 @@ def start_metrics(settings: Settings) -> None:
 
 def build_pages(services: Services, settings: Settings, assets: Assets) -> Pages:
     trusted = settings.trusted_reverse_proxy_networks
-    return Pages(services, PAGES, site_config(settings), assets, threads=PAGE_THREADS, trusted=trusted)
+    at_once = _handlers_at_once(services.database)
+    return Pages(services, PAGES, site_config(settings), assets, at_once=at_once, trusted=trusted)
+
+
+def _handlers_at_once(database: Database) -> int:
+    return HANDLERS_ON_SQLITE if database.is_sqlite else HANDLERS_ON_POSTGRESQL
 
 
 def asgi_app(settings: Settings) -> ASGIApp:
@@ -438,21 +441,22 @@ def asgi_app(settings: Settings) -> ASGIApp:
     served.expect_schema()
     allocator.release_regularly(served.database.close_unused)
     services = served.services
+    at_once = _handlers_at_once(served.database)
     api = Api(
         services,
         ROUTES,
-        threads=API_THREADS,
+        at_once=at_once,
         trusted=settings.trusted_reverse_proxy_networks,
         base_url=settings.base_url,
     )
     reader = GoogleReader(
         services,
         READER_ROUTES,
-        threads=READER_THREADS,
+        at_once=at_once,
         trusted=settings.trusted_reverse_proxy_networks,
         base_url=settings.base_url,
     )
-    fever = Fever(services, FEVER_ROUTES, threads=FEVER_THREADS, trusted=settings.trusted_reverse_proxy_networks)
+    fever = Fever(services, FEVER_ROUTES, at_once=at_once, trusted=settings.trusted_reverse_proxy_networks)
     base_path = urlsplit(settings.base_url).path.rstrip("/")
     limits = CallbackLimits(settings.http_client_max_body_size, settings.http_client_timeout.total_seconds())
     assets = Assets(minify_script)

@@ -47,7 +47,7 @@ class Name(Struct, frozen=True):
 
 class Mobile(Surface[Name]):
     def __init__(self) -> None:
-        super().__init__(routes.all, {Name: lambda call: call.context}, name="mobile", threads=1, prefix="/mobile")
+        super().__init__(routes.all, {Name: lambda call: call.context}, name="mobile", at_once=1, prefix="/mobile")
 
     def identify(self, request: Request, endpoint: Endpoint | None) -> Name:  # noqa: ARG002
         name, _, secret = request.headers.get("authorization", "").removeprefix("GoogleLogin auth=").partition("/")
@@ -265,4 +265,4 @@ def test_a_parameter_without_a_source_is_an_error_at_the_start() -> None:
     def handler(odd: float) -> None: ...
 
     with pytest.raises(TypeError, match="odd"):
-        Surface([Endpoint("GET", "/x", handler)], {}, name="x", threads=1)
+        Surface([Endpoint("GET", "/x", handler)], {}, name="x", at_once=1)

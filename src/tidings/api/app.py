@@ -64,12 +64,12 @@ class Api(Surface[Caller]):
         services: Services,
         endpoints: Iterable[Endpoint],
         *,
-        threads: int,
+        at_once: int,
         trusted: Sequence[Network] = (),
         base_url: str = "",
     ) -> None:
         sources = {User: lambda call: call.context.user, Services: lambda _call: services}
-        super().__init__(endpoints, sources, name="api", threads=threads, prefix=PREFIX)
+        super().__init__(endpoints, sources, name="api", at_once=at_once, prefix=PREFIX)
         self._authentication = services.authentication
         self._trusted = trusted
         self._base_url = base_url

@@ -56,11 +56,11 @@ class Fever(Surface[FeverCaller]):
         services: Services,
         endpoints: Iterable[Endpoint],
         *,
-        threads: int,
+        at_once: int,
         trusted: Sequence[Network] = (),
     ) -> None:
         sources: dict[Any, Any] = {FeverCaller: lambda call: call.context, Services: lambda _call: services}
-        super().__init__(endpoints, sources, name="fever", threads=threads)
+        super().__init__(endpoints, sources, name="fever", at_once=at_once)
         self._logins = services.app_logins
         self._trusted = trusted
 

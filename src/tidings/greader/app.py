@@ -74,7 +74,7 @@ class GoogleReader(Surface[ReaderCaller]):
         services: Services,
         endpoints: Iterable[Endpoint],
         *,
-        threads: int,
+        at_once: int,
         trusted: Sequence[Network] = (),
         base_url: str = "",
     ) -> None:
@@ -86,7 +86,7 @@ class GoogleReader(Surface[ReaderCaller]):
             PublicUrl: lambda _call: site,
             PasswordCheck: lambda _call: check,
         }
-        super().__init__(endpoints, sources, name="greader", threads=threads)
+        super().__init__(endpoints, sources, name="greader", at_once=at_once)
         self._logins = services.app_logins
         self._trusted = trusted
         self._password_threads = ThreadPoolExecutor(PASSWORD_THREADS, thread_name_prefix="app-passwords")

@@ -69,6 +69,8 @@ class ReadRouter(Protocol):
 BUSY = "There are too many requests at the moment. Try again in a few seconds."
 BUSY_RETRY_AFTER_S = 2
 PREFLIGHT_MAX_AGE_S = "3600"
+# For requests that have arrived. Most of their time is spent in C or in the database.
+THREADS = 8
 # For requests whose body has not arrived: to find out who sends it, and to say that it did not arrive.
 THREADS_FOR_INCOMPLETE = 2
 
@@ -77,7 +79,7 @@ class Surface(Generic[C]):
     """An ASGI application of declared endpoints. C: type of the context of a request, which `identify` returns.
 
     prefix: of the declared paths, where the surface is mounted. sources: of arguments, by the type of the parameter.
-    threads: how many handlers run at the same time.
+    at_once: how many handlers run side by side before they have taken long, see `ThreadQueue`.
     """
 
     headers: ClassVar[RawHeaders] = ()
@@ -102,7 +104,7 @@ class Surface(Generic[C]):
         sources: Mapping[Any, Source[C]],
         *,
         name: str,
-        threads: int,
+        at_once: int,
         prefix: str = "",
     ) -> None:
         # Fixed segments win over parameters. With a method that the fixed route lacks, the segment is refused as an id.
@@ -116,8 +118,10 @@ class Surface(Generic[C]):
             route = _route(endpoint, prefix)
             same = self._open_ended if route.path.endswith(":path}") else self._routes[route.path.count("/")]
             same.append((route.path.partition("{")[0], route, endpoint))
-        self._complete = ThreadQueue(threads, self.max_waiting, name=name)
-        self._incomplete = ThreadQueue(THREADS_FOR_INCOMPLETE, self.max_waiting, name=f"{name}-incomplete")
+        self._complete = ThreadQueue(THREADS, self.max_waiting, at_once=at_once, name=name)
+        self._incomplete = ThreadQueue(
+            THREADS_FOR_INCOMPLETE, self.max_waiting, at_once=THREADS_FOR_INCOMPLETE, name=f"{name}-incomplete"
+        )
 
     # Hooks of a surface.
 

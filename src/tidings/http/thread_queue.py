@@ -1,22 +1,52 @@
-"""Threads for the handlers of requests, and the number of requests that wait for one."""
+"""Threads for the handlers of requests, and the number of requests that wait for one.
+
+The threads of a process share Python's lock. SQLite, zstandard and hash functions release it for microseconds, hundreds
+of times in a request; where another thread waits for the lock, each time costs a switch to that thread and back.
+So few functions run side by side, and the others wait for their turn. One that takes long, because it waits for
+another writer or has much to do, keeps nobody waiting: after PATIENCE_S, others run beside it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final, TypeVar
 
 R = TypeVar("R")
 
+PATIENCE_S: Final = 0.02
+
+
+class _Runner:
+    """Calls one waiting function after the other in a thread. is_slow: its current one has taken too long to count."""
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.is_slow = False
+
 
 class ThreadQueue:
-    """Runs functions in threads, in the order in which they come. max_waiting: more would wait for seconds."""
+    """Runs functions in threads, in the order in which they come.
 
-    def __init__(self, threads: int, max_waiting: int, *, name: str) -> None:
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
+    threads: how many run at most. at_once: how many of them at most before they have taken PATIENCE_S.
+    max_waiting: more would wait for seconds.
+    """
+
+    def __init__(self, threads: int, max_waiting: int, *, at_once: int, name: str) -> None:
+        self._threads = threads
+        self._at_once = at_once
         self._max_waiting = max_waiting
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._count = 0
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = deque()
+        self._runners: set[_Runner] = set()
+        self._quick = 0
+        self._watch: asyncio.TimerHandle | None = None
 
     @property
     def is_full(self) -> bool:
@@ -24,11 +54,73 @@ class ThreadQueue:
 
     async def run(self, function: Callable[..., R], *arguments: Any) -> R:
         """Returns the result of the function, called in a thread."""
+        future: Future[R] = Future()
         self._count += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
+            with self._lock:
+                self._waiting.append((future, function, arguments))
+                is_started = self._start_runner()
+            if not is_started and self._watch is None:
+                self._watch = asyncio.get_running_loop().call_later(PATIENCE_S, self._look_for_slow_ones)
+            return await asyncio.wrap_future(future)
         finally:
             self._count -= 1
 
     def close(self) -> None:
-        self._threads.shutdown(cancel_futures=True)
+        if self._watch is not None:
+            self._watch.cancel()
+        with self._lock:
+            for future, _, _ in self._waiting:
+                future.cancel()
+            self._waiting.clear()
+        self._pool.shutdown()
+
+    def _start_runner(self) -> bool:
+        """Start a thread for what waits. Returns whether one more may run. The caller holds the lock."""
+        if self._quick == self._at_once or len(self._runners) == self._threads:
+            return False
+        runner = _Runner()
+        self._pool.submit(self._run_all, runner)
+        self._runners.add(runner)
+        self._quick += 1
+        return True
+
+    def _look_for_slow_ones(self) -> None:
+        """Runs in the event loop, as long as functions wait."""
+        self._watch = None
+        with self._lock:
+            now = time.monotonic()
+            for runner in self._runners:
+                if not runner.is_slow and now - runner.started > PATIENCE_S:
+                    runner.is_slow = True
+                    self._quick -= 1
+            for _ in self._waiting:
+                if not self._start_runner():
+                    break
+            if self._waiting:
+                self._watch = asyncio.get_running_loop().call_later(PATIENCE_S, self._look_for_slow_ones)
+
+    def _run_all(self, runner: _Runner) -> None:
+        while (taken := self._take(runner)) is not None:
+            future, function, arguments = taken
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                result = function(*arguments)
+            except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+    def _take(self, runner: _Runner) -> tuple[Future[Any], Callable[..., Any], tuple[Any, ...]] | None:
+        """Returns what to call next; None if nothing waits, or if others have taken the place of a slow one."""
+        with self._lock:
+            if runner.is_slow and self._quick < self._at_once:
+                runner.is_slow = False
+                self._quick += 1
+            if runner.is_slow or not self._waiting:
+                self._quick -= not runner.is_slow
+                self._runners.remove(runner)
+                return None
+            runner.started = time.monotonic()
+            return self._waiting.popleft()

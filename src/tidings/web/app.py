@@ -65,7 +65,7 @@ class Pages(Surface[RequestContext]):
         site: SiteConfig,
         assets: Assets,
         *,
-        threads: int,
+        at_once: int,
         trusted: Sequence[Network] = (),
     ) -> None:
         sources = {
@@ -74,7 +74,7 @@ class Pages(Surface[RequestContext]):
             Services: lambda _call: services,
             Assets: lambda _call: assets,
         }
-        super().__init__(endpoints, sources, name="pages", threads=threads)
+        super().__init__(endpoints, sources, name="pages", at_once=at_once)
         self._services = services
         self._site = site
         self._trusted = trusted
