@@ -126,7 +126,7 @@ class RequestContext:
     @cached_property
     def sidebar(self) -> Sidebar:
         """Lists, feeds and counts, loaded on first use. A handler that changes something must do so before."""
-        return Sidebar.of(self.services, self.caller)
+        return Sidebar(self.services, self.caller)
 
     @cached_property
     def sidebar_state(self) -> SidebarState:

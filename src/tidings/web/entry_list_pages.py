@@ -197,7 +197,7 @@ def category(context: RequestContext, query: ListQuery, category_id: int) -> Lis
     if line is None:
         raise NotFound(verbatim(f"There is no category {category_id}."))
     shows_all = query.show == "all"
-    total = sum(feed.unread + feed.read for feed in line.feeds) if shows_all else line.unread
+    total = line.unread + line.counts.read if shows_all else line.unread
     return ListPage(
         "category",
         line.category.title,
@@ -213,7 +213,7 @@ def category(context: RequestContext, query: ListQuery, category_id: int) -> Lis
 
 
 def feed(context: RequestContext, query: ListQuery, feed_id: int) -> ListPage:
-    line = context.sidebar.feeds.get(feed_id)
+    line = context.sidebar.feed(feed_id)
     if line is None:
         raise NotFound(verbatim(f"There is no feed {feed_id}."))
     shows_all = query.show == "all"
@@ -250,7 +250,7 @@ def _search_scope(context: RequestContext, where: str) -> dict[str, int]:
     if kind not in ("f", "c") or not number.isascii() or not number.isdigit() or len(number) > 18:
         return {}
     if kind == "f":
-        if int(number) not in context.sidebar.feeds:
+        if context.sidebar.feed(int(number)) is None:
             raise NotFound(verbatim(f"There is no feed {number}."))
         return {"feed_id": int(number)}
     if context.sidebar.category(int(number)) is None:

@@ -17,6 +17,7 @@ from tidings.domain.entries.stemming import group_of
 from tidings.domain.url_schemes import safe_href
 from tidings.storage.engine.database import Read
 from tidings.storage.entries import entry_lists
+from tidings.storage.feeds import sidebar
 from tidings.storage.feeds.sidebar import SidebarFeed
 from tidings.web.articles.content import picture_address
 from tidings.web.context import RequestContext
@@ -43,7 +44,8 @@ class Row(Struct, frozen=True):
 
 
 def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence[Entry]) -> list[Row]:
-    density, feeds = context.device.density, context.sidebar.feeds
+    density = context.device.density
+    feeds = sidebar.get_many(db, context.caller.id, {entry.feed_id for entry in entries})
     bodies = entry_lists.bodies(db, [entry.id for entry in entries]) if density != "compact" else {}
     search, goes_out = listing.entry_filter.search, context.caller.always_open_external_links
     highlighters = _highlighters(search, entries) if search else {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection
+from functools import cached_property
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
@@ -15,7 +16,7 @@ from tidings.domain.text import normalize_for_search
 from tidings.services import Services
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, sidebar
-from tidings.storage.feeds.sidebar import SidebarFeed
+from tidings.storage.feeds.sidebar import CategoryCounts, SidebarFeed
 
 # A page lists at most so many feeds: a thousand of them would be most of the page. Accounts with up to so many feeds
 # have all groups open at first. Scripts load the other feeds of a group when it is opened.
@@ -56,8 +57,11 @@ class SidebarState(Struct, frozen=True):
 
 class CategoryLine(Struct, frozen=True):
     category: Category
-    feeds: list[SidebarFeed]
-    unread: int
+    counts: CategoryCounts
+
+    @property
+    def unread(self) -> int:
+        return self.counts.unread
 
 
 class SidebarGroup(Struct, frozen=True):
@@ -71,98 +75,102 @@ class SidebarGroup(Struct, frozen=True):
     after: int = 0
 
 
-class Sidebar(Struct, frozen=True):
-    """unread: the count of the global list. labels: by name, without counts, which would take reading their entries."""
+class Sidebar:
+    """The lists of a user with their counts. Feeds are read when a page shows them: of thousands, most pages show few.
 
-    categories: list[CategoryLine]
-    feeds: dict[int, SidebarFeed]
-    unread: int
-    starred: int
-    read: int
-    labels: list[Label] = []
+    categories: in the order of the sidebar. feed_count: of all feeds. unread: the count of the global list.
+    labels: by name, without counts, which would take reading their entries.
+    """
 
-    @classmethod
-    def of(cls, services: Services, user: User) -> Sidebar:
+    def __init__(self, services: Services, user: User) -> None:
+        self._services = services
+        self._user_id = user.id
         with services.reading() as db:
-            lines = sidebar.list_feeds(db, user.id)
+            counts = sidebar.count_by_category(db, user.id)
             named = categories.list_all(db, user.id)
-            own = labels.list_all(db, user.id)
-        made = cls._made(lines, named, by_unread=user.categories_sorting_order == "unread_count")
-        return msgspec.structs.replace(made, labels=own)
+            self.labels = labels.list_all(db, user.id)
+        by_unread = user.categories_sorting_order == "unread_count"
+        self.categories = [
+            CategoryLine(category, counts.get(category.id) or CategoryCounts(category.id)) for category in named
+        ]
+        self.categories.sort(
+            key=lambda line: (-line.unread if by_unread else 0, normalize_for_search(line.category.title))
+        )
+        self.feed_count = sum(line.counts.feeds for line in self.categories)
+        self.unread = sum(line.counts.visible_unread for line in self.categories if not line.category.hide_globally)
+        self.starred = sum(line.counts.starred for line in self.categories)
+        self.read = sum(line.counts.read for line in self.categories)
+
+    @cached_property
+    def feeds(self) -> list[SidebarFeed]:
+        """All feeds, in the order of the sidebar."""
+        with self._services.reading() as db:
+            return sidebar.list_feeds(db, self._user_id)
+
+    def feed(self, feed_id: int) -> SidebarFeed | None:
+        return self.feeds_by_id([feed_id]).get(feed_id)
+
+    def feeds_by_id(self, feed_ids: Collection[int]) -> dict[int, SidebarFeed]:
+        """Returns those of the feeds that belong to the user."""
+        with self._services.reading() as db:
+            return sidebar.get_many(db, self._user_id, feed_ids)
+
+    def feeds_of(self, category_ids: Collection[int]) -> dict[int, list[SidebarFeed]]:
+        """Returns the feeds of the user's categories, each in the order of the sidebar."""
+        by_category: dict[int, list[SidebarFeed]] = {category_id: [] for category_id in category_ids}
+        if by_category:
+            with self._services.reading() as db:
+                for feed in sidebar.list_feeds_of(db, self._user_id, by_category):
+                    by_category[feed.category_id].append(feed)
+        return by_category
 
     def shown_labels(self, label_id: int | None) -> list[Label]:
         """Returns the labels that a page lists: the first ones, and the current one."""
         return [label for place, label in enumerate(self.labels) if place < MAX_LABELS or label.id == label_id]
 
-    @classmethod
-    def _made(cls, lines: list[SidebarFeed], named: list[Category], *, by_unread: bool) -> Sidebar:
-        by_category: dict[int, list[SidebarFeed]] = {}
-        for line in lines:
-            by_category.setdefault(line.category_id, []).append(line)
-        made = [
-            CategoryLine(category, feeds, sum(feed.unread for feed in feeds))
-            for category in named
-            for feeds in (by_category.get(category.id, []),)
-        ]
-        made.sort(key=lambda line: (-line.unread if by_unread else 0, normalize_for_search(line.category.title)))
-        hidden = {category.id for category in named if category.hide_globally}
-        return cls(
-            categories=made,
-            feeds={line.id: line for line in lines},
-            unread=sum(line.unread for line in lines if not line.hide_globally and line.category_id not in hidden),
-            starred=sum(line.starred for line in lines),
-            read=sum(line.read for line in lines),
-        )
-
     def category(self, category_id: int) -> CategoryLine | None:
         return next((line for line in self.categories if line.category.id == category_id), None)
 
     def find(self, words: str) -> list[SidebarFeed]:
-        """Returns the feeds whose titles contain all of the words, in the order of the sidebar."""
+        """Returns the feeds whose titles contain all of the words, by category in the order of the sidebar."""
         wanted = normalize_for_search(words).split()
-        return [
-            feed
-            for line in self.categories
-            for feed in line.feeds
-            if all(word in normalize_for_search(feed.title) for word in wanted)
-        ]
+        places = {line.category.id: place for place, line in enumerate(self.categories)}
+        found = [feed for feed in self.feeds if all(word in normalize_for_search(feed.title) for word in wanted)]
+        return sorted(found, key=lambda feed: places.get(feed.category_id, len(places)))
 
     def groups(self, state: SidebarState, feed_id: int | None, category_id: int | None) -> list[SidebarGroup]:
         """Returns the groups as the page shows them. feed_id, category_id: of the current list.
 
         The feeds of the current group come first when not all fit.
         """
-        shown = dict(self._shown(state, feed_id, category_id))
-        open_ids = {line.category.id for line in self.categories if self._is_open(line, state, feed_id, category_id)}
-        has_room_for_all = sum(map(len, shown.values())) <= MAX_UNFOLDED_FEEDS
-        room, made = MAX_UNFOLDED_FEEDS, {}
-        for line in sorted(self.categories, key=lambda line: line.category.id != category_id):
-            feeds = shown.get(line.category.id)
-            if feeds is None:
+        lines = [
+            line for line in self.categories if not state.only_unread or line.unread or line.category.id == category_id
+        ]
+        open_ids = {line.category.id for line in lines if self._is_open(line, state, feed_id, category_id)}
+        has_room_for_all = sum(_shown_count(line, state) for line in lines) <= MAX_UNFOLDED_FEEDS
+        listed = self.feeds_of({line.category.id for line in lines} if has_room_for_all else open_ids)
+        room, shown = MAX_UNFOLDED_FEEDS, {}
+        for line in sorted(lines, key=lambda line: line.category.id != category_id):
+            number, group = line.category.id, (line.category, line.unread, line.category.id in open_ids)
+            if number not in listed:
+                shown[number] = SidebarGroup(*group, [], after=_shown_count(line, state))
                 continue
-            is_open = line.category.id in open_ids
-            first, last = _window(feeds, feed_id, room if is_open or has_room_for_all else 0)
+            feeds = [feed for feed in listed[number] if feed.unread or feed.id == feed_id or not state.only_unread]
+            first, last = _window(feeds, feed_id, room)
             room -= last - first
-            made[line.category.id] = SidebarGroup(
-                line.category, line.unread, is_open, feeds[first:last], first, len(feeds) - last
-            )
-        return [made[line.category.id] for line in self.categories if line.category.id in made]
-
-    def _shown(
-        self, state: SidebarState, feed_id: int | None, category_id: int | None
-    ) -> Iterator[tuple[int, list[SidebarFeed]]]:
-        """Yields the feeds by category: all of them, or only those with unread entries and the current one."""
-        for line in self.categories:
-            if not state.only_unread:
-                yield line.category.id, line.feeds
-            elif line.unread or line.category.id == category_id:
-                yield line.category.id, [feed for feed in line.feeds if feed.unread or feed.id == feed_id]
+            shown[number] = SidebarGroup(*group, feeds[first:last], first, len(feeds) - last)
+        return [shown[line.category.id] for line in lines]
 
     def _is_open(self, line: CategoryLine, state: SidebarState, feed_id: int | None, category_id: int | None) -> bool:
         category, is_current = line.category.id, line.category.id == category_id
         if (is_current and feed_id is not None) or category in state.opened:
             return True
-        return category not in state.closed and (is_current or len(self.feeds) <= MAX_UNFOLDED_FEEDS)
+        return category not in state.closed and (is_current or self.feed_count <= MAX_UNFOLDED_FEEDS)
+
+
+def _shown_count(line: CategoryLine, state: SidebarState) -> int:
+    """Returns the number of feeds that a group has, apart from a current one without unread entries."""
+    return line.counts.unread_feeds if state.only_unread else line.counts.feeds
 
 
 def _window(feeds: list[SidebarFeed], feed_id: int | None, room: int) -> tuple[int, int]:

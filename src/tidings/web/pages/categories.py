@@ -76,7 +76,9 @@ def delete_category(
         raise unknown(category_id)
     if form.move_to is not None and form.move_to != category_id:
         try:
-            services.bulk.move(caller.id, [feed.id for feed in line.feeds], form.move_to)
+            services.bulk.move(
+                caller.id, [feed.id for feed in context.sidebar.feeds_of([category_id])[category_id]], form.move_to
+            )
         except NotFound as error:
             return Redirect(f"/categories/{category_id}/delete", notice=translated(error.text))
     services.categories.delete(caller.id, category_id)

@@ -14,7 +14,7 @@ from tidings.services.deliveries import outbox
 from tidings.services.entries.entries import owned
 from tidings.services.entries.listing import EntryLists
 from tidings.storage.entries import contents, entry_lists, labels
-from tidings.storage.feeds import feeds
+from tidings.storage.feeds import feeds, sidebar
 from tidings.web import entry_list_pages
 from tidings.web.articles.attachments import attachments
 from tidings.web.articles.content import article_html
@@ -124,7 +124,7 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
     before = list(reversed(listing.rows(lists, BEFORE if is_split else 1, place, backwards=True)))
     after = listing.rows(lists, AFTER if is_split else 1, place)
     around = [*before, entry, *after] if is_split else []
-    feed = context.sidebar.feeds.get(entry.feed_id)
+    feed = sidebar.get_many(db, user.id, [entry.feed_id]).get(entry.feed_id)
     content, enclosures = whole.contents.get(entry.id, ""), whole.enclosures.get(entry.id, [])
     extras = contents.extras(db, user.id, entry.id)
     owner = feeds.get(db, user.id, entry.feed_id)

@@ -132,7 +132,7 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
 
 def _trouble(db: Read, context: RequestContext, listing: ListPage) -> str:
     """Returns why the last checks of the list's feed failed; "" for lists of other kinds."""
-    line = context.sidebar.feeds.get(listing.feed_id or 0)
+    line = context.sidebar.feed(listing.feed_id) if listing.feed_id else None
     if listing.name != "feed" or line is None or not line.error_count:
         return ""
     state = health.get(db, context.caller.id, line.id, context.now)

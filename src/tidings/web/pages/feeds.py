@@ -220,7 +220,8 @@ def _filtered(signs: list[FeedHealthData], query: FeedsQuery, now: Instant) -> F
 
 def _confirmation(context: RequestContext, ids: Sequence[int], query: FeedsQuery) -> PageResponse:
     """Returns the page that shows what would be deleted, which cannot be undone."""
-    lines = [line for id_ in ids if (line := context.sidebar.feeds.get(id_))]
+    known = context.sidebar.feeds_by_id(ids)
+    lines = [known[id_] for id_ in ids if id_ in known]
     values = {
         "title": _("Delete feeds"),
         "place": "feeds",

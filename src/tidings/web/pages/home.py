@@ -33,7 +33,7 @@ _IMMUTABLE = {"Cache-Control": "private, max-age=604800, immutable", **SANDBOX_H
 
 @routes.get("/")
 def go_home(context: RequestContext, caller: User) -> Redirect:
-    if not context.sidebar.feeds:
+    if not context.sidebar.feed_count:
         return Redirect("/welcome", notice=context.notice)
     return Redirect(_HOME_PAGES.get(caller.default_home_page, "/unread"))
 

@@ -210,4 +210,4 @@ def progress(context: RequestContext) -> dict[str, Any]:
         old = EntryLists(db, user_id).count(
             EntryFilter(statuses=(EntryStatus.UNREAD,), published_before=Instant(context.now - OLD))
         )
-    return {"waiting": waiting, "total": len(context.sidebar.feeds), "old": old}
+    return {"waiting": waiting, "total": context.sidebar.feed_count, "old": old}

@@ -100,7 +100,7 @@ def show_counts(context: RequestContext, query: CountsQuery) -> Response:
     """Returns unread and starred, and f7 or c3 for each feed or category that has unread entries."""
     sidebar = context.sidebar
     counts = {f"c{line.category.id}": line.unread for line in sidebar.categories if line.unread}
-    counts |= {f"f{feed.id}": feed.unread for feed in sidebar.feeds.values() if feed.unread}
+    counts |= {f"f{feed.id}": feed.unread for feed in sidebar.feeds if feed.unread}
     counts |= {"unread": sidebar.unread, "starred": sidebar.starred}
     if query.checking:
         with context.services.reading() as db:

@@ -45,7 +45,11 @@ def show_feeds(context: RequestContext, query: SidebarQuery) -> PageResponse:
         if line is None:
             raise NotFound(verbatim(f"There is no category {query.category}."))
         only_unread = context.sidebar_state.only_unread
-        shown = found = [feed for feed in line.feeds if feed.unread or feed.id == query.feed or not only_unread]
+        shown = found = [
+            feed
+            for feed in context.sidebar.feeds_of([query.category])[query.category]
+            if feed.unread or feed.id == query.feed or not only_unread
+        ]
         title = line.category.title
     values = {"title": title, "feeds": shown, "more": len(found) - len(shown), "query": query}
     return PageResponse("sidebar.html", values)

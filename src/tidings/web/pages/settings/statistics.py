@@ -38,7 +38,7 @@ def show_statistics(context: RequestContext, services: Services) -> PageResponse
     with services.reading() as db:
         came = _counts(db, user.id, statistics.published, calendar.spans(quarter, here))
         read = _counts(db, user.id, statistics.read, calendar.spans(year, here))
-    feeds = sorted(context.sidebar.feeds.values(), key=lambda feed: (-feed.read, normalize_for_search(feed.title)))
+    feeds = sorted(context.sidebar.feeds, key=lambda feed: (-feed.read, normalize_for_search(feed.title)))
     locale = current().locale
     known = {
         "title": _("Statistics"),
