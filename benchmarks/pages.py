@@ -90,8 +90,11 @@ _MEASURE: Final = """
     let shift = 0;
     new PerformanceObserver(list => list.getEntries().forEach(one => { if (!one.hadRecentInput) shift += one.value }))
         .observe({ type: 'layout-shift', buffered: true });
-    const paint = performance.getEntriesByName('first-contentful-paint')[0];
-    setTimeout(() => done([paint ? paint.startTime : NaN, shift]), 300);
+    const look = () => {
+        const paint = performance.getEntriesByName('first-contentful-paint')[0];
+        if (paint) done([paint.startTime, shift]); else setTimeout(look, 100);
+    };
+    setTimeout(look, 300);
 })
 """
 
