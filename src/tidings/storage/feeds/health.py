@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from sqlalchemy import BigInteger, and_, bindparam, func, select
 
 from tidings.domain.feeds.health import FeedHealthData
-from tidings.domain.text import normalize_for_search
 from tidings.domain.times import DAY, Instant
 from tidings.storage.engine.database import Read
 from tidings.storage.schema import entries, feed_counters, feeds
@@ -52,6 +51,7 @@ _select_all = (
     )
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
     .where(feeds.c.user_id == bindparam("user"))
+    .order_by(feeds.c.title_key, feeds.c.id)
 )
 _select_one = _select_all.where(feeds.c.id == bindparam("feed"))
 _count_unchecked = select(func.count()).select_from(feeds).where(feeds.c.user_id == bindparam("user"), _is_waiting)
@@ -74,8 +74,7 @@ _count_by_week = (
 
 def list_all(db: Read, user_id: int, now: Instant) -> list[FeedHealthData]:
     """Returns the health data of the user's feeds by title, without case."""
-    states = db.all(FeedHealthData, _select_all, user=user_id, now=now)
-    return sorted(states, key=lambda feed: (normalize_for_search(feed.title), feed.id))
+    return db.all(FeedHealthData, _select_all, user=user_id, now=now)
 
 
 def get(db: Read, user_id: int, feed_id: int, now: Instant) -> FeedHealthData | None:
