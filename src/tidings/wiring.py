@@ -138,10 +138,6 @@ LEASE_BEYOND_TIMEOUT = timedelta(seconds=15)
 THREAD_SWITCH_INTERVAL_S = 0.001
 # Folder of uploaded files, in that of the data.
 IMPORTS = "imports"
-# Handlers of a surface that run side by side before they have taken long. On SQLite nothing else would compute
-# meanwhile; PostgreSQL does.
-HANDLERS_ON_SQLITE = 1
-HANDLERS_ON_POSTGRESQL = 4
 
 
 class Application:
@@ -426,12 +422,8 @@ def start_metrics(settings: Settings) -> None:
 
 def build_pages(services: Services, settings: Settings, assets: Assets) -> Pages:
     trusted = settings.trusted_reverse_proxy_networks
-    at_once = _handlers_at_once(services.database)
+    at_once = services.database.best_concurrency
     return Pages(services, PAGES, site_config(settings), assets, at_once=at_once, trusted=trusted)
-
-
-def _handlers_at_once(database: Database) -> int:
-    return HANDLERS_ON_SQLITE if database.is_sqlite else HANDLERS_ON_POSTGRESQL
 
 
 def asgi_app(settings: Settings) -> ASGIApp:
@@ -441,7 +433,7 @@ def asgi_app(settings: Settings) -> ASGIApp:
     served.expect_schema()
     allocator.release_regularly(served.database.close_unused)
     services = served.services
-    at_once = _handlers_at_once(served.database)
+    at_once = served.database.best_concurrency
     api = Api(
         services,
         ROUTES,

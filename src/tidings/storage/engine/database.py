@@ -173,6 +173,14 @@ class Database:
         return self.url.get_backend_name()
 
     @property
+    def best_concurrency(self) -> int:
+        """The number of threads from which on more of them do not get more done.
+
+        SQLite computes in this process, where Python runs one thread at a time; PostgreSQL computes beside it.
+        """
+        return 1 if self.is_sqlite else 4
+
+    @property
     def engine(self) -> Engine:
         return self._engines.writer
 
