@@ -16,7 +16,7 @@ from tidings.domain.text import normalize_for_search
 from tidings.services import Services
 from tidings.storage.entries import labels
 from tidings.storage.feeds import categories, sidebar
-from tidings.storage.feeds.sidebar import CategoryCounts, SidebarFeed
+from tidings.storage.feeds.sidebar import SidebarCounts, SidebarFeed
 
 # A page lists at most so many feeds: a thousand of them would be most of the page. Accounts with up to so many feeds
 # have all groups open at first. Scripts load the other feeds of a group when it is opened.
@@ -57,7 +57,7 @@ class SidebarState(Struct, frozen=True):
 
 class CategoryLine(Struct, frozen=True):
     category: Category
-    counts: CategoryCounts
+    counts: SidebarCounts
 
     @property
     def unread(self) -> int:
@@ -91,7 +91,7 @@ class Sidebar:
             self.labels = labels.list_all(db, user.id)
         by_unread = user.categories_sorting_order == "unread_count"
         self.categories = [
-            CategoryLine(category, counts.get(category.id) or CategoryCounts(category.id)) for category in named
+            CategoryLine(category, counts.get(category.id) or SidebarCounts(category.id)) for category in named
         ]
         self.categories.sort(
             key=lambda line: (-line.unread if by_unread else 0, normalize_for_search(line.category.title))

@@ -15,6 +15,7 @@ WELL = FeedHealthData(
     id=1,
     category_id=1,
     title="A feed",
+    title_key="a feed",
     feed_url="https://example.org/feed",
     site_url="",
     icon_id=None,

@@ -38,6 +38,7 @@ class FeedHealth(StrEnum):
 class FeedHealthData(Struct, frozen=True):
     """The columns of a feed from which its health is derived, and those shown beside it.
 
+    title_key: the title case-folded, for the order of lists.
     error_count: failed checks in a row, without those caused by passing network errors; failed_checks: all in a row.
     is_waiting: imported, and not checked yet. last_entry_at: None if it has no stored entries.
     news_gap_s: average seconds between updates, 0 if not known. took_ms: duration of the last fetch, 0 if not known.
@@ -47,6 +48,7 @@ class FeedHealthData(Struct, frozen=True):
     id: int
     category_id: int
     title: str
+    title_key: str
     feed_url: str
     site_url: str
     icon_id: int | None

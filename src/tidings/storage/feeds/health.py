@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from sqlalchemy import BigInteger, and_, bindparam, func, select
 
@@ -28,6 +29,7 @@ _select_all = (
         feeds.c.id,
         feeds.c.category_id,
         feeds.c.title,
+        feeds.c.title_key,
         feeds.c.feed_url,
         feeds.c.site_url,
         feeds.c.icon_id,
@@ -51,7 +53,6 @@ _select_all = (
     )
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
     .where(feeds.c.user_id == bindparam("user"))
-    .order_by(feeds.c.title_key, feeds.c.id)
 )
 _select_one = _select_all.where(feeds.c.id == bindparam("feed"))
 _count_unchecked = select(func.count()).select_from(feeds).where(feeds.c.user_id == bindparam("user"), _is_waiting)
@@ -74,7 +75,7 @@ _count_by_week = (
 
 def list_all(db: Read, user_id: int, now: Instant) -> list[FeedHealthData]:
     """Returns the health data of the user's feeds by title, without case."""
-    return db.all(FeedHealthData, _select_all, user=user_id, now=now)
+    return sorted(db.all(FeedHealthData, _select_all, user=user_id, now=now), key=attrgetter("title_key", "id"))
 
 
 def get(db: Read, user_id: int, feed_id: int, now: Instant) -> FeedHealthData | None:

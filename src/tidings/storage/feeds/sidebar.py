@@ -27,7 +27,7 @@ class SidebarFeed(Struct, frozen=True):
     starred: int
 
 
-class CategoryCounts(Struct, frozen=True):
+class SidebarCounts(Struct, frozen=True):
     """feeds, unread_feeds: all, and those with unread entries. visible_unread: of feeds that are not hidden.
 
     unread, visible_unread, read, starred: numbers of entries.
@@ -95,6 +95,6 @@ def get_many(db: Read, user_id: int, feed_ids: Collection[int]) -> dict[int, Sid
     return {feed.id: feed for feed in db.all(SidebarFeed, _select_listed, user=user_id, ids=feed_ids)}
 
 
-def count_by_category(db: Read, user_id: int) -> dict[int, CategoryCounts]:
+def count_by_category(db: Read, user_id: int) -> dict[int, SidebarCounts]:
     """Returns the counts of the categories with feeds, by id: in a fifth of the time that their feeds take."""
-    return {counts.category_id: counts for counts in db.all(CategoryCounts, _count, user=user_id)}
+    return {counts.category_id: counts for counts in db.all(SidebarCounts, _count, user=user_id)}
