@@ -94,6 +94,8 @@ def test_after_slow_functions_one_runs_at_a_time_again(monkeypatch: pytest.Monke
 
     async def run_all() -> None:
         slow = [asyncio.create_task(queue.run(released.wait, LONG_S)) for _ in range(3)]
+        # They are the first in the queue.
+        await asyncio.sleep(0)
         await queue.run(int)
         monkeypatch.setattr(thread_queue, "PATIENCE_S", LONG_S)
         released.set()
