@@ -22,6 +22,7 @@ from support.archive import Archive
 from support.databases import Databases
 from support.entry_fixtures import NOW
 from tidings.domain.entries.entries import Direction, EntryFilter, EntryStatus, Order, PageRequest
+from tidings.domain.feeds.health import FeedOrder
 from tidings.domain.times import SECOND, Instant
 from tidings.storage.engine.database import Database, Read, Write
 from tidings.storage.engine.id_list import split_ids
@@ -262,7 +263,7 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
         feeds.count_due(db, archive.user_id, NOW),
     ),
     "how feeds are": lambda db, archive: (
-        health.list_all(db, archive.user_id, NOW),
+        [health.list_summaries(db, archive.user_id, order, NOW) for order in FeedOrder],
         health.get(db, archive.user_id, archive.feed_id, NOW),
         health.count_unchecked(db, archive.user_id),
     ),

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from tidings.domain.feeds.feeds import DocumentLimit
-from tidings.domain.feeds.health import FeedHealth, FeedHealthData, health
+from tidings.domain.feeds.health import FeedHealth, FeedHealthData
 from tidings.domain.polling.redirects import CONFIRMATIONS
 from tidings.domain.times import DAY, HOUR, MINUTE, Instant
 from tidings.storage.engine.database import Read
@@ -45,13 +45,16 @@ class FeedRow(Struct, frozen=True):
     next_check: "" when none is scheduled."""
 
     feed: FeedHealthData
-    health: FeedHealth
     category: str
     trouble: str
     advice: str
     rhythm: str
     next_check: str
     chart: Markup
+
+    @property
+    def health(self) -> FeedHealth:
+        return self.feed.health
 
     @property
     def label(self) -> str:
@@ -69,26 +72,21 @@ class FeedRow(Struct, frozen=True):
 
 
 def feed_rows(
-    db: Read, user_id: int, feeds: Sequence[tuple[FeedHealthData, FeedHealth]], categories: dict[int, str], now: Instant
+    db: Read, user_id: int, feeds: Sequence[FeedHealthData], categories: dict[int, str], now: Instant
 ) -> list[FeedRow]:
-    weekly = feed_health.entries_per_week(db, user_id, [feed.id for feed, _state in feeds], now, WEEKS)
+    weekly = feed_health.entries_per_week(db, user_id, [feed.id for feed in feeds], now, WEEKS)
     return [
         FeedRow(
             feed,
-            state,
             categories.get(feed.category_id, ""),
-            _trouble(feed, state),
-            _advice(state),
+            trouble(feed),
+            _advice(feed.health),
             rhythm(weekly[feed.id]),
             "" if feed.disabled else soon(feed.next_check_at, now),
             chart(weekly[feed.id]),
         )
-        for feed, state in feeds
+        for feed in feeds
     ]
-
-
-def states(feeds: Sequence[FeedHealthData], now: Instant) -> list[tuple[FeedHealthData, FeedHealth]]:
-    return [(feed, health(feed, now)) for feed in feeds]
 
 
 def rhythm(weekly: Sequence[int]) -> str:
@@ -133,9 +131,10 @@ def chart(weekly: Sequence[int]) -> Markup:
     ).format(width, _HEIGHT, label, ground, bars)
 
 
-def _trouble(feed: FeedHealthData, state: FeedHealth) -> str:
+def trouble(feed: FeedHealthData) -> str:
+    """Returns what is wrong with a feed, "" if nothing is."""
     error = translated(feed.error)
-    if state in (FeedHealth.DEAD, FeedHealth.FAILING):
+    if feed.health in (FeedHealth.DEAD, FeedHealth.FAILING):
         if feed.failed_checks < 2:
             return error
         times = ngettext(
@@ -145,7 +144,7 @@ def _trouble(feed: FeedHealthData, state: FeedHealth) -> str:
             count=feed.failed_checks,
         )
         return join_sentences(error, times)
-    if state is FeedHealth.MOVED:
+    if feed.health is FeedHealth.MOVED:
         return _(
             "It redirects to %(address)s. We follow once it has done so %(times)d times (now: %(now)d).",
             address=feed.moved_to,

@@ -1,4 +1,7 @@
-"""The health of a feed, derived from the results of its checks and the dates of its entries."""
+"""The health of a feed, derived from the results of its checks and the dates of its entries.
+
+The database derives it (`storage/feeds/health.py`), since a page counts and sorts thousands of feeds by it.
+"""
 
 from __future__ import annotations
 
@@ -35,20 +38,55 @@ class FeedHealth(StrEnum):
     FINE = "fine"
 
 
-class FeedHealthData(Struct, frozen=True):
-    """The columns of a feed from which its health is derived, and those shown beside it.
+HEALTH_STATES = tuple(FeedHealth)
 
-    title_key: the title case-folded, for the order of lists.
+
+class FeedOrder(StrEnum):
+    """What a list of feeds is sorted by; equal ones are in the order of their titles.
+
+    CARE: the health, problems first. NEWEST, OLDEST: the last entry. SLOWEST: the last response. NEXT: the next check.
+    """
+
+    CARE = "care"
+    TITLE = "title"
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    SLOWEST = "slowest"
+    NEXT = "next"
+    UNREAD = "unread"
+
+
+class FeedHealthSummary(Struct, frozen=True):
+    """What lists of feeds are filtered by. health_rank: place in HEALTH_STATES.
+
+    sort_value: what they are sorted by, ascending; then by title_key, the case-folded title.
+    """
+
+    id: int
+    category_id: int
+    health_rank: int
+    sort_value: int
+    title_key: str
+    feed_url: str
+    site_url: str
+
+    @property
+    def health(self) -> FeedHealth:
+        return HEALTH_STATES[self.health_rank]
+
+
+class FeedHealthData(Struct, frozen=True):
+    """The health of a feed, and what is shown beside it. health_rank: place in HEALTH_STATES.
+
     error_count: failed checks in a row, without those caused by passing network errors; failed_checks: all in a row.
-    is_waiting: imported, and not checked yet. last_entry_at: None if it has no stored entries.
-    news_gap_s: average seconds between updates, 0 if not known. took_ms: duration of the last fetch, 0 if not known.
+    last_entry_at: None if it has no stored entries. took_ms: duration of the last fetch, 0 if not known.
     limits_reached: values of `DocumentLimit` at which the last document was cut, separated by blanks.
     """
 
     id: int
     category_id: int
+    health_rank: int
     title: str
-    title_key: str
     feed_url: str
     site_url: str
     icon_id: int | None
@@ -58,37 +96,17 @@ class FeedHealthData(Struct, frozen=True):
     failed_checks: int
     moved_to: str
     moved_times: int
-    is_waiting: bool
-    created_at: Instant
-    checked_at: Instant
     next_check_at: Instant
-    news_gap_s: int
     took_ms: int
-    check_interval_minutes: int
-    unread: int
     last_entry_at: Instant | None
     error_form: str = ""
     limits_reached: str = ""
 
     @property
+    def health(self) -> FeedHealth:
+        return HEALTH_STATES[self.health_rank]
+
+    @property
     def error(self) -> Message:
         """The message of `error_message`, which can be rendered in any language."""
         return decode_message(self.error_message, self.error_form)
-
-
-def health(feed: FeedHealthData, now: Instant) -> FeedHealth:
-    """Returns the first state that applies."""
-    if feed.disabled:
-        # A feed that was disabled because of errors shows as dead, with its error.
-        return FeedHealth.DEAD if feed.error_count else FeedHealth.OFF
-    if feed.error_count:
-        return FeedHealth.DEAD if feed.failed_checks >= DEAD_AFTER_FAILURES else FeedHealth.FAILING
-    if feed.moved_to:
-        return FeedHealth.MOVED
-    if feed.is_waiting:
-        return FeedHealth.WAITING
-    if now - (feed.created_at if feed.last_entry_at is None else feed.last_entry_at) > SILENT_AFTER:
-        return FeedHealth.SILENT
-    if feed.took_ms >= SLOW_FROM_MS:
-        return FeedHealth.SLOW
-    return FeedHealth.RARE if feed.news_gap_s > RARE_GAP_S else FeedHealth.FINE

@@ -5,63 +5,107 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
-from sqlalchemy import BigInteger, and_, bindparam, func, select
+from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, case, func, literal, select
 
-from tidings.domain.feeds.health import FeedHealthData
+from tidings.domain.feeds.health import (
+    DEAD_AFTER_FAILURES,
+    HEALTH_STATES,
+    RARE_GAP_S,
+    SILENT_AFTER,
+    SLOW_FROM_MS,
+    FeedHealth,
+    FeedHealthData,
+    FeedHealthSummary,
+    FeedOrder,
+)
 from tidings.domain.times import DAY, Instant
 from tidings.storage.engine.database import Read
+from tidings.storage.engine.id_list import in_list
 from tidings.storage.schema import entries, feed_counters, feeds
 
 WEEK = 7 * DAY
+# Later than any check.
+NEVER = 2**62
 
+_RANKS = {state: rank for rank, state in enumerate(HEALTH_STATES)}
+_now = bindparam("now", type_=BigInteger)
 _is_waiting = and_(feeds.c.body_digest.is_(None), feeds.c.failed_checks == 0, feeds.c.checked_at <= feeds.c.created_at)
 # One index lookup per feed. Entries dated in the future do not count.
 _last_entry = (
     select(entries.c.published_at)
-    .where(entries.c.feed_id == feeds.c.id, entries.c.published_at <= bindparam("now", type_=BigInteger))
+    .where(entries.c.feed_id == feeds.c.id, entries.c.published_at <= _now)
     .order_by(entries.c.published_at.desc())
     .limit(1)
     .correlate(feeds)
     .scalar_subquery()
 )
-_select_all = (
-    select(
+# The first that applies.
+_health_rank = case(
+    # A feed that was disabled because of errors shows as dead, with its error.
+    (and_(feeds.c.disabled, feeds.c.parsing_error_count > 0), _RANKS[FeedHealth.DEAD]),
+    (feeds.c.disabled, _RANKS[FeedHealth.OFF]),
+    (
+        and_(feeds.c.parsing_error_count > 0, feeds.c.failed_checks >= DEAD_AFTER_FAILURES),
+        _RANKS[FeedHealth.DEAD],
+    ),
+    (feeds.c.parsing_error_count > 0, _RANKS[FeedHealth.FAILING]),
+    (feeds.c.moved_to != "", _RANKS[FeedHealth.MOVED]),
+    (_is_waiting, _RANKS[FeedHealth.WAITING]),
+    (func.coalesce(_last_entry, feeds.c.created_at) < _now - SILENT_AFTER, _RANKS[FeedHealth.SILENT]),
+    (feeds.c.took_ms >= SLOW_FROM_MS, _RANKS[FeedHealth.SLOW]),
+    (feeds.c.news_gap_s > RARE_GAP_S, _RANKS[FeedHealth.RARE]),
+    else_=_RANKS[FeedHealth.FINE],
+)
+_last_entry_or_0 = func.coalesce(_last_entry, 0)
+_sort_values: dict[FeedOrder, ColumnElement[int]] = {
+    FeedOrder.CARE: _health_rank,
+    FeedOrder.TITLE: literal(0),
+    FeedOrder.NEWEST: -_last_entry_or_0,
+    FeedOrder.OLDEST: _last_entry_or_0,
+    FeedOrder.SLOWEST: -feeds.c.took_ms,
+    FeedOrder.NEXT: case((feeds.c.disabled, NEVER), else_=feeds.c.next_check_at),
+    FeedOrder.UNREAD: -feed_counters.c.unread,
+}
+_of_user = feeds.c.user_id == bindparam("user")
+_select_summaries = {
+    order: select(
         feeds.c.id,
         feeds.c.category_id,
-        feeds.c.title,
+        _health_rank.label("health_rank"),
+        value.label("sort_value"),
         feeds.c.title_key,
         feeds.c.feed_url,
         feeds.c.site_url,
-        feeds.c.icon_id,
-        feeds.c.disabled,
-        feeds.c.parsing_error_count.label("error_count"),
-        feeds.c.parsing_error_message.label("error_message"),
-        feeds.c.failed_checks,
-        feeds.c.moved_to,
-        feeds.c.moved_times,
-        _is_waiting.label("is_waiting"),
-        feeds.c.created_at,
-        feeds.c.checked_at,
-        feeds.c.next_check_at,
-        feeds.c.news_gap_s,
-        feeds.c.took_ms,
-        feeds.c.check_interval_minutes,
-        feed_counters.c.unread,
-        _last_entry.label("last_entry_at"),
-        feeds.c.parsing_error_form.label("error_form"),
-        feeds.c.limits_reached,
     )
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
-    .where(feeds.c.user_id == bindparam("user"))
-)
-_select_one = _select_all.where(feeds.c.id == bindparam("feed"))
-_count_unchecked = select(func.count()).select_from(feeds).where(feeds.c.user_id == bindparam("user"), _is_waiting)
+    .where(_of_user)
+    for order, value in _sort_values.items()
+}
+_select_many = select(
+    feeds.c.id,
+    feeds.c.category_id,
+    _health_rank.label("health_rank"),
+    feeds.c.title,
+    feeds.c.feed_url,
+    feeds.c.site_url,
+    feeds.c.icon_id,
+    feeds.c.disabled,
+    feeds.c.parsing_error_count.label("error_count"),
+    feeds.c.parsing_error_message.label("error_message"),
+    feeds.c.failed_checks,
+    feeds.c.moved_to,
+    feeds.c.moved_times,
+    feeds.c.next_check_at,
+    feeds.c.took_ms,
+    _last_entry.label("last_entry_at"),
+    feeds.c.parsing_error_form.label("error_form"),
+    feeds.c.limits_reached,
+).where(_of_user, in_list(feeds.c.id, "ids"))
+_count_unchecked = select(func.count()).select_from(feeds).where(_of_user, _is_waiting)
 
-_weeks_ago = (bindparam("now", type_=BigInteger) - entries.c.published_at) // WEEK
+_weeks_ago = (_now - entries.c.published_at) // WEEK
 # The user is checked through the feeds: the index of a feed's entries, which alone is read, does not contain it.
-_owned_feeds = select(feeds.c.id).where(
-    feeds.c.user_id == bindparam("user"), feeds.c.id.in_(bindparam("feeds", expanding=True))
-)
+_owned_feeds = select(feeds.c.id).where(_of_user, feeds.c.id.in_(bindparam("feeds", expanding=True)))
 _count_by_week = (
     select(entries.c.feed_id, _weeks_ago.label("weeks_ago"), func.count().label("count"))
     .where(
@@ -73,13 +117,20 @@ _count_by_week = (
 )
 
 
-def list_all(db: Read, user_id: int, now: Instant) -> list[FeedHealthData]:
-    """Returns the health data of the user's feeds by title, without case."""
-    return sorted(db.all(FeedHealthData, _select_all, user=user_id, now=now), key=attrgetter("title_key", "id"))
+def list_summaries(db: Read, user_id: int, order: FeedOrder, now: Instant) -> list[FeedHealthSummary]:
+    """Returns all feeds of the user, sorted."""
+    found = db.all(FeedHealthSummary, _select_summaries[order], user=user_id, now=now)
+    return sorted(found, key=attrgetter("sort_value", "title_key", "id"))
+
+
+def get_many(db: Read, user_id: int, feed_ids: Sequence[int], now: Instant) -> list[FeedHealthData]:
+    """Returns those of the feeds that belong to the user, in the order of the ids."""
+    found = {feed.id: feed for feed in db.all(FeedHealthData, _select_many, user=user_id, ids=feed_ids, now=now)}
+    return [found[feed_id] for feed_id in feed_ids if feed_id in found]
 
 
 def get(db: Read, user_id: int, feed_id: int, now: Instant) -> FeedHealthData | None:
-    return db.one(FeedHealthData, _select_one, user=user_id, feed=feed_id, now=now)
+    return next(iter(get_many(db, user_id, [feed_id], now)), None)
 
 
 def count_unchecked(db: Read, user_id: int) -> int:

@@ -18,7 +18,7 @@ from tidings.web import entry_list_pages, security
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
-from tidings.web.feed_rows import feed_rows, states
+from tidings.web.feed_rows import trouble
 from tidings.web.language import _, ngettext
 from tidings.web.pages.entry_actions import mark_read_redirect
 from tidings.web.rendering import format_number
@@ -135,8 +135,8 @@ def _trouble(db: Read, context: RequestContext, listing: ListPage) -> str:
     line = context.sidebar.feed(listing.feed_id) if listing.feed_id else None
     if listing.name != "feed" or line is None or not line.error_count:
         return ""
-    state = health.get(db, context.caller.id, line.id, context.now)
-    return feed_rows(db, context.caller.id, states([state], context.now), {}, context.now)[0].trouble if state else ""
+    feed = health.get(db, context.caller.id, line.id, context.now)
+    return trouble(feed) if feed else ""
 
 
 def _found_text(count: int, limit: int) -> str:

@@ -22,7 +22,7 @@ from tidings.services.polling.claims import RefreshFailed
 from tidings.storage.feeds import categories, health
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
-from tidings.web.feed_rows import feed_rows, states
+from tidings.web.feed_rows import feed_rows
 from tidings.web.field_errors import field_error
 from tidings.web.language import N_, _
 from tidings.web.message_translation import translated
@@ -161,11 +161,11 @@ def _page(
     user, now = context.caller, context.now
     with context.services.reading() as db:
         feed = owned(db, user.id, feed_id)
-        signs = health.get(db, user.id, feed_id, now)
-        if signs is None:
+        checked = health.get(db, user.id, feed_id, now)
+        if checked is None:
             raise NotFound(verbatim(f"There is no feed {feed_id}."))
         named = {category.id: category.title for category in categories.list_all(db, user.id)}
-        (row,) = feed_rows(db, user.id, states([signs], now), named, now)
+        (row,) = feed_rows(db, user.id, [checked], named, now)
     shown = _form_of(feed) if form is None else form
     values = {
         "title": feed.title,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from msgspec import Struct
 
 from tidings.domain.accounts.users import User
 from tidings.domain.errors import InvalidInput, TidingsError
-from tidings.domain.feeds.health import FeedHealth, FeedHealthData
+from tidings.domain.feeds.health import FeedHealth, FeedHealthSummary, FeedOrder
 from tidings.domain.messages import msg
 from tidings.domain.text import normalize_for_search
 from tidings.domain.times import Instant
@@ -18,36 +18,25 @@ from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
 from tidings.services import Services
+from tidings.storage.engine.database import Read
 from tidings.storage.feeds import categories, health
 from tidings.web import security
 from tidings.web.context import PageResponse, Redirect, RequestContext
-from tidings.web.feed_rows import NAMES, feed_rows, states
+from tidings.web.feed_rows import NAMES, feed_rows
 from tidings.web.language import N_, _, ngettext
 from tidings.web.message_translation import translated
 
 routes = Routes()
 
 ON_A_PAGE = 50
-# The order of states: those that need attention come first.
-_STATE_ORDER = {state: place for place, state in enumerate(FeedHealth)}
-Known = tuple[FeedHealthData, FeedHealth]
-SORTS: dict[str, str] = {
-    "care": N_("Problems first"),
-    "title": N_("Title"),
-    "newest": N_("Newest entry first"),
-    "oldest": N_("Longest silent first"),
-    "slowest": N_("Slowest answer first"),
-    "next": N_("Next check first"),
-    "unread": N_("Most unread first"),
-}
-_KEYS: dict[str, Callable[[Known], int]] = {
-    "care": lambda pair: _STATE_ORDER[pair[1]],
-    "title": lambda _pair: 0,
-    "newest": lambda pair: -(pair[0].last_entry_at or 0),
-    "oldest": lambda pair: pair[0].last_entry_at or 0,
-    "slowest": lambda pair: -pair[0].took_ms,
-    "next": lambda pair: pair[0].next_check_at + (1 << 60 if pair[0].disabled else 0),
-    "unread": lambda pair: -pair[0].unread,
+SORTS: dict[FeedOrder, str] = {
+    FeedOrder.CARE: N_("Problems first"),
+    FeedOrder.TITLE: N_("Title"),
+    FeedOrder.NEWEST: N_("Newest entry first"),
+    FeedOrder.OLDEST: N_("Longest silent first"),
+    FeedOrder.SLOWEST: N_("Slowest answer first"),
+    FeedOrder.NEXT: N_("Next check first"),
+    FeedOrder.UNREAD: N_("Most unread first"),
 }
 INTERVALS = (0, 15, 60, 360, 1440, 10_080)
 
@@ -79,9 +68,9 @@ class BulkChangeForm(Form, frozen=True):
 
 
 class FilteredFeeds(Struct, frozen=True):
-    """found: the matching feeds, in order. counts: by state, before the filter by state. total: their sum."""
+    """ids: of the matching feeds, in order. counts: by state, before the filter by state. total: their sum."""
 
-    found: list[Known]
+    ids: list[int]
     counts: Counter[FeedHealth]
     total: int
 
@@ -162,8 +151,7 @@ def _refresh_notice(count: int) -> str:
 def _ids(caller: User, services: Services, form: BulkChangeForm, query: FeedsQuery, now: Instant) -> list[int]:
     if form.whole:
         with services.reading() as db:
-            found = _filtered(health.list_all(db, caller.id, now), query, now).found
-        return [feed.id for feed, _state in found]
+            return _filtered(_summaries(db, caller, query, now), query).ids
     return [int(id_) for id_ in form.feed if id_.isascii() and id_.isdecimal() and len(id_) < 19]
 
 
@@ -171,11 +159,11 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
     now = context.now
     with services.reading() as db:
         named = {category.id: category.title for category in categories.list_all(db, caller.id)}
-        signs = health.list_all(db, caller.id, now)
-        chosen = _filtered(signs, query, now)
-        pages = max(1, -(-len(chosen.found) // ON_A_PAGE))
+        summaries = _summaries(db, caller, query, now)
+        chosen = _filtered(summaries, query)
+        pages = max(1, -(-len(chosen.ids) // ON_A_PAGE))
         page = min(max(query.page or 1, 1), pages)
-        shown = chosen.found[(page - 1) * ON_A_PAGE : page * ON_A_PAGE]
+        shown = health.get_many(db, caller.id, chosen.ids[(page - 1) * ON_A_PAGE : page * ON_A_PAGE], now)
         rows = feed_rows(db, caller.id, shown, named, now)
     return PageResponse(
         "feeds.html",
@@ -183,8 +171,8 @@ def _page(context: RequestContext, caller: User, services: Services, query: Feed
             "title": _("Feeds"),
             "place": "feeds",
             "rows": rows,
-            "found": len(chosen.found),
-            "has_any": bool(signs),
+            "found": len(chosen.ids),
+            "has_any": bool(summaries),
             "filters": _filters(chosen),
             "query": query,
             "sorts": [(name, _(label)) for name, label in SORTS.items()],
@@ -203,19 +191,26 @@ def _filters(chosen: FilteredFeeds) -> list[tuple[str, str, int]]:
     return [("", _("All"), chosen.total), *filters]
 
 
-def _filtered(signs: list[FeedHealthData], query: FeedsQuery, now: Instant) -> FilteredFeeds:
+def _summaries(db: Read, caller: User, query: FeedsQuery, now: Instant) -> list[FeedHealthSummary]:
+    order = FeedOrder(query.sort) if query.sort in SORTS else FeedOrder.CARE
+    return health.list_summaries(db, caller.id, order, now)
+
+
+def _filtered(summaries: Sequence[FeedHealthSummary], query: FeedsQuery) -> FilteredFeeds:
     words = normalize_for_search(query.q).split()
-    known = [
-        (feed, state)
-        for feed, state in states(signs, now)
+    matching = [
+        feed
+        for feed in summaries
         if (query.category is None or feed.category_id == query.category)
-        and all(word in normalize_for_search(f"{feed.title} {feed.feed_url} {feed.site_url}") for word in words)
+        and (not words or all(word in _searched(feed) for word in words))
     ]
-    counts = Counter(state for _feed, state in known)
-    found = [pair for pair in known if query.state in ("", pair[1].value)]
-    # The sort is stable: equal feeds stay in the order of their titles.
-    found.sort(key=_KEYS.get(query.sort, _KEYS["care"]))
-    return FilteredFeeds(found, counts, len(known))
+    counts = Counter(feed.health for feed in matching)
+    ids = [feed.id for feed in matching if query.state in ("", feed.health)]
+    return FilteredFeeds(ids, counts, len(matching))
+
+
+def _searched(feed: FeedHealthSummary) -> str:
+    return f"{feed.title_key} {normalize_for_search(f'{feed.feed_url} {feed.site_url}')}"
 
 
 def _confirmation(context: RequestContext, ids: Sequence[int], query: FeedsQuery) -> PageResponse:
