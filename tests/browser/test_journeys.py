@@ -1,4 +1,4 @@
-"""What people do with Tidings in a browser, from the first page to the last, on both engines."""
+"""What people do with Tidings in a browser, from the first page to the last: on both engines, wide and on a phone."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -21,17 +22,34 @@ from support.running import RunningService
 expect.set_options(timeout=TIMEOUT_MS)
 
 
-@pytest.fixture
-def reader(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
-    with reading(browser, service, viewport={"width": 1280, "height": 800}) as created:
+SCREENS: Final[dict[str, dict[str, Any]]] = {
+    "wide, light": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"},
+    "phone, dark": {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"},
+}
+
+
+@pytest.fixture(params=SCREENS)
+def reader(
+    request: pytest.FixtureRequest, browser: Browser, service: RunningService, alice: Person
+) -> Iterator[Reader]:
+    with reading(browser, service, **SCREENS[request.param]) as created:
         created.set_session(alice)
         yield created
 
 
-@pytest.fixture
-def plain(browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
+@pytest.fixture(params=["light", "dark"])
+def desk(request: pytest.FixtureRequest, browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
+    """A wide screen, where an article opens beside its list, and a keyboard."""
+    with reading(browser, service, **SCREENS["wide, light"] | {"color_scheme": request.param}) as created:
+        created.set_session(alice)
+        yield created
+
+
+@pytest.fixture(params=["light", "dark"])
+def plain(request: pytest.FixtureRequest, browser: Browser, service: RunningService, alice: Person) -> Iterator[Reader]:
     """A browser without script, on a phone."""
-    with reading(browser, service, java_script_enabled=False, viewport={"width": 390, "height": 844}) as created:
+    screen = SCREENS["phone, dark"] | {"color_scheme": request.param}
+    with reading(browser, service, java_script_enabled=False, **screen) as created:
         created.set_session(alice)
         yield created
 
@@ -70,27 +88,27 @@ def test_a_feed_is_found_on_a_page_and_read(reader: Reader, alice: Person, site:
     assert [feed["title"] for feed in alice.get("/v1/feeds")] == ["The weather"]
 
 
-def test_reading_with_the_keyboard_alone(reader: Reader, alice: Person, site: Publisher) -> None:
+def test_reading_with_the_keyboard_alone(desk: Reader, alice: Person, site: Publisher) -> None:
     """j j: the second one; f: star; m: unread again; k: the first; g b: the starred ones."""
     alice.put(f"/v1/users/{alice.id}", {"entry_sorting_direction": "desc"}, status=201)
     alice.has_feed(site, ["One", "Two", "Three"])
-    page = reader.go("/unread")
+    page = desk.go("/unread")
 
-    reader.press("j")
+    desk.press("j")
     expect(page.get_by_role("heading", level=1, name="One")).to_be_visible()
-    reader.press("j")
+    desk.press("j")
     expect(page.get_by_role("heading", level=1, name="Two")).to_be_visible()
-    reader.press("f")
+    desk.press("f")
     expect(page.locator("#pane button[name=unstar]").first).to_be_attached()
-    reader.press("m")
+    desk.press("m")
     expect(page.locator("#pane button[name=read]").first).to_be_attached()
-    reader.press("k")
+    desk.press("k")
     expect(page.get_by_role("heading", level=1, name="One")).to_be_visible()
-    reader.press("?")
+    desk.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
-    reader.press("Escape")
+    desk.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
-    reader.press("g", "b")
+    desk.press("g", "b")
     expect(page).to_have_url(re.compile("/starred$"))
     expect(page.get_by_role("link", name="Two")).to_be_visible()
 
@@ -111,13 +129,13 @@ def test_marking_all_read_can_be_undone(reader: Reader, alice: Person, site: Pub
     assert set(statuses(alice).values()) == {"unread"}
 
 
-def test_searching(reader: Reader, alice: Person, site: Publisher) -> None:
+def test_searching(desk: Reader, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain tomorrow", "Sun today"])
-    page = reader.go("/unread")
+    page = desk.go("/unread")
 
-    reader.press("/")
+    desk.press("/")
     page.keyboard.type("rain -sun")
-    reader.press("Enter")
+    desk.press("Enter")
 
     expect(page).to_have_url(re.compile(r"/search\?"))
     expect(page.locator(".row")).to_have_count(1)

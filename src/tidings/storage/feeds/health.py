@@ -58,7 +58,8 @@ _health_rank = case(
 )
 _last_entry_or_0 = func.coalesce(_last_entry, 0)
 _sort_values: dict[FeedOrder, ColumnElement[int]] = {
-    FeedOrder.CARE: _health_rank,
+    # By the rank alone.
+    FeedOrder.CARE: literal(0),
     FeedOrder.TITLE: literal(0),
     FeedOrder.NEWEST: -_last_entry_or_0,
     FeedOrder.OLDEST: _last_entry_or_0,
@@ -120,7 +121,8 @@ _count_by_week = (
 def list_summaries(db: Read, user_id: int, order: FeedOrder, now: Instant) -> list[FeedHealthSummary]:
     """Returns all feeds of the user, sorted."""
     found = db.all(FeedHealthSummary, _select_summaries[order], user=user_id, now=now)
-    return sorted(found, key=attrgetter("sort_value", "title_key", "id"))
+    first = "health_rank" if order is FeedOrder.CARE else "sort_value"
+    return sorted(found, key=attrgetter(first, "title_key", "id"))
 
 
 def get_many(db: Read, user_id: int, feed_ids: Sequence[int], now: Instant) -> list[FeedHealthData]:
