@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from babel.messages.catalog import Catalog
+from markupsafe import Markup
 
 from support.catalogues import LOCALE, messages, read, strings, up_to_date, used_messages
-from tidings.web.language import CATALOGUES, language, ngettext, use_language
+from tidings.web.language import CATALOGUES, filled, gettext, language, ngettext, use_language
 
 _VALUE = re.compile(r"%\(\w+\)[a-z]|%%|\{\w+(?::,)?\}|</?[a-z]+[^>]*>")
 # Whoever speaks the language decides whether "now" is one word or four; some words are the same everywhere.
@@ -143,3 +144,23 @@ def test_no_two_catalogues_have_the_same_translations() -> None:
     }
     for one, other in combinations(translations, 2):
         assert len(translations[one] & translations[other]) < 30, (one, other, translations[one] & translations[other])
+
+
+@pytest.mark.parametrize(
+    ("code", "text"), [("en", "12,345 unread"), ("de", "12.345 ungelesen"), ("fr", "12\u202f345 non lus")]
+)
+def test_numbers_in_messages_are_grouped(code: str, text: str) -> None:
+    with use_language(language(code)):
+        assert ngettext("%(count)d unread", "%(count)d unread", 12_345, count=12_345) == text
+        assert ngettext("%(count)d unread", "%(count)d unread", 999, count=999) == text.replace(text[:6], "999")
+
+
+def test_only_numbers_are_grouped() -> None:
+    with use_language(language("en")):
+        assert gettext("%(text)s: %(count)d of %(most)d", text=2026, count=1, most=3_000) == "2026: 1 of 3,000"
+
+
+def test_numbers_are_grouped_and_texts_escaped_in_markup() -> None:
+    with use_language(language("en")):
+        shown = filled(Markup("<b>%(text)s</b>: %(count)d"), {"text": "<i>", "count": 3_000})
+    assert shown == "<b>&lt;i&gt;</b>: 3,000"

@@ -3,12 +3,13 @@
 The source is English: `_("Mark all as read")`, `ngettext("%(count)d entry", "%(count)d entries", n, count=n)`, in
 templates as in code. `locale/` holds a catalogue for each other language, a `.po` file that is compiled when
 it is first used. The language of a request is set for the thread that answers it (`use_language`), so that functions
-do not have to pass it on.
+do not have to pass it on. Numbers in messages (`%(count)d`) are grouped as the language groups them.
 """
 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,6 +22,7 @@ from babel import Locale
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
+from babel.numbers import format_decimal
 from babel.support import Translations
 
 # By language of accounts. Other languages that accounts may have are shown in English.
@@ -96,6 +98,8 @@ def _compiled(catalogue: Catalog) -> NullTranslations:
     return Translations(compiled, domain=DOMAIN)
 
 
+# Group 2: the name of the value.
+_NUMBER = re.compile(r"(%\((\w+)\))d")
 _current: ContextVar[Language | None] = ContextVar("language", default=None)
 
 
@@ -113,14 +117,28 @@ def current() -> Language:
 
 
 def gettext(message: str, /, **values: Any) -> str:
-    """Returns the translation. values: for `%(name)s` in the message."""
-    text = current().translations.gettext(message)
-    return text % values if values else text
+    """Returns the translation. values: for `%(name)s` and `%(name)d` in the message."""
+    return filled(current().translations.gettext(message), values)
 
 
 def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
-    text = current().translations.ngettext(one, many, number)
-    return text % values if values else text
+    return filled(current().translations.ngettext(one, many, number), values)
+
+
+def format_number(value: float) -> str:
+    """Returns a number as the current language writes it: 1,234 or 1.234."""
+    return str(format_decimal(value, locale=current().locale))
+
+
+def filled(text: str, values: dict[str, Any]) -> str:
+    """Returns a translated message with its values. text: a `Markup` escapes them."""
+    if not values:
+        return text
+    # Most numbers are small, and need no formatting.
+    if any(isinstance(value, int) and value >= 1_000 for value in values.values()):
+        grouped = {name: format_number(values[name]) for _begin, name in _NUMBER.findall(text)}
+        return type(text)(_NUMBER.sub(r"\1s", text)) % (values | grouped)
+    return text % values
 
 
 def N_(message: str) -> str:  # noqa: N802 - as gettext calls it

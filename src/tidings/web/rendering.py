@@ -64,7 +64,7 @@ class Renderer:
             "icon": partial(_icon, sprite),
             "clock": clock,
             "minutes": minutes,
-            "number": format_number,
+            "number": language.format_number,
             "size": size,
             "fingerprint": _fingerprint,
             "version": __version__,
@@ -120,11 +120,6 @@ def _icon(sprite: str, name: str, *, is_button: bool = False) -> Markup:
     return Markup('<svg class="icon"{}><use href="{}#{}"/></svg>').format(hidden, sprite, name)
 
 
-def format_number(value: float) -> str:
-    """Returns a number as the current language writes it: 1,234 or 1.234."""
-    return str(format_decimal(value, locale=language.current().locale))
-
-
 def size(count: int) -> str:
     """Returns a size in words: 46.1 MB, or 46,1 Mo in French. count: bytes."""
     step = min((len(str(count)) - 1) // 3, len(_SIZES) - 1)
@@ -142,6 +137,6 @@ def _shown(translate: Any) -> Any:
 
     def shown(*messages: Any, **values: Any) -> Markup:
         text = Markup(translate(*messages))  # noqa: S704 - from our own catalogue
-        return text % values if values else text
+        return Markup(language.filled(text, values))  # noqa: S704 - values were escaped
 
     return shown

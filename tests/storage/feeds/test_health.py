@@ -35,7 +35,7 @@ def set_values(feed: FeedFixture, **values: Any) -> None:
         db.run(update(feed_rows).where(feed_rows.c.id == feed.feed_id).values(**values))
 
 
-def listed(feed: FeedFixture, order: FeedOrder = FeedOrder.CARE) -> list[int]:
+def sorted_ids(feed: FeedFixture, order: FeedOrder = FeedOrder.CARE) -> list[int]:
     with feed.database.reading() as db:
         return [summary.id for summary in health.list_summaries(db, feed.user_id, order, NOW)]
 
@@ -91,13 +91,13 @@ def test_feeds_are_sorted(feed: FeedFixture) -> None:
     set_values(third, **WELL | {"took_ms": 200}, title_key="a", next_check_at=6, disabled=True)
     first_id, second_id, third_id = feed.feed_id, second.feed_id, third.feed_id
 
-    assert listed(feed, FeedOrder.CARE) == [second_id, third_id, first_id]
-    assert listed(feed, FeedOrder.TITLE) == [third_id, first_id, second_id]
-    assert listed(feed, FeedOrder.NEWEST) == [second_id, first_id, third_id]
-    assert listed(feed, FeedOrder.OLDEST) == [third_id, first_id, second_id]
-    assert listed(feed, FeedOrder.SLOWEST) == [second_id, first_id, third_id]
-    assert listed(feed, FeedOrder.NEXT) == [first_id, second_id, third_id]
-    assert listed(feed, FeedOrder.UNREAD) == [first_id, second_id, third_id]
+    assert sorted_ids(feed, FeedOrder.CARE) == [second_id, third_id, first_id]
+    assert sorted_ids(feed, FeedOrder.TITLE) == [third_id, first_id, second_id]
+    assert sorted_ids(feed, FeedOrder.NEWEST) == [second_id, first_id, third_id]
+    assert sorted_ids(feed, FeedOrder.OLDEST) == [third_id, first_id, second_id]
+    assert sorted_ids(feed, FeedOrder.SLOWEST) == [second_id, first_id, third_id]
+    assert sorted_ids(feed, FeedOrder.NEXT) == [first_id, second_id, third_id]
+    assert sorted_ids(feed, FeedOrder.UNREAD) == [first_id, second_id, third_id]
 
 
 def test_feeds_of_others_are_not_shown(feed: FeedFixture, database: Database) -> None:
@@ -110,4 +110,4 @@ def test_feeds_of_others_are_not_shown(feed: FeedFixture, database: Database) ->
         assert health.get(db, feed.user_id, other.feed_id, NOW) is None
 
     assert [one.id for one in shown] == [second.feed_id, feed.feed_id]
-    assert listed(other) == [other.feed_id]
+    assert sorted_ids(other) == [other.feed_id]

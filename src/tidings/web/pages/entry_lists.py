@@ -19,9 +19,8 @@ from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
 from tidings.web.feed_rows import trouble
-from tidings.web.language import _, ngettext
+from tidings.web.language import _, format_number, ngettext
 from tidings.web.pages.entry_actions import mark_read_redirect
-from tidings.web.rendering import format_number
 from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()

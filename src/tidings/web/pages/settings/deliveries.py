@@ -97,7 +97,7 @@ def show_delivery(caller: User, services: Services, delivery_id: int) -> PageRes
     delivery, body = _get(caller, services, delivery_id)
     shown, service, receiver = _line(delivery)
     known = {
-        "title": _("Delivery %(number)d", number=delivery_id),
+        "title": _("Delivery %(number)s", number=delivery_id),
         "shown": shown,
         "service": service,
         "receiver": receiver,
