@@ -127,7 +127,7 @@ def test_unchanged_settings_are_not_written(
         ("proxy_url", "ftp://x", "complete address"),
         ("check_interval_minutes", "often", "whole number"),
         ("check_interval_minutes", "1", "5 to 43,200"),
-        ("keep_read_days", "0", "36500"),
+        ("keep_read_days", "0", "36,500"),
         ("category_id", "99999999", "There is no category"),
         ("webhook_url", "hook", "complete address"),
         ("block_filter_entry_rules", "EntryTitle=ok\nEntryTitel=x", "Rule 2: There is no field 'EntryTitel'"),
