@@ -104,9 +104,13 @@ class RequestContext:
         return self.url(self.services.media_proxy.path(url, kind))
 
     def prepare_copy(self) -> None:
-        """Make the page one that can be read without a connection: links and pictures lead to us as far as possible."""
+        """Make the page one that can be read without a connection: links and pictures lead to us as far as possible.
+
+        The notice and its undo button stay for the page that the user sees next.
+        """
         self.user = msgspec.structs.replace(self.caller, always_open_external_links=False)
         self.media_policy = self.services.media_proxy.policy.with_wish(for_all=True)
+        self.notice = self.undo = ""
 
     @cached_property
     def language(self) -> Language:

@@ -30,6 +30,19 @@ def test_a_copy_says_when_it_was_saved_and_marks_nothing_read(reader: Visitor, a
     assert "Saved on this device" not in reader.page(f"/unread/{entry_id}")
 
 
+def test_a_copy_leaves_the_notice_to_the_page_that_the_user_sees(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["Rain"])
+    reader.post("/unread/mark-read")
+
+    assert "1 marked read" not in reader.page("/offline/unread")
+    assert "1 marked read" not in reader.page(f"/offline/{alice.entries()[0]['id']}")
+    page = reader.page("/unread")
+    assert "1 marked read" in page
+    assert 'name="moment"' in page
+
+
 def test_links_of_a_copy_lead_to_copies_even_if_originals_are_preferred(
     reader: Visitor, alice: Person, site: Publisher
 ) -> None:
