@@ -19,7 +19,7 @@ from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.entry_list_pages import ListPage, ListQuery
 from tidings.web.entry_rows import rows
 from tidings.web.feed_rows import trouble
-from tidings.web.language import _, format_number, ngettext
+from tidings.web.language import _, ngettext
 from tidings.web.pages.entry_actions import mark_read_redirect
 from tidings.web.security import SANDBOX_HEADERS
 
@@ -140,8 +140,8 @@ def _trouble(db: Read, context: RequestContext, listing: ListPage) -> str:
 
 def _found_text(count: int, limit: int) -> str:
     if count > limit:
-        return _("More than %(count)s results", count=format_number(limit))
-    return ngettext("%(count)s result", "%(count)s results", count, count=format_number(count))
+        return _("More than %(count)d results", count=limit)
+    return ngettext("%(count)d result", "%(count)d results", count, count=count)
 
 
 class MarkReadForm(Form, frozen=True):
