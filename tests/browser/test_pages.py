@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Locator, Page
 
+from browser.readers import reading
 from cli.commands import eventually
 from support.people import Person
 from support.publisher import Publisher
@@ -65,3 +66,27 @@ def test_without_script_the_same_works_on_a_phone(browser: Browser, alice: Perso
         context.close()
 
     assert [entry["title"] for entry in alice.entries(starred=True)] == ["Rain"]
+
+
+def test_on_a_phone_the_navigation_of_feeds_shows_the_current_place_and_begins_where_the_page_does(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, ["Rain"])
+    with reading(browser, service, viewport={"width": 390, "height": 844}) as created:
+        created.set_session(alice)
+        page = created.go("/feeds")
+        first = page.locator(".places a").first
+        assert left_of_text(first) == left_of_text(page.locator("h1"))
+
+        page = created.go("/feeds/import")
+        last = page.locator(".places [aria-current]").bounding_box()
+        assert last is not None
+        assert 0 <= last["x"] <= 390 - last["width"]
+
+
+def left_of_text(element: Locator) -> int:
+    """Returns where the text of an element begins, in pixels from the left of the window."""
+    script = (
+        "one => { const range = new Range(); range.selectNodeContents(one); return range.getBoundingClientRect().x }"
+    )
+    return round(element.evaluate(script))
