@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from scoring.archives import members
 from support.corpora import needs
@@ -362,9 +363,17 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-def stored(number: int, title: str, description: str, settings: dict[str, Any]) -> Feed:
+def stored(number: int, title: str, description: str, settings: dict[str, Any]) -> opml.OpmlFeed:
     address = f"https://example.org/{number}?a=1&b=2"
-    return Feed(number, 1, 1, address, title, NOW, NOW, site_url=address, description=description, edited=1, **settings)
+    blank = msgspec.structs.asdict(Feed(1, 1, 1, "", "", NOW, NOW))
+    values = [settings.get(name, blank[name]) for name in opml_settings.WRITTEN]
+    return opml.OpmlFeed(title, address, address, description, values)
+
+
+def expected(feed: opml.OpmlFeed) -> dict[str, Any]:
+    """The columns that an import stores of a feed that was exported."""
+    values = {name: value for name, value in msgspec.structs.asdict(feed).items() if name != "settings"}
+    return values | {"edited": 1} | dict(zip(opml_settings.WRITTEN, feed.settings, strict=True))
 
 
 @pytest.mark.slow
@@ -379,13 +388,23 @@ def test_an_export_is_imported_unchanged(folders: list[tuple[str, list[tuple[str
 
     found = opml.read(opml.write(numbered, created_at=NOW))
 
-    back = [(one.category, one.values) for one in found.subscriptions]
-    fields = ("feed_url", "title", "site_url", "description", "edited", *opml_settings.SETTINGS.values())
-    blank = msgspec.structs.asdict(stored(0, "", "", {}))
-    assert [(category, {name: values.get(name, blank[name]) for name in fields}) for category, values in back] == [
-        (category, {name: getattr(feed, name) for name in fields}) for category, feeds in numbered for feed in feeds
+    new = dict(zip(opml_settings.WRITTEN, stored(0, "", "", {}).settings, strict=True))
+    assert [(one.category, new | one.values) for one in found.subscriptions] == [
+        (category, expected(feed)) for category, feeds in numbered for feed in feeds
     ]
     assert found.unusable == found.ignored_settings == []
+
+
+def test_an_export_is_xml_whatever_titles_and_rules_contain() -> None:
+    awkward = "a<b> & \"c\" 'd' ]]> \t\n\r \x01\x7f\ud800\uffff é 😀"
+    written = opml.write([(awkward, [stored(1, awkward, awkward, {"scraper_rules": awkward})])], created_at=NOW)
+
+    (folder,) = etree.fromstring(written).iterfind("body/outline")
+    readable = awkward.translate(dict.fromkeys((1, 0xD800, 0xFFFF)))
+    assert folder.get("text") == readable
+    names = ("title", "text", "description", "{https://miniflux.app/opml}scraperRules")
+    assert [folder[0].get(name) for name in names] == [readable] * 4
+    assert len(etree.fromstring(opml.write([], created_at=NOW))) == 2
 
 
 def test_an_export_has_its_date_and_no_default_settings() -> None:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.categories import validate_title
-from tidings.domain.feeds.feeds import EditedFeedField, Feed
+from tidings.domain.feeds.feeds import EditedFeedField
 from tidings.domain.feeds.opml_settings import (
     MINIFLUX_NAMESPACE,
     OWN_NAMESPACE,
@@ -48,6 +48,10 @@ _END: Final = re.compile(r"</(?:[A-Za-z_][\w.-]*:)?(?:opml|outlineDocument)\s*>"
 _POSITION: Final = re.compile(r"(?:, line \d+, column \d+)?(?: \(<string>, line \d+\))?$")
 _FEED: Final = re.compile(r"<outline\b[^<]*?\sxmlUrl\s*=")
 _QUOTED: Final = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")
+_QUOTABLE: Final = re.compile(r"[&<>\"\x00-\x1f\ufffe\uffff\ud800-\udfff]")
+_REFERENCES: Final = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+)
 _FORBIDDEN: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
@@ -66,6 +70,16 @@ class OpmlSubscription(Struct, frozen=True):
     def category(self) -> str:
         """The title of its category; "" if it is outside of all folders."""
         return FOLDER_SEPARATOR.join(self.folders)
+
+
+class OpmlFeed(Struct, frozen=True):
+    """A feed to write. settings: values of the fields of `opml_settings.WRITTEN`, in that order."""
+
+    title: str
+    feed_url: str
+    site_url: str
+    description: str
+    settings: Sequence[Any]
 
 
 class OpmlProblem(Struct, frozen=True):
@@ -107,37 +121,38 @@ def read(body: bytes) -> OpmlDocument:
     return document
 
 
-def write(categories: Iterable[tuple[str, Sequence[Feed]]], *, created_at: Instant) -> bytes:
+def write(categories: Iterable[tuple[str, Sequence[OpmlFeed]]], *, created_at: Instant) -> bytes:
     """Returns an OPML document. categories: title and feeds of each; those without feeds are left out.
 
     Settings are written if they differ from those of a new feed; credentials, cookies and proxies are never written.
     """
-    namespaces = {"miniflux": MINIFLUX_NAMESPACE, "tidings": OWN_NAMESPACE}
-    root = etree.Element("opml", {"version": "2.0"}, nsmap=namespaces)
-    head = etree.SubElement(root, "head")
-    etree.SubElement(head, "title").text = "Tidings"
-    etree.SubElement(head, "dateCreated").text = f"{to_datetime(created_at):%a, %d %b %Y %H:%M:%S UTC}"
-    outlines = etree.SubElement(root, "body")
+    created = f"{to_datetime(created_at):%a, %d %b %Y %H:%M:%S UTC}"
+    # Put together as text: a tree of 3,000 outlines takes four times as long.
+    folders = []
     for title, feeds in categories:
         if feeds:
-            folder = etree.SubElement(outlines, "outline", {"text": _writable(title)})
-            for feed in feeds:
-                etree.SubElement(folder, "outline", _attributes(feed))
-    return etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
+            outlines = "".join(f"      <outline{_attributes(feed)}/>\n" for feed in feeds)
+            folders.append(f'    <outline text="{_quoted(title)}">\n{outlines}    </outline>\n')
+    namespaces = f'xmlns:miniflux="{MINIFLUX_NAMESPACE}" xmlns:tidings="{OWN_NAMESPACE}"'
+    head = f"  <head>\n    <title>Tidings</title>\n    <dateCreated>{created}</dateCreated>\n  </head>\n"
+    body = f"  <body>\n{''.join(folders)}  </body>\n" if folders else "  <body/>\n"
+    declaration = "<?xml version='1.0' encoding='UTF-8'?>"
+    return f'{declaration}\n<opml {namespaces} version="2.0">\n{head}{body}</opml>\n'.encode()
 
 
-def _attributes(feed: Feed) -> dict[str, str]:
-    values = {"title": feed.title, "text": feed.title, "xmlUrl": feed.feed_url, "htmlUrl": feed.site_url}
-    if feed.description:
-        values["description"] = feed.description
-    values["type"] = "rss"
-    return {name: _writable(value) for name, value in (values | setting_attributes(feed)).items()}
+def _attributes(feed: OpmlFeed) -> str:
+    title = _quoted(feed.title)
+    urls = f'xmlUrl="{_quoted(feed.feed_url)}" htmlUrl="{_quoted(feed.site_url)}"'
+    description = f' description="{_quoted(feed.description)}"' if feed.description else ""
+    settings = "".join(f' {name}="{_quoted(value)}"' for name, value in setting_attributes(feed.settings).items())
+    return f' title="{title}" text="{title}" {urls}{description} type="rss"{settings}'
 
 
-def _writable(text: str) -> str:
-    """Returns the text without control characters, which XML cannot represent."""
-    # Most texts are printable throughout, which is faster to see.
-    return text if text.isprintable() else _FORBIDDEN.sub("", text)
+def _quoted(text: str) -> str:
+    """Returns the text for an attribute, without control characters, which XML cannot represent."""
+    if not _QUOTABLE.search(text):
+        return text
+    return _FORBIDDEN.sub("", text).translate(_REFERENCES)
 
 
 def _root_at(text: str) -> int:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from operator import attrgetter
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feed_settings import FEED_SETTINGS, NUMBERS, TEXTS
-from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import msg
 
 # Miniflux reads settings in its own namespace only; ours has what Miniflux does not have.
@@ -17,19 +16,27 @@ MINIFLUX_NAMESPACE: Final = "https://miniflux.app/opml"
 OWN_NAMESPACE: Final = "urn:tidings:opml"
 # The attributes without their namespace, which differs between forks of Miniflux, and the feed's field that each sets.
 SETTINGS: Final = {setting.opml: setting.name for setting in FEED_SETTINGS if setting.opml}
-_WRITTEN: Final = {
-    f"{{{OWN_NAMESPACE if setting.is_own else MINIFLUX_NAMESPACE}}}{setting.opml}": setting.name
+# The fields that are written, with the attribute of each.
+WRITTEN: Final = {
+    setting.name: f"{'tidings' if setting.is_own else 'miniflux'}:{setting.opml}"
     for setting in FEED_SETTINGS
     if setting.opml
 }
-_values: Final = attrgetter(*_WRITTEN.values())
 _BOOLEANS: Final = dict.fromkeys(("true", "1", "t", "yes"), True) | dict.fromkeys(("false", "0", "f", "no", ""), False)
 
 
-def setting_attributes(feed: Feed) -> dict[str, str]:
-    """Returns attributes, names with their namespace, for the settings that differ from those of a new feed."""
-    values = zip(_WRITTEN, _values(feed), strict=True)
-    return {name: "true" if value is True else str(value) for name, value in values if value}
+def setting_attributes(values: Sequence[Any]) -> dict[str, str]:
+    """Returns attributes, names with their prefix, for the settings that differ from those of a new feed.
+
+    values: of the fields of WRITTEN, in that order.
+    """
+    if not any(values):
+        return {}
+    return {
+        name: "true" if value is True else str(value)
+        for name, value in zip(WRITTEN.values(), values, strict=True)
+        if value
+    }
 
 
 def read_setting(field: str, text: str) -> str | int:

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from tidings.domain.errors import InvalidInput
 from tidings.domain.feeds import opml
-from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import msg
 from tidings.domain.text import normalize_for_search
 from tidings.net.fetch import FetchRequest
@@ -63,10 +62,7 @@ class Opml:
         """Returns all feeds of a user by category, as OPML without credentials, cookies and proxies."""
         with self._database.reading() as db:
             folders = categories.list_all(db, user_id)
-            owned = feeds.list_all(db, user_id)
-        by_category: dict[int, list[Feed]] = {}
-        for feed in sorted(owned, key=lambda feed: (normalize_for_search(feed.title), feed.id)):
-            by_category.setdefault(feed.category_id, []).append(feed)
+            by_category = feeds.for_opml(db, user_id)
         return opml.write(
             ((folder.title, by_category.get(folder.id, [])) for folder in folders), created_at=self._clock()
         )

@@ -10,6 +10,8 @@ from msgspec import Struct
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from tidings.domain.feeds.feeds import Feed
+from tidings.domain.feeds.opml import OpmlFeed
+from tidings.domain.feeds.opml_settings import WRITTEN
 from tidings.domain.polling.sources import SHARED_OPTIONS
 from tidings.domain.text import normalize_for_search
 from tidings.domain.times import Instant
@@ -38,6 +40,14 @@ _insert_many = insert(feeds).returning(feeds.c.id, sort_by_parameter_order=True)
 # Failing ones first, then by title without case.
 IN_ORDER = (feeds.c.parsing_error_count.desc(), feeds.c.title_key, feeds.c.id)
 _select_ordered = _select_by_user.order_by(*IN_ORDER)
+_select_for_opml = (
+    select(
+        *(feeds.c[name] for name in ("category_id", "title", "feed_url", "site_url", "description")),
+        *(feeds.c[name] for name in WRITTEN),
+    )
+    .where(feeds.c.user_id == bindparam("user"))
+    .order_by(feeds.c.title_key, feeds.c.id)
+)
 _select_by_category = (
     select(*columns(feeds, Feed))
     .select_from(feeds.join(feed_counters, feed_counters.c.feed_id == feeds.c.id))
@@ -90,6 +100,15 @@ _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Feed)
 def list_all(db: Read, user_id: int) -> list[Feed]:
     """Returns the user's feeds, failing ones first, then by title without case."""
     return db.all(Feed, _select_ordered, user=user_id)
+
+
+def for_opml(db: Read, user_id: int) -> dict[int, list[OpmlFeed]]:
+    """Returns what OPML says of the user's feeds, by id of the category, ordered by title without case."""
+    by_category: dict[int, list[OpmlFeed]] = {}
+    for category_id, title, feed_url, site_url, description, *settings in db.tuples(_select_for_opml, user=user_id):
+        feed = OpmlFeed(title, feed_url, site_url, description, settings)
+        by_category.setdefault(category_id, []).append(feed)
+    return by_category
 
 
 def of_category(db: Read, user_id: int, category_id: int) -> list[Feed]:
