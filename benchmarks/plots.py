@@ -21,6 +21,14 @@ class Curve(Struct, frozen=True):
     values: Sequence[float]
 
 
+class Axis(Struct, frozen=True):
+    """The horizontal axis, from zero to `end`, with a number at every `step`."""
+
+    title: str
+    end: int
+    step: int
+
+
 class Bars(Struct, frozen=True):
     """values: above zero, one for each engine; None where there is none."""
 
@@ -66,8 +74,8 @@ def write_bars(path: Path, *, title: str, engines: Sequence[str], groups: Sequen
     path.write_text("\n".join([*parts, "</svg>", ""]), encoding="utf-8")
 
 
-def write_plot(path: Path, *, title: str, curves: Sequence[Curve], days: int) -> None:
-    """Returns the plot of values over a number of days; the axis begins at zero."""
+def write_plot(path: Path, *, title: str, curves: Sequence[Curve], axis: Axis) -> None:
+    """Write a plot of values in the course of time; both axes begin at zero."""
     highest = _round_up(max(max(curve.values) for curve in curves))
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     parts = [
@@ -80,10 +88,11 @@ def write_plot(path: Path, *, title: str, curves: Sequence[Curve], days: int) ->
         y = TOP + height - height * step / 4
         parts.append(f'<path d="M{LEFT} {y:g}H{WIDTH - RIGHT}" stroke="#ddd"/>')
         parts.append(f'<text x="{LEFT - 6}" y="{y + 4:g}" text-anchor="end">{highest * step / 4:,.0f}</text>')
-    for day in range(0, days + 1, 5):
-        x = LEFT + width * day / days
-        parts.append(f'<text x="{x:g}" y="{HEIGHT - 20}" text-anchor="middle">{day}</text>')
-    parts.append(f'<text x="{LEFT + width / 2:g}" y="{HEIGHT - 4}" text-anchor="middle">days since the import</text>')
+    for mark in range(0, axis.end + 1, axis.step):
+        x = LEFT + width * mark / axis.end
+        parts.append(f'<text x="{x:g}" y="{HEIGHT - 20}" text-anchor="middle">{mark}</text>')
+    middle = f'x="{LEFT + width / 2:g}" y="{HEIGHT - 4}" text-anchor="middle"'
+    parts.append(f"<text {middle}>{escape(axis.title)}</text>")
     for number, (curve, color) in enumerate(zip(curves, COLORS, strict=False)):
         step_x = width / len(curve.values)
         points = " ".join(

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from benchmarks.plots import Curve, write_plot
+from benchmarks.plots import Axis, Curve, write_plot
 from tidings.domain.polling import next_check, publish_rate
 from tidings.domain.polling.next_check import Schedule, Scheduler
 from tidings.domain.times import DAY, HOUR, MINUTE, SECOND, Instant
@@ -116,7 +116,7 @@ def run() -> None:
         PLOT,
         title=f"Checks a minute, by hour, over {DAYS} days: {FEEDS:,} feeds",
         curves=[Curve(outcome.name, outcome.by_hour()) for outcome in outcomes],
-        days=DAYS,
+        axis=Axis("days since the import", DAYS, 5),
     )
 
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from benchmarks import api, growth
-from benchmarks.plots import Bars, write_bars
+from benchmarks.plots import Axis, Bars, Curve, write_bars, write_plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -77,3 +77,17 @@ def test_bars_end_at_their_value_on_a_logarithmic_axis(tmp_path: Path) -> None:
 def test_bars_without_values_are_an_error(values: list[float | None], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="above zero"):
         write_bars(tmp_path / "bars.svg", title="", engines=("SQLite",), groups=[Bars("one", values)])
+
+
+def test_a_plot_in_the_course_of_time_shows_each_curve(tmp_path: Path) -> None:
+    path = tmp_path / "memory.svg"
+    write_plot(
+        path, title="Memory & time", curves=[Curve("one", [1, 2, 4]), Curve("two", [4])], axis=Axis("minutes", 20, 10)
+    )
+
+    drawing = ET.parse(path).getroot()
+    written = ["".join(text.itertext()) for text in drawing.iter(f"{SVG}text")]
+    assert [text for text in written if not text.isdigit()] == ["Memory & time", "minutes", "one", "two"]
+    assert [text for text in written if text.isdigit()] == ["0", "1", "2", "3", "4", "0", "10", "20"]
+    points = [line.get("points", "").split() for line in drawing.iter(f"{SVG}polyline")]
+    assert [len(curve) for curve in points] == [3, 1]

@@ -1,5 +1,7 @@
 """`make soak`: many API clients, then polling with publishers that misbehave. Exits with 1 if a limit is exceeded.
 
+Draws the memory in the course of polling into build/soak-memory.svg.
+
 python -m soak [clients] [polling] [--seconds 1200] [--clients 2000] [--client-seconds 180] [--engine sqlite]
 """
 
@@ -12,17 +14,21 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
+from benchmarks.plots import Axis, Curve, write_plot
+
 from loopback.running import database
 from soak import clients, polling
-from soak.breaches import Report
+from soak.breaches import MIB, Report
 
 ENGINES = ("sqlite", "postgresql")
 PARTS = ("clients", "polling")
+PLOT = Path("build/soak-memory.svg")
 
 
 def main() -> int:
     arguments = _arguments()
     breaches = 0
+    curves: list[Curve] = []
     for part in arguments.parts or PARTS:
         for engine in arguments.engine or ENGINES:
             with ExitStack() as stack:
@@ -33,6 +39,13 @@ def main() -> int:
             sys.stdout.write(f"\n== {part} on {engine}\n\n{report.text()}")
             sys.stdout.flush()
             breaches += len(report.breaches)
+            if part == "polling":
+                curves.append(Curve(engine, [sample.memory_bytes / MIB for sample in report.samples]))
+    if curves:
+        PLOT.parent.mkdir(exist_ok=True)
+        minutes = max(1, round(arguments.seconds / 60))
+        axis = Axis("minutes", minutes, max(1, minutes // 10))
+        write_plot(PLOT, title="Memory of all processes while polling, MiB", curves=curves, axis=axis)
     sys.stdout.write(f"\n{'No breach.' if not breaches else f'{breaches} breaches.'}\n")
     return 1 if breaches else 0
 

@@ -16,8 +16,11 @@ MIB = 2**20
 
 @dataclass
 class Report:
+    """samples: of the resources of the service, at equal distances."""
+
     lines: list[str] = field(default_factory=list)
     breaches: list[str] = field(default_factory=list)
+    samples: list[Usage] = field(default_factory=list)
 
     def tell(self, name: str, value: object) -> None:
         self.lines.append(f"{name:<44}{value!s:>16}")
@@ -30,6 +33,7 @@ class Report:
 
     def usage(self, samples: list[Usage]) -> None:
         """Report memory, descriptors and threads in ten steps, and check their growth."""
+        self.samples = samples
         self.lines.append(
             f"{'in the course of time':<24}{'memory':>12}{'descriptors':>12}{'threads':>10}{'processes':>10}"
         )
