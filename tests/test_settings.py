@@ -46,7 +46,7 @@ def test_the_defaults_are_loopback_and_an_embedded_database() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cores", "web_workers", "on_sqlite", "on_postgresql"), [(1, 1, 1, 2), (2, 1, 2, 3), (3, 3, 2, 3), (16, 4, 2, 3)]
+    ("cores", "web_workers", "on_sqlite", "on_postgresql"), [(1, 1, 1, 1), (2, 1, 2, 2), (3, 3, 2, 3), (16, 4, 2, 3)]
 )
 def test_the_default_number_of_processes_follows_the_cores(
     monkeypatch: pytest.MonkeyPatch, cores: int, web_workers: int, on_sqlite: int, on_postgresql: int

@@ -39,11 +39,12 @@ def _default_web_workers() -> int:
 def _default_workers(database_url: str) -> int:
     """Returns the default of `worker_processes`.
 
-    One more on PostgreSQL, which uses a core while another worker waits for the server. SQLite has one writer at a
-    time, so that the additional worker would wait for the others.
+    One more on PostgreSQL, which uses a core while another worker waits for the server; not on a small machine, for
+    the sake of memory. SQLite has one writer at a time, so that the additional worker would wait for the others.
     """
-    is_postgresql = values.engine_of(database_url) is DatabaseEngine.POSTGRESQL
-    return min(_cores(), MAX_DEFAULT_WORKERS) + is_postgresql
+    cores = _cores()
+    has_one_more = cores > SMALL_MACHINE_CORES and values.engine_of(database_url) is DatabaseEngine.POSTGRESQL
+    return min(cores, MAX_DEFAULT_WORKERS) + has_one_more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +212,7 @@ class Settings(MediaSettings):
         values.integer(1, 64),
         "Number of worker processes, which check feeds, deliver events and delete old entries.",
         allowed="a whole number from 1 to 64",
-        default="the number of CPU cores, but not more than 2; one more on PostgreSQL",
+        default="the number of CPU cores, but not more than 2; on PostgreSQL 3 on more than two cores",
         derive=lambda known: str(_default_workers(known["database_url"])),
     )
     worker_pool_size: int = option(
