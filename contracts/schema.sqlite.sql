@@ -173,7 +173,10 @@ CREATE INDEX ix_entries_user_unread ON entries (user_id, status, published_at, i
 
 CREATE TABLE entry_contents (
     entry_id INTEGER NOT NULL,
-    content BLOB NOT NULL, other_content BLOB, chapters TEXT DEFAULT '' NOT NULL,
+    user_id INTEGER NOT NULL,
+    content BLOB NOT NULL,
+    other_content BLOB,
+    chapters TEXT DEFAULT '' NOT NULL,
     CONSTRAINT pk_entry_contents PRIMARY KEY (entry_id),
     CONSTRAINT fk_entry_contents_entry_id_entries FOREIGN KEY(entry_id) REFERENCES entries (id) ON DELETE CASCADE
 );

@@ -133,7 +133,12 @@ def _fill_index(db: Write, is_sqlite: bool) -> None:
     if is_sqlite:
         db.run(text(f"INSERT INTO entry_words (rowid, title, body) SELECT id, {terms}, '' FROM entries ORDER BY id"))
     else:
-        db.run(text(f"INSERT INTO search_vectors SELECT id, CAST({terms} AS tsvector) FROM entries"))
+        db.run(
+            text(
+                "INSERT INTO search_vectors (entry_id, user_id, words)"
+                f" SELECT id, user_id, CAST({terms} AS tsvector) FROM entries"
+            )
+        )
 
 
 def _subscribe(db: Write) -> None:

@@ -35,7 +35,7 @@ INSERT INTO entries (id, user_id, feed_id, category_id, status, starred, publish
                      title, url, tags)
 VALUES (1, 7, 7, 7, 0, FALSE, {NOW}, {NOW}, {NOW}, <1>, 'Rain', 'http://weather.example/1', '["rain"]'),
        (2, 7, 7, 7, 1, TRUE, {NOW}, {NOW}, {NOW}, <2>, 'Sun', 'http://weather.example/2', '[]');
-INSERT INTO entry_contents (entry_id, content) VALUES (1, <0>), (2, <0>);
+INSERT INTO entry_contents (entry_id, user_id, content) VALUES (1, 7, <0>), (2, 7, <0>);
 INSERT INTO entry_tags (user_id, tag, entry_id) VALUES (7, 'rain', 1);
 INSERT INTO api_keys (id, user_id, description, description_key, token, created_at)
 VALUES (7, 7, 'Tablet', 'tablet', 'secret', {NOW});
@@ -47,7 +47,7 @@ INSERT INTO delivery_bodies (delivery_id, body) VALUES (7, <0>);
 """
 INDEX = {
     "sqlite": "INSERT INTO search_documents (id, entry_id, user_id, words) VALUES (1, 1, 7, <0>), (2, 2, 7, <0>);",
-    "postgresql": "INSERT INTO search_vectors (entry_id, words) VALUES (1, 'rain'), (2, 'sun');",
+    "postgresql": "INSERT INTO search_vectors (entry_id, user_id, words) VALUES (1, 7, 'rain'), (2, 7, 'sun');",
 }
 # What is done by hand: the check that has to see it.
 DAMAGE = {
@@ -59,7 +59,7 @@ DAMAGE = {
     "UPDATE receivers SET pending = 1": "counters",
     "UPDATE receivers SET pending_bytes = 10": "counters",
     "DELETE FROM entry_contents WHERE entry_id = 2": "half-written",
-    "INSERT INTO entry_contents (entry_id, content) VALUES (99, <0>)": "half-written",
+    "INSERT INTO entry_contents (entry_id, user_id, content) VALUES (99, 7, <0>)": "half-written",
     "UPDATE entries SET feed_id = 99 WHERE id = 1": "half-written",
     "UPDATE entries SET category_id = 99 WHERE id = 1": "half-written",
     "UPDATE entries SET user_id = 99 WHERE id = 1": "half-written",

@@ -46,7 +46,8 @@ class Row(Struct, frozen=True):
 def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence[Entry]) -> list[Row]:
     density = context.device.density
     feeds = sidebar.get_many(db, context.caller.id, {entry.feed_id for entry in entries})
-    bodies = entry_lists.bodies(db, [entry.id for entry in entries]) if density != "compact" else {}
+    shown = [entry.id for entry in entries] if density != "compact" else []
+    bodies = entry_lists.bodies(db, [context.caller.id], shown) if shown else {}
     search, goes_out = listing.entry_filter.search, context.caller.always_open_external_links
     highlighters = _highlighters(search, entries) if search else {}
     return [

@@ -99,8 +99,8 @@ def reader(cast: Cast, site: Publisher, services: Services) -> Person:
     with services.database.writing() as db:
         db.run(text("UPDATE entries SET created_at = created_at - 5000000 WHERE user_id = :user"), user=alice.id)
         chapters = chapters_text([Chapter(1.5, "Rain", "https://example.org/")])
-        contents.set_of_feed(db, ids[1], "", chapters, is_shown=True)
-        contents.set_contents(db, ids[1], "<p>The whole article.</p>", "<p>The content of the feed.</p>")
+        contents.set_of_feed(db, alice.id, ids[1], "", chapters, is_shown=True)
+        contents.set_contents(db, alice.id, ids[1], "<p>The whole article.</p>", "<p>The content of the feed.</p>")
         sound = {"url": "https://example.org/1.mp3", "mime_type": "audio/mpeg", "size": 9, "media_progression": 7}
         bulk_insert.add(db, enclosures, [sound | {"user_id": alice.id, "entry_id": ids[1], "queue_position": 1}])
     return alice

@@ -144,7 +144,9 @@ class ArticleFetcher:
             counters.lock(db, user_id, [entry.feed_id])
             entry, extras = owned(db, user_id, entry_id), contents.extras(db, user_id, entry_id)
             # The content of the feed is kept, so that the user can switch back to it.
-            stored = None if extras.is_whole_article else entry_lists.bodies(db, [entry_id]).get(entry_id, "")
+            stored = (
+                None if extras.is_whole_article else entry_lists.bodies(db, [user_id], [entry_id]).get(entry_id, "")
+            )
             change = EntryEdit(
                 content=read.content,
                 reading_time=read.reading_time,

@@ -54,5 +54,5 @@ class PublicLinks:
             feed = feeds.get(db, entry.user_id, entry.feed_id) if entry else None
             if entry is None or feed is None:
                 raise NotFound(msg("Nothing is shared at this address."))
-            content = entry_lists.bodies(db, [entry.id]).get(entry.id, "")
+            content = entry_lists.bodies(db, [entry.user_id], [entry.id]).get(entry.id, "")
             return PublicEntry(entry, content, feed.title, feed.site_url, feed.no_media_player)

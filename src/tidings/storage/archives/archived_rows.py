@@ -57,7 +57,7 @@ _select_entries = (
 _count_entries = select(func.count()).select_from(entries).where(entries.c.user_id == bindparam("user"))
 _select_contents = select(
     entry_contents.c.entry_id, entry_contents.c.content, entry_contents.c.chapters, entry_contents.c.other_content
-).where(in_list(entry_contents.c.entry_id, "ids"))
+).where(entry_contents.c.user_id == bindparam("user"), in_list(entry_contents.c.entry_id, "ids"))
 _select_enclosures = (
     select(*columns(enclosures, Enclosure))
     .where(enclosures.c.user_id == bindparam("user"), in_list(enclosures.c.entry_id, "ids"))
@@ -90,7 +90,7 @@ def each_entry(database: Database, user_id: int) -> Iterator[StoredEntry]:
         with database.reading() as db:
             rows = db.all(EntryRow, _select_entries, user=user_id, after=after)
             ids = [row.id for row in rows]
-            bodies = db.tuples(_select_contents, ids=ids) if ids else ()
+            bodies = db.tuples(_select_contents, user=user_id, ids=ids) if ids else ()
             contents = {id_: (content, ContentExtras(*extras)) for id_, content, *extras in bodies}
             attached: dict[int, list[Enclosure]] = {}
             for enclosure in db.all(Enclosure, _select_enclosures, user=user_id, ids=ids) if ids else ():
@@ -131,7 +131,9 @@ def add_entries(db: Write, user_id: int, new: Sequence[NewEntry]) -> list[int]:
             row["share_code"] = ""
         codes.add(row["share_code"])
         rows.append(row)
-        contents.append({"entry_id": id_, "content": added.content} | msgspec.structs.asdict(added.extras))
+        contents.append(
+            {"entry_id": id_, "user_id": user_id, "content": added.content} | msgspec.structs.asdict(added.extras)
+        )
         tags += feed_store.tag_rows(user_id, id_, added.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in added.enclosures]
         delta.add(added.entry.feed_id, added.entry.status, starred=added.entry.starred)

@@ -277,7 +277,13 @@ def index(db: Write, documents: Sequence[Document]) -> None:
         )
         db.run_many(_add_document, [_document_row(document) for document in documents])
     else:
-        db.run_many(_set_vector, [{"entry": document.entry_id, "vector": _vector(document)} for document in documents])
+        db.run_many(
+            _set_vector,
+            [
+                {"entry": document.entry_id, "user": document.user_id, "vector": _vector(document)}
+                for document in documents
+            ],
+        )
 
 
 def has_deleted(db: Read) -> bool:
@@ -312,7 +318,7 @@ _delete_documents = delete(search_documents).where(search_documents.c.id.in_(bin
 
 _vector_parameter = cast(bindparam("vector", type_=Text), TSVECTOR)
 _set_vector = upsert(search_vectors, ["entry_id"], update=["words"]).values(
-    entry_id=bindparam("entry"), words=_vector_parameter
+    entry_id=bindparam("entry"), user_id=bindparam("user"), words=_vector_parameter
 )
 
 

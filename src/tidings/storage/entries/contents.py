@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from msgspec import Struct
-from sqlalchemy import bindparam, case, select, update
+from sqlalchemy import and_, bindparam, case, select, update
 
 from tidings.domain.entries.entries import EditedEntryField
 from tidings.storage.engine.database import Read, Write
 from tidings.storage.schema import entries, entry_contents
 
-_update = update(entry_contents).where(entry_contents.c.entry_id == bindparam("entry"))
+_update = update(entry_contents).where(
+    entry_contents.c.user_id == bindparam("user"), entry_contents.c.entry_id == bindparam("entry")
+)
 _set = _update.values(content=bindparam("body"))
 _set_both = _update.values(content=bindparam("body"), other_content=bindparam("other"))
 _set_of_feed = _update.values(content=bindparam("body"), chapters=bindparam("written"))
@@ -17,9 +19,11 @@ _body_of_feed = bindparam("body", type_=entry_contents.c.other_content.type)
 _set_hidden_of_feed = _update.values(
     other_content=case((entry_contents.c.other_content.is_not(None), _body_of_feed)), chapters=bindparam("written")
 )
+# The body of an entry; a condition on the owner in both tables lets PostgreSQL read one partition.
+has_body = and_(entry_contents.c.entry_id == entries.c.id, entry_contents.c.user_id == entries.c.user_id)
 _select_extras = (
     select(entry_contents.c.chapters, entry_contents.c.other_content, entries.c.edited)
-    .select_from(entry_contents.join(entries, entries.c.id == entry_contents.c.entry_id))
+    .select_from(entry_contents.join(entries, has_body))
     .where(entries.c.user_id == bindparam("user"), entries.c.id == bindparam("entry"))
 )
 
@@ -46,23 +50,24 @@ def extras(db: Read, user_id: int, entry_id: int) -> EntryExtras:
     return db.one(EntryExtras, _select_extras, user=user_id, entry=entry_id) or EntryExtras()
 
 
-def set_content(db: Write, entry_id: int, content: str) -> None:
-    """Replace the content of an entry. content: cleaned HTML.
+def set_content(db: Write, user_id: int, entry_id: int, content: str) -> None:
+    """Replace the content of an entry of the user. content: cleaned HTML.
 
-    The caller has checked the owner, and calls `search_index.note_changed`.
+    The caller calls `search_index.note_changed`.
     """
-    db.run(_set, entry=entry_id, body=content)
+    db.run(_set, user=user_id, entry=entry_id, body=content)
 
 
-def set_contents(db: Write, entry_id: int, content: str, other_content: str) -> None:
+def set_contents(db: Write, user_id: int, entry_id: int, content: str, other_content: str) -> None:
     """As `set_content`, with what the user can switch to."""
-    db.run(_set_both, entry=entry_id, body=content, other=other_content)
+    db.run(_set_both, user=user_id, entry=entry_id, body=content, other=other_content)
 
 
-def set_of_feed(db: Write, entry_id: int, content: str, chapters: str, *, is_shown: bool) -> None:
+def set_of_feed(db: Write, user_id: int, entry_id: int, content: str, chapters: str, *, is_shown: bool) -> None:
     """As `set_content`, for what the publisher has changed. chapters: as in `ContentExtras`.
 
     is_shown: whether the user sees the content of the feed. Otherwise it becomes what the user can switch to, unless
     there is nothing to switch to.
     """
-    db.run(_set_of_feed if is_shown else _set_hidden_of_feed, entry=entry_id, body=content, written=chapters)
+    statement = _set_of_feed if is_shown else _set_hidden_of_feed
+    db.run(statement, user=user_id, entry=entry_id, body=content, written=chapters)

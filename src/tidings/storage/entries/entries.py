@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, func, literal_column, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, func, literal_column, select, update
 
 from tidings.domain.entries.entries import Entry, EntryStatus, PageRequest
 from tidings.domain.entries.entry_changes import EntryEdit
@@ -33,10 +33,15 @@ _select_by_ids = (
 _select_with_feeds = select(entries.c.id, entries.c.feed_id).where(
     full_text.without_index(entries.c.user_id) == bindparam("user"), in_list(entries.c.id, "ids")
 )
-# The counters come first: a transaction that waits for them sees what the one before wrote, also to the entries.
+# The counters come first: a transaction that waits for them sees what the one before wrote, also to the entries. Rows
+# of partitions are locked in the order in which FROM names their tables.
 _lock_states = (
     select(entries.c.id, entries.c.user_id, entries.c.feed_id, entries.c.status, entries.c.starred)
-    .join_from(entries, feed_counters, feed_counters.c.feed_id == entries.c.feed_id)
+    .join_from(
+        feed_counters,
+        entries,
+        and_(entries.c.user_id == feed_counters.c.user_id, entries.c.feed_id == feed_counters.c.feed_id),
+    )
     .where(in_list(full_text.without_index(entries.c.user_id), "users"), in_list(entries.c.id, "ids"))
     .order_by(feed_counters.c.feed_id, entries.c.id)
     .with_for_update(of=(feed_counters, entries), key_share=True)
@@ -127,9 +132,9 @@ def edit(db: Write, entry: Entry, change: EntryEdit) -> None:
     if not is_found:
         return
     if change.content is not None and change.other_content is not None:
-        set_contents(db, entry.id, change.content, change.other_content)
+        set_contents(db, entry.user_id, entry.id, change.content, change.other_content)
     elif change.content is not None:
-        set_content(db, entry.id, change.content)
+        set_content(db, entry.user_id, entry.id, change.content)
     search_index.note_changed(db, entry.user_id, [entry.id])
 
 
@@ -141,7 +146,7 @@ def switch_content(db: Write, entry: Entry, content: str, other_content: str, *,
     statement = update(entries).where(_is_owned, entries.c.id == bindparam("entry"))
     values = {"edited": edited, "reading_time": minutes}
     if db.run(statement.values(**values), user=entry.user_id, entry=entry.id):
-        set_contents(db, entry.id, content, other_content)
+        set_contents(db, entry.user_id, entry.id, content, other_content)
         search_index.note_changed(db, entry.user_id, [entry.id])
 
 

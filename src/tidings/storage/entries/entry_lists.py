@@ -18,6 +18,7 @@ from tidings.storage.engine import full_text
 from tidings.storage.engine.database import Read, columns
 from tidings.storage.engine.id_list import in_list, split_ids
 from tidings.storage.entries import search_index
+from tidings.storage.entries.contents import has_body
 from tidings.storage.entries.list_statements import (
     CONDITIONS,
     EMPTY_QUERY,
@@ -177,14 +178,15 @@ def _counted(db: Read, query: EntryListQuery, matches: SearchMatches | None) -> 
 def with_bodies(db: Read, rows: list[Entry], *, total: int = 0) -> EntryPage:
     """Returns a page of these entries with their bodies and enclosures."""
     ids = [row.id for row in rows]
-    contents = bodies(db, ids)
-    attached = enclosures_of(db, sorted({row.user_id for row in rows}), ids)
+    user_ids = sorted({row.user_id for row in rows})
+    contents = bodies(db, user_ids, ids)
+    attached = enclosures_of(db, user_ids, ids)
     return EntryPage(total, rows, contents, attached)
 
 
-def bodies(db: Read, entry_ids: list[int]) -> dict[int, str]:
-    """Returns the bodies by entry id. The caller has checked the owner of the entries."""
-    return {row["entry_id"]: row["content"] for row in db.rows(_select_contents, ids=entry_ids)}
+def bodies(db: Read, user_ids: Iterable[int], entry_ids: Iterable[int]) -> dict[int, str]:
+    """Returns the bodies of those of the entries that belong to these users, by entry id."""
+    return {row["entry_id"]: row["content"] for row in db.rows(_select_contents, users=user_ids, ids=entry_ids)}
 
 
 def for_apps(db: Read, user_id: int, entry_ids: Iterable[int]) -> list[AppEntry]:
@@ -263,11 +265,11 @@ _select_for_apps = (
         exists().where(enclosures.c.entry_id == entries.c.id).label("has_enclosures"),
         exists().where(entry_labels.c.entry_id == entries.c.id).label("has_labels"),
     )
-    .select_from(entries.outerjoin(entry_contents, entry_contents.c.entry_id == entries.c.id))
+    .select_from(entries.outerjoin(entry_contents, has_body))
     .where(full_text.without_index(entries.c.user_id) == bindparam("user"), in_list(entries.c.id, "ids"))
 )
 _select_contents = select(entry_contents.c.entry_id, entry_contents.c.content).where(
-    in_list(entry_contents.c.entry_id, "ids")
+    in_list(entry_contents.c.user_id, "users"), in_list(entry_contents.c.entry_id, "ids")
 )
 _select_enclosures = (
     select(*columns(enclosures, Enclosure))

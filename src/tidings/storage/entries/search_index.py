@@ -21,6 +21,7 @@ from tidings.storage.engine.database import Read, Write
 from tidings.storage.engine.full_text import Document
 from tidings.storage.engine.id_list import in_list
 from tidings.storage.engine.upsert import upsert
+from tidings.storage.entries.contents import has_body
 from tidings.storage.schema import entries, entry_contents, search_languages, search_pending
 
 MAX_TITLE_TERMS = 300
@@ -47,7 +48,7 @@ _select_existing = select(entries.c.id).where(in_list(entries.c.id, "ids"))
 _delete_pending = delete(search_pending).where(in_list(search_pending.c.entry_id, "ids"))
 _select_texts = (
     select(entries.c.id, entries.c.user_id, entries.c.title, entries.c.language, entry_contents.c.content)
-    .select_from(entries.outerjoin(entry_contents, entry_contents.c.entry_id == entries.c.id))
+    .select_from(entries.outerjoin(entry_contents, has_body))
     .where(in_list(entries.c.id, "ids"))
     # Skips an entry that another transaction is deleting: the two would wait for each other.
     .with_for_update(of=entries, key_share=True, skip_locked=True)

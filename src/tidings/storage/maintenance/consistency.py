@@ -139,6 +139,7 @@ def _ownership_rules() -> Iterator[Rule]:
     yield _copied_column(entries, feeds, entries.c.feed_id, "user_id")
     yield _copied_column(entries, feeds, entries.c.feed_id, "category_id")
     yield _copied_column(feed_counters, feeds, feed_counters.c.feed_id, "user_id")
+    yield _copied_column(entry_contents, entries, entry_contents.c.entry_id, "user_id")
     yield _copied_column(enclosures, entries, enclosures.c.entry_id, "user_id")
     yield _copied_column(entry_tags, entries, entry_tags.c.entry_id, "user_id")
     yield _copied_column(entry_labels, entries, entry_labels.c.entry_id, "user_id")
@@ -172,7 +173,7 @@ def _copied_column(table: Table, parent: Table, key: ColumnElement[Any], name: s
 
 def _content_rules() -> Iterator[Rule]:
     missing = ~_exists(entry_contents, entry_contents.c.entry_id == entries.c.id)
-    without_body = select(entries.c.id, literal(_EMPTY_BODY, LargeBinary)).where(missing)
+    without_body = select(entries.c.id, entries.c.user_id, literal(_EMPTY_BODY, LargeBinary)).where(missing)
     yield Rule(
         "bodies",
         "entries without a body",
@@ -180,7 +181,7 @@ def _content_rules() -> Iterator[Rule]:
         _run(
             # The publisher's next version is taken, even if it is the same as before.
             update(entries).where(missing).values(fingerprint=None),
-            insert(entry_contents).from_select(["entry_id", "content"], without_body),
+            insert(entry_contents).from_select(["entry_id", "user_id", "content"], without_body),
         ),
     )
 
@@ -195,7 +196,7 @@ def unreadable_bodies(db: Read, progress: Callable[[int], None]) -> list[int]:
     compressed = CompressedText()
     unreadable, read = [], 0
     for page in table_copy.pages(db, entry_contents):
-        for entry_id, content, other_content, _ in page:
+        for entry_id, _, content, other_content, _ in page:
             try:
                 compressed.process_result_value(content, None)
                 compressed.process_result_value(other_content, None)

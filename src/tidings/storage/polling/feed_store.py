@@ -112,7 +112,9 @@ def _add_rows(db: Write, numbered: Sequence[tuple[int, tuple[int, int, int, Inst
     for id_, (user_id, feed_id, category_id, now, entry) in numbered:
         owner = {"id": id_, "user_id": user_id, "feed_id": feed_id, "category_id": category_id}
         rows.append(owner | {"created_at": now, "changed_at": now} | _columns(entry))
-        contents.append({"entry_id": id_, "content": entry.content, "chapters": chapters_text(entry.chapters)})
+        contents.append(
+            {"entry_id": id_, "user_id": user_id, "content": entry.content, "chapters": chapters_text(entry.chapters)}
+        )
         tags += tag_rows(user_id, id_, entry.tags)
         attached += [_enclosure_row(user_id, id_, enclosure) for enclosure in entry.enclosures]
     bulk_insert.add(db, entries, rows)
@@ -168,7 +170,7 @@ def change(db: Write, user_id: int, changed: Mapping[int, ReadyEntry], *, now: I
         is_shown = EditedEntryField.CONTENT not in edited
         if not is_shown:
             del values["reading_time"]
-        set_of_feed(db, id_, entry.content, chapters_text(entry.chapters), is_shown=is_shown)
+        set_of_feed(db, user_id, id_, entry.content, chapters_text(entry.chapters), is_shown=is_shown)
         db.run(update(entries).where(entries.c.user_id == user_id, entries.c.id == id_).values(**values))
         _replace_details(db, user_id, id_, entry)
     search_index.note_changed(db, user_id, list(changed))
@@ -257,7 +259,9 @@ _select_stored = (
     .order_by(entries.c.id.desc())
 )
 _others = entries.alias()
-_is_taken = exists().where(_others.c.feed_id == bindparam("feed"), _others.c.hash == bindparam("new"))
+_is_taken = exists().where(
+    _others.c.user_id == bindparam("user"), _others.c.feed_id == bindparam("feed"), _others.c.hash == bindparam("new")
+)
 _rename = (
     update(entries)
     .where(

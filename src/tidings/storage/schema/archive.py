@@ -118,6 +118,7 @@ entry_contents = Table(
         primary_key=True,
         autoincrement=False,
     ),
+    Column("user_id", Integer, nullable=False, comment="The entry's."),
     Column("content", CompressedText, nullable=False, comment="Cleaned HTML."),
     Column("other_content", CompressedText, comment="What the user can switch to: of the feed, or the whole article."),
     words("chapters", comment="JSON array of the chapters in the feed, or empty."),

@@ -61,6 +61,7 @@ search_vectors = Table(
     metadata,
     Column("entry_id", LongId, ForeignKey("entries.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     Column("words", TSVECTOR, nullable=False),
+    Column("user_id", Integer, nullable=False, comment="The entry's."),
     Index("ix_search_vectors_words", "words", postgresql_using="gin"),
     info={"engine": "postgresql"},
 )

@@ -86,7 +86,7 @@ def _feed(context: RequestContext, token: str, path: str, entry_filter: EntryFil
                 {category.id: category.title for category in categories.list_all(lists.db, user.id)},
             )
             rows = lists.rows(entry_filter, EntryPage(direction=Direction.DESC, limit=MAX_ENTRIES))
-            bodies = entry_lists.bodies(lists.db, [row.id for row in rows])
+            bodies = entry_lists.bodies(lists.db, [user.id], [row.id for row in rows])
     except InvalidInput as unknown:
         raise NotFound(verbatim("There is no list at this address.")) from unknown
     home = context.site.base_url
