@@ -86,6 +86,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--write-contracts", action="store_true", help="write the files in contracts/ anew instead of comparing"
     )
+    parser.addoption(
+        "--partitions",
+        type=int,
+        default=0,
+        help="divide the tables of PostgreSQL into so many, as `tidings migrate` does",
+    )
     parser.addoption("--fuzz-requests", type=int, default=300, help="how many to make from the OpenAPI document")
     parser.addoption("--fuzz-seed", type=int, default=0, help="which ones; other than 0 it also tells what was done")
 
@@ -136,7 +142,7 @@ def postgres_url() -> Iterator[str]:
 def databases(engine: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Databases:
     if engine == "sqlite":
         return SqliteDatabases(tmp_path_factory.mktemp("sqlite"))
-    return PostgresDatabases(request.getfixturevalue("postgres_url"))
+    return PostgresDatabases(request.getfixturevalue("postgres_url"), request.config.getoption("--partitions"))
 
 
 @pytest.fixture

@@ -156,6 +156,10 @@ class Application:
         """Upgrade the database to the current schema. Returns the names of the migrations applied."""
         return migrate.upgrade(self.database)
 
+    def partition(self, count: int) -> bool:
+        """Divide the tables of entries by user. Returns False if they already are. Raises StartError otherwise."""
+        return migrate.partition(self.database, count)
+
     def check(self) -> None:
         """Raises StartError unless the database has the current schema."""
         migrate.check(self.database)

@@ -51,6 +51,18 @@ def test_migrate_prints_the_migrations_and_repeating_it_changes_nothing(empty: T
     opened.close()
 
 
+def test_migrate_divides_entries_on_postgresql_and_says_so(empty: Tidings) -> None:
+    first, second = empty("migrate", "--partitions", "4"), empty("migrate", "--partitions", "4")
+
+    if empty.settings["DATABASE_URL"].startswith("sqlite"):
+        assert "--partitions needs PostgreSQL" in error_line(first, 1)
+        return
+    assert first.stdout.endswith("\nEntries are divided into 4 partitions by user.\n")
+    assert second.stdout == "The database was up to date.\nEntries were already divided into 4 partitions by user.\n"
+    assert "cannot be changed to 8" in error_line(empty("migrate", "--partitions", "8"), 1)
+    assert "--partitions" in error_line(empty("migrate", "--partitions", "1"), 2)
+
+
 def test_the_embedded_database_is_readable_by_its_owner_only(bare: Tidings) -> None:
     assert bare("migrate").returncode == 0
 

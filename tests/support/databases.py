@@ -24,9 +24,11 @@ class Databases(Protocol):
     def migrated(self) -> AbstractContextManager[str]: ...
 
 
-def _migrate(url: str) -> None:
+def _migrate(url: str, partitions: int = 0) -> None:
     database = Database(url)
     migrate.upgrade(database)
+    if partitions:
+        migrate.partition(database, partitions)
     database.close()
 
 
@@ -56,8 +58,11 @@ class SqliteDatabases:
 
 
 class PostgresDatabases:
-    def __init__(self, server: str) -> None:
+    """partitions: of the migrated databases, 0 for none."""
+
+    def __init__(self, server: str, partitions: int = 0) -> None:
         self._server = server
+        self._partitions = partitions
         self._template = ""
 
     @contextmanager
@@ -70,6 +75,6 @@ class PostgresDatabases:
         if not self._template:
             # Never dropped: it goes with the whole server.
             self._template = f"migrated{next(_numbers)}"
-            _migrate(create_database(self._server, self._template))
+            _migrate(create_database(self._server, self._template), self._partitions)
         with fresh_database(self._server, f"test{next(_numbers)}", self._template) as url:
             yield url

@@ -6,20 +6,35 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from tidings.commands.application import LoadedSettings, open_application, prepare
 from tidings.commands.terminal import progress_bar, say
 
 
-def migrate(*, loaded: LoadedSettings) -> int:
+def migrate(
+    *,
+    partitions: Annotated[int | None, Parameter(name="--partitions", validator=Number(gte=2, lte=1024))] = None,
+    loaded: LoadedSettings,
+) -> int:
     """Upgrade the database schema to the one that this version needs.
 
     `tidings serve` does this at its start. Running it again changes nothing.
+
+    Parameters
+    ----------
+    partitions
+        Also divide the tables of entries, bodies, tags and counters into so many partitions by user. PostgreSQL only,
+        and for good. Stop Tidings before: the tables are written anew, which needs the same disk space again.
     """
     prepare(loaded.settings)
     with open_application(loaded.settings) as application:
         steps = application.migrate()
+        is_divided = partitions is not None and application.partition(partitions)
     say(f"Migrations applied: {', '.join(steps)}" if steps else "The database was up to date.")
+    if partitions is not None:
+        said = "Entries are divided" if is_divided else "Entries were already divided"
+        say(f"{said} into {partitions} partitions by user.")
     return 0
 
 

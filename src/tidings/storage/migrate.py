@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, inspect
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tidings.domain.errors import StartError, StoreUnavailable
 from tidings.storage import revision as schema_revision
-from tidings.storage.engine import database_errors, locks
+from tidings.storage.engine import database_errors, locks, partitions
 from tidings.storage.engine.database import Database, Read, Write
 
 if TYPE_CHECKING:
@@ -50,6 +50,24 @@ def upgrade_within(db: Write, revision: str = "head") -> list[str]:
     before = _known_revision(db)
     command.upgrade(_config(db.connection), revision)
     return _between(before, current_revision(db))
+
+
+def partition(database: Database, count: int) -> bool:
+    """Divide the tables of entries into partitions by user, for good. Returns False if they already are so divided.
+
+    count: of partitions. One transaction: if it fails nothing has changed.
+    Raises StartError for SQLite, and for tables with another number of partitions.
+    """
+    try:
+        with database_errors.without_log(), database.engine.begin() as connection:
+            db = Write(connection)
+            locks.advisory_lock(db, LOCK_ID)
+            return partitions.divide(db, count)
+    except IntegrityError as error:
+        reason = database_errors.first_line(error.orig)
+        raise StartError(f"Entries cannot be divided: {reason}; run `tidings check --repair` first") from error
+    except (StoreUnavailable, DBAPIError) as error:
+        raise _unusable(database, error) from error
 
 
 def current_revision(db: Read) -> str | None:
