@@ -15,6 +15,7 @@ def main() -> int:
         capacity,
         connections,
         deliveries,
+        failover,
         first_sync,
         growth,
         imports,
@@ -42,6 +43,7 @@ def main() -> int:
         "connections": connections.run,
         "growth": growth.run,
         "capacity": capacity.run,
+        "failover": failover.run,
     }
     chosen = sys.argv[1:] or list(known)
     if unknown := [name for name in chosen if name not in known]:
