@@ -1,8 +1,8 @@
 """Memory of all processes of `tidings serve` as a user starts it, on both engines.
 
-The proportional set size (PSS) of each process, so that shared pages count once: idle after the start, after polling
-500 feeds of 200 entries, and after a load of eight connections. Exits with 1 above the limits, which are for two cores.
-Only Linux has these figures.
+The proportional set size (PSS) of each process, so that shared pages count once: idle after the start, the most while
+polling 500 feeds of 30 entries, after polling 500 feeds of 200, and after a load of eight connections. Exits with 1
+above the limits, which are for two cores. Only Linux has these figures.
 
     python -m benchmarks.memory [--hours 10 [--engine postgresql]]
 
@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -41,7 +41,7 @@ SETTLE_S = 35.0
 SAMPLE_S = 2.0
 # Of the memory in the course of simulated hours. The allocator and caches fill in the first ones; a leak grows further.
 MAX_GROWTH = 1.15
-LIMITS_MIB = {"idle": 150, "polled": 250, "loaded": 250}
+LIMITS_MIB = {"idle": 150, "polling": 250, "polled": 250, "loaded": 250}
 PATHS = (
     "/v1/me",
     "/v1/feeds",
@@ -59,10 +59,12 @@ def run() -> int:
     found = {}
     with publisher(FEEDS, ENTRIES) as origin, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        found["SQLite"] = _measure(origin, f"sqlite:///{folder}/empty.db", f"sqlite:///{folder}/bench.db", folder)
+        found["SQLite"] = _measure(
+            origin, [f"sqlite:///{folder}/{one}.db" for one in ("empty", "small", "large")], folder
+        )
         with postgres_server(is_durable=True) as server:
-            empty_url, database_url = create_database(server, "empty"), create_database(server, "memory")
-            found["PostgreSQL"] = _measure(origin, empty_url, database_url, folder)
+            urls = [create_database(server, one) for one in ("empty", "small", "large")]
+            found["PostgreSQL"] = _measure(origin, urls, folder)
     above = [name for sizes in found.values() for name, limit in LIMITS_MIB.items() if sizes[name] > limit]
     return 1 if above else 0
 
@@ -100,22 +102,35 @@ def _measure_hours(origin: str, database_url: str, folder: Path, hours: int) -> 
     return factor
 
 
-def _measure(origin: str, empty_url: str, database_url: str, folder: Path) -> dict[str, float]:
-    """empty_url: a database without feeds, on which the service is idle."""
+def _measure(origin: str, database_urls: Sequence[str], folder: Path) -> dict[str, float]:
+    """database_urls: of three databases: without feeds, for feeds of 30 entries, and for those of `origin`."""
+    empty_url, small_url, large_url = database_urls
     with _serve(environment_for(empty_url, folder), folder) as service:
         sizes = {"idle": _show(service, "idle")}
-    series = Series(origin, "feed", database_url, folder)
+    with publisher(FEEDS, SMALL_ENTRIES) as small:
+        series = Series(small, "feed", small_url, folder)
+        with _serve(series.environment, folder) as service, peak_of(service) as peak:
+            series.round()
+        sizes["polling"] = _tell_peak(series, peak, SMALL_ENTRIES)
+    series = Series(origin, "feed", large_url, folder)
     # A busy machine may take long to deliver 300 MB, and a feed that timed out would be polled much later.
     with _serve({**series.environment, "TIDINGS_HTTP_CLIENT_TIMEOUT": "600"}, folder) as service:
         with peak_of(service) as peak:
             series.round()
-        assert series.stored() == FEEDS * ENTRIES, "entries are missing"
-        sys.stdout.write(f"  {service.database_url.partition(':')[0]:10} {'polling':8} {peak.mib:6.0f}   at most\n")
+        _tell_peak(series, peak, ENTRIES)
         sizes["polled"] = _show(service, "polled")
         _load(service.url)
         sizes["loaded"] = _show(service, "loaded")
     series.database.close()
     return sizes
+
+
+def _tell_peak(series: Series, peak: Peak, entries: int) -> float:
+    assert series.stored() == FEEDS * entries, "entries are missing"
+    engine = "sqlite" if series.database.is_sqlite else "postgresql"
+    sys.stdout.write(f"  {engine:10} {'polling':8} {peak.mib:6.0f}   at most, {entries} entries per feed\n")
+    sys.stdout.flush()
+    return peak.mib
 
 
 @contextmanager
