@@ -37,6 +37,23 @@ def test_reading_is_counted_on_its_day(alice: Person, reader: Visitor, site: Pub
     assert len(re.findall('class="level-4"', page)) == 1
 
 
+def test_the_feeds_that_are_read_most_come_first_and_equal_ones_by_title(
+    alice: Person, bob: Person, reader: Visitor, site: Publisher
+) -> None:
+    read = {"b": 2, "A": 2, "c": 3, "d": 0}
+    feeds = {title: alice.has_feed(site, ("One", "Two", "Three")) for title in read}
+    for title, count in read.items():
+        alice.put(f"/v1/feeds/{feeds[title]['id']}", {"title": title}, status=201)
+        ids = [entry["id"] for entry in alice.get(f"/v1/feeds/{feeds[title]['id']}/entries")["entries"]]
+        if count:
+            alice.put("/v1/entries", {"entry_ids": ids[:count], "status": "read"})
+    bob.has_feed(site)
+    bob.put("/v1/entries", {"entry_ids": [entry["id"] for entry in bob.entries()], "status": "read"})
+
+    listed = re.findall(r'href="/feeds/(\d+)\?show=all"', reader.page("/statistics"))
+    assert listed == [str(feeds[title]["id"]) for title in ("c", "A", "b")]
+
+
 def test_other_users_are_not_counted(alice: Person, bob: Person, reader: Visitor, site: Publisher) -> None:
     bob.has_feed(site)
     bob.put("/v1/entries", {"entry_ids": [entry["id"] for entry in bob.entries()], "status": "read"})

@@ -64,6 +64,12 @@ _select = (
 )
 _select_in_categories = _select.where(in_list(feeds.c.category_id, "categories"))
 _select_listed = _select.where(in_list(feeds.c.id, "ids"))
+_select_most_read = (
+    _select.where(feed_counters.c.read > 0)
+    .order_by(None)
+    .order_by(feed_counters.c.read.desc(), feeds.c.title_key, feeds.c.id)
+    .limit(bindparam("limit"))
+)
 _count = (
     select(
         feeds.c.category_id,
@@ -93,6 +99,11 @@ def list_feeds_of(db: Read, user_id: int, category_ids: Collection[int]) -> list
 def get_many(db: Read, user_id: int, feed_ids: Collection[int]) -> dict[int, SidebarFeed]:
     """Returns those of the feeds that belong to the user, by id."""
     return {feed.id: feed for feed in db.all(SidebarFeed, _select_listed, user=user_id, ids=feed_ids)}
+
+
+def most_read(db: Read, user_id: int, limit: int) -> list[SidebarFeed]:
+    """Returns the user's feeds with most read entries, equal ones by title."""
+    return db.all(SidebarFeed, _select_most_read, user=user_id, limit=limit)
 
 
 def count_by_category(db: Read, user_id: int) -> dict[int, SidebarCounts]:

@@ -15,6 +15,7 @@ from tidings.http.endpoints import Routes
 from tidings.services import Services
 from tidings.storage.engine.database import Read
 from tidings.storage.entries import statistics
+from tidings.storage.feeds import sidebar
 from tidings.web import charts
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.language import _, current
@@ -37,8 +38,7 @@ def show_statistics(context: RequestContext, services: Services) -> PageResponse
     with services.reading() as db:
         came = _counts(db, user.id, statistics.published, calendar.spans(quarter, here))
         read = _counts(db, user.id, statistics.read, calendar.spans(year, here))
-    # The sort is stable: feeds with equal counts stay in the order of their titles.
-    feeds = sorted(context.sidebar.feeds, key=lambda feed: -feed.read)
+        feeds = sidebar.most_read(db, user.id, MAX_LISTED_FEEDS)
     locale = current().locale
     known = {
         "title": _("Statistics"),
@@ -49,7 +49,7 @@ def show_statistics(context: RequestContext, services: Services) -> PageResponse
         "read_month": sum(read[-30:]),
         "streak": calendar.streak(read),
         "calendar": charts.calendar(year, read, first_weekday=locale.first_week_day),
-        "feeds": [feed for feed in feeds[:MAX_LISTED_FEEDS] if feed.read],
+        "feeds": feeds,
         "most": statistics.MAX_READ,
         "named": lambda day: format_date(day, "long", locale=locale),
         "short": lambda day: _short(day, str(locale)),
