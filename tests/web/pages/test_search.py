@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import delete, text
 
 from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor
+from tidings.storage.schema import search_pending
 
 
 @pytest.fixture
@@ -24,6 +26,27 @@ def test_matching_words_are_highlighted(reader: Visitor, feeds: list[int]) -> No
     assert "<mark>Rain</mark>" in page
     assert "About <mark>Raining</mark> again." in page
     assert "<b>" not in page
+
+
+@pytest.mark.slow
+def test_a_search_says_that_entries_cannot_be_found_yet(reader: Visitor, alice: Person, feeds: list[int]) -> None:
+    said = "Some entries are still being indexed and cannot be found yet."
+    assert said not in reader.page("/search?q=rain")
+    # So many that a search gives up waiting for them: it takes 8,000 transactions to see that these entries are gone.
+    waiting = (
+        "INSERT INTO search_pending (entry_id, user_id) WITH RECURSIVE many (id) AS"
+        " (SELECT 1000000 UNION ALL SELECT id + 1 FROM many WHERE id < 1400000) SELECT id, :user FROM many"
+    )
+    database = alice.service.services.database
+    with database.writing() as db:
+        db.run(text(waiting), user=alice.id)
+
+    assert said in reader.page("/search?q=rain")
+    assert said not in reader.page("/unread")
+
+    with database.writing() as db:
+        db.run(delete(search_pending).where(search_pending.c.user_id == alice.id))
+    assert said not in reader.page("/search?q=rain")
 
 
 def test_a_search_in_a_feed_or_category_finds_only_its_entries(reader: Visitor, feeds: list[int]) -> None:

@@ -13,6 +13,7 @@ from tidings.http.responses import json
 from tidings.services import Services
 from tidings.services.entries.entries import owned
 from tidings.storage.engine.database import Read
+from tidings.storage.entries import search_index
 from tidings.storage.feeds import health
 from tidings.web import entry_list_pages, security
 from tidings.web.context import PageResponse, Redirect, RequestContext
@@ -113,6 +114,7 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
         shown = rows(lists.db, context, listing, found[:limit])
         checked_at = listing.last_check(lists.db, user.id)
         trouble = _trouble(lists.db, context, listing)
+        is_indexing = bool(listing.entry_filter.search) and search_index.is_behind(lists.db, user.id)
     more = entry_list_pages.format_cursor(listing.cursor(found[limit - 1])) if len(found) > limit else ""
     return PageResponse(
         "list.html",
@@ -124,6 +126,7 @@ def show(context: RequestContext, listing: ListPage, query: ListQuery, *, max_ro
             "is_first": after is None,
             "checked_at": checked_at,
             "trouble": trouble,
+            "is_indexing": is_indexing,
             "found_text": _found_text(len(found), limit) if listing.entry_filter.search and after is None else "",
         },
     )
