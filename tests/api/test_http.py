@@ -9,6 +9,7 @@ from typing import Any
 
 import brotli
 import pytest
+import zstandard
 
 from support.people import Person, call
 from support.publisher import Publisher
@@ -44,10 +45,19 @@ def test_json_has_no_charset_and_an_empty_response_no_content_type(alice: Person
 
 
 @pytest.mark.parametrize(
-    ("coding", "decode"), [("br", brotli.decompress), ("gzip", gzip.decompress), ("deflate", zlib.decompress)]
+    ("accepted", "coding", "decode"),
+    [
+        ("x, zstd", "zstd", zstandard.decompress),
+        ("x, br", "br", brotli.decompress),
+        ("x, gzip", "gzip", gzip.decompress),
+        ("x, deflate", "deflate", zlib.decompress),
+        ("gzip, deflate, br, zstd", "zstd", zstandard.decompress),
+        ("gzip, deflate, br", "br", brotli.decompress),
+        ("gzip, br;q=0.5, zstd;q=0", "gzip", gzip.decompress),
+    ],
 )
 def test_long_responses_are_compressed_as_the_client_prefers(
-    alice: Person, site: Publisher, coding: str, decode: Any
+    alice: Person, site: Publisher, accepted: str, coding: str, decode: Any
 ) -> None:
     alice.has_feed(site, [f"Item {number}" for number in range(20)])
     plain = alice.call("GET", "/v1/entries")
@@ -56,7 +66,7 @@ def test_long_responses_are_compressed_as_the_client_prefers(
         alice.service.url,
         "GET",
         "/v1/entries",
-        headers={"X-Auth-Token": alice.token, "Accept-Encoding": f"x, {coding}"},
+        headers={"X-Auth-Token": alice.token, "Accept-Encoding": accepted},
     )
 
     assert packed.headers["content-encoding"] == coding

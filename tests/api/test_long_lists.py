@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import brotli
 import pytest
+import zstandard
 
 from support.memory_growth import watch_growth
 from support.people import HttpResponse, Person, call
@@ -81,7 +82,12 @@ def test_a_list_of_ten_thousand_is_complete_and_like_its_pages(reader: Person) -
 def test_a_streamed_list_is_compressed_and_has_the_headers_of_others(reader: Person) -> None:
     plain = fetched(reader, "/v1/entries?limit=1500")
     expected = plain.json()
-    unpack: dict[str, Any] = {"gzip": gzip.decompress, "br": brotli.decompress, "deflate": zlib.decompress}
+    unpack: dict[str, Any] = {
+        "zstd": lambda packed: zstandard.ZstdDecompressor().decompressobj().decompress(packed),
+        "br": brotli.decompress,
+        "gzip": gzip.decompress,
+        "deflate": zlib.decompress,
+    }
 
     for coding, decompress in unpack.items():
         answer = fetched(reader, "/v1/entries?limit=1500", coding)

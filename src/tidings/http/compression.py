@@ -1,18 +1,21 @@
-"""Content-Encoding of responses: br, gzip or deflate, as the client prefers. Starlette's middleware only has gzip."""
+"""Content-Encoding of responses: zstd, br, gzip or deflate, as the client prefers. Starlette's middleware has gzip."""
 
 from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import brotli
+import zstandard
 from starlette.responses import Response, StreamingResponse
 
 from tidings.http.responses import ChunkedJson
 
-# Levels at which compressing takes less time than sending the saved bytes over a common connection.
+# Levels at which compressing takes less time than sending the saved bytes over a common connection. Of codings that a
+# client likes equally, it gets the first: zstd takes half of the time of br for as many bytes.
 _CODERS: dict[str, Callable[[bytes], bytes]] = {
+    "zstd": lambda body: zstandard.ZstdCompressor(level=3).compress(body),
     "br": lambda body: bytes(brotli.compress(body, quality=3)),
     "gzip": lambda body: gzip.compress(body, 3, mtime=0),
     "deflate": lambda body: zlib.compress(body, 3),
@@ -36,19 +39,19 @@ def compress(response: Response, accepted: str, media_types: str = "") -> None:
         return
     coding = coding_for(accepted)
     if coding is not None and response.headers.get("content-type", "").startswith(media_types):
-        response.body = encoded(bytes(response.body), coding)
+        response.body = _CODERS[coding](bytes(response.body))
         response.headers["content-length"] = str(len(response.body))
         response.headers["content-encoding"] = coding
 
 
-def encoded(body: bytes, coding: str) -> bytes:
-    """Returns the body compressed. coding: br, gzip or deflate."""
-    return _CODERS[coding](body)
-
-
 def _encoded_chunks(chunks: Iterator[bytes], coding: str) -> Iterator[bytes]:
     """Yields the chunks compressed, as one body."""
-    if coding == "br":
+    compress_chunk: Callable[[bytes], bytes]
+    finish: Callable[[], bytes]
+    if coding == "zstd":
+        zstd_compressor = zstandard.ZstdCompressor(level=3).compressobj()
+        compress_chunk, finish = zstd_compressor.compress, zstd_compressor.flush
+    elif coding == "br":
         brotli_compressor = brotli.Compressor(quality=3)
         compress_chunk, finish = brotli_compressor.process, brotli_compressor.finish
     else:
@@ -61,14 +64,14 @@ def _encoded_chunks(chunks: Iterator[bytes], coding: str) -> Iterator[bytes]:
     yield finish()
 
 
-def coding_for(accepted: str) -> str | None:
-    """Returns the coding that the client prefers; None if it accepts none of ours."""
+def coding_for(accepted: str, offered: Collection[str] = tuple(_CODERS)) -> str | None:
+    """Returns which of the offered codings the client prefers, the first of several; None if it accepts none."""
     weights: dict[str, float] = {}
     for part in accepted.lower().split(","):
         coding, _, parameters = part.partition(";")
         weights[coding.strip()] = _weight(parameters)
-    offered = [(weights.get(coding, weights.get("*", 0.0)), coding) for coding in _CODERS]
-    best, coding = max(offered, key=lambda offer: offer[0])
+    weighted = [(weights.get(coding, weights.get("*", 0.0)), coding) for coding in offered]
+    best, coding = max(weighted, key=lambda offer: offer[0])
     return coding if best > 0 else None
 
 
