@@ -1,12 +1,15 @@
-"""How the time of lists, counters, searches, claims and cleanup grows with the number of entries, on both engines.
+"""How the time of lists, counters, searches, claims and cleanup grows with entries, feeds and users, on both engines.
 
-    10,000 ─► 100,000 ─► 1,000,000 entries of five users, the first with most of them: medians and their growth
+    entries   10,000 ─► 100,000 ─► 1,000,000        of five users, the first with six tenths of them
+    feeds     100 ─► 1,000 ─► 10,000                of the first user
+    users     1 ─► 100 ─► 10,000                    who share what the first does not have
 
-The storage ring is called as the service calls it; the answers are checked. Returns 1 if something takes more than
-MAX_GROWTH times as long with the most entries as with the fewest. Searches, whose totals count more matches the more
-entries there are, have a limit in milliseconds instead, for two cores without other work.
+Medians of the first user, and their growth; what does not grow is as in `Counts`. The storage ring is called as the
+service calls it; the answers are checked. Returns 1 if something takes more than MAX_GROWTH times as long with the most
+as with the fewest. Searches, whose totals count more matches the more entries there are, have a limit in milliseconds
+instead, for two cores without other work; counters, whose answer has two numbers per feed, are judged per feed.
 
-    python -m benchmarks.growth [--entries 10000 100000 1000000] [--engine sqlite]
+    python -m benchmarks.growth [--of entries] [--sizes 10000 5000000] [--engine sqlite]
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -34,7 +38,11 @@ from tidings.storage.maintenance import cleanup
 from tidings.storage.polling import claims
 
 ENGINES: Final = ("sqlite", "postgresql")
-SIZES: Final = (10_000, 100_000, 1_000_000)
+SIZES: Final[Mapping[str, Sequence[int]]] = {
+    "entries": (10_000, 100_000, 1_000_000),
+    "feeds": (100, 1_000, 10_000),
+    "users": (1, 100, 10_000),
+}
 ROUNDS: Final = 30
 MAX_GROWTH: Final = 1.3
 # Below this, the resolution of the clock and one interruption count more than what is measured.
@@ -87,14 +95,32 @@ READS: Final[Mapping[str, Case]] = {
 CLAIM: Final = "claim five sources"
 
 
-def run(sizes: Sequence[int] = SIZES, engines: Sequence[str] = ENGINES) -> int:
-    return max([_run_engine(engine, sizes) for engine in engines])
+@dataclass(frozen=True)
+class Counts:
+    """feeds: of the first user, who has six tenths of the entries. users: the others have the rest, equally."""
+
+    entries: int = 100_000
+    feeds: int = archive.FEEDS
+    users: int = 5
+
+    def shares(self) -> list[int]:
+        """Returns the entries by user."""
+        others = self.users - 1
+        return [self.entries * 6 // 10, *[self.entries * 4 // 10 // others for _ in range(others)]]
 
 
-def _run_engine(engine: str, sizes: Sequence[int]) -> int:
-    sys.stdout.write(f"growth on {engine}, ms: {', '.join(f'{size:,}' for size in sizes)} entries\n")
+def run(sizes: Mapping[str, Sequence[int]] = SIZES, engines: Sequence[str] = ENGINES) -> int:
+    """sizes: by what grows: entries, feeds or users."""
+    return max([_run_engine(engine, grows, sizes[grows]) for engine in engines for grows in sizes])
+
+
+def _run_engine(engine: str, grows: str, sizes: Sequence[int]) -> int:
+    sys.stdout.write(f"growth on {engine}, ms: {', '.join(f'{size:,}' for size in sizes)} {grows}\n")
     with ExitStack() as stack:
-        columns = _measure([stack.enter_context(_filled(engine, size)) for size in sizes])
+        columns = _measure([stack.enter_context(_filled(engine, Counts(**{grows: size}))) for size in sizes])
+    if grows == "feeds":
+        for column, size in zip(columns, sizes, strict=True):
+            column["counters, 100 feeds"] = column.pop("counters") * 100 / size
     too_slow = [name for name in columns[0] if _is_too_slow(engine, name, [column[name] for column in columns])]
     for name in columns[0]:
         values = [column[name] for column in columns]
@@ -112,14 +138,15 @@ def _is_too_slow(engine: str, name: str, values: Sequence[float]) -> bool:
 
 
 @contextmanager
-def _filled(engine: str, size: int) -> Iterator[Archive]:
-    """Yields a database with so many entries. Raises AssertionError if the total of a search is wrong."""
+def _filled(engine: str, counts: Counts) -> Iterator[Archive]:
+    """Yields a database with so many. Raises AssertionError if the total of a search is wrong."""
     with tempfile.TemporaryDirectory() as name, databases(engine, Path(name)) as made, made.migrated() as url:
         database = Database(url)
-        found = archive.build(database, (size * 6 // 10, *[size // 10] * 4), has_removed=False)
+        shares = counts.shares()
+        found = archive.build(database, shares, feeds=counts.feeds, has_removed=False)
         with database.reading() as db:
             total = entry_lists.page(db, found.user_id, EntryFilter(search="rain"), PAGE).total
-        assert total == size * 3 // 10, f"half of the user's entries have the word, not {total}"
+        assert total == shares[0] // 2, f"half of the user's entries have the word, not {total}"
         yield found
         database.close()
 
@@ -154,10 +181,14 @@ def _took_ms(case: Callable[[Archive], int], found: Archive) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.growth")
-    parser.add_argument("--entries", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--of", choices=SIZES, help="what grows; all three in turn without it")
+    parser.add_argument("--sizes", type=int, nargs="+", help="with --of: how many")
     parser.add_argument("--engine", choices=ENGINES)
     arguments = parser.parse_args()
-    return run(arguments.entries, (arguments.engine,) if arguments.engine else ENGINES)
+    if arguments.sizes and not arguments.of:
+        parser.error("--sizes needs --of")
+    sizes = {arguments.of: arguments.sizes or SIZES[arguments.of]} if arguments.of else SIZES
+    return run(sizes, (arguments.engine,) if arguments.engine else ENGINES)
 
 
 if __name__ == "__main__":

@@ -34,17 +34,19 @@ class Archive:
     label_ids: dict[str, int]
 
 
-def build(database: Database, shares: Sequence[int] = SHARES, *, has_removed: bool = True) -> Archive:
+def build(
+    database: Database, shares: Sequence[int] = SHARES, *, feeds: int = FEEDS, has_removed: bool = True
+) -> Archive:
     """Fill the database. Returns the largest user.
 
     Two thirds of the entries are read, a fiftieth starred, a hundredth removed if `has_removed`, a tenth tagged; one
-    feed and one category are hidden. shares: entries by user.
+    feed and one category are hidden. shares: entries by user. feeds: of each user who has as many entries.
     """
-    built = [_user(database, share, has_removed=has_removed) for share in shares]
+    built = [_user(database, share, min(feeds, share), has_removed=has_removed) for share in shares]
     with database.writing() as db:
         _give_sources(db, database.is_sqlite)
         _fill_index(db, database.is_sqlite)
-        _subscribe(db)
+        _subscribe(db, sum(min(feeds, share) for share in shares))
         _count(db)
     if not database.is_sqlite:
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -52,37 +54,38 @@ def build(database: Database, shares: Sequence[int] = SHARES, *, has_removed: bo
     return built[0]
 
 
-def _user(database: Database, share: int, *, has_removed: bool) -> Archive:
+def _user(database: Database, share: int, feed_count: int, *, has_removed: bool) -> Archive:
     feed_fixture = FeedFixture.create(database)
     values = {"user": feed_fixture.user_id, "share": share, "now": NOW, "span": SPAN_S * SECOND}
     with database.writing() as db:
         db.run(text(_CATEGORIES.format(number=CATEGORIES)), **values)
         categories = db.scalars(text("SELECT id FROM categories WHERE user_id = :user ORDER BY id"), **values)[1:]
         values |= {"category": categories[0]}
-        db.run(text(_FEEDS.format(number=FEEDS)), **values)
+        db.run(text(_FEEDS.format(number=feed_count)), **values)
         feeds = db.scalars(text("SELECT id FROM feeds WHERE user_id = :user ORDER BY id"), **values)[1:]
         values |= {"feed": feeds[0]}
         created = "CAST(CAST(i AS text) AS blob)" if database.is_sqlite else "convert_to(CAST(i AS text), 'UTF8')"
         truth = "" if database.is_sqlite else "::boolean"
-        given = {"share": share, "hash": created, "truth": truth.replace(":", r"\:")}
+        given = {"share": share, "feeds": feed_count, "hash": created, "truth": truth.replace(":", r"\:")}
         db.run(text(_ENTRIES.format(**given, removed="i % 100 = 13" if has_removed else "i < 0")), **values)
         db.run(text(_TAGS), **values)
         label_ids = {name: labels.add(db, feed_fixture.user_id, name, name) for name in _LABELS}
         for name, condition in _LABELS.items():
             db.run(text(_ENTRY_LABELS + condition), **values, label=label_ids[name])
-    return Archive(database, feed_fixture.user_id, categories[3], feeds[33], label_ids)
+    return Archive(database, feed_fixture.user_id, categories[3], feeds[33 % feed_count], label_ids)
 
 
 def _give_sources(db: Write, is_sqlite: bool) -> None:
-    """Give each feed its own source. No test fetches them."""
+    """Give each feed its own source, ten of each host. No test fetches them."""
     key = "CAST(CAST(id AS text) AS blob)" if is_sqlite else "convert_to(CAST(id AS text), 'UTF8')"
     db.run(
         text(
             "INSERT INTO sources (id, fetch_key, host, next_check_at)"
-            f" SELECT id + 100000, {key}, 'host ' || id % 50, next_check_at FROM feeds WHERE source_id IS NULL"
+            f" SELECT id + 100000, {key}, '', next_check_at FROM feeds WHERE source_id IS NULL"
         )
     )
     db.run(text("UPDATE feeds SET source_id = id + 100000 WHERE source_id IS NULL"))
+    db.run(text("UPDATE sources SET host = 'host ' || (id % (1 + (SELECT count(*) FROM sources) / 10))"))
 
 
 _NUMBERS = "WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < {}) "
@@ -106,7 +109,7 @@ INSERT INTO entries (
     user_id, feed_id, category_id, status, starred, published_at, created_at, changed_at, hash, title, author
 )
 {_NUMBERS.format("{share}")}
-SELECT :user, :feed + i % {FEEDS}, (SELECT category_id FROM feeds WHERE feeds.id = :feed + i % {FEEDS}),
+SELECT :user, :feed + i % {{feeds}}, (SELECT category_id FROM feeds WHERE feeds.id = :feed + i % {{feeds}}),
        CASE WHEN {{removed}} THEN 2 WHEN i % 3 = 1 THEN 0 ELSE 1 END, CAST(i % 50 = 7 AS integer){{truth}},
        :now - :span + (CAST(i AS bigint) * 7919 % :share) * (:span / :share), :now - i,
        :now - (CAST(i AS bigint) * 104729 % :share) * (:span / :share), {{hash}},
@@ -141,10 +144,10 @@ def _fill_index(db: Write, is_sqlite: bool) -> None:
         )
 
 
-def _subscribe(db: Write) -> None:
-    """Add WebSub subscriptions, about forty topics for each source; none is due within an hour of `NOW`."""
+def _subscribe(db: Write, sources: int) -> None:
+    """Add WebSub subscriptions and give each a source; none is due within an hour of `NOW`."""
     db.run(text(_SUBSCRIPTIONS.format(number=SUBSCRIPTIONS)), now=NOW, later=NOW + 3_600 * SECOND)
-    db.run(text(_TOPICS.format(feeds=FEEDS * len(SHARES))))
+    db.run(text(_TOPICS.format(sources=sources)))
 
 
 _SUBSCRIPTIONS = f"""
@@ -160,7 +163,7 @@ _TOPICS = """
 INSERT INTO websub_topics (source_id, subscription_id)
 SELECT sources.id, websub_subscriptions.id FROM websub_subscriptions
 JOIN (SELECT id, row_number() OVER (ORDER BY id) AS number FROM sources) AS sources
-ON sources.number = 1 + (websub_subscriptions.id % {feeds})
+ON sources.number = 1 + (websub_subscriptions.id % {sources})
 """
 
 

@@ -103,6 +103,23 @@ def test_sqlite_connections_have_the_intended_settings(tmp_path: Path) -> None:
     assert pragmas == {"journal_mode": "wal", "foreign_keys": 1, "auto_vacuum": 2}
 
 
+def test_postgresql_plans_for_the_values_of_each_execution(database: Database) -> None:
+    """A plan for any user would read all entries of one who has most of them."""
+    if database.is_sqlite:
+        pytest.skip("SQLite has no plans for other values")
+    with database.reading() as db:
+        for number in range(12):
+            db.rows(select(table.c.username).where(table.c.id == number))
+        prepared = db.rows(
+            text("SELECT custom_plans, generic_plans FROM pg_prepared_statements WHERE statement ~ 'users.username'")
+        )
+
+    # The first executions are not prepared yet.
+    assert prepared
+    assert [row["generic_plans"] for row in prepared] == [0] * len(prepared)
+    assert sum(row["custom_plans"] for row in prepared) > 5
+
+
 def test_an_unreachable_database_is_unavailable(tmp_path: Path) -> None:
     for url in (f"sqlite:///{tmp_path}/no/such/folder/x.db", f"postgresql://nobody@/x?host={tmp_path}"):
         database = Database(url)

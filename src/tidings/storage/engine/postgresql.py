@@ -28,11 +28,13 @@ _TIMEOUTS = {
     "tcp_user_timeout": "20000",
 }
 # The default cost is made for spinning disks: with it, a page of unread entries is selected by sorting all of them
-# instead of reading an index. JIT compilation takes longer than any of our statements runs. A process that was
-# suspended inside a transaction loses the transaction and its locks.
+# instead of reading an index. JIT compilation takes longer than any of our statements runs. A plan for any values, made
+# after five executions, expects as many rows as the average user has, and reads all of one who has many. A process that
+# was suspended inside a transaction loses the transaction and its locks.
 _SETTINGS = {
     "random_page_cost": "1.1",
     "jit": "off",
+    "plan_cache_mode": "force_custom_plan",
     "idle_in_transaction_session_timeout": f"'{IDLE_TRANSACTION_TIMEOUT_S}s'",
 }
 _SET_FOR_SESSION = "; ".join(f"SET {name} = {value}" for name, value in _SETTINGS.items())
