@@ -116,3 +116,58 @@ def test_waiting_for_an_entry_is_shown(reader: Reader) -> None:
     waiting[0].continue_()
     expect(page.locator("#pane h1")).to_have_text("Rain")
     expect(page.locator("#pane[aria-busy=true]")).to_have_count(0)
+
+
+def test_a_list_that_cannot_go_on_says_so_and_goes_on_later(reader: Reader, alice: Person, site: Publisher) -> None:
+    alice.put(f"/v1/users/{alice.id}", {"entries_per_page": 20}, status=201)
+    alice.has_feed(site, [f"Cloud {number}" for number in range(60)])
+    page = reader.go("/unread")
+    rows = page.locator(".row")
+    before = rows.count()
+    reader.context.set_offline(True)
+    page.locator("#column").evaluate("column => column.scrollTo(0, column.scrollHeight)")
+
+    notice = page.locator("#notice")
+    expect(notice).to_contain_text("No connection")
+    assert rows.count() == before
+    reader.context.set_offline(False)
+    notice.get_by_role("button", name="Retry").click()
+    expect(rows).not_to_have_count(before)
+
+    more = page.locator("#list .pager")
+    alice.put(f"/v1/users/{alice.id}", {"password": f"{PASSWORD}-new"}, status=201)
+    page.locator("#column").evaluate("column => column.scrollTo(0, column.scrollHeight)")
+    expect(notice).to_contain_text("session has ended")
+    expect(more).to_have_count(1)
+
+
+def test_retry_of_marking_a_list_marks_its_rows_and_offers_undo(reader: Reader) -> None:
+    page = reader.go("/unread")
+    reader.context.set_offline(True)
+    reader.press("A")
+    notice = page.locator("#notice")
+    expect(notice).to_contain_text("No connection")
+    expect(page.locator(".row.unread")).to_have_count(2)
+    reader.context.set_offline(False)
+
+    notice.get_by_role("button", name="Retry").click()
+
+    expect(notice).to_contain_text("2 marked read")
+    expect(notice.get_by_role("button", name="Undo")).to_be_visible()
+    expect(page.locator(".row.unread")).to_have_count(0)
+
+
+def test_waiting_for_a_whole_article_is_shown_and_it_is_fetched_once(reader: Reader) -> None:
+    page = reader.go("/unread")
+    page.get_by_role("link", name="Rain").first.click()
+    expect(page.locator("#pane h1")).to_have_text("Rain")
+    waiting: list[Route] = []
+    reader.context.route("**/full*", lambda route: waiting.append(route))
+
+    reader.press("d")
+    expect(page.locator("html[data-loading]")).to_have_count(1)
+    reader.press("d")
+    page.wait_for_timeout(200)
+    assert len(waiting) == 1
+    waiting[0].continue_()
+    expect(page.locator("html[data-loading]")).to_have_count(0)

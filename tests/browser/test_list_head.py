@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from browser.readers import TIMEOUT_MS, Reader, reading
 from support.people import Person, rss
@@ -61,18 +61,65 @@ def test_a_list_is_refreshed_and_says_when_it_was_checked(reader: Reader, weathe
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_pulling_a_list_down_refreshes_it(phone: Reader, weather: str) -> None:
-    page = phone.go(weather)
+def pull(page: Page, x: int) -> None:
+    """Touches the page and moves down 160 pixels. x: where, in pixels."""
     debugger = page.context.new_cdp_session(page)
     for step in range(9):
-        points = [{"x": 200, "y": 150 + 20 * step}]
+        points = [{"x": x, "y": 150 + 20 * step}]
         debugger.send(
             "Input.dispatchTouchEvent", {"type": "touchMove" if step else "touchStart", "touchPoints": points}
         )
     debugger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
+
+def test_pulling_a_list_down_refreshes_it(phone: Reader, weather: str) -> None:
+    page = phone.go(weather)
+    pull(page, 200)
+
     expect(page.locator(".row")).to_have_count(2)
     assert page.locator("#column").evaluate("column => column.style.translate") == ""
+
+
+def test_on_a_tablet_only_pulling_from_the_beginning_of_the_column_refreshes(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher
+) -> None:
+    alice.has_feed(site, [f"Rain {number}" for number in range(40)])
+    with reading(browser, service, viewport={"width": 1280, "height": 800}, has_touch=True) as tablet:
+        tablet.set_session(alice)
+        page = tablet.go("/unread")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
+        column = page.locator("#column")
+        column.evaluate("column => column.scrollTo({top: 400, behavior: 'instant'})")
+
+        pull(page, 400)
+        assert column.evaluate("column => column.style.translate") == ""
+        assert not asked
+        column.evaluate("column => column.scrollTo({top: 0, behavior: 'instant'})")
+        with page.expect_request(lambda request: request.url.endswith("/feeds/refresh")):
+            pull(page, 400)
+
+
+def test_the_progress_of_a_category_is_shown_until_its_feeds_are_checked(
+    reader: Reader, alice: Person, site: Publisher
+) -> None:
+    """Feeds of other categories that wait for a check are not waited for."""
+    alice.has_feed(site, ["Rain"])
+    category = alice.entries()[0]["feed"]["category"]["id"]
+    page = reader.go(f"/categories/{category}")
+    waiting = [2, 1, 0]
+
+    def counts(route: Route) -> None:
+        assert f"category={category}" in route.request.url
+        route.fulfill(json={"unread": 1, "checking": waiting.pop(0)})
+
+    reader.context.route("**/counts?checking=1*", counts)
+    page.locator("#refresh button").click()
+
+    expect(page.locator("#refresh progress")).to_be_visible()
+    expect(page.locator("#refresh progress")).to_have_js_property("value", 1)
+    expect(page.locator("#refresh progress")).to_be_hidden()
+    assert not waiting
 
 
 def test_order_and_density_are_chosen_in_the_list(reader: Reader, alice: Person, site: Publisher) -> None:

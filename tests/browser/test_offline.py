@@ -163,7 +163,9 @@ def test_pictures_are_kept_with_their_article_within_a_limit(
     browser: Browser, databases: Databases, site: Publisher, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     small = site.serve("/small.png", PICTURE)
-    content = escape(f'<p>Drops</p><img src="{small}" alt="Drops">')
+    large = site.serve("/large.png", PICTURE)
+    # The browser would choose the other file, which is not kept.
+    content = escape(f'<p>Drops</p><img src="{small}" srcset="{large} 1000w" sizes="100vw" alt="Drops">')
     item = f"<item><title>Rain</title><guid>1</guid><description>{content}</description></item>"
     site.serve("/pictures.xml", f'<rss version="2.0"><channel><title>Pictures</title>{item}</channel></rss>')
     folder = tmp_path_factory.mktemp("pictures")

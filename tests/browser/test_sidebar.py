@@ -107,6 +107,36 @@ def test_the_sidebar_keeps_its_position_and_shows_the_current_feed(reader: Reade
     expect(page.locator("#sidebar .line", has_text="Unread").first).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 600), (390, 667)])
+def test_the_foot_stays_in_view_with_many_labels_too(
+    browser: Browser, service: RunningService, alice: Person, site: Publisher, width: int, height: int
+) -> None:
+    alice.has_feed(site, ["Rain"])
+    for number in range(20):
+        service.services.labels.create(alice.id, f"Label {number}")
+    with reading(browser, service, viewport={"width": width, "height": height}) as made:
+        made.set_session(alice)
+        page = made.go("/unread")
+        sidebar_of(page)
+        foot = page.locator("#sidebar footer").get_by_role("link", name="Add feed", exact=True)
+        expect(foot).to_be_in_viewport(ratio=1)
+        page.locator("#sidebar").evaluate("sidebar => sidebar.scrollTo(0, 300)")
+        expect(foot).to_be_in_viewport(ratio=1)
+
+
+def test_the_switch_for_unread_feeds_stays_where_it_is_on(reader: Reader, alice: Person, site: Publisher) -> None:
+    """Another account of this device, with few feeds, would miss those without unread entries."""
+    feed = alice.has_feed(site, ["Rain"])["id"]
+    alice.put(f"/v1/feeds/{feed}/mark-all-as-read", status=204)
+    reader.context.add_cookies([{"name": "tidings_sidebar", "value": "unread=1", "url": reader.service.url}])
+    page = reader.go("/starred")
+    sidebar_of(page)
+    links = page.locator("#groups .group-feeds a")
+    expect(links).to_have_count(0)
+    page.get_by_role("button", name="Only feeds with unread entries").click()
+    expect(page.locator("#groups .group").first).to_be_visible()
+
+
 def test_feeds_without_unread_entries_can_be_left_out(reader: Reader, alice: Person, feeds: dict[str, int]) -> None:
     category = alice.get(f"/v1/feeds/{feeds['Feed 7-0']}")["category"]["id"]
     page = reader.go(f"/categories/{category}")

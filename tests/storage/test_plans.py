@@ -261,6 +261,7 @@ READS: dict[str, Callable[[Read, Archive], object]] = {
         feeds.last_check(db, archive.user_id, feed_id=archive.feed_id),
         feeds.last_check(db, archive.user_id, category_id=archive.category_id),
         feeds.count_due(db, archive.user_id, NOW),
+        feeds.count_due(db, archive.user_id, NOW, category_id=archive.category_id),
     ),
     "how feeds are": lambda db, archive: (
         [health.list_summaries(db, archive.user_id, order, NOW) for order in FeedOrder],

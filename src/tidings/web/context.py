@@ -79,6 +79,8 @@ class RequestContext:
         self.now: Instant = services.clock()
         self.device = Device.read(self.cookie(cookies.DEVICE))
         self.new_cookies: dict[str, Cookie] = {}
+        # Whether the page is a copy for reading without a connection.
+        self.is_copy = False
 
     @property
     def caller(self) -> User:
@@ -111,6 +113,7 @@ class RequestContext:
         self.user = msgspec.structs.replace(self.caller, always_open_external_links=False)
         self.media_policy = self.services.media_proxy.policy.with_wish(for_all=True)
         self.notice = self.undo = ""
+        self.is_copy = True
 
     @cached_property
     def language(self) -> Language:

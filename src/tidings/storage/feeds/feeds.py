@@ -78,6 +78,7 @@ _count_due = (
     .select_from(feeds)
     .where(feeds.c.user_id == bindparam("user"), ~feeds.c.disabled, feeds.c.next_check_at <= bindparam("now"))
 )
+_count_due_in_category = _count_due.where(feeds.c.category_id == bindparam("category"))
 _select_hidden = (
     select(feeds.c.id)
     .select_from(feeds.join(categories, categories.c.id == feeds.c.category_id))
@@ -156,9 +157,11 @@ def last_check(db: Read, user_id: int, *, feed_id: int | None = None, category_i
     return checked_at
 
 
-def count_due(db: Read, user_id: int, now: Instant) -> int:
-    """Returns the number of the user's enabled feeds that wait for a worker."""
-    return cast("int", db.scalar(_count_due, user=user_id, now=now))
+def count_due(db: Read, user_id: int, now: Instant, *, category_id: int | None = None) -> int:
+    """Returns the number of the user's enabled feeds that wait for a worker. category_id: count only there."""
+    if category_id is None:
+        return cast("int", db.scalar(_count_due, user=user_id, now=now))
+    return cast("int", db.scalar(_count_due_in_category, user=user_id, now=now, category=category_id))
 
 
 def hidden(db: Read, user_id: int) -> list[int]:

@@ -19,6 +19,9 @@ _PART = re.compile(r"<a [^>]*>|</a>|<picture[ >].*?</picture>|<img [^>]*>", re.D
 _SOURCE = re.compile(r'<img [^>]*?src="((?:https?:/)?/[^"]+)"')
 _ALTERNATIVE = re.compile(r'<img [^>]*?alt="[^"]*[^"\s]')
 _SIDE = re.compile(r' (?:width|height)="(\d+)"')
+_PICTURE = re.compile(r"<(?:img|source)\b[^>]*>")
+_CANDIDATES = re.compile(r' srcset="[^"]*"')
+_PLAYER = re.compile(r"<(audio|video)\b")
 # Pixels. Smaller pictures stand within the text and are no larger elsewhere.
 _SMALL = 64
 
@@ -30,13 +33,26 @@ def article_html(context: RequestContext, content: str, *, has_players: bool = T
     poster: the picture of its first player, or "".
     """
     stored = prefix_ids(content) if has_players else link_players(prefix_ids(content))
-    prepared = rewrite_media(stored, context.media_address)
+    one_file_each = _without_candidates(stored) if context.is_copy else stored
+    # A sound or film of the text tells its publisher who reads as soon as it is loaded: only when it is played.
+    quiet = _PLAYER.sub(r'<\1 preload="none"', one_file_each)
+    prepared = rewrite_media(quiet, context.media_address)
     return Markup(defer_players(_link_pictures(prepared), poster=poster))  # noqa: S704 - cleaned when it was stored
 
 
 def picture_address(context: RequestContext, url: str) -> str:
     """Returns the address from which a page loads a picture. url: not escaped."""
     return context.media_address(url, MediaKind.IMAGE) if url else ""
+
+
+def _without_candidates(html: str) -> str:
+    """Returns the HTML with one file for each picture: a copy for reading offline keeps no other ones."""
+
+    def reduce(part: re.Match[str]) -> str:
+        tag = part[0]
+        return "" if tag.startswith("<source") and _CANDIDATES.search(tag) else _CANDIDATES.sub("", tag)
+
+    return _PICTURE.sub(reduce, html)
 
 
 def _link_pictures(html: str) -> str:

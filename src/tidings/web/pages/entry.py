@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
+from tidings.domain.accounts.users import User
 from tidings.domain.deliveries.events import SAVE_ENTRY
 from tidings.domain.entries.chapters import stored_chapters
 from tidings.domain.entries.entries import Entry, EntryStatus
+from tidings.domain.entries.reading_time import reading_minutes
 from tidings.domain.errors import NotFound
 from tidings.domain.messages import verbatim
 from tidings.http.endpoints import Routes
@@ -139,6 +141,7 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
             "feed": feed,
             "content": article_html(context, content, has_players=has_players, poster=attached.poster),
             "attached": attached,
+            "shows_minutes": user.show_reading_time and (not attached.players or _has_length(user, entry, content)),
             "labels": labels.of_entries(db, user.id, [entry.id]).get(entry.id, []),
             "extras": extras,
             "chapters": stored_chapters(extras.chapters),
@@ -154,6 +157,12 @@ def _page(lists: EntryLists, context: RequestContext, listing: ListPage, entry: 
             "choices": CHOICES,
         },
     )
+
+
+def _has_length(user: User, entry: Entry, content: str) -> bool:
+    """Returns whether the minutes of an episode are its length, and not the time that its notes take to read."""
+    speeds = {"words_per_minute": user.default_reading_speed, "cjk_per_minute": user.cjk_reading_speed}
+    return entry.reading_time != reading_minutes(content, **speeds)
 
 
 def _more_url(context: RequestContext, listing: ListPage, after: list[Entry]) -> str:

@@ -90,9 +90,10 @@ class PlaybackPositionForm(Form, frozen=True):
 
 
 class CountsQuery(Query, frozen=True):
-    """checking: "1" to count the feeds that wait for a worker, too."""
+    """checking: "1" to count the feeds that wait for a worker, too. category: only those in this one."""
 
     checking: str = ""
+    category: int | None = None
 
 
 @routes.get("/counts")
@@ -104,7 +105,7 @@ def show_counts(context: RequestContext, query: CountsQuery) -> Response:
     counts |= {"unread": sidebar.unread, "starred": sidebar.starred}
     if query.checking:
         with context.services.reading() as db:
-            counts["checking"] = feeds.count_due(db, context.caller.id, context.now)
+            counts["checking"] = feeds.count_due(db, context.caller.id, context.now, category_id=query.category)
     return json(counts, headers=_NO_STORE)
 
 

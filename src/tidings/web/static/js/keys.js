@@ -1,7 +1,7 @@
 // Keyboard shortcuts, mostly those of Miniflux; the page /keys lists them. The account can switch them off.
-import { announce, load } from "./tidings.js";
-import { reloadList } from "./refresh.js";
-import { base, opened, pane, post, row, save, toggle, undo } from "./marks.js";
+import { load } from "./tidings.js";
+import { refreshFeeds, reloadList } from "./refresh.js";
+import { base, opened, pane, row, save, toggle, undo } from "./marks.js";
 import { chosen, more, select } from "./lists.js";
 import { isSplit, open } from "./split_view.js";
 import { scrollArticle } from "./scroll.js";
@@ -34,14 +34,6 @@ function openLink(url, isHere, isRead) {
 
 const go = (path) => location.assign(base + path);
 const submit = (selector) => $(selector)?.requestSubmit($(`${selector} button`));
-
-// feed: an id, "" for all feeds, undefined to reload the list without checking feeds.
-async function refresh(feed) {
-  const notice = feed !== undefined && (await post(`${base}/feeds${feed && `/${feed}`}/refresh`, {}))?.notice;
-  await reloadList();
-  // Announced only now, so that the next key starts from the new list.
-  if (notice !== false) announce(notice);
-}
 
 // The next line of the sidebar with unread entries: a feed, or a category whose feeds are not shown.
 function stepFeed(by) {
@@ -111,8 +103,8 @@ const KEYS = {
   G: () => selectEnd(-1),
   "#": unsubscribe,
   z: undo,
-  r: () => refresh($("#column")?.dataset.feed),
-  R: () => refresh(""),
+  r: () => ($("#refresh") ? refreshFeeds($("#refresh").action) : reloadList()),
+  R: () => refreshFeeds(`${base}/feeds/refresh`),
   "+": () => go("/feeds/add"),
   "/": () => {
     const field = [...document.querySelectorAll("input[name=q]")].findLast((one) => one.checkVisibility());

@@ -1,12 +1,12 @@
 // Endless lists, marking entries read when they are scrolled past, and restoring the scroll position.
-import { beforeLeaving, load } from "./tidings.js";
-import { isUnread, mark, row } from "./marks.js";
+import { announce, beforeLeaving, isExpired, load, offer } from "./tidings.js";
+import { isUnread, mark, row, words } from "./marks.js";
 
 const PASSING_MS = 800;
 const STORAGE_KEY = "tidings:place";
 let loading = null;
 
-// Append the next page of the list. Returns false at the end.
+// Append the next page of the list. Returns false at the end, null when the page could not be read, after saying so.
 export function more() {
   loading ??= append().finally(() => (loading = null));
   return loading;
@@ -18,9 +18,10 @@ async function append() {
   const rows = document.querySelector("#list .rows");
   if (!link || !rows) return false;
   try {
-    const { page, ok } = await load(link.href, { headers: { "Tidings-Part": "list" } });
+    const { page, url, ok } = await load(link.href, { headers: { "Tidings-Part": "list" } });
+    if (isExpired(url)) return null;
+    if (!ok) return announce(words.failed) ?? null;
     const found = page.querySelectorAll("#list .row");
-    if (!ok) return false;
     rows.append(...[...found].filter((one) => !row(one.id.slice(1))).map((one) => document.adoptNode(one)));
     const next = page.querySelector("#list .pager [rel=next]");
     if (next) link.href = next.getAttribute("href");
@@ -28,7 +29,8 @@ async function append() {
     watch();
     return found.length > 0;
   } catch {
-    return false;
+    offer(words.offline, words.retry, more);
+    return null;
   }
 }
 
@@ -65,7 +67,8 @@ function watch() {
   if (pager) end.observe(pager);
 }
 
-const scroller = () => {
+// What scrolls the list: its column, or the page.
+export const scroller = () => {
   const column = document.getElementById("column");
   return column && getComputedStyle(column).overflowY === "auto" ? column : document.scrollingElement;
 };

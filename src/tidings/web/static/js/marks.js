@@ -1,6 +1,6 @@
 // Marks and stars show at once and are sent in the background. A failed change is reverted. Without a connection or a
 // session it is kept in this browser, and sent when there is one again.
-import { announce, isExpired, offer, swap } from "./tidings.js";
+import { announce, hasEnded, isExpired, offer, swap } from "./tidings.js";
 import { refresh } from "./counts.js";
 
 export const words = document.getElementById("words").dataset;
@@ -17,8 +17,9 @@ export const pane = () => document.querySelector("#pane[data-entry]");
 export const isUnread = (one) => one.classList.contains("unread");
 
 // Returns the server's { to, notice, undo }, or null when the change failed, after saying so.
-// kept: marks, as [name, id], that are kept until they can be sent; without them Retry sends the fields again.
-export async function post(url, fields, kept) {
+// kept: marks, as [name, id], that are kept until they can be sent. Without them Retry calls `again`, which sends the
+// fields anew; null: there is nothing to retry, and a lost connection is not mentioned.
+export async function post(url, fields, kept, again = () => post(url, fields).then(refresh)) {
   const body = new URLSearchParams(fields);
   body.set("csrf", token());
   body.set("back", (location.pathname + location.search).slice(base.length));
@@ -26,7 +27,7 @@ export async function post(url, fields, kept) {
     const answer = await fetch(url, { method: "POST", body, headers: { Accept: "application/json" }, keepalive: true });
     if (answer.ok && answer.headers.get("content-type").startsWith("application/json")) {
       const result = await answer.json();
-      if (!isExpired(result.to)) return result;
+      if (!(again === null ? hasEnded(result.to) : isExpired(result.to))) return result;
       if (kept) keep(kept);
       return kept ? {} : null;
     }
@@ -38,7 +39,7 @@ export async function post(url, fields, kept) {
     throw answer;
   } catch {
     if (kept) keep(kept);
-    offer(kept ? words.kept : words.offline, words.retry, kept ? resend : () => post(url, fields).then(refresh));
+    if (again) offer(kept ? words.kept : words.offline, words.retry, kept ? resend : again);
     return kept ? {} : null;
   }
 }
@@ -96,14 +97,14 @@ export const toggle = (id, ...names) => {
 };
 
 export async function save(id) {
-  announce((await post(`${base}/entries/marks`, { save: id }))?.notice);
+  announce((await post(`${base}/entries/marks`, { save: id }, null, () => save(id)))?.notice);
 }
 
 // Changes that may take seconds (a hundred thousand entries): shown at once, with a notice when they do take long.
-async function postWithNotice(ids, name, url, fields) {
+async function postWithNotice(ids, name, url, fields, again) {
   for (const id of ids) show(id, name);
   const waiting = setTimeout(() => announce(words.busy), BUSY_MS);
-  const result = await post(url, fields);
+  const result = await post(url, fields, null, again);
   clearTimeout(waiting);
   if (!result) for (const id of ids) show(id, OTHER[name]);
   return result;
@@ -114,7 +115,7 @@ export async function markList(url, part = {}) {
   const rows = [...document.querySelectorAll("#list .row")];
   const at = rows.indexOf(row(part.above ?? part.below));
   const ids = rows.filter((one, i) => isUnread(one) && (part.above ? i < at : i > at)).map((one) => one.id.slice(1));
-  const result = await postWithNotice(ids, "read", url, part);
+  const result = await postWithNotice(ids, "read", url, part, () => markList(url, part));
   if (!result) return;
   if (!part.above && !part.below && !pane()) await swap(result.to, ["list"]);
   if (result.undo) last = { moment: result.undo, ids };
@@ -125,9 +126,10 @@ export async function markList(url, part = {}) {
 
 export async function undo() {
   if (!last) return;
-  const { moment, ids } = last;
+  const change = last;
+  const { moment, ids } = change;
   last = null;
-  const result = await postWithNotice(ids, "unread", `${base}/entries/undo`, { moment });
+  const result = await postWithNotice(ids, "unread", `${base}/entries/undo`, { moment }, () => ((last = change), undo()));
   if (!result) return;
   if (!pane() && document.getElementById("column") && !ids.every(row)) await swap(location.href, ["list"]);
   if (!document.querySelector("#list .row")) await swap(location.href, ["list"]);

@@ -36,7 +36,8 @@ function connect(media, rate) {
     const seconds = Math.floor(to);
     if (seconds === sent) return;
     sent = seconds;
-    post(`${base}/enclosures/${enclosure}/position`, { position: seconds });
+    // Without a connection the next position is sent instead.
+    post(`${base}/enclosures/${enclosure}/position`, { position: seconds }, null, null);
   };
   media.start = sent;
   media.keep = () => media.readyState && !media.ended && savePosition(media.currentTime);

@@ -1,5 +1,7 @@
 // Previous and Next keep the order of the list in which reading began, also after the entries that were read have left it.
 const STORAGE_KEY = "tidings:order";
+// The entry that was open before.
+const LAST_KEY = "tidings:order:last";
 const pathOf = (url) => new URL(url, location.href).href.slice(location.origin.length);
 
 function listed() {
@@ -14,16 +16,17 @@ function order(here) {
   const [old, now] = [known(), listed()];
   if (document.querySelector("#column:not(.beside) .row")) return now;
   // Beyond the end of what was listed, the server's link led here.
-  if (document.referrer && old.at(-1) === pathOf(document.referrer) && !now.includes(old.at(-1))) old.push(here);
+  if (old.length && old.at(-1) === sessionStorage.getItem(LAST_KEY) && !now.includes(old.at(-1)) && !old.includes(here)) old.push(here);
   // What comes after the last common entry; what came before it arrived later.
   const common = now.findLastIndex((one) => old.includes(one));
   return old.includes(here) ? [...old, ...(common < 0 ? [] : now.slice(common + 1))] : now;
 }
 
 // Point the links of an article that is shown to its neighbours.
-export function linkNeighbours(url) {
-  const here = pathOf(url);
+function linkNeighbours() {
+  const here = pathOf(location.href);
   const paths = order(here);
+  sessionStorage.setItem(LAST_KEY, here);
   sessionStorage.setItem(STORAGE_KEY, JSON.stringify(paths));
   const at = paths.indexOf(here);
   if (at < 0) return;
@@ -39,4 +42,5 @@ export function linkNeighbours(url) {
 document.addEventListener("click", (event) => {
   if (event.target.closest?.("#column:not(.beside) .row-title a")) sessionStorage.setItem(STORAGE_KEY, JSON.stringify(listed()));
 });
-if (document.querySelector("#pane[data-entry]")) linkNeighbours(location.href);
+document.addEventListener("tidings:swapped", ({ detail }) => detail.ids.includes("pane") && document.querySelector("#pane[data-entry]") && linkNeighbours());
+if (document.querySelector("#pane[data-entry]")) linkNeighbours();

@@ -41,7 +41,9 @@ async function openNextUnread() {
   const after = rows.slice(rows.indexOf(chosen()) + 1);
   const next = after.find((one) => isUnread(one) && !one.querySelector(".row-title a[rel~=external]"));
   if (next) return open(next.querySelector(".row-title a").href);
-  return rows.length && (await more()) ? openNextUnread() : announce(words.end);
+  const added = rows.length > 0 && (await more());
+  if (added) return openNextUnread();
+  if (added === false) announce(words.end);
 }
 
 function space(event) {

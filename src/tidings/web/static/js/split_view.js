@@ -1,7 +1,6 @@
 // List and article side by side: opening an entry replaces the article and the address, and keeps the list.
 import { isExpired, load, offer } from "./tidings.js";
 import { refresh, showTitle } from "./counts.js";
-import { linkNeighbours } from "./reading_order.js";
 import { row, show, words } from "./marks.js";
 import { more, select } from "./lists.js";
 
@@ -29,7 +28,6 @@ export async function open(url, isNew = true) {
   if (isNew) history.pushState({ pane: true }, "", url);
   document.title = response.page.title;
   put(document.adoptNode(pane));
-  linkNeighbours(url);
   const one = row(pane.dataset.entry);
   if (one) {
     select(one, false);

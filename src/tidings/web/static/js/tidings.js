@@ -39,11 +39,13 @@ export async function swap(url, ids, options) {
   }
 }
 
-// The page stays, with all that was typed: whether a URL leads to the sign-in page because the session has ended.
+// Returns whether a URL leads to the sign-in page, because the session has ended.
+export const hasEnded = (url) => /\/sign-in(\?|$)/.test(url);
+
+// The same, after saying so. The page stays, with all that was typed.
 export function isExpired(url) {
-  const ended = /\/sign-in(\?|$)/.test(url);
-  if (ended) offer(words.expired, words.signIn, () => location.assign(url));
-  return ended;
+  if (hasEnded(url)) offer(words.expired, words.signIn, () => location.assign(url));
+  return hasEnded(url);
 }
 
 // A busy browser may not deliver pagehide, and phones do not send beforeunload.
@@ -88,8 +90,13 @@ document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (!form.dataset.swap || event.defaultPrevented) return;
   event.preventDefault();
+  // Fetching a whole article takes seconds.
+  if (form.ariaBusy) return;
+  form.ariaBusy = root.dataset.loading = "true";
   const body = new URLSearchParams(new FormData(form, event.submitter));
   const done = await swap(form.action, form.dataset.swap.split(" "), { method: "POST", body });
+  form.ariaBusy = null;
+  arrive();
   if (done === null) offer(words.offline, words.retry, () => form.requestSubmit(event.submitter));
   else if (!done) form.submit();
 });

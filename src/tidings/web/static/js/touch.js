@@ -1,5 +1,6 @@
 // Touch gestures. In a list, swiping a row right toggles read, left toggles the star. In an article the account's
 // gesture_nav decides; swiping right goes back to the list (with gesture_nav "swipe" only from the left edge).
+import { scroller } from "./lists.js";
 import { pane, toggle } from "./marks.js";
 
 const MIN_SWIPE_PX = 72;
@@ -23,7 +24,7 @@ function reveal(row, names, isAtEnd) {
 
 addEventListener("touchstart", (event) => {
   const { clientX: x, clientY: y, target } = event.touches[0];
-  start = event.touches.length > 1 || target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom, .playing") ? null : { x, y, row: target.closest("#list .row"), inside: !!pane() && !target.closest("#column"), list: scrollY <= 0 && target.closest("#column:not(.beside)") };
+  start = event.touches.length > 1 || target.closest(".sidebar, [popover], pre, table, input, audio, video, .bottom, .playing") ? null : { x, y, row: target.closest("#list .row"), inside: !!pane() && !target.closest("#column"), list: target.closest("#column:not(.beside)") && scroller().scrollTop <= 0 };
 }, { passive: true });
 
 addEventListener("touchmove", (event) => {
