@@ -162,7 +162,11 @@ def test_waiting_for_a_whole_article_is_shown_and_it_is_fetched_once(reader: Rea
     page.get_by_role("link", name="Rain").first.click()
     expect(page.locator("#pane h1")).to_have_text("Rain")
     waiting: list[Route] = []
-    reader.context.route("**/full*", lambda route: waiting.append(route))
+
+    def wait(route: Route) -> None:
+        waiting.append(route)
+
+    reader.context.route("**/full*", wait)
 
     reader.press("d")
     expect(page.locator("html[data-loading]")).to_have_count(1)

@@ -169,6 +169,15 @@ def test_keys_refresh_mark_read_and_undo(reader: Reader, alice: Person, talks: s
     assert statuses(alice) == {"New": "read", "One": "unread", "Two": "read", "Three": "unread"}
 
 
+def test_a_key_refreshes_all_lists_as_their_button_does(
+    reader: Reader, alice: Person, talks: str, site: Publisher
+) -> None:
+    page = reader.go("/unread")
+    expect(page.locator(".row")).to_have_count(3)
+    with page.expect_request(lambda request: request.method == "POST" and request.url.endswith("/feeds/refresh")):
+        reader.press("r")
+
+
 def test_a_setting_makes_keys_open_the_original(reader: Reader, alice: Person, talks: str, site: Publisher) -> None:
     alice.put(f"/v1/users/{alice.id}", {"always_open_external_links": True}, status=201)
     page = reader.go(talks)

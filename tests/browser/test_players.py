@@ -135,6 +135,24 @@ def test_a_recording_continues_at_the_stored_position_and_is_marked_read_at_its_
         assert eventually(lambda: (kept(), alice.entries()[0]["status"]) == (0, "read"), within_s=60)
 
 
+def test_without_a_connection_a_recording_plays_on_and_nothing_is_said(
+    browser: Browser, service: RunningService, alice: Person, episode: int
+) -> None:
+    with reading(browser, service) as created:
+        created.set_session(alice)
+        page = created.go(f"/entries/{episode}")
+        sound = page.locator("audio")
+        sound.evaluate("sound => { sound.play() }")
+        page.wait_for_function("() => document.querySelector('audio').readyState === 4")
+        created.context.set_offline(True)
+        with page.expect_event("requestfailed", lambda request: request.url.endswith("/position")):
+            sound.evaluate("sound => { sound.currentTime = 31; sound.pause() }")
+        page.wait_for_timeout(100)
+
+        expect(page.locator("#notice")).to_be_empty()
+        created.complaints = [one for one in created.complaints if "console:" not in one]
+
+
 def test_in_three_columns_it_plays_on_while_other_articles_are_read(
     browser: Browser, service: RunningService, alice: Person, site: Publisher
 ) -> None:

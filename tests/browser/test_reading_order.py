@@ -86,6 +86,20 @@ def test_beside_the_list_the_order_stays_when_the_page_is_loaded_again(wide: Rea
 
 
 @pytest.mark.usefixtures("articles")
+def test_the_order_stays_when_the_article_is_replaced(wide: Reader) -> None:
+    page = wide.go("/unread")
+    for title in ("One", "Two"):
+        wide.press("j")
+        shows(page, title)
+    page.get_by_role("button", name="More", exact=True).last.click()
+    page.locator("#entry-menu form[action$='/share'] button").click()
+    expect(page.locator("#pane .shared")).to_have_count(1)
+
+    previous(page)
+    shows(page, "One")
+
+
+@pytest.mark.usefixtures("articles")
 def test_the_foot_of_an_article_offers_both_neighbours(wide: Reader) -> None:
     page = wide.go("/unread")
     wide.press("j")

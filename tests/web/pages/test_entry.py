@@ -8,7 +8,7 @@ from html import escape
 import pytest
 from sqlalchemy import update
 
-from support.people import Person
+from support.people import Person, rss
 from support.publisher import Publisher
 from support.visitors import Visitor
 from tidings.storage.schema.archive import entry_contents
@@ -243,3 +243,28 @@ def test_ids_that_an_older_version_stored_get_their_prefix_on_the_page(
     page = reader.page(link(reader.page("/unread"), "Rain"))
 
     assert '<a href="#user-content-body">a</a><h2 id="user-content-body">b</h2>' in page
+
+
+def test_minutes_of_notes_are_not_taken_for_the_length_of_an_episode(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    site.serve("/pod.xml", PODCAST.replace("<itunes:duration>3720</itunes:duration>", "").strip())
+    alice.post("/v1/feeds", {"feed_url": site.url("/pod.xml")})
+    entry = alice.entries()[0]
+
+    assert entry["reading_time"] == 1
+    assert "1 minute" not in reader.page(f"/entries/{entry['id']}")
+
+
+@pytest.mark.parametrize("name", ["video", "audio"])
+def test_players_in_a_text_load_nothing_before_they_are_played(
+    reader: Visitor, alice: Person, site: Publisher, name: str
+) -> None:
+    """Otherwise the publisher sees who opens the article."""
+    player = f"&lt;{name} preload=&quot;auto&quot; src=&quot;https://example.org/1.mp4&quot;&gt;&lt;/{name}&gt;"
+    site.serve("/film.xml", rss(["Film"], site.url("/film.xml")).replace("About Film.", player))
+    alice.post("/v1/feeds", {"feed_url": site.url("/film.xml")})
+
+    page = reader.page(f"/entries/{alice.entries()[0]['id']}")
+
+    assert f'<{name} preload="none"' in page
