@@ -119,26 +119,27 @@ def test_waiting_for_an_entry_is_shown(reader: Reader) -> None:
 
 
 def test_a_list_that_cannot_go_on_says_so_and_goes_on_later(reader: Reader, alice: Person, site: Publisher) -> None:
-    alice.put(f"/v1/users/{alice.id}", {"entries_per_page": 20}, status=201)
-    alice.has_feed(site, [f"Cloud {number}" for number in range(60)])
+    # So many that the next page is not loaded before one scrolls.
+    per_page = 60
+    alice.put(f"/v1/users/{alice.id}", {"entries_per_page": per_page}, status=201)
+    alice.has_feed(site, [f"Cloud {number}" for number in range(3 * per_page)])
     page = reader.go("/unread")
     rows = page.locator(".row")
-    before = rows.count()
+    expect(rows).to_have_count(per_page)
     reader.context.set_offline(True)
     page.locator("#column").evaluate("column => column.scrollTo(0, column.scrollHeight)")
 
     notice = page.locator("#notice")
     expect(notice).to_contain_text("No connection")
-    assert rows.count() == before
+    expect(rows).to_have_count(per_page)
     reader.context.set_offline(False)
     notice.get_by_role("button", name="Retry").click()
-    expect(rows).not_to_have_count(before)
+    expect(rows).to_have_count(2 * per_page)
 
-    more = page.locator("#list .pager")
     alice.put(f"/v1/users/{alice.id}", {"password": f"{PASSWORD}-new"}, status=201)
     page.locator("#column").evaluate("column => column.scrollTo(0, column.scrollHeight)")
     expect(notice).to_contain_text("session has ended")
-    expect(more).to_have_count(1)
+    expect(page.locator("#list .pager")).to_have_count(1)
 
 
 def test_retry_of_marking_a_list_marks_its_rows_and_offers_undo(reader: Reader) -> None:
