@@ -70,7 +70,7 @@ USERS: dict[str, frozenset[str]] = {
     "brotli": frozenset({"net", "http"}),
     "backports": frozenset({"net", *SURFACES}),
     "compression": frozenset({"net", *SURFACES}),
-    "zstandard": frozenset({"storage"}),
+    "zstandard": frozenset({"storage", "http"}),
     "sqlalchemy": frozenset({"storage"}),
     "alembic": frozenset({"storage"}),
     "psycopg": frozenset({"storage"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import brotli
 import zstandard
@@ -19,6 +19,11 @@ _CODERS: dict[str, Callable[[bytes], bytes]] = {
     "br": lambda body: bytes(brotli.compress(body, quality=3)),
     "gzip": lambda body: gzip.compress(body, 3, mtime=0),
     "deflate": lambda body: zlib.compress(body, 3),
+}
+# For what is compressed once and sent often: a fifth smaller.
+SMALLEST: Mapping[str, Callable[[bytes], bytes]] = {
+    "br": lambda body: bytes(brotli.compress(body, quality=11)),
+    "gzip": lambda body: gzip.compress(body, 9, mtime=0),
 }
 # Bytes; compressing a smaller body saves no packet.
 MIN_SIZE = 1024

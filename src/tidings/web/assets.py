@@ -7,19 +7,17 @@ the same fingerprint, a hash of all files.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
 import time
 from collections.abc import Callable
 from importlib.resources import files
 
-import brotli
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tidings import metrics
-from tidings.http.compression import coding_for
+from tidings.http.compression import SMALLEST, coding_for
 from tidings.http.requests import Request
 from tidings.http.responses import send_response
 from tidings.web.scripts import join_modules
@@ -41,11 +39,6 @@ _TYPES = {
 _STYLE_PART = re.compile(r"""("[^"]*"|'[^']*')|/\*.*?\*/|\s*([{};,])\s*|(:)\s+|\s+""", re.DOTALL)
 _IMMUTABLE = "public, max-age=31536000, immutable"
 _REVALIDATED = "public, no-cache"
-# Files are compressed once, so as far as it goes: a fifth smaller than responses that are compressed each time.
-_SMALLEST: dict[str, Callable[[bytes], bytes]] = {
-    "br": lambda content: bytes(brotli.compress(content, quality=11)),
-    "gzip": lambda content: gzip.compress(content, 9, mtime=0),
-}
 
 
 class Assets:
@@ -91,7 +84,7 @@ class Assets:
         headers = {"Cache-Control": cached, "ETag": etag, **SANDBOX_HEADERS}
         if etag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers={**headers, "Vary": "Accept-Encoding"})
-        coding = coding_for(request.headers.get("accept-encoding", ""), _SMALLEST)
+        coding = coding_for(request.headers.get("accept-encoding", ""), SMALLEST)
         if coding is not None:
             headers["Content-Encoding"] = coding
         return Response(self._encoded(name, coding), 200, headers, _TYPES[name.rpartition(".")[2]])
@@ -100,7 +93,7 @@ class Assets:
         if coding is None:
             return self._files[name]
         if (name, coding) not in self._ready:
-            self._ready[name, coding] = _SMALLEST[coding](self._files[name])
+            self._ready[name, coding] = SMALLEST[coding](self._files[name])
         return self._ready[name, coding]
 
 
