@@ -6,6 +6,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from browser.chromium import ChromiumMissing, chromium
+from browser.readers import SCREENS, Reader, reading
+from support.people import Person
+from support.running import RunningService
 
 
 @pytest.fixture(scope="module")
@@ -16,3 +19,13 @@ def browser() -> Iterator[Browser]:
             yield started
     except ChromiumMissing as missing:
         pytest.skip(str(missing))
+
+
+@pytest.fixture(params=SCREENS)
+def reader(
+    browser: Browser, service: RunningService, alice: Person, request: pytest.FixtureRequest
+) -> Iterator[Reader]:
+    """Alice on a wide screen, and on a phone."""
+    with reading(browser, service, **SCREENS[request.param]) as created:
+        created.set_session(alice)
+        yield created

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
@@ -15,6 +15,11 @@ from support.running import RunningService
 
 # The machine may be busy with other work.
 TIMEOUT_MS = 60_000
+# Contexts of the browser.
+SCREENS: Final[dict[str, dict[str, Any]]] = {
+    "wide": {"viewport": {"width": 1280, "height": 800}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "color_scheme": "dark"},
+}
 
 
 @dataclass

@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from importlib.resources import files
-from typing import Any
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from browser.readers import TIMEOUT_MS, Reader, reading
+from browser.readers import TIMEOUT_MS, Reader
 from support.people import Person, rss
 from support.publisher import Publisher
-from support.running import RunningService
 
 expect.set_options(timeout=TIMEOUT_MS)
 
-SCREENS: dict[str, dict[str, Any]] = {
-    "wide": {"viewport": {"width": 1280, "height": 800}},
-    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "color_scheme": "dark"},
-}
 CATALOGUES = sum(one.name.endswith(".po") for one in files("tidings.web").joinpath("locale").iterdir())
 ARTICLE = "<p>Clouds form where air rises, cools, and can no longer hold its water as vapour.</p>" * 12
-
-
-@pytest.fixture(params=SCREENS)
-def reader(
-    browser: Browser, service: RunningService, alice: Person, request: pytest.FixtureRequest
-) -> Iterator[Reader]:
-    with reading(browser, service, **SCREENS[request.param]) as created:
-        created.set_session(alice)
-        yield created
 
 
 def open_menu(page: Page) -> None:
     page.locator("#pane .tools").get_by_title("More", exact=True).click()
     expect(page.locator("#entry-menu")).to_be_visible()
+
+
+def is_refused(reader: Reader, field: Locator, button: str, missing: str) -> None:
+    """Submits an address where nothing is. The form says so, and keeps what was typed."""
+    field.fill(missing)
+    reader.page.get_by_role("button", name=button).click()
+    expect(reader.page.get_by_text("has nothing at this address (404)")).to_be_visible()
+    expect(field).to_have_value(missing)
+    reader.complaints = [one for one in reader.complaints if "400 (Bad Request)" not in one]
 
 
 def test_a_tag_leads_to_the_entries_that_have_it(reader: Reader, alice: Person, site: Publisher) -> None:
@@ -76,12 +68,7 @@ def test_a_page_in_no_feed_is_saved_and_one_that_cannot_be_keeps_what_was_typed(
     site.serve("/clouds", f"<html><head><title>Clouds</title></head><body><article>{ARTICLE}</article></body></html>")
     page = reader.go("/feeds/add")
     address = page.get_by_label("Address of a site or a feed")
-    address.fill(site.url("/none"))
-    page.get_by_role("button", name="Save this page").click()
-    expect(page.get_by_text("has nothing at this address (404)")).to_be_visible()
-    reader.complaints = [one for one in reader.complaints if "400 (Bad Request)" not in one]
-    expect(address).to_have_value(site.url("/none"))
-
+    is_refused(reader, address, "Save this page", site.url("/none"))
     address.fill(site.url("/clouds"))
     page.get_by_role("button", name="Save this page").click()
     expect(page.locator("#article h1")).to_have_text("Clouds")
@@ -106,12 +93,7 @@ def test_feeds_are_imported_from_the_address_of_an_opml_file(reader: Reader, ali
     site.serve("/blogroll.opml", f'<opml version="2.0"><body>{outline}</body></opml>')
     page = reader.go("/feeds/import")
     address = page.get_by_label("Or its web address")
-    address.fill(site.url("/none.opml"))
-    page.get_by_role("button", name="Fetch and import").click()
-    expect(page.get_by_text("has nothing at this address (404)")).to_be_visible()
-    reader.complaints = [one for one in reader.complaints if "400 (Bad Request)" not in one]
-    expect(address).to_have_value(site.url("/none.opml"))
-
+    is_refused(reader, address, "Fetch and import", site.url("/none.opml"))
     address.fill(site.url("/blogroll.opml"))
     page.get_by_role("button", name="Fetch and import").click()
     expect(page.get_by_text("1 feed imported").or_(page.get_by_text("One feed imported"))).to_be_visible()

@@ -5,32 +5,17 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browser.readers import TIMEOUT_MS, Reader, reading
+from browser.readers import SCREENS, TIMEOUT_MS, Reader, reading
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.running import RunningService
 from tidings.domain.times import DAY, SECOND
 
 expect.set_options(timeout=TIMEOUT_MS)
-
-SCREENS: dict[str, dict[str, Any]] = {
-    "wide": {"viewport": {"width": 1280, "height": 800}},
-    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "color_scheme": "dark"},
-}
-
-
-@pytest.fixture(params=SCREENS)
-def reader(
-    browser: Browser, service: RunningService, alice: Person, request: pytest.FixtureRequest
-) -> Iterator[Reader]:
-    with reading(browser, service, **SCREENS[request.param]) as created:
-        created.set_session(alice)
-        yield created
 
 
 @pytest.fixture

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from browser.readers import TIMEOUT_MS, Reader, reading
+from browser.readers import SCREENS, TIMEOUT_MS, Reader, reading
 from support.many_feeds import add_feeds
 from support.people import Person
 from support.publisher import Publisher
@@ -17,20 +15,7 @@ from support.running import RunningService
 
 expect.set_options(timeout=TIMEOUT_MS)
 
-SCREENS: dict[str, dict[str, Any]] = {
-    "wide": {"viewport": {"width": 1280, "height": 800}},
-    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
-}
 CATEGORIES, FEEDS = 60, 50
-
-
-@pytest.fixture(params=SCREENS)
-def reader(
-    browser: Browser, service: RunningService, alice: Person, request: pytest.FixtureRequest
-) -> Iterator[Reader]:
-    with reading(browser, service, **SCREENS[request.param]) as created:
-        created.set_session(alice)
-        yield created
 
 
 @pytest.fixture
