@@ -114,6 +114,7 @@ EXCEPTIONS = {
     ("tidings.domain.entries.stemming", "threading"): "a stemmer holds its word: each thread has its own",
     ("tidings.domain.rules.regex", "time"): "the processor time that an expression may take, not a clock",
     ("tidings.domain.icons.raster", "io"): "a picture in memory, in the form that Pillow takes and gives",
+    ("tidings.domain.media.scaling", "io"): "a picture in memory, in the form that Pillow takes and gives",
     ("tidings.domain.icons.app_icon", "io"): "a picture in memory, in the form that Pillow gives",
     ("tidings.domain.integrations.registry", "importlib"): "leaves are found by looking into their folder",
     ("tidings.services.worker_pool", "subprocess"): "helpers do what must not be done here, such as looking at pages",

@@ -14,6 +14,7 @@ from tidings.domain.entries.entries import Entry, EntryStatus
 from tidings.domain.entries.highlights import Highlighter, TextPiece
 from tidings.domain.entries.search import parse_query
 from tidings.domain.entries.stemming import group_of
+from tidings.domain.media.signatures import FOR_ROW
 from tidings.domain.url_schemes import safe_href
 from tidings.storage.engine.database import Read
 from tidings.storage.entries import entry_lists
@@ -66,7 +67,9 @@ def rows(db: Read, context: RequestContext, listing: ListPage, entries: Sequence
 
 
 def _picture(context: RequestContext, body: str) -> str:
-    return picture_address(context, unescape(excerpts.first_image(body)))
+    url = unescape(excerpts.first_image(body))
+    address = picture_address(context, url)
+    return address if address == url else address + FOR_ROW
 
 
 def _highlighters(query: str, entries: Sequence[Entry]) -> dict[str, Highlighter]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from io import BytesIO
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from PIL import Image
 
 from net.fetching import Only
 from support.publisher import Answer, Endless, Publisher
@@ -22,6 +24,7 @@ from tidings.domain.errors import (
 )
 from tidings.domain.media.pictures import Picture
 from tidings.domain.media.policy import MediaKind, MediaPolicy, MediaProxyMode
+from tidings.domain.media.scaling import PictureSize
 from tidings.domain.media.signatures import PREFIX
 from tidings.domain.times import SECOND, Instant
 from tidings.net.fetch import Fetcher, FetchSettings
@@ -132,6 +135,25 @@ def test_a_picture_that_failed_is_not_asked_for_again_for_five_minutes(
         return (await proxy.picture(url)).content
 
     assert with_proxy(database, tmp_path, read, clock) == PNG
+
+
+def test_a_large_picture_is_scaled_once_for_articles_and_once_for_rows(
+    database: Database, tmp_path: Path, site: Publisher
+) -> None:
+    out = BytesIO()
+    Image.new("RGB", (4000, 3000), (40, 90, 160)).save(out, "PNG")
+    url = site.serve("/rain.png", out.getvalue())
+
+    async def read(proxy: MediaProxy) -> list[Picture]:
+        return [await proxy.picture(url, size) for size in (PictureSize.ROW, PictureSize.ARTICLE)]
+
+    row, article = with_proxy(database, tmp_path, read)
+
+    assert [Image.open(BytesIO(one.content)).size for one in (row, article)] == [(336, 252), (2048, 1536)]
+    assert with_proxy(database, tmp_path, read) == [row, article]
+    assert len(site.requests) == 1
+    kept = sum(file.stat().st_size for file in (tmp_path / "media").iterdir())
+    assert kept < len(row.content) + len(article.content) + 200
 
 
 def test_what_cannot_be_shown_is_an_error(database: Database, tmp_path: Path, site: Publisher) -> None:

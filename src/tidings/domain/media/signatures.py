@@ -1,7 +1,8 @@
 """Signed addresses: the proxy fetches what this installation wrote into a page, and nothing else.
 
-/proxy/<signature>/<URL>          a picture
-/proxy/stream/<signature>/<URL>   a sound or film
+/proxy/<signature>/<URL>            a picture
+/proxy/<signature>/<URL>?size=row   the same, for a row of a list
+/proxy/stream/<signature>/<URL>     a sound or film
 
 Both parts are in base64url without padding. The signature is an HMAC-SHA-256 of the URL, its first 16 bytes.
 """
@@ -18,6 +19,8 @@ from tidings.domain.messages import msg
 
 PREFIX = "/proxy/"
 STREAM_PREFIX = "/proxy/stream/"
+# Appended to the path of a picture.
+FOR_ROW = "?size=row"
 _SIGNATURE_BYTES = 16
 
 

@@ -1,6 +1,6 @@
 """Fetches pictures for readers.
 
-signed path ─► URL ─► cache ─► fetch (guard, limits) ─► a picture? ─► cache
+signed path ─► URL ─► cache ─► fetch (guard, limits) ─► a picture? ─► scaled down ─► cache
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import structlog
 from tidings.domain.errors import EmptyBody, FetchError, Forbidden, InvalidInput, TidingsError
 from tidings.domain.media.pictures import Picture, read_picture
 from tidings.domain.media.policy import MediaKind, MediaPolicy
+from tidings.domain.media.scaling import PictureSize, scale_down
 from tidings.domain.media.signatures import signed_path, verified_url
 from tidings.domain.messages import msg
 from tidings.domain.polling.sources import host_of
@@ -60,6 +61,8 @@ class MediaProxy:
         self._cache = cache
         self._clock = clock
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
+        # A decoded picture is large: one at a time.
+        self._scaling = asyncio.Lock()
         self._fetches: dict[str, asyncio.Task[Picture]] = {}
         # By URL: the second until which the error counts.
         self._failed: dict[str, tuple[int, TidingsError]] = {}
@@ -72,8 +75,37 @@ class MediaProxy:
         """Returns the URL of a path. Raises Forbidden for a wrong signature."""
         return verified_url(signature, encoded_url, self._key())
 
-    async def picture(self, url: str) -> Picture:
-        """Returns the picture at a URL. Raises FetchError or InvalidInput when there is none that can be shown."""
+    async def picture(self, url: str, size: PictureSize = PictureSize.ARTICLE) -> Picture:
+        """Returns the picture at a URL, not larger than a size.
+
+        Raises FetchError or InvalidInput when there is none that can be shown.
+        """
+        if size is PictureSize.ARTICLE:
+            return await self._article_picture(url)
+        # No URL has a blank, so that the two cannot be mistaken for each other.
+        name = f"{size.name} {url}"
+        now_s = self._clock() // SECOND
+        cached = await asyncio.to_thread(self._cache.get, name, now=now_s)
+        if cached and now_s - cached.fetched_at < FRESH_S:
+            return Picture(cached.mime_type, cached.content)
+        scaled = await self._scale(await self._article_picture(url), size)
+        await self._keep(name, scaled, now_s)
+        return scaled
+
+    async def stream(self, url: str, *, byte_range: str) -> MediaStream:
+        """Returns a sound or film as the publisher sends it. byte_range: the Range header of the reader.
+
+        Raises Forbidden if the operator did not ask for it, FetchError and InvalidInput.
+        """
+        if self.policy.kinds <= {MediaKind.IMAGE}:
+            raise Forbidden(msg("Only pictures are loaded through this service."))
+        return await self._relay.open(url, byte_range=byte_range)
+
+    async def close(self) -> None:
+        await self._fetcher.close()
+        await self._relay.close()
+
+    async def _article_picture(self, url: str) -> Picture:
         now_s = self._clock() // SECOND
         cached = await asyncio.to_thread(self._cache.get, url, now=now_s)
         if cached and now_s - cached.fetched_at < FRESH_S:
@@ -88,19 +120,6 @@ class MediaProxy:
         if cached is None:
             raise error.with_traceback(None)
         return Picture(cached.mime_type, cached.content)
-
-    async def stream(self, url: str, *, byte_range: str) -> MediaStream:
-        """Returns a sound or film as the publisher sends it. byte_range: the Range header of the reader.
-
-        Raises Forbidden if the operator did not ask for it, FetchError and InvalidInput.
-        """
-        if self.policy.kinds <= {MediaKind.IMAGE}:
-            raise Forbidden(msg("Only pictures are loaded through this service."))
-        return await self._relay.open(url, byte_range=byte_range)
-
-    async def close(self) -> None:
-        await self._fetcher.close()
-        await self._relay.close()
 
     async def _fetch_once(self, url: str, now_s: int) -> Picture:
         """Fetch the picture; requests for the same URL at the same time share one fetch."""
@@ -128,12 +147,20 @@ class MediaProxy:
         picture = await asyncio.to_thread(read_picture, response.body)
         if picture is None:
             raise EmptyBody(msg("{host} did not send a picture.", host=host_of(url)), url=url)
+        scaled = await self._scale(picture, PictureSize.ARTICLE)
+        await self._keep(url, scaled, now_s)
+        return scaled
+
+    async def _scale(self, picture: Picture, size: PictureSize) -> Picture:
+        async with self._scaling:
+            return await asyncio.to_thread(scale_down, picture, size)
+
+    async def _keep(self, name: str, picture: Picture, now_s: int) -> None:
+        """Cache a picture. name: its URL, with its size if that is not the one of articles."""
         try:
-            file = CachedFile(picture.mime_type, picture.content, now_s)
-            await asyncio.to_thread(self._cache.put, url, file)
+            await asyncio.to_thread(self._cache.put, name, CachedFile(picture.mime_type, picture.content, now_s))
         except OSError as error:
             log.warning("picture not cached", reason=str(error))
-        return picture
 
     def _key(self) -> bytes:
         return hmac.digest(self._secret.get(), b"media proxy", hashlib.sha256)

@@ -9,7 +9,8 @@ import structlog
 from starlette.responses import Response, StreamingResponse
 
 from tidings.domain.errors import FetchError, InvalidInput
-from tidings.domain.media.signatures import PREFIX, STREAM_PREFIX
+from tidings.domain.media.scaling import PictureSize
+from tidings.domain.media.signatures import FOR_ROW, PREFIX, STREAM_PREFIX
 from tidings.http.endpoints import Routes
 from tidings.http.requests import Request
 from tidings.services import Services
@@ -40,7 +41,7 @@ async def show_media(request: Request, services: Services, signature: str, encod
     """
     url = await asyncio.to_thread(services.media_proxy.url, signature, encoded_url)
     try:
-        picture = await services.media_proxy.picture(url)
+        picture = await services.media_proxy.picture(url, _size(request))
     except (FetchError, InvalidInput) as error:
         log.debug("picture not shown", reason=error.message)
         return _explanation(url, error) if _is_opened(request) else _placeholder()
@@ -65,6 +66,10 @@ async def stream_media(request: Request, services: Services, signature: str, enc
         await stream.aclose()
         return Response(status_code=stream.status, headers=headers)
     return StreamingResponse(stream.chunks, stream.status, headers)
+
+
+def _size(request: Request) -> PictureSize:
+    return PictureSize.ROW if f"?{request.url.query}" == FOR_ROW else PictureSize.ARTICLE
 
 
 def _is_opened(request: Request) -> bool:

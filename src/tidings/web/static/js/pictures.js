@@ -15,15 +15,21 @@ function leave(image) {
 // Those that failed before this script ran. Drawings without a size have no natural width, either: decoding tells.
 function check() {
   for (const image of document.querySelectorAll(ALL)) {
-    if (image.complete && !image.naturalWidth) image.decode().catch(() => leave(image));
+    if (!image.complete) continue;
+    if (image.naturalWidth) shrink(image);
+    else image.decode().then(() => shrink(image), () => leave(image));
   }
 }
 
-// The placeholder of our proxy has no size. Its link leads to the page that says why the picture is missing.
+// The placeholder of our proxy has no size, and its status is 404, which not every browser tells. Its link leads to the page
+// that says why the picture is missing.
 const isPlaceholder = (image) =>
-  image.currentSrc.includes("/proxy/") && [0, 300].includes(image.naturalWidth) && [0, 150].includes(image.naturalHeight);
+  image.currentSrc.includes("/proxy/") && [0, 300].includes(image.naturalWidth) && [0, 150].includes(image.naturalHeight) &&
+  (performance.getEntriesByName(image.currentSrc).at(-1)?.responseStatus || 404) === 404;
+const shrink = (image) => image.classList.toggle("missing", isPlaceholder(image));
 
 addEventListener("error", ({ target }) => target.matches?.(ALL) && leave(target), true);
+document.addEventListener("load", ({ target }) => target.matches?.(ALL) && shrink(target), true);
 document.addEventListener("tidings:swapped", check);
 check();
 document.addEventListener("click", (event) => {
