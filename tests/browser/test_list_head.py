@@ -109,16 +109,25 @@ def test_the_progress_of_a_category_is_shown_until_its_feeds_are_checked(
 
 def test_order_and_density_are_chosen_in_the_list(reader: Reader, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["New", "Old"])
-    page = reader.go("/unread")
-    for name, shown in (("Oldest first", ["Old", "New"]), ("Newest first", ["New", "Old"])):
-        page.get_by_role("button", name="Order and density").click()
-        page.get_by_role("button", name=name).click()
-        expect(page.locator(".row-title")).to_have_text(shown)
+    for entry in alice.entries():
+        alice.put(f"/v1/entries/{entry['id']}/bookmark", status=204)
+    page = reader.page
+    for path in ("/unread", "/starred"):
+        reader.go(path)
+        for name, shown in (("Oldest first", ["Old", "New"]), ("Newest first", ["New", "Old"])):
+            page.get_by_role("button", name="Order and density").click()
+            page.get_by_role("button", name=name).click()
+            expect(page.locator(".row-title")).to_have_text(shown)
     page.get_by_role("button", name="Order and density").click()
     page.get_by_role("button", name="Cards").click()
     expect(page.locator("html")).to_have_attribute("data-density", "cards")
 
     assert alice.get("/v1/me")["entry_sorting_direction"] == "desc"
+    # History begins with what was read last.
+    reader.go("/history")
+    page.get_by_role("button", name="Order and density").click()
+    expect(page.get_by_role("button", name="Compact")).to_be_visible()
+    expect(page.get_by_role("button", name="Oldest first")).to_have_count(0)
 
 
 def test_a_search_says_how_many_results_there_are(reader: Reader, alice: Person, site: Publisher) -> None:

@@ -99,6 +99,11 @@ class ListPage(Struct, frozen=True):
         return feeds.last_check(db, user_id, feed_id=self.feed_id, category_id=self.category_id)
 
     @property
+    def has_order(self) -> bool:
+        """Whether the user decides which entries come first: not in history and search, which begin with the latest."""
+        return self.name not in ("history", "search")
+
+    @property
     def count_key(self) -> str:
         """The key of its total in /counts; "" when it is not there."""
         if self.query or self.name not in ("unread", "starred", "category", "feed"):
@@ -157,7 +162,14 @@ def unread(context: RequestContext, _query: ListQuery) -> ListPage:
 
 
 def starred(context: RequestContext, _query: ListQuery) -> ListPage:
-    return ListPage("starred", _("Starred"), "/starred", EntryFilter(starred=True), total=context.sidebar.starred)
+    return ListPage(
+        "starred",
+        _("Starred"),
+        "/starred",
+        EntryFilter(starred=True),
+        total=context.sidebar.starred,
+        **_user_order(context.caller),
+    )
 
 
 def history(context: RequestContext, _query: ListQuery) -> ListPage:
@@ -167,8 +179,8 @@ def history(context: RequestContext, _query: ListQuery) -> ListPage:
     )
 
 
-def shared(_context: RequestContext, _query: ListQuery) -> ListPage:
-    return ListPage("shared", _("Shared by me"), "/shared", EntryFilter(shared=True))
+def shared(context: RequestContext, _query: ListQuery) -> ListPage:
+    return ListPage("shared", _("Shared by me"), "/shared", EntryFilter(shared=True), **_user_order(context.caller))
 
 
 def tagged(context: RequestContext, query: ListQuery) -> ListPage:
