@@ -230,6 +230,23 @@ def test_items_are_counted(app: App, alice: Person, site: Publisher) -> None:
     assert count(s="user/-/state/com.google/like") == "0"
 
 
+def test_words_narrow_any_stream(app: App, alice: Person, site: Publisher) -> None:
+    feed = alice.has_feed(site, ["Red fox", "Grey fox", "Red deer", "Red fox again"])
+    by_title = {entry["title"]: entry["id"] for entry in alice.entries()}
+    foxes = sorted((by_title[title] for title in ("Red fox", "Grey fox", "Red fox again")), reverse=True)
+    alice.put("/v1/entries", {"entry_ids": [by_title["Grey fox"]], "status": "read"})
+
+    assert app.ids(q="fox") == foxes
+    assert app.ids(q="fox", n=1) == foxes
+    assert app.ids(q="fox", n=1, r="o") == foxes[::-1]
+    assert app.ids(f"feed/{feed['id']}", q="red fox") == [one for one in foxes if one != by_title["Grey fox"]]
+    assert app.ids(q="fox", xt=READ) == [one for one in foxes if one != by_title["Grey fox"]]
+    assert app.ids(q="fox", ot=2**31) == app.ids(q="wolf") == []
+    assert [item["title"] for item in app.get("stream/contents", {"q": "deer"})["items"]] == ["Red deer"]
+    assert app.call("GET", "stream/items/count", query={"s": READING_LIST, "q": "fox"}).body == b"3"
+    assert app.call("GET", "stream/items/ids", query={"s": READING_LIST, "q": "a\0b"}).status == 400
+
+
 def test_a_response_is_compressed_if_the_client_accepts_it(app: App, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, TITLES)
     headers = {"Authorization": f"GoogleLogin auth={app.token}", "Accept-Encoding": "gzip"}

@@ -46,12 +46,16 @@ class Stream(Struct, frozen=True):
 
 
 class StreamFilter(Struct, frozen=True, kw_only=True):
-    """Narrows a stream. include, exclude: other streams. since, until: when entries were stored, inclusive."""
+    """Narrows a stream. include, exclude: other streams. since, until: when entries were stored, inclusive.
+
+    search: words to search for.
+    """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     since: Instant | None = None
     until: Instant | None = None
+    search: str = ""
 
 
 def parse(text: str) -> Stream:
@@ -134,6 +138,7 @@ def entry_filter(db: Read, user_id: int, stream: str, stream_filter: StreamFilte
         statuses=_BOTH,
         created_after=None if stream_filter.since is None else Instant(stream_filter.since - 1),
         created_before=None if stream_filter.until is None else Instant(stream_filter.until + 1),
+        search=stream_filter.search,
     )
     for text in (stream, *_not_blank(stream_filter.include)):
         selection = selection and _intersection(selection, _condition(db, user_id, parse(text)))

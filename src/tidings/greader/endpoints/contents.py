@@ -41,6 +41,7 @@ class StreamQuery(QueryOrForm, frozen=True):
     """s: streams, none for all entries. n: how many. c: the cursor of the previous page. r: o for oldest first.
 
     ot, nt: when entries were stored, at the earliest and at the latest. it, xt: streams to be in, and not to be in.
+    q: words to search for, as in the native API.
     """
 
     s: tuple[str, ...] = ()
@@ -51,6 +52,7 @@ class StreamQuery(QueryOrForm, frozen=True):
     nt: str = ""
     it: tuple[str, ...] = ()
     xt: tuple[str, ...] = ()
+    q: str = ""
 
     @property
     def direction(self) -> Direction:
@@ -59,7 +61,7 @@ class StreamQuery(QueryOrForm, frozen=True):
     @property
     def stream_filter(self) -> StreamFilter:
         since, until = streams.moment(self.ot), streams.moment(self.nt)
-        return StreamFilter(include=self.it, exclude=self.xt, since=since, until=until)
+        return StreamFilter(include=self.it, exclude=self.xt, since=since, until=until, search=self.q.strip())
 
     def count(self, most: int) -> int:
         return min(self.n or USUAL_COUNT, most)
@@ -113,7 +115,7 @@ class IdPage(Struct, frozen=True):
 @routes.get("/reader/api/0/stream/items/ids")
 def list_item_ids(caller: User, services: Services, query: StreamQuery) -> ItemRefs:
     """List the ids of a stream, in the order in which entries were stored."""
-    with services.listing.open(caller.id) as lists:
+    with services.listing.open(caller.id, search=query.q) as lists:
         page = _ids(lists, caller.id, query.s, query, query.count(MOST_IDS))
     # As text: 10,000 structs would take longer than the ids themselves.
     refs = '{"id":"' + page.joined.replace(",", '"},{"id":"') + '"}' if page.joined else ""
@@ -126,7 +128,7 @@ routes.post("/reader/api/0/stream/items/ids")(list_item_ids)
 @routes.get("/reader/api/0/stream/items/count")
 def count_items(caller: User, services: Services, query: StreamQuery) -> str:
     """Get the number of entries of a stream."""
-    with services.listing.open(caller.id) as lists:
+    with services.listing.open(caller.id, search=query.q) as lists:
         selection = streams.entry_filter(lists.db, caller.id, "".join(query.s[:1]), query.stream_filter)
         return str(lists.count(selection) if selection else 0)
 
@@ -148,7 +150,7 @@ routes.post("/reader/api/0/stream/contents/{stream:path}")(list_named_stream)
 
 
 def _contents(caller: User, services: Services, wanted: Sequence[str], query: StreamQuery) -> StreamContents:
-    with services.listing.open(caller.id) as lists:
+    with services.listing.open(caller.id, search=query.q) as lists:
         page = _ids(lists, caller.id, wanted, query, query.count(MOST_ITEMS))
         found = items.read(lists.db, caller.id, split_ids(page.joined), newest_first=query.direction is Direction.DESC)
     return StreamContents(wanted[0], services.clock() // SECOND, found, page.continuation)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from msgspec import structs
 
-from tidings.domain.entries.entries import Direction, Entry, EntryFilter, PageRequest
+from tidings.domain.entries.entries import Direction, Entry, EntryFilter, Order, PageRequest
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import msg
 from tidings.services.entries.entries import unknown_feed
@@ -39,6 +39,9 @@ class EntryLists:
 
     def ids(self, entry_filter: EntryFilter, *, direction: Direction, limit: int) -> str:
         """Returns ids in their order, separated by commas. Ids rise with the time at which entries were stored."""
+        if entry_filter.search:
+            request = PageRequest(order=Order.ID, direction=direction, limit=limit)
+            return ",".join(map(str, self.page_ids(entry_filter, request)[0]))
         since = entry_filter.created_after
         if since is not None and entry_lists.is_older_than_all(self.db, self._user_id, since):
             entry_filter = structs.replace(entry_filter, created_after=None)
@@ -52,6 +55,8 @@ class EntryLists:
         return entry_lists.id_page(self.db, self._user_id, entry_filter, direction=direction, limit=limit)
 
     def count(self, entry_filter: EntryFilter) -> int:
+        if entry_filter.search:
+            return self.page_ids(entry_filter, PageRequest(limit=1))[1]
         return entry_lists.total(self.db, self._user_id, entry_filter)
 
 
