@@ -176,3 +176,64 @@ def test_waiting_for_a_whole_article_is_shown_and_it_is_fetched_once(reader: Rea
     assert len(waiting) == 1
     waiting[0].continue_()
     expect(page.locator("html[data-loading]")).to_have_count(0)
+
+
+def fill_rules(reader: Reader) -> Page:
+    """Returns the page of the filters, with a rule that is not saved."""
+    page = reader.go("/settings/filters")
+    page.get_by_label("Block").fill("EntryTitle=Rain")
+    return page
+
+
+def saved_rules(person: Person) -> str:
+    return str(person.get("/v1/me")["block_filter_entry_rules"])
+
+
+def test_what_was_typed_without_a_connection_stays_and_is_saved_by_retry(reader: Reader, alice: Person) -> None:
+    page = fill_rules(reader)
+    reader.context.set_offline(True)
+
+    page.get_by_role("button", name="Save").click()
+
+    notice = page.locator("#notice")
+    expect(notice).to_contain_text("No connection")
+    expect(page.get_by_label("Block")).to_have_value("EntryTitle=Rain")
+    reader.context.set_offline(False)
+    with page.expect_navigation():
+        notice.get_by_role("button", name="Retry").click()
+    assert saved_rules(alice) == "EntryTitle=Rain"
+
+
+def test_what_was_typed_when_the_session_ended_is_saved_after_signing_in_in_another_tab(
+    reader: Reader, alice: Person
+) -> None:
+    page = fill_rules(reader)
+    reader.context.clear_cookies()
+
+    page.get_by_role("button", name="Save").click()
+
+    notice = page.locator("#notice")
+    expect(notice).to_contain_text("Your session has ended.")
+    with reader.context.expect_page() as opened:
+        notice.get_by_role("button", name="Sign in").click()
+    other = opened.value
+    other.get_by_label("Username").fill(alice.user.username)
+    other.get_by_label("Password").fill(PASSWORD)
+    other.get_by_role("button", name="Sign in").click()
+    expect(other.get_by_role("heading", name="Filters")).to_be_visible()
+    other.close()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save").click()
+    assert saved_rules(alice) == "EntryTitle=Rain"
+
+
+def test_what_was_typed_is_not_saved_for_another_user_who_signed_in(reader: Reader, alice: Person, bob: Person) -> None:
+    page = fill_rules(reader)
+    reader.context.clear_cookies()
+    reader.set_session(bob)
+
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save").click()
+
+    expect(page.get_by_text("This form is too old")).to_be_visible()
+    assert saved_rules(bob) == saved_rules(alice) == ""

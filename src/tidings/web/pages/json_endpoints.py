@@ -109,6 +109,12 @@ def show_counts(context: RequestContext, query: CountsQuery) -> Response:
     return json(counts, headers=_NO_STORE)
 
 
+@routes.get("/session")
+def show_session(context: RequestContext, caller: User) -> Response:
+    """Returns the id of the user and the token for forms, which a page needs that outlived its session."""
+    return json({"user": caller.id, "csrf": context.csrf}, headers=_NO_STORE)
+
+
 @routes.post("/enclosures/{enclosure_id}/position")
 def keep_position(caller: User, services: Services, enclosure_id: int, form: PlaybackPositionForm) -> Redirect:
     services.enclosures.set_progression(caller.id, enclosure_id, min(form.position or 0, 2**31 - 1))

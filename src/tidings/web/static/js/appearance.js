@@ -1,8 +1,9 @@
 // Appearance of articles: applied at once, and stored for this device.
+import { find } from "./page.js";
 import { post } from "./marks.js";
 import { help } from "./keys.js";
 
-const ready = () => document.querySelector("form[data-appearance]")?.classList.add("is-ready");
+const ready = () => find("form[data-appearance]")?.classList.add("is-ready");
 ready();
 document.addEventListener("tidings:swapped", ready);
 document.addEventListener("change", (event) => {

@@ -1,7 +1,8 @@
 // Unread counts: fetched once a minute while the page is visible, and after each change.
-const base = document.getElementById("words").dataset.base;
+import { base, find, findAll, getJson } from "./page.js";
+
 const INTERVAL_MS = 60_000;
-const icon = document.querySelector("link[rel=icon]");
+const icon = find("link[rel=icon]");
 const plain = icon.href;
 let timer = 0;
 let latest = 0;
@@ -14,8 +15,8 @@ export function refresh(wait = 250) {
 async function ask() {
   const request = ++latest;
   try {
-    const answer = await fetch(`${base}/counts`, { headers: { Accept: "application/json" } });
-    if (answer.ok && request === latest) show(await answer.json());
+    const counts = await getJson(`${base}/counts`);
+    if (request === latest) show(counts);
   } catch {
     // Offline: the next request will do.
   }
@@ -24,7 +25,7 @@ async function ask() {
 
 function show(counts) {
   if (!("unread" in counts)) return;
-  for (const shown of document.querySelectorAll("[data-count]")) {
+  for (const shown of findAll("[data-count]")) {
     const count = counts[shown.dataset.count] ?? 0;
     shown.textContent = count ? count.toLocaleString(document.documentElement.lang, { useGrouping: true }) : /^[cf]/.test(shown.dataset.count) ? 0 : "";
     shown.closest(".line")?.classList.toggle("no-unread", !count && /^[cf]/.test(shown.dataset.count));
@@ -34,7 +35,7 @@ function show(counts) {
 
 // Show the count of the list in the title of the page.
 export function showTitle() {
-  const own = document.querySelector(".columns:not(:has(#pane[data-entry])) .list-title .count");
+  const own = find(".columns:not(:has(#pane[data-entry])) .list-title .count");
   const title = document.title.replace(/^\(\d[^)]*\) /, "");
   document.title = own?.textContent ? `(${own.textContent}) ${title}` : title;
 }
@@ -49,7 +50,7 @@ function paint(count) {
 document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : refresh(0)));
 // A page from the browser's memory shows what was true when it was left.
 addEventListener("pageshow", (event) => event.persisted && refresh(0));
-const first = document.querySelector("#sidebar [data-count=unread]");
+const first = find("#sidebar [data-count=unread]");
 if (first) {
   paint(Number(first.textContent.replace(/\D/g, "")));
   refresh(INTERVAL_MS);

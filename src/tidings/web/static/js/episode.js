@@ -1,6 +1,7 @@
 // Chapters and transcripts: loaded when they are opened; a click seeks, and the current line is marked.
+import { find, findAll, words } from "./page.js";
 import { isExpired, load, offer } from "./tidings.js";
-import { pane, words } from "./marks.js";
+import { pane } from "./marks.js";
 import { seek } from "./player.js";
 
 document.addEventListener("toggle", async ({ target }) => {
@@ -19,7 +20,7 @@ document.addEventListener("toggle", async ({ target }) => {
 
 document.addEventListener("click", (event) => {
   const at = event.target.closest?.(".timed [data-at]")?.dataset.at;
-  const media = document.querySelector("#pane .player :is(audio, video)");
+  const media = find("#pane .player :is(audio, video)");
   if (!at || !media || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   seek(media, Number(at));
@@ -28,7 +29,7 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("tidings:playing", ({ detail: { entry, at } }) => {
   if (pane()?.dataset.entry !== entry) return;
-  for (const list of document.querySelectorAll("#pane .timed")) {
+  for (const list of findAll("#pane .timed")) {
     const now = [...list.querySelectorAll("[data-at]")].findLast((one) => Number(one.dataset.at) <= at + 0.05);
     const before = list.querySelector("[aria-current]");
     if (now === before) continue;

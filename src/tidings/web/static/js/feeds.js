@@ -1,10 +1,11 @@
 // Pages about subscriptions: progress, busy buttons and check boxes.
 
+import { byId, find, findAll } from "./page.js";
 import { swap } from "./tidings.js";
 
 // The progress of an import, and of the first checks after it.
-const progress = () => document.querySelector("[data-waiting]");
-const parts = ["progress", "import-run"].filter((id) => document.getElementById(id));
+const progress = () => find("[data-waiting]");
+const parts = ["progress", "import-run"].filter((id) => byId(id));
 const poll = async () => {
   if (!document.hidden && progress()) await swap(progress().dataset.waiting, parts);
   if (progress()) setTimeout(poll, 2000);
@@ -12,22 +13,22 @@ const poll = async () => {
 if (progress()) setTimeout(poll, 1000);
 
 // A button that waits for a publisher is pressed once.
-addEventListener("submit", ({ target, submitter }) => {
-  if (!target.matches("[action$='/feeds/find'], [action$='/feeds/add'], [data-slow]") || !submitter) return;
+addEventListener("submit", ({ target, submitter, defaultPrevented }) => {
+  if (defaultPrevented || !target.matches("[action$='/feeds/find'], [action$='/feeds/add'], [data-slow]") || !submitter) return;
   submitter.setAttribute("aria-busy", "true");
   setTimeout(() => { submitter.disabled = true; });
 });
 addEventListener("pageshow", () => {
-  for (const button of document.querySelectorAll("[aria-busy]")) {
+  for (const button of findAll("[aria-busy]")) {
     button.disabled = false;
     button.removeAttribute("aria-busy");
   }
 });
 
 // The check box that ticks all of the page.
-const all = document.querySelector("[data-all]");
+const all = find("[data-all]");
 if (all) {
-  const boxes = [...document.querySelectorAll("#bulk [name=feed]")];
+  const boxes = findAll("#bulk [name=feed]");
   const count = () => {
     const ticked = boxes.filter((box) => box.checked).length;
     all.checked = boxes.length > 0 && ticked === boxes.length;

@@ -1,26 +1,26 @@
 // Keyboard shortcuts, mostly those of Miniflux; the page /keys lists them. The account can switch them off.
+import { base, find, findAll } from "./page.js";
 import { load } from "./tidings.js";
 import { refreshFeeds, reloadList } from "./refresh.js";
-import { base, opened, pane, row, save, toggle, undo } from "./marks.js";
+import { opened, pane, row, save, toggle, undo } from "./marks.js";
 import { chosen, more, select } from "./lists.js";
 import { isSplit, open } from "./split_view.js";
 import { scrollArticle } from "./scroll.js";
 
 const PREFIX_MS = 1500;
-const $ = (selector) => document.querySelector(selector);
 let prefix = 0;
 
 const current = () => pane()?.dataset.entry ?? chosen()?.id.slice(1);
-const feedId = () => pane()?.dataset.feed ?? chosen()?.dataset.feed ?? $("#column")?.dataset.feed;
-const link = (name) => $(`#pane .tools .${name}`)?.href ?? chosen()?.dataset[name === "original" ? "url" : name];
+const feedId = () => pane()?.dataset.feed ?? chosen()?.dataset.feed ?? find("#column")?.dataset.feed;
+const link = (name) => find(`#pane .tools .${name}`)?.href ?? chosen()?.dataset[name === "original" ? "url" : name];
 
 async function step(by) {
-  const rows = [...document.querySelectorAll(isSplit() ? "#column .row" : "#column:not(.beside) .row")];
-  if (pane() && !(isSplit() && rows.length)) return $(`#pane .tools [rel=${by > 0 ? "next" : "prev"}][href]`)?.click();
+  const rows = findAll(isSplit() ? "#column .row" : "#column:not(.beside) .row");
+  if (pane() && !(isSplit() && rows.length)) return find(`#pane .tools [rel=${by > 0 ? "next" : "prev"}][href]`)?.click();
   const at = rows.indexOf(chosen() ?? row(current()));
   const next = rows[at < 0 ? 0 : at + by];
   if (!next && by > 0) return rows.length && (await more()) && step(by);
-  if (!next) return $("#pane .tools [rel=prev][href]")?.click();
+  if (!next) return find("#pane .tools [rel=prev][href]")?.click();
   select(next);
   if (isSplit() && !next.querySelector(".row-title a[rel~=external]")) open(next.querySelector(".row-title a").href);
 }
@@ -33,11 +33,11 @@ function openLink(url, isHere, isRead) {
 }
 
 const go = (path) => location.assign(base + path);
-const submit = (selector) => $(selector)?.requestSubmit($(`${selector} button`));
+const submit = (selector) => find(selector)?.requestSubmit(find(`${selector} button`));
 
 // The next line of the sidebar with unread entries: a feed, or a category whose feeds are not shown.
 function stepFeed(by) {
-  const lines = [...document.querySelectorAll("#sidebar .group a.line")].filter(
+  const lines = findAll("#sidebar .group a.line").filter(
     (line) =>
       !line.closest(".more, details:not([open])") &&
       (line.ariaCurrent || !(line.matches(".no-unread") || line.parentElement.querySelector("details[open]")))
@@ -51,7 +51,7 @@ function unsubscribe() {
   if (!feedId()) return;
   const form = document.createElement("form");
   Object.assign(form, { method: "post", action: `${base}/feeds/bulk`, hidden: true });
-  const fields = { csrf: $("input[name=csrf]").value, action: "delete", feed: feedId() };
+  const fields = { csrf: find("input[name=csrf]").value, action: "delete", feed: feedId() };
   form.append(...Object.entries(fields).map(([name, value]) => Object.assign(document.createElement("input"), { name, value })));
   document.body.append(form);
   form.submit();
@@ -59,7 +59,7 @@ function unsubscribe() {
 
 // Focus the attachments, and from there the beginning of the article.
 function attachments() {
-  const box = $("#pane :is(.players, .attached)");
+  const box = find("#pane :is(.players, .attached)");
   if (!box) return;
   const isThere = box.contains(document.activeElement);
   const target = isThere ? pane() : box.querySelector("audio, video, a");
@@ -69,12 +69,12 @@ function attachments() {
 }
 
 function changeWidth() {
-  const widths = [...document.querySelectorAll("#appearance [name=measure]")];
+  const widths = findAll("#appearance [name=measure]");
   widths[(widths.findIndex((one) => one.checked) + 1) % widths.length]?.click();
 }
 
 function selectEnd(at) {
-  const one = [...document.querySelectorAll("#column .row")].at(at);
+  const one = findAll("#column .row").at(at);
   if (one?.checkVisibility()) select(one);
 }
 
@@ -96,18 +96,18 @@ const KEYS = {
   d: () => submit("#full"),
   a: attachments,
   w: changeWidth,
-  P: () => $("#playing [data-play]")?.click(),
+  P: () => find("#playing [data-play]")?.click(),
   F: () => feedId() && go(`/feeds/${feedId()}`),
   J: () => stepFeed(1),
   K: () => stepFeed(-1),
   G: () => selectEnd(-1),
   "#": unsubscribe,
   z: undo,
-  r: () => ($("#refresh") ? refreshFeeds($("#refresh").action) : reloadList()),
+  r: () => (find("#refresh") ? refreshFeeds(find("#refresh").action) : reloadList()),
   R: () => refreshFeeds(`${base}/feeds/refresh`),
   "+": () => go("/feeds/add"),
   "/": () => {
-    const field = [...document.querySelectorAll("input[name=q]")].findLast((one) => one.checkVisibility());
+    const field = findAll("input[name=q]").findLast((one) => one.checkVisibility());
     if (!field) return go("/search");
     field.focus();
     field.select();
@@ -128,7 +128,7 @@ const AFTER_G = {
 };
 
 export async function help() {
-  const shown = $("#keys");
+  const shown = find("#keys");
   if (shown) return shown.remove();
   const { page } = await load(`${base}/keys`);
   const dialog = document.createElement("dialog");
@@ -141,10 +141,10 @@ export async function help() {
 }
 
 function escape() {
-  $("#keys")?.close();
+  find("#keys")?.close();
   document.activeElement?.blur();
   if (!pane()) return;
-  if (!isSplit()) $(".to-list")?.click();
+  if (!isSplit()) find(".to-list")?.click();
   else if (row(current())) select(row(current()));
 }
 
@@ -152,8 +152,8 @@ if ("keys" in document.documentElement.dataset) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
     const isTyping = event.target.closest?.("input:not([type=radio], [type=checkbox]), textarea, select");
-    if (event.key === "Escape" && (isTyping || !$(":popover-open, dialog[open]"))) return escape();
-    if (isTyping || ($("dialog[open]") && event.key !== "?")) return;
+    if (event.key === "Escape" && (isTyping || !find(":popover-open, dialog[open]"))) return escape();
+    if (isTyping || (find("dialog[open]") && event.key !== "?")) return;
     if (scrollArticle(event)) return event.preventDefault();
     const wasPrefix = event.timeStamp < prefix;
     prefix = event.key === "g" && !wasPrefix ? event.timeStamp + PREFIX_MS : 0;

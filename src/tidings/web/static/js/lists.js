@@ -1,6 +1,7 @@
 // Endless lists, marking entries read when they are scrolled past, and restoring the scroll position.
+import { byId, find, findAll, words } from "./page.js";
 import { announce, beforeLeaving, isExpired, load, offer } from "./tidings.js";
-import { isUnread, mark, row, words } from "./marks.js";
+import { isUnread, mark, row } from "./marks.js";
 
 const PASSING_MS = 800;
 const STORAGE_KEY = "tidings:place";
@@ -13,9 +14,9 @@ export function more() {
 }
 
 async function append() {
-  const pager = document.querySelector("#list .pager");
+  const pager = find("#list .pager");
   const link = pager?.querySelector("[rel=next]");
-  const rows = document.querySelector("#list .rows");
+  const rows = find("#list .rows");
   if (!link || !rows) return false;
   try {
     const { page, url, ok } = await load(link.href, { headers: { "Tidings-Part": "list" } });
@@ -42,7 +43,7 @@ const passed = new Set();
 // Mark all entries above the first visible one, however fast the user scrolls.
 function markPassed(marks = true) {
   clearTimeout(timer);
-  const column = document.querySelector("#column:not(.beside)");
+  const column = find("#column:not(.beside)");
   if (document.documentElement.dataset.passing !== "mark" || !column?.checkVisibility()) return;
   const top = scroller() === column ? column.getBoundingClientRect().top : 0;
   const ids = [];
@@ -56,7 +57,7 @@ function markPassed(marks = true) {
 }
 
 function watch() {
-  const pager = document.querySelector("#list .pager");
+  const pager = find("#list .pager");
   end?.disconnect();
   // rootMargin has no effect on a column that scrolls by itself unless the column is the root.
   const root = scroller() === document.scrollingElement ? null : scroller();
@@ -69,14 +70,14 @@ function watch() {
 
 // What scrolls the list: its column, or the page.
 export const scroller = () => {
-  const column = document.getElementById("column");
+  const column = byId("column");
   return column && getComputedStyle(column).overflowY === "auto" ? column : document.scrollingElement;
 };
 
 // Before leaving: store the list, the entry at the top and the open entry.
 function savePosition() {
   markPassed();
-  const column = document.querySelector("#column:not(.beside)");
+  const column = find("#column:not(.beside)");
   const rows = column ? [...column.querySelectorAll(".row")] : [];
   const top = rows.findIndex((one) => one.getBoundingClientRect().bottom > 60);
   if (top < 0) return;
@@ -96,9 +97,9 @@ async function restorePosition() {
   const isBack = arrival === "back_forward" || sessionStorage.getItem(`${STORAGE_KEY}:back`);
   sessionStorage.removeItem(`${STORAGE_KEY}:back`);
   if (!isBack || place?.path !== location.pathname + location.search) return;
-  const found = () => place.ids.map((id) => document.getElementById(id)).find(Boolean);
-  while (!found() && document.querySelectorAll("#list .row").length < place.count && (await more()));
-  const current = document.getElementById(place.current);
+  const found = () => place.ids.map((id) => byId(id)).find(Boolean);
+  while (!found() && findAll("#list .row").length < place.count && (await more()));
+  const current = byId(place.current);
   current?.setAttribute("aria-current", "true");
   current?.querySelector(".row-title a").focus({ preventScroll: true });
   const target = found();
@@ -121,10 +122,10 @@ watch();
 restorePosition();
 
 // The row that keys act on: the focused one, else the one opened last.
-export const chosen = () => document.querySelector(".row:focus-within") ?? document.querySelector(".row[aria-current]");
+export const chosen = () => find(".row:focus-within") ?? find(".row[aria-current]");
 
 export function select(one, isFocused = true) {
-  for (const other of document.querySelectorAll(".row[aria-current]")) other.removeAttribute("aria-current");
+  for (const other of findAll(".row[aria-current]")) other.removeAttribute("aria-current");
   one.setAttribute("aria-current", "true");
   if (!isFocused) return;
   one.querySelector(".row-title a").focus({ preventScroll: true });

@@ -1,19 +1,18 @@
 // Marks and stars show at once and are sent in the background. A failed change is reverted. Without a connection or a
 // session it is kept in this browser, and sent when there is one again.
+import { base, byId, find, findAll, words } from "./page.js";
 import { announce, hasEnded, isExpired, offer, swap } from "./tidings.js";
 import { refresh } from "./counts.js";
 
-export const words = document.getElementById("words").dataset;
 const OTHER = { star: "unstar", unstar: "star", read: "unread", unread: "read" };
 const BUSY_MS = 700;
 const ICONS = { unstar: "starred" };
-const token = () => document.querySelector("input[name=csrf]").value;
+const token = () => find("input[name=csrf]").value;
 // What `z` undoes: the moment to send and the ids of the entries.
 let last = null;
 
-export const base = words.base;
-export const row = (id) => document.getElementById(`e${id}`);
-export const pane = () => document.querySelector("#pane[data-entry]");
+export const row = (id) => byId(`e${id}`);
+export const pane = () => find("#pane[data-entry]");
 export const isUnread = (one) => one.classList.contains("unread");
 
 // Returns the server's { to, notice, undo }, or null when the change failed, after saying so.
@@ -44,7 +43,7 @@ export async function post(url, fields, kept, again = () => post(url, fields).th
   }
 }
 
-const KEPT = `tidings-marks${words.base}`;
+const KEPT = `tidings-marks${base}`;
 const keptMarks = () => JSON.parse(localStorage.getItem(KEPT) ?? "[]");
 
 // A later mark of an entry replaces the earlier one.
@@ -68,7 +67,7 @@ export function show(id, name) {
   const one = row(id);
   if (name === "read" || name === "unread") one?.classList.toggle("unread", name === "unread");
   else one?.classList.toggle("starred", name === "star");
-  for (const button of document.querySelectorAll(`button[name="${name}"][value="${id}"]`)) {
+  for (const button of findAll(`button[name="${name}"][value="${id}"]`)) {
     const next = OTHER[name];
     button.name = next;
     button.title = words[next];
@@ -92,7 +91,7 @@ export async function mark(name, ids) {
 }
 
 export const toggle = (id, ...names) => {
-  const button = document.querySelector(names.map((name) => `button[name="${name}"][value="${id}"]`).join());
+  const button = find(names.map((name) => `button[name="${name}"][value="${id}"]`).join());
   if (button) mark(button.name, [id]);
 };
 
@@ -112,7 +111,7 @@ async function postWithNotice(ids, name, url, fields, again) {
 
 // Mark the whole list read, or the entries above or below one.
 export async function markList(url, part = {}) {
-  const rows = [...document.querySelectorAll("#list .row")];
+  const rows = findAll("#list .row");
   const at = rows.indexOf(row(part.above ?? part.below));
   const ids = rows.filter((one, i) => isUnread(one) && (part.above ? i < at : i > at)).map((one) => one.id.slice(1));
   const result = await postWithNotice(ids, "read", url, part, () => markList(url, part));
@@ -131,8 +130,8 @@ export async function undo() {
   last = null;
   const result = await postWithNotice(ids, "unread", `${base}/entries/undo`, { moment }, () => ((last = change), undo()));
   if (!result) return;
-  if (!pane() && document.getElementById("column") && !ids.every(row)) await swap(location.href, ["list"]);
-  if (!document.querySelector("#list .row")) await swap(location.href, ["list"]);
+  if (!pane() && byId("column") && !ids.every(row)) await swap(location.href, ["list"]);
+  if (!find("#list .row")) await swap(location.href, ["list"]);
   announce(result.notice);
   refresh();
 }
@@ -141,10 +140,10 @@ addEventListener("online", resend);
 
 // In a copy that was kept for reading offline, show what has been marked since; opening it is a mark to send.
 function showKept() {
-  const { entry } = document.querySelector("[data-saved][data-entry]:has(button[name=read])")?.dataset ?? {};
+  const { entry } = find("[data-saved][data-entry]:has(button[name=read])")?.dataset ?? {};
   if (entry && "viewed" in document.documentElement.dataset) keep([["read", entry]]);
   for (const [name, id] of keptMarks()) show(id, name);
-  return !!document.querySelector("[data-saved]");
+  return !!find("[data-saved]");
 }
 document.addEventListener("tidings:swapped", showKept);
 if (!showKept()) resend();
@@ -175,7 +174,7 @@ document.addEventListener("click", (event) => opened(event.target.closest?.(".ro
 // Add the buttons "above" and "below" to a row on hover, instead of a hundred times in the page.
 document.addEventListener("pointerover", (event) => {
   const actions = event.target.closest?.(".row")?.querySelector(".row-actions");
-  const url = document.getElementById("column")?.dataset.mark;
+  const url = byId("column")?.dataset.mark;
   if (!actions || !url || actions.children.length > 2) return;
   for (const name of ["above", "below"]) {
     const button = actions.lastElementChild.cloneNode(true);

@@ -1,5 +1,6 @@
 // Pictures of articles: enlarged above the page; where one is broken, its description or a link stands instead of a hole.
-const words = document.getElementById("words").dataset;
+import { findAll, words } from "./page.js";
+
 const ALL = ".content img, .attached img, .row-picture";
 
 function leave(image) {
@@ -14,7 +15,7 @@ function leave(image) {
 
 // Those that failed before this script ran. Drawings without a size have no natural width, either: decoding tells.
 function check() {
-  for (const image of document.querySelectorAll(ALL)) {
+  for (const image of findAll(ALL)) {
     if (!image.complete) continue;
     if (image.naturalWidth) shrink(image);
     else image.decode().then(() => shrink(image), () => leave(image));

@@ -3,17 +3,18 @@
 // What was started last is in the bar until it is closed. When its article leaves the page, the element moves into the
 // bar, and back when the article returns: an element that moves at once goes on playing. Another page takes over what
 // the tab's sessionStorage says.
-import { base, mark, post, words } from "./marks.js";
+import { base, byId, findAll, words } from "./page.js";
+import { mark, post } from "./marks.js";
 import { beforeLeaving, load, replace } from "./tidings.js";
 
 const INTERVAL_S = 10;
 const SEEK_PAUSE_MS = 800;
 const STORAGE_KEY = `tidings:playing${base}`;
 const root = document.documentElement.dataset;
-const template = document.getElementById("player-bar");
+const template = byId("player-bar");
 let bar = null;
 let current = null;
-const find = (selector) => bar.querySelector(selector);
+const part = (selector) => bar.querySelector(selector);
 
 const clock = (seconds) => {
   const [h, m, s] = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map((one) => String(Math.floor(one)));
@@ -71,8 +72,8 @@ function control(box, media) {
 }
 
 function prepare() {
-  for (const button of document.querySelectorAll("[data-start][hidden]")) button.hidden = false;
-  for (const box of document.querySelectorAll(".player:not(.is-ready)")) {
+  for (const button of findAll("[data-start][hidden]")) button.hidden = false;
+  for (const box of findAll(".player:not(.is-ready)")) {
     box.classList.add("is-ready");
     let media = box.querySelector("audio, video");
     if (current?.dataset.enclosure === media.dataset.enclosure && current !== media) {
@@ -90,7 +91,7 @@ function prepare() {
   }
   if (current && !current.isConnected) {
     current.controls = false;
-    find(".screen").append(current);
+    part(".screen").append(current);
   }
 }
 
@@ -107,11 +108,11 @@ function show(media) {
     bar = template.content.firstElementChild;
     template.after(bar);
     control(bar, () => current);
-    find("[data-play]").onclick = () => (current.paused ? current.play() : current.pause());
-    find("[data-close]").onclick = close;
+    part("[data-play]").onclick = () => (current.paused ? current.play() : current.pause());
+    part("[data-close]").onclick = close;
   }
   const { title, url } = media.dataset;
-  Object.assign(find("a"), { textContent: title, href: url });
+  Object.assign(part("a"), { textContent: title, href: url });
   bar.hidden = false;
   root.playing = "";
   if (navigator.mediaSession) navigator.mediaSession.metadata = new MediaMetadata({ title });
@@ -121,7 +122,7 @@ function show(media) {
 function close() {
   current.pause();
   current.keep();
-  find(".screen").replaceChildren();
+  part(".screen").replaceChildren();
   current = null;
   bar.hidden = true;
   delete root.playing;
@@ -131,18 +132,18 @@ function update() {
   if (!current) return;
   const { duration, paused } = current;
   const at = position(current);
-  const button = find("[data-play]");
+  const button = part("[data-play]");
   button.title = button.dataset[paused ? "play" : "pause"];
   button.querySelector("use").setAttribute("href", button.querySelector("use").getAttribute("href").replace(/#.*/, paused ? "#play" : "#pause"));
-  find(".time").textContent = duration > 0 && duration < Infinity ? `${clock(at)} / ${clock(duration)}` : clock(at);
-  find("progress").value = at / duration || 0;
+  part(".time").textContent = duration > 0 && duration < Infinity ? `${clock(at)} / ${clock(duration)}` : clock(at);
+  part("progress").value = at / duration || 0;
   showRate(bar, current);
   showRate(current.closest(".player"), current);
   document.dispatchEvent(new CustomEvent("tidings:playing", { detail: { entry: current.dataset.entry, at } }));
 }
 
 beforeLeaving(() => {
-  for (const media of [...document.querySelectorAll(".player :is(audio, video)"), current]) media?.keep();
+  for (const media of [...findAll(".player :is(audio, video)"), current]) media?.keep();
   if (!current) return sessionStorage.removeItem(STORAGE_KEY);
   const { src, localName, paused, playbackRate } = current;
   const data = { ...current.dataset, at: Math.floor(position(current)) };
@@ -180,7 +181,7 @@ async function playNext(enclosure) {
   await post(`${base}/queue`, { remove: enclosure });
   const { page } = await load(`${base}/queue`).catch(() => ({}));
   const next = page?.querySelector(".queue [data-src]");
-  if (document.getElementById("queue") && page) replace(page, ["queue"]);
+  if (byId("queue") && page) replace(page, ["queue"]);
   if (next) start(next);
 }
 

@@ -14,10 +14,14 @@ import "./reading_order.js";
 import "./sidebar.js";
 import "./feeds.js";
 import "./settings.js";
+// The last to hear of a form: it sends those that no other module does.
+import "./forms.js";
+
+import { base } from "./page.js";
 
 // Keeps copies for reading offline, which it brings up to date when it gets a message.
 const workers = navigator.serviceWorker;
-workers?.register(`${document.getElementById("words").dataset.base}/worker.js`)
+workers?.register(`${base}/worker.js`)
   .then(() => workers.ready)
   .then(({ active }) => active.postMessage(""))
   .catch(() => {});

@@ -1,11 +1,13 @@
 // Previous and Next keep the order of the list in which reading began, also after the entries that were read have left it.
+import { find, findAll } from "./page.js";
+
 const STORAGE_KEY = "tidings:order";
 // The entry that was open before.
 const LAST_KEY = "tidings:order:last";
 const pathOf = (url) => new URL(url, location.href).href.slice(location.origin.length);
 
 function listed() {
-  const links = document.querySelectorAll("#column .row-title a:not([rel~=external])");
+  const links = findAll("#column .row-title a:not([rel~=external])");
   return [...links].map((link) => pathOf(link.href));
 }
 
@@ -14,7 +16,7 @@ const known = () => JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "[]");
 // The paths of the entries, in order. A list page begins a new order; the list beside an article only adds to it.
 function order(here) {
   const [old, now] = [known(), listed()];
-  if (document.querySelector("#column:not(.beside) .row")) return now;
+  if (find("#column:not(.beside) .row")) return now;
   // Beyond the end of what was listed, the server's link led here.
   if (old.length && old.at(-1) === sessionStorage.getItem(LAST_KEY) && !now.includes(old.at(-1)) && !old.includes(here)) old.push(here);
   // What comes after the last common entry; what came before it arrived later.
@@ -31,7 +33,7 @@ function linkNeighbours() {
   const at = paths.indexOf(here);
   if (at < 0) return;
   for (const [rel, path] of [["prev", paths[at - 1]], ["next", paths[at + 1]]]) {
-    if (path) for (const link of document.querySelectorAll(`:is(#pane, .bottom) [rel=${rel}]`)) {
+    if (path) for (const link of findAll(`:is(#pane, .bottom) [rel=${rel}]`)) {
       link.href = path;
       link.removeAttribute("aria-disabled");
     }
@@ -42,5 +44,5 @@ function linkNeighbours() {
 document.addEventListener("click", (event) => {
   if (event.target.closest?.("#column:not(.beside) .row-title a")) sessionStorage.setItem(STORAGE_KEY, JSON.stringify(listed()));
 });
-document.addEventListener("tidings:swapped", ({ detail }) => detail.ids.includes("pane") && document.querySelector("#pane[data-entry]") && linkNeighbours());
-if (document.querySelector("#pane[data-entry]")) linkNeighbours();
+document.addEventListener("tidings:swapped", ({ detail }) => detail.ids.includes("pane") && find("#pane[data-entry]") && linkNeighbours());
+if (find("#pane[data-entry]")) linkNeighbours();

@@ -1,6 +1,7 @@
 // Refreshing the feeds of a list: progress in its head, then the new list. Also the number of results of a search.
+import { base, byId, find, getJson, words } from "./page.js";
 import { announce, offer, swap } from "./tidings.js";
-import { base, pane, post, row, words } from "./marks.js";
+import { pane, post, row } from "./marks.js";
 import { refresh as count } from "./counts.js";
 import { select } from "./lists.js";
 
@@ -8,12 +9,10 @@ const POLL_MS = 1000;
 // As long as a check of a feed may take: what is still waiting then belongs to a host that is slow or has a pause.
 const MAX_STANDSTILL_MS = 20_000;
 
-const ask = async (path) => (await fetch(path, { headers: { Accept: "application/json" } })).json();
-
 // Replace the list by its current state. The open entry stays selected.
 export async function reloadList() {
-  const [list, open] = [document.querySelector("#column .list-title a"), pane()?.dataset.entry];
-  const isList = list && document.getElementById("list");
+  const [list, open] = [find("#column .list-title a"), pane()?.dataset.entry];
+  const isList = list && byId("list");
   if (isList && (await swap(open ? list.href : location.href, ["list", "head-state"])) === null) {
     return offer(words.offline, words.retry, reloadList);
   }
@@ -24,7 +23,7 @@ export async function reloadList() {
 // Check feeds, show the progress in the head of the list, and then the new list. url: of one feed, which is checked
 // before the answer, of a category, or of all feeds.
 export async function refreshFeeds(url) {
-  const shown = document.querySelector("#refresh progress") ?? document.createElement("progress");
+  const shown = find("#refresh progress") ?? document.createElement("progress");
   if (shown.ariaBusy) return;
   shown.ariaBusy = "true";
   shown.hidden = false;
@@ -39,7 +38,7 @@ export async function refreshFeeds(url) {
 async function untilChecked(shown, category) {
   let [all, left, changed] = [0, 0, performance.now()];
   while (performance.now() - changed < MAX_STANDSTILL_MS) {
-    const { checking } = await ask(`${base}/counts?checking=1&category=${category}`).catch(() => ({}));
+    const { checking } = await getJson(`${base}/counts?checking=1&category=${category}`).catch(() => ({}));
     if (!checking) return;
     if (checking !== left) changed = performance.now();
     left = checking;
@@ -54,5 +53,5 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   refreshFeeds(event.target.action);
 });
-const total = document.querySelector("[data-total]");
-if (total) ask(total.dataset.total).then(({ text }) => (total.textContent = text), () => {});
+const total = find("[data-total]");
+if (total) getJson(total.dataset.total).then(({ text }) => (total.textContent = text), () => {});

@@ -1,7 +1,8 @@
 // Space, PageUp, PageDown, Home and End scroll the article beside its list, wherever the focus is.
 // At the end of the article, Space opens the next unread entry. Code and tables that scroll sideways can be focused.
+import { findAll, words } from "./page.js";
 import { announce } from "./tidings.js";
-import { isUnread, pane, words } from "./marks.js";
+import { isUnread, pane } from "./marks.js";
 import { chosen, more } from "./lists.js";
 import { isSplit, open } from "./split_view.js";
 
@@ -31,13 +32,13 @@ const SCROLLS = {
 
 // Not every browser lets the keyboard reach what scrolls.
 function reach() {
-  for (const one of document.querySelectorAll(".content :is(pre, table)")) if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
+  for (const one of findAll(".content :is(pre, table)")) if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
 }
 reach();
 document.addEventListener("tidings:swapped", reach);
 
 async function openNextUnread() {
-  const rows = [...document.querySelectorAll("#column .row")];
+  const rows = findAll("#column .row");
   const after = rows.slice(rows.indexOf(chosen()) + 1);
   const next = after.find((one) => isUnread(one) && !one.querySelector(".row-title a[rel~=external]"));
   if (next) return open(next.querySelector(".row-title a").href);

@@ -1,8 +1,9 @@
 // Settings: buttons that copy or share, also in the menu of an entry, and scrolling the navigation to the current page on narrow screens.
+import { byId, find, findAll } from "./page.js";
 import { announce } from "./tidings.js";
 
 function prepare() {
-  for (const button of document.querySelectorAll("[data-copy], [data-share]")) {
+  for (const button of findAll("[data-copy], [data-share]")) {
     button.hidden = !navigator[button.dataset.copy ? "clipboard" : "share"];
   }
 }
@@ -14,11 +15,11 @@ document.addEventListener("click", async ({ target }) => {
   const { copy, done, share: url, title } = button.dataset;
   // Closing the sheet of the system is an error for the browser, not for us.
   if (url) return navigator.share({ title, url }).catch(() => {});
-  const from = document.getElementById(copy);
+  const from = byId(copy);
   await navigator.clipboard.writeText(from.dataset.text ?? from.textContent);
   announce(done);
 });
 
-const row = document.querySelector(".settings-nav ul");
+const row = find(".settings-nav ul");
 const here = row?.querySelector("[aria-current]");
 if (here && row.scrollWidth > row.clientWidth) row.scrollLeft = here.offsetLeft - (row.clientWidth - here.offsetWidth) / 2;

@@ -1,19 +1,20 @@
 // The sidebar: groups load their feeds when they are opened, the filter searches all feeds, and this device remembers
 // which groups are open and how far the sidebar is scrolled.
+import { base, byId } from "./page.js";
 import { beforeLeaving, load } from "./tidings.js";
-import { base, post } from "./marks.js";
+import { post } from "./marks.js";
 
 const STORAGE_KEY = "tidings:sidebar";
 const TYPING_MS = 120;
-const sidebar = document.getElementById("sidebar");
+const sidebar = byId("sidebar");
 const filter = sidebar?.querySelector("[name=name]");
-const box = () => document.getElementById("groups");
+const box = () => byId("groups");
 let sending = Promise.resolve();
 let timer = 0;
 let latest = 0;
 
 async function ask(query) {
-  const feed = document.getElementById("column")?.dataset.feed ?? "";
+  const feed = byId("column")?.dataset.feed ?? "";
   const fields = new URLSearchParams({ ...query, feed });
   const { page, ok } = await load(`${base}/sidebar?${fields}`, { headers: { "Tidings-Part": "sidebar" } });
   return ok ? document.adoptNode(page.querySelector(".group-feeds")) : null;
@@ -72,7 +73,7 @@ if (sidebar) {
   });
   filter?.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(find, TYPING_MS, filter.value.trim());
+    timer = setTimeout(search, TYPING_MS, filter.value.trim());
   });
   filter?.form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -1,26 +1,27 @@
 // List and article side by side: opening an entry replaces the article and the address, and keeps the list.
+import { byId, find, words } from "./page.js";
 import { isExpired, load, offer } from "./tidings.js";
 import { refresh, showTitle } from "./counts.js";
-import { row, show, words } from "./marks.js";
+import { row, show } from "./marks.js";
 import { more, select } from "./lists.js";
 
 const wide = matchMedia("(min-width: 1100px)");
 export const isSplit = () =>
-  wide.matches && document.documentElement.dataset.columns === "split" && !!document.querySelector("#column #list");
-const blank = document.getElementById("pane")?.cloneNode(true);
+  wide.matches && document.documentElement.dataset.columns === "split" && !!find("#column #list");
+const blank = byId("pane")?.cloneNode(true);
 let lastRequest = 0;
 
 export async function open(url, isNew = true) {
   const request = ++lastRequest;
   let response;
-  document.getElementById("pane").ariaBusy = "true";
+  byId("pane").ariaBusy = "true";
   try {
     response = await load(url, { headers: { "Tidings-Part": "pane" }, cache: "no-store" });
   } catch {
     response = null;
   }
   if (request !== lastRequest) return;
-  document.getElementById("pane").ariaBusy = null;
+  byId("pane").ariaBusy = null;
   if (!response) return offer(words.offline, words.retry, () => open(url, isNew));
   if (isExpired(response.url)) return;
   const pane = response.page?.getElementById("pane");
@@ -41,11 +42,11 @@ export async function open(url, isNew = true) {
 // The browser's own keys (arrows) scroll the focused element. Fields and dialogs keep the focus.
 function takeFocus() {
   if (document.activeElement?.closest("input, textarea, select, dialog, :popover-open")) return;
-  document.querySelector("#pane[data-entry]")?.focus({ preventScroll: true });
+  find("#pane[data-entry]")?.focus({ preventScroll: true });
 }
 
 function put(pane) {
-  document.getElementById("pane").replaceWith(pane);
+  byId("pane").replaceWith(pane);
   document.dispatchEvent(new CustomEvent("tidings:swapped", { detail: { ids: ["pane"] } }));
 }
 
@@ -70,7 +71,7 @@ addEventListener("popstate", (event) => {
     refresh(0);
   } else location.reload();
 });
-if (document.getElementById("pane")) {
-  history.replaceState(document.querySelector("#pane[data-entry]") ? { pane: true } : { list: document.title }, "");
+if (byId("pane")) {
+  history.replaceState(find("#pane[data-entry]") ? { pane: true } : { list: document.title }, "");
   if (isSplit()) takeFocus();
 }

@@ -6,9 +6,9 @@
 //   beforeLeaving(keep)                    calls keep() before the page is left, perhaps twice
 //
 // <form data-swap="list sidebar">          is sent without leaving the page
+import { base, byId, findAll, getJson, words } from "./page.js";
 
 const parser = new DOMParser();
-const words = document.getElementById("words").dataset;
 
 // Fetch a page and parse it. Returns its document and its url after redirects, which may be the sign-in page.
 export async function load(url, options = {}) {
@@ -19,7 +19,7 @@ export async function load(url, options = {}) {
 
 export function replace(page, ids) {
   for (const id of ids) {
-    const here = document.getElementById(id);
+    const here = byId(id);
     const there = page.getElementById(id);
     if (here && there) here.replaceWith(document.adoptNode(there));
   }
@@ -44,8 +44,32 @@ export const hasEnded = (url) => /\/sign-in(\?|$)/.test(url);
 
 // The same, after saying so. The page stays, with all that was typed.
 export function isExpired(url) {
-  if (hasEnded(url)) offer(words.expired, words.signIn, () => location.assign(url));
+  if (hasEnded(url)) offer(words.expired, words.signIn, () => signIn(url));
   return hasEnded(url);
+}
+
+const isChanged = (field) =>
+  field.type !== "hidden" && (field.value !== field.defaultValue || field.checked !== field.defaultChecked);
+
+// Where something was typed, the sign-in page opens in another tab, and the forms here go on with the new session.
+function signIn(url) {
+  if (!findAll("main textarea, main input").some(isChanged)) return location.assign(url);
+  open(url, "_blank");
+  addEventListener("focus", renewSession);
+}
+
+// Give the forms of this page the token of the present session. Returns "current", "expired" after saying so, or
+// "offline". When someone else has signed in, the forms keep their token, with which the server refuses them.
+export async function renewSession() {
+  try {
+    const { user, csrf, to } = await getJson(`${base}/session`);
+    const here = (location.pathname + location.search).slice(base.length);
+    if (to) return isExpired(`${base}/sign-in?next=${encodeURIComponent(here)}`) && "expired";
+    if (String(user) === words.user) for (const field of findAll("input[name=csrf]")) field.value = csrf;
+    return "current";
+  } catch {
+    return "offline";
+  }
 }
 
 // A busy browser may not deliver pagehide, and phones do not send beforeunload.
@@ -76,7 +100,7 @@ export function offer(text, label, action) {
 }
 
 export function showNotice(nodes) {
-  const notice = document.getElementById("notice");
+  const notice = byId("notice");
   if (!notice || !nodes.length) return;
   // Reuse the element, so that screen readers read it, and restart its animation, so that it stays as long as any notice.
   for (const leaving of notice.getAnimations()) {

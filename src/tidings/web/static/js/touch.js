@@ -1,5 +1,6 @@
 // Touch gestures. In a list, swiping a row right toggles read, left toggles the star. In an article the account's
 // gesture_nav decides; swiping right goes back to the list (with gesture_nav "swipe" only from the left edge).
+import { byId, find } from "./page.js";
 import { scroller } from "./lists.js";
 import { pane, toggle } from "./marks.js";
 
@@ -8,7 +9,7 @@ const EDGE_PX = 32;
 const MIN_PULL_PX = 96;
 const DOUBLE_TAP_MS = 350;
 const root = document.documentElement.dataset;
-const click = (selector) => document.querySelector(selector)?.click();
+const click = (selector) => find(selector)?.click();
 let start = null;
 let lastTap = -Infinity;
 
@@ -44,10 +45,10 @@ addEventListener("touchmove", (event) => {
 
 // Pulling a list down from its beginning refreshes its feeds.
 function pull(by) {
-  const form = document.getElementById("refresh");
+  const form = byId("refresh");
   if (!form) return false;
   const isFar = by >= MIN_PULL_PX;
-  document.getElementById("column").style.translate = by > 0 ? `0 ${Math.min(by, MIN_PULL_PX) / 2}px` : "";
+  byId("column").style.translate = by > 0 ? `0 ${Math.min(by, MIN_PULL_PX) / 2}px` : "";
   form.toggleAttribute("data-pulled", isFar);
   return isFar;
 }
@@ -69,7 +70,7 @@ addEventListener("touchend", (event) => {
   const { row, kind, dx = 0, dy = 0, inside, x, list } = start ?? {};
   start = null;
   if (list && kind === "scroll") {
-    if (pull(dy)) document.getElementById("refresh").requestSubmit();
+    if (pull(dy)) byId("refresh").requestSubmit();
     pull(0);
   }
   if (row) {

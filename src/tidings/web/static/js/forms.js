@@ -1,0 +1,23 @@
+// A filled form leaves its page only when there are a connection and a session, so that nothing that was typed is lost.
+import { words } from "./page.js";
+import { offer, renewSession } from "./tidings.js";
+
+const root = document.documentElement;
+const TYPED = "textarea, select, input:not([type=hidden])";
+const checked = new WeakSet();
+
+document.addEventListener("submit", async (event) => {
+  const { target: form, submitter } = event;
+  if (event.defaultPrevented || form.getAttribute("method") !== "post" || !form.querySelector(TYPED)) return;
+  if (checked.delete(form)) return;
+  event.preventDefault();
+  if (form.ariaBusy) return;
+  form.ariaBusy = root.dataset.loading = "true";
+  const state = await renewSession();
+  form.ariaBusy = null;
+  delete root.dataset.loading;
+  if (state === "offline") offer(words.offline, words.retry, () => form.requestSubmit(submitter));
+  if (state !== "current") return;
+  checked.add(form);
+  form.requestSubmit(submitter);
+});
