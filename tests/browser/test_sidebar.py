@@ -172,6 +172,28 @@ def test_a_group_of_three_thousand_feeds_is_loaded_when_one_scrolls(
         expect(page.locator("#sidebar [aria-current]")).to_have_count(1)
 
 
+def test_the_position_deep_in_a_long_group_is_kept(browser: Browser, service: RunningService, alice: Person) -> None:
+    add_feeds(alice, 1, 1_000)
+    visible = """() => [...document.querySelectorAll("#groups .group-feeds .name")].find(
+        (one) => one.getBoundingClientRect().top > document.getElementById("groups").getBoundingClientRect().top
+    )?.textContent"""
+    with reading(browser, service, **SCREENS["wide"]) as created:
+        created.set_session(alice)
+        page = created.go("/unread")
+        with page.expect_response("**/sidebar"):
+            page.locator("#groups summary").click()
+        expect(page.locator("#groups .group-feeds a")).to_have_count(1_000)
+        page.locator("#groups").evaluate("box => box.scrollTo(0, 18_000)")
+        first = page.evaluate(visible)
+        assert first.startswith("Feed 0-")
+
+        for path in ("/starred", "/unread"):
+            created.go(path)
+            expect(page.locator("#groups .group-feeds a")).to_have_count(1_000)
+            page.wait_for_function("document.getElementById('groups').scrollTop === 18_000")
+            assert page.evaluate(visible) == first
+
+
 def test_the_sidebar_works_without_scripts(
     browser: Browser, service: RunningService, alice: Person, feeds: dict[str, int], site: Publisher
 ) -> None:

@@ -34,15 +34,19 @@ async function fill(group) {
   if (after) box().scrollTop += after.getBoundingClientRect().top - top;
 }
 
+// Feeds that are not loaded take as much room as those that are, so that the position stays.
 function watch() {
   const seen = new IntersectionObserver(
     (all) => all.forEach((one) => one.isIntersecting && fill(one.target.closest("details"))),
     { root: box(), rootMargin: "300px" }
   );
-  for (const one of box().querySelectorAll(".more")) seen.observe(one);
+  for (const one of box().querySelectorAll(".more")) {
+    one.style.blockSize = `${one.dataset.feeds * one.firstChild.offsetHeight}px`;
+    seen.observe(one);
+  }
 }
 
-async function find(name) {
+async function search(name) {
   const request = ++latest;
   const found = name ? await ask({ name }).catch(() => null) : null;
   if (request !== latest) return;
