@@ -498,6 +498,7 @@ TABLE users
     has_chosen_theme boolean NOT NULL DEFAULT false -- False: pages show the theme of the system, and the API the default.
     has_chosen_direction boolean NOT NULL DEFAULT false -- False: pages show the newest entries first, and the API the default.
     proxies_pictures boolean NOT NULL DEFAULT false -- Pages load all pictures of articles through the media proxy.
+    saves_starred boolean NOT NULL DEFAULT false -- Entries that become starred are saved to services.
     pk_users PRIMARY KEY (id)
     uq_users_username UNIQUE (username)
     CREATE UNIQUE INDEX pk_users ON public.users USING btree (id)

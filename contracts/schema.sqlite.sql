@@ -488,7 +488,7 @@ CREATE TABLE users (
     google_id TEXT DEFAULT '' NOT NULL,
     openid_connect_id TEXT DEFAULT '' NOT NULL,
     block_filter_entry_rules TEXT DEFAULT '' NOT NULL,
-    keep_filter_entry_rules TEXT DEFAULT '' NOT NULL, allow_account_password_in_apps BOOLEAN DEFAULT true NOT NULL, reading_times_after INTEGER, has_chosen_theme BOOLEAN DEFAULT 0 NOT NULL, has_chosen_direction BOOLEAN DEFAULT 0 NOT NULL, proxies_pictures BOOLEAN DEFAULT 0 NOT NULL,
+    keep_filter_entry_rules TEXT DEFAULT '' NOT NULL, allow_account_password_in_apps BOOLEAN DEFAULT true NOT NULL, reading_times_after INTEGER, has_chosen_theme BOOLEAN DEFAULT 0 NOT NULL, has_chosen_direction BOOLEAN DEFAULT 0 NOT NULL, proxies_pictures BOOLEAN DEFAULT 0 NOT NULL, saves_starred BOOLEAN DEFAULT 0 NOT NULL,
     CONSTRAINT uq_users_username UNIQUE (username)
 );
 

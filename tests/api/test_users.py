@@ -40,6 +40,7 @@ DEFAULTS = {
     "keep_filter_entry_rules": "",
     "allow_account_password_in_apps": True,
     "proxies_pictures": False,
+    "saves_starred": False,
     "last_login_at": None,
 }
 
@@ -321,6 +322,7 @@ ACCEPTED = {
     "open_external_links_in_new_tab": (False, True),
     "allow_account_password_in_apps": (False, True),
     "proxies_pictures": (True, False),
+    "saves_starred": (True, False),
 }
 
 

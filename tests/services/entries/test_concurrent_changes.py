@@ -11,11 +11,13 @@ import pytest
 from sqlalchemy import event, select, text, update
 
 from support.entry_fixtures import FeedFixture, ready
+from tidings.domain.accounts.users import User
 from tidings.domain.entries.entries import EntryStatus
 from tidings.domain.entries.state_changes import StateChange
 from tidings.domain.errors import NotFound, StoreUnavailable
 from tidings.services.clock import system_clock
 from tidings.services.entries.entries import Entries
+from tidings.storage.accounts import users
 from tidings.storage.engine import locks
 from tidings.storage.engine.database import Database
 from tidings.storage.entries import counters, entries
@@ -46,6 +48,13 @@ def commits(database: Database) -> Iterator[Counter[str]]:
     event.listen(database.engine, "commit", count)
     yield counted
     event.remove(database.engine, "commit", count)
+
+
+def user_of(fixture: FeedFixture) -> User:
+    with fixture.database.reading() as db:
+        found = users.get(db, fixture.user_id)
+    assert found is not None
+    return found
 
 
 def starred(fixture: FeedFixture) -> set[int]:
@@ -89,13 +98,15 @@ def test_concurrent_changes_share_transactions_and_lose_nothing(
     service, rounds, outcomes = Entries(alice.database, system_clock), 25, Counter[str]()
     commits.clear()
 
+    owners = [user_of(fixture) for fixture in fixtures]
+
     def change(number: int) -> None:
-        fixture, own = fixtures[number % 2], ids[number % 2][number]
+        owner, own = owners[number % 2], ids[number % 2][number]
         for _ in range(rounds):
-            service.toggle_star(fixture.user_id, own)
-            service.update(fixture.user_id, [own], status=EntryStatus.READ)
+            service.toggle_star(owner, own)
+            service.update(owner, [own], status=EntryStatus.READ)
             try:
-                service.toggle_star(fixture.user_id, ids[1 - number % 2][number])
+                service.toggle_star(owner, ids[1 - number % 2][number])
             except NotFound:
                 outcomes["not found"] += 1
 
@@ -115,6 +126,7 @@ def test_a_user_whose_rows_are_locked_holds_up_nobody_else(alice: FeedFixture, b
         pytest.skip("SQLite has one writer at a time")
     (own,), (other,) = alice.add(ready("one")), bob.add(ready("two"))
     service = Entries(alice.database, system_clock)
+    first, second = user_of(alice), user_of(bob)
     group = [StateChange(alice.user_id, [own], starred=True), StateChange(bob.user_id, [other], starred=True)]
 
     with ThreadPoolExecutor(2) as threads:
@@ -122,10 +134,10 @@ def test_a_user_whose_rows_are_locked_holds_up_nobody_else(alice: FeedFixture, b
             counters.lock_all(db, alice.user_id)
             with pytest.raises(StoreUnavailable) as refused:
                 service._write_changes(group)
-            waiting = threads.submit(service.toggle_star, alice.user_id, own)
+            waiting = threads.submit(service.toggle_star, first, own)
             wait_for_a_lock(alice.database)
             # In a group of its own, or in one that was given up after MAX_GROUP_WAIT_S.
-            service.toggle_star(bob.user_id, other)
+            service.toggle_star(second, other)
             assert starred(bob) == {other}
             assert not waiting.done()
         waiting.result(WAIT_S)
@@ -152,12 +164,12 @@ def test_a_change_that_waited_counts_what_the_one_before_it_wrote(alice: FeedFix
     if alice.database.is_sqlite:
         pytest.skip("SQLite has one writer at a time")
     (own,) = alice.add(ready("one"))
-    service = Entries(alice.database, system_clock)
+    service, owner = Entries(alice.database, system_clock), user_of(alice)
 
     with ThreadPoolExecutor(1) as threads:
         with alice.database.writing() as db:
             counters.lock_all(db, alice.user_id)
-            waiting = threads.submit(service.update, alice.user_id, [own], status=EntryStatus.READ)
+            waiting = threads.submit(service.update, owner, [own], status=EntryStatus.READ)
             wait_for_a_lock(alice.database)
             entries.set_state(db, alice.user_id, [own], status=EntryStatus.READ, now=system_clock())
         waiting.result(WAIT_S)
@@ -176,7 +188,7 @@ def test_a_full_disk_fails_the_large_change_alone(alice: FeedFixture) -> None:
         db.run(update(entry_table).where(entry_table.c.user_id == alice.user_id).values(title="x" * 1_000_000))
 
     assert refused.value.is_of_transaction
-    Entries(alice.database, system_clock).update(alice.user_id, ids, starred=True)
+    Entries(alice.database, system_clock).update(user_of(alice), ids, starred=True)
     assert starred(alice) == set(ids)
 
 

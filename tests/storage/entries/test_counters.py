@@ -174,14 +174,14 @@ class RandomActions:
     def set_state(self) -> None:
         status = self.rng.choice([None, *EntryStatus])
         starred = self.rng.choice([None, True, False])
-        self.services.update(self.user.id, self.some_entries(), status=status, starred=starred)
+        self.services.update(self.user, self.some_entries(), status=status, starred=starred)
 
     def toggle_star(self) -> None:
         for entry_id in self.some_entries()[:1]:
             if entry_id == 2_147_483_000:
                 continue
             with self.refused_if(NotFound, lambda: self.is_gone(entry_id)):  # noqa: B023 - called in this round
-                self.services.toggle_star(self.user.id, entry_id)
+                self.services.toggle_star(self.user, entry_id)
 
     def read_feed(self) -> None:
         self.subscriptions.mark_read(self.user.id, self.a_feed())

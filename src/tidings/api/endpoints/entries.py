@@ -257,11 +257,11 @@ def update_entries(caller: User, services: Services, body: EntriesUpdate) -> Non
             )
     if status is None and body.starred is None:
         raise InvalidInput(verbatim("Nothing to change: send status, starred, or both."), field="status")
-    services.entries.update(caller.id, body.entry_ids, status=status, starred=body.starred)
+    services.entries.update(caller, body.entry_ids, status=status, starred=body.starred)
 
 
 @routes.put("/v1/entries/{entry_id}/bookmark", status=204, raises=(InvalidInput, NotFound))
 @routes.put("/v1/entries/{entry_id}/star", status=204, raises=(InvalidInput, NotFound))
 def toggle_star(caller: User, services: Services, entry_id: int) -> None:
     """Toggle the star of an entry."""
-    services.entries.toggle_star(caller.id, entry_id)
+    services.entries.toggle_star(caller, entry_id)

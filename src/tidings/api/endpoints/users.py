@@ -56,6 +56,7 @@ class UserOut(Struct, frozen=True):
     keep_filter_entry_rules: str
     allow_account_password_in_apps: bool
     proxies_pictures: bool
+    saves_starred: bool
     last_login_at: Timestamp | None
 
 
@@ -126,6 +127,7 @@ class UserUpdate(Struct, frozen=True):
     keep_filter_entry_rules: str | None = None
     allow_account_password_in_apps: bool | None = None
     proxies_pictures: bool | None = None
+    saves_starred: bool | None = None
 
 
 @routes.get("/v1/users", admin=True, raises=(Forbidden,))

@@ -60,6 +60,7 @@ class User(Struct, frozen=True):
     keep_filter_entry_rules: str
     allow_account_password_in_apps: bool
     proxies_pictures: bool
+    saves_starred: bool
     has_chosen_theme: bool = False
     has_chosen_direction: bool = False
 

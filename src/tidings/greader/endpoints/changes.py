@@ -75,7 +75,7 @@ def edit_tags(caller: User, services: Services, query: EditTag, request: Request
         removed = [name for name, is_added in state.labels.items() if not is_added]
         services.labels.change(caller.id, ids, add=added, remove=removed)
     if ids and (state.status is not None or state.starred is not None):
-        services.entries.update(caller.id, ids, status=state.status, starred=state.starred)
+        services.entries.update(caller, ids, status=state.status, starred=state.starred)
     return "OK"
 
 

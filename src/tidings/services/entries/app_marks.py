@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidings.domain.entries.entries import EntryFilter, EntryStatus
+from tidings.domain.entries.state_changes import StateChange
 from tidings.domain.times import SECOND, Instant
 from tidings.services.accounts.app_logins import FeverLogin
 from tidings.services.clock import Clock
+from tidings.services.entries import starring
 from tidings.storage.accounts import api_passwords
 from tidings.storage.engine.database import Database
 from tidings.storage.entries import entries, read_state
@@ -41,7 +43,7 @@ class AppMarks:
         with self._database.writing() as db:
             changed = read_state.differing_from(db, user_id, entry_ids, starred=starred)
             if changed:
-                entries.set_state(db, user_id, changed, starred=starred, now=now)
+                starring.write(db, login.user, StateChange(user_id, changed, starred=starred), now)
 
     def mark_list_read(self, login: FeverLogin, entry_filter: EntryFilter, stored_until: Instant) -> None:
         """Mark the unread entries of a feed, a category or all feeds read.

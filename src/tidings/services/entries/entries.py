@@ -18,6 +18,7 @@ from tidings.domain.polling.entry_identity import url_hash
 from tidings.domain.polling.ingestion import DEFAULT_INSTANCE, InstanceSettings
 from tidings.services.clock import Clock
 from tidings.services.deliveries import outbox
+from tidings.services.entries import starring
 from tidings.services.group_commit import GroupCommit
 from tidings.storage.engine import locks
 from tidings.storage.engine.database import Database, Read
@@ -46,19 +47,26 @@ class Entries:
 
     def update(
         self,
-        user_id: int,
+        user: User,
         entry_ids: Sequence[int],
         *,
         status: EntryStatus | None = None,
         starred: bool | None = None,
     ) -> None:
         """Set the status or the star of entries. Ids that are not the user's are ignored."""
-        self._state_changes.write(StateChange(user_id, entry_ids, status, starred))
+        self._change(user, StateChange(user.id, entry_ids, status, starred))
 
-    def toggle_star(self, user_id: int, entry_id: int) -> None:
+    def toggle_star(self, user: User, entry_id: int) -> None:
         """Reverse the star of an entry, as the API requires. Raises NotFound."""
-        if not self._state_changes.write(StateChange(user_id, [entry_id], toggles_star=True)):
+        if not self._change(user, StateChange(user.id, [entry_id], toggles_star=True)):
             raise unknown(entry_id)
+
+    def _change(self, user: User, change: StateChange) -> int:
+        """Returns how many of the entries belong to the user."""
+        if not starring.may_save(user, change):
+            return self._state_changes.write(change)
+        with self._database.writing() as db:
+            return starring.write(db, user, change, self._clock())
 
     def _write_changes(self, changes: Sequence[StateChange]) -> Sequence[int]:
         with self._database.writing() as db:

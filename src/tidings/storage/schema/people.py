@@ -64,6 +64,7 @@ users = Table(
     flag("always_open_external_links"),
     flag("open_external_links_in_new_tab", True),
     flag("proxies_pictures", comment="Pages load all pictures of articles through the media proxy."),
+    flag("saves_starred", comment="Entries that become starred are saved to services."),
     words("stylesheet"),
     words("custom_js"),
     words("external_font_hosts"),

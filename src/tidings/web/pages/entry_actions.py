@@ -50,7 +50,7 @@ def mark(caller: User, services: Services, form: EntryActionForm) -> Redirect:
         (form.unread, {"status": EntryStatus.UNREAD}),
     ):
         if sent:
-            entries.update(caller.id, _ids(sent), **change)
+            entries.update(caller, _ids(sent), **change)
     for entry_id in form.save:
         notice = _save(caller, services, parse_id("entry_id", entry_id))
     if not form.read:

@@ -30,7 +30,7 @@ KEYS = (
             (("g c",), N_("Categories")),
             (("g s",), N_("Settings")),
             (("/",), N_("Search")),
-            (("+",), N_("Add a feed")),
+            (("+",), N_("Add feed")),
         ),
     ),
     (

@@ -110,6 +110,12 @@ READING = AccountForm(
                     N_("Load pictures through this service"),
                     N_("Then publishers do not see your address."),
                 ),
+                Field(
+                    "check",
+                    "saves_starred",
+                    N_("Save entries when starred"),
+                    N_("To the services under Integrations."),
+                ),
                 Field("check", "show_reading_time", N_("Show the reading time")),
                 _number("default_reading_speed", N_("Reading speed"), N_("Words per minute.")),
                 _number("cjk_reading_speed", N_("In Chinese, Japanese and Korean"), N_("Characters per minute.")),
