@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from api.test_fetch_content import PAGE
@@ -37,6 +39,50 @@ def test_a_page_that_cannot_be_saved_keeps_what_was_typed(reader: Visitor, alice
     assert answer.status == 400
     assert "404" in answer.body.decode()
     assert f'value="{site.url("/gone")}"' in answer.body.decode()
+    assert alice.get("/v1/feeds") == []
+
+
+def test_a_page_without_tls_is_saved_when_typed_without_a_scheme(
+    reader: Visitor, alice: Person, site: Publisher
+) -> None:
+    url = site.serve("/story", PAGE, headers={"Content-Type": "text/html"})
+    reader.page("/feeds/add")
+
+    reader.post("/save", url=url.removeprefix("http://"))
+
+    assert [entry["url"] for entry in alice.entries()] == [url]
+
+
+@pytest.mark.parametrize("typed", [{"username": "pat", "password": "secret"}, {"cookie": "id=1"}])
+def test_a_page_is_fetched_with_what_was_typed_and_with_nothing_else(
+    reader: Visitor, alice: Person, site: Publisher, typed: dict[str, Any]
+) -> None:
+    html = {"Content-Type": "text/html"}
+    url, other = (site.serve(path, PAGE, headers=html) for path in ("/story", "/other"))
+    reader.page("/feeds/add")
+    assert reader.post("/save", url=url.removeprefix("http://"), **typed).status == 400
+    assert not site.requests_for("/story")
+
+    reader.post("/save", url=url, user_agent="Pat's reader", **typed)
+    reader.post("/save", url=other)
+
+    (seen,), (later,) = site.requests_for("/story"), site.requests_for("/other")
+    assert seen.headers["user-agent"] == "Pat's reader"
+    assert (seen.headers.get("authorization"), seen.headers.get("cookie")) == (
+        "Basic cGF0OnNlY3JldA==" if "password" in typed else None,
+        typed.get("cookie"),
+    )
+    assert later.headers["user-agent"] != "Pat's reader"
+    assert not {"authorization", "cookie"} & set(later.headers)
+    assert len(alice.entries()) == 2
+
+
+def test_an_option_that_is_invalid_says_so(reader: Visitor, alice: Person, site: Publisher) -> None:
+    reader.page("/feeds/add")
+    answer = reader.post("/save", url=site.serve("/story", PAGE), proxy_url="gopher://example.org")
+
+    assert answer.status == 400
+    assert 'id="error-proxy_url"' in answer.body.decode()
     assert alice.get("/v1/feeds") == []
 
 

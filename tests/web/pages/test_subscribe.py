@@ -10,7 +10,6 @@ import pytest
 from support.people import Person, rss
 from support.publisher import Publisher
 from support.visitors import Visitor
-from tidings.web.pages.subscribe import complete_url
 
 
 def a_site(site: Publisher) -> str:
@@ -131,19 +130,3 @@ def test_an_address_with_a_scheme_is_taken_at_its_word(reader: Visitor, site: Pu
 
     assert reader.post("/feeds/find", url=address).status == 400
     assert not site.requests_for("/")
-
-
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
-        (" example.org ", "https://example.org"),
-        ("http://example.org/feed", "http://example.org/feed"),
-        ("feed:https://example.org/feed", "https://example.org/feed"),
-        ("feed://example.org/feed", "https://example.org/feed"),
-        ("//example.org", "https://example.org"),
-        ("ftp://example.org", "ftp://example.org"),
-        ("", ""),
-    ],
-)
-def test_incomplete_urls_are_completed(given: str, meant: str) -> None:
-    assert complete_url(given) == meant

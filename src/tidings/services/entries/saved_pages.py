@@ -6,11 +6,14 @@ URL ─► fetch and extract (`fetch_content`) ─► the user's feed of saved p
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
 
 from tidings.domain.accounts.users import User
 from tidings.domain.articles import Article
 from tidings.domain.articles.next_page import with_absolute_urls
 from tidings.domain.errors import InvalidField, InvalidInput, NotAPage
+from tidings.domain.feeds import feed_changes
 from tidings.domain.feeds.feeds import Feed
 from tidings.domain.messages import msg
 from tidings.domain.polling.ingestion import is_worth_reading
@@ -25,6 +28,7 @@ from tidings.storage.feeds import categories, feeds
 # No host can have this name (RFC 6761, section 6.4). The feed is disabled, so that nothing looks for it.
 FEED_URL = "https://saved-pages.invalid/"
 FEED_TITLE = "Saved pages"
+_NO_OPTIONS: Final[Mapping[str, Any]] = {}
 
 
 class SavedPages:
@@ -34,19 +38,22 @@ class SavedPages:
         self._entries = entries
         self._clock = clock
 
-    async def save(self, user: User, url: str, *, feed_title: str = FEED_TITLE) -> tuple[int, bool]:
+    async def save(
+        self, user: User, url: str, options: Mapping[str, Any] = _NO_OPTIONS, *, feed_title: str = FEED_TITLE
+    ) -> tuple[int, bool]:
         """Returns the id of the entry, and whether it is new; that of a page saved before is unread and starred again.
 
-        feed_title: of the feed, if it is created. Raises InvalidInput for an invalid URL, and FetchError if the page
-        cannot be fetched or has no article. Nothing is stored then.
+        options: how to fetch the page, as fields of feeds of the API. feed_title: of the feed, if it is created. Raises
+        InvalidInput for an invalid URL or option, and FetchError if the page cannot be fetched or has no article.
+        Nothing is stored then.
         """
         if not url:
             raise InvalidField("url", msg("send the address of a page."))
         url = url.strip()
         parse_target(url)
         now = self._clock()
-        # The options of feeds, such as a password or a proxy, are not those of an unrelated page.
-        feed = Feed(0, user.id, 0, FEED_URL, feed_title, checked_at=now, next_check_at=now)
+        # Of the feed of saved pages no option is used: they are not those of an unrelated page.
+        feed = Feed(0, user.id, 0, url, feed_title, checked_at=now, next_check_at=now, **feed_changes.validate(options))
         article = await self._articles.find(feed, url, requested_by=user.id)
         return await asyncio.to_thread(self._store, user, url, article, feed_title, now)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -24,13 +25,13 @@ from tidings.http.responses import Download
 from tidings.services import Services
 from tidings.services.entries.listing import EntryLists
 from tidings.services.feeds.opml import MAX_REMARKS, OpmlImportResult
+from tidings.services.feeds.typed_urls import complete_url, reach
 from tidings.storage.feeds import health
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
 from tidings.web.import_runs import shown_import
 from tidings.web.language import _
 from tidings.web.pages.entry_lists import OLD
-from tidings.web.pages.subscribe import complete_url
 from tidings.web.security import SANDBOX_HEADERS
 
 routes = Routes()
@@ -76,7 +77,7 @@ async def import_from_url(
 ) -> PageResponse:
     """Import the document at a URL. If that fails, the form shows the reason and what was typed."""
     try:
-        done = await services.opml.import_from(caller.id, complete_url(form.url))
+        done = await reach(form.url, partial(services.opml.import_from, caller.id))
     except (InvalidInput, FetchError) as error:
         problem = field_error(error, field="url")
         return await asyncio.to_thread(import_page, context, problem=problem, values={"url_typed": form.url})

@@ -10,14 +10,14 @@ import msgspec
 from msgspec import Struct
 
 from tidings.domain.accounts.users import User
-from tidings.domain.errors import FeedError, FetchError, FetchTimeout, InvalidInput, NetworkError, NotFound, TlsError
-from tidings.domain.feeds.feed_changes import without_feed_scheme
+from tidings.domain.errors import FeedError, FetchError, InvalidInput, NotFound
 from tidings.http.binding import Form
 from tidings.http.endpoints import Routes
 from tidings.http.queries import Query
 from tidings.services import Services
 from tidings.services.feeds.discovery import DiscoveredFeed
 from tidings.services.feeds.feed_preview import EntryPreview
+from tidings.services.feeds.typed_urls import complete_url, reach
 from tidings.storage.feeds import feeds
 from tidings.web.context import PageResponse, Redirect, RequestContext
 from tidings.web.field_errors import field_error
@@ -25,11 +25,7 @@ from tidings.web.language import _
 
 routes = Routes()
 
-# Errors of sites that may still answer without TLS.
-_NO_TLS = (NetworkError, TlsError, FetchTimeout)
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
-# URLs from other programs: feed:https://…, feed://…
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 class AddQuery(Query, frozen=True):
@@ -56,6 +52,10 @@ class SubscribeForm(Form, frozen=True):
     proxy_url: str = ""
     fetch_via_proxy: bool | None = None
     allow_self_signed_certificates: bool | None = None
+
+    @property
+    def has_secrets(self) -> bool:
+        return bool(self.username or self.password or self.cookie)
 
 
 class AddFeedForm(SubscribeForm, frozen=True):
@@ -87,36 +87,32 @@ def show_add(context: RequestContext, query: AddQuery) -> PageResponse:
 @routes.post("/feeds/find")
 async def find_feeds(caller: User, services: Services, form: SubscribeForm) -> PageResponse:
     """Show the feeds of a URL. Nothing is stored."""
+
+    async def at(url: str) -> PageResponse:
+        found = msgspec.structs.replace(form, url=url)
+        try:
+            return _page(found, await _offers(caller, services, found))
+        except NotFound as error:
+            return _page(found, problem=field_error(error, field="url"))
+
     try:
-        return _page(form, await _offers(caller, services, form))
-    except _NO_TLS as error:
-        return await _find_without_tls(caller, services, form, error)
-    except (InvalidInput, NotFound, FetchError) as error:
+        return await reach(form.url, at, has_secrets=form.has_secrets)
+    except (InvalidInput, FetchError) as error:
         return _page(form, problem=field_error(error, field="url"))
-
-
-async def _find_without_tls(caller: User, services: Services, form: SubscribeForm, error: FetchError) -> PageResponse:
-    """Show the feeds of a site that has only http, if no scheme was typed. error: that of https.
-
-    Not with credentials, which anybody on the way could read: then the user has to type http://.
-    """
-    url = complete_url(f"http://{form.url.strip()}")
-    if complete_url(form.url) != f"https{url.removeprefix('http')}" or form.username or form.password or form.cookie:
-        return _page(form, problem=field_error(error, field="url"))
-    found = msgspec.structs.replace(form, url=url)
-    try:
-        return _page(found, await _offers(caller, services, found))
-    except (InvalidInput, FetchError):
-        return _page(form, problem=field_error(error, field="url"))
-    except NotFound as nothing:
-        return _page(found, problem=field_error(nothing, field="url"))
 
 
 @routes.post("/save")
 async def save_page(caller: User, services: Services, form: SubscribeForm) -> PageResponse | Redirect:
     """Save the article of a page that is in no feed. If that fails, the form shows the reason and what was typed."""
+
+    async def at(url: str) -> int:
+        entry_id, _is_new = await services.saved_pages.save(
+            caller, url, _fetch_options(form), feed_title=_("Saved pages")
+        )
+        return entry_id
+
     try:
-        entry_id, _is_new = await services.saved_pages.save(caller, complete_url(form.url), feed_title=_("Saved pages"))
+        entry_id = await reach(form.url, at, has_secrets=form.has_secrets)
     except (InvalidInput, FetchError) as error:
         return _page(form, problem=field_error(error, field="url"))
     return Redirect(f"/starred/{entry_id}", notice=_("Page saved and starred."))
@@ -144,14 +140,6 @@ def _bookmarklet(context: RequestContext) -> str:
     """Returns the address of a bookmark that opens the form with the URL of the page that the browser shows."""
     form = context.site.base_url + "/feeds/add?url="
     return f"javascript:location.href='{form}'+encodeURIComponent(location.href)"
-
-
-def complete_url(text: str) -> str:
-    """Returns a complete URL. In `text` the scheme may be missing, or be `feed:`."""
-    url = without_feed_scheme(text)
-    if url.startswith("//"):
-        return f"https:{url}"
-    return url if not url or _SCHEME.match(url) else f"https://{url}"
 
 
 async def _page_after_error(context: RequestContext, form: AddFeedForm, problem: InvalidInput) -> PageResponse:
