@@ -97,6 +97,37 @@ def test_swiping_a_row_marks_and_stars(phone: Reader, alice: Person, site: Publi
     assert [(entry["status"], entry["starred"]) for entry in alice.entries()] == [("read", True)]
 
 
+@pytest.mark.parametrize("density", ["compact", "comfortable", "cards"])
+@pytest.mark.parametrize("language", ["en_US", "de_DE", "uk_UA"])
+def test_icon_and_word_of_a_swipe_fit_beneath_the_row(
+    phone: Reader, alice: Person, site: Publisher, density: str, language: str
+) -> None:
+    alice.has_feed(site, ["Rain"])
+    alice.put(f"/v1/users/{alice.id}", {"language": language}, status=201)
+    page = phone.go("/unread")
+    page.locator("[popovertarget=list-view]").click()
+    page.locator(f"[name=density][value={density}]").click()
+    expect(page.locator("html")).to_have_attribute("data-density", density)
+    box = page.locator(".row").bounding_box()
+    assert box
+    debugger = page.context.new_cdp_session(page)
+    for by in (100, -100):
+        points = [
+            {"x": box["x"] + box["width"] / 2 + step, "y": box["y"] + box["height"] / 2} for step in (0, by / 2, by)
+        ]
+        for number, point in enumerate(points):
+            moved = {"type": "touchMove" if number else "touchStart", "touchPoints": [point]}
+            debugger.send("Input.dispatchTouchEvent", moved)
+
+        beneath = page.locator(".swipe")
+        expect(beneath.locator(".icon")).to_be_visible()
+        assert beneath.inner_text().strip()
+        # Nothing is cut off, and the page is not wider.
+        assert beneath.evaluate("one => one.scrollHeight <= one.clientHeight && one.scrollWidth <= one.clientWidth")
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        debugger.send("Input.dispatchTouchEvent", {"type": "touchCancel", "touchPoints": []})
+
+
 def test_swiping_a_row_does_nothing_when_the_account_says_so(phone: Reader, alice: Person, site: Publisher) -> None:
     alice.has_feed(site, ["Rain"])
     alice.put(f"/v1/users/{alice.id}", {"entry_swipe": False}, status=201)
