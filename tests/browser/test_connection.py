@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from browser.readers import TIMEOUT_MS, Reader, reading
 from cli.commands import eventually
+from support.many_feeds import add_feeds
 from support.people import PASSWORD, Person
 from support.publisher import Publisher
 from support.running import RunningService
@@ -19,7 +21,8 @@ expect.set_options(timeout=TIMEOUT_MS)
 @pytest.fixture
 def reader(browser: Browser, service: RunningService, alice: Person, site: Publisher) -> Iterator[Reader]:
     alice.has_feed(site, ["Rain", "Sun"])
-    with reading(browser, service, viewport={"width": 1280, "height": 800}) as made:
+    # What the service worker has kept by then would be shown; tests/browser/test_offline.py is about that.
+    with reading(browser, service, viewport={"width": 1280, "height": 800}, service_workers="block") as made:
         made.set_session(alice)
         yield made
         # Requests that fail are what these tests are about.
@@ -237,3 +240,27 @@ def test_what_was_typed_is_not_saved_for_another_user_who_signed_in(reader: Read
 
     expect(page.get_by_text("This form is too old")).to_be_visible()
     assert saved_rules(bob) == saved_rules(alice) == ""
+
+
+def test_without_a_connection_the_list_of_keys_and_a_group_of_feeds_say_so(reader: Reader, alice: Person) -> None:
+    add_feeds(alice, 3, 50)
+    page = reader.go("/unread")
+    retry = page.locator("#notice").get_by_role("button", name="Retry")
+    reader.context.set_offline(True)
+
+    reader.press("?")
+    expect(page.locator("#notice")).to_contain_text("No connection")
+    reader.context.set_offline(False)
+    retry.click()
+    expect(page.locator("#keys")).to_contain_text("Add feed")
+    reader.press("Escape")
+
+    reader.context.set_offline(True)
+    group = page.locator(".group", has=page.get_by_role("link", name=re.compile("^Category 01")))
+    group.locator("summary").click()
+    expect(page.locator("#notice")).to_contain_text("No connection")
+    reader.context.set_offline(False)
+    retry.click()
+    expect(group.get_by_role("link", name="Feed 1-49")).to_be_attached()
+    page.reload()
+    expect(group.locator("details")).to_have_attribute("open", "")

@@ -1,6 +1,6 @@
 // Keyboard shortcuts, mostly those of Miniflux; the page /keys lists them. The account can switch them off.
-import { base, find, findAll } from "./page.js";
-import { load } from "./tidings.js";
+import { base, find, findAll, words } from "./page.js";
+import { load, offer } from "./tidings.js";
 import { refreshFeeds, reloadList } from "./refresh.js";
 import { opened, pane, row, save, toggle, undo } from "./marks.js";
 import { chosen, more, select } from "./lists.js";
@@ -130,7 +130,8 @@ const AFTER_G = {
 export async function help() {
   const shown = find("#keys");
   if (shown) return shown.remove();
-  const { page } = await load(`${base}/keys`);
+  const { page } = await load(`${base}/keys`).catch(() => ({}));
+  if (!page) return offer(words.offline, words.retry, help);
   const dialog = document.createElement("dialog");
   dialog.id = "keys";
   dialog.append(page.querySelector(".inner"));

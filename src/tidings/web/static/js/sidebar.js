@@ -72,8 +72,11 @@ if (sidebar) {
     if (!group) return;
     const name = group.open ? "close" : "open";
     // One after the other: each response sets the cookie that the next request changes.
-    sending = sending.then(() => post(`${base}/sidebar`, { [name]: group.dataset.group }));
-    if (name === "open") fill(group);
+    const send = () => {
+      if (name === "open") fill(group);
+      return post(`${base}/sidebar`, { [name]: group.dataset.group }, null, send);
+    };
+    sending = sending.then(send);
   });
   filter?.addEventListener("input", () => {
     clearTimeout(timer);
