@@ -172,13 +172,18 @@ def test_waiting_for_a_whole_article_is_shown_and_it_is_fetched_once(reader: Rea
 
     reader.context.route("**/full*", wait)
 
-    reader.press("d")
+    with page.expect_request("**/full*"):
+        reader.press("d")
     expect(page.locator("html[data-loading]")).to_have_count(1)
     reader.press("d")
-    page.wait_for_timeout(200)
-    assert len(waiting) == 1
+    # Keys are handled in their order.
+    reader.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    while not waiting:
+        page.wait_for_timeout(50)
     waiting[0].continue_()
     expect(page.locator("html[data-loading]")).to_have_count(0)
+    assert len(waiting) == 1
 
 
 def fill_rules(reader: Reader) -> Page:
