@@ -61,6 +61,32 @@ def test_unread_rows_say_so(reader: Reader, alice: Person, site: Publisher) -> N
     assert heard() < before
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "direction"),
+    [
+        ("he-IL", "Python גרסה 3.15 שוחררה", "rtl"),
+        ("he-IL", "A text in English only", "ltr"),
+        ("en", "גרסה חדשה של Python", "rtl"),
+        ("", "Python גרסה 3.15", "ltr"),
+    ],
+)
+def test_the_language_of_a_feed_decides_about_texts_that_begin_with_a_latin_name(
+    reader: Reader, alice: Person, site: Publisher, language: str, text: str, direction: str
+) -> None:
+    item = f"<item><title>{text}</title><link>https://example.org/1</link><description>{text}</description></item>"
+    named = f"<language>{language}</language>"
+    site.serve("/news.xml", f'<rss version="2.0"><channel><title>News</title>{named}{item}</channel></rss>')
+    alice.post("/v1/feeds", {"feed_url": site.url("/news.xml")})
+
+    for path, parts in (
+        ("/unread", (".row-title", ".row-excerpt")),
+        (f"/entries/{alice.entries()[0]['id']}", ("#pane h1", ".content")),
+    ):
+        page = reader.go(path)
+        for part in parts:
+            assert page.locator(part).first.evaluate("one => getComputedStyle(one).direction") == direction, part
+
+
 def test_code_is_written_from_left_to_right_in_every_article(reader: Reader, alice: Person, site: Publisher) -> None:
     feed = alice.has_feed(site, ["One"])
     text = "<p>שלום עולם <code>rm -rf ./build</code></p><pre>if (x &lt; 3) { return; }</pre>"

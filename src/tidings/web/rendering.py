@@ -28,6 +28,7 @@ from markupsafe import Markup
 from tidings import __version__
 from tidings.domain.url_schemes import safe_href
 from tidings.web import language
+from tidings.web.articles.direction import text_direction
 from tidings.web.assets import Assets
 from tidings.web.context import PageResponse, RequestContext
 from tidings.web.message_translation import translated
@@ -56,6 +57,7 @@ class Renderer:
         )
         self._environment.filters["translated"] = translated
         self._environment.filters["page_link"] = safe_href
+        self._environment.filters["direction"] = text_direction
         sprite = base_path + assets.path("sprite.svg")
         self._environment.globals |= {
             "_": _shown(language.gettext),
