@@ -10,7 +10,6 @@ from playwright.sync_api import Browser, CDPSession, Page, expect
 
 from browser.readers import TIMEOUT_MS, Reader, reading
 from cli.commands import eventually
-from support.many_feeds import add_feeds
 from support.people import Person
 from support.publisher import Publisher
 from support.relay import Relay
@@ -71,30 +70,6 @@ def star_button(page: Page, title: str) -> str:
 
 def titles(person: Person, **query: Any) -> list[str]:
     return sorted(entry["title"] for entry in person.entries(**query))
-
-
-@pytest.mark.parametrize("path", ["/unread", "/feeds", "/settings", "/entries/{entry}"])
-def test_nothing_moves_while_a_page_arrives_in_pieces(reader: Reader, alice: Person, path: str) -> None:
-    add_feeds(alice, 4, 25, unread_every=1)
-    page = reader.page
-    with Relay(reader.service.url) as network:
-        # Style and script are in the cache, the page is not.
-        page.goto(f"{network.url}/starred")
-        # Compressed, it would be there all at once.
-        reader.context.set_extra_http_headers({"Accept-Encoding": "identity"})
-        network.drip()
-        page.goto(network.url + path.format(entry=alice.entries()[0]["id"]))
-        shifts = page.evaluate(
-            """() => new Promise((done) => {
-                const found = [];
-                new PerformanceObserver((list) => list.getEntries().forEach(({ value, sources }) =>
-                    found.push(`${value}: ${sources.map(({ node }) => node?.outerHTML ?? node?.textContent)}`)
-                )).observe({ type: "layout-shift", buffered: true });
-                setTimeout(() => done(found), 300);
-            })"""
-        )
-
-    assert shifts == []
 
 
 def test_waiting_shows_at_once(reader: Reader) -> None:

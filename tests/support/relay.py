@@ -5,7 +5,6 @@
         network.cut()        # connections are reset, and new ones refused
         network.mend()
         network.lose_answer()    # cut as soon as the service answers: it has received the request
-        network.drip()       # answers arrive in small pieces
 
 Unlike the offline mode of a browser's developer tools, it also concerns service workers.
 """
@@ -15,15 +14,11 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-import time
 from types import TracebackType
 from typing import Final, Self
 from urllib.parse import urlsplit
 
 _CHUNK: Final = 65_536
-# Bytes, and seconds: longer than a browser takes to paint what it has.
-_PIECE: Final = 500
-_PAUSE_S: Final = 0.04
 
 
 class Relay:
@@ -32,7 +27,7 @@ class Relay:
         self._target = (target.hostname, target.port)
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
-        self._loses_answers = self._drips = False
+        self._loses_answers = False
         self._listener: socket.socket | None = None
         self._port = 0
 
@@ -62,10 +57,6 @@ class Relay:
         """Pass requests on; cut when the first answer arrives, and pass nothing of it on."""
         self._loses_answers = True
 
-    def drip(self) -> None:
-        """Pass answers on in small pieces, with a pause after each."""
-        self._drips = True
-
     def _accept(self, listener: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while True:
@@ -87,12 +78,7 @@ class Relay:
                 if is_answer and self._loses_answers:
                     self.cut()
                     return
-                if is_answer and self._drips:
-                    for start in range(0, len(data), _PIECE):
-                        sink.sendall(data[start : start + _PIECE])
-                        time.sleep(_PAUSE_S)
-                else:
-                    sink.sendall(data)
+                sink.sendall(data)
         for one in (source, sink):
             _close(one)
             with self._lock:
