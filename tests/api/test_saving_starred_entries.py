@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,10 +9,10 @@ import pytest
 
 from fever.apps import sign_in
 from greader.apps import STARRED, App, long_id
+from services.deliveries.test_outbox import outbox, switch_on
 from support.people import Person
 from support.publisher import Publisher
 from support.visitors import Visitor
-from tidings.storage.deliveries import outbox
 
 Star = Callable[[Person, Sequence[int]], Any]
 TITLES = ["Rain", "Sun", "Snow"]
@@ -51,17 +50,15 @@ WAYS = [star_natively, toggle, star_in_a_reader_app, star_in_a_fever_app, star_o
 def ids(alice: Person, site: Publisher) -> list[int]:
     """Entries of Alice, who has a service that saves, and saves what she stars."""
     alice.has_feed(site, TITLES)
-    alice.put("/v1/integrations", {"webhook": {"enabled": True, "url": "https://hooks.example/all"}}, status=201)
+    switch_on(alice)
     alice.put(f"/v1/users/{alice.id}", {"saves_starred": True}, status=201)
     return sorted(entry["id"] for entry in alice.entries())
 
 
 def saved(person: Person) -> list[int]:
-    """The ids of the entries with deliveries, in their order."""
-    with person.service.services.reading() as db:
-        found = [outbox.body(db, one.delivery.id) for one in outbox.list_deliveries(db, person.id, limit=1000)[::-1]]
-    events = [json.loads(body or b"") for body in found]
-    assert {event["event_type"] for event in events} <= {"save_entry"}
+    """The ids of the entries with deliveries, in their order. Each was delivered with its star."""
+    events = outbox(person)
+    assert all(event["event_type"] == "save_entry" and event["entry"]["starred"] for event in events)
     return [event["entry"]["id"] for event in events]
 
 

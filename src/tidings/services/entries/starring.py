@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from tidings.domain.accounts.users import User
 from tidings.domain.deliveries.events import SAVE_ENTRY
-from tidings.domain.entries.entries import Entry
 from tidings.domain.entries.state_changes import StateChange
 from tidings.domain.times import Instant
 from tidings.services.deliveries import outbox
 from tidings.storage.engine.database import Write
-from tidings.storage.entries import counters, entries
+from tidings.storage.entries import counters, entries, read_state
 
 # Who stars more entries at once does not read them: an app copies the stars of another account.
 MAX_SAVED = 100
@@ -28,14 +27,16 @@ def write(db: Write, user: User, change: StateChange, now: Instant) -> int:
     """
     starred = _not_starred(db, user, change) if may_save(user, change) else []
     (found,) = entries.change_states(db, [change], now=now)
-    for entry in starred:
+    # The event has the entry as it is now, with its star.
+    for entry in entries.get_many(db, user.id, starred) if starred else ():
         outbox.post_entry_event(db, user, SAVE_ENTRY, entry, now)
     return found
 
 
-def _not_starred(db: Write, user: User, change: StateChange) -> list[Entry]:
+def _not_starred(db: Write, user: User, change: StateChange) -> list[int]:
+    """Returns the ids of the entries that the change stars, if there is a service to save them to."""
     if not outbox.enabled_integrations(db, user.id, SAVE_ENTRY):
         return []
     # Lock first, so that two requests do not both find an entry without a star.
-    counters.lock(db, user.id, {entry.feed_id for entry in entries.get_many(db, user.id, change.entry_ids)})
-    return [entry for entry in entries.get_many(db, user.id, change.entry_ids) if not entry.starred]
+    counters.lock(db, user.id, (feed_id for _id, feed_id in entries.feeds_of(db, user.id, change.entry_ids)))
+    return read_state.differing_from(db, user.id, change.entry_ids, starred=True)
