@@ -297,7 +297,7 @@ def test_a_full_disk_does_no_harm(traveller: Traveller, alice: Person, site: Pub
         page.evaluate("caches.keys().then((names) => Promise.all(names.map((name) => caches.delete(name))))")
     quota = {"origin": traveller.network.url, "quotaSize": 1}
     page.context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", quota)
-    page.wait_for_function("navigator.storage.estimate().then(({ quota }) => quota <= 1)")
+    page.wait_for_function("() => navigator.storage.estimate().then(({ quota }) => quota <= 1)")
 
     traveller.go("/starred")
     traveller.go("/unread")

@@ -79,7 +79,7 @@ def test_the_sidebar_keeps_its_position_and_shows_the_current_feed(reader: Reade
     groups.evaluate("box => box.scrollTo(0, 900)")
     reader.go("/starred")
     sidebar_of(page)
-    page.wait_for_function("document.getElementById('groups').scrollTop === 900")
+    page.wait_for_function("() => document.getElementById('groups').scrollTop === 900")
 
     reader.go(f"/feeds/{feeds['Feed 55-40']}?show=all")
     current = sidebar_of(page).locator("[aria-current]")
@@ -172,16 +172,19 @@ def test_a_group_of_three_thousand_feeds_is_loaded_when_one_scrolls(
         expect(page.locator("#sidebar [aria-current]")).to_have_count(1)
 
 
-def test_the_position_deep_in_a_long_group_is_kept(browser: Browser, service: RunningService, alice: Person) -> None:
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_position_deep_in_a_long_group_is_kept(
+    browser: Browser, service: RunningService, alice: Person, screen: str
+) -> None:
     add_feeds(alice, 1, 1_000)
     visible = """() => [...document.querySelectorAll("#groups .group-feeds .name")].find(
         (one) => one.getBoundingClientRect().top > document.getElementById("groups").getBoundingClientRect().top
     )?.textContent"""
-    with reading(browser, service, **SCREENS["wide"]) as created:
+    with reading(browser, service, **SCREENS[screen]) as created:
         created.set_session(alice)
         page = created.go("/unread")
         with page.expect_response("**/sidebar"):
-            page.locator("#groups summary").click()
+            sidebar_of(page).locator("#groups summary").click()
         expect(page.locator("#groups .group-feeds a")).to_have_count(1_000)
         page.locator("#groups").evaluate("box => box.scrollTo(0, 18_000)")
         first = page.evaluate(visible)
@@ -189,8 +192,9 @@ def test_the_position_deep_in_a_long_group_is_kept(browser: Browser, service: Ru
 
         for path in ("/starred", "/unread"):
             created.go(path)
+            sidebar_of(page)
             expect(page.locator("#groups .group-feeds a")).to_have_count(1_000)
-            page.wait_for_function("document.getElementById('groups').scrollTop === 18_000")
+            page.wait_for_function("() => document.getElementById('groups').scrollTop === 18_000")
             assert page.evaluate(visible) == first
 
 

@@ -34,16 +34,20 @@ async function fill(group) {
   if (after) box().scrollTop += after.getBoundingClientRect().top - top;
 }
 
-// Feeds that are not loaded take as much room as those that are, so that the position stays.
+// Feeds that are not loaded take as much room as those that are, so that the position stays. Hidden lines have no height.
+function makeRoom() {
+  for (const one of box().querySelectorAll(".more")) {
+    const height = one.firstChild.offsetHeight;
+    if (height) one.style.blockSize = `${one.dataset.feeds * height}px`;
+  }
+}
+
 function watch() {
   const seen = new IntersectionObserver(
     (all) => all.forEach((one) => one.isIntersecting && fill(one.target.closest("details"))),
     { root: box(), rootMargin: "300px" }
   );
-  for (const one of box().querySelectorAll(".more")) {
-    one.style.blockSize = `${one.dataset.feeds * one.firstChild.offsetHeight}px`;
-    seen.observe(one);
-  }
+  for (const one of box().querySelectorAll(".more")) seen.observe(one);
 }
 
 async function search(name) {
@@ -59,6 +63,7 @@ async function search(name) {
 
 function restorePosition() {
   if (!box().checkVisibility()) return;
+  makeRoom();
   box().scrollTop = Number(localStorage.getItem(STORAGE_KEY));
   box().querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
@@ -89,7 +94,7 @@ if (sidebar) {
   sidebar.addEventListener("beforetoggle", savePosition);
   sidebar.addEventListener("toggle", restorePosition);
   beforeLeaving(savePosition);
-  document.addEventListener("tidings:swapped", ({ detail }) => detail.ids.includes("groups") && watch());
+  document.addEventListener("tidings:swapped", ({ detail }) => detail.ids.includes("groups") && (makeRoom(), watch()));
   watch();
   restorePosition();
 }
