@@ -7,7 +7,8 @@ import json
 import random
 import sqlite3
 import urllib.request
-from contextlib import closing
+from collections import Counter
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psycopg
@@ -17,6 +18,7 @@ from chaos import checks
 from chaos.ledger import ABSENT, Change, Ledger
 from chaos.reading import reader
 from chaos.storm import KINDS, heard
+from chaos.writers import Api, make_session
 from loopback.receiver import Receiver
 
 NOW_S = 1_790_000_000
@@ -258,3 +260,54 @@ def post(url: str, delivery: str, body: bytes) -> None:
     request = urllib.request.Request(url, data=body, headers={"X-Service-Delivery": delivery})
     with urllib.request.urlopen(request, timeout=30) as answer:
         assert answer.status == 200
+
+
+@pytest.mark.parametrize("answers_again", [False, True], ids=["stopped", "started again"])
+def test_a_change_that_was_sent_twice_is_in_doubt(answers_again: bool, tmp_path: Path) -> None:
+    """The service carries out a change and is killed before it answers; aiohttp sends the PUT again."""
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    change = Change("star", 1, value=True)
+
+    async def star() -> int:
+        async with make_session() as session, await _cutting_server(answers_again=answers_again) as server:
+            host, port = server.sockets[0].getsockname()
+            api = Api(f"http://{host}:{port}", 1, "token", ledger, session)
+            await api.write("PUT", "/v1/entries/1/star", None)
+            await api.write("PUT", "/v1/entries/1/star", None, change)
+            return api.statuses["204"]
+
+    assert asyncio.run(star()) == (2 if answers_again else 1)
+    assert not ledger.is_settled("star", 1)
+    assert ledger.doubtful["star"] == 1
+
+
+def test_a_change_that_was_never_sent_is_not_in_doubt(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+
+    async def star() -> Counter[str]:
+        async with make_session() as session:
+            api = Api("http://127.0.0.9:9", 1, "token", ledger, session)
+            await api.write("PUT", "/v1/entries/1/star", None, Change("star", 1, value=True))
+            return api.statuses
+
+    assert asyncio.run(star()) == {"not reached": 1}
+    assert ledger.is_settled("star", 1)
+
+
+async def _cutting_server(*, answers_again: bool) -> asyncio.Server:
+    """Returns a server that answers the first request of a connection and cuts it at the second one.
+
+    answers_again: whether it accepts connections after that.
+    """
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+        with suppress(asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+        if not answers_again:
+            server.close()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1")
+    return server

@@ -25,7 +25,7 @@ from chaos.faults import LANES, keep_breaking, possible
 from chaos.ledger import Change, Ledger, Loss, Value
 from chaos.reading import reader
 from chaos.testbed import Testbed, make_testbed
-from chaos.writers import TIMEOUT_S, Api, Writer
+from chaos.writers import Api, Writer, make_session
 from loopback.publisher import Publisher
 from loopback.receiver import Receiver
 from loopback.service import ADMIN, PASSWORD, Command, NotReady, wait_until_ready
@@ -96,15 +96,13 @@ async def storm(plan: Plan) -> Outcome:
     ledger = Ledger(plan.folder / "ledger.jsonl")
     publisher, receiver = Publisher(random.Random(rng.random())), Receiver(random.Random(rng.random()))
     outcome = Outcome(plan, ledger, testbed.tried)
-    timeout = aiohttp.ClientTimeout(total=TIMEOUT_S)
-    connector = aiohttp.TCPConnector(limit=0)
     try:
         await publisher.start(("127.0.0.1", "127.0.0.2"))
         await receiver.start()
         for command in testbed.commands:
             command.start()
             await wait_until_ready(testbed.url)
-        async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
+        async with make_session() as session:
             state = _StormState(testbed, publisher, receiver, [], {}, ledger, rng)
             await _prepare(state, session)
             await _break(state, plan, outcome)

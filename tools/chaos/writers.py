@@ -22,6 +22,35 @@ NOWHERE = "http://127.0.0.9:9/none"
 
 
 @dataclass
+class Sending:
+    """count: how many times one request went out."""
+
+    count: int = 0
+
+
+def make_session() -> aiohttp.ClientSession:
+    """Returns a session for `Api`.
+
+    aiohttp sends a PUT or DELETE again when a kept connection is cut before the response, and reports only how the
+    last one ended. So the session counts how many times a request went out.
+    """
+
+    async def count(
+        _session: aiohttp.ClientSession, context: Any, _sent: aiohttp.TraceRequestHeadersSentParams
+    ) -> None:
+        if context.trace_request_ctx is not None:
+            context.trace_request_ctx.count += 1
+
+    tracing = aiohttp.TraceConfig()
+    tracing.on_request_headers_sent.append(count)
+    return aiohttp.ClientSession(
+        timeout=aiohttp.ClientTimeout(total=TIMEOUT_S),
+        connector=aiohttp.TCPConnector(limit=0),
+        trace_configs=[tracing],
+    )
+
+
+@dataclass
 class Api:
     """A client of one account. user: its id. statuses: counts of responses by status, "none" for no response."""
 
@@ -34,11 +63,21 @@ class Api:
     failures: Counter[str] = field(default_factory=Counter)
 
     async def call(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        """Returns status and JSON of the response; NO_ANSWER if it is missing or incomplete."""
+        """Returns status and JSON of the response.
+
+        NO_ANSWER if it is missing or incomplete, or if it is not that of the first time that the request went out,
+        which may have been carried out. NOT_SENT if it never went out.
+        """
+        sending = Sending()
+        status, found = await self._call(method, path, body, sending)
+        is_of_first = sending.count == (0 if status == NOT_SENT else 1)
+        return (status, found) if is_of_first else (NO_ANSWER, None)
+
+    async def _call(self, method: str, path: str, body: object, sending: Sending) -> tuple[int, Any]:
         data = {"data": body} if isinstance(body, str) else {"json": body} if body is not None else {}
         try:
             async with self.session.request(
-                method, self.url + path, headers={"X-Auth-Token": self.token}, **data
+                method, self.url + path, headers={"X-Auth-Token": self.token}, trace_request_ctx=sending, **data
             ) as answer:
                 text = await answer.text()
                 found = await answer.json(content_type=None) if text else None
