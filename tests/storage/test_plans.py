@@ -464,6 +464,31 @@ def test_a_page_of_a_main_list_is_little_work(name: str, archive: Archive) -> No
     assert 0 < work.total < (most_steps if engine == "sqlite" else most_pages)
 
 
+# A list, and the most work that 100 of its ids in the middle of the archive may be, as above.
+DEEP_LISTS = {
+    "none": (2, 20),
+    "unread": (2, 20),
+    "read": (2, 20),
+    "category": (30, 100),
+    "unread of a feed": (20, 400),
+    "label": (3, 500),
+}
+
+
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize("name", DEEP_LISTS)
+def test_ids_in_the_middle_of_the_archive_are_little_work(archive: Archive, name: str, direction: Direction) -> None:
+    """An app reads the archive page by page: a page must not cost more the more entries were read before it."""
+    bound = "after_entry_id" if direction is Direction.ASC else "before_entry_id"
+    entry_filter = msgspec.structs.replace(which(archive, name), **{bound: 30_000})
+    forget_undone_writes(archive.database)
+    with working(archive.database) as work, archive.database.reading() as db:
+        ids = split_ids(entry_lists.id_page(db, archive.user_id, entry_filter, direction=direction, limit=100))
+    sys.stdout.write(f"\n{name:20} {direction} {work.total} {len(ids)}")
+    assert len(ids) == 100
+    assert 0 <= work.total < DEEP_LISTS[name][0 if archive.database.is_sqlite else 1]
+
+
 def forget_undone_writes(database: Database) -> None:
     """Other tests undo what they write; PostgreSQL reads the rows and index entries of that until a vacuum."""
     if not database.is_sqlite:

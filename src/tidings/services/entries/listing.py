@@ -41,7 +41,7 @@ class EntryLists:
         """Returns ids in their order, separated by commas. Ids rise with the time at which entries were stored."""
         if entry_filter.search:
             request = PageRequest(order=Order.ID, direction=direction, limit=limit)
-            return ",".join(map(str, self.page_ids(entry_filter, request)[0]))
+            return entry_lists.found_ids(self.db, self._user_id, entry_filter, request)
         since = entry_filter.created_after
         if since is not None and entry_lists.is_older_than_all(self.db, self._user_id, since):
             entry_filter = structs.replace(entry_filter, created_after=None)

@@ -198,25 +198,26 @@ def _without_index_on_postgresql(element: without_index, compiler: Any, **option
     return str(compiler.process(element.clauses, **options))
 
 
-class id_of_user(FunctionElement[Any]):  # noqa: N801
-    """id_of_user(user_id, id): compared with another one, the ids are compared within the same user.
+class is_one_of(FunctionElement[bool]):  # noqa: N801
+    """is_one_of(column, value): they are equal. On PostgreSQL the column still counts in the ORDER BY.
 
-    PostgreSQL then reads the index of the user. For a bound of the id alone it may read the primary key from there
-    on, with the entries of all users: it expects those of one user evenly among them.
+    The order by user and id is then that of the index with both. Ordered by the id alone, entries of one user may be
+    picked out of all entries in the order of the primary key, where PostgreSQL expects them evenly among the others.
     """
 
     inherit_cache = True
 
 
-@compiles(id_of_user, "sqlite")
-def _id_of_user_on_sqlite(element: id_of_user, compiler: Any, **options: Any) -> str:
-    _user_id, id_ = element.clauses
-    return str(compiler.process(id_, **options))
+@compiles(is_one_of, "sqlite")
+def _is_one_of_on_sqlite(element: is_one_of, compiler: Any, **options: Any) -> str:
+    column, value = (compiler.process(part, **options) for part in element.clauses)
+    return f"{column} = {value}"
 
 
-@compiles(id_of_user, "postgresql")
-def _id_of_user_on_postgresql(element: id_of_user, compiler: Any, **options: Any) -> str:
-    return f"ROW({compiler.process(element.clauses, **options)})"
+@compiles(is_one_of, "postgresql")
+def _is_one_of_on_postgresql(element: is_one_of, compiler: Any, **options: Any) -> str:
+    column, value = (compiler.process(part, **options) for part in element.clauses)
+    return f"{column} = ANY (ARRAY[{value}])"
 
 
 def match_expression(db: Read, user_id: int, queries: Mapping[str, SearchQuery]) -> str:

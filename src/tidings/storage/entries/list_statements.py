@@ -84,7 +84,6 @@ _PLAIN_SEARCH = EntryListQuery((EntryStatus.UNREAD, EntryStatus.READ), None, (),
 
 # Public links are few, even those of all users together: the index alone has them. The list itself checks the user.
 _shared = entries.alias("shared")
-_owned_id = full_text.id_of_user(entries.c.user_id, entries.c.id)
 CONDITIONS: dict[str, ColumnElement[bool]] = {
     "feed_id": entries.c.feed_id == bindparam("feed_id"),
     "category_id": entries.c.category_id == bindparam("category_id"),
@@ -96,8 +95,8 @@ CONDITIONS: dict[str, ColumnElement[bool]] = {
     # Lists by id are bounded by an id as well (`entry_lists.first_id_created_after`), so this index would not help.
     "created_before": full_text.without_index(entries.c.created_at) < bindparam("created_before"),
     "created_after": full_text.without_index(entries.c.created_at) > bindparam("created_after"),
-    "before_entry_id": _owned_id < full_text.id_of_user(bindparam("user"), bindparam("before_entry_id")),
-    "after_entry_id": _owned_id > full_text.id_of_user(bindparam("user"), bindparam("after_entry_id")),
+    "before_entry_id": entries.c.id < bindparam("before_entry_id"),
+    "after_entry_id": entries.c.id > bindparam("after_entry_id"),
     "shared": entries.c.id.in_(
         select(_shared.c.id).where(
             # The first as in the partial index; the second is a range, for which SQLite uses it.
@@ -142,12 +141,7 @@ def page_statement(query: EntryListQuery, order: Order, direction: Direction, *,
 @lru_cache(maxsize=256)
 def id_page_statement(query: EntryListQuery, direction: Direction) -> Select[Any]:
     """Returns the SELECT of the ids of a page in the order of the ids, joined. Parameters: limit and offset."""
-    # Starred entries are few: read from their own index and sorted, not picked out of all entries in order.
-    order = (
-        full_text.without_index(entries.c.id) if query.starred and not query.labels else _column(query, entries.c.id)
-    )
-    statement = select(entries.c.id).where(*_conditions(query))
-    statement = statement.order_by(order.desc() if direction is Direction.DESC else order.asc())
+    statement = _in_order_of_id(select(entries.c.id), query, direction)
     return joined_ids(statement.limit(bindparam("limit")).offset(bindparam("offset")))
 
 
@@ -168,6 +162,9 @@ def match_test_statement(query: EntryListQuery, order: Order, direction: Directi
 def _ordered(
     statement: Select[Any], query: EntryListQuery, order: Order, direction: Direction, *, has_cursor: bool
 ) -> Select[Any]:
+    if order is Order.ID:
+        in_order = _in_order_of_id(statement, query, direction)
+        return in_order.limit(bindparam("limit")).offset(bindparam("offset"))
     statement = statement.where(*_conditions(query))
     if order in _BY_CATEGORY and {"feed_id", "category_id"} & set(query.conditions):
         order = Order.PUBLISHED_AT  # within one category both orders are the same
@@ -184,6 +181,20 @@ def _ordered(
     columns_in_order = [_column(query, column) for column in _ORDERS[order]]
     keys = [key.desc() if direction is Direction.DESC else key.asc() for key in columns_in_order]
     return statement.order_by(*keys).limit(bindparam("limit")).offset(bindparam("offset"))
+
+
+def _in_order_of_id(statement: Select[Any], query: EntryListQuery, direction: Direction) -> Select[Any]:
+    """Returns a SELECT from entries with the conditions of a list, in the order of the ids."""
+    owner: ColumnElement[bool] | None = None
+    keys: list[ColumnElement[Any]] = [_column(query, entries.c.id)]
+    if query.starred and not query.labels:
+        # They are few: read from their own index and sorted, not picked out of all entries in order.
+        keys = [full_text.without_index(entries.c.id)]
+    elif not query.is_narrow:
+        owner = full_text.is_one_of(entries.c.user_id, bindparam("user"))
+        keys = [entries.c.user_id, entries.c.id]
+    keys = [key.desc() if direction is Direction.DESC else key.asc() for key in keys]
+    return statement.where(*_conditions(query, owner)).order_by(*keys)
 
 
 def _column(query: EntryListQuery, column: ColumnElement[Any]) -> ColumnElement[Any]:
@@ -206,18 +217,14 @@ def cursor_parameters(page: PageRequest) -> dict[str, int]:
 @lru_cache(maxsize=128)
 def ids_statement(query: EntryListQuery) -> Select[Any]:
     """Returns the SELECT of a page of ids, newest first, joined. Parameters: limit and offset."""
-    statement = select(entries.c.id).where(*_conditions(query)).order_by(_column(query, entries.c.id).desc())
+    statement = _in_order_of_id(select(entries.c.id), query, Direction.DESC)
     return joined_ids(statement.limit(bindparam("limit")).offset(bindparam("offset")))
 
 
 @lru_cache(maxsize=128)
 def all_ids_statement(query: EntryListQuery) -> Select[Any]:
     """Returns the SELECT of all ids, ascending, joined."""
-    # Starred entries are few: they are read from their own index and sorted.
-    order = (
-        full_text.without_index(entries.c.id) if query.starred and not query.labels else _column(query, entries.c.id)
-    )
-    return joined_ids(select(entries.c.id).where(*_conditions(query)).order_by(order))
+    return joined_ids(_in_order_of_id(select(entries.c.id), query, Direction.ASC))
 
 
 @lru_cache(maxsize=256)
@@ -226,10 +233,13 @@ def count_statement(query: EntryListQuery) -> Select[Any]:
     return select(func.count()).select_from(entries).where(*_conditions(query))
 
 
-def _conditions(query: EntryListQuery) -> list[ColumnElement[bool]]:
+def _conditions(query: EntryListQuery, owner: ColumnElement[bool] | None = None) -> list[ColumnElement[bool]]:
+    """owner: that an entry belongs to the user, where it matters how this is written."""
+    if owner is None:
+        user_id = full_text.without_index(entries.c.user_id) if query.is_narrow else entries.c.user_id
+        owner = user_id == bindparam("user")
     # Status and star are literals, since neither engine uses a partial index for a condition with a parameter.
-    owner = full_text.without_index(entries.c.user_id) if query.is_narrow else entries.c.user_id
-    conditions = [owner == bindparam("user"), *_status_conditions(query.statuses)]
+    conditions = [owner, *_status_conditions(query.statuses)]
     if query.starred is not None:
         conditions.append(_literal(f"entries.starred = {str(query.starred).lower()}"))
     bounds = CONDITIONS | _LABEL_CONDITIONS if query.labels else CONDITIONS
