@@ -64,16 +64,24 @@ class Fever(Surface[FeverCaller]):
         self._logins = services.app_logins
         self._trusted = trusted
 
-    def identify(self, request: Request, endpoint: Endpoint | None) -> FeverCaller | None:  # noqa: ARG002
-        """Returns the caller where there is no route; otherwise the body has to be read first."""
-        return FeverCaller() if endpoint is None else None
+    def identify(self, request: Request, endpoint: Endpoint | None) -> FeverCaller | None:
+        """Returns the caller; None until the body has arrived, which may have the key, and for an unknown key."""
+        if endpoint is None:
+            return FeverCaller()
+        if request.method not in SAFE:
+            if not request.has_arrived:
+                return None
+            request.use_received(self.body_limit)
+        return self._caller(request)
 
     async def identify_slowly(self, request: Request) -> FeverCaller:
-        if request.method not in SAFE:
+        if request.method not in SAFE and not request.has_arrived:
             await request.read(self.body_limit, self.body_pace)
-        caller, wait_s = await self._in_thread(request, self._find_caller, request)
-        await asyncio.sleep(wait_s)
-        return caller
+            if caller := await self._in_thread(request, self._caller, request):
+                return caller
+        throttle, address = self._logins.throttle_unknown_key, request.address(self._trusted)
+        await asyncio.sleep(await self._in_thread(request, throttle, address))
+        return FeverCaller()
 
     def user_id(self, context: FeverCaller) -> int:
         return 0 if context.login is None else context.login.user.id
@@ -98,12 +106,8 @@ class Fever(Surface[FeverCaller]):
         log.error("request failed", method=request.method, path=request.scope["path"], exc_info=error)
         return json(FeverError("Something went wrong on our side; the log of the server has the details."), 500)
 
-    def _find_caller(self, request: Request) -> tuple[FeverCaller, float]:
-        """Returns the caller, and for how many seconds to wait before the answer. Raises SignInThrottled."""
+    def _caller(self, request: Request) -> FeverCaller | None:
+        """Returns the caller of a request whose body was read, None for an unknown key."""
         key = key_of(request)
-        if not key:
-            return FeverCaller(), 0.0
-        address = request.address(self._trusted)
-        login = self._logins.by_fever_key(key, address)
-        wait_s = 0.0 if login else self._logins.throttle_unknown_key(address)
-        return FeverCaller(login), wait_s
+        login = self._logins.by_fever_key(key, request.address(self._trusted)) if key else None
+        return FeverCaller(login) if login or not key else None
