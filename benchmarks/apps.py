@@ -45,7 +45,7 @@ IDS, CONTENTS, UNREAD, ITEMS = (
     "Fever: unread ids, 100,000",
     "Fever: items, 50",
 )
-# The reference does not have this one; its apps send the two requests above.
+# The reference does not have this request: its apps ask for the ids of a page, and then for these items.
 STREAM = "Reader: stream, 100"
 
 
@@ -77,16 +77,18 @@ class AppRequest(Struct, frozen=True):
 
 
 class Exchange(Struct):
-    """A request to one server with its measurements. rates: requests per second, by round."""
+    """What an app sends to one server for one purpose, with its measurements. rates: exchanges per second, by round."""
 
     server: Server
     connection: http.client.HTTPConnection
-    request: AppRequest
+    requests: Sequence[AppRequest]
     rates: list[float]
     size_bytes: int = 0
 
-    def send(self) -> bytes:
-        sent = self.request
+    def send(self) -> list[bytes]:
+        return [self._body(request) for request in self.requests]
+
+    def _body(self, sent: AppRequest) -> bytes:
         self.connection.request(sent.method, sent.path, sent.body or None, sent.headers)
         answer = self.connection.getresponse()
         body = answer.read()
@@ -94,9 +96,10 @@ class Exchange(Struct):
         return body
 
     def check(self) -> None:
-        body = self.send()
-        self.size_bytes = len(body)
-        self.request.check(json.loads(body))
+        bodies = self.send()
+        self.size_bytes = sum(map(len, bodies))
+        for request, body in zip(self.requests, bodies, strict=True):
+            request.check(json.loads(body))
 
     def take_turn(self) -> None:
         sent, started = 0, time.perf_counter()
@@ -175,11 +178,10 @@ def _compare(servers: Sequence[Server]) -> bool:
     for _ in range(ROUNDS):
         for name in exchanges[servers[0].name]:
             for by_name in exchanges.values():
-                if name in by_name:
-                    by_name[name].take_turn()
+                by_name[name].take_turn()
     ours, *others = exchanges.values()
     sys.stdout.write(f"apps on {servers[0].name}:        requests a second  median ms     bytes\n")
-    found = [_show(name, ours[name], others[0].get(name) if others else None) for name in ours]
+    found = [_show(name, ours[name], others[0][name] if others else None) for name in ours]
     if not others:
         sys.stdout.write("  (the reference is not installed: no minimum)\n")
     for by_name in exchanges.values():
@@ -205,27 +207,32 @@ def _show(name: str, ours: Exchange, theirs: Exchange | None) -> bool:
 
 def _exchanges(server: Server) -> dict[str, Exchange]:
     connection = server.connect()
-    return {name: Exchange(server, connection, one, []) for name, one in _requests(server).items()}
+    return {name: Exchange(server, connection, sent, []) for name, sent in _requests(server).items()}
 
 
-def _requests(server: Server) -> dict[str, AppRequest]:
+def _requests(server: Server) -> dict[str, Sequence[AppRequest]]:
     token = sign_in(server)
     header = {"Authorization": f"GoogleLogin auth={token}"}
-    everything = urlencode({"output": "json", "n": 10_000, "s": READING_LIST})
     asked = server.entry_ids[-100:]
     body = urlencode({"T": token, "output": "json", "i": asked}, doseq=True)
     key = urlencode({"api_key": server.fever_key})
     middle = server.entry_ids[ENTRIES // 2]
-    found = {
-        IDS: AppRequest("GET", f"/reader/api/0/stream/items/ids?{everything}", "", header, _is_list_of_ids(server)),
-        CONTENTS: AppRequest("POST", "/reader/api/0/stream/items/contents", body, header | FORM, _is_items(asked)),
-        UNREAD: AppRequest("POST", "/fever/?api&unread_item_ids", key, FORM, _is_all_unread(server)),
-        ITEMS: AppRequest("POST", f"/fever/?api&items&since_id={middle}", key, FORM, _is_page_after(server, middle)),
+
+    def ids(count: int) -> AppRequest:
+        query = urlencode({"output": "json", "n": count, "s": READING_LIST})
+        return AppRequest("GET", f"/reader/api/0/stream/items/ids?{query}", "", header, _is_list_of_ids(server, count))
+
+    items = AppRequest("POST", "/reader/api/0/stream/items/contents", body, header | FORM, _is_items(asked))
+    stream = AppRequest("GET", "/reader/api/0/stream/contents?n=100", "", header, _is_items(asked))
+    unread = AppRequest("POST", "/fever/?api&unread_item_ids", key, FORM, _is_all_unread(server))
+    page = AppRequest("POST", f"/fever/?api&items&since_id={middle}", key, FORM, _is_page_after(server, middle))
+    return {
+        IDS: [ids(10_000)],
+        CONTENTS: [items],
+        STREAM: [ids(100), items] if server.name == REFERENCE else [stream],
+        UNREAD: [unread],
+        ITEMS: [page],
     }
-    if server.name != REFERENCE:
-        stream = "/reader/api/0/stream/contents?n=100"
-        found[STREAM] = AppRequest("GET", stream, "", header, _is_items(asked))
-    return found
 
 
 def sign_in(server: Server) -> str:
@@ -237,12 +244,12 @@ def sign_in(server: Server) -> str:
     return answer.partition("Auth=")[2].strip()
 
 
-def _is_list_of_ids(server: Server) -> Callable[[Any], None]:
+def _is_list_of_ids(server: Server, count: int) -> Callable[[Any], None]:
     known = set(server.entry_ids)
 
     def check(answer: Any) -> None:
         ids = {int(one["id"]) for one in answer["itemRefs"]}
-        assert len(ids) == len(answer["itemRefs"]) == 10_000
+        assert len(ids) == len(answer["itemRefs"]) == count
         assert ids <= known
         assert answer["continuation"]
 
