@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from tidings.domain.accounts.users import User
 from tidings.domain.articles import Article
@@ -28,7 +28,6 @@ from tidings.storage.feeds import categories, feeds
 # No host can have this name (RFC 6761, section 6.4). The feed is disabled, so that nothing looks for it.
 FEED_URL = "https://saved-pages.invalid/"
 FEED_TITLE = "Saved pages"
-_NO_OPTIONS: Final[Mapping[str, Any]] = {}
 
 
 class SavedPages:
@@ -39,7 +38,7 @@ class SavedPages:
         self._clock = clock
 
     async def save(
-        self, user: User, url: str, options: Mapping[str, Any] = _NO_OPTIONS, *, feed_title: str = FEED_TITLE
+        self, user: User, url: str, options: Mapping[str, Any] | None = None, *, feed_title: str = FEED_TITLE
     ) -> tuple[int, bool]:
         """Returns the id of the entry, and whether it is new; that of a page saved before is unread and starred again.
 
@@ -53,7 +52,8 @@ class SavedPages:
         parse_target(url)
         now = self._clock()
         # Of the feed of saved pages no option is used: they are not those of an unrelated page.
-        feed = Feed(0, user.id, 0, url, feed_title, checked_at=now, next_check_at=now, **feed_changes.validate(options))
+        checked = feed_changes.validate(options or {})
+        feed = Feed(0, user.id, 0, url, feed_title, checked_at=now, next_check_at=now, **checked)
         article = await self._articles.find(feed, url, requested_by=user.id)
         return await asyncio.to_thread(self._store, user, url, article, feed_title, now)
 
