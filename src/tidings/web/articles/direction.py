@@ -6,9 +6,10 @@ import re
 from typing import Final
 
 # Languages that are written from right to left (CLDR, characterOrder).
-_RIGHT_TO_LEFT: Final = frozenset(
-    "ar arc ckb dv fa he iw ji ks lrc mzn nqo pnb ps sd syr ug ur yi".split()  # noqa: SIM905 - a list of codes
-)
+_RIGHT_TO_LEFT: Final = frozenset({
+    "ar", "arc", "ckb", "dv", "fa", "he", "iw", "ji", "ks", "lrc",
+    "mzn", "nqo", "pnb", "ps", "sd", "syr", "ug", "ur", "yi"
+})  # fmt: skip
 # Hebrew, Arabic, Syriac, Thaana, N'Ko and their presentation forms.
 _LETTER: Final = re.compile("[\u05d0-\u07ff\u0860-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
@@ -20,5 +21,5 @@ def text_direction(language: str, text: str) -> str:
     feed in such a language are rtl if they have a letter of such a script: the language of some feeds is wrong.
     language: as the feed names it, such as "ar-EG".
     """
-    is_right_to_left = re.split("[-_]", language.lower(), maxsplit=1)[0] in _RIGHT_TO_LEFT
+    is_right_to_left = language.lower().replace("_", "-").partition("-")[0] in _RIGHT_TO_LEFT
     return "rtl" if is_right_to_left and _LETTER.search(text) else "auto"

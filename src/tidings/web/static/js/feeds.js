@@ -5,7 +5,7 @@ import { swap } from "./tidings.js";
 
 // The progress of an import, and of the first checks after it.
 const progress = () => find("[data-waiting]");
-const parts = ["progress", "import-run"].filter((id) => byId(id));
+const parts = ["progress", "import-run"].filter(byId);
 const poll = async () => {
   if (!document.hidden && progress()) await swap(progress().dataset.waiting, parts);
   if (progress()) setTimeout(poll, 2000);

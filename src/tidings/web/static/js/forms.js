@@ -1,8 +1,7 @@
 // A filled form leaves its page only when there are a connection and a session, so that nothing that was typed is lost.
 import { words } from "./page.js";
-import { offer, renewSession } from "./tidings.js";
+import { offer, renewSession, setBusy } from "./tidings.js";
 
-const root = document.documentElement;
 const TYPED = "textarea, select, input:not([type=hidden])";
 const checked = new WeakSet();
 
@@ -12,10 +11,9 @@ document.addEventListener("submit", async (event) => {
   if (checked.delete(form)) return;
   event.preventDefault();
   if (form.ariaBusy) return;
-  form.ariaBusy = root.dataset.loading = "true";
+  setBusy(form, true);
   const state = await renewSession();
-  form.ariaBusy = null;
-  delete root.dataset.loading;
+  setBusy(form, false);
   if (state === "offline") offer(words.offline, words.retry, () => form.requestSubmit(submitter));
   if (state !== "current") return;
   checked.add(form);

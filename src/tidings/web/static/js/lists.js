@@ -97,7 +97,7 @@ async function restorePosition() {
   const isBack = arrival === "back_forward" || sessionStorage.getItem(`${STORAGE_KEY}:back`);
   sessionStorage.removeItem(`${STORAGE_KEY}:back`);
   if (!isBack || place?.path !== location.pathname + location.search) return;
-  const found = () => place.ids.map((id) => byId(id)).find(Boolean);
+  const found = () => place.ids.map(byId).find(Boolean);
   while (!found() && findAll("#list .row").length < place.count && (await more()));
   const current = byId(place.current);
   current?.setAttribute("aria-current", "true");

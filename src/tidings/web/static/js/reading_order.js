@@ -7,8 +7,7 @@ const LAST_KEY = "tidings:order:last";
 const pathOf = (url) => new URL(url, location.href).href.slice(location.origin.length);
 
 function listed() {
-  const links = findAll("#column .row-title a:not([rel~=external])");
-  return [...links].map((link) => pathOf(link.href));
+  return findAll("#column .row-title a:not([rel~=external])").map((link) => pathOf(link.href));
 }
 
 const known = () => JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "[]");

@@ -88,6 +88,12 @@ const arrive = () => delete root.dataset.loading;
 globalThis.navigation?.addEventListener("navigateerror", arrive);
 addEventListener("pageshow", arrive);
 
+export function setBusy(form, isBusy) {
+  form.ariaBusy = isBusy ? "true" : null;
+  if (isBusy) root.dataset.loading = "";
+  else arrive();
+}
+
 export function announce(text) {
   showNotice(text ? [text] : []);
 }
@@ -116,11 +122,10 @@ document.addEventListener("submit", async (event) => {
   event.preventDefault();
   // Fetching a whole article takes seconds.
   if (form.ariaBusy) return;
-  form.ariaBusy = root.dataset.loading = "true";
+  setBusy(form, true);
   const body = new URLSearchParams(new FormData(form, event.submitter));
   const done = await swap(form.action, form.dataset.swap.split(" "), { method: "POST", body });
-  form.ariaBusy = null;
-  arrive();
+  setBusy(form, false);
   if (done === null) offer(words.offline, words.retry, () => form.requestSubmit(event.submitter));
   else if (!done) form.submit();
 });
