@@ -18,7 +18,7 @@ from tidings.api.reference import documented_endpoints
 
 def test_every_route_is_503_while_the_database_is_unavailable(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     if request.config.getoption("--without-postgresql"):
-        pytest.skip("an embedded database cannot be taken away from those who have it open")
+        pytest.skip("an embedded database cannot be taken away from processes that have it open")
     server = request.getfixturevalue("postgres_url")
     with (
         PostgresDatabases(server).migrated() as url,

@@ -86,7 +86,7 @@ def _refuse(route: Route, page: Page, found: list[str]) -> None:
 
 
 def interact(page: Page) -> None:
-    """As somebody reads: the mouse over it, the wheel, the keyboard."""
+    """As a user reads: the mouse over it, the wheel, the keyboard."""
     for step in range(4):
         page.mouse.move(500 + step * 120, 200 + step * 100)
         page.mouse.wheel(0, 3000)

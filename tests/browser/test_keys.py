@@ -95,7 +95,7 @@ def test_keys_go_to_places(reader: Reader, alice: Person, site: Publisher) -> No
         page.wait_for_load_state()
     reader.press("+")
     expect(page).to_have_url(re.compile("/feeds/add$"))
-    # Where somebody types, letters are letters; Esc ends that.
+    # In a text field letters are letters; Esc leaves it.
     page.get_by_label("Address of a site or a feed").fill("example.org")
     reader.press("j", "g", "u")
     expect(page.get_by_label("Address of a site or a feed")).to_have_value("example.orgjgu")

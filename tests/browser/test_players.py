@@ -32,7 +32,7 @@ SOUND = silence()
 
 
 def part(seen: ReceivedRequest) -> Answer:
-    """As servers of podcasts answer: whoever moves in it asks for the rest (RFC 9110, section 14)."""
+    """As servers of podcasts answer: a player that moves in a recording asks for the rest (RFC 9110, section 14)."""
     headers = {"Content-Type": "audio/wav", "Accept-Ranges": "bytes"}
     requested = re.match(r"bytes=(\d+)-(\d*)", seen.headers.get("range", ""))
     if requested is None:

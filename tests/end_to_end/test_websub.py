@@ -204,7 +204,7 @@ def test_a_hub_is_found_after_a_change_of_request_settings(
     alice.put(f"/v1/feeds/{feed['id']}", {"user_agent": "Somebody else"}, status=201)
     alice.put(f"/v1/feeds/{feed['id']}/refresh")
 
-    # Its document is another one to us, which somebody else may get to see otherwise.
+    # With another user agent it is another source: the publisher may send it another document.
     hub.publish(topic.url, topic.document("Second"))
     wait_for(lambda: titles(alice) == ["First", "Second"], "the push was not stored")
     alice.put(f"/v1/feeds/{feed['id']}/refresh")
@@ -280,7 +280,7 @@ def is_due_soon(service: RunningService, person: Person, feed: dict[str, Any]) -
 def test_a_hub_cannot_push_into_feeds_that_did_not_name_it(
     service: RunningService, alice: Person, bob: Person, site: Publisher, hub: Hub
 ) -> None:
-    """Somebody's feed claims to be another one, at a hub of their own: they push into their own feed only."""
+    """A feed claims to be another one, at a hub of its own publisher, who can push into that feed only."""
     honest = Topic(site, hub)
     honest.subscribe_as(alice)
     with Hub() as forged, Publisher() as elsewhere:
@@ -431,7 +431,7 @@ def test_a_subscription_without_feeds_is_ended(
     assert hub.publish(topic.url, topic.document("Third")).status == 410
     assert titles(alice) == []
 
-    # Somebody wants it again: it is asked for anew.
+    # It is subscribed to again: the hub is asked anew.
     topic.subscribe_as(alice)
     hub.wait_until_verified(topic.url, times=2)
     assert topic.row(service)["state"] == "active"

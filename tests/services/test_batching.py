@@ -1,4 +1,4 @@
-"""What comes in bit by bit: whoever waits hears of the end, whatever that is."""
+"""Items that arrive one by one: each waiting caller gets the result of its batch, or its error."""
 
 from __future__ import annotations
 

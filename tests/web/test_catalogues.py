@@ -17,7 +17,7 @@ from support.catalogues import LOCALE, messages, read, strings, up_to_date, used
 from tidings.web.language import CATALOGUES, filled, gettext, language, ngettext, use_language
 
 _VALUE = re.compile(r"%\(\w+\)[a-z]|%%|\{\w+(?::,)?\}|</?[a-z]+[^>]*>")
-# Whoever speaks the language decides whether "now" is one word or four; some words are the same everywhere.
+# A speaker of the language decides whether "now" is one word or four; some words are the same everywhere.
 MIN_DIFFERENT_SHARE = 0.85
 
 

@@ -2,7 +2,7 @@
 
     body ─► pieces of 256 kB ─► a form: its parts │ any other body: as it is ─► a file in the folder of uploads
 
-Source: RFC 7578 (multipart/form-data). Whoever takes the file over moves it; the surface removes what is left.
+Source: RFC 7578 (multipart/form-data). A handler that keeps the file moves it; the surface removes what is left.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class Settings(MediaSettings):
     listen_socket: Path | None = option(
         values.folder,
         "Unix socket to listen on instead of TIDINGS_LISTEN_ADDR, for a reverse proxy on the same machine. Its folder"
-        " must exist, and whoever may enter it may connect.",
+        " must exist, and users of the machine who may enter it may connect.",
         allowed="a path; ~ is your home folder",
     )
     tls_certificate: Path | None = option(

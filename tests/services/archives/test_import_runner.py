@@ -11,7 +11,7 @@ from tidings.domain.archives.import_runs import ImportTask
 from tidings.runtime.import_runner import ProcessImportRunner
 from tidings.settings.loading import load
 
-# More than a pipe holds: whoever writes it notices that the reader has ended.
+# More than a pipe holds: the writer notices that the reader has ended.
 TASK = ImportTask("miniflux", "example.org", secret="x" * 2**20)
 
 

@@ -1,4 +1,4 @@
-"""Deleting what somebody else is just writing to: both come to an end, neither by a deadlock."""
+"""Deleting a feed or category while another transaction writes to it: both end, neither by a deadlock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is old goes, in short steps; what somebody wants to keep stays; what went does not come back."""
+"""Old entries are deleted in short steps; what a user keeps stays; what was deleted does not come back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tidings.worker.cleanup import run_cleanup
 
 
 class MovableClock:
-    """A clock that somebody turns on."""
+    """A clock that the test turns on."""
 
     def __init__(self) -> None:
         self.now = NOW

@@ -38,7 +38,7 @@ def items(inside: str) -> str:
     return BASED + "".join(created) + TAIL
 
 
-# Each took from twice to forty times the bound, before somebody looked.
+# Each took from twice to forty times the bound before it was measured.
 DOCUMENTS: dict[str, Callable[[], str]] = {
     "short links below a long base": lambda: filled(
         "<a href=x>y</a>",

@@ -92,7 +92,7 @@ def test_an_unchanged_document_is_fetched_once_and_not_parsed(polling: PollingFi
 
 
 def test_a_later_subscriber_gets_the_whole_document(polling: PollingFixture, site: Publisher) -> None:
-    """Somebody without the document must not be told that nothing has changed."""
+    """A feed without the document must not be told that nothing has changed."""
     url = site.serve("/feed.xml", rss(["Rain"], site.url("/feed.xml")), headers={"ETag": '"1"'})
     early = polling.subscribe(polling.user("alice"), url)
     polling.poll()

@@ -50,7 +50,7 @@ def queues(databases: Databases) -> Iterator[tuple[Database, int]]:
         database = Database(url)
         mine = hook(database, "https://hooks.example/")
         digest = "CAST(CAST(i AS text) AS blob)" if database.is_sqlite else "convert_to(CAST(i AS text), 'UTF8')"
-        # What was finished is somebody else's.
+        # Finished deliveries are of another user.
         other = hook(database, "https://hooks.example/")
         fills = [
             _FILL_RECEIVERS.format(number=RECEIVERS + IDLE, digest=digest, pending=EACH, busy=RECEIVERS),
