@@ -74,19 +74,23 @@ def test_an_installed_wheel_serves_in_an_empty_folder(wheel: Path, tmp_path: Pat
     )
     assert where.stdout.startswith(str(environment))
 
-    with subprocess.Popen(
-        [environment / "bin" / "tidings", "serve"], cwd=empty, env=settings, stdout=subprocess.PIPE, text=True
-    ) as service:
+    printed = tmp_path / "printed"
+    with (
+        printed.open("wb") as output,
+        subprocess.Popen([environment / "bin" / "tidings", "serve"], cwd=empty, env=settings, stdout=output) as service,
+    ):
         try:
             assert eventually(lambda: _get(port, "/readyz") == b"OK", within_s=60)
             assert b"<!doctype html>" in _get(port, "/").lower()
+            # Said by another process than the one that answers.
+            ready = f"Tidings is ready at http://127.0.0.1:{port}"
+            assert eventually(lambda: ready in printed.read_text(encoding="utf-8"), within_s=60)
         finally:
             service.terminate()
-            printed, _ = service.communicate(timeout=60)
+            service.wait(timeout=60)
 
     assert service.returncode == 0
-    assert "The administrator is 'admin' with the password" in printed
-    assert f"Tidings is ready at http://127.0.0.1:{port}" in printed
+    assert "The administrator is 'admin' with the password" in printed.read_text(encoding="utf-8")
 
 
 def _get(port: int, path: str) -> bytes:

@@ -9,7 +9,7 @@ import json
 import secrets
 import select
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -49,7 +49,9 @@ def call(
     host = urlsplit(url).netloc
     connection = http.client.HTTPConnection(host, timeout=60)
     try:
-        connection.request(method, path, body=body, headers=dict(headers or {}))
+        # A body that is too large is refused before all of it is sent.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            connection.request(method, path, body=body, headers=dict(headers or {}))
         answer = _answer_to(connection)
         note(method, path, answer.status)
         return answer

@@ -32,6 +32,8 @@ from tidings.domain.websub.subscriptions import (
     verified_columns,
 )
 
+# An HMAC key that is shorter than a block is filled with NUL: with one at its end it would be the same key (RFC 2104).
+SECRETS = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=80)
 NOW = Instant(1_800_000_000_000_000)
 HUB, OTHER_HUB = "https://hub.example/", "https://other.example/hub"
 URL = "https://a.example/feed.xml"
@@ -179,7 +181,7 @@ def test_only_a_recent_request_can_be_verified(
 
 
 @pytest.mark.slow
-@given(body=st.binary(max_size=200), secret=st.text(min_size=1, max_size=80), other=st.text(max_size=80))
+@given(body=st.binary(max_size=200), secret=SECRETS, other=SECRETS)
 def test_a_push_is_genuine_only_with_the_secret(body: bytes, secret: str, other: str) -> None:
     secret, other = (text.encode("utf-8", "replace").decode() for text in (secret, other))
     for method in ("sha1", "sha256", "sha384", "sha512"):
