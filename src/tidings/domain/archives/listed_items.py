@@ -132,7 +132,7 @@ def whole_number(value: Any) -> int | None:
 def _url_of(origin: ItemFeed) -> str:
     """Returns the URL of the feed as it is stored, "" if it has none that can be used."""
     try:
-        values = feed_changes.validate({"feed_url": feed_changes.without_feed_scheme(origin.feed_url)})
+        values = feed_changes.validate({"feed_url": feed_changes.normalize_scheme(origin.feed_url)})
     except InvalidInput:
         return ""
     return str(values["feed_url"])

@@ -22,6 +22,7 @@ MAX_URL = 2_000
 MAX_TEXT = 100_000
 
 _FEED_SCHEME = re.compile(r"feed:(?://)?(?=https?:)|feed:(?=//)", re.IGNORECASE)
+_WEB_SCHEME = re.compile(r"https?:", re.IGNORECASE)
 
 _EDITS = {
     "title": EditedFeedField.TITLE,
@@ -64,14 +65,17 @@ def edited_fields(values: Mapping[str, Any]) -> EditedFeedField:
     return bits
 
 
-def without_feed_scheme(url: str) -> str:
-    """Returns the URL without blanks around it and without `feed:`, which some sites put before the URL of a feed.
+def normalize_scheme(url: str) -> str:
+    """Returns the URL without blanks around it, and with http or https in lower case: phones capitalize what is typed.
 
-    `feed://host/path` becomes `https://host/path`.
+    `feed:`, which some sites put before the URL of a feed, is removed; `feed://host/path` becomes `https://host/path`.
     """
     url = url.strip()
     address = _FEED_SCHEME.sub("", url)
-    return f"https:{address}" if address != url and address.startswith("//") else address
+    if address != url and address.startswith("//"):
+        return f"https:{address}"
+    scheme = _WEB_SCHEME.match(address)
+    return scheme[0].lower() + address[scheme.end() :] if scheme else address
 
 
 def validate_web_url(url: str, *, field: str) -> str:

@@ -250,7 +250,7 @@ class _OutlineReader:
 
     def _add(self, outline: _Element, folders: tuple[str, ...]) -> None:
         try:
-            values = feed_changes.validate({"feed_url": feed_changes.without_feed_scheme(outline.get("xmlUrl", ""))})
+            values = feed_changes.validate({"feed_url": feed_changes.normalize_scheme(outline.get("xmlUrl", ""))})
             _check_category(FOLDER_SEPARATOR.join(folders))
         except InvalidInput as error:
             self._document.unusable.append(

@@ -173,7 +173,7 @@ class Feeds:
         if not fields.get("feed_url"):
             raise InvalidField("feed_url", msg("send the address of the feed."))
         written = fields["feed_url"]
-        feed_url = feed_changes.without_feed_scheme(written) if isinstance(written, str) else written
+        feed_url = feed_changes.normalize_scheme(written) if isinstance(written, str) else written
         values = feed_changes.validate({**fields, "feed_url": feed_url})
         self._check(values)
         with self._database.reading() as db:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from tidings.domain.errors import FetchError, FetchTimeout, InvalidInput, NetworkError, TlsError
-from tidings.domain.feeds.feed_changes import without_feed_scheme
+from tidings.domain.feeds.feed_changes import normalize_scheme
 
 Result = TypeVar("Result")
 
@@ -19,7 +19,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 def complete_url(text: str) -> str:
     """Returns a complete URL. In `text` the scheme may be missing, or be `feed:`."""
-    url = without_feed_scheme(text)
+    url = normalize_scheme(text)
     if url.startswith("//"):
         return f"https:{url}"
     return url if not url or _SCHEME.match(url) else f"https://{url}"
