@@ -6,14 +6,13 @@ Source: RFC 7578 (multipart/form-data). The limits are our own, since the header
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Coroutine
-from urllib.parse import parse_qsl
 
 from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from tidings.domain.errors import InvalidInput
 from tidings.domain.messages import msg
-from tidings.http.requests import Request
+from tidings.http.requests import Request, parse_pairs
 
 MULTIPART = "multipart/form-data"
 # A client of the Google Reader API sends up to 10,000 ids at once, and a few fields more.
@@ -64,10 +63,9 @@ def read(request: Request) -> FormData:
 
 def _urlencoded(body: bytes) -> FormData:
     try:
-        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
-    except ValueError as error:
+        return FormData([*parse_pairs(body, MAX_FIELDS)])
+    except UnicodeDecodeError as error:
         raise InvalidInput(msg("This form cannot be read: it has to be UTF-8 text.")) from error
-    return FormData([*pairs])
 
 
 def _multipart(request: Request) -> FormData:

@@ -93,13 +93,8 @@ class Request(StarletteRequest):
         if not self.scope.get("query_string"):
             return []
         try:
-            pairs = parse_qsl(
-                self.query_string,
-                keep_blank_values=True,
-                errors="strict",
-                max_num_fields=MAX_QUERY_FIELDS,
-            )
-        except ValueError as error:
+            pairs = parse_pairs(self.scope["query_string"], MAX_QUERY_FIELDS)
+        except UnicodeDecodeError as error:
             raise InvalidInput(msg("The query of this address cannot be read: it has to be UTF-8 text.")) from error
         if bad := next((name for name, value in pairs if "\0" in name + value), None):
             raise InvalidInput(
@@ -178,6 +173,17 @@ class Request(StarletteRequest):
         return forwarded[-1].rpartition(",")[2].strip() if forwarded and is_within(peer, trusted) else peer
 
 
+def parse_pairs(encoded: bytes, most: int) -> list[tuple[str, str]]:
+    """Returns names and values of a query or an URL-encoded form, in the order sent; blank values are kept.
+
+    Bytes that are not percent-encoded, although they should be, are UTF-8 as well. Raises UnicodeDecodeError for any
+    other encoding, and InvalidInput for more than `most` pairs.
+    """
+    if encoded.count(b"&") >= most:
+        raise InvalidInput(msg("This request has too many fields: {max:,} at most.", max=most))
+    return parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict")
+
+
 async def _read_body(receive: Receive, limit: int, pace: BodyPace) -> bytes:
     """Returns the body. Raises TimeoutError if it arrives too slowly. Uses no thread while it waits."""
     chunks: list[bytes] = []
@@ -213,6 +219,8 @@ def _too_slow(pace: BodyPace) -> RequestTooSlow:
 
 
 def _too_large(limit: int) -> RequestTooLarge:
+    if limit < 2**20:
+        return RequestTooLarge(msg("This request is too large: {limit} kB at most.", limit=limit // 1000))
     return RequestTooLarge(msg("This request is too large: {limit} MiB at most.", limit=limit // 2**20))
 
 
