@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-TOOLS = ("Xvfb", "xdotool", "dbus-run-session")
+import pytest
+
+from support import debian
+
+# What drives a program, and Debian's package of it.
+TOOLS = {"Xvfb": "xvfb", "xdotool": "xdotool", "dbus-run-session": "dbus-daemon"}
 
 
-def missing(program: str) -> str:
-    """Return what to install for a program and what it is driven with; "" when all is on the PATH."""
-    absent = ", ".join(name for name in (program, *TOOLS) if shutil.which(name) is None)
-    return f"not on the PATH: {absent} (Debian: apt-get install {program} xvfb xdotool dbus-daemon)" if absent else ""
+def require(program: str) -> None:
+    """Skip the test if a program or what drives it is missing and cannot be installed."""
+    try:
+        for name, package in {**TOOLS, program: program}.items():
+            debian.program(name, package)
+    except debian.ProgramMissing as reason:
+        pytest.skip(str(reason))
 
 
 def press(display: str, window: Sequence[str], key: str) -> None:

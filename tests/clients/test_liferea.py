@@ -1,4 +1,4 @@
-"""Liferea as Debian ships it, with its source "Google Reader API". Skipped where it is not installed.
+"""Liferea as Debian ships it, with its source "Google Reader API". Installed if that is possible.
 
 Version 1.14 tells the service what is read and starred, but takes neither over from it: it looks for the state "read"
 in the first category alone, and with backslashes before its slashes.
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.desktop import eventually, missing
+from clients.desktop import eventually, require
 from clients.liferea import NEXT_UNREAD, TOGGLE_STAR, Liferea, liferea
 from support.people import Person
 from support.publisher import Publisher
@@ -18,8 +18,7 @@ from support.publisher import Publisher
 
 @pytest.fixture(autouse=True)
 def _installed() -> None:
-    if reason := missing("liferea"):
-        pytest.skip(reason)
+    require("liferea")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""RSS Guard as Debian ships it (4.0), with its services "FreshRSS" and "Other". Skipped where it is not installed."""
+"""RSS Guard as Debian ships it (4.0), with its services "FreshRSS" and "Other". Installed if that is possible."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.desktop import comes_true, eventually, missing
+from clients.desktop import comes_true, eventually, require
 from clients.rss_guard import (
     FRESHRSS,
     MARK_ALL_READ,
@@ -26,8 +26,7 @@ from support.publisher import Publisher
 
 @pytest.fixture(autouse=True)
 def _installed() -> None:
-    if reason := missing("rssguard"):
-        pytest.skip(reason)
+    require("rssguard")
 
 
 @pytest.fixture
